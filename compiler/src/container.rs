@@ -6,12 +6,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::checksummed;
 use crate::frontend::{CompiledObject, FrontendError, LinkedProgram};
 use crate::jit::{host_description, llvm_version};
 use crate::pipeline::KernelObject;
-use crate::sealed;
 use lockstep_protocol::launch_facts::LaunchFacts;
-use lockstep_protocol::outline::Outline;
+use lockstep_protocol::program_metadata::Outline;
 
 const MAGIC: &[u8] = b"LOCKSTEP";
 /// Raise when the bytes or the meaning of the bitcode change.
@@ -22,7 +22,7 @@ const FORMAT: &[u8; 8] = b"FORMAT 8";
 pub enum Binary {
     /// `CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT` or `CL_PROGRAM_BINARY_TYPE_LIBRARY`.
     Object(CompiledObject),
-    /// `CL_PROGRAM_BINARY_TYPE_EXECUTABLE`.
+    /// A linked program (`CL_PROGRAM_BINARY_TYPE_EXECUTABLE`).
     Program(Image),
 }
 
@@ -33,7 +33,7 @@ pub struct Image {
     pub linked: LinkedProgram,
     /// What there is to know without reading that; none where another build of the driver made it.
     pub outline: Option<Outline>,
-    /// Machine code.
+    /// Machine code of some of its kernels.
     pub code: Vec<KernelCode>,
 }
 
@@ -46,7 +46,7 @@ pub struct KernelCode {
     pub settings: String,
     /// What holds of the launches that may run it.
     pub facts: LaunchFacts,
-    /// The code.
+    /// The machine code itself.
     pub object: KernelObject,
 }
 
@@ -72,37 +72,37 @@ enum What {
 impl Binary {
     /// The program binary, as this `build` of the driver makes it.
     pub fn to_bytes(self, build: &str) -> Vec<u8> {
-        write(self, build, host_description())
+        write_binary(self, build, host_description())
     }
 
     /// Reads a program binary. What only the build of the driver that made it understands is left out.
     pub fn from_bytes(bytes: &[u8], build: &str) -> Result<Self, FrontendError> {
-        read(bytes, build).map_err(|reason| FrontendError::InvalidBinary { reason: reason.to_owned() })
+        read_binary(bytes, build).map_err(|reason| FrontendError::InvalidBinary { reason: reason.to_owned() })
     }
 }
 
-fn producer() -> String {
+fn producer_name() -> String {
     format!("{} {}", env!("CARGO_PKG_VERSION"), llvm_version())
 }
 
-fn write(binary: Binary, build: &str, machine: String) -> Vec<u8> {
+fn write_binary(binary: Binary, build: &str, machine: String) -> Vec<u8> {
     let what = match binary {
         Binary::Object(object) => What::Object(object),
         Binary::Program(image) => What::Program { machine, build: build.to_owned(), image },
     };
     let mut bytes = MAGIC.to_vec();
-    bytes.extend(sealed::seal(FORMAT, &Contents { producer: producer(), what }));
+    bytes.extend(checksummed::seal(FORMAT, &Contents { producer: producer_name(), what }));
     bytes
 }
 
-fn read(bytes: &[u8], build: &str) -> Result<Binary, &'static str> {
+fn read_binary(bytes: &[u8], build: &str) -> Result<Binary, &'static str> {
     const OTHER_VERSION: &str = "the program binary was made by another version of the driver";
     let body = bytes.strip_prefix(MAGIC).ok_or("not a program binary of this driver")?;
     if !body.starts_with(FORMAT) {
         return Err(OTHER_VERSION);
     }
-    let contents: Contents = sealed::open(FORMAT, body).ok_or("the program binary is damaged")?;
-    if contents.producer != producer() {
+    let contents: Contents = checksummed::open(FORMAT, body).ok_or("the program binary is damaged")?;
+    if contents.producer != producer_name() {
         return Err(OTHER_VERSION);
     }
     match contents.what {
@@ -121,7 +121,7 @@ fn read(bytes: &[u8], build: &str) -> Result<Binary, &'static str> {
 mod tests {
     use super::*;
     use lockstep_ir::ir::Module;
-    use lockstep_ir::outline::describe_program;
+    use lockstep_ir::program_metadata::describe_program;
     use lockstep_protocol::build_options::{BuildOptions, Stage};
     use lockstep_protocol::kernel_abi::ScratchNeeds;
 
@@ -187,10 +187,10 @@ mod tests {
 
     #[test]
     fn programs_are_for_one_machine() {
-        let bytes = write(Binary::Program(image()), BUILD, "LLVM 22.1.0 of another processor".into());
+        let bytes = write_binary(Binary::Program(image()), BUILD, "LLVM 22.1.0 of another processor".into());
         let error = Binary::from_bytes(&bytes, BUILD).unwrap_err();
-        assert!(error.log().contains("another machine"), "{error}");
-        let bytes = write(Binary::Object(object()), BUILD, "LLVM 22.1.0 of another processor".into());
+        assert!(error.build_log().contains("another machine"), "{error}");
+        let bytes = write_binary(Binary::Object(object()), BUILD, "LLVM 22.1.0 of another processor".into());
         assert!(Binary::from_bytes(&bytes, BUILD).is_ok(), "objects hold no machine code");
     }
 
@@ -198,11 +198,11 @@ mod tests {
     fn every_damaged_byte_and_every_cut_is_found() {
         for binary in [Binary::Object(object()), Binary::Program(image())] {
             let bytes = binary.to_bytes(BUILD);
-            for i in 0..bytes.len() {
+            for index in 0..bytes.len() {
                 let mut damaged = bytes.clone();
-                damaged[i] ^= 0x10;
-                assert!(Binary::from_bytes(&damaged, BUILD).is_err(), "byte {i}");
-                assert!(Binary::from_bytes(&bytes[..i], BUILD).is_err(), "cut at {i}");
+                damaged[index] ^= 0x10;
+                assert!(Binary::from_bytes(&damaged, BUILD).is_err(), "byte {index}");
+                assert!(Binary::from_bytes(&bytes[..index], BUILD).is_err(), "cut at {index}");
             }
             assert!(Binary::from_bytes(&[&bytes[..], &[0]].concat(), BUILD).is_err());
         }

@@ -1,5 +1,6 @@
 //! From OpenCL C and SPIR to machine code, W work-items at a time.
 
+pub mod checksummed;
 pub mod codegen;
 pub mod container;
 pub mod frontend;
@@ -7,5 +8,4 @@ pub mod import;
 pub mod jit;
 pub mod pass_record;
 pub mod pipeline;
-pub mod sealed;
 pub mod stage_times;

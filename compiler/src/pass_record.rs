@@ -51,7 +51,7 @@ impl Observer for PassRecord<'_> {
 
 /// A kernel's name as a file's name: kernels may be called anything in SPIR-V.
 pub fn file_name(kernel: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let plain = |character: char| if character.is_ascii_alphanumeric() || character == '_' { character } else { '-' };
     kernel.chars().take(80).map(plain).collect()
 }
 

@@ -4,17 +4,17 @@
 use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
-use crate::jit::{self, HostMachine, JitCode, JitError, Loader, OptLevel, contained};
+use crate::jit::{self, HostMachine, JitCode, JitError, Loader, OptLevel, run_contained};
 use crate::pass_record::PassRecord;
 use crate::stage_times::describe_times;
-use lockstep_ir::analysis::group_queries::needs_sub_groups;
+use lockstep_ir::analysis::work_group_dependence::needs_sub_groups;
 use lockstep_ir::ir::{Module, SourceLoc};
 use lockstep_ir::plan::kernel_state::{KernelState, ProgramFacts, Request};
 use lockstep_ir::plan::pass_runner::{InternalError, describe_panic, run_passes, run_program_passes};
 use lockstep_ir::plan::passes::{PASSES, Pass};
 use lockstep_ir::plan::{Reason, Widening};
 use lockstep_ir::report::{Notes, Report};
-use lockstep_ir::verify::{Stage, VerifyError, verify};
+use lockstep_ir::verify::{Stage, VerifyError, verify_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
@@ -40,7 +40,7 @@ pub struct KernelObject {
 impl KernelObject {
     /// Links the code into memory.
     pub fn load(&self, loader: &'static Loader) -> Result<Variant, CompileError> {
-        let code = loader.load(&self.bytes, ENTRY_NAME)?;
+        let code = loader.load_object(&self.bytes, ENTRY_NAME)?;
         Ok(Variant { code, needs: self.needs, times: Vec::new(), reason: None, report: None, mistake: None })
     }
 }
@@ -48,7 +48,7 @@ impl KernelObject {
 /// A compiled kernel that is not loaded yet.
 #[derive(Debug)]
 pub struct Compiled {
-    /// The code.
+    /// The machine code itself.
     pub object: KernelObject,
     /// The mistake of the driver for which this is the kernel's simplest form.
     pub mistake: Option<InternalError>,
@@ -72,7 +72,7 @@ pub struct Variant {
 impl Variant {
     /// The function that runs work-groups. It may be called as long as the variant lives.
     pub fn entry(&self) -> KernelEntry {
-        codegen::entry(&self.code)
+        codegen::kernel_entry(&self.code)
     }
 
     /// The scratch memory that a call needs.
@@ -122,13 +122,13 @@ pub enum CompileError {
 }
 
 impl fmt::Display for CompileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoKernel(index) => write!(f, "the program has no kernel {index}"),
-            Self::Import(error) => error.fmt(f),
-            Self::Internal(error) => error.fmt(f),
-            Self::Jit(error) => error.fmt(f),
-            Self::GivenUp(words) => write!(f, "internal error of LLVM: {words}"),
+            Self::NoKernel(index) => write!(formatter, "the program has no kernel {index}"),
+            Self::Import(error) => error.fmt(formatter),
+            Self::Internal(error) => error.fmt(formatter),
+            Self::Jit(error) => error.fmt(formatter),
+            Self::GivenUp(words) => write!(formatter, "internal error of LLVM: {words}"),
         }
     }
 }
@@ -168,8 +168,9 @@ pub fn load_recorded(program: &LinkedProgram, dump: Option<&Path>) -> Result<Loa
     let since = Instant::now();
     let facts = ProgramFacts { sub_groups_never_wait: program.options.no_subgroup_ifp };
     let program = program.clone();
-    let mut module =
-        contained(move || import::load(&program)).map_err(CompileError::GivenUp)?.map_err(CompileError::Import)?;
+    let mut module = run_contained(move || import::import_linked(&program))
+        .map_err(CompileError::GivenUp)?
+        .map_err(CompileError::Import)?;
     let mut record = PassRecord::new(dump);
     record.add_time(IMPORT, since.elapsed());
     let mut kernels = std::mem::take(&mut module.kernels);
@@ -179,7 +180,7 @@ pub fn load_recorded(program: &LinkedProgram, dump: Option<&Path>) -> Result<Loa
     }
     module.kernels = kernels;
     if cfg!(debug_assertions) {
-        verify(&module, Stage::Imported).map_err(|errors| broken_tables(&errors))?;
+        verify_module(&module, Stage::Imported).map_err(|errors| broken_tables(&errors))?;
     }
     Ok((module, record.into_times()))
 }
@@ -193,7 +194,7 @@ fn broken_tables(errors: &[VerifyError]) -> InternalError {
     InternalError {
         pass: IMPORT,
         kernel: first.map(|error| error.kernel.clone()).unwrap_or_default(),
-        loc: first.and_then(VerifyError::source_loc).unwrap_or_default(),
+        location: first.and_then(VerifyError::source_loc).unwrap_or_default(),
         what: first.map(ToString::to_string).unwrap_or_default(),
     }
 }
@@ -263,9 +264,9 @@ fn compile_apart(
     mistake: Option<InternalError>,
 ) -> Result<Compiled, CompileError> {
     let (ours, settings) = (module.clone(), options.clone());
-    contained(move || compile_form(PASSES, &ours, kernel, &settings, mistake)).unwrap_or_else(|words| {
+    run_contained(move || compile_form(PASSES, &ours, kernel, &settings, mistake)).unwrap_or_else(|words| {
         let kernel = module.kernels.get(kernel).map(|kernel| kernel.name.clone()).unwrap_or_default();
-        Err(InternalError { pass: "LLVM", kernel, loc: SourceLoc::default(), what: words }.into())
+        Err(InternalError { pass: "LLVM", kernel, location: SourceLoc::default(), what: words }.into())
     })
 }
 
@@ -341,7 +342,7 @@ impl Compilation<'_> {
         let (launch, reason) = (state.launch, state.reason);
         let (kernel, widening) = state.finish();
 
-        let ctx = Context::create();
+        let context = Context::create();
         let code = CodeOptions {
             launch: &launch,
             target: jit::host_target(options.simd),
@@ -349,7 +350,7 @@ impl Compilation<'_> {
             place: Cell::default(),
         };
         let mut steps = Steps { record, kernel: &name, place: &code.place };
-        let generate = || codegen::generate(&ctx, module, &kernel, widening.as_ref(), &code, &notes);
+        let generate = || codegen::generate_kernel(&context, module, &kernel, widening.as_ref(), &code, &notes);
         let generated = steps.run(CODEGEN, generate)?.map_err(|error| steps.mistake_in(CODEGEN, error.to_string()))?;
         code.place.take();
         let number = table.len() + 1;
@@ -389,7 +390,7 @@ impl Compilation<'_> {
             _ => "as asked".to_owned(),
         };
         let (configuration, width) = widening.map_or(("scalar", 1), |w| (w.configuration.name(), w.width));
-        let layout = widening.map_or("", |widening| widening.layout.how());
+        let layout = widening.map_or("", |widening| widening.layout.describe());
         Report::new(kernel, configuration, (width, layout), why, notes)
     }
 }
@@ -412,7 +413,7 @@ impl Steps<'_> {
     }
 
     fn mistake_in(&self, step: &'static str, what: String) -> InternalError {
-        InternalError { pass: step, kernel: self.kernel.to_owned(), loc: self.place.get(), what }
+        InternalError { pass: step, kernel: self.kernel.to_owned(), location: self.place.get(), what }
     }
 
     /// What it means that LLVM refuses to go on.

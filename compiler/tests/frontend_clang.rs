@@ -5,12 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lockstep_compiler::frontend::{CompiledObject, FrontendConfig, FrontendError, Header, compile};
+use lockstep_compiler::frontend::{CompiledObject, FrontendConfig, FrontendError, Header, compile_source};
 use lockstep_protocol::build_options::{BuildOptions, Stage};
 
 fn with_options(source: &str, text: &str) -> Result<CompiledObject, FrontendError> {
     let options = BuildOptions::parse(text, Stage::Build).unwrap();
-    compile(&FrontendConfig::default(), source.as_bytes(), &[], &options)
+    compile_source(&FrontendConfig::default(), source.as_bytes(), &[], &options)
 }
 
 fn log_of(result: Result<CompiledObject, FrontendError>) -> String {
@@ -121,10 +121,10 @@ fn embedded_headers_come_first_and_may_have_folders() {
         "#include \"a.h\"\n#include <b.h>\n#include <inc/c.h>\nkernel void f(global int* p) { *p = A + B + D; }\n";
     let temp = scratch("headers");
     let config = FrontendConfig { temp_dir: temp.clone(), ..FrontendConfig::default() };
-    compile(&config, source.as_bytes(), &headers, &options).unwrap_or_else(|error| panic!("{error}"));
+    compile_source(&config, source.as_bytes(), &headers, &options).unwrap_or_else(|error| panic!("{error}"));
 
     let broken = [Header { name: "inc/e.h", source: b"\n\nint x y;\n" }];
-    let log = log_of(compile(&config, b"#include <inc/e.h>\n", &broken, &options));
+    let log = log_of(compile_source(&config, b"#include <inc/e.h>\n", &broken, &options));
     assert!(log.contains("In file included from program.cl:1:"), "{log}");
     assert!(log.contains("inc/e.h:3:"), "{log}");
     assert!(!log.contains(&temp.display().to_string()), "the private directory shows: {log}");
@@ -136,7 +136,7 @@ fn header_names_cannot_leave_their_folder() {
     let options = BuildOptions::default();
     for name in ["../a.h", "/tmp/lockstep-escape.h", "", "a/../../b.h", ".lockstep-program.cl"] {
         let headers = [Header { name, source: b"" }];
-        let log = log_of(compile(&FrontendConfig::default(), b"kernel void f() {}", &headers, &options));
+        let log = log_of(compile_source(&FrontendConfig::default(), b"kernel void f() {}", &headers, &options));
         assert!(log.contains("header name"), "{name}: {log}");
     }
     assert!(!PathBuf::from("/tmp/lockstep-escape.h").exists());
@@ -173,7 +173,7 @@ fn fake(name: &str, script: &str) -> FrontendConfig {
 }
 
 fn run(config: &FrontendConfig) -> FrontendError {
-    compile(config, b"kernel void f() {}", &[], &BuildOptions::default()).unwrap_err()
+    compile_source(config, b"kernel void f() {}", &[], &BuildOptions::default()).unwrap_err()
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn an_endless_source_is_stopped() {
         source += &format!("#define A{i}(x) A{}(x) A{}(x)\n", i - 1, i - 1);
     }
     source += "kernel void f() { A39(;) }\n";
-    let error = compile(&config, source.as_bytes(), &[], &BuildOptions::default()).unwrap_err();
+    let error = compile_source(&config, source.as_bytes(), &[], &BuildOptions::default()).unwrap_err();
     assert!(matches!(error, FrontendError::Timeout { .. }), "{error:?}");
 }
 
@@ -215,7 +215,7 @@ fn a_compiler_that_eats_memory_does_not_take_ours() {
         source += &format!("#define A{i} A{0} A{0}\n", i - 1);
     }
     source += "kernel void f() { A25 }\n";
-    match compile(&config, source.as_bytes(), &[], &BuildOptions::default()) {
+    match compile_source(&config, source.as_bytes(), &[], &BuildOptions::default()) {
         Err(FrontendError::FrontendCrashed { .. } | FrontendError::CompileFailure { .. }) => {}
         other => panic!("{:?}", other.map(|object| object.log)),
     }
@@ -263,7 +263,7 @@ fn a_program_that_is_no_compiler_is_found_out() {
 fn input_that_nobody_reads_blocks_nothing() {
     let config = fake("deaf", "exec <&-; exit 1");
     let source = "/* */".repeat(2_000_000);
-    let error = compile(&config, source.as_bytes(), &[], &BuildOptions::default()).unwrap_err();
+    let error = compile_source(&config, source.as_bytes(), &[], &BuildOptions::default()).unwrap_err();
     assert!(matches!(error, FrontendError::CompileFailure { .. }), "{error:?}");
 }
 
@@ -301,7 +301,7 @@ fn the_search_path_is_searched_but_not_the_working_directory() {
 fn no_descriptor_is_left_open() {
     let count = || fs::read_dir("/proc/self/fd").unwrap().count();
     let config = fake("descriptors", "ls -l /proc/$$/fd >&2; exit 1");
-    let inherited = run(&config).log();
+    let inherited = run(&config).build_log();
     assert!(!inherited.contains("lockstep-in (deleted) ->"), "{inherited}");
     // Other tests of this program open files at the same time, so many rounds are compared with few.
     let before = count();

@@ -1,15 +1,15 @@
 //! An application that ignores `SIGCHLD`, wants to die of `SIGPIPE` and closed its standard streams can still build
 //! programs. This changes the whole process, so it is alone in its program.
 
-use lockstep_compiler::frontend::{FrontendConfig, FrontendError, compile};
+use lockstep_compiler::frontend::{FrontendConfig, FrontendError, compile_source};
 use lockstep_protocol::build_options::BuildOptions;
 
 #[test]
 fn the_state_of_the_process_does_not_matter() {
     let config = FrontendConfig::default();
     let options = BuildOptions::default();
-    let good = || compile(&config, b"kernel void f(global int* a) { *a = 1; }", &[], &options);
-    let bad = || compile(&config, b"kernel void f() { x; }", &[], &options);
+    let good = || compile_source(&config, b"kernel void f(global int* a) { *a = 1; }", &[], &options);
+    let bad = || compile_source(&config, b"kernel void f() { x; }", &[], &options);
     // SAFETY: this program has one test. The streams are put back before the test's own output.
     let (first, second) = unsafe {
         libc::signal(libc::SIGCHLD, libc::SIG_IGN);

@@ -1,7 +1,7 @@
 //! Compiling and linking leave nothing behind. Alone in its program, so that no other test moves the memory measured.
 
 use inkwell::context::Context;
-use lockstep_compiler::frontend::{FrontendConfig, compile, link, prepare};
+use lockstep_compiler::frontend::{FrontendConfig, compile_source, link_program, prepare_module};
 use lockstep_protocol::build_options::BuildOptions;
 
 /// Resident memory in KiB.
@@ -26,14 +26,14 @@ fn memory_does_not_grow() {
         barrier(CLK_LOCAL_MEM_FENCE);
         a[get_global_id(0)] = b[0] + exp(b[1]);
     }";
-    let compilations = growth(40, || drop(compile(&config, source, &[], &options).unwrap()));
+    let compilations = growth(40, || drop(compile_source(&config, source, &[], &options).unwrap()));
     assert!(compilations < 512, "40 compilations took {compilations} KiB");
 
-    let object = compile(&config, source, &[], &options).unwrap();
+    let object = compile_source(&config, source, &[], &options).unwrap();
     let links = growth(400, || {
-        let program = link(&[&object], &options).unwrap();
+        let program = link_program(&[&object], &options).unwrap();
         let context = Context::create();
-        drop(prepare(&context, &program).unwrap());
+        drop(prepare_module(&context, &program).unwrap());
     });
     assert!(links < 2048, "400 links took {links} KiB");
 
@@ -45,13 +45,14 @@ fn memory_does_not_grow() {
              a[n] = read_imagef(i, s, (int2)(text[n], 1));
          }}"
     );
-    let with_images = compile(&config, source.as_bytes(), &[], &options).unwrap();
-    let images = growth(100, || drop(link(&[&with_images], &options).unwrap()));
+    let with_images = compile_source(&config, source.as_bytes(), &[], &options).unwrap();
+    let images = growth(100, || drop(link_program(&[&with_images], &options).unwrap()));
     assert!(images < 2048, "100 links of a program with images took {images} KiB");
 
-    let open = compile(&config, b"int g(int); kernel void f(global int* a) { *a = g(*a); }", &[], &options).unwrap();
-    let failures = growth(400, || drop(link(&[&open], &options).unwrap_err()));
+    let open =
+        compile_source(&config, b"int g(int); kernel void f(global int* a) { *a = g(*a); }", &[], &options).unwrap();
+    let failures = growth(400, || drop(link_program(&[&open], &options).unwrap_err()));
     assert!(failures < 1024, "400 failed links took {failures} KiB");
-    let twice = growth(400, || drop(link(&[&object, &object], &options).unwrap_err()));
+    let twice = growth(400, || drop(link_program(&[&object, &object], &options).unwrap_err()));
     assert!(twice < 1024, "400 links of one object with itself took {twice} KiB");
 }

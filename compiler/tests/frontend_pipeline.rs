@@ -2,11 +2,12 @@
 
 use inkwell::context::Context;
 use lockstep_compiler::frontend::{
-    CompiledObject, FrontendConfig, FrontendError, LinkedProgram, compile, link, link_library, link_with, prepare,
+    CompiledObject, FrontendConfig, FrontendError, LinkedProgram, compile_source, link_library, link_program,
+    link_with, prepare_module,
 };
-use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::dominators::dominators;
-use lockstep_ir::analysis::loops::loops;
+use lockstep_ir::analysis::cfg::build_cfg;
+use lockstep_ir::analysis::dominators::compute_dominators;
+use lockstep_ir::analysis::loops::find_loops;
 use lockstep_ir::ir::Module;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
 
@@ -15,7 +16,7 @@ fn options(text: &str) -> BuildOptions {
 }
 
 fn object_with(source: &str, text: &str) -> CompiledObject {
-    compile(&FrontendConfig::default(), source.as_bytes(), &[], &options(text))
+    compile_source(&FrontendConfig::default(), source.as_bytes(), &[], &options(text))
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -62,7 +63,7 @@ fn link_objects(objects: &[&CompiledObject], text: &str) -> Result<LinkedProgram
 /// The text of the cleaned-up module.
 fn ir(program: &LinkedProgram) -> String {
     let context = Context::create();
-    prepare(&context, program).unwrap().print_to_string().to_string()
+    prepare_module(&context, program).unwrap().print_to_string().to_string()
 }
 
 fn ir_of(source: &str) -> String {
@@ -80,7 +81,8 @@ fn failure(result: Result<LinkedProgram, FrontendError>) -> String {
 
 /// The body of one function in a module's text.
 fn body<'a>(text: &'a str, name: &str) -> &'a str {
-    let start = text.lines().scan(0, |at, line| Some((std::mem::replace(at, *at + line.len() + 1), line)));
+    let start =
+        text.lines().scan(0, |position, line| Some((std::mem::replace(position, *position + line.len() + 1), line)));
     let mut lines = start.filter(|(_, line)| line.starts_with("define") && line.contains(&format!("@{name}(")));
     let (from, _) = lines.next().unwrap_or_else(|| panic!("no {name} in {text}"));
     let length = text[from..].find("\n}").unwrap();
@@ -103,7 +105,8 @@ fn only_what_is_used_of_the_library_is_linked() {
     assert!(!text.contains("barrier") && !text.contains("sinf"), "{text}");
 
     // The real library has thousands of functions.
-    let program = link(&[&object("kernel void f(global float* a) { a[0] = fabs(a[1]); }")], &options("")).unwrap();
+    let program =
+        link_program(&[&object("kernel void f(global float* a) { a[0] = fabs(a[1]); }")], &options("")).unwrap();
     let text = ir(&program);
     let functions = text.lines().filter(|line| line.starts_with("define") || line.starts_with("declare")).count();
     assert!(functions <= 3, "{text}");
@@ -154,12 +157,12 @@ fn a_program_allows_uneven_groups_when_all_its_objects_do() {
     let helper = |version: &str| object_with("int g(int x) { return x; }", version);
     let allowed = |objects: &[&CompiledObject]| {
         let options = BuildOptions::parse("", Stage::Link).unwrap();
-        link(objects, &options).unwrap().options.allows_non_uniform_groups()
+        link_program(objects, &options).unwrap().options.allows_non_uniform_groups()
     };
-    let (new, newer, old) = (kernel("-cl-std=CL2.0"), helper("-cl-std=CL3.0"), helper(""));
+    let (new, newer, previous) = (kernel("-cl-std=CL2.0"), helper("-cl-std=CL3.0"), helper(""));
     let strict = helper("-cl-std=CL3.0 -cl-uniform-work-group-size");
     assert!(allowed(&[&new]) && allowed(&[&new, &newer]));
-    assert!(!allowed(&[&new, &old]) && !allowed(&[&new, &strict]));
+    assert!(!allowed(&[&new, &previous]) && !allowed(&[&new, &strict]));
 }
 
 #[test]
@@ -309,10 +312,10 @@ fn jumps_into_loops_stay_until_loaded() {
     );
     let program = link_objects(&[&source], "").unwrap_or_else(|error| panic!("{error}"));
     let count_irreducible_edges = |module: &Module| {
-        let graph = cfg(module.kernels[0].body());
-        loops(&graph, &dominators(&graph)).irreducible_edges().len()
+        let graph = build_cfg(module.kernels[0].body());
+        find_loops(&graph, &compute_dominators(&graph)).irreducible_edges().len()
     };
-    let imported = lockstep_compiler::import::load(&program).unwrap_or_else(|error| panic!("{error}"));
+    let imported = lockstep_compiler::import::import_linked(&program).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(count_irreducible_edges(&imported), 1, "{imported}");
     let loaded = lockstep_compiler::pipeline::load(&program).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(count_irreducible_edges(&loaded), 0, "{loaded}");
@@ -456,21 +459,21 @@ fn inline_functions_are_definitions() {
 fn spir_takes_the_same_road() {
     let spir = object("kernel void f(global int* a) { a[get_global_id(0)] = 3; }").bitcode;
     let config = FrontendConfig::default();
-    let again =
-        compile(&config, &spir, &[], &options("-x spir -spir-std=1.2")).unwrap_or_else(|error| panic!("{error}"));
+    let again = compile_source(&config, &spir, &[], &options("-x spir -spir-std=1.2"))
+        .unwrap_or_else(|error| panic!("{error}"));
     let text = ir(&link_objects(&[&again], "").unwrap());
     assert!(body(&text, "f").contains("store i32 3"), "{text}");
     for broken in [&spir[..spir.len() / 2], b"BC\xc0\xde", b"no bitcode at all", b""] {
-        match compile(&config, broken, &[], &options("-x spir")) {
+        match compile_source(&config, broken, &[], &options("-x spir")) {
             Err(FrontendError::CompileFailure { .. } | FrontendError::FrontendCrashed { .. }) => {}
             other => panic!("{:?}", other.map(|object| object.bitcode.len())),
         }
     }
     // Every byte of the first part damaged in turn: an error or a program, and this process lives.
-    for at in (0..spir.len().min(2000)).step_by(97) {
+    for position in (0..spir.len().min(2000)).step_by(97) {
         let mut damaged = spir.clone();
-        damaged[at] ^= 0x55;
-        if let Ok(object) = compile(&config, &damaged, &[], &options("-x spir")) {
+        damaged[position] ^= 0x55;
+        if let Ok(object) = compile_source(&config, &damaged, &[], &options("-x spir")) {
             let _ = link_objects(&[&object], "");
         }
     }
@@ -500,7 +503,8 @@ fn programs_survive_the_way_through_a_binary() {
 fn programs_link_on_many_threads() {
     let object = object("kernel void f(global float* a) { a[get_global_id(0)] = sin(a[0]) + exp(a[1]); }");
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| ir(&link(&[&object], &options("")).unwrap()))).collect();
+        let threads: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| ir(&link_program(&[&object], &options("")).unwrap()))).collect();
         let texts: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
         assert!(texts.windows(2).all(|pair| pair[0] == pair[1]));
     });

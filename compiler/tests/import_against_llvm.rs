@@ -4,10 +4,10 @@
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use lockstep_compiler::import::import;
+use lockstep_compiler::import::import_module;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::ir::parse_module;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use std::fmt::Write;
 
 const HEADER: &str = "\
@@ -87,9 +87,9 @@ fn agree(text: &str) {
     assert!(!names.is_empty());
     let context = Context::create();
 
-    let imported = import(&parse(&context, text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let imported = import_module(&parse(&context, text)).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let printed = imported.to_string();
-    if let Err(errors) = verify(&imported, Stage::Imported) {
+    if let Err(errors) = verify_module(&imported, Stage::Imported) {
         panic!("{}\n{printed}", errors[0]);
     }
     assert_eq!(parse_module(&printed).unwrap().to_string(), printed);
@@ -113,17 +113,18 @@ fn agree(text: &str) {
 
             let mut memory = Memory::new(vec![given.0.to_vec(), vec![0; BYTES]]);
             let range = NdRange::new(&[1], &[1]);
-            let args = [Arg::Buffer(0), Arg::Buffer(1)];
-            let ran = interp::run(&imported, name, &range, &args, &mut memory);
+            let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
+            let ran = interp::run_kernel(&imported, name, &range, &arguments, &mut memory);
             if let Err(error) = ran {
                 panic!("{name}, round {round}: {error}\n{}", kernel_text(&printed, name));
             }
             if memory.buffers[1] != expected.0 {
-                let at = (0..BYTES).find(|&i| memory.buffers[1][i] != expected.0[i]).unwrap_or(0) / 8 * 8;
+                let position =
+                    (0..BYTES).find(|&index| memory.buffers[1][index] != expected.0[index]).unwrap_or(0) / 8 * 8;
                 panic!(
-                    "{name}, round {round}: at {at} LLVM has {:02x?}, we have {:02x?}, given {:02x?}\n{}",
-                    &expected.0[at..at + 8],
-                    &memory.buffers[1][at..at + 8],
+                    "{name}, round {round}: at {position} LLVM has {:02x?}, we have {:02x?}, given {:02x?}\n{}",
+                    &expected.0[position..position + 8],
+                    &memory.buffers[1][position..position + 8],
                     &given.0[..64],
                     kernel_text(&printed, name)
                 );
@@ -151,14 +152,15 @@ struct Call<'a> {
 fn calls(list: &[Call<'_>]) -> String {
     let mut text = HEADER.to_string();
     let mut declared = std::collections::HashSet::new();
-    for (i, call) in list.iter().enumerate() {
-        let rest_types: Vec<&str> = call.rest.split(", ").filter_map(|arg| arg.split(' ').next()).collect();
+    for (index, call) in list.iter().enumerate() {
+        let rest_types: Vec<&str> = call.rest.split(", ").filter_map(|argument| argument.split(' ').next()).collect();
         let types: Vec<&str> = call.args.iter().copied().chain(rest_types).filter(|ty| !ty.is_empty()).collect();
         if declared.insert(call.function) {
             writeln!(text, "declare {} @{}({})", call.result, call.function, types.join(", ")).unwrap();
         }
         let name = call.function.replace('.', "_");
-        writeln!(text, "define spir_kernel void @{name}_{i}(ptr addrspace(1) %in, ptr addrspace(1) %out) {{").unwrap();
+        writeln!(text, "define spir_kernel void @{name}_{index}(ptr addrspace(1) %in, ptr addrspace(1) %out) {{")
+            .unwrap();
         let mut values = Vec::new();
         for (n, ty) in call.args.iter().enumerate() {
             writeln!(text, "  %p{n} = getelementptr i8, ptr addrspace(1) %in, i64 {}", n * 64).unwrap();
@@ -219,14 +221,17 @@ fn with_element(ty: &str, element: &str) -> String {
 }
 
 /// Calls of `llvm.NAME.TYPE` for each type with so many arguments of that type.
-fn same_type(names: &[&str], types: &[&str], args: usize, rest: &str) -> String {
+fn same_type(names: &[&str], types: &[&str], arguments: usize, rest: &str) -> String {
     let cases: Vec<(String, &str)> = names
         .iter()
         .flat_map(|name| types.iter().map(move |&ty| (format!("llvm.{name}.{}", suffix(ty)), ty)))
         .collect();
-    let operands: Vec<Vec<&str>> = cases.iter().map(|&(_, ty)| vec![ty; args]).collect();
-    let list: Vec<Call<'_>> =
-        cases.iter().zip(&operands).map(|((function, ty), args)| Call { function, result: ty, args, rest }).collect();
+    let operands: Vec<Vec<&str>> = cases.iter().map(|&(_, ty)| vec![ty; arguments]).collect();
+    let list: Vec<Call<'_>> = cases
+        .iter()
+        .zip(&operands)
+        .map(|((function, ty), arguments)| Call { function, result: ty, args: arguments, rest })
+        .collect();
     calls(&list)
 }
 
@@ -259,8 +264,10 @@ fn checked_arithmetic() {
             cases.push((format!("llvm.{op}.with.overflow.{}", suffix(ty)), result, [ty, ty]));
         }
     }
-    let list: Vec<Call<'_>> =
-        cases.iter().map(|(function, result, args)| Call { function, result, args, rest: "" }).collect();
+    let list: Vec<Call<'_>> = cases
+        .iter()
+        .map(|(function, result, arguments)| Call { function, result, args: arguments, rest: "" })
+        .collect();
     // Vectors of flags have no layout that both sides share, so that only scalars are stored whole.
     let (vectors, scalars): (Vec<_>, Vec<_>) = list.into_iter().partition(|call| call.args[0].starts_with('<'));
     agree(&calls(&scalars));
@@ -293,8 +300,10 @@ fn three_way_comparisons() {
             cases.push((format!("llvm.{op}.{}.{}", suffix(&result), suffix(ty)), result, [ty, ty]));
         }
     }
-    let list: Vec<Call<'_>> =
-        cases.iter().map(|(function, result, args)| Call { function, result, args, rest: "" }).collect();
+    let list: Vec<Call<'_>> = cases
+        .iter()
+        .map(|(function, result, arguments)| Call { function, result, args: arguments, rest: "" })
+        .collect();
     agree(&calls(&list));
 }
 
@@ -334,8 +343,10 @@ fn saturating_conversions() {
             cases.push((format!("llvm.{op}.sat.{}.{}", suffix(to), suffix(from)), to, [from]));
         }
     }
-    let list: Vec<Call<'_>> =
-        cases.iter().map(|(function, result, args)| Call { function, result, args, rest: "" }).collect();
+    let list: Vec<Call<'_>> = cases
+        .iter()
+        .map(|(function, result, arguments)| Call { function, result, args: arguments, rest: "" })
+        .collect();
     agree(&calls(&list));
 }
 
@@ -385,17 +396,19 @@ fn reductions() {
     for op in ["fminimum", "fmaximum"] {
         cases.push((format!("llvm.vector.reduce.{op}.v4f32"), "float", vec!["<4 x float>"]));
     }
-    let list: Vec<Call<'_>> =
-        cases.iter().map(|(function, result, args)| Call { function, result, args, rest: "" }).collect();
+    let list: Vec<Call<'_>> = cases
+        .iter()
+        .map(|(function, result, arguments)| Call { function, result, args: arguments, rest: "" })
+        .collect();
     agree(&calls(&list));
 }
 
 /// Kernels of one line each: `{}` stands for the type; `%a`, `%b`, `%c` are loaded, `%r` is stored.
 fn lines(cases: &[(&str, &str, &[&str])]) -> String {
     let mut text = HEADER.to_string();
-    for (i, (line, result, types)) in cases.iter().enumerate() {
+    for (index, (line, result, types)) in cases.iter().enumerate() {
         for (k, ty) in types.iter().enumerate() {
-            writeln!(text, "define spir_kernel void @k{i}_{k}(ptr addrspace(1) %in, ptr addrspace(1) %out) {{")
+            writeln!(text, "define spir_kernel void @k{index}_{k}(ptr addrspace(1) %in, ptr addrspace(1) %out) {{")
                 .unwrap();
             for (n, name) in ["a", "b", "c"].into_iter().enumerate() {
                 writeln!(text, "  %p{name} = getelementptr i8, ptr addrspace(1) %in, i64 {}", n * 64).unwrap();
@@ -490,6 +503,6 @@ fn parts_of_constants_are_imported_once() {
     }
     let entry = module.get_function("k").and_then(|k| k.get_first_basic_block()).expect("it has a body");
     assert!(entry.get_first_instruction().expect("a store").set_operand(0, sum));
-    let imported = import(&module).unwrap_or_else(|error| panic!("{error}"));
+    let imported = import_module(&module).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(imported.to_string().matches("= add").count(), 40, "{imported}");
 }

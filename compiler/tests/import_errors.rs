@@ -2,7 +2,7 @@
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use lockstep_compiler::import::{ImportError, import};
+use lockstep_compiler::import::{ImportError, import_module};
 
 const HEADER: &str = "\
 target datalayout = \"e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-G1\"
@@ -13,7 +13,7 @@ fn refusal(text: &str) -> ImportError {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{HEADER}{text}\0").as_bytes(), "test");
     let module = context.create_module_from_ir(buffer).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    match import(&module) {
+    match import_module(&module) {
         Ok(module) => panic!("imported\n{text}\nas\n{module}"),
         Err(error) => error,
     }
@@ -95,9 +95,9 @@ fn arguments_we_do_not_have() {
     refused(empty, "reqd_work_group_size(8,0,1) asks for empty work-groups");
     let of_four = "define spir_kernel void @k() !intel_reqd_sub_group_size !0 {\n  ret void\n}\n!0 = !{i32 4}";
     refused(of_four, "intel_reqd_sub_group_size(4) asks for sub-groups that are not of 8, 16 or 32 work-items");
-    let old = "define spir_kernel void @k(ptr addrspace(1) %a) !kernel_arg_base_type !0 {\n  ret void\n}\n";
-    refused(&format!("{old}!0 = !{{!\"image2d_t\"}}"), "argument 0 is an image in the form of SPIR 1.2");
-    refused(&format!("{old}!0 = !{{!\"sampler_t\"}}"), "argument 0 is an image or a sampler of another form");
+    let previous = "define spir_kernel void @k(ptr addrspace(1) %a) !kernel_arg_base_type !0 {\n  ret void\n}\n";
+    refused(&format!("{previous}!0 = !{{!\"image2d_t\"}}"), "argument 0 is an image in the form of SPIR 1.2");
+    refused(&format!("{previous}!0 = !{{!\"sampler_t\"}}"), "argument 0 is an image or a sampler of another form");
 }
 
 #[test]
@@ -240,6 +240,6 @@ fn a_module_that_llvm_refuses_is_refused() {
     let builder = context.create_builder();
     builder.position_at_end(block);
     builder.build_alloca(context.i32_type(), "a").unwrap();
-    let error = import(&module).unwrap_err();
+    let error = import_module(&module).unwrap_err();
     assert!(error.reason.starts_with("the module is broken"), "{error}");
 }

@@ -2,11 +2,11 @@
 //! they mean when interpreted.
 
 use inkwell::context::Context;
-use lockstep_compiler::frontend::{FrontendConfig, built_in_library, compile, link_with, prepare};
-use lockstep_compiler::import::import;
+use lockstep_compiler::frontend::{FrontendConfig, built_in_library, compile_source, link_with, prepare_module};
+use lockstep_compiler::import::import_module;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange, Report};
 use lockstep_ir::ir::{BinaryOp, InstData, InstNode, Kernel, Module, TernaryOp, UnaryOp, Value};
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::build_options::{BuildOptions, Stage as OptionStage};
 use lockstep_protocol::parameters::ParamKind;
 use lockstep_protocol::types::{Space, Type};
@@ -14,11 +14,11 @@ use lockstep_protocol::types::{Space, Type};
 fn build(source: &str, options: &str) -> Module {
     let config = FrontendConfig { source_lines: true, ..FrontendConfig::default() };
     let parsed = BuildOptions::parse(options, OptionStage::Build).unwrap();
-    let object = compile(&config, source.as_bytes(), &[], &parsed).unwrap_or_else(|error| panic!("{error}"));
+    let object = compile_source(&config, source.as_bytes(), &[], &parsed).unwrap_or_else(|error| panic!("{error}"));
     let program = link_with(&[&object], &parsed, &built_in_library).unwrap_or_else(|error| panic!("{error}"));
     let context = Context::create();
-    let module = import(&prepare(&context, &program).unwrap()).unwrap_or_else(|error| panic!("{error}"));
-    verify(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{module}", errors[0]));
+    let module = import_module(&prepare_module(&context, &program).unwrap()).unwrap_or_else(|error| panic!("{error}"));
+    verify_module(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{module}", errors[0]));
     module
 }
 
@@ -26,8 +26,8 @@ fn kernel<'m>(module: &'m Module, name: &str) -> &'m Kernel {
     module.kernels.iter().find(|kernel| kernel.name == name).unwrap()
 }
 
-fn run(module: &Module, name: &str, global: &[u64], local: &[u64], args: &[Arg], memory: &mut Memory) -> Report {
-    let ran = interp::run(module, name, &NdRange::new(global, local), args, memory);
+fn run(module: &Module, name: &str, global: &[u64], local: &[u64], arguments: &[Arg], memory: &mut Memory) -> Report {
+    let ran = interp::run_kernel(module, name, &NdRange::new(global, local), arguments, memory);
     ran.unwrap_or_else(|error| panic!("{error}\n{module}"))
 }
 
@@ -55,7 +55,8 @@ fn arguments_lie_at_their_natural_alignment() {
         "-cl-kernel-arg-info",
     );
     let kernel = kernel(&module, "k");
-    let found: Vec<(&str, u32, u32)> = kernel.params.iter().map(|p| (p.name.as_str(), p.size, p.offset)).collect();
+    let found: Vec<(&str, u32, u32)> =
+        kernel.params.iter().map(|parameter| (parameter.name.as_str(), parameter.size, parameter.offset)).collect();
     let expected = [
         ("a", 1, 0),
         ("b", 4, 4),
@@ -70,7 +71,7 @@ fn arguments_lie_at_their_natural_alignment() {
     ];
     assert_eq!(found, expected);
     assert_eq!(kernel.args_size, 256);
-    let kinds: Vec<ParamKind> = kernel.params.iter().map(|p| p.kind).collect();
+    let kinds: Vec<ParamKind> = kernel.params.iter().map(|parameter| parameter.kind).collect();
     assert_eq!(kinds[3], ParamKind::Pointer(Space::Global));
     assert_eq!(kinds[4], ParamKind::Local);
     assert_eq!(kinds[5], ParamKind::Value);
@@ -97,7 +98,7 @@ fn only_pointers_that_are_written_through_are_writable() {
         "-cl-kernel-arg-info",
     );
     let readonly: Vec<(&str, bool)> =
-        kernel(&module, "k").params.iter().map(|p| (p.name.as_str(), p.readonly)).collect();
+        kernel(&module, "k").params.iter().map(|parameter| (parameter.name.as_str(), parameter.readonly)).collect();
     let expected = [("in", true), ("out", false), ("both", false), ("escapes", false), ("unused", true)];
     assert_eq!(readonly, expected);
 }
@@ -147,9 +148,9 @@ fn structs_by_value_may_be_changed_by_each_work_item() {
     let mut memory = Memory::new(vec![vec![0; 8 * 16]]);
     run(&module, "k", &[8], &[4], &[Arg::Buffer(0), Arg::Value(argument)], &mut memory);
     let mut expected = Vec::new();
-    for i in 0..8 {
-        let t = [20.0, 30.0, 40.0, 10.0][i & 3];
-        expected.extend([0.5 + t, i as f32 + t, 2.5 + t, 3.5 + t]);
+    for index in 0..8 {
+        let t = [20.0, 30.0, 40.0, 10.0][index & 3];
+        expected.extend([0.5 + t, index as f32 + t, 2.5 + t, 3.5 + t]);
     }
     assert_eq!(floats(&memory.buffers[0]), expected);
 }
@@ -197,15 +198,16 @@ fn vectors_keep_their_elements() {
     let a: Vec<u8> = (0..64).map(|i| (i * 37 + 11) as u8).collect();
     let b: Vec<i16> = (0..128).map(|i| (i * 91 % 200 - 60) as i16).collect();
     let mut memory = Memory::new(vec![a.clone(), bytes(&b, i16::to_le_bytes), vec![0; 16 * 16], vec![0; 16 * 4]]);
-    let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::Buffer(2), Arg::Buffer(3)];
-    run(&module, "k", &[16], &[4], &args, &mut memory);
+    let arguments = [Arg::Buffer(0), Arg::Buffer(1), Arg::Buffer(2), Arg::Buffer(3)];
+    run(&module, "k", &[16], &[4], &arguments, &mut memory);
     let (c, d) = (floats(&memory.buffers[2]), ints(&memory.buffers[3]));
-    for i in 0..16 {
-        let x = &a[i * 4..i * 4 + 4];
-        let old = &b[i * 8..i * 8 + 8];
-        let y = [old[7], old[1], old[5], old[3], old[3], old[5], old[1], old[7]];
+    for index in 0..16 {
+        let x = &a[index * 4..index * 4 + 4];
+        let previous = &b[index * 8..index * 8 + 8];
+        let y =
+            [previous[7], previous[1], previous[5], previous[3], previous[3], previous[5], previous[1], previous[7]];
         let f = |v: u8| f32::from(v);
-        assert_eq!(c[i * 4..i * 4 + 3], [f(x[2]), f(x[1]) * 0.5, f(x[0]) * 2.0]);
+        assert_eq!(c[index * 4..index * 4 + 3], [f(x[2]), f(x[1]) * 0.5, f(x[0]) * 2.0]);
         let z = i32::from(y[4] as u16) | i32::from(y[5]) << 16;
         let mut n = i32::from_le_bytes([x[3], x[0], x[1], x[2]]) ^ z;
         for (k, &byte) in x.iter().enumerate() {
@@ -213,7 +215,7 @@ fn vectors_keep_their_elements() {
         }
         let dot: f32 = (0..4).map(|k| f32::from(y[k]) * (k + 1) as f32).sum();
         let any = y.iter().any(|&v| v < 3);
-        assert_eq!(d[i], (n as f32 + dot + f32::from(u8::from(any))) as i32, "work-item {i}");
+        assert_eq!(d[index], (n as f32 + dot + f32::from(u8::from(any))) as i32, "work-item {index}");
     }
 }
 
@@ -282,7 +284,7 @@ fn instructions_know_their_lines() {
     let module = build("kernel void k(global int *p)\n{\n    p[0] =\n        p[1] / 3;\n}\n", "");
     let body = kernel(&module, "k").body();
     let lines: Vec<u32> =
-        body.layout.iter().flat_map(|&b| &body.blocks[b].insts).map(|&i| body.insts[i].loc.line).collect();
+        body.layout.iter().flat_map(|&block| &body.blocks[block].insts).map(|&i| body.insts[i].location.line).collect();
     assert!(lines.iter().all(|line| (3..=4).contains(line)), "{lines:?}");
     assert!(lines.contains(&3) && lines.contains(&4), "{lines:?}");
 }
@@ -322,21 +324,21 @@ fn products_of_negated_values_are_those_of_the_values() {
     let body = kernel(&module, "k").body();
     let factors = |bits: f32| {
         let by = |node: &&InstNode| match node.data {
-            InstData::Binary { op: BinaryOp::Fmul, args, .. } => {
-                args.iter().any(|&arg| body.const_bits(arg) == Some(bits.to_bits().into()))
+            InstData::Binary { opcode: BinaryOp::Fmul, arguments, .. } => {
+                arguments.iter().any(|&argument| body.const_bits(argument) == Some(bits.to_bits().into()))
             }
             _ => false,
         };
         body.insts.values().filter(by).count()
     };
     let negated = body.insts.values().filter_map(|node| match node.data {
-        InstData::Unary { op: UnaryOp::Fneg, .. } => node.results.first().copied(),
+        InstData::Unary { opcode: UnaryOp::Fneg, .. } => node.results.first().copied(),
         _ => None,
     });
     let negated: Vec<Value> = negated.collect();
     assert_eq!(negated.len(), 1, "{module}");
     let is_factor = body.insts.values().any(|node| match node.data {
-        InstData::Binary { op: BinaryOp::Fmul, args, .. } => args.contains(&negated[0]),
+        InstData::Binary { opcode: BinaryOp::Fmul, arguments, .. } => arguments.contains(&negated[0]),
         _ => false,
     });
     assert!(!is_factor && factors(-0.5) == 2, "{module}");
@@ -359,7 +361,7 @@ fn native_and_half_forms_take_fewer_steps() {
         let steps = run(&module, "k", &[1], &[1], &[Arg::Buffer(0)], &mut memory).steps[0];
         // A sum times a power of two is a step, for which machines without AVX-512 need six instructions.
         let insts = module.kernels[0].regions.values().flat_map(|body| body.insts.values());
-        let scaled = |data: &InstData| matches!(data, InstData::Ternary { op: TernaryOp::Scaled, .. });
+        let scaled = |inst_data: &InstData| matches!(inst_data, InstData::Ternary { opcode: TernaryOp::Scaled, .. });
         steps + 5 * insts.filter(|inst| scaled(&inst.data)).count() as u64
     };
     for name in ["exp", "exp2", "exp10", "log", "log2", "log10", "sin", "cos", "tan", "powr"] {
@@ -414,11 +416,11 @@ fn places_that_are_shared_hold_what_their_side_stored() {
     let mut memory = Memory::new(vec![vec![0; 4 * 100], bytes(&b, i32::to_le_bytes)]);
     run(&module, "k", &[32], &[8], &[Arg::Buffer(0), Arg::Buffer(1), Arg::i32(2)], &mut memory);
     let mut expected = vec![0; 100];
-    for (i, &b) in b.iter().enumerate() {
-        let j = i * 3 + 2;
+    for (index, &b) in b.iter().enumerate() {
+        let j = index * 3 + 2;
         let three = match b {
-            3.. => [b, i as i32, 7],
-            1..3 => [-b, 2 * i as i32, 8],
+            3.. => [b, index as i32, 7],
+            1..3 => [-b, 2 * index as i32, 8],
             _ => [3, 9, 0],
         };
         expected[j..j + 3].copy_from_slice(&three);

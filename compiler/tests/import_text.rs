@@ -2,8 +2,8 @@
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use lockstep_compiler::import::import;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_compiler::import::import_module;
+use lockstep_ir::verify::{Stage, verify_module};
 
 const HEADER: &str = "\
 target datalayout = \"e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-G1\"
@@ -15,9 +15,9 @@ fn imported(text: &str) -> String {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{HEADER}{text}\0").as_bytes(), "test");
     let module = context.create_module_from_ir(buffer).unwrap_or_else(|error| panic!("{error}"));
-    let module = import(&module).unwrap_or_else(|error| panic!("{error}"));
+    let module = import_module(&module).unwrap_or_else(|error| panic!("{error}"));
     let printed = module.to_string();
-    verify(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{printed}", errors[0]));
+    verify_module(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{printed}", errors[0]));
     let is_head = |line: &&str| {
         let line = line.trim();
         line.starts_with("kernel") || line.starts_with("args") || line.starts_with("param")
@@ -30,23 +30,24 @@ fn imported(text: &str) -> String {
 /// The text with its values numbered as they appear, so that constants do not count.
 fn renumbered(text: &str) -> String {
     let mut numbers = std::collections::HashMap::new();
-    let mut out = String::new();
+    let mut output = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find('v') {
-        let starts_word = !rest[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        let digits = rest[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
-        let (word, behind) = rest.split_at(at + 1 + digits);
+    while let Some(position) = rest.find('v') {
+        let starts_word =
+            !rest[..position].ends_with(|character: char| character.is_alphanumeric() || character == '_');
+        let digits = rest[position + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        let (word, behind) = rest.split_at(position + 1 + digits);
         rest = behind;
         if starts_word && digits > 0 {
             let next = numbers.len();
-            let number = numbers.entry(word[at..].to_string()).or_insert(next);
-            out.push_str(&word[..at]);
-            out.push_str(&format!("v{number}"));
+            let number = numbers.entry(word[position..].to_string()).or_insert(next);
+            output.push_str(&word[..position]);
+            output.push_str(&format!("v{number}"));
         } else {
-            out.push_str(word);
+            output.push_str(word);
         }
     }
-    out + rest
+    output + rest
 }
 
 fn is(text: &str, expected: &str) {

@@ -23,7 +23,7 @@ fn code(text: &str, entry: &str) -> JitCode {
 unsafe fn as_fn<F: Copy>(code: &JitCode) -> F {
     assert_eq!(size_of::<F>(), size_of::<usize>());
     // SAFETY: the caller vouches for the type; both are addresses.
-    unsafe { std::mem::transmute_copy(&code.address()) }
+    unsafe { std::mem::transmute_copy(&code.entry_address()) }
 }
 
 const ADD: &str = "define i32 @add(i32 %a, i32 %b) {\n %c = add i32 %a, %b\n ret i32 %c\n}";
@@ -168,7 +168,7 @@ fn a_missing_entry_is_an_error() {
 #[test]
 fn what_is_no_object_is_an_error() {
     for bytes in [&b""[..], b"no object", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\x3e\0"] {
-        let result = LOADER.load(bytes, "f");
+        let result = LOADER.load_object(bytes, "f");
         assert!(matches!(result, Err(JitError::Link(_))), "{result:?}");
     }
 }

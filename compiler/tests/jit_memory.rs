@@ -45,9 +45,9 @@ fn memory_does_not_grow() {
         emit_object(module, &machine).unwrap()
     });
     // A leaked object would be at least a page, 40 MB in all.
-    let loads = growth(10_000, || drop(LOADER.load(&object, "f").unwrap()));
+    let loads = growth(10_000, || drop(LOADER.load_object(&object, "f").unwrap()));
     assert!(loads < 2048, "10000 loads took {loads} KiB");
-    let failures = growth(2_000, || drop(LOADER.load(&object, "g").unwrap_err()));
+    let failures = growth(2_000, || drop(LOADER.load_object(&object, "g").unwrap_err()));
     assert!(failures < 1024, "2000 failed loads took {failures} KiB");
     let whole = growth(500, || drop(with_module(|module| compile(&LOADER, module, "f", OptLevel::Default)).unwrap()));
     assert!(whole < 2048, "500 compilations took {whole} KiB");

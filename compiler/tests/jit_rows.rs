@@ -40,14 +40,14 @@ fn run(body: &str, behind: usize) -> (String, Vec<i32>) {
     let machine = HostMachine::new(OptLevel::Aggressive, None).unwrap();
     optimize(&module, &machine).unwrap_or_else(|error| panic!("{error}"));
     let optimized = ir_text(&module);
-    let code = LOADER.load(&emit_object(&module, &machine).unwrap(), "f").unwrap();
+    let code = LOADER.load_object(&emit_object(&module, &machine).unwrap(), "f").unwrap();
     let input: Vec<i32> = (100..132).collect();
     let mut output = vec![0_i32; 32];
     let mut memory = vec![-1_i32; 64];
     // SAFETY: the function has this type, and touches 32 elements of each buffer and the 64 of local memory.
     unsafe {
         type Entry = extern "C" fn(*const i32, *mut i32, *mut i32, *mut i32);
-        let entry = std::mem::transmute::<*const std::ffi::c_void, Entry>(code.address());
+        let entry = std::mem::transmute::<*const std::ffi::c_void, Entry>(code.entry_address());
         let local = memory.as_mut_ptr();
         entry(input.as_ptr(), output.as_mut_ptr(), local, local.add(behind));
     }

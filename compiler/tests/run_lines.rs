@@ -6,7 +6,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use lockstep_ir::interp::{Arg, Memory, NdRange, Report};
 use lockstep_ir::ir::{Module, parse_module};
 use lockstep_ir::testing::run_line;
-use lockstep_ir::testing::script::{Script, find_scripts, script};
+use lockstep_ir::testing::script::{Script, find_scripts, parse_script};
 use lockstep_ir::verify::Stage;
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,10 +23,10 @@ fn main() -> ExitCode {
 }
 
 /// A file's test, called as the file is, if it has lines to run.
-fn test_of_file(root: &Path, path: &Path) -> Option<Trial> {
+fn test_of_file(root_folder: &Path, path: &Path) -> Option<Trial> {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let lines = lines_to_run(&script(&text));
-    let name = path.strip_prefix(root).unwrap().display().to_string();
+    let lines = lines_to_run(&parse_script(&text));
+    let name = path.strip_prefix(root_folder).unwrap().display().to_string();
     (!lines.is_empty()).then(|| Trial::test(name, move || run_lines(&text, &lines).map_err(Failed::from)))
 }
 
@@ -41,7 +41,7 @@ fn lines_to_run(script: &Script) -> Vec<(usize, String)> {
 
 /// Runs all lines of a file.
 fn run_lines(text: &str, lines: &[(usize, String)]) -> Result<(), String> {
-    let module = parse_module(text).map_err(|e| format!("does not parse: {e}"))?;
+    let module = parse_module(text).map_err(|error| format!("does not parse: {error}"))?;
     for (number, line) in lines {
         check(&module, line, false).map_err(|e| format!("line {number}, compiled: {e}"))?;
         check(&module, line, true).map_err(|e| format!("line {number}, compiled without optimisation: {e}"))?;
@@ -51,8 +51,8 @@ fn run_lines(text: &str, lines: &[(usize, String)]) -> Result<(), String> {
 
 /// Runs a line as machine code and compares. `opt_disable` is the build option.
 fn check(module: &Module, line: &str, opt_disable: bool) -> Result<(), String> {
-    let run = |kernel: &str, range: &NdRange, args: &[Arg], memory: &mut Memory| -> Result<Report, String> {
-        machine::run(module, kernel, range, args, memory, opt_disable)
+    let run = |kernel: &str, range: &NdRange, arguments: &[Arg], memory: &mut Memory| -> Result<Report, String> {
+        machine::run(module, kernel, range, arguments, memory, opt_disable)
     };
     run_line::check_with(line, run)
 }

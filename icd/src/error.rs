@@ -25,7 +25,7 @@ impl Call<'_> {
     /// Tells of an error of this call.
     pub fn tell(self, error: &Error) {
         let context: Option<Arc<Context>> = self.objects.iter().find_map(|&object| handle::context_of(object));
-        report::tell(context.as_deref(), self.name, error);
+        report::report_error(context.as_deref(), self.name, error);
     }
 
     /// Makes the call in the default floating-point environment. A panic becomes an error, and an error is told.
@@ -38,7 +38,7 @@ impl Call<'_> {
         let result = result.inspect_err(|error| self.tell(error));
         if !within {
             // What the call left to threads that cannot be had. A call from within another may come with locks held.
-            while executor::help() {}
+            while executor::run_waiting_job() {}
             INSIDE.set(false);
         }
         result

@@ -252,7 +252,7 @@ fn recycle(handle: usize) {
 /// Gives a new object to the application, which then holds it once.
 pub fn publish<T: Object>(object: Arc<T>) -> Result<*mut c_void> {
     let handle = Slots::get().allocate(State::Live { object: object.clone(), references: 1 })?;
-    object.api().publish(handle, &Operations::<T>::ALL);
+    object.api().set_handle(handle, &Operations::<T>::ALL);
     Ok(handle as *mut c_void)
 }
 
@@ -339,7 +339,7 @@ pub unsafe fn list<T: Object>(count: cl_uint, handles: *const *mut c_void, code:
         .map(|i| {
             // SAFETY: not null, and the caller vouches for `count` elements.
             let object = get(unsafe { handles.add(i).read() });
-            object.map_err(|error| error.about(format_args!("{} {i} of {count}", T::NAME)))
+            object.map_err(|error| error.with_subject(format_args!("{} {i} of {count}", T::NAME)))
         })
         .collect()
 }
@@ -351,7 +351,7 @@ pub fn check_list<T>(count: cl_uint, what: &str, list: *const T, code: cl_int) -
     Ok(())
 }
 
-/// `clRetain*`.
+/// Takes a reference: what `clRetain*` does.
 pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
     let slot = Slots::get().at(handle as usize).ok_or_else(|| invalid::<T>(handle, None))?;
     let mut state = slot.state.lock();
@@ -377,7 +377,7 @@ pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
     }
 }
 
-/// `clRelease*`.
+/// Gives a reference back: what `clRelease*` does.
 pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
     if let Some(before_release) = T::BEFORE_RELEASE
         && let Some(object) = find::<T>(handle)
@@ -490,11 +490,11 @@ mod tests {
 
     #[test]
     fn slots_are_used_again_but_not_soon() {
-        let first = publish(Event::user(context())).unwrap();
+        let first = publish(Event::new_user_event(context())).unwrap();
         release::<Event>(first).unwrap();
         let used = Slots::get().used.load(Ordering::Relaxed);
         for round in 0..3 * QUARANTINE {
-            let event = Event::user(context());
+            let event = Event::new_user_event(context());
             event.set_user_status(CL_COMPLETE).unwrap();
             let handle = publish(event).unwrap();
             assert!(!std::ptr::eq(handle, first) || round > QUARANTINE - 100, "after {round} rounds");

@@ -49,12 +49,12 @@ impl Info {
         self.slice(&[value])
     }
 
-    /// A `cl_bool`.
+    /// Answers with a `cl_bool`.
     pub fn bool(self, value: bool) -> Result<()> {
         self.value(cl_bool::from(value))
     }
 
-    /// An array.
+    /// Answers with an array of values.
     pub fn slice<T: Plain>(self, values: &[T]) -> Result<()> {
         debug_assert!(size_of::<T>() > 0);
         // SAFETY: `Plain` says that all bytes of the values are initialised.

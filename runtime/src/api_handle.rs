@@ -37,21 +37,21 @@ pub struct HandleOperations {
 
 impl ApiHandle {
     /// Remembers `handle`. Only the first call counts.
-    pub fn publish(&self, handle: usize, operations: &'static HandleOperations) {
+    pub fn set_handle(&self, handle: usize, operations: &'static HandleOperations) {
         // An object is published once, by the call that created it.
         let _ = self.published.set(Published { handle, operations });
     }
 
     /// The handle, or 0 for an object the application never got.
     pub fn get(&self) -> usize {
-        self.published.get().map_or(0, |p| p.handle)
+        self.published.get().map_or(0, |published| published.handle)
     }
 }
 
 impl Drop for ApiHandle {
     fn drop(&mut self) {
-        if let Some(p) = self.published.get() {
-            (p.operations.recycle)(p.handle);
+        if let Some(published) = self.published.get() {
+            (published.operations.recycle)(published.handle);
         }
     }
 }
@@ -124,7 +124,7 @@ mod tests {
     fn a_retained_object_is_a_reference_of_its_handle() {
         let object = Arc::new(ApiHandle::default());
         drop(Retained::new(object.clone(), |handle| handle).unwrap());
-        object.publish(7, &OPERATIONS);
+        object.set_handle(7, &OPERATIONS);
         let retained = Retained::new(object.clone(), |handle| handle).unwrap();
         assert_eq!((REFERENCES.load(Ordering::Relaxed), retained.get()), (1, 7));
         drop(Retained::adopt(object.clone(), |handle| handle));
@@ -135,7 +135,7 @@ mod tests {
         drop(object);
         assert_eq!(REFERENCES.load(Ordering::Relaxed), 100);
         let released = Arc::new(ApiHandle::default());
-        released.publish(8, &OPERATIONS);
+        released.set_handle(8, &OPERATIONS);
         assert!(Retained::new(released.clone(), |handle| handle).is_err());
         std::mem::forget(released);
     }

@@ -8,7 +8,7 @@ pub const RESOLUTION: usize = 1;
 
 /// Nanoseconds of the system's monotonic clock since the driver first looked at it, as `CL_PROFILING_COMMAND_*`, the
 /// timers and the kernel clock report them. All processors agree on it, which they need not on their cycle counters.
-pub fn now() -> u64 {
+pub fn now_nanoseconds() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     let start = *START.get_or_init(Instant::now);
     // A time of 0 says "not yet" in an event.

@@ -70,7 +70,7 @@ impl Work {
 /// A command on its way into a queue.
 #[derive(Debug, Default)]
 pub struct Command {
-    /// `CL_COMMAND_*`.
+    /// The kind of the command (`CL_COMMAND_*`).
     pub kind: cl_command_type,
     /// The wait list.
     pub waits: Vec<Arc<Event>>,
@@ -83,8 +83,8 @@ pub struct Command {
 }
 
 impl fmt::Debug for Work {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
             Work::Nothing => "Nothing",
             Work::Once(_) => "Once",
             Work::Shared(_) => "Shared",

@@ -20,7 +20,7 @@ pub(crate) trait RunsCommands: Send + Sync {
     fn finish_commands(self: Arc<Self>);
 }
 
-/// A context.
+/// A context: devices, and what is shared on them.
 pub struct Context {
     /// The devices it was made for, in the order given.
     devices: Vec<Arc<Device>>,
@@ -74,7 +74,7 @@ impl Context {
     }
 
     /// Waits until all commands enqueued so far in all queues have ended.
-    pub fn finish(&self) {
+    pub fn finish_queues(&self) {
         let queues: Vec<_> = self.queues.lock().iter().filter_map(Weak::upgrade).collect();
         queues.into_iter().for_each(RunsCommands::finish_commands);
     }
@@ -104,7 +104,7 @@ impl Drop for Context {
 }
 
 impl fmt::Debug for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("devices", &self.devices).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Context").field("devices", &self.devices).finish_non_exhaustive()
     }
 }

@@ -37,18 +37,18 @@ struct Mount {
 }
 
 impl ControlGroups {
-    /// The groups of this process. `root` is the folder with `proc` and all mount points: `/`, except in tests.
-    pub fn of_this_process(root: &Path) -> Self {
-        let memberships = memberships(root);
-        let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
+    /// The groups of this process. `root_folder` is the folder with `proc` and all mount points: `/`, except in tests.
+    pub fn of_this_process(root_folder: &Path) -> Self {
+        let memberships = read_memberships(root_folder);
+        let mounts = fs::read_to_string(root_folder.join("proc/self/mountinfo")).unwrap_or_default();
         let mounts: Vec<Mount> = mounts.lines().filter_map(parse_mount).collect();
-        let folders = |controller: &str| find_folders(root, &memberships, &mounts, controller);
+        let folders = |controller: &str| find_folders(root_folder, &memberships, &mounts, controller);
         Self { memory: folders("memory"), processors: folders("cpu"), memberships }
     }
 
     /// Whether the process still is in these groups.
-    pub fn are_current(&self, root: &Path) -> bool {
-        memberships(root) == self.memberships
+    pub fn are_current(&self, root_folder: &Path) -> bool {
+        read_memberships(root_folder) == self.memberships
     }
 
     /// The least limit of memory, in bytes; none if there is no limit.
@@ -64,18 +64,18 @@ impl ControlGroups {
 
     /// How many processors' time the process may use, rounded to the nearest number and from one half up, but at least
     /// one; none if there is no limit.
-    pub fn processors(&self) -> Option<usize> {
+    pub fn allowed_processors(&self) -> Option<usize> {
         let least = self.processors.iter().filter_map(|folder| processor_quota(folder)).reduce(f64::min)?;
         Some((least + 0.5).floor().max(1.0) as usize)
     }
 }
 
-fn memberships(root: &Path) -> String {
-    fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default()
+fn read_memberships(root_folder: &Path) -> String {
+    fs::read_to_string(root_folder.join("proc/self/cgroup")).unwrap_or_default()
 }
 
 /// Folders of the process's group and those above it in the hierarchies that may have this controller.
-fn find_folders(root: &Path, memberships: &str, mounts: &[Mount], controller: &str) -> Vec<PathBuf> {
+fn find_folders(root_folder: &Path, memberships: &str, mounts: &[Mount], controller: &str) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     for line in memberships.lines() {
         // "hierarchy:controllers:group"; version 2 is hierarchy 0, without a list.
@@ -96,7 +96,7 @@ fn find_folders(root: &Path, memberships: &str, mounts: &[Mount], controller: &s
         // A mount that does not show the group by its name was made for a group above it, in another namespace.
         let points = || mounts.iter().map(|mount| mount.point.clone()).collect();
         let shown = if shown.is_empty() { points() } else { shown };
-        folders.extend(shown.iter().map(|folder| below(root, folder)));
+        folders.extend(shown.iter().map(|folder| path_below(root_folder, folder)));
     }
     folders.sort();
     folders.dedup();
@@ -112,16 +112,16 @@ fn shown_folders(mount: &Mount, group: &Path) -> Vec<PathBuf> {
     name.ancestors().map(|name| mount.point.join(name)).collect()
 }
 
-/// An absolute path, taken to begin at `root`.
-fn below(root: &Path, path: &Path) -> PathBuf {
-    root.join(path.strip_prefix("/").unwrap_or(path))
+/// An absolute path, taken to begin at `root_folder`.
+fn path_below(root_folder: &Path, path: &Path) -> PathBuf {
+    root_folder.join(path.strip_prefix("/").unwrap_or(path))
 }
 
 /// A line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)), if it is about control groups.
 fn parse_mount(line: &str) -> Option<Mount> {
     let (left, right) = line.split_once(" - ")?;
     let mut left = left.split(' ').skip(3);
-    let (group, point) = (unescape(left.next()?), unescape(left.next()?));
+    let (group, point) = (unescape_path(left.next()?), unescape_path(left.next()?));
     let mut right = right.split(' ');
     let (kind, options) = (right.next()?, right.nth(1).unwrap_or_default());
     let controllers = match kind {
@@ -133,7 +133,7 @@ fn parse_mount(line: &str) -> Option<Mount> {
 }
 
 /// A path of `/proc/self/mountinfo`, where a backslash and three octal digits stand for spaces and the like.
-fn unescape(text: &str) -> String {
+fn unescape_path(text: &str) -> String {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -153,20 +153,20 @@ fn unescape(text: &str) -> String {
 }
 
 /// The number in one of a group's files.
-fn number(folder: &Path, file: &str) -> Option<u64> {
+fn read_number(folder: &Path, file: &str) -> Option<u64> {
     fs::read_to_string(folder.join(file)).ok()?.trim().parse().ok()
 }
 
 /// Bytes that a group may use: those from which on it is slowed down (`memory.high`) count as its limit, too.
 fn memory_limit(folder: &Path) -> Option<u64> {
     let files = ["memory.max", "memory.high", "memory.limit_in_bytes"];
-    files.iter().filter_map(|file| number(folder, file)).min().filter(|&limit| limit < NO_LIMIT)
+    files.iter().filter_map(|file| read_number(folder, file)).min().filter(|&limit| limit < NO_LIMIT)
 }
 
 /// Bytes that a group with a limit may use beside those in use.
 fn memory_left(folder: &Path) -> Option<u64> {
     let limit = memory_limit(folder)?;
-    let used = number(folder, "memory.current").or_else(|| number(folder, "memory.usage_in_bytes"))?;
+    let used = read_number(folder, "memory.current").or_else(|| read_number(folder, "memory.usage_in_bytes"))?;
     let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
     let statistic = |name: &str| {
         let value = statistics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
@@ -185,7 +185,7 @@ fn processor_quota(folder: &Path) -> Option<f64> {
         Some((quota.parse().ok()?, period.parse().ok()?))
     };
     // Without a quota this is -1.
-    let of_version_1 = || Some((number(folder, "cpu.cfs_quota_us")?, number(folder, "cpu.cfs_period_us")?));
+    let of_version_1 = || Some((read_number(folder, "cpu.cfs_quota_us")?, read_number(folder, "cpu.cfs_period_us")?));
     let (quota, period): (u64, u64) = of_version_2().or_else(of_version_1)?;
     (period > 0).then(|| quota as f64 / period as f64)
 }
@@ -235,7 +235,7 @@ mod tests {
         ]);
         assert_eq!(groups.memory_limit(), Some(800_000));
         assert_eq!(groups.memory_left(), Some(150_000), "the slice has less left than the service");
-        assert_eq!(groups.processors(), Some(4));
+        assert_eq!(groups.allowed_processors(), Some(4));
     }
 
     #[test]
@@ -261,7 +261,7 @@ mod tests {
             ("sys/fs/cgroup/cpu,cpuacct/jobs/one/memory.limit_in_bytes", "1\n"),
         ]);
         assert_eq!((groups.memory_limit(), groups.memory_left()), (Some(5_000_000), Some(4_400_000)));
-        assert_eq!(groups.processors(), Some(3));
+        assert_eq!(groups.allowed_processors(), Some(3));
     }
 
     #[test]
@@ -276,7 +276,7 @@ mod tests {
             ("sys/fs/cgroup/unified/u/cpu.max", "50000 100000\n"),
         ]);
         assert_eq!((groups.memory_limit(), groups.memory_left()), (Some(3000), Some(2000)));
-        assert_eq!(groups.processors(), Some(1));
+        assert_eq!(groups.allowed_processors(), Some(1));
     }
 
     #[test]
@@ -291,7 +291,7 @@ mod tests {
                 ("sys/fs/cgroup/memory.current", "6000\n"),
                 ("sys/fs/cgroup/cpu.max", "200000 100000\n"),
             ]);
-            let found = (groups.memory_limit(), groups.memory_left(), groups.processors());
+            let found = (groups.memory_limit(), groups.memory_left(), groups.allowed_processors());
             assert_eq!(found, (Some(7000), Some(1000), Some(2)), "{group} at {root}");
         }
     }
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn a_system_without_groups_or_limits_grants_everything() {
         let nothing = |groups: ControlGroups| {
-            assert_eq!((groups.memory_limit(), groups.memory_left(), groups.processors()), (None, None, None));
+            assert_eq!((groups.memory_limit(), groups.memory_left(), groups.allowed_processors()), (None, None, None));
         };
         nothing(groups(&[]).1);
         nothing(groups(&[("proc/self/cgroup", "nonsense\n0::/\n"), ("proc/self/mountinfo", "nonsense\n")]).1);
@@ -347,7 +347,7 @@ mod tests {
                 ("proc/self/mountinfo", UNIFIED),
                 ("sys/fs/cgroup/cpu.max", &format!("{quota} 100000\n")),
             ]);
-            assert_eq!(groups.processors(), Some(processors), "{quota}");
+            assert_eq!(groups.allowed_processors(), Some(processors), "{quota}");
         }
     }
 

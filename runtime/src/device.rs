@@ -35,15 +35,15 @@ pub const SUB_GROUP_SIZES: [usize; 3] = {
 pub const MAX_NUM_SUB_GROUPS: u32 = MAX_GROUP_SIZE.div_ceil(layout::SUB_GROUP_SIZES[0]);
 /// `CL_DEVICE_LOCAL_MEM_SIZE`: what fits the nearer caches together with the rest of a group's data.
 pub const LOCAL_MEMORY: u64 = 256 << 10;
-/// `CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE`.
+/// The most bytes of a buffer in constant memory (`CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE`).
 pub const CONSTANT_MEMORY: u64 = 512 << 10;
-/// `CL_DEVICE_MAX_CONSTANT_ARGS`.
+/// The most parameters of a kernel in constant memory (`CL_DEVICE_MAX_CONSTANT_ARGS`).
 pub const MAX_CONSTANT_ARGUMENTS: u32 = 128;
-/// `CL_DEVICE_MAX_PARAMETER_SIZE`.
+/// The most bytes of all of a kernel's arguments (`CL_DEVICE_MAX_PARAMETER_SIZE`).
 pub const MAX_PARAMETER_SIZE: usize = 4096;
 /// `CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE` and the preferred total.
 pub const GLOBAL_VARIABLES: usize = 64 << 20;
-/// `CL_DEVICE_PRINTF_BUFFER_SIZE`.
+/// The bytes that printf's output may have (`CL_DEVICE_PRINTF_BUFFER_SIZE`).
 pub const PRINTF_BUFFER: usize = 1 << 20;
 /// `CL_DEVICE_MEM_BASE_ADDR_ALIGN`, here in bytes: where a sub-buffer may start.
 pub const BASE_ALIGNMENT: usize = memory_allocation::ALIGNMENT;
@@ -72,11 +72,11 @@ struct Origin {
 
 impl Device {
     /// The processor this process runs on, as far as its affinity mask and its quota let it.
-    pub fn cpu() -> Self {
-        let processors = machine::processors();
+    pub fn this_processor() -> Self {
+        let processors = machine::affine_processors();
         // There are more units than processors when a switch says so, fewer when a quota does.
-        let units = processors.iter().copied().cycle().take(schedule::workers()).collect();
-        Self::new(Arc::new(Machine::this()), units, None)
+        let units = processors.iter().copied().cycle().take(schedule::worker_count()).collect();
+        Self::new(Arc::new(Machine::this_machine()), units, None)
     }
 
     fn new(machine: Arc<Machine>, units: Vec<usize>, origin: Option<Origin>) -> Self {
@@ -84,7 +84,7 @@ impl Device {
     }
 
     /// Divides it into sub-devices, which keep `properties` to tell how they were made.
-    pub fn divide(
+    pub fn create_sub_devices(
         self: &Arc<Self>,
         scheme: &Scheme,
         properties: &[cl_device_partition_property],
@@ -93,7 +93,7 @@ impl Device {
             let origin = Origin { parent: self.clone(), properties: properties.to_vec() };
             Arc::new(Self::new(self.machine.clone(), units, Some(origin)))
         };
-        Ok(partition::divide(&self.units, scheme)?.into_iter().map(part).collect())
+        Ok(partition::divide_units(&self.units, scheme)?.into_iter().map(part).collect())
     }
 
     /// The device that this is a part of.
@@ -107,14 +107,14 @@ impl Device {
     }
 
     /// The domains along which it can be divided.
-    pub fn domains(&self) -> Vec<Domain> {
-        partition::domains(&self.units)
+    pub fn partition_domains(&self) -> Vec<Domain> {
+        partition::possible_domains(&self.units)
     }
 
     /// The threads that run its work-groups. Those of a sub-device run on its processors only.
     pub fn team(&self) -> &Team {
         self.team.get_or_init(|| match self.origin {
-            Some(_) => Team::bound(&self.units),
+            Some(_) => Team::bound_to(&self.units),
             None => Team::new(self.units.len()),
         })
     }
@@ -124,17 +124,17 @@ impl Device {
         &self.machine
     }
 
-    /// `CL_DEVICE_MAX_COMPUTE_UNITS`.
+    /// How many threads run work-groups (`CL_DEVICE_MAX_COMPUTE_UNITS`).
     pub fn compute_units(&self) -> u32 {
         self.units.len() as u32
     }
 
-    /// `CL_DEVICE_NAME`.
+    /// The name of the processor (`CL_DEVICE_NAME`).
     pub fn name(&self) -> &str {
         options().identity.device_name.as_deref().unwrap_or(&self.machine.brand)
     }
 
-    /// `CL_DEVICE_VENDOR`.
+    /// Who made the processor (`CL_DEVICE_VENDOR`).
     pub fn vendor(&self) -> &'static str {
         options().identity.device_vendor.as_deref().unwrap_or(VENDOR)
     }
@@ -152,10 +152,10 @@ impl Device {
     pub fn uuid(&self) -> [u8; 16] {
         let Machine { vendor, brand, .. } = &*self.machine;
         let units: &[usize] = if self.origin.is_some() { &self.units } else { &[] };
-        uuid(&format!("{vendor} {brand} {units:?}"))
+        uuid_of_text(&format!("{vendor} {brand} {units:?}"))
     }
 
-    /// `CL_DEVICE_GLOBAL_MEM_SIZE`.
+    /// The machine's memory, in bytes (`CL_DEVICE_GLOBAL_MEM_SIZE`).
     pub fn global_memory(&self) -> u64 {
         self.machine.memory
     }
@@ -167,15 +167,15 @@ impl Device {
 
     /// Most bytes of scratch memory of one worker: what all of them need together is there.
     pub fn scratch_limit(&self) -> u64 {
-        scratch_limit(self.machine.memory, schedule::workers() as u64)
+        scratch_limit(self.machine.memory, schedule::worker_count() as u64)
     }
 
     /// How many work-items a register of 32-bit numbers holds: groups of multiples of it leave no lane idle.
-    pub fn lanes(&self) -> usize {
+    pub fn lane_count(&self) -> usize {
         self.machine.vector as usize / size_of::<u32>()
     }
 
-    /// `CL_DEVICE_SINGLE_FP_CONFIG`.
+    /// What arithmetic of floats does (`CL_DEVICE_SINGLE_FP_CONFIG`).
     pub fn single_config(&self) -> cl_device_fp_config {
         CL_FP_DENORM
             | CL_FP_INF_NAN
@@ -199,13 +199,13 @@ impl Device {
     }
 }
 
-/// `CL_DRIVER_UUID_KHR`.
+/// The number of this version of the driver (`CL_DRIVER_UUID_KHR`).
 pub fn driver_uuid() -> [u8; 16] {
-    uuid(&format!("{NAME} {DRIVER_VERSION}"))
+    uuid_of_text(&format!("{NAME} {DRIVER_VERSION}"))
 }
 
 /// A UUID of the form for other people's numbers (RFC 9562, version 8), made of a text by the hash FNV-1a.
-fn uuid(text: &str) -> [u8; 16] {
+fn uuid_of_text(text: &str) -> [u8; 16] {
     let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     for byte in text.bytes() {
         hash = (hash ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);
@@ -221,7 +221,7 @@ fn scratch_limit(memory: u64, workers: u64) -> u64 {
     arena::LIMIT.min(memory / 2 / workers.max(1))
 }
 
-/// `CL_DEVICE_IMAGE_SUPPORT`.
+/// Whether there are images (`CL_DEVICE_IMAGE_SUPPORT`).
 pub fn has_images() -> bool {
     has_feature("__opencl_c_images")
 }
@@ -243,8 +243,8 @@ mod tests {
     #[test]
     fn texts_that_differ_have_other_uuids() {
         // The hash's published value of no text but for the six bits of version and variant.
-        assert_eq!(uuid(""), *b"\x6c\x62\x27\x2e\x07\xbb\x81\x42\xa2\xb8\x21\x75\x62\x95\xc5\x8d");
-        assert_ne!(uuid("a"), uuid("b"));
+        assert_eq!(uuid_of_text(""), *b"\x6c\x62\x27\x2e\x07\xbb\x81\x42\xa2\xb8\x21\x75\x62\x95\xc5\x8d");
+        assert_ne!(uuid_of_text("a"), uuid_of_text("b"));
     }
 
     #[test]

@@ -52,21 +52,21 @@ impl Error {
 
     /// The same error with words before the sentence that say what it is about.
     #[must_use]
-    pub fn about(mut self, what: impl fmt::Display) -> Self {
+    pub fn with_subject(mut self, what: impl fmt::Display) -> Self {
         self.0.sentence = Cow::Owned(format!("{what}: {}", self.0.sentence));
         self
     }
 }
 
 impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
     }
 }
 
 impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} [{}]", self.sentence(), CodeName(self.code()))
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} [{}]", self.sentence(), CodeName(self.code()))
     }
 }
 
@@ -108,7 +108,8 @@ mod tests {
     #[test]
     fn errors_are_one_word_and_read_as_a_sentence() {
         assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
-        let error = error!(CL_INVALID_EVENT, "{} is none", 7).about("event 2").with_code(CL_INVALID_EVENT_WAIT_LIST);
+        let error =
+            error!(CL_INVALID_EVENT, "{} is none", 7).with_subject("event 2").with_code(CL_INVALID_EVENT_WAIT_LIST);
         assert_eq!(error.code(), CL_INVALID_EVENT_WAIT_LIST);
         assert_eq!(error.to_string(), "event 2: 7 is none [CL_INVALID_EVENT_WAIT_LIST]");
         assert_eq!(error!(CL_INVALID_VALUE, "no words but these").sentence(), "no words but these");

@@ -68,11 +68,11 @@ impl Ended {
     }
 
     /// Tells the commands that waited, then the application.
-    pub fn tell(self) {
+    pub fn notify_all(self) {
         for dependent in self.dependents {
             dependent.queue.dependency_ended(dependent.number);
         }
-        call(self.callbacks, self.status);
+        run_callbacks(self.callbacks, self.status);
     }
 }
 
@@ -80,12 +80,12 @@ impl Event {
     /// The event of a command about to be enqueued.
     pub fn of_command(queue: &Arc<Queue>, kind: cl_command_type) -> Arc<Self> {
         let event = Self::new(queue.context().clone(), Some(queue.clone()), kind, CL_QUEUED);
-        event.times[0].store(clock::now(), Ordering::Relaxed);
+        event.times[0].store(clock::now_nanoseconds(), Ordering::Relaxed);
         Arc::new(event)
     }
 
     /// A user event: its "execution status is set to CL_SUBMITTED".
-    pub fn user(context: Arc<Context>) -> Arc<Self> {
+    pub fn new_user_event(context: Arc<Context>) -> Arc<Self> {
         Arc::new(Self::new(context, None, CL_COMMAND_USER, CL_SUBMITTED))
     }
 
@@ -102,7 +102,7 @@ impl Event {
         }
     }
 
-    /// The context.
+    /// The context it belongs to.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
@@ -112,7 +112,7 @@ impl Event {
         self.queue.as_ref()
     }
 
-    /// `CL_COMMAND_*`.
+    /// The kind of the command (`CL_COMMAND_*`).
     pub fn kind(&self) -> cl_command_type {
         self.kind
     }
@@ -128,15 +128,15 @@ impl Event {
     }
 
     /// When the command was queued, submitted, started and ended, once it has ended.
-    pub fn times(&self) -> Option<[u64; 4]> {
-        self.has_ended().then(|| std::array::from_fn(|i| self.times[i].load(Ordering::Relaxed)))
+    pub fn profiling_times(&self) -> Option<[u64; 4]> {
+        self.has_ended().then(|| std::array::from_fn(|index| self.times[index].load(Ordering::Relaxed)))
     }
 
     /// Moves the status of a command forward to submitted or running.
-    pub(crate) fn advance(&self, status: cl_int) {
+    pub(crate) fn advance_status(&self, status: cl_int) {
         debug_assert!(status == CL_SUBMITTED || status == CL_RUNNING);
         let mut parties = self.parties.lock();
-        let now = clock::now();
+        let now = clock::now_nanoseconds();
         for passed in (status..self.status()).rev() {
             self.times[(CL_QUEUED - passed) as usize].store(now, Ordering::Relaxed);
         }
@@ -147,23 +147,23 @@ impl Event {
         drop(parties);
         if !due.is_empty() {
             // The command must not wait for the application's code, which might wait for the command.
-            executor::spawn(Service::Commands, Box::new(move || call(due, status)));
+            executor::spawn_job(Service::Commands, Box::new(move || run_callbacks(due, status)));
         }
     }
 
     /// Has the command begin when the first of these did, which have ended.
     pub(crate) fn begin_with(&self, parts: &[Arc<Event>]) {
-        for (i, time) in self.times[..3].iter().enumerate() {
-            let first = parts.iter().map(|part| part.times[i].load(Ordering::Relaxed)).min();
+        for (index, time) in self.times[..3].iter().enumerate() {
+            let first = parts.iter().map(|part| part.times[index].load(Ordering::Relaxed)).min();
             time.fetch_min(first.unwrap_or(u64::MAX), Ordering::Relaxed);
         }
     }
 
     /// Ends the command with `CL_COMPLETE` or an error.
-    pub(crate) fn end(&self, status: cl_int) -> Ended {
+    pub(crate) fn end_with(&self, status: cl_int) -> Ended {
         debug_assert!(status <= CL_COMPLETE);
         let mut parties = self.parties.lock();
-        let now = clock::now();
+        let now = clock::now_nanoseconds();
         for time in &self.times {
             // Only what has not happened yet: a terminated command never ran.
             let _ = time.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
@@ -190,7 +190,7 @@ impl Event {
             let first = self.times[0].swap(1, Ordering::Relaxed) == 0;
             ensure!(first, CL_INVALID_OPERATION, "the event's status was set before, to {}", CodeName(self.status()));
         }
-        self.end(status).tell();
+        self.end_with(status).notify_all();
         Ok(())
     }
 
@@ -204,7 +204,7 @@ impl Event {
             return;
         }
         drop(parties);
-        call(vec![(status, callback)], now);
+        run_callbacks(vec![(status, callback)], now);
     }
 
     /// Registers a command to be told when this ends; false when it has ended already.
@@ -221,7 +221,7 @@ impl Event {
     }
 
     /// Sees to it that the command will be executed without further calls.
-    pub fn flush(&self) {
+    pub fn flush_queue(&self) {
         if let Some(queue) = &self.queue
             && !self.has_ended()
         {
@@ -230,7 +230,7 @@ impl Event {
     }
 
     /// Waits until the event has ended. The thread executes commands of the event's queue itself as long as it can.
-    pub fn wait(&self) {
+    pub fn wait_until_ended(&self) {
         if self.has_ended() {
             return;
         }
@@ -255,14 +255,18 @@ fn take_due(callbacks: &mut Vec<(cl_int, Callback)>, status: cl_int) -> Vec<(cl_
 }
 
 /// Calls callbacks, each with the status it was registered for, or all with the error that ended the command.
-fn call(callbacks: Vec<(cl_int, Callback)>, status: cl_int) {
+fn run_callbacks(callbacks: Vec<(cl_int, Callback)>, status: cl_int) {
     for (wanted, callback) in callbacks {
         callback(if status < CL_COMPLETE { status } else { wanted });
     }
 }
 
 impl fmt::Debug for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Event").field("kind", &self.kind).field("status", &self.status()).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Event")
+            .field("kind", &self.kind)
+            .field("status", &self.status())
+            .finish_non_exhaustive()
     }
 }

@@ -11,7 +11,7 @@
 //! (`jit/contained.rs` of the compiler), which would be one less here.
 //!
 //! Where the system refuses threads, jobs are done by those there are: application threads do them at the end of the call
-//! that gave rise to them, and before they sleep in one ([`help`]). At the end of the process threads that wait are left
+//! that gave rise to them, and before they sleep in one ([`run_waiting_job`]). At the end of the process threads that wait are left
 //! where they are. A forked child has none of them: there the executor begins anew, without the jobs of its parent.
 
 use std::collections::VecDeque;
@@ -52,9 +52,9 @@ const SERVICES: [Service; 3] = [Service::Commands, Service::Builds, Service::Com
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoThread;
 
-/// Runs a job on another thread, soon. Should the system refuse a thread, the job is for [`help`] and the threads there are.
-pub fn spawn(service: Service, job: Job) {
-    Executor::get().spawn(service, job);
+/// Runs a job on another thread, soon. Should the system refuse a thread, the job is for [`run_waiting_job`] and the threads there are.
+pub fn spawn_job(service: Service, job: Job) {
+    Executor::process_executor().spawn_job(service, job);
 }
 
 /// Runs a job on another thread, soon.
@@ -62,18 +62,18 @@ pub fn spawn(service: Service, job: Job) {
 /// # Errors
 /// [`NoThread`] if there is none to be had: then the job will not run.
 pub fn try_spawn(service: Service, job: Job) -> Result<(), NoThread> {
-    Executor::get().try_spawn(service, job)
+    Executor::process_executor().try_spawn(service, job)
 }
 
 /// Does a job that no thread could be made for, if there is one. No lock may be held.
-pub fn help() -> bool {
-    Executor::get().help()
+pub fn run_waiting_job() -> bool {
+    Executor::process_executor().run_waiting_job()
 }
 
 /// Calls `work` once for every number below `count`, on the calling thread and as many others as there are processors to
 /// run on, and returns when the last call has ended.
 pub fn share_numbers(count: usize, work: impl Fn(usize) + Send + Sync + 'static) {
-    Executor::get().share_numbers(count, Arc::new(work));
+    Executor::process_executor().share_numbers(count, Arc::new(work));
 }
 
 /// The jobs of all services, and how many of each run: who may run next, apart from the threads that do.
@@ -100,7 +100,7 @@ impl Default for Lane {
 
 impl Lane {
     /// Jobs that may begin now.
-    fn runnable(&self) -> usize {
+    fn runnable_jobs(&self) -> usize {
         self.waiting.len().min(self.limit.saturating_sub(self.running))
     }
 }
@@ -108,11 +108,11 @@ impl Lane {
 impl Lanes {
     fn with_processors(processors: usize) -> Self {
         let mut lanes = Self::default();
-        lanes.lane(Service::Compilation).limit = processors;
+        lanes.lane_of(Service::Compilation).limit = processors;
         lanes
     }
 
-    fn lane(&mut self, service: Service) -> &mut Lane {
+    fn lane_of(&mut self, service: Service) -> &mut Lane {
         &mut self.lanes[service as usize]
     }
 
@@ -120,20 +120,20 @@ impl Lanes {
     fn add_job(&mut self, service: Service, job: Job) -> u64 {
         let number = self.count;
         self.count += 1;
-        self.lane(service).waiting.push_back((number, job));
+        self.lane_of(service).waiting.push_back((number, job));
         number
     }
 
     /// Takes back a job that has not begun; whether it has not.
     fn remove_job(&mut self, service: Service, number: u64) -> bool {
-        let waiting = &mut self.lane(service).waiting;
+        let waiting = &mut self.lane_of(service).waiting;
         let place = waiting.iter().position(|(other, _)| *other == number);
         place.and_then(|place| waiting.remove(place)).is_some()
     }
 
     /// Jobs that may begin now.
     fn count_runnable(&self) -> usize {
-        self.lanes.iter().map(Lane::runnable).sum()
+        self.lanes.iter().map(Lane::runnable_jobs).sum()
     }
 
     fn is_empty(&self) -> bool {
@@ -142,8 +142,8 @@ impl Lanes {
 
     /// Takes the next job that may begin now, and counts it as running.
     fn take_job(&mut self) -> Option<(Service, Job)> {
-        let service = SERVICES.into_iter().find(|&service| self.lane(service).runnable() > 0)?;
-        let lane = self.lane(service);
+        let service = SERVICES.into_iter().find(|&service| self.lane_of(service).runnable_jobs() > 0)?;
+        let lane = self.lane_of(service);
         let (_, job) = lane.waiting.pop_front()?;
         lane.running += 1;
         Some((service, job))
@@ -151,7 +151,7 @@ impl Lanes {
 
     /// A job of a service has ended.
     fn end_job(&mut self, service: Service) {
-        self.lane(service).running -= 1;
+        self.lane_of(service).running -= 1;
     }
 }
 
@@ -190,7 +190,7 @@ impl Executor {
     }
 
     /// That of the process.
-    fn get() -> &'static Self {
+    fn process_executor() -> &'static Self {
         static EXECUTOR: OnceLock<Executor> = OnceLock::new();
         EXECUTOR.get_or_init(|| Executor::new(schedule::available_cpus()))
     }
@@ -204,7 +204,7 @@ impl Executor {
         state
     }
 
-    fn spawn(&'static self, service: Service, job: Job) {
+    fn spawn_job(&'static self, service: Service, job: Job) {
         let mut state = self.lock_in_process();
         state.lanes.add_job(service, job);
         if !self.find_thread(state) {
@@ -236,10 +236,10 @@ impl Executor {
         }
         drop(state);
         let thread = std::thread::Builder::new().name("lockstep-worker".into()).stack_size(STACK);
-        thread.spawn(|| self.serve()).is_ok()
+        thread.spawn(|| self.serve_jobs()).is_ok()
     }
 
-    fn help(&self) -> bool {
+    fn run_waiting_job(&self) -> bool {
         if !self.refused.load(Ordering::Relaxed) {
             return false;
         }
@@ -258,7 +258,7 @@ impl Executor {
     }
 
     /// What a thread does.
-    fn serve(&self) {
+    fn serve_jobs(&self) {
         let mut state = self.state.lock();
         loop {
             if let Some((service, job)) = state.lanes.take_job() {
@@ -288,7 +288,7 @@ impl Executor {
             }
         }
         shared.work_through(&*work);
-        shared.wait();
+        shared.wait_for_others();
     }
 }
 
@@ -321,7 +321,7 @@ impl SharedNumbers {
     }
 
     /// Waits for those who are at work.
-    fn wait(&self) {
+    fn wait_for_others(&self) {
         let mut done = self.done.lock();
         while *done < self.count {
             self.all_done.wait(&mut done);
@@ -405,7 +405,7 @@ mod tests {
         for _ in 0..20 {
             let (sender, receiver) = mpsc::channel::<()>();
             let (forward, done) = (std::mem::replace(&mut next, sender), to_all.clone());
-            spawn(
+            spawn_job(
                 Service::Commands,
                 Box::new(move || {
                     receiver.recv_timeout(SOON).unwrap();
@@ -434,7 +434,7 @@ mod tests {
                 running.fetch_sub(1, Ordering::SeqCst);
                 sender.send(()).unwrap();
             };
-            executor.spawn(Service::Compilation, Box::new(job));
+            executor.spawn_job(Service::Compilation, Box::new(job));
         }
         (0..30).for_each(|_| ended.recv_timeout(SOON).unwrap());
         assert!(most.load(Ordering::SeqCst) <= 3, "{most:?}");
@@ -444,7 +444,7 @@ mod tests {
     fn a_panic_ends_its_job_alone() {
         let executor = executor(1);
         let (sender, ended) = mpsc::channel();
-        executor.spawn(Service::Compilation, Box::new(|| panic!("on purpose")));
+        executor.spawn_job(Service::Compilation, Box::new(|| panic!("on purpose")));
         executor.try_spawn(Service::Compilation, Box::new(move || sender.send(()).unwrap())).unwrap();
         ended.recv_timeout(SOON).unwrap();
     }

@@ -5,7 +5,7 @@ pub use lockstep_protocol::features::{device_extensions, platform_extensions};
 use opencl_sys::{CL_NAME_VERSION_MAX_NAME_SIZE, cl_name_version, cl_version};
 
 /// A `cl_version`: 10 bits major, 10 bits minor, 12 bits patch.
-pub const fn version(major: u32, minor: u32, patch: u32) -> cl_version {
+pub const fn pack_version(major: u32, minor: u32, patch: u32) -> cl_version {
     major << 22 | minor << 12 | patch
 }
 
@@ -17,24 +17,26 @@ pub fn name_version(name: &str, version: cl_version) -> cl_name_version {
     cl_name_version { version, name: field }
 }
 
-/// `CL_PLATFORM_EXTENSIONS_WITH_VERSION`.
+/// The platform's extensions (`CL_PLATFORM_EXTENSIONS_WITH_VERSION`).
 pub fn of_platform() -> Vec<cl_name_version> {
     EXTENSIONS.iter().filter(|extension| extension.platform).map(with_version).collect()
 }
 
-/// `CL_DEVICE_EXTENSIONS_WITH_VERSION`.
+/// The device's extensions (`CL_DEVICE_EXTENSIONS_WITH_VERSION`).
 pub fn of_device() -> Vec<cl_name_version> {
     EXTENSIONS.iter().map(with_version).collect()
 }
 
-/// `CL_DEVICE_OPENCL_C_FEATURES`.
-pub fn features() -> Vec<cl_name_version> {
+/// The optional features of OpenCL C that there are (`CL_DEVICE_OPENCL_C_FEATURES`).
+pub fn feature_versions() -> Vec<cl_name_version> {
     FEATURES.iter().map(|feature| name_version(feature.name, feature.version.encoded())).collect()
 }
 
 /// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`: OpenCL C 2.0 is not among them, as it has no optional features.
 pub fn language_versions() -> Vec<cl_name_version> {
-    [(1, 0), (1, 1), (1, 2), (3, 0)].map(|(major, minor)| name_version("OpenCL C", version(major, minor, 0))).to_vec()
+    [(1, 0), (1, 1), (1, 2), (3, 0)]
+        .map(|(major, minor)| name_version("OpenCL C", pack_version(major, minor, 0)))
+        .to_vec()
 }
 
 fn with_version(extension: &Extension) -> cl_name_version {

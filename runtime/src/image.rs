@@ -17,13 +17,13 @@ use crate::{Result, ensure, error};
 pub const MAX_2D: usize = 16384;
 /// `CL_DEVICE_IMAGE3D_MAX_WIDTH`, `_HEIGHT` and `_DEPTH`.
 pub const MAX_3D: usize = 2048;
-/// `CL_DEVICE_IMAGE_MAX_ARRAY_SIZE`.
+/// The most layers of an image (`CL_DEVICE_IMAGE_MAX_ARRAY_SIZE`).
 pub const MAX_LAYERS: usize = 2048;
 /// `CL_DEVICE_IMAGE_MAX_BUFFER_SIZE`, in elements.
 pub const MAX_BUFFER: usize = 1 << 27;
 /// `CL_DEVICE_MAX_READ_IMAGE_ARGS` and the like: bounded by the argument block alone.
 pub const MAX_ARGUMENTS: u32 = 128;
-/// `CL_DEVICE_MAX_SAMPLERS`.
+/// The most samplers of a kernel (`CL_DEVICE_MAX_SAMPLERS`).
 pub const MAX_SAMPLERS: u32 = 64;
 /// `CL_DEVICE_IMAGE_PITCH_ALIGNMENT` and `CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT`, in elements: elements of 16 bytes may
 /// lie anywhere a buffer's elements may.
@@ -36,9 +36,9 @@ pub use lockstep_protocol::parameters::IMAGE_BYTES as DESCRIPTOR;
 /// What distinguishes an image from a buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// `CL_MEM_TYPE`.
+    /// Which type of image it is (`CL_MEM_TYPE`).
     pub kind: cl_mem_object_type,
-    /// Its elements.
+    /// The format of its elements.
     pub format: Format,
     /// Elements of a row.
     pub width: usize,
@@ -71,7 +71,7 @@ impl Image {
     }
 
     /// How many coordinates count, as regions of commands say it.
-    pub fn extents(&self) -> Region {
+    pub fn element_extents(&self) -> Region {
         match self.kind {
             CL_MEM_OBJECT_IMAGE1D_ARRAY => [self.width, self.layers, 1],
             CL_MEM_OBJECT_IMAGE2D_ARRAY => [self.width, self.height, self.layers],
@@ -94,11 +94,11 @@ impl Image {
     /// Sets the pitches: those given, or for 0 the tightest. `None` if they are too small, are no multiples of what they
     /// hold, or cannot be numbered.
     pub fn with_pitches(mut self, row_pitch: usize, slice_pitch: usize) -> Option<Self> {
-        let tight = self.width.checked_mul(self.format.size())?;
+        let tight = self.width.checked_mul(self.format.element_size())?;
         let row = if row_pitch == 0 { tight } else { row_pitch };
         let rows = row.checked_mul(self.height)?;
         let slice = if slice_pitch == 0 { rows } else { slice_pitch };
-        let fits = row >= tight && row.is_multiple_of(self.format.size()) && row <= MAX_ROW;
+        let fits = row >= tight && row.is_multiple_of(self.format.element_size()) && row <= MAX_ROW;
         let slices_fit = slice >= rows && slice.is_multiple_of(row);
         (self.row_pitch, self.slice_pitch) = (row, slice);
         slice.checked_mul(self.depth.max(self.layers))?;
@@ -106,7 +106,7 @@ impl Image {
     }
 
     /// Bytes from the first to the last of the image, with the last row's padding: what `host_ptr` points to.
-    pub fn bytes(&self) -> usize {
+    pub fn byte_size(&self) -> usize {
         self.slice_pitch * self.depth.max(self.layers)
     }
 
@@ -117,8 +117,8 @@ impl Image {
     ///
     /// # Errors
     /// `CL_INVALID_VALUE`: see above.
-    pub fn boxed(&self, origin: [usize; 3], region: Region) -> Result<(Layout, Region)> {
-        let extents = self.extents();
+    pub fn box_layout(&self, origin: [usize; 3], region: Region) -> Result<(Layout, Region)> {
+        let extents = self.element_extents();
         ensure!(!region.contains(&0), CL_INVALID_VALUE, "region {region:?} has a dimension of 0");
         for ((&from, &size), &extent) in origin.iter().zip(&region).zip(&extents) {
             ensure!(
@@ -128,7 +128,7 @@ impl Image {
             );
         }
         let (row_pitch, slice_pitch) = self.box_pitches();
-        let size = self.format.size();
+        let size = self.format.element_size();
         let offset = origin[2] * slice_pitch + origin[1] * row_pitch + origin[0] * size;
         Ok((Layout { offset, row_pitch, slice_pitch }, [region[0] * size, region[1], region[2]]))
     }
@@ -136,7 +136,7 @@ impl Image {
     /// What the second and the third coordinate of a region are apart.
     fn box_pitches(&self) -> (usize, usize) {
         match self.kind {
-            CL_MEM_OBJECT_IMAGE1D_ARRAY => (self.slice_pitch, self.bytes()),
+            CL_MEM_OBJECT_IMAGE1D_ARRAY => (self.slice_pitch, self.byte_size()),
             _ => (self.row_pitch, self.slice_pitch),
         }
     }
@@ -149,7 +149,7 @@ impl Image {
     /// # Errors
     /// `CL_INVALID_VALUE` for other pitches, or for a box that no memory could hold.
     pub fn host_layout(&self, region: Region, row_pitch: usize, slice_pitch: usize) -> Result<Layout> {
-        let tight = region[0] * self.format.size();
+        let tight = region[0] * self.format.element_size();
         let row = if row_pitch == 0 { tight } else { row_pitch };
         ensure!(row >= tight, CL_INVALID_VALUE, "a row pitch of {row_pitch} bytes; rows of the region have {tight}");
         ensure!(
@@ -177,7 +177,7 @@ impl Image {
             _ => Layout { offset: 0, row_pitch: row, slice_pitch: slice },
         };
         let bytes = [tight, region[1], region[2]];
-        layout.span(bytes).ok_or_else(too_large)?;
+        layout.byte_span(bytes).ok_or_else(too_large)?;
         Ok(layout)
     }
 
@@ -235,14 +235,14 @@ mod tests {
     #[test]
     fn boxes_of_arrays_of_rows_step_by_the_slice() {
         let rows = image(CL_MEM_OBJECT_IMAGE1D_ARRAY, [5, 1, 1, 4]).with_pitches(0, 40).unwrap();
-        assert_eq!(rows.bytes(), 160);
-        let (layout, region) = rows.boxed([1, 2, 0], [3, 2, 1]).unwrap();
+        assert_eq!(rows.byte_size(), 160);
+        let (layout, region) = rows.box_layout([1, 2, 0], [3, 2, 1]).unwrap();
         assert_eq!((layout.offset, layout.row_pitch, region), (84, 40, [12, 2, 1]));
         for (origin, region) in [([3, 0, 0], [3, 1, 1]), ([0, 3, 0], [1, 2, 1]), ([0, 0, 1], [1, 1, 1])] {
-            assert!(rows.boxed(origin, region).is_err(), "{origin:?} {region:?}");
+            assert!(rows.box_layout(origin, region).is_err(), "{origin:?} {region:?}");
         }
-        assert!(rows.boxed([0, 0, 0], [0, 1, 1]).is_err());
-        assert!(rows.boxed([usize::MAX, 0, 0], [1, 1, 1]).is_err());
+        assert!(rows.box_layout([0, 0, 0], [0, 1, 1]).is_err());
+        assert!(rows.box_layout([usize::MAX, 0, 0], [1, 1, 1]).is_err());
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-use lockstep_protocol::outline::KernelOutline;
 pub use lockstep_protocol::parameters::{Param, ParamKind};
+use lockstep_protocol::program_metadata::KernelOutline;
 pub use lockstep_protocol::types::Space;
 use opencl_sys::{CL_INVALID_ARG_INDEX, CL_INVALID_ARG_SIZE, CL_INVALID_ARG_VALUE, CL_INVALID_KERNEL_ARGS};
 use parking_lot::Mutex;
@@ -53,7 +53,7 @@ pub struct Args {
 }
 
 /// Where an object's bytes are.
-fn extent(object: &Memory) -> Range<u64> {
+fn byte_range(object: &Memory) -> Range<u64> {
     let start = object.start() as u64;
     start..start.saturating_add(object.size() as u64)
 }
@@ -65,41 +65,41 @@ impl Kernel {
     /// `CL_INVALID_PROGRAM_EXECUTABLE` where there is no executable, `CL_INVALID_KERNEL_NAME` where that has no such kernel.
     pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Kernel>> {
         let executable = program.executable()?;
-        let index = executable.find(name)?;
-        Ok(Kernel::at(program, &executable, index))
+        let index = executable.find_kernel(name)?;
+        Ok(Kernel::at_index(program, &executable, index))
     }
 
     /// All kernels of a program's executable.
     ///
     /// # Errors
     /// `CL_INVALID_PROGRAM_EXECUTABLE` where there is none.
-    pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Kernel>>> {
+    pub fn all_of_program(program: &Arc<Program>) -> Result<Vec<Arc<Kernel>>> {
         let executable = program.executable()?;
         let count = executable.outline().kernels.len();
-        Ok((0..count).map(|index| Kernel::at(program, &executable, index)).collect())
+        Ok((0..count).map(|index| Kernel::at_index(program, &executable, index)).collect())
     }
 
-    fn at(program: &Arc<Program>, executable: &Arc<Executable>, index: usize) -> Arc<Kernel> {
-        let outline = executable.kernel(index);
+    fn at_index(program: &Arc<Program>, executable: &Arc<Executable>, index: usize) -> Arc<Kernel> {
+        let outline = executable.kernel_outline(index);
         let count = outline.params.len();
         let mut block = ArgBlock::default();
-        block.reset(outline.args_size as usize);
-        let args = Args {
+        block.reset_to_size(outline.args_size as usize);
+        let arguments = Args {
             block,
             set: vec![false; count],
             buffers: vec![None; count],
             extents: vec![None; count],
             locals: vec![0; count],
         };
-        Kernel::with_args(program, executable, index, args)
+        Kernel::with_args(program, executable, index, arguments)
     }
 
-    fn with_args(program: &Arc<Program>, executable: &Arc<Executable>, index: usize, args: Args) -> Arc<Kernel> {
+    fn with_args(program: &Arc<Program>, executable: &Arc<Executable>, index: usize, arguments: Args) -> Arc<Kernel> {
         Arc::new(Kernel {
             program: program.clone(),
             executable: executable.clone(),
             index,
-            args: Mutex::new(args),
+            args: Mutex::new(arguments),
             launches: Arc::default(),
             _attached: program.attach_kernel(),
             api: ApiHandle::default(),
@@ -107,12 +107,12 @@ impl Kernel {
     }
 
     /// A new kernel object with the same arguments (`clCloneKernel`).
-    pub fn duplicate(&self) -> Arc<Kernel> {
-        let args = self.args.lock().clone();
-        Kernel::with_args(&self.program, &self.executable, self.index, args)
+    pub fn clone_kernel(&self) -> Arc<Kernel> {
+        let arguments = self.args.lock().clone();
+        Kernel::with_args(&self.program, &self.executable, self.index, arguments)
     }
 
-    /// The program.
+    /// The program it is of.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
@@ -129,7 +129,7 @@ impl Kernel {
 
     /// What the compiler knows of it.
     pub fn outline(&self) -> &KernelOutline {
-        self.executable.kernel(self.index)
+        self.executable.kernel_outline(self.index)
     }
 
     /// A parameter.
@@ -144,14 +144,14 @@ impl Kernel {
     }
 
     /// An argument by number, name and type, for messages.
-    pub fn argument(&self, index: usize) -> Argument<'_> {
+    pub fn describe_argument(&self, index: usize) -> Argument<'_> {
         Argument { kernel: self.outline(), index }
     }
 
     /// A parameter, to which something is given that fits or not.
     fn param_for(&self, index: usize, given: &str, fits: impl FnOnce(&Param) -> bool) -> Result<&Param> {
         let param = self.param(index)?;
-        let argument = self.argument(index);
+        let argument = self.describe_argument(index);
         ensure!(fits(param), CL_INVALID_ARG_VALUE, "{argument} is {}, not {given}", kind_of(param));
         Ok(param)
     }
@@ -163,9 +163,9 @@ impl Kernel {
     pub fn set_value(&self, index: usize, value: &[u8]) -> Result<()> {
         let param = self.param_for(index, "a plain value", |param| param.kind == ParamKind::Value)?;
         self.check_size(index, value.len(), param.size as usize)?;
-        let mut args = self.args.lock();
-        args.block.write(param.offset as usize, value);
-        args.set[index] = true;
+        let mut arguments = self.args.lock();
+        arguments.block.write_at(param.offset as usize, value);
+        arguments.set[index] = true;
         Ok(())
     }
 
@@ -174,7 +174,7 @@ impl Kernel {
     /// # Errors
     /// `CL_INVALID_ARG_SIZE` for another number than it has.
     pub fn check_size(&self, index: usize, given: usize, wanted: usize) -> Result<()> {
-        let argument = self.argument(index);
+        let argument = self.describe_argument(index);
         ensure!(given == wanted, CL_INVALID_ARG_SIZE, "{argument} has {wanted} bytes; arg_size is {given}");
         Ok(())
     }
@@ -186,11 +186,11 @@ impl Kernel {
     pub fn set_buffer(&self, index: usize, buffer: Option<&Arc<Memory>>) -> Result<()> {
         let param = self.param_for(index, "a pointer", |param| matches!(param.kind, ParamKind::Pointer(_)))?;
         let address = buffer.map_or(0, |buffer| buffer.start() as u64);
-        let mut args = self.args.lock();
-        args.block.write(param.offset as usize, &address.to_le_bytes());
-        args.set[index] = true;
-        args.buffers[index] = buffer.map(Arc::downgrade);
-        args.extents[index] = Some(buffer.map_or(0..0, |buffer| extent(buffer)));
+        let mut arguments = self.args.lock();
+        arguments.block.write_at(param.offset as usize, &address.to_le_bytes());
+        arguments.set[index] = true;
+        arguments.buffers[index] = buffer.map(Arc::downgrade);
+        arguments.extents[index] = Some(buffer.map_or(0..0, |buffer| byte_range(buffer)));
         Ok(())
     }
 
@@ -201,12 +201,12 @@ impl Kernel {
     pub fn set_pointer(&self, index: usize, address: u64) -> Result<()> {
         let is_pointer = |param: &Param| matches!(param.kind, ParamKind::Pointer(_)) && !param.is_pipe();
         let param = self.param_for(index, "a pointer", is_pointer)?;
-        let mut args = self.args.lock();
-        args.block.write(param.offset as usize, &address.to_le_bytes());
-        args.set[index] = true;
-        args.buffers[index] = None;
+        let mut arguments = self.args.lock();
+        arguments.block.write_at(param.offset as usize, &address.to_le_bytes());
+        arguments.set[index] = true;
+        arguments.buffers[index] = None;
         // What lies behind the address is not known.
-        args.extents[index] = (address == 0).then_some(0..0);
+        arguments.extents[index] = (address == 0).then_some(0..0);
         Ok(())
     }
 
@@ -216,13 +216,14 @@ impl Kernel {
     /// `CL_INVALID_ARG_INDEX`, or `CL_INVALID_ARG_VALUE` for an argument of another kind or what is no image.
     pub fn set_image(&self, index: usize, object: &Arc<Memory>) -> Result<()> {
         let param = self.param_for(index, "an image", |param| param.kind == ParamKind::Image)?;
-        let other = || error!(CL_INVALID_ARG_VALUE, "{} is an image, and arg_value is none", self.argument(index));
+        let other =
+            || error!(CL_INVALID_ARG_VALUE, "{} is an image, and arg_value is none", self.describe_argument(index));
         let image = object.image().ok_or_else(other)?;
-        let mut args = self.args.lock();
-        args.block.write(param.offset as usize, &image.descriptor(object.start()));
-        args.set[index] = true;
-        args.buffers[index] = Some(Arc::downgrade(object));
-        args.extents[index] = Some(extent(object));
+        let mut arguments = self.args.lock();
+        arguments.block.write_at(param.offset as usize, &image.descriptor(object.start()));
+        arguments.set[index] = true;
+        arguments.buffers[index] = Some(Arc::downgrade(object));
+        arguments.extents[index] = Some(byte_range(object));
         Ok(())
     }
 
@@ -232,9 +233,9 @@ impl Kernel {
     /// `CL_INVALID_ARG_INDEX`, or `CL_INVALID_ARG_VALUE` for an argument of another kind.
     pub fn set_sampler(&self, index: usize, sampler: &Sampler) -> Result<()> {
         let param = self.param_for(index, "a sampler", |param| param.kind == ParamKind::Sampler)?;
-        let mut args = self.args.lock();
-        args.block.write(param.offset as usize, &sampler.bits().to_le_bytes());
-        args.set[index] = true;
+        let mut arguments = self.args.lock();
+        arguments.block.write_at(param.offset as usize, &sampler.bits().to_le_bytes());
+        arguments.set[index] = true;
         Ok(())
     }
 
@@ -244,10 +245,10 @@ impl Kernel {
     /// `CL_INVALID_ARG_INDEX`, `CL_INVALID_ARG_VALUE` for an argument of another kind, `CL_INVALID_ARG_SIZE` for 0.
     pub fn set_local(&self, index: usize, size: u64) -> Result<()> {
         self.param_for(index, "local memory", |param| param.kind == ParamKind::Local)?;
-        ensure!(size > 0, CL_INVALID_ARG_SIZE, "{} is local memory; arg_size is 0", self.argument(index));
-        let mut args = self.args.lock();
-        args.locals[index] = size;
-        args.set[index] = true;
+        ensure!(size > 0, CL_INVALID_ARG_SIZE, "{} is local memory; arg_size is 0", self.describe_argument(index));
+        let mut arguments = self.args.lock();
+        arguments.locals[index] = size;
+        arguments.set[index] = true;
         Ok(())
     }
 
@@ -261,11 +262,11 @@ impl Kernel {
 
     /// Calls `f` with the arguments; `CL_INVALID_KERNEL_ARGS` while some are not set.
     pub(crate) fn with_set_args<R>(&self, f: impl FnOnce(&Args) -> Result<R>) -> Result<R> {
-        let args = self.args.lock();
-        if let Some(index) = args.set.iter().position(|set| !set) {
-            return Err(error!(CL_INVALID_KERNEL_ARGS, "{} was never set", self.argument(index)));
+        let arguments = self.args.lock();
+        if let Some(index) = arguments.set.iter().position(|set| !set) {
+            return Err(error!(CL_INVALID_KERNEL_ARGS, "{} was never set", self.describe_argument(index)));
         }
-        f(&args)
+        f(&arguments)
     }
 
     /// Bytes of local memory a work-group uses: CL_KERNEL_LOCAL_MEM_SIZE.
@@ -297,7 +298,7 @@ impl Kernel {
     }
 
     /// What a launch of this kernel must keep to.
-    pub fn rules(&self) -> Rules {
+    pub fn launch_rules(&self) -> Rules {
         let options = &self.executable.linked().options;
         Rules {
             required: self.outline().attrs.reqd_work_group_size,
@@ -314,12 +315,14 @@ pub struct Argument<'a> {
 }
 
 impl fmt::Display for Argument<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "argument {}", self.index)?;
-        if let Some(Param { name, type_name, .. }) = self.kernel.params.get(self.index).filter(|p| !p.name.is_empty()) {
-            write!(f, " '{name}' ({type_name})")?;
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "argument {}", self.index)?;
+        if let Some(Param { name, type_name, .. }) =
+            self.kernel.params.get(self.index).filter(|parameter| !parameter.name.is_empty())
+        {
+            write!(formatter, " '{name}' ({type_name})")?;
         }
-        write!(f, " of kernel '{}'", self.kernel.name)
+        write!(formatter, " of kernel '{}'", self.kernel.name)
     }
 }
 
@@ -337,7 +340,7 @@ fn kind_of(param: &Param) -> &'static str {
 }
 
 impl fmt::Debug for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kernel").field("name", &self.outline().name).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Kernel").field("name", &self.outline().name).finish_non_exhaustive()
     }
 }

@@ -30,8 +30,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This machine.
-    pub fn this() -> Self {
+    /// What the system says of this machine.
+    pub fn this_machine() -> Self {
         let read = |path: &str| fs::read_to_string(path).ok();
         let groups = ControlGroups::of_this_process(Path::new("/"));
         Self::from_files(&read, groups.memory_limit().unwrap_or(u64::MAX))
@@ -49,7 +49,7 @@ impl Machine {
             // Some processors pad theirs with spaces.
             brand: field("model name").unwrap_or("CPU").split_whitespace().collect::<Vec<_>>().join(" "),
             vendor: field("vendor_id").unwrap_or("unknown").to_owned(),
-            clock_mhz: clock(read, field("cpu MHz")),
+            clock_mhz: clock_megahertz(read, field("cpu MHz")),
             memory: installed_memory(read).min(granted),
             cache,
             cache_line,
@@ -60,7 +60,7 @@ impl Machine {
 }
 
 /// The processors this thread may run on, in ascending order.
-pub fn processors() -> Vec<usize> {
+pub fn affine_processors() -> Vec<usize> {
     let all = |set: CpuSet| (0..CpuSet::MAX_CPU).filter(|&processor| set.is_set(processor)).collect();
     let processors: Vec<usize> = rustix::thread::sched_getaffinity(None).map_or(Vec::new(), all);
     // More processors than the set has room for.
@@ -70,7 +70,7 @@ pub fn processors() -> Vec<usize> {
 /// How many processors this thread may run on.
 pub fn allowed_processors() -> usize {
     // More processors than a set has room for: the standard library knows how many there are.
-    let count = rustix::thread::sched_getaffinity(None).map(|set| set.count() as usize);
+    let count = rustix::thread::sched_getaffinity(None).map(|processors| processors.count() as usize);
     count.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, NonZeroUsize::get)).max(1)
 }
 
@@ -78,12 +78,12 @@ pub fn allowed_processors() -> usize {
 /// process's control groups. A quota is rounded to the nearest number: who may use one and a half processors is better
 /// served by two threads that pause for a quarter of the time than by one.
 pub fn usable_processors() -> usize {
-    let granted = ControlGroups::of_this_process(Path::new("/")).processors();
+    let granted = ControlGroups::of_this_process(Path::new("/")).allowed_processors();
     granted.unwrap_or(usize::MAX).min(allowed_processors())
 }
 
 /// The frequency the processor can reach, or else the one it has now.
-fn clock(read: &dyn Fn(&str) -> Option<String>, now: Option<&str>) -> u32 {
+fn clock_megahertz(read: &dyn Fn(&str) -> Option<String>, now: Option<&str>) -> u32 {
     let most = read("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
     let most = most.and_then(|khz| khz.trim().parse::<u32>().ok()).map(|khz| khz / 1000);
     most.or_else(|| now.and_then(|mhz| mhz.parse::<f64>().ok()).map(|mhz| mhz.round() as u32)).unwrap_or(0)

@@ -84,11 +84,11 @@ impl Memory {
         host: *mut u8,
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
-        let most = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
+        let maximum = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
         ensure!(size > 0, CL_INVALID_BUFFER_SIZE, "a buffer of 0 bytes");
-        ensure!(size as u64 <= most, CL_INVALID_BUFFER_SIZE, "a buffer of {size} bytes; {most} are allowed");
+        ensure!(size as u64 <= maximum, CL_INVALID_BUFFER_SIZE, "a buffer of {size} bytes; {maximum} are allowed");
         // SAFETY: the same contract.
-        let (start, storage) = unsafe { storage(&context, flags, size, host)? };
+        let (start, storage) = unsafe { allocate_storage(&context, flags, size, host)? };
         Ok(Self::with_storage(context, flags, start, size, storage, Contents::Bytes, properties))
     }
 
@@ -98,7 +98,7 @@ impl Memory {
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` for more bytes than a buffer may have or than there are.
     ///
     /// # Safety
-    /// As for [`Memory::new`], with as many bytes as [`Image::bytes`] says.
+    /// As for [`Memory::new`], with as many bytes as [`Image::byte_size`] says.
     pub unsafe fn new_image(
         context: Arc<Context>,
         flags: cl_mem_flags,
@@ -106,11 +106,15 @@ impl Memory {
         host: *mut u8,
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
-        let size = image.bytes();
-        let most = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
-        ensure!(size as u64 <= most, CL_MEM_OBJECT_ALLOCATION_FAILURE, "an image of {size} bytes; {most} are allowed");
+        let size = image.byte_size();
+        let maximum = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
+        ensure!(
+            size as u64 <= maximum,
+            CL_MEM_OBJECT_ALLOCATION_FAILURE,
+            "an image of {size} bytes; {maximum} are allowed"
+        );
         // SAFETY: the same contract.
-        let (start, storage) = unsafe { storage(&context, flags, size, host)? };
+        let (start, storage) = unsafe { allocate_storage(&context, flags, size, host)? };
         Ok(Self::with_storage(context, flags, start, size, storage, Contents::Image(image), properties))
     }
 
@@ -119,15 +123,15 @@ impl Memory {
     /// # Errors
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` for more bytes than a buffer may have or than there are.
     pub fn new_pipe(context: Arc<Context>, flags: cl_mem_flags, pipe: Pipe) -> Result<Arc<Self>> {
-        let most = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
+        let maximum = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
         let Pipe { packet_size, max_packets } = pipe;
-        let size = pipe.bytes().filter(|&size| size as u64 <= most).ok_or_else(|| {
+        let size = pipe.byte_size().filter(|&size| size as u64 <= maximum).ok_or_else(|| {
             let what = format_args!("a pipe of {max_packets} packets of {packet_size} bytes");
-            error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{what} takes more than the {most} bytes that are allowed")
+            error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{what} takes more than the {maximum} bytes that are allowed")
         })?;
         let allocation = Allocation::new(size, context.global_memory())?;
         let start = allocation.start();
-        let head = pipe.head();
+        let head = pipe.initial_header();
         // SAFETY: the new memory is larger than a head, and nobody else knows of it yet.
         unsafe { start.copy_from_nonoverlapping(head.as_ptr(), head.len()) };
         let storage = Storage::Own { _bytes: allocation };
@@ -138,13 +142,13 @@ impl Memory {
     ///
     /// # Errors
     /// `CL_INVALID_VALUE` where they are not enough.
-    pub fn view(
+    pub fn image_view(
         self: &Arc<Self>,
         flags: cl_mem_flags,
         image: Image,
         list: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
-        let size = image.bytes();
+        let size = image.byte_size();
         ensure!(size <= self.size, CL_INVALID_VALUE, "an image of {size} bytes in an object of {}", self.size);
         let storage = Storage::View { of: self.clone() };
         Ok(Self::with_storage(self.context.clone(), flags, self.start, size, storage, Contents::Image(image), list))
@@ -154,8 +158,8 @@ impl Memory {
     ///
     /// # Errors
     /// `CL_INVALID_VALUE` where the region does not lie within it, or it is a part itself.
-    pub fn part(self: &Arc<Self>, flags: cl_mem_flags, origin: usize, size: usize) -> Result<Arc<Self>> {
-        ensure!(self.whole().is_none(), CL_INVALID_VALUE, "the buffer is a sub-buffer itself");
+    pub fn sub_buffer(self: &Arc<Self>, flags: cl_mem_flags, origin: usize, size: usize) -> Result<Arc<Self>> {
+        ensure!(self.parent_buffer().is_none(), CL_INVALID_VALUE, "the buffer is a sub-buffer itself");
         ensure!(
             self.contains(origin, size),
             CL_INVALID_VALUE,
@@ -191,22 +195,22 @@ impl Memory {
         })
     }
 
-    /// The context.
+    /// The context it belongs to.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    /// `CL_MEM_FLAGS`.
+    /// The flags it was created with (`CL_MEM_FLAGS`).
     pub fn flags(&self) -> cl_mem_flags {
         self.flags
     }
 
-    /// `CL_MEM_SIZE`.
+    /// How many bytes it has (`CL_MEM_SIZE`).
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// `CL_MEM_PROPERTIES`.
+    /// The property list it was created with (`CL_MEM_PROPERTIES`).
     pub fn properties(&self) -> &[cl_mem_properties] {
         &self.properties
     }
@@ -217,7 +221,7 @@ impl Memory {
     }
 
     /// The buffer this is a part of, and the part's offset.
-    pub fn whole(&self) -> Option<(&Arc<Memory>, usize)> {
+    pub fn parent_buffer(&self) -> Option<(&Arc<Memory>, usize)> {
         match &self.storage {
             Storage::Part { whole, origin } => Some((whole, *origin)),
             Storage::Own { .. } | Storage::Host | Storage::View { .. } => None,
@@ -255,17 +259,17 @@ impl Memory {
     }
 
     /// The object whose the bytes are, and where in it this one begins.
-    fn root(&self) -> (&Memory, usize) {
+    fn root_object(&self) -> (&Memory, usize) {
         match &self.storage {
-            Storage::Part { whole, origin } => (whole.root().0, whole.root().1 + origin),
-            Storage::View { of } => of.root(),
+            Storage::Part { whole, origin } => (whole.root_object().0, whole.root_object().1 + origin),
+            Storage::View { of } => of.root_object(),
             Storage::Own { .. } | Storage::Host => (self, 0),
         }
     }
 
     /// `CL_MEM_HOST_PTR`: the application's own bytes, if it is they.
     pub fn host_pointer(&self) -> *mut u8 {
-        if matches!(self.root().0.storage, Storage::Host) { self.start } else { std::ptr::null_mut() }
+        if matches!(self.root_object().0.storage, Storage::Host) { self.start } else { std::ptr::null_mut() }
     }
 
     /// Whether `size` bytes from `offset` lie in the buffer.
@@ -275,7 +279,7 @@ impl Memory {
 
     /// Whether two objects share bytes, and if so, each one's offset from the same start.
     pub fn shared_offsets(&self, other: &Memory) -> Option<(usize, usize)> {
-        let ((mine, my_offset), (its, its_offset)) = (self.root(), other.root());
+        let ((mine, my_offset), (its, its_offset)) = (self.root_object(), other.root_object());
         std::ptr::eq(mine, its).then_some((my_offset, its_offset))
     }
 
@@ -298,20 +302,20 @@ impl Memory {
     ///
     /// # Errors
     /// As [`Memory::map_box`].
-    pub fn map(&self, flags: cl_map_flags, offset: usize, size: usize) -> Result<*mut u8> {
+    pub fn map_region(&self, flags: cl_map_flags, offset: usize, size: usize) -> Result<*mut u8> {
         self.map_box(flags, Box3 { offset, row_pitch: size, slice_pitch: size }, [size, 1, 1])
     }
 
-    /// Maps a box of bytes, as [`Memory::map`] does.
+    /// Maps a box of bytes, as [`Memory::map_region`] does.
     ///
     /// # Errors
     /// "Mapping (and unmapping) overlapped regions in a memory object and/or associated memory objects [...] for writing
     /// is an error and will result in CL_INVALID_OPERATION".
     pub fn map_box(&self, flags: cl_map_flags, layout: Box3, region: Region) -> Result<*mut u8> {
         let writes = flags & !CL_MAP_READ != 0;
-        let (root, origin) = self.root();
+        let (root, origin) = self.root_object();
         let at = Box3 { offset: origin + layout.offset, ..layout };
-        let is_free = root.mappings.lock().add(self.address(), at, region, writes);
+        let is_free = root.mappings.lock().add_box(self.address(), at, region, writes);
         ensure!(
             is_free,
             CL_INVALID_OPERATION,
@@ -327,16 +331,16 @@ impl Memory {
     /// # Errors
     /// "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or clEnqueueMapImage for
     /// memobj."
-    pub fn unmap(&self, pointer: *const u8) -> Result<()> {
-        let (root, _) = self.root();
+    pub fn unmap_pointer(&self, pointer: *const u8) -> Result<()> {
+        let (root, _) = self.root_object();
         let offset = pointer.addr().checked_sub(root.start.addr());
-        let is_mapped = offset.is_some_and(|offset| root.mappings.lock().remove(self.address(), offset));
+        let is_mapped = offset.is_some_and(|offset| root.mappings.lock().remove_oldest(self.address(), offset));
         ensure!(is_mapped, CL_INVALID_VALUE, "mapped_ptr {pointer:p} is where no mapping of this object begins");
         self.map_count.fetch_sub(1, Ordering::Relaxed);
         Ok(())
     }
 
-    /// `CL_MEM_MAP_COUNT`.
+    /// How often it is mapped now (`CL_MEM_MAP_COUNT`).
     pub fn map_count(&self) -> usize {
         self.map_count.load(Ordering::Relaxed)
     }
@@ -358,8 +362,8 @@ impl Drop for Memory {
 }
 
 impl fmt::Debug for Memory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Memory").field("start", &self.start).field("size", &self.size).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Memory").field("start", &self.start).field("size", &self.size).finish_non_exhaustive()
     }
 }
 
@@ -367,7 +371,12 @@ impl fmt::Debug for Memory {
 ///
 /// # Safety
 /// As for [`Memory::new`].
-unsafe fn storage(context: &Context, flags: cl_mem_flags, size: usize, host: *mut u8) -> Result<(*mut u8, Storage)> {
+unsafe fn allocate_storage(
+    context: &Context,
+    flags: cl_mem_flags,
+    size: usize,
+    host: *mut u8,
+) -> Result<(*mut u8, Storage)> {
     if flags & CL_MEM_USE_HOST_PTR != 0 {
         return Ok((host, Storage::Host));
     }
@@ -397,8 +406,8 @@ mod tests {
 
     #[test]
     fn sizes_that_cannot_be() {
-        let most = usize::try_from(Platform::get().device().max_allocation()).unwrap();
-        for size in [0, most + 1, usize::MAX] {
+        let maximum = usize::try_from(Platform::get().device().max_allocation()).unwrap();
+        for size in [0, maximum + 1, usize::MAX] {
             assert_eq!(buffer(size).unwrap_err().code(), CL_INVALID_BUFFER_SIZE, "{size}");
         }
     }
@@ -414,27 +423,27 @@ mod tests {
         assert!(copied.start() != pointer && copied.host_pointer().is_null());
         // SAFETY: 300 bytes that nobody changes.
         assert_eq!(unsafe { std::slice::from_raw_parts(copied.start(), 300) }, &[5_u8; 300]);
-        let part = used.part(CL_MEM_READ_WRITE, 128, 16).unwrap();
+        let part = used.sub_buffer(CL_MEM_READ_WRITE, 128, 16).unwrap();
         assert_eq!(part.host_pointer(), pointer.wrapping_add(128));
     }
 
     #[test]
     fn mappings_are_counted_and_writing_excludes_writing() {
         let memory = buffer(1024).unwrap();
-        let part = memory.part(CL_MEM_READ_WRITE, 256, 256).unwrap();
-        let first = memory.map(CL_MAP_WRITE, 0, 300).unwrap();
-        assert_eq!(part.map(CL_MAP_WRITE, 0, 8).unwrap_err().code(), CL_INVALID_OPERATION);
-        let second = part.map(CL_MAP_WRITE, 44, 8).unwrap();
+        let part = memory.sub_buffer(CL_MEM_READ_WRITE, 256, 256).unwrap();
+        let first = memory.map_region(CL_MAP_WRITE, 0, 300).unwrap();
+        assert_eq!(part.map_region(CL_MAP_WRITE, 0, 8).unwrap_err().code(), CL_INVALID_OPERATION);
+        let second = part.map_region(CL_MAP_WRITE, 44, 8).unwrap();
         assert_eq!(second, memory.start().wrapping_add(300));
-        memory.map(CL_MAP_READ, 0, 1024).unwrap();
+        memory.map_region(CL_MAP_READ, 0, 1024).unwrap();
         assert_eq!((memory.map_count(), part.map_count()), (2, 1));
-        assert_eq!(part.unmap(first).unwrap_err().code(), CL_INVALID_VALUE);
-        assert_eq!(memory.unmap(first.wrapping_add(1)).unwrap_err().code(), CL_INVALID_VALUE);
-        memory.unmap(first).unwrap();
-        part.unmap(second).unwrap();
-        memory.unmap(memory.start()).unwrap();
+        assert_eq!(part.unmap_pointer(first).unwrap_err().code(), CL_INVALID_VALUE);
+        assert_eq!(memory.unmap_pointer(first.wrapping_add(1)).unwrap_err().code(), CL_INVALID_VALUE);
+        memory.unmap_pointer(first).unwrap();
+        part.unmap_pointer(second).unwrap();
+        memory.unmap_pointer(memory.start()).unwrap();
         assert_eq!((memory.map_count(), part.map_count()), (0, 0));
-        assert_eq!(memory.unmap(first).unwrap_err().code(), CL_INVALID_VALUE);
+        assert_eq!(memory.unmap_pointer(first).unwrap_err().code(), CL_INVALID_VALUE);
     }
 
     #[test]
@@ -445,7 +454,7 @@ mod tests {
             let order = order.clone();
             memory.on_destruction(Box::new(move || order.lock().push(name)));
         }
-        let part = memory.part(CL_MEM_READ_WRITE, 0, 128).unwrap();
+        let part = memory.sub_buffer(CL_MEM_READ_WRITE, 0, 128).unwrap();
         drop(memory);
         assert!(order.lock().is_empty());
         drop(part);

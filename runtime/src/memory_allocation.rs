@@ -41,10 +41,11 @@ impl Allocation {
     /// Bytes of a device that has so many of them in all, or `CL_MEM_OBJECT_ALLOCATION_FAILURE`. Fails rather than promise what the machine does not have: pages that are not there when they are first touched
     /// would end the application.
     pub(crate) fn new(size: usize, total: u64) -> Result<Self> {
-        let refused = |why: &str| Err(error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{size} bytes of memory are {why}"));
+        let refused =
+            |reason: &str| Err(error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{size} bytes of memory are {reason}"));
         let has_pages = size >= PAGES_FROM;
-        if let Err(why) = LEDGER.reserve(size as u64, has_pages, total) {
-            return refused(why);
+        if let Err(reason) = LEDGER.reserve_bytes(size as u64, has_pages, total) {
+            return refused(reason);
         }
         // From here on the drop of `this` takes the size back out.
         let mut this = Self { start: std::ptr::null_mut(), size };
@@ -84,7 +85,7 @@ impl Drop for Allocation {
             // SAFETY: allocated in `new` with this layout.
             unsafe { dealloc(self.start, layout) };
         }
-        LEDGER.release(self.size as u64, has_pages);
+        LEDGER.release_bytes(self.size as u64, has_pages);
     }
 }
 

@@ -57,7 +57,7 @@ impl Ledger {
     /// Counts a buffer of `size` bytes, with pages of its own if it is `mapped`, so that all together take no more than
     /// `total` bytes; or says why there is no room. What is refused is not counted, not even for a moment: others may ask
     /// for what there is room for.
-    pub(crate) fn reserve(&self, size: u64, mapped: bool, total: u64) -> Result<(), &'static str> {
+    pub(crate) fn reserve_bytes(&self, size: u64, mapped: bool, total: u64) -> Result<(), &'static str> {
         let mut state = self.state.lock();
         let taken = state.taken.checked_add(size).filter(|&taken| taken <= total);
         let taken = taken.ok_or("more than the device's memory together with the other buffers")?;
@@ -75,8 +75,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Takes back what [`Ledger::reserve`] counted.
-    pub(crate) fn release(&self, size: u64, mapped: bool) {
+    /// Takes back what [`Ledger::reserve_bytes`] counted.
+    pub(crate) fn release_bytes(&self, size: u64, mapped: bool) {
         let mut state = self.state.lock();
         state.taken -= size;
         state.mapped -= if mapped { size } else { 0 };
@@ -128,10 +128,10 @@ fn resident_bytes(start: usize, size: usize) -> u64 {
 /// process's control groups.
 fn bytes_left() -> Option<u64> {
     static GROUPS: Mutex<Option<ControlGroups>> = Mutex::new(None);
-    let root = Path::new("/");
+    let root_folder = Path::new("/");
     let mut groups = GROUPS.lock();
-    let known = groups.take().filter(|groups| groups.are_current(root));
-    let groups = groups.insert(known.unwrap_or_else(|| ControlGroups::of_this_process(root)));
+    let known = groups.take().filter(|groups| groups.are_current(root_folder));
+    let groups = groups.insert(known.unwrap_or_else(|| ControlGroups::of_this_process(root_folder)));
     [available_memory(), groups.memory_left()].into_iter().flatten().min()
 }
 
@@ -169,20 +169,20 @@ mod tests {
     #[test]
     fn buffers_of_any_size_are_refused_when_nothing_is_left() {
         let (ledger, system) = ledger(KEPT_FREE + 100);
-        assert!(ledger.reserve(101, false, NO_TOTAL).is_err());
-        assert!(ledger.reserve(100, false, NO_TOTAL).is_ok());
+        assert!(ledger.reserve_bytes(101, false, NO_TOTAL).is_err());
+        assert!(ledger.reserve_bytes(100, false, NO_TOTAL).is_ok());
         system[0].store(KEPT_FREE, Ordering::Relaxed);
-        assert!(ledger.reserve(1, false, NO_TOTAL).is_err());
+        assert!(ledger.reserve_bytes(1, false, NO_TOTAL).is_err());
     }
 
     #[test]
     fn the_device_has_no_more_than_its_memory() {
         let (ledger, _system) = ledger(1 << 40);
-        assert!(ledger.reserve(70, false, 100).is_ok());
-        assert!(ledger.reserve(31, false, 100).is_err());
-        ledger.release(70, false);
-        assert!(ledger.reserve(100, false, 100).is_ok());
-        assert!(ledger.reserve(u64::MAX, false, NO_TOTAL).is_err(), "the sum has no number");
+        assert!(ledger.reserve_bytes(70, false, 100).is_ok());
+        assert!(ledger.reserve_bytes(31, false, 100).is_err());
+        ledger.release_bytes(70, false);
+        assert!(ledger.reserve_bytes(100, false, 100).is_ok());
+        assert!(ledger.reserve_bytes(u64::MAX, false, NO_TOTAL).is_err(), "the sum has no number");
     }
 
     #[test]
@@ -191,13 +191,13 @@ mod tests {
         // Within the time that an answer lasts, if the machine is not too busy for that.
         let start = Instant::now();
         for _ in 0..1000 {
-            assert!(ledger.reserve(MIB / 8, false, NO_TOTAL).is_ok());
+            assert!(ledger.reserve_bytes(MIB / 8, false, NO_TOTAL).is_ok());
         }
         let asked = system[1].load(Ordering::Relaxed);
         assert!(asked == 1 || start.elapsed() >= ANSWER_LIFETIME, "125 MiB of 1000, asked {asked} times");
         // Somebody else took the rest.
         system[0].store(KEPT_FREE, Ordering::Relaxed);
-        let handed_out = (0..).take_while(|_| ledger.reserve(MIB, false, NO_TOTAL).is_ok()).count();
+        let handed_out = (0..).take_while(|_| ledger.reserve_bytes(MIB, false, NO_TOTAL).is_ok()).count();
         assert!(handed_out <= 250, "{handed_out} MiB");
     }
 
@@ -208,34 +208,34 @@ mod tests {
     fn what_was_promised_and_not_touched_counts() {
         let (ledger, _system) = ledger(KEPT_FREE + 100 * UNIT);
         let pages = Allocation::new(60 * UNIT as usize, NO_TOTAL).unwrap();
-        assert!(ledger.reserve(60 * UNIT, true, NO_TOTAL).is_ok());
+        assert!(ledger.reserve_bytes(60 * UNIT, true, NO_TOTAL).is_ok());
         ledger.add_mapping(pages.start() as usize, pages.size());
         // The system still has all of the 100 units, but 60 of them are somebody's.
-        assert!(ledger.reserve(41 * UNIT, true, NO_TOTAL).is_err());
-        assert!(ledger.reserve(40 * UNIT, true, NO_TOTAL).is_ok());
-        ledger.release(40 * UNIT, true);
+        assert!(ledger.reserve_bytes(41 * UNIT, true, NO_TOTAL).is_err());
+        assert!(ledger.reserve_bytes(40 * UNIT, true, NO_TOTAL).is_ok());
+        ledger.release_bytes(40 * UNIT, true);
         ledger.remove_mapping(pages.start() as usize);
-        ledger.release(60 * UNIT, true);
-        assert!(ledger.reserve(100 * UNIT, true, NO_TOTAL).is_ok());
+        ledger.release_bytes(60 * UNIT, true);
+        assert!(ledger.reserve_bytes(100 * UNIT, true, NO_TOTAL).is_ok());
     }
 
     #[test]
     fn what_was_touched_is_in_the_systems_answer_already() {
         let (ledger, system) = ledger(KEPT_FREE + 100 * UNIT);
         let pages = Allocation::new(60 * UNIT as usize, NO_TOTAL).unwrap();
-        assert!(ledger.reserve(60 * UNIT, true, NO_TOTAL).is_ok());
+        assert!(ledger.reserve_bytes(60 * UNIT, true, NO_TOTAL).is_ok());
         ledger.add_mapping(pages.start() as usize, pages.size());
         // SAFETY: there are 60 units, and nobody else uses them.
         unsafe { pages.start().write_bytes(1, 50 * UNIT as usize) };
         system[0].store(KEPT_FREE + 50 * UNIT, Ordering::Relaxed);
-        assert!(ledger.reserve(51 * UNIT, true, NO_TOTAL).is_err());
+        assert!(ledger.reserve_bytes(51 * UNIT, true, NO_TOTAL).is_err());
         // Of the 50 units that are left 10 are somebody's; fewer if huge pages hold more than was touched.
-        assert!(ledger.reserve(40 * UNIT, true, NO_TOTAL).is_ok());
+        assert!(ledger.reserve_bytes(40 * UNIT, true, NO_TOTAL).is_ok());
     }
 
     #[test]
     fn a_system_that_says_nothing_refuses_nothing() {
         let ledger = Ledger::new(Box::new(|| None));
-        assert!(ledger.reserve(1 << 40, true, NO_TOTAL).is_ok());
+        assert!(ledger.reserve_bytes(1 << 40, true, NO_TOTAL).is_ok());
     }
 }

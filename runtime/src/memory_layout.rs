@@ -23,7 +23,7 @@ impl Layout {
     }
 
     /// The bytes from the first to the last of a region, if they can be numbered.
-    pub fn span(&self, region: Region) -> Option<Range<usize>> {
+    pub fn byte_span(&self, region: Region) -> Option<Range<usize>> {
         let slices = (region[2] - 1).checked_mul(self.slice_pitch)?;
         let rows = (region[1] - 1).checked_mul(self.row_pitch)?;
         let end = self.offset.checked_add(slices)?.checked_add(rows)?.checked_add(region[0])?;
@@ -31,7 +31,7 @@ impl Layout {
     }
 
     /// Each row's bytes, in ascending order.
-    pub(crate) fn rows(self, region: Region) -> impl Iterator<Item = Range<usize>> {
+    pub(crate) fn row_ranges(self, region: Region) -> impl Iterator<Item = Range<usize>> {
         (0..region[2]).flat_map(move |z| {
             (0..region[1]).map(move |y| {
                 let start = self.offset + z * self.slice_pitch + y * self.row_pitch;
@@ -42,19 +42,19 @@ impl Layout {
 }
 
 /// Whether two ranges have an element in common.
-pub fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start < b.end && b.start < a.end
+pub fn overlap(left: &Range<usize>, right: &Range<usize>) -> bool {
+    left.start < right.end && right.start < left.end
 }
 
 /// Whether two boxes share a byte. Both must have a span.
 pub fn boxes_overlap(a: (Layout, Region), b: (Layout, Region)) -> bool {
-    if let (Some(a), Some(b)) = (a.0.span(a.1), b.0.span(b.1))
-        && !overlap(&a, &b)
+    if let (Some(left), Some(right)) = (a.0.byte_span(a.1), b.0.byte_span(b.1))
+        && !overlap(&left, &right)
     {
         return false;
     }
     // Rows ascend on both sides: walk them together.
-    let (mut a, mut b) = (a.0.rows(a.1).peekable(), b.0.rows(b.1).peekable());
+    let (mut a, mut b) = (a.0.row_ranges(a.1).peekable(), b.0.row_ranges(b.1).peekable());
     while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
         if overlap(x, y) {
             return true;
@@ -83,8 +83,8 @@ mod tests {
             for second in 0..40 {
                 for (row, slice) in [(3, 6), (5, 10), (5, 15), (8, 16)] {
                     let (a, b) = (layout(first, 5, 15), layout(second, row, slice));
-                    let bytes: Vec<usize> = a.rows(region).flatten().collect();
-                    let shared = b.rows(region).flatten().any(|byte| bytes.contains(&byte));
+                    let bytes: Vec<usize> = a.row_ranges(region).flatten().collect();
+                    let shared = b.row_ranges(region).flatten().any(|byte| bytes.contains(&byte));
                     assert_eq!(boxes_overlap((a, region), (b, region)), shared, "{a:?} {b:?}");
                 }
             }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn span_ends_behind_the_last_byte() {
-        assert_eq!(layout(7, 10, 100).span([4, 3, 2]), Some(7..7 + 100 + 20 + 4));
-        assert_eq!(layout(1, usize::MAX, 1).span([1, 3, 1]), None);
+        assert_eq!(layout(7, 10, 100).byte_span([4, 3, 2]), Some(7..7 + 100 + 20 + 4));
+        assert_eq!(layout(1, usize::MAX, 1).byte_span([1, 3, 1]), None);
     }
 }

@@ -36,10 +36,10 @@ impl Mappings {
     /// Adds a box that is mapped through the object with this address. Whether it could be: no two boxes mapped for
     /// writing may share a byte.
     #[must_use]
-    pub(crate) fn add(&mut self, object: usize, layout: Layout, region: Region, writes: bool) -> bool {
+    pub(crate) fn add_box(&mut self, object: usize, layout: Layout, region: Region, writes: bool) -> bool {
         let number = self.count;
         let added = MappedBox { layout, region };
-        let span = added.span();
+        let span = added.byte_span();
         if writes && self.is_written(&added, &span) {
             return false;
         }
@@ -55,7 +55,7 @@ impl Mappings {
     /// Removes the oldest box that was mapped through the object with this address and begins at this byte. Whether there
     /// is one.
     #[must_use]
-    pub(crate) fn remove(&mut self, object: usize, offset: usize) -> bool {
+    pub(crate) fn remove_oldest(&mut self, object: usize, offset: usize) -> bool {
         let found = self.all.range((object, offset, 0)..=(object, offset, u64::MAX)).next();
         let Some((&key, &class)) = found else { return false };
         self.all.remove(&key);
@@ -82,8 +82,8 @@ impl Mappings {
 
 impl MappedBox {
     /// The bytes from the first to the last one.
-    fn span(&self) -> Range<usize> {
-        self.layout.span(self.region).unwrap_or(self.layout.offset..usize::MAX)
+    fn byte_span(&self) -> Range<usize> {
+        self.layout.byte_span(self.region).unwrap_or(self.layout.offset..usize::MAX)
     }
 }
 
@@ -103,15 +103,15 @@ mod tests {
     #[test]
     fn mappings_end_through_the_object_they_were_made_through() {
         let mut mappings = Mappings::default();
-        let mut add = |object, (layout, region), writes| mappings.add(object, layout, region, writes);
+        let mut add = |object, (layout, region), writes| mappings.add_box(object, layout, region, writes);
         assert!(add(1, row(0, 8), true) && !add(1, row(7, 1), true) && !add(2, row(0, 9), true));
         assert!(add(2, row(8, 1), true) && add(1, row(0, 100), false) && add(1, row(0, 100), false));
-        assert!(!mappings.remove(2, 0) && !mappings.remove(1, 8));
-        assert!(mappings.remove(1, 0), "the one for writing is the oldest");
+        assert!(!mappings.remove_oldest(2, 0) && !mappings.remove_oldest(1, 8));
+        assert!(mappings.remove_oldest(1, 0), "the one for writing is the oldest");
         let (layout, region) = row(0, 8);
-        assert!(mappings.add(1, layout, region, true));
-        assert!((0..3).all(|_| mappings.remove(1, 0)) && !mappings.remove(1, 0));
-        assert!(mappings.remove(2, 8));
+        assert!(mappings.add_box(1, layout, region, true));
+        assert!((0..3).all(|_| mappings.remove_oldest(1, 0)) && !mappings.remove_oldest(1, 0));
+        assert!(mappings.remove_oldest(2, 8));
         assert!(mappings.all.is_empty() && mappings.written.values().all(BTreeMap::is_empty));
     }
 
@@ -136,7 +136,7 @@ mod tests {
                 let found = found.or_else(|| (plain.len() > 12).then_some(0));
                 let (object, offset) = found.map_or((object, offset), |found| (plain[found].0, plain[found].1.offset));
                 let oldest = plain.iter().position(|(of, at, ..)| (*of, at.offset) == (object, offset));
-                assert_eq!(mappings.remove(object, offset), oldest.is_some());
+                assert_eq!(mappings.remove_oldest(object, offset), oldest.is_some());
                 oldest.map(|oldest| plain.remove(oldest));
                 continue;
             }
@@ -150,7 +150,7 @@ mod tests {
                 *written && boxes_overlap((*at, *size), (layout, region))
             };
             let expected = !writes || !plain.iter().any(clash);
-            assert_eq!(mappings.add(object, layout, region, writes), expected);
+            assert_eq!(mappings.add_box(object, layout, region, writes), expected);
             if expected {
                 plain.push((object, layout, region, writes));
             }

@@ -88,7 +88,7 @@ pub enum Movement {
 
 /// A command that copies or fills bytes.
 pub struct Transfer {
-    /// `CL_COMMAND_*`.
+    /// The kind of the command (`CL_COMMAND_*`).
     pub kind: cl_command_type,
     /// What is done.
     pub movement: Movement,
@@ -111,11 +111,11 @@ impl Transfer {
 
     fn move_bytes(&self) {
         let target = self.to.start();
-        let rows = self.to.layout.rows(self.region);
+        let rows = self.to.layout.row_ranges(self.region);
         match &self.movement {
             Movement::Copy { from } => {
                 let source = from.start();
-                for (from, to) in from.layout.rows(self.region).zip(rows) {
+                for (from, to) in from.layout.row_ranges(self.region).zip(rows) {
                     // SAFETY: every row of both boxes lies in memory that the command's maker has checked or vouched for.
                     // The two may be the same bytes.
                     unsafe { std::ptr::copy(source.add(from.start), target.add(to.start), from.len()) };

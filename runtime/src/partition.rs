@@ -23,7 +23,7 @@ pub enum Scheme {
 /// # Errors
 /// `CL_INVALID_VALUE` for no or empty parts, `CL_INVALID_DEVICE_PARTITION_COUNT` for more compute units than there are,
 /// `CL_DEVICE_PARTITION_FAILED` where there would be one part only.
-pub fn divide(units: &[usize], scheme: &Scheme) -> Result<Vec<Vec<usize>>> {
+pub fn divide_units(units: &[usize], scheme: &Scheme) -> Result<Vec<Vec<usize>>> {
     match scheme {
         Scheme::Equally(size) => {
             ensure!(*size > 0, CL_INVALID_VALUE, "sub-devices of 0 compute units");
@@ -69,20 +69,20 @@ pub fn divide(units: &[usize], scheme: &Scheme) -> Result<Vec<Vec<usize>>> {
         }
         Scheme::ByDomain(domain) => {
             let one = || error!(CL_DEVICE_PARTITION_FAILED, "the device's compute units are one part by {domain:?}");
-            along(*domain, units).ok_or_else(one)
+            divide_along(*domain, units).ok_or_else(one)
         }
     }
 }
 
 /// The domains along which compute units fall into at least two parts.
-pub fn domains(units: &[usize]) -> Vec<Domain> {
-    Domain::ALL.into_iter().filter(|&domain| along(domain, units).is_some()).collect()
+pub fn possible_domains(units: &[usize]) -> Vec<Domain> {
+    Domain::ALL.into_iter().filter(|&domain| divide_along(domain, units).is_some()).collect()
 }
 
 /// The compute units divided by domain, if that gives more than one part and every unit is in one.
-fn along(domain: Domain, units: &[usize]) -> Option<Vec<Vec<usize>>> {
+fn divide_along(domain: Domain, units: &[usize]) -> Option<Vec<Vec<usize>>> {
     let processors: BTreeSet<usize> = units.iter().copied().collect();
-    let groups = topology::groups(domain, &processors);
+    let groups = topology::group_by_domain(domain, &processors);
     let all = groups.iter().map(BTreeSet::len).sum::<usize>() == processors.len();
     let part = |group: &BTreeSet<usize>| units.iter().copied().filter(|unit| group.contains(unit)).collect();
     (all && groups.len() > 1).then(|| groups.iter().map(part).collect())
@@ -95,13 +95,13 @@ mod tests {
     const UNITS: [usize; 5] = [2, 3, 5, 7, 11];
 
     fn code(units: &[usize], scheme: Scheme) -> i32 {
-        divide(units, &scheme).unwrap_err().code()
+        divide_units(units, &scheme).unwrap_err().code()
     }
 
     #[test]
     fn equal_parts_leave_the_rest_unused() {
-        assert_eq!(divide(&UNITS, &Scheme::Equally(2)).unwrap(), [[2, 3], [5, 7]]);
-        assert_eq!(divide(&UNITS, &Scheme::Equally(4)).unwrap(), [UNITS[..4].to_vec()]);
+        assert_eq!(divide_units(&UNITS, &Scheme::Equally(2)).unwrap(), [[2, 3], [5, 7]]);
+        assert_eq!(divide_units(&UNITS, &Scheme::Equally(4)).unwrap(), [UNITS[..4].to_vec()]);
         assert_eq!(code(&UNITS, Scheme::Equally(0)), CL_INVALID_VALUE);
         assert_eq!(code(&UNITS, Scheme::Equally(5)), CL_DEVICE_PARTITION_FAILED);
         assert_eq!(code(&UNITS, Scheme::Equally(6)), CL_INVALID_DEVICE_PARTITION_COUNT);
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn counts_take_units_in_order() {
-        let parts = divide(&UNITS, &Scheme::ByCounts(vec![3, 1])).unwrap();
+        let parts = divide_units(&UNITS, &Scheme::ByCounts(vec![3, 1])).unwrap();
         assert_eq!(parts, [vec![2, 3, 5], vec![7]]);
         for counts in [vec![3, 3], vec![1; 6], vec![usize::MAX, 2]] {
             assert_eq!(code(&UNITS, Scheme::ByCounts(counts)), CL_INVALID_DEVICE_PARTITION_COUNT);
@@ -123,13 +123,13 @@ mod tests {
     fn domains_hold_every_unit_once() {
         let units: Vec<usize> = (0..64).collect();
         for domain in Domain::ALL {
-            let Ok(parts) = divide(&units, &Scheme::ByDomain(domain)) else { continue };
+            let Ok(parts) = divide_units(&units, &Scheme::ByDomain(domain)) else { continue };
             assert!(parts.len() > 1);
             let mut all = parts.concat();
             all.sort_unstable();
             assert_eq!(all, units);
         }
         assert_eq!(code(&[0], Scheme::ByDomain(Domain::Cache(1))), CL_DEVICE_PARTITION_FAILED);
-        assert_eq!(domains(&[0]), []);
+        assert_eq!(possible_domains(&[0]), []);
     }
 }

@@ -29,14 +29,14 @@ pub struct Pipe {
 
 impl Pipe {
     /// The bytes it takes; none if they cannot be counted.
-    pub fn bytes(self) -> Option<usize> {
+    pub fn byte_size(self) -> Option<usize> {
         let (size, count) = (self.packet_size as usize, self.max_packets as usize);
         let notes = count.checked_mul(NOTES)?.checked_add(HEAD)?.checked_next_multiple_of(ALIGNMENT)?;
         notes.checked_add(count.checked_mul(size)?)
     }
 
     /// What the first bytes of an empty pipe are; the rest is zero.
-    pub fn head(self) -> [u8; 8] {
+    pub fn initial_header(self) -> [u8; 8] {
         let [a, b, c, d] = self.packet_size.to_ne_bytes();
         let [e, f, g, h] = self.max_packets.to_ne_bytes();
         [a, b, c, d, e, f, g, h]
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn packets_lie_behind_head_and_notes() {
-        let bytes = |packet_size, max_packets| Pipe { packet_size, max_packets }.bytes();
+        let bytes = |packet_size, max_packets| Pipe { packet_size, max_packets }.byte_size();
         assert_eq!(bytes(4, 1), Some(512 + 4));
         assert_eq!(bytes(16, 16), Some(512 + 256));
         assert_eq!(bytes(3, 17), Some(640 + 51));

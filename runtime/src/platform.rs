@@ -9,7 +9,7 @@ use crate::device::{DRIVER_VERSION, Device, NAME, VENDOR};
 use crate::extensions;
 use crate::options::options;
 
-/// `CL_PLATFORM_ICD_SUFFIX_KHR`.
+/// What the ICD loader tells platforms apart by (`CL_PLATFORM_ICD_SUFFIX_KHR`).
 pub const ICD_SUFFIX: &str = "LOCKSTEP";
 
 /// The platform. There is exactly one, made when the application first asks.
@@ -24,32 +24,34 @@ impl Platform {
     /// The platform of this process.
     pub fn get() -> &'static Arc<Platform> {
         static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
-        PLATFORM.get_or_init(|| Arc::new(Platform { api: ApiHandle::default(), device: Arc::new(Device::cpu()) }))
+        PLATFORM.get_or_init(|| {
+            Arc::new(Platform { api: ApiHandle::default(), device: Arc::new(Device::this_processor()) })
+        })
     }
 
-    /// The CPU.
+    /// The one device, which is the CPU.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
-    /// `CL_PLATFORM_NAME`.
+    /// The platform's name (`CL_PLATFORM_NAME`).
     pub fn name(&self) -> &'static str {
         options().identity.platform_name.as_deref().unwrap_or(NAME)
     }
 
-    /// `CL_PLATFORM_VENDOR`.
+    /// The platform's vendor (`CL_PLATFORM_VENDOR`).
     pub fn vendor(&self) -> &'static str {
         options().identity.platform_vendor.as_deref().unwrap_or(VENDOR)
     }
 
-    /// `CL_PLATFORM_VERSION`.
+    /// The version of OpenCL, as text (`CL_PLATFORM_VERSION`).
     pub fn version(&self) -> String {
         format!("OpenCL 3.0 {NAME} {DRIVER_VERSION}")
     }
 
-    /// `CL_PLATFORM_NUMERIC_VERSION`.
+    /// The version of OpenCL, as a number (`CL_PLATFORM_NUMERIC_VERSION`).
     pub fn numeric_version(&self) -> cl_version {
-        extensions::version(3, 0, 0)
+        extensions::pack_version(3, 0, 0)
     }
 
     /// `CL_PLATFORM_HOST_TIMER_RESOLUTION`, in nanoseconds: that of the system's monotonic clock.

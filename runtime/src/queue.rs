@@ -88,16 +88,16 @@ struct Pending {
 
 impl State {
     /// The number the next command gets.
-    fn end(&self) -> u64 {
+    fn next_number(&self) -> u64 {
         self.first + self.slots.len() as u64
     }
 
-    fn slot(&mut self, number: u64) -> Option<&mut Slot> {
+    fn slot_of(&mut self, number: u64) -> Option<&mut Slot> {
         self.slots.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
     }
 
     /// How many commands may start now.
-    fn runnable(&self) -> usize {
+    fn runnable_count(&self) -> usize {
         if self.out_of_order {
             return self.ready.len();
         }
@@ -106,12 +106,12 @@ impl State {
     }
 
     /// Takes a command that may start now, and counts it as running.
-    fn take(&mut self) -> Option<(u64, Command)> {
-        if self.runnable() == 0 {
+    fn take_runnable(&mut self) -> Option<(u64, Command)> {
+        if self.runnable_count() == 0 {
             return None;
         }
         let number = if self.out_of_order { self.ready.pop_front()? } else { self.first };
-        let slot = self.slot(number)?;
+        let slot = self.slot_of(number)?;
         let Slot::Waiting(pending) = std::mem::replace(slot, Slot::Ended) else { return None };
         *slot = Slot::Running(pending.command.event.clone());
         self.running += 1;
@@ -119,9 +119,9 @@ impl State {
     }
 
     /// An event that a waiting command waits for has ended.
-    fn unblock(&mut self, number: u64) {
+    fn unblock_command(&mut self, number: u64) {
         let out_of_order = self.out_of_order;
-        let Some(Slot::Waiting(pending)) = self.slot(number) else { return };
+        let Some(Slot::Waiting(pending)) = self.slot_of(number) else { return };
         pending.blockers -= 1;
         if pending.blockers == 0 && out_of_order {
             self.ready.push_back(number);
@@ -129,8 +129,8 @@ impl State {
     }
 
     /// Marks a running command as ended.
-    fn ended(&mut self, number: u64, event: Option<&Arc<Event>>) {
-        if let Some(slot) = self.slot(number) {
+    fn mark_ended(&mut self, number: u64, event: Option<&Arc<Event>>) {
+        if let Some(slot) = self.slot_of(number) {
             *slot = Slot::Ended;
         }
         // An event holds its queue: keeping the last barrier's would keep the queue for ever.
@@ -167,17 +167,17 @@ impl Queue {
         queue
     }
 
-    /// The context.
+    /// The context it belongs to.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    /// The device.
+    /// The device that runs its commands.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
-    /// `CL_QUEUE_PROPERTIES`.
+    /// What the queue was asked to do (`CL_QUEUE_PROPERTIES`).
     pub fn properties(&self) -> cl_command_queue_properties {
         self.properties.load(Ordering::Relaxed)
     }
@@ -187,13 +187,13 @@ impl Queue {
         self.properties() & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE == 0
     }
 
-    /// `CL_QUEUE_PROPERTIES_ARRAY`.
+    /// The property list it was created with (`CL_QUEUE_PROPERTIES_ARRAY`).
     pub fn property_list(&self) -> &[cl_queue_properties] {
         &self.property_list
     }
 
     /// Whether times are recorded.
-    pub fn profiles(&self) -> bool {
+    pub fn records_times(&self) -> bool {
         self.properties() & CL_QUEUE_PROFILING_ENABLE != 0
     }
 
@@ -205,28 +205,28 @@ impl Queue {
     ) -> cl_command_queue_properties {
         let mut state = self.state.lock();
         loop {
-            let end = state.end();
-            state = self.drive(state, |state| state.first >= end);
+            let end = state.next_number();
+            state = self.drive_until(state, |state| state.first >= end);
             // Another thread may have enqueued since; an empty queue can change its order.
             if state.slots.is_empty() {
                 break;
             }
         }
-        let old = self.properties();
-        let new = if enable { old | properties } else { old & !properties };
+        let previous = self.properties();
+        let new = if enable { previous | properties } else { previous & !properties };
         self.properties.store(new, Ordering::Relaxed);
         state.out_of_order = new & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0;
         state.barrier = None;
-        old
+        previous
     }
 
     /// Puts a command at the end of the queue.
     ///
     /// The caller has checked the wait list (same context). In an in-order queue this allocates nothing when the work is
     /// `Work::Shared` and no event is asked for.
-    pub fn enqueue(self: &Arc<Self>, mut command: Command) {
+    pub fn enqueue_command(self: &Arc<Self>, mut command: Command) {
         let mut state = self.state.lock();
-        let number = state.end();
+        let number = state.next_number();
         let ordered = !state.out_of_order;
         let depend_on = |event: &Event| {
             // In an in-order queue what came before has ended anyway when the command's turn comes.
@@ -269,17 +269,17 @@ impl Queue {
     }
 
     fn flush_locked(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
-        let news = self.submit(&mut state);
+        let news = self.submit_all(&mut state);
         self.find_threads(&mut state, 0);
         drop(state);
-        news.tell();
+        news.notify_all();
     }
 
     /// `clFinish`: waits until all commands so far have ended.
     pub fn finish(self: &Arc<Self>) {
         let state = self.state.lock();
-        let end = state.end();
-        drop(self.drive(state, |state| state.first >= end));
+        let end = state.next_number();
+        drop(self.drive_until(state, |state| state.first >= end));
     }
 
     /// Whether a command that has ended since the last call found no resources, and the application asked for no event to
@@ -290,11 +290,11 @@ impl Queue {
 
     /// Waits for the event of a command of this queue.
     pub(crate) fn wait_for(self: &Arc<Self>, event: &Event) {
-        drop(self.drive(self.state.lock(), |_| event.has_ended()));
+        drop(self.drive_until(self.state.lock(), |_| event.has_ended()));
     }
 
     /// Executes commands on this thread until `done`, sleeping while there is nothing it may execute.
-    fn drive<'a>(
+    fn drive_until<'a>(
         self: &'a Arc<Self>,
         mut state: MutexGuard<'a, State>,
         done: impl Fn(&State) -> bool,
@@ -302,19 +302,22 @@ impl Queue {
         if done(&state) {
             return state;
         }
-        let news = self.submit(&mut state);
+        let news = self.submit_all(&mut state);
         if !news.is_empty() {
             drop(state);
-            news.tell();
+            news.notify_all();
             state = self.state.lock();
         }
         while !done(&state) {
-            if let Some((number, command)) = state.take() {
+            if let Some((number, command)) = state.take_runnable() {
                 self.find_threads(&mut state, 0);
                 drop(state);
-                self.execute(number, command);
+                self.execute_command(number, command);
                 state = self.state.lock();
-            } else if !MutexGuard::unlocked(&mut state, executor::help) && !done(&state) && state.runnable() == 0 {
+            } else if !MutexGuard::unlocked(&mut state, executor::run_waiting_job)
+                && !done(&state)
+                && state.runnable_count() == 0
+            {
                 state.waiting += 1;
                 self.changed.wait(&mut state);
                 state.waiting -= 1;
@@ -326,8 +329,8 @@ impl Queue {
     }
 
     /// Counts all commands as flushed. The lock must be let go before telling the news.
-    fn submit(&self, state: &mut State) -> News {
-        let mut news = News::default();
+    fn submit_all(&self, state: &mut State) -> Notifications {
+        let mut news = Notifications::default();
         let from = state.flushed.max(state.first);
         let skip = usize::try_from(from - state.first).unwrap_or(usize::MAX);
         for slot in state.slots.iter().skip(skip) {
@@ -339,13 +342,13 @@ impl Queue {
                 news.needed.extend(others.filter(|queue| !std::ptr::eq(&***queue, self)).cloned());
             }
         }
-        state.flushed = state.end();
+        state.flushed = state.next_number();
         news
     }
 
     /// Sees to it that a thread takes up what may run. `looking`: threads that will look at the queue next.
     fn find_threads(self: &Arc<Self>, state: &mut State, looking: usize) {
-        let runnable = state.runnable();
+        let runnable = state.runnable_count();
         if runnable == 0 || state.flushed <= state.first {
             return;
         }
@@ -353,39 +356,39 @@ impl Queue {
             // They wait for something in this queue anyway, and hand on what they leave behind.
             self.changed.notify_all();
         }
-        let most = if state.out_of_order {
+        let maximum = if state.out_of_order {
             (self.device.compute_units() as usize).max(2).saturating_sub(state.running)
         } else {
             1
         };
-        let wanted = runnable.saturating_sub(state.waiting + looking).min(most);
+        let wanted = runnable.saturating_sub(state.waiting + looking).min(maximum);
         while state.scheduled < wanted {
             state.scheduled += 1;
             let queue = self.clone();
-            executor::spawn(Service::Commands, Box::new(move || queue.work()));
+            executor::spawn_job(Service::Commands, Box::new(move || queue.work_for_queue()));
         }
     }
 
     /// What a worker does for this queue.
-    fn work(self: &Arc<Self>) {
+    fn work_for_queue(self: &Arc<Self>) {
         let mut state = self.state.lock();
         state.scheduled -= 1;
-        while let Some((number, command)) = state.take() {
+        while let Some((number, command)) = state.take_runnable() {
             drop(state);
-            self.execute(number, command);
+            self.execute_command(number, command);
             state = self.state.lock();
         }
     }
 
     /// Runs a command taken from the queue and tells everybody about its end.
-    fn execute(self: &Arc<Self>, number: u64, mut command: Command) {
+    fn execute_command(self: &Arc<Self>, number: u64, mut command: Command) {
         let failed = command.waits.iter().find(|event| event.status() < CL_COMPLETE);
         let result = if let Some(event) = failed {
             let (kind, status) = (CommandName(event.kind()), CodeName(event.status()));
             Err(error!(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "it waited for {kind}, which ended with {status}"))
         } else {
             if let Some(event) = &command.event {
-                event.advance(CL_RUNNING);
+                event.advance_status(CL_RUNNING);
                 if let Work::Whole(parts) = &command.work {
                     event.begin_with(parts);
                 }
@@ -398,13 +401,13 @@ impl Queue {
         if unheard && status == CL_OUT_OF_RESOURCES {
             self.ran_out.store(true, Ordering::Relaxed);
         }
-        let mut ended = command.event.as_ref().map(|event| event.end(status));
+        let mut ended = command.event.as_ref().map(|event| event.end_with(status));
 
         let mut state = self.state.lock();
-        state.ended(number, command.event.as_ref());
+        state.mark_ended(number, command.event.as_ref());
         if let Some(ended) = &mut ended {
             for dependent in ended.dependents.extract_if(.., |d| Arc::ptr_eq(&d.queue, self)) {
-                state.unblock(dependent.number);
+                state.unblock_command(dependent.number);
             }
         }
         if state.waiting > 0 {
@@ -415,7 +418,7 @@ impl Queue {
         self.find_threads(&mut state, looking);
         drop(state);
         if let Err(error) = &result {
-            report::tell(Some(&self.context), CommandName(command.kind), error);
+            report::report_error(Some(&self.context), CommandName(command.kind), error);
         }
         // The work goes before the callbacks are told, but after the command has ended: what it held may be the last
         // reference to a memory object, whose destructor callback may wait for this queue.
@@ -423,14 +426,14 @@ impl Queue {
         work.let_go();
         drop((waits, event, whole));
         if let Some(ended) = ended {
-            ended.tell();
+            ended.notify_all();
         }
     }
 
     /// An event that a command of this queue waited for has ended.
     pub(crate) fn dependency_ended(self: &Arc<Self>, number: u64) {
         let mut state = self.state.lock();
-        state.unblock(number);
+        state.unblock_command(number);
         self.find_threads(&mut state, 0);
     }
 }
@@ -443,19 +446,19 @@ impl RunsCommands for Queue {
 
 /// What follows from a flush, once the lock is let go.
 #[derive(Default)]
-struct News {
+struct Notifications {
     submitted: Vec<Arc<Event>>,
     needed: Vec<Arc<Queue>>,
 }
 
-impl News {
+impl Notifications {
     fn is_empty(&self) -> bool {
         self.submitted.is_empty() && self.needed.is_empty()
     }
 
-    fn tell(self) {
+    fn notify_all(self) {
         for event in self.submitted {
-            event.advance(CL_SUBMITTED);
+            event.advance_status(CL_SUBMITTED);
         }
         for queue in self.needed {
             queue.flush();
@@ -464,7 +467,7 @@ impl News {
 }
 
 impl fmt::Debug for Queue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Queue").field("properties", &self.properties()).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Queue").field("properties", &self.properties()).finish_non_exhaustive()
     }
 }

@@ -15,7 +15,7 @@ thread_local! {
 
 /// Tells of an error at `place`: an entry point, or the kind of a command. Locks must have been let go of, as the
 /// application's code runs.
-pub fn tell(context: Option<&Context>, place: impl Display, error: &Error) {
+pub fn report_error(context: Option<&Context>, place: impl Display, error: &Error) {
     let callback = context.and_then(Context::error_callback).filter(|_| !TELLING.get());
     let logs = options().log == Log::Error;
     if !logs && callback.is_none() {

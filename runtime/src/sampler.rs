@@ -10,10 +10,10 @@ use opencl_sys::{
 use crate::ApiHandle;
 use crate::context::Context;
 
-/// A sampler.
+/// A sampler: how images are read.
 #[derive(Debug)]
 pub struct Sampler {
-    /// The context.
+    /// The context it belongs to.
     pub context: Arc<Context>,
     /// Whether coordinates go from 0 to 1 over an image.
     pub normalized: bool,

@@ -72,27 +72,28 @@ impl Pair {
 }
 
 impl State {
-    fn number(&mut self) -> u64 {
+    fn next_number(&mut self) -> u64 {
         self.next += 1;
         self.next
     }
 
     /// The first pair that lacks something, or a new one.
-    fn open(&mut self, lacks: impl Fn(&Pair) -> bool) -> &mut Pair {
-        let at = self.pairs.iter().position(lacks).unwrap_or(self.pairs.len());
-        if at == self.pairs.len() {
+    fn open_pair(&mut self, lacks: impl Fn(&Pair) -> bool) -> &mut Pair {
+        let position = self.pairs.iter().position(lacks).unwrap_or(self.pairs.len());
+        if position == self.pairs.len() {
             self.pairs.push_back(Pair::default());
         }
-        &mut self.pairs[at]
+        &mut self.pairs[position]
     }
 
     /// Takes out a pair whose both commands have run: the event that ends now.
-    fn settle(&mut self, at: usize) -> Option<Arc<Event>> {
-        let Pair { signal: Some(Signal { given: true, .. }), wait: Some(Wait { arrived: true, .. }) } = &self.pairs[at]
+    fn settle_pair(&mut self, position: usize) -> Option<Arc<Event>> {
+        let Pair { signal: Some(Signal { given: true, .. }), wait: Some(Wait { arrived: true, .. }) } =
+            &self.pairs[position]
         else {
             return None;
         };
-        Some(self.pairs.remove(at)?.wait?.event)
+        Some(self.pairs.remove(position)?.wait?.event)
     }
 }
 
@@ -106,17 +107,17 @@ impl Semaphore {
         Arc::new(Self { context, devices, properties, state: Mutex::default(), api: ApiHandle::default() })
     }
 
-    /// `CL_SEMAPHORE_CONTEXT_KHR`.
+    /// The context it belongs to (`CL_SEMAPHORE_CONTEXT_KHR`).
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    /// `CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR`.
+    /// The devices it is for (`CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR`).
     pub fn devices(&self) -> &[Arc<Device>] {
         &self.devices
     }
 
-    /// `CL_SEMAPHORE_PROPERTIES_KHR`.
+    /// The property list it was created with (`CL_SEMAPHORE_PROPERTIES_KHR`).
     pub fn properties(&self) -> &[cl_semaphore_properties_khr] {
         &self.properties
     }
@@ -130,72 +131,72 @@ impl Semaphore {
     /// A signal is enqueued: its number.
     fn new_signal(&self) -> u64 {
         let mut state = self.state.lock();
-        let number = state.number();
-        state.open(|pair| pair.signal.is_none()).signal = Some(Signal { number, given: false });
+        let number = state.next_number();
+        state.open_pair(|pair| pair.signal.is_none()).signal = Some(Signal { number, given: false });
         number
     }
 
     /// A wait is enqueued that ends `event`: its number.
     fn new_wait(&self, event: Arc<Event>) -> u64 {
         let mut state = self.state.lock();
-        let number = state.number();
-        state.open(|pair| pair.wait.is_none()).wait = Some(Wait { number, event, arrived: false });
+        let number = state.next_number();
+        state.open_pair(|pair| pair.wait.is_none()).wait = Some(Wait { number, event, arrived: false });
         number
     }
 
     /// A signal has run.
-    fn signal(&self, number: u64) {
+    fn signal_pair(&self, number: u64) {
         let mut state = self.state.lock();
         // Not there when its wait failed and another signal took its place.
-        let Some(at) = state.pairs.iter().position(|pair| pair.has_signal(number)) else { return };
-        if let Some(signal) = &mut state.pairs[at].signal {
+        let Some(position) = state.pairs.iter().position(|pair| pair.has_signal(number)) else { return };
+        if let Some(signal) = &mut state.pairs[position].signal {
             signal.given = true;
         }
-        let event = state.settle(at);
+        let event = state.settle_pair(position);
         drop(state);
-        end(event, CL_COMPLETE);
+        end_event(event, CL_COMPLETE);
     }
 
     /// A wait has run.
-    fn wait(&self, number: u64) {
+    fn wait_pair(&self, number: u64) {
         let mut state = self.state.lock();
         // Not there when its signal failed.
-        let Some(at) = state.pairs.iter().position(|pair| pair.has_wait(number)) else { return };
-        if let Some(wait) = &mut state.pairs[at].wait {
+        let Some(position) = state.pairs.iter().position(|pair| pair.has_wait(number)) else { return };
+        if let Some(wait) = &mut state.pairs[position].wait {
             wait.arrived = true;
         }
-        let event = state.settle(at);
+        let event = state.settle_pair(position);
         drop(state);
-        end(event, CL_COMPLETE);
+        end_event(event, CL_COMPLETE);
     }
 
     /// A signal will never run, because what it waits for has failed. So has the wait for it; without one the next signal
     /// is for the next wait.
     fn no_signal(&self, number: u64) {
         let mut state = self.state.lock();
-        let Some(at) = state.pairs.iter().position(|pair| pair.has_signal(number)) else { return };
-        let pair = state.pairs.remove(at);
+        let Some(position) = state.pairs.iter().position(|pair| pair.has_signal(number)) else { return };
+        let pair = state.pairs.remove(position);
         drop(state);
-        end(pair.and_then(|pair| pair.wait).map(|wait| wait.event), FAILED);
+        end_event(pair.and_then(|pair| pair.wait).map(|wait| wait.event), FAILED);
     }
 
     /// A wait will never run, because what it waits for has failed. Its signal, if there is one, is for the next wait that
     /// has none; a signal enqueued after it takes its place.
     fn no_wait(&self, number: u64) {
         let mut state = self.state.lock();
-        let Some(at) = state.pairs.iter().position(|pair| pair.has_wait(number)) else { return };
-        let failed = state.pairs[at].wait.take();
+        let Some(position) = state.pairs.iter().position(|pair| pair.has_wait(number)) else { return };
+        let failed = state.pairs[position].wait.take();
         let mut event = None;
-        let next = state.pairs.get(at + 1).map(|pair| pair.signal.is_some());
-        if state.pairs[at].signal.is_none() || next == Some(true) {
-            state.pairs.remove(at);
+        let next = state.pairs.get(position + 1).map(|pair| pair.signal.is_some());
+        if state.pairs[position].signal.is_none() || next == Some(true) {
+            state.pairs.remove(position);
         } else if next == Some(false) {
-            state.pairs[at].wait = state.pairs.remove(at + 1).and_then(|pair| pair.wait);
-            event = state.settle(at);
+            state.pairs[position].wait = state.pairs.remove(position + 1).and_then(|pair| pair.wait);
+            event = state.settle_pair(position);
         }
         drop(state);
-        end(failed.map(|wait| wait.event), FAILED);
-        end(event, CL_COMPLETE);
+        end_event(failed.map(|wait| wait.event), FAILED);
+        end_event(event, CL_COMPLETE);
     }
 }
 
@@ -203,7 +204,7 @@ impl Drop for Semaphore {
     /// The application has released it, and no command is left that would signal: what waits for it must hear so.
     fn drop(&mut self) {
         for pair in self.state.get_mut().pairs.drain(..) {
-            end(pair.wait.map(|wait| wait.event), FAILED);
+            end_event(pair.wait.map(|wait| wait.event), FAILED);
         }
     }
 }
@@ -212,7 +213,7 @@ impl Drop for Semaphore {
 const FAILED: i32 = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 
 /// Ends an event that nothing else ends.
-fn end(event: Option<Arc<Event>>, status: i32) {
+fn end_event(event: Option<Arc<Event>>, status: i32) {
     if let Some(event) = event {
         let first = event.set_user_status(status);
         debug_assert!(first.is_ok(), "an event of a wait has ended before");
@@ -220,23 +221,23 @@ fn end(event: Option<Arc<Event>>, status: i32) {
 }
 
 /// The work of signaling, which is enqueued next.
-pub fn signal(semaphores: Vec<Arc<Semaphore>>) -> Work {
+pub fn signal_work(semaphores: Vec<Arc<Semaphore>>) -> Work {
     let numbered = semaphores.into_iter().map(|semaphore| (semaphore.new_signal(), semaphore));
     let mut signals = Signals(numbered.collect());
     Work::once(move || {
-        signals.0.drain(..).for_each(|(number, semaphore)| semaphore.signal(number));
+        signals.0.drain(..).for_each(|(number, semaphore)| semaphore.signal_pair(number));
         Ok(())
     })
 }
 
 /// The work of arriving at semaphores, which is enqueued next, and the events that end when each lets the wait through.
-pub fn arrive(semaphores: Vec<Arc<Semaphore>>) -> (Work, Vec<Arc<Event>>) {
-    let events: Vec<_> = semaphores.iter().map(|semaphore| Event::user(semaphore.context.clone())).collect();
+pub fn arrival_work(semaphores: Vec<Arc<Semaphore>>) -> (Work, Vec<Arc<Event>>) {
+    let events: Vec<_> = semaphores.iter().map(|semaphore| Event::new_user_event(semaphore.context.clone())).collect();
     let numbered = semaphores.into_iter().zip(&events);
     let mut arrivals =
         Arrivals(numbered.map(|(semaphore, event)| (semaphore.new_wait(event.clone()), semaphore)).collect());
     let work = Work::once(move || {
-        arrivals.0.drain(..).for_each(|(number, semaphore)| semaphore.wait(number));
+        arrivals.0.drain(..).for_each(|(number, semaphore)| semaphore.wait_pair(number));
         Ok(())
     });
     (work, events)
@@ -272,7 +273,7 @@ mod tests {
 
     /// An enqueued wait, and what ends with it.
     fn wait(semaphore: &Semaphore) -> (u64, Arc<Event>) {
-        let event = Event::user(semaphore.context.clone());
+        let event = Event::new_user_event(semaphore.context.clone());
         (semaphore.new_wait(event.clone()), event)
     }
 
@@ -280,18 +281,18 @@ mod tests {
     fn each_signal_lets_one_wait_through_in_their_order() {
         let semaphore = made();
         let waits: Vec<_> = (0..3).map(|_| wait(&semaphore)).collect();
-        waits.iter().for_each(|(number, _)| semaphore.wait(*number));
+        waits.iter().for_each(|(number, _)| semaphore.wait_pair(*number));
         let ended = || waits.iter().filter(|(_, event)| event.has_ended()).count();
         assert_eq!((ended(), semaphore.payload()), (0, 0));
         for count in 1..=3 {
-            semaphore.signal(semaphore.new_signal());
+            semaphore.signal_pair(semaphore.new_signal());
             assert_eq!((ended(), semaphore.payload()), (count, 0));
             assert!(waits[count - 1].1.has_ended());
         }
-        semaphore.signal(semaphore.new_signal());
+        semaphore.signal_pair(semaphore.new_signal());
         assert_eq!(semaphore.payload(), 1);
         let (late, event) = wait(&semaphore);
-        semaphore.wait(late);
+        semaphore.wait_pair(late);
         assert!(event.has_ended() && semaphore.payload() == 0);
     }
 
@@ -300,13 +301,13 @@ mod tests {
         let semaphore = made();
         let (s1, (w1, first)) = (semaphore.new_signal(), wait(&semaphore));
         let (s2, (w2, second)) = (semaphore.new_signal(), wait(&semaphore));
-        semaphore.wait(w2);
-        semaphore.signal(s1);
+        semaphore.wait_pair(w2);
+        semaphore.signal_pair(s1);
         assert!(!first.has_ended() && !second.has_ended(), "the second wait is for the second signal");
-        semaphore.signal(s2);
+        semaphore.signal_pair(s2);
         assert!(!first.has_ended() && second.has_ended());
         assert_eq!(semaphore.payload(), 1);
-        semaphore.wait(w1);
+        semaphore.wait_pair(w1);
         assert!(first.has_ended());
         assert_eq!(semaphore.payload(), 0);
     }
@@ -314,10 +315,10 @@ mod tests {
     #[test]
     fn a_wait_that_never_comes_says_so() {
         let semaphore = made();
-        let (work, events) = arrive(vec![semaphore.clone(), semaphore.clone()]);
+        let (work, events) = arrival_work(vec![semaphore.clone(), semaphore.clone()]);
         drop(work);
         assert!(events.iter().all(|event| event.status() == FAILED));
-        semaphore.signal(semaphore.new_signal());
+        semaphore.signal_pair(semaphore.new_signal());
         assert_eq!(semaphore.payload(), 1, "it waits no more");
     }
 
@@ -325,18 +326,18 @@ mod tests {
     fn the_signal_of_a_failed_wait_is_for_the_next_one_unless_another_follows() {
         let semaphore = made();
         let (signal, (failed, _), (next, event)) = (semaphore.new_signal(), wait(&semaphore), wait(&semaphore));
-        semaphore.wait(next);
-        semaphore.signal(signal);
+        semaphore.wait_pair(next);
+        semaphore.signal_pair(signal);
         semaphore.no_wait(failed);
         assert!(event.has_ended());
         assert_eq!(semaphore.payload(), 0);
         let (s1, (w1, _)) = (semaphore.new_signal(), wait(&semaphore));
         let (s2, (w2, event)) = (semaphore.new_signal(), wait(&semaphore));
-        semaphore.wait(w2);
+        semaphore.wait_pair(w2);
         semaphore.no_wait(w1);
-        semaphore.signal(s1);
+        semaphore.signal_pair(s1);
         assert!(!event.has_ended(), "it is for the second signal");
-        semaphore.signal(s2);
+        semaphore.signal_pair(s2);
         assert!(event.has_ended());
         assert_eq!(semaphore.payload(), 0);
     }
@@ -344,14 +345,14 @@ mod tests {
     #[test]
     fn a_signal_that_never_comes_fails_the_wait_for_it_alone() {
         let semaphore = made();
-        let first = signal(vec![semaphore.clone()]);
+        let first = signal_work(vec![semaphore.clone()]);
         let ((w1, failed), second, (w2, event)) = (wait(&semaphore), semaphore.new_signal(), wait(&semaphore));
-        semaphore.wait(w1);
+        semaphore.wait_pair(w1);
         drop(first);
         assert_eq!(failed.status(), FAILED);
-        semaphore.wait(w2);
+        semaphore.wait_pair(w2);
         assert!(!event.has_ended());
-        semaphore.signal(second);
+        semaphore.signal_pair(second);
         assert_eq!(event.status(), CL_COMPLETE);
     }
 
@@ -359,7 +360,7 @@ mod tests {
     fn a_released_semaphore_leaves_no_wait_behind() {
         let semaphore = made();
         let (number, event) = wait(&semaphore);
-        semaphore.wait(number);
+        semaphore.wait_pair(number);
         drop(semaphore);
         assert_eq!(event.status(), FAILED);
     }

@@ -28,7 +28,7 @@ pub enum Kind {
     Shared(Option<Arc<Device>>),
 }
 
-/// An allocation.
+/// An allocation of shared memory.
 pub struct Shared {
     context: Arc<Context>,
     kind: Kind,
@@ -40,7 +40,7 @@ pub struct Shared {
 static ALLOCATIONS: RwLock<BTreeMap<usize, Arc<Shared>>> = RwLock::new(BTreeMap::new());
 
 impl Shared {
-    /// The context.
+    /// The context it belongs to.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
@@ -71,7 +71,7 @@ impl Shared {
     }
 
     /// Whether `size` bytes from an address on lie in it.
-    pub fn contains(&self, address: usize, size: usize) -> bool {
+    pub fn contains_range(&self, address: usize, size: usize) -> bool {
         let offset = address.checked_sub(self.start() as usize);
         offset.and_then(|offset| offset.checked_add(size)).is_some_and(|end| end <= self.size())
     }
@@ -82,10 +82,10 @@ impl Shared {
 /// # Errors
 /// "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for any OpenCL device in context";
 /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` where there is no memory left.
-pub fn allocate(context: &Arc<Context>, kind: Kind, flags: u64, size: usize) -> Result<*mut u8> {
-    let most = context.devices().iter().map(|device| device.max_allocation()).min().unwrap_or(0);
+pub fn allocate_shared(context: &Arc<Context>, kind: Kind, flags: u64, size: usize) -> Result<*mut u8> {
+    let maximum = context.devices().iter().map(|device| device.max_allocation()).min().unwrap_or(0);
     ensure!(size > 0, CL_INVALID_BUFFER_SIZE, "an allocation of 0 bytes");
-    ensure!(size as u64 <= most, CL_INVALID_BUFFER_SIZE, "an allocation of {size} bytes; {most} are allowed");
+    ensure!(size as u64 <= maximum, CL_INVALID_BUFFER_SIZE, "an allocation of {size} bytes; {maximum} are allowed");
     let bytes = Allocation::new(size, context.global_memory())?;
     let start = bytes.start();
     let shared = Shared { context: context.clone(), kind, flags, bytes };
@@ -94,16 +94,16 @@ pub fn allocate(context: &Arc<Context>, kind: Kind, flags: u64, size: usize) -> 
 }
 
 /// The allocation that an address lies in.
-pub fn find(address: usize) -> Option<Arc<Shared>> {
+pub fn find_allocation(address: usize) -> Option<Arc<Shared>> {
     let allocations = ALLOCATIONS.read();
-    let (_, found) = allocations.range(..=address).next_back()?;
-    found.contains(address, 1).then(|| found.clone())
+    let (_, shared) = allocations.range(..=address).next_back()?;
+    shared.contains_range(address, 1).then(|| shared.clone())
 }
 
 /// Frees the allocation of a context that begins at an address; whether there is one that is as `wanted` says.
-pub fn free(context: &Arc<Context>, address: usize, wanted: impl Fn(&Shared) -> bool) -> bool {
+pub fn free_allocation(context: &Arc<Context>, address: usize, wanted: impl Fn(&Shared) -> bool) -> bool {
     let mut allocations = ALLOCATIONS.write();
-    let is_it = |found: &&Arc<Shared>| Arc::ptr_eq(&found.context, context) && wanted(found);
+    let is_it = |shared: &&Arc<Shared>| Arc::ptr_eq(&shared.context, context) && wanted(shared);
     if allocations.get(&address).filter(is_it).is_none() {
         return false;
     }
@@ -122,34 +122,34 @@ mod tests {
     #[test]
     fn addresses_belong_to_the_allocation_they_lie_in() {
         let context = Context::new(vec![Platform::get().device().clone()], Vec::new(), None);
-        let first = allocate(&context, Kind::Svm, 1, 100).unwrap() as usize;
-        let second = allocate(&context, Kind::Host, 2, 1).unwrap() as usize;
-        assert_eq!(find(first).unwrap().size(), 100);
-        assert_eq!(find(first + 99).unwrap().flags(), 1);
-        assert!(find(first + 100).is_none_or(|other| other.start() as usize != first));
-        assert!(find(first + 99).unwrap().contains(first + 99, 1));
-        assert!(!find(first).unwrap().contains(first + 99, 2));
-        assert!(!find(first).unwrap().contains(first, usize::MAX));
+        let first = allocate_shared(&context, Kind::Svm, 1, 100).unwrap() as usize;
+        let second = allocate_shared(&context, Kind::Host, 2, 1).unwrap() as usize;
+        assert_eq!(find_allocation(first).unwrap().size(), 100);
+        assert_eq!(find_allocation(first + 99).unwrap().flags(), 1);
+        assert!(find_allocation(first + 100).is_none_or(|other| other.start() as usize != first));
+        assert!(find_allocation(first + 99).unwrap().contains_range(first + 99, 1));
+        assert!(!find_allocation(first).unwrap().contains_range(first + 99, 2));
+        assert!(!find_allocation(first).unwrap().contains_range(first, usize::MAX));
         // Only the first address frees, only in its context, only what is meant.
-        assert!(!free(&context, first + 1, |_| true));
-        assert!(!free(&context, first, |found| !found.is_svm()));
+        assert!(!free_allocation(&context, first + 1, |_| true));
+        assert!(!free_allocation(&context, first, |found| !found.is_svm()));
         let other = Context::new(vec![Platform::get().device().clone()], Vec::new(), None);
-        assert!(!free(&other, first, |_| true));
-        assert!(free(&context, first, Shared::is_svm));
-        assert!(!free(&context, first, |_| true));
-        assert!(free(&context, second, |_| true));
-        assert!(allocate(&context, Kind::Svm, 0, 0).is_err());
-        assert!(allocate(&context, Kind::Svm, 0, usize::MAX).is_err());
+        assert!(!free_allocation(&other, first, |_| true));
+        assert!(free_allocation(&context, first, Shared::is_svm));
+        assert!(!free_allocation(&context, first, |_| true));
+        assert!(free_allocation(&context, second, |_| true));
+        assert!(allocate_shared(&context, Kind::Svm, 0, 0).is_err());
+        assert!(allocate_shared(&context, Kind::Svm, 0, usize::MAX).is_err());
     }
 
     #[test]
     fn an_allocation_holds_its_context() {
         let context = Context::new(vec![Platform::get().device().clone()], Vec::new(), None);
-        let address = allocate(&context, Kind::Svm, 0, 8).unwrap() as usize;
+        let address = allocate_shared(&context, Kind::Svm, 0, 8).unwrap() as usize;
         let weak = Arc::downgrade(&context);
         drop(context);
         let context = weak.upgrade().expect("held by its allocation");
-        assert!(free(&context, address, |_| true));
+        assert!(free_allocation(&context, address, |_| true));
         drop(context);
         assert!(weak.upgrade().is_none());
     }

@@ -18,7 +18,7 @@ impl Domain {
 
 /// Divides processors into those that share a domain, in the order of the first of each. Processors of which the system
 /// says nothing are no part of the answer.
-pub fn groups(domain: Domain, processors: &BTreeSet<usize>) -> Vec<BTreeSet<usize>> {
+pub fn group_by_domain(domain: Domain, processors: &BTreeSet<usize>) -> Vec<BTreeSet<usize>> {
     groups_from(&|path| std::fs::read_to_string(path).ok(), domain, processors)
 }
 
@@ -29,13 +29,13 @@ fn groups_from(
 ) -> Vec<BTreeSet<usize>> {
     let lists: Vec<BTreeSet<usize>> = match domain {
         Domain::Numa => {
-            let nodes = read("/sys/devices/system/node/online").map(|text| list(&text)).unwrap_or_default();
+            let nodes = read("/sys/devices/system/node/online").map(|text| parse_list(&text)).unwrap_or_default();
             nodes
                 .iter()
-                .filter_map(|n| Some(list(&read(&format!("/sys/devices/system/node/node{n}/cpulist"))?)))
+                .filter_map(|n| Some(parse_list(&read(&format!("/sys/devices/system/node/node{n}/cpulist"))?)))
                 .collect()
         }
-        Domain::Cache(level) => processors.iter().filter_map(|&cpu| cache(read, cpu, level)).collect(),
+        Domain::Cache(level) => processors.iter().filter_map(|&cpu| sharers_of_cache(read, cpu, level)).collect(),
     };
     let mut groups: Vec<BTreeSet<usize>> = Vec::new();
     for shared in lists {
@@ -49,16 +49,16 @@ fn groups_from(
 }
 
 /// The processors that share a processor's data cache of this level.
-fn cache(read: &dyn Fn(&str) -> Option<String>, cpu: usize, level: u32) -> Option<BTreeSet<usize>> {
+fn sharers_of_cache(read: &dyn Fn(&str) -> Option<String>, cpu: usize, level: u32) -> Option<BTreeSet<usize>> {
     (0..8).find_map(|index| {
         let file = |name: &str| read(&format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}"));
         let found = file("level")?.trim().parse() == Ok(level) && file("type")?.trim() != "Instruction";
-        found.then(|| file("shared_cpu_list").map(|text| list(&text)))?
+        found.then(|| file("shared_cpu_list").map(|text| parse_list(&text)))?
     })
 }
 
 /// The numbers of a list such as `0-3,8,10-11`.
-fn list(text: &str) -> BTreeSet<usize> {
+fn parse_list(text: &str) -> BTreeSet<usize> {
     let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn lists_are_read_as_the_system_writes_them() {
-        assert_eq!(list("0-2,5,7-8\n"), BTreeSet::from([0, 1, 2, 5, 7, 8]));
-        assert_eq!(list("\n"), BTreeSet::new());
+        assert_eq!(parse_list("0-2,5,7-8\n"), BTreeSet::from([0, 1, 2, 5, 7, 8]));
+        assert_eq!(parse_list("\n"), BTreeSet::new());
     }
 }

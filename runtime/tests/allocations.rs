@@ -31,7 +31,7 @@ fn prepared_work_allocates_nothing() {
     let round = || {
         for _ in 0..64 {
             let work = Work::Shared(launch.clone());
-            queue.enqueue(Command { kind: CL_COMMAND_NDRANGE_KERNEL, work, ..Command::default() });
+            queue.enqueue_command(Command { kind: CL_COMMAND_NDRANGE_KERNEL, work, ..Command::default() });
         }
         queue.finish();
     };

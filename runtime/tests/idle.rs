@@ -40,7 +40,7 @@ fn threads() -> BTreeMap<u32, (char, u64)> {
 fn idle_threads_sleep() {
     let work: Arc<dyn GroupWork> = Arc::new(Slow);
     let device = Platform::get().device();
-    device.team().run(&work, 200).unwrap();
+    device.team().run_groups(&work, 200).unwrap();
     let context = Context::new(vec![device.clone()], Vec::new(), None);
     let queue = Queue::new(context.clone(), context.devices()[0].clone(), 0, Vec::new());
     let (ran, has_run) = mpsc::channel();
@@ -48,7 +48,7 @@ fn idle_threads_sleep() {
         ran.send(()).unwrap();
         Ok(())
     });
-    queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, ..Command::default() });
+    queue.enqueue_command(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, ..Command::default() });
     queue.flush();
     // Now all threads that there will be are there.
     has_run.recv_timeout(Duration::from_secs(20)).unwrap();
@@ -60,12 +60,12 @@ fn idle_threads_sleep() {
         std::thread::sleep(Duration::from_millis(1));
     }
     let before = threads();
-    assert!(before.len() >= schedule::workers() - 1, "{before:?}");
+    assert!(before.len() >= schedule::worker_count() - 1, "{before:?}");
     std::thread::sleep(Duration::from_millis(300));
     let after = threads();
     // On a busy machine this may take until a thread that drains queues has ended.
     let still = |before: &BTreeMap<u32, _>| before.keys().filter(|number| after.contains_key(number)).count();
-    assert!(still(&before) >= schedule::workers() - 1, "{after:?}");
+    assert!(still(&before) >= schedule::worker_count() - 1, "{after:?}");
     for (number, now) in after {
         assert_eq!(before.get(&number), Some(&now), "a thread without work was on a processor");
     }

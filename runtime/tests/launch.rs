@@ -36,7 +36,7 @@ impl Fixture {
 
     fn build(&self, source: &str) -> Arc<Program> {
         let program = Program::with_source(self.context.clone(), source.into());
-        if build::build(&program, "-cl-std=CL3.0", None).is_err() {
+        if build::build_program(&program, "-cl-std=CL3.0", None).is_err() {
             panic!("{}", program.state().log);
         }
         program
@@ -59,7 +59,7 @@ impl Fixture {
     fn enqueue(&self, kernel: &Arc<Kernel>, global: &[usize], local: Option<&[usize]>) {
         let request = Request { dimensions: global.len() as u32, offset: None, global: Some(global), local };
         let Prepared { work, code } = prepare_launch(kernel, &request).unwrap();
-        self.queue.enqueue(Command {
+        self.queue.enqueue_command(Command {
             kind: CL_COMMAND_NDRANGE_KERNEL,
             work,
             waits: code.into_iter().collect(),
@@ -116,7 +116,12 @@ fn launches_wait_for_their_code_in_the_queue() {
         }
         for Prepared { work, code } in [first, second] {
             let waits = code.into_iter().collect();
-            fixture.queue.enqueue(Command { kind: CL_COMMAND_NDRANGE_KERNEL, work, waits, ..Command::default() });
+            fixture.queue.enqueue_command(Command {
+                kind: CL_COMMAND_NDRANGE_KERNEL,
+                work,
+                waits,
+                ..Command::default()
+            });
         }
     }
     fixture.queue.finish();
@@ -171,7 +176,7 @@ fn barriers_and_local_memory() {
     kernel.set_local(1, 32 * 4).unwrap();
     fixture.launch(&kernel, &[512], Some(&[32]));
     drop((buffer, kernel));
-    let expected: Vec<u32> = (0..512).map(|i| i / 32 * 32 + 31 - i % 32).collect();
+    let expected: Vec<u32> = (0..512).map(|index| index / 32 * 32 + 31 - index % 32).collect();
     assert_eq!(data, expected);
 }
 
@@ -270,13 +275,13 @@ fn large_private_arrays_have_room() {
     );
     for name in ["alone", "across"] {
         let kernel = Kernel::new(&program, name).unwrap();
-        let mut data: Vec<u32> = (0..64).map(|i| i * 600).collect();
+        let mut data: Vec<u32> = (0..64).map(|index| index * 600).collect();
         let buffer = fixture.over(&mut data);
         kernel.set_buffer(0, Some(&buffer)).unwrap();
         kernel.set_value(1, &9_u32.to_le_bytes()).unwrap();
         fixture.launch(&kernel, &[64], Some(&[16]));
         drop((buffer, kernel));
-        let expected: Vec<u32> = (0..64).map(|i| i * 600 * i + 9).collect();
+        let expected: Vec<u32> = (0..64).map(|index| index * 600 * index + 9).collect();
         assert_eq!(data, expected, "{name}");
     }
 }

@@ -35,7 +35,7 @@ fn queue(context: &Arc<Context>, properties: u64) -> Arc<Queue> {
 fn put(queue: &Arc<Queue>, kind: cl_command_type, waits: &[&Arc<Event>], work: Work) -> Arc<Event> {
     let event = Event::of_command(queue, kind);
     let waits = waits.iter().map(|&event| event.clone()).collect();
-    queue.enqueue(Command { kind, waits, work, event: Some(event.clone()), whole: None });
+    queue.enqueue_command(Command { kind, waits, work, event: Some(event.clone()), whole: None });
     event
 }
 
@@ -61,7 +61,7 @@ fn in_order_commands_run_in_order_on_the_waiting_thread() {
             threads.lock().unwrap().push(std::thread::current().id());
             Ok(())
         });
-        queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, ..Command::default() });
+        queue.enqueue_command(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, ..Command::default() });
     }
     assert!(list.lock().unwrap().is_empty(), "nothing runs before somebody asks");
     queue.finish();
@@ -97,7 +97,7 @@ fn a_user_event_holds_back_its_dependents_and_those_behind_them() {
     let context = context();
     let queue = queue(&context, 0);
     let list = Arc::new(Mutex::new(Vec::new()));
-    let gate = Event::user(context.clone());
+    let gate = Event::new_user_event(context.clone());
     assert_eq!(gate.status(), CL_SUBMITTED);
     let first = note(&queue, &[&gate], &list, 1);
     let second = note(&queue, &[], &list, 2);
@@ -106,7 +106,7 @@ fn a_user_event_holds_back_its_dependents_and_those_behind_them() {
     assert!(list.lock().unwrap().is_empty());
     assert!(first.status() >= CL_SUBMITTED && second.status() >= CL_SUBMITTED);
     gate.set_user_status(CL_COMPLETE).unwrap();
-    second.wait();
+    second.wait_until_ended();
     assert_eq!(*list.lock().unwrap(), [1, 2]);
     assert_eq!(gate.set_user_status(CL_COMPLETE).unwrap_err().code(), CL_INVALID_OPERATION);
 }
@@ -116,10 +116,10 @@ fn out_of_order_commands_pass_one_that_waits() {
     let context = context();
     let queue = queue(&context, OUT_OF_ORDER);
     let list = Arc::new(Mutex::new(Vec::new()));
-    let gate = Event::user(context.clone());
+    let gate = Event::new_user_event(context.clone());
     let held = note(&queue, &[&gate], &list, 1);
     let free = note(&queue, &[], &list, 2);
-    free.wait();
+    free.wait_until_ended();
     assert_eq!(*list.lock().unwrap(), [2]);
     assert!(!held.has_ended());
     gate.set_user_status(CL_COMPLETE).unwrap();
@@ -132,7 +132,7 @@ fn out_of_order_barriers_and_markers_separate() {
     let context = context();
     let queue = queue(&context, OUT_OF_ORDER);
     let list = Arc::new(Mutex::new(Vec::new()));
-    let gate = Event::user(context.clone());
+    let gate = Event::new_user_event(context.clone());
     for name in 0..8 {
         let waits: &[&Arc<Event>] = if name == 3 { &[&gate] } else { &[] };
         note(&queue, waits, &list, name);
@@ -144,7 +144,7 @@ fn out_of_order_barriers_and_markers_separate() {
     std::thread::sleep(Duration::from_millis(20));
     assert!(!marker.has_ended() && !barrier.has_ended() && !behind.has_ended());
     gate.set_user_status(CL_COMPLETE).unwrap();
-    behind.wait();
+    behind.wait_until_ended();
     assert!(marker.has_ended() && barrier.has_ended());
     let mut list = list.lock().unwrap().clone();
     assert_eq!(list.pop(), Some(100));
@@ -157,13 +157,13 @@ fn a_barrier_behind_events_holds_back_only_what_follows() {
     let context = context();
     let queue = queue(&context, OUT_OF_ORDER);
     let list = Arc::new(Mutex::new(Vec::new()));
-    let (gate, other) = (Event::user(context.clone()), Event::user(context.clone()));
+    let (gate, other) = (Event::new_user_event(context.clone()), Event::new_user_event(context.clone()));
     note(&queue, &[&other], &list, 1);
     put(&queue, CL_COMMAND_BARRIER, &[&gate], Work::Nothing);
     let behind = note(&queue, &[], &list, 2);
     queue.flush();
     gate.set_user_status(CL_COMPLETE).unwrap();
-    behind.wait();
+    behind.wait_until_ended();
     assert_eq!(*list.lock().unwrap(), [2]);
     other.set_user_status(CL_COMPLETE).unwrap();
     queue.finish();
@@ -181,7 +181,7 @@ fn errors_end_dependents_in_every_queue() {
     let further = note(&first, &[&dependent], &ran, 2);
     let independent = note(&first, &[], &ran, 3);
     // Waiting for the last one must flush what it depends on in the other queue.
-    independent.wait();
+    independent.wait_until_ended();
     assert_eq!(fails.status(), CL_OUT_OF_RESOURCES);
     assert_eq!(dependent.status(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert_eq!(further.status(), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -194,7 +194,7 @@ fn a_queue_remembers_once_that_a_command_without_event_found_no_resources() {
     let context = context();
     let queue = queue(&context, 0);
     let own = Event::of_command(&queue, CL_COMMAND_NATIVE_KERNEL);
-    own.api.publish(1, &HandleOperations { recycle: |_| (), retain: |_| Ok(()), release: |_| () });
+    own.api.set_handle(1, &HandleOperations { recycle: |_| (), retain: |_| Ok(()), release: |_| () });
     // The event of a part is nobody's; what tells of it is that of the whole.
     let part = Event::of_command(&queue, CL_COMMAND_NATIVE_KERNEL);
     for (code, event, whole, ran_out) in [
@@ -205,7 +205,7 @@ fn a_queue_remembers_once_that_a_command_without_event_found_no_resources() {
         (CL_INVALID_OPERATION, None, None, false),
     ] {
         let work = Work::once(move || Err(error!(code, "as it should")));
-        queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, event, whole, ..Command::default() });
+        queue.enqueue_command(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, event, whole, ..Command::default() });
         assert!(!queue.ran_out(), "nothing has run");
         queue.finish();
         assert_eq!((queue.ran_out(), queue.ran_out()), (ran_out, false), "{code}");
@@ -216,11 +216,11 @@ fn a_queue_remembers_once_that_a_command_without_event_found_no_resources() {
 fn a_user_events_error_reaches_its_dependents() {
     let context = context();
     let queue = queue(&context, 0);
-    let gate = Event::user(context.clone());
+    let gate = Event::new_user_event(context.clone());
     let event = put(&queue, CL_COMMAND_MARKER, &[&gate], Work::Nothing);
     queue.flush();
     gate.set_user_status(-7).unwrap();
-    event.wait();
+    event.wait_until_ended();
     assert_eq!((gate.status(), event.status()), (-7, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST));
 }
 
@@ -308,9 +308,9 @@ fn times_ascend() {
         Ok(())
     };
     let event = put(&queue, CL_COMMAND_NATIVE_KERNEL, &[], Work::once(work));
-    assert_eq!(event.times(), None);
-    event.wait();
-    let times = event.times().unwrap();
+    assert_eq!(event.profiling_times(), None);
+    event.wait_until_ended();
+    let times = event.profiling_times().unwrap();
     assert!(times.is_sorted() && times[0] > 0, "{times:?}");
     assert!(times[3] - times[2] >= 2_000_000, "{times:?}");
 }
@@ -331,7 +331,7 @@ fn what_a_command_holds_goes_with_it() {
         }),
     );
     assert_eq!(Arc::strong_count(&held), 2);
-    event.wait();
+    event.wait_until_ended();
     assert_eq!(Arc::strong_count(&held), 1);
     drop(event);
     // Neither events nor barriers keep a queue alive behind its back.
@@ -378,7 +378,7 @@ fn random_graphs_keep_their_order() {
                         0 => Vec::new(),
                         n => (0..random(3)).map(|_| n - 1 - random(n.min(20))).collect(),
                     };
-                    let waits: Vec<_> = dependencies.iter().map(|&i| &nodes[i].0).collect();
+                    let waits: Vec<_> = dependencies.iter().map(|&index| &nodes[index].0).collect();
                     let time = Arc::new(AtomicUsize::new(0));
                     let (clock, slot) = (clock.clone(), time.clone());
                     let work = Work::once(move || {
@@ -391,7 +391,7 @@ fn random_graphs_keep_their_order() {
                     match random(20) {
                         0 => queue.flush(),
                         1 => queue.finish(),
-                        2 => nodes[random(nodes.len())].0.wait(),
+                        2 => nodes[random(nodes.len())].0.wait_until_ended(),
                         _ => {}
                     }
                 }
@@ -428,7 +428,7 @@ fn a_command_lets_go_of_memory_when_it_has_ended() {
             again.finish();
             waited.send(()).unwrap();
         }));
-        queue.enqueue(Command { kind: CL_COMMAND_NATIVE_KERNEL, work: make(memory), ..Command::default() });
+        queue.enqueue_command(Command { kind: CL_COMMAND_NATIVE_KERNEL, work: make(memory), ..Command::default() });
         queue.flush();
         has_waited.recv_timeout(SOON).expect("the queue is waited for in vain");
     }

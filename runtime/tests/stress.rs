@@ -41,14 +41,14 @@ struct Cell(Vec<UnsafeCell<u64>>);
 unsafe impl Sync for Cell {}
 
 impl Cell {
-    fn get(&self, at: usize) -> u64 {
+    fn get(&self, position: usize) -> u64 {
         // SAFETY: nobody writes this value meanwhile, which is what is tested.
-        unsafe { self.0[at].get().read() }
+        unsafe { self.0[position].get().read() }
     }
 
-    fn set(&self, at: usize, value: u64) {
+    fn set(&self, position: usize, value: u64) {
         // SAFETY: nobody else touches this value meanwhile, which is what is tested.
-        unsafe { self.0[at].get().write(value) };
+        unsafe { self.0[position].get().write(value) };
     }
 }
 
@@ -69,7 +69,7 @@ impl Run for Launch {
     fn run(self: Arc<Self>, device: &Device) -> Result<()> {
         let groups = self.groups as u64;
         let work: Arc<dyn GroupWork> = self;
-        device.team().run(&work, groups).expect("no group panics");
+        device.team().run_groups(&work, groups).expect("no group panics");
         Ok(())
     }
 }
@@ -77,8 +77,8 @@ impl Run for Launch {
 impl GroupWork for Launch {
     fn run(&self, groups: Range<u64>) {
         for group in groups {
-            let at = group as usize;
-            self.own.set(at, step(self.own.get(at), self.other.get(at)));
+            let position = group as usize;
+            self.own.set(position, step(self.own.get(position), self.other.get(position)));
             if self.slow {
                 // Long enough to be shared with other threads.
                 let start = Instant::now();
@@ -157,13 +157,13 @@ impl Host<'_> {
             }
         }
         if self.random.below(10) == 0 {
-            let gate = Event::user(self.shared.context.clone());
+            let gate = Event::new_user_event(self.shared.context.clone());
             waits.push(gate.clone());
             self.gates.push(gate);
         }
         let groups = [1, 7, GROUPS][self.random.below(3)];
-        for at in 0..groups {
-            self.model[own][at] = step(self.model[own][at], self.model[other][at]);
+        for position in 0..groups {
+            self.model[own][position] = step(self.model[own][position], self.model[other][position]);
         }
         let slow = self.random.below(8) == 0;
         let launch = Arc::new(Launch { own: self.cells[own].clone(), other: self.cells[other].clone(), groups, slow });
@@ -185,7 +185,7 @@ impl Host<'_> {
             event.on_status(status, Box::new(count));
             self.expected_callbacks += 1;
         }
-        queue.enqueue(Command { kind, waits, work, event: Some(event.clone()), whole: None });
+        queue.enqueue_command(Command { kind, waits, work, event: Some(event.clone()), whole: None });
         self.last[own] = Some(event.clone());
         self.last[other] = Some(event.clone());
         let mut recent = self.shared.recent.lock().unwrap();
@@ -209,14 +209,14 @@ impl Host<'_> {
             5 => {
                 self.open_gates();
                 if let Some(event) = &self.last[self.random.below(CELLS)] {
-                    event.wait();
+                    event.wait_until_ended();
                     assert_eq!(event.status(), CL_COMPLETE);
                 }
             }
             6..8 => {
                 let kind = [CL_COMMAND_BARRIER, CL_COMMAND_MARKER][self.random.below(2)];
                 let event = Some(Event::of_command(&queue, kind));
-                queue.enqueue(Command { kind, event, ..Command::default() });
+                queue.enqueue_command(Command { kind, event, ..Command::default() });
             }
             8..12 => self.open_gates(),
             _ => {}
@@ -230,9 +230,9 @@ impl Host<'_> {
             self.something_else();
         }
         self.open_gates();
-        self.last.iter().flatten().for_each(|event| event.wait());
+        self.last.iter().flatten().for_each(|event| event.wait_until_ended());
         for (cell, model) in self.cells.iter().zip(&self.model) {
-            let values: Vec<u64> = (0..GROUPS).map(|at| cell.get(at)).collect();
+            let values: Vec<u64> = (0..GROUPS).map(|position| cell.get(position)).collect();
             assert_eq!(&values, model);
         }
         self.shared.commands.fetch_add(COMMANDS, Ordering::Relaxed);
@@ -250,7 +250,7 @@ fn duration() -> Duration {
 fn host_threads_share_queues() {
     let device = Platform::get().device().clone();
     // Two queues on the whole device, and two on parts of it where it has any.
-    let parts = device.divide(&Scheme::Equally(1), &[]).unwrap_or_default();
+    let parts = device.create_sub_devices(&Scheme::Equally(1), &[]).unwrap_or_default();
     let part = |index: usize| parts.get(index).unwrap_or(&device).clone();
     let devices = [device.clone(), part(0), device.clone(), part(1)];
     let context = Context::new(std::iter::once(device).chain(parts).collect(), Vec::new(), None);

@@ -15,7 +15,7 @@
 //! single operations. Poison is some wrapped or saturated number here; undefined behaviour is an error.
 //! `fmuladd` rounds once. Fast-math flags change nothing.
 
-use crate::analysis::group_queries::needs_sub_groups;
+use crate::analysis::work_group_dependence::needs_sub_groups;
 use crate::eval::Undefined;
 use crate::ir::{Block, Format, Kernel, Module, Region, SourceLoc};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
@@ -51,7 +51,7 @@ pub struct NdRange {
 impl NdRange {
     /// A range without offset of as many dimensions as `global` has (1 to 3).
     pub fn new(global: &[u64], local: &[u64]) -> NdRange {
-        let pad = |sizes: &[u64]| std::array::from_fn(|d| sizes.get(d).copied().unwrap_or(1));
+        let pad = |sizes: &[u64]| std::array::from_fn(|dimension| sizes.get(dimension).copied().unwrap_or(1));
         NdRange {
             work_dim: global.len() as u32,
             global_size: pad(global),
@@ -62,7 +62,7 @@ impl NdRange {
 
     /// Groups per dimension.
     pub fn num_groups(&self) -> [u64; 3] {
-        std::array::from_fn(|d| self.global_size[d].div_ceil(self.local_size[d]))
+        std::array::from_fn(|dimension| self.global_size[dimension].div_ceil(self.local_size[dimension]))
     }
 }
 
@@ -73,7 +73,7 @@ pub enum Arg {
     Value(Vec<u8>),
     /// The buffer with this index in the memory.
     Buffer(usize),
-    /// No buffer.
+    /// A null pointer in a buffer's place.
     Null,
     /// Bytes of `__local` memory.
     Local(u64),
@@ -90,7 +90,7 @@ impl Arg {
         Arg::Value(n.to_le_bytes().to_vec())
     }
 
-    /// An `f32`.
+    /// An argument of type `float`.
     pub fn f32(x: f32) -> Arg {
         Arg::Value(x.to_le_bytes().to_vec())
     }
@@ -111,7 +111,7 @@ pub enum Fault {
     /// Another work-item's private memory.
     #[error("another work-item's memory: {0}")]
     NotShared(String),
-    /// Undefined behaviour.
+    /// What the language leaves undefined, in words.
     #[error("undefined: {0}")]
     Undefined(String),
     /// Work-items of a group wait at different barriers, or some have finished while others wait.
@@ -150,7 +150,7 @@ pub struct InterpError {
     /// The instruction as text, empty outside of code.
     pub line: String,
     /// Where the user wrote it.
-    pub loc: SourceLoc,
+    pub location: SourceLoc,
 }
 
 impl InterpError {
@@ -163,8 +163,8 @@ impl InterpError {
         if let Some((region, block)) = self.place {
             text += &format!(" at {region}, {block}");
         }
-        if self.loc.line != 0 {
-            text += &format!(" (source {}:{})", self.loc.line, self.loc.column);
+        if self.location.line != 0 {
+            text += &format!(" (source {}:{})", self.location.line, self.location.column);
         }
         if !self.line.is_empty() {
             text += &format!("\n  {}", self.line);
@@ -175,18 +175,18 @@ impl InterpError {
 
 impl From<Fault> for InterpError {
     fn from(fault: Fault) -> InterpError {
-        InterpError { fault, global_id: None, place: None, line: String::new(), loc: SourceLoc::default() }
+        InterpError { fault, global_id: None, place: None, line: String::new(), location: SourceLoc::default() }
     }
 }
 
 /// One call of printf.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PrintfEvent {
-    /// Its format.
+    /// The format it prints by.
     pub format: Format,
     /// The bits of its operands.
     pub args: Vec<u128>,
-    /// Who printed.
+    /// The global id of the work-item that printed.
     pub global_id: [u64; 3],
 }
 
@@ -205,21 +205,21 @@ pub struct Report {
 pub trait Observer {
     /// A work-item has run a block's instructions and goes on with its terminator. `values` holds the bits
     /// of each value by its number.
-    fn block(&mut self, group: [u64; 3], local_id: [u64; 3], region: Region, block: Block, values: &[u128]);
+    fn after_block(&mut self, group: [u64; 3], local_id: [u64; 3], region: Region, block: Block, values: &[u128]);
 }
 
 /// Steps of all work-items together that `run` allows.
 pub const STEP_LIMIT: u64 = 200_000_000;
 
 /// Runs a kernel over a range.
-pub fn run(
+pub fn run_kernel(
     module: &Module,
     kernel: &str,
     range: &NdRange,
-    args: &[Arg],
+    arguments: &[Arg],
     memory: &mut Memory,
 ) -> Result<Report, InterpError> {
-    run_limited(module, kernel, range, args, memory, STEP_LIMIT)
+    run_limited(module, kernel, range, arguments, memory, STEP_LIMIT)
 }
 
 /// Runs a kernel over a range for at most so many steps of all work-items together.
@@ -227,11 +227,11 @@ pub fn run_limited(
     module: &Module,
     kernel: &str,
     range: &NdRange,
-    args: &[Arg],
+    arguments: &[Arg],
     memory: &mut Memory,
     step_limit: u64,
 ) -> Result<Report, InterpError> {
-    launch(module, kernel, range, args, memory, (step_limit, None), None)
+    launch_kernel(module, kernel, range, arguments, memory, (step_limit, None), None)
 }
 
 /// Runs a kernel over a range under observation.
@@ -239,11 +239,11 @@ pub fn run_observed(
     module: &Module,
     kernel: &str,
     range: &NdRange,
-    args: &[Arg],
+    arguments: &[Arg],
     memory: &mut Memory,
     observer: &mut dyn Observer,
 ) -> Result<Report, InterpError> {
-    launch(module, kernel, range, args, memory, (STEP_LIMIT, None), Some(observer))
+    launch_kernel(module, kernel, range, arguments, memory, (STEP_LIMIT, None), Some(observer))
 }
 
 /// Runs a linearized kernel in gangs of `width` work-items, in lock-step, for at most so many steps of all gangs
@@ -252,20 +252,20 @@ pub fn run_gangs(
     module: &Module,
     kernel: &str,
     range: &NdRange,
-    args: &[Arg],
+    arguments: &[Arg],
     memory: &mut Memory,
     step_limit: u64,
     (width, layout): (usize, Layout),
 ) -> Result<Report, InterpError> {
-    launch(module, kernel, range, args, memory, (step_limit, Some((width.max(1), layout))), None)
+    launch_kernel(module, kernel, range, arguments, memory, (step_limit, Some((width.max(1), layout))), None)
 }
 
 /// Runs for at most so many steps, in gangs of some width if there is one.
-fn launch<'a>(
+fn launch_kernel<'a>(
     module: &'a Module,
     kernel: &str,
     range: &'a NdRange,
-    args: &[Arg],
+    arguments: &[Arg],
     memory: &mut Memory,
     (step_limit, gangs): (u64, Option<(usize, Layout)>),
     observer: Option<&'a mut (dyn Observer + 'a)>,
@@ -279,15 +279,15 @@ fn launch<'a>(
     }
     memory.begin_launch(module)?;
     let mut block = vec![0; kernel.args_size as usize];
-    if args.len() != kernel.params.len() {
-        let message = format!("{} arguments for {} parameters", args.len(), kernel.params.len());
+    if arguments.len() != kernel.params.len() {
+        let message = format!("{} arguments for {} parameters", arguments.len(), kernel.params.len());
         return Err(Fault::BadLaunch(message).into());
     }
     let mut local_args = Vec::new();
-    for (i, (param, arg)) in kernel.params.iter().zip(args).enumerate() {
-        let bytes = match (param.kind, arg) {
+    for (position, (param, argument)) in kernel.params.iter().zip(arguments).enumerate() {
+        let bytes = match (param.kind, argument) {
             (ParamKind::Local, Arg::Local(size)) => {
-                local_args.push((i, *size));
+                local_args.push((position, *size));
                 vec![0; 8]
             }
             (ParamKind::Local, _) | (_, Arg::Local(_)) => Vec::new(),
@@ -298,11 +298,12 @@ fn launch<'a>(
         let start = param.offset as usize;
         match block.get_mut(start..start + param.size as usize) {
             Some(place) if place.len() == bytes.len() => place.copy_from_slice(&bytes),
-            _ => return Err(Fault::BadLaunch(format!("argument {i} does not fit its parameter")).into()),
+            _ => return Err(Fault::BadLaunch(format!("argument {position} does not fit its parameter")).into()),
         }
     }
     let converge = gangs.is_none() && needs_sub_groups(kernel);
-    let orders = if converge { kernel.regions.values().map(converged::order).collect() } else { PrimaryMap::new() };
+    let orders =
+        if converge { kernel.regions.values().map(converged::compute_order).collect() } else { PrimaryMap::new() };
     let gangs = if converge { Some((kernel.attrs.sub_group_size() as usize, Layout::Linear)) } else { gangs };
     let (width, layout) = gangs.map_or((None, Layout::X), |(width, layout)| (Some(width), layout));
     let report = Report::default();
@@ -311,21 +312,21 @@ fn launch<'a>(
     for z in 0..groups[2] {
         for y in 0..groups[1] {
             for x in 0..groups[0] {
-                run.group([x, y, z], &block, &local_args, memory)?;
+                run.run_group([x, y, z], &block, &local_args, memory)?;
             }
         }
     }
     Ok(run.report)
 }
 
-/// One launch.
+/// The state of one launch.
 struct Run<'a> {
     kernel: &'a Kernel,
     observer: Option<&'a mut (dyn Observer + 'a)>,
     range: &'a NdRange,
     /// Work-items of a gang; none where each runs by itself.
     width: Option<usize>,
-    /// Which.
+    /// Which work-items are the lanes of a gang.
     layout: Layout,
     /// Where gangs run code that is not linearized, the blocks' places in the order in which lanes go on.
     orders: PrimaryMap<Region, SecondaryMap<Block, usize>>,
@@ -337,24 +338,25 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// A reading of the clock, which goes on from one to the next.
-    fn tick(&mut self) -> u64 {
+    fn read_clock(&mut self) -> u64 {
         self.clock += 1;
         self.clock
     }
 
-    fn group(
+    fn run_group(
         &mut self,
         id: [u64; 3],
-        args: &[u8],
+        arguments: &[u8],
         local_args: &[(usize, u64)],
         memory: &mut Memory,
     ) -> Result<(), InterpError> {
         let range = self.range;
-        let size: [u64; 3] =
-            std::array::from_fn(|d| range.local_size[d].min(range.global_size[d] - id[d] * range.local_size[d]));
-        let group = Group::new(self.kernel, id, size, args, local_args, memory)?;
+        let size: [u64; 3] = std::array::from_fn(|dimension| {
+            range.local_size[dimension].min(range.global_size[dimension] - id[dimension] * range.local_size[dimension])
+        });
+        let group = Group::new(self.kernel, id, size, arguments, local_args, memory)?;
         let mut gangs = Vec::new();
-        let [along, middle, outer] = self.layout.order();
+        let [along, middle, outer] = self.layout.loop_order();
         let mut id = [0; 3];
         for k in 0..size[outer] {
             for j in 0..size[middle] {
@@ -377,14 +379,14 @@ impl Run<'_> {
             for gang in &mut gangs {
                 let arrival = match self.width {
                     Some(_) if !self.orders.is_empty() => gang.run_converged(self, &group, memory)?,
-                    Some(_) => gang.run(self, &group, memory)?,
-                    None => gang.lanes[0].run(self, &group, memory)?,
+                    Some(_) => gang.run_until_barrier(self, &group, memory)?,
+                    None => gang.lanes[0].run_until_barrier(self, &group, memory)?,
                 };
                 match &first {
                     None => first = Some((arrival, gang.lanes[0].global_id)),
                     Some((other, other_id)) if *other != arrival => {
                         let what = format!("this one {arrival}, work-item {other_id:?} {other}");
-                        return Err(gang.lanes[0].error(self, Fault::DivergentBarrier(what)));
+                        return Err(gang.lanes[0].error_at(self, Fault::DivergentBarrier(what)));
                     }
                     Some(_) => {}
                 }
@@ -392,7 +394,7 @@ impl Run<'_> {
             match first {
                 Some((arrival @ (Arrival::Barrier(..) | Arrival::Region(_)), _)) => {
                     self.compare_shared(&gangs)?;
-                    collective::collect(self.kernel, arrival, &mut gangs)?;
+                    collective::answer_collective(self.kernel, arrival, &mut gangs)?;
                 }
                 Some((Arrival::End, _)) | None => break,
             }
@@ -406,9 +408,11 @@ impl Run<'_> {
     fn compare_shared(&self, gangs: &[Gang]) -> Result<(), InterpError> {
         let mut items = gangs.iter().flat_map(|gang| &gang.lanes);
         let Some(first) = items.next() else { return Ok(()) };
-        for (slot, _) in self.kernel.live.iter().filter(|(_, data)| data.shared) {
-            if let Some(other) = items.clone().find(|item| item.kept(slot) != first.kept(slot)) {
-                return Err(other.error(self, Fault::Undefined(format!("work-items keep different values in {slot}"))));
+        for (slot, _) in self.kernel.live.iter().filter(|(_, live_data)| live_data.shared) {
+            if let Some(other) = items.clone().find(|item| item.kept_value(slot) != first.kept_value(slot)) {
+                return Err(
+                    other.error_at(self, Fault::Undefined(format!("work-items keep different values in {slot}")))
+                );
             }
         }
         Ok(())

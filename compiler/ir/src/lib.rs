@@ -8,8 +8,8 @@ pub mod eval;
 #[cfg(feature = "interp")]
 pub mod interp;
 pub mod ir;
-pub mod outline;
 pub mod plan;
+pub mod program_metadata;
 pub mod report;
 pub mod simplify;
 pub mod target;

@@ -16,7 +16,7 @@ use crate::ir::SourceLoc;
 pub struct Note {
     /// Where it is in the source.
     #[serde(flatten)]
-    pub loc: SourceLoc,
+    pub location: SourceLoc,
     /// What it is: a load, a store, a branch, …
     pub kind: &'static str,
     /// What became of it.
@@ -38,12 +38,12 @@ impl Notes {
     }
 
     /// Whether notes are kept.
-    pub fn wanted(&self) -> bool {
+    pub fn are_wanted(&self) -> bool {
         self.0.is_some()
     }
 
     /// Keeps a note.
-    pub fn add(&self, note: impl FnOnce() -> Note) {
+    pub fn add_note(&self, note: impl FnOnce() -> Note) {
         if let Some(notes) = &self.0 {
             notes.borrow_mut().push(note());
         }
@@ -74,47 +74,49 @@ impl Report {
         kernel: &str,
         configuration: &'static str,
         (width, layout): (u32, &'static str),
-        why: String,
+        reason: String,
         notes: Notes,
     ) -> Option<Report> {
         let mut notes = notes.0?.into_inner();
-        notes.sort_by(|a, b| key(a).cmp(&key(b)));
+        notes.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         notes.dedup();
-        Some(Report { kernel: kernel.to_owned(), configuration, width, layout, why, notes })
+        Some(Report { kernel: kernel.to_owned(), configuration, width, layout, why: reason, notes })
     }
 
     /// The report as JSON.
-    pub fn json(&self) -> String {
+    pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a report is texts and numbers") + "\n"
     }
 }
 
 /// What has no place in the source comes last.
-fn key(note: &Note) -> (bool, u32, u32, &str, &str, bool, &str) {
-    let Note { loc: SourceLoc { line, column }, kind, class, masked, detail } = note;
+fn sort_key(note: &Note) -> (bool, u32, u32, &str, &str, bool, &str) {
+    let Note { location: SourceLoc { line, column }, kind, class, masked, detail } = note;
     (*line == 0, *line, *column, kind, class, *masked, detail)
 }
 
 impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Report { kernel, configuration, width, layout, why, notes } = self;
         match width {
-            1 => writeln!(f, "kernel {kernel}: work-items one after the other ({why})")?,
-            _ => writeln!(f, "kernel {kernel}: {width} work-items at a time {layout}, {configuration} ({why})")?,
+            1 => writeln!(formatter, "kernel {kernel}: work-items one after the other ({why})")?,
+            _ => {
+                writeln!(formatter, "kernel {kernel}: {width} work-items at a time {layout}, {configuration} ({why})")?
+            }
         }
-        notes.iter().try_for_each(|note| writeln!(f, "{note}"))
+        notes.iter().try_for_each(|note| writeln!(formatter, "{note}"))
     }
 }
 
 impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.loc {
-            SourceLoc { line: 0, .. } => f.write_str("-")?,
-            SourceLoc { line, column } => write!(f, "{line}:{column}")?,
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.location {
+            SourceLoc { line: 0, .. } => formatter.write_str("-")?,
+            SourceLoc { line, column } => write!(formatter, "{line}:{column}")?,
         }
         let masked = if self.masked { ", masked" } else { "" };
-        write!(f, " {} {}{masked}", self.kind, self.class)?;
-        if self.detail.is_empty() { Ok(()) } else { write!(f, ": {}", self.detail) }
+        write!(formatter, " {} {}{masked}", self.kind, self.class)?;
+        if self.detail.is_empty() { Ok(()) } else { write!(formatter, ": {}", self.detail) }
     }
 }
 
@@ -125,14 +127,20 @@ mod tests {
     use super::*;
 
     fn note(line: u32, kind: &'static str) -> Note {
-        Note { loc: SourceLoc { line, column: 2 }, kind, class: "uniform".into(), masked: line == 3, detail: "".into() }
+        Note {
+            location: SourceLoc { line, column: 2 },
+            kind,
+            class: "uniform".into(),
+            masked: line == 3,
+            detail: "".into(),
+        }
     }
 
     #[test]
     fn notes_are_sorted_and_said_once() {
         let notes = Notes::new(true);
         for (line, kind) in [(3, "store"), (0, "private"), (3, "load"), (1, "loop"), (3, "load")] {
-            notes.add(|| note(line, kind));
+            notes.add_note(|| note(line, kind));
         }
         let report = Report::new("k", "unicf", (8, "along x"), "as asked".into(), notes).unwrap();
         let expected = "kernel k: 8 work-items at a time along x, unicf (as asked)
@@ -148,9 +156,9 @@ mod tests {
     #[test]
     fn json_says_the_same() {
         let notes = Notes::new(true);
-        notes.add(|| Note { detail: "\"a\\\n".into(), ..note(3, "load") });
+        notes.add_note(|| Note { detail: "\"a\\\n".into(), ..note(3, "load") });
         let report = Report::new("k", "unicf", (8, "along x"), "as asked".into(), notes).unwrap();
-        let read: Value = serde_json::from_str(&report.json()).expect("JSON");
+        let read: Value = serde_json::from_str(&report.to_json()).expect("JSON");
         let expected = json!({
             "kernel": "k",
             "configuration": "unicf",
@@ -168,14 +176,14 @@ mod tests {
         });
         assert_eq!(read, expected);
         let empty = Report::new("k", "scalar", (1, ""), "as asked".into(), Notes::new(true)).unwrap();
-        let read: Value = serde_json::from_str(&empty.json()).expect("JSON");
+        let read: Value = serde_json::from_str(&empty.to_json()).expect("JSON");
         assert_eq!((&read["layout"], &read["notes"]), (&json!(""), &json!([])));
     }
 
     #[test]
     fn without_a_wish_there_is_nothing() {
         let notes = Notes::new(false);
-        notes.add(|| unreachable!("nobody asked"));
+        notes.add_note(|| unreachable!("nobody asked"));
         assert_eq!(Report::new("k", "unicf", (8, "along x"), String::new(), notes), None);
     }
 }

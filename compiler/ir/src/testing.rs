@@ -17,4 +17,4 @@ mod walks;
 pub use kernels::{Generated, Shape, random_kernel};
 pub use planning::plan_gangs;
 pub use random::Random;
-pub use reduce::reduce;
+pub use reduce::reduce_kernel;

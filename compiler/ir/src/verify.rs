@@ -5,8 +5,8 @@
 //! only where the structure holds, dominance of uses by definitions; then the control flow of a stage
 //! (`verify/normal.rs`, `verify/linear.rs`).
 
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
 use crate::ir::*;
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::parameters::Input;
@@ -27,7 +27,7 @@ pub enum Stage {
     Regions,
     /// After `normalize`: as `Regions`, and the control flow has normal form.
     Normalized,
-    /// After `unmasked_loops`, `all_true` and `in_turn`: as `Normalized`, and lanes may be asked.
+    /// After `unmasked_loops`, `coherent_branches` and `per_lane_loops`: as `Normalized`, and lanes may be asked.
     Versioned,
     /// After `linearize`: regions for lanes in lock-step; blocks have masks.
     Linearized,
@@ -47,14 +47,14 @@ pub struct VerifyError {
 }
 
 impl fmt::Display for VerifyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.kernel.is_empty() {
-            write!(f, "kernel {:?}", self.kernel)?;
+            write!(formatter, "kernel {:?}", self.kernel)?;
         }
         if !self.place.is_empty() {
-            write!(f, ", {}", self.place)?;
+            write!(formatter, ", {}", self.place)?;
         }
-        write!(f, ": {}\n  {}", self.message, self.line)
+        write!(formatter, ": {}\n  {}", self.message, self.line)
     }
 }
 
@@ -69,26 +69,26 @@ impl VerifyError {
 impl std::error::Error for VerifyError {}
 
 /// Checks every rule of a stage; the errors come in the order of the text.
-pub fn verify(module: &Module, stage: Stage) -> Result<(), Vec<VerifyError>> {
+pub fn verify_module(module: &Module, stage: Stage) -> Result<(), Vec<VerifyError>> {
     let mut verifier = Verifier { module, stage, kernel: String::new(), place: String::new(), errors: Vec::new() };
-    verifier.tables();
+    verifier.check_tables();
     let mut names = HashSet::new();
     for kernel in &module.kernels {
         verifier.kernel.clone_from(&kernel.name);
         if !names.insert(&kernel.name) {
-            verifier.error(&format!("kernel {:?} {{", kernel.name), "two kernels have this name");
+            verifier.add_error(&format!("kernel {:?} {{", kernel.name), "two kernels have this name");
         }
-        verifier.kernel(kernel);
+        verifier.check_kernel(kernel);
     }
-    verifier.done()
+    verifier.into_result()
 }
 
 /// Checks one kernel of a module, as `verify` does.
 pub fn verify_kernel(module: &Module, kernel: &Kernel, stage: Stage) -> Result<(), Vec<VerifyError>> {
     let mut verifier =
         Verifier { module, stage, kernel: kernel.name.clone(), place: String::new(), errors: Vec::new() };
-    verifier.kernel(kernel);
-    verifier.done()
+    verifier.check_kernel(kernel);
+    verifier.into_result()
 }
 
 struct Verifier<'a> {
@@ -103,7 +103,7 @@ struct Verifier<'a> {
 struct Code<'a> {
     kernel: &'a Kernel,
     region: Region,
-    f: &'a Function,
+    function: &'a Function,
 }
 
 fn first_line(text: impl fmt::Display) -> String {
@@ -112,11 +112,11 @@ fn first_line(text: impl fmt::Display) -> String {
 }
 
 impl Verifier<'_> {
-    fn done(self) -> Result<(), Vec<VerifyError>> {
+    fn into_result(self) -> Result<(), Vec<VerifyError>> {
         if self.errors.is_empty() { Ok(()) } else { Err(self.errors) }
     }
 
-    fn error(&mut self, line: &str, message: impl Into<String>) {
+    fn add_error(&mut self, line: &str, message: impl Into<String>) {
         self.errors.push(VerifyError {
             kernel: self.kernel.clone(),
             place: self.place.clone(),
@@ -125,39 +125,39 @@ impl Verifier<'_> {
         });
     }
 
-    fn align(&mut self, line: &str, align: u32) {
+    fn check_align(&mut self, line: &str, align: u32) {
         if !align.is_power_of_two() {
-            self.error(line, format!("alignment {align} is no power of two"));
+            self.add_error(line, format!("alignment {align} is no power of two"));
         }
     }
 
-    fn tables(&mut self) {
-        for (global, data) in &self.module.globals {
-            let line = first_line(Module { globals: [data.clone()].into_iter().collect(), ..Module::default() })
+    fn check_tables(&mut self) {
+        for (global, global_data) in &self.module.globals {
+            let line = first_line(Module { globals: [global_data.clone()].into_iter().collect(), ..Module::default() })
                 .replacen("g0", &global.to_string(), 1);
-            self.align(&line, data.align);
-            if !matches!(data.space, Space::Global | Space::Constant) {
-                self.error(&line, format!("no program-scope variable is in {}", data.space.name()));
+            self.check_align(&line, global_data.align);
+            if !matches!(global_data.space, Space::Global | Space::Constant) {
+                self.add_error(&line, format!("no program-scope variable is in {}", global_data.space.name()));
             }
-            for &(at, target, _) in &data.relocs {
-                if at.checked_add(8).is_none_or(|end| end > data.init.len() as u64) {
-                    self.error(&line, format!("the address at {at} is out of bounds"));
+            for &(offset, target, _) in &global_data.relocs {
+                if offset.checked_add(8).is_none_or(|end| end > global_data.init.len() as u64) {
+                    self.add_error(&line, format!("the address at {offset} is out of bounds"));
                 }
                 if !self.module.globals.is_valid(target) {
-                    self.error(&line, format!("{target} does not exist"));
+                    self.add_error(&line, format!("{target} does not exist"));
                 }
             }
         }
     }
 
-    fn kernel(&mut self, kernel: &Kernel) {
+    fn check_kernel(&mut self, kernel: &Kernel) {
         self.place.clear();
         let head = format!("kernel {:?} {{", kernel.name);
         for param in &kernel.params {
             let line = param_text(param);
-            self.align(&line, param.align);
+            self.check_align(&line, param.align);
             if u64::from(param.offset) + u64::from(param.size) > u64::from(kernel.args_size) {
-                self.error(&line, "the parameter ends behind the argument block");
+                self.add_error(&line, "the parameter ends behind the argument block");
             }
         }
         for (input, ty) in &kernel.inputs {
@@ -168,237 +168,248 @@ impl Verifier<'_> {
                 Input::Address { param } => (param, format!("input address({param}): {ty}"), 0),
             };
             match kernel.params.get(param as usize) {
-                None => self.error(&line, format!("parameter {param} does not exist")),
+                None => self.add_error(&line, format!("parameter {param} does not exist")),
                 Some(data) if end > u64::from(data.size) => {
-                    self.error(&line, "the input ends behind its parameter");
+                    self.add_error(&line, "the input ends behind its parameter");
                 }
                 Some(_) => {}
             }
             if matches!(input, Input::Address { .. }) && !ty.is_ptr() {
-                self.error(&line, format!("an address cannot be {ty}"));
+                self.add_error(&line, format!("an address cannot be {ty}"));
             }
         }
-        for (slot, data) in &kernel.slots {
-            let line = format!("slot {slot} {data}");
-            self.align(&line, data.align);
-            if let SlotLayout::Interleaved { element, lanes } = data.layout {
-                if !element.is_power_of_two() || element > data.align {
-                    self.error(&line, "elements must be as large as a power of two, and aligned");
+        for (slot, slot_data) in &kernel.slots {
+            let line = format!("slot {slot} {slot_data}");
+            self.check_align(&line, slot_data.align);
+            if let SlotLayout::Interleaved { element, lanes } = slot_data.layout {
+                if !element.is_power_of_two() || element > slot_data.align {
+                    self.add_error(&line, "elements must be as large as a power of two, and aligned");
                 }
                 if !lanes.is_power_of_two() {
-                    self.error(&line, "the lanes must be a power of two");
+                    self.add_error(&line, "the lanes must be a power of two");
                 }
             }
         }
-        for (local, data) in &kernel.locals {
-            let line = format!("local {local} size {} align {}", data.size, data.align);
-            self.align(&line, data.align);
+        for (local, local_data) in &kernel.locals {
+            let line = format!("local {local} size {} align {}", local_data.size, local_data.align);
+            self.check_align(&line, local_data.align);
         }
         match (self.stage, kernel.regions.len()) {
-            (_, 0) => self.error(&head, "the kernel has no code"),
-            (Stage::Imported, 2..) => self.error(&head, "regions come only with `barriers`"),
+            (_, 0) => self.add_error(&head, "the kernel has no code"),
+            (Stage::Imported, 2..) => self.add_error(&head, "regions come only with `barriers`"),
             _ => {}
         }
         for (region, combine) in kernel.combines.iter() {
-            let Some(Combine { op, live, .. }) = *combine else { continue };
-            match kernel.live.get(live) {
-                None => self.error(&head, format!("{live} does not exist")),
-                Some(data) if op.identity(data.ty).is_none() => {
-                    self.error(&head, format!("{region} combines {} by {}", data.ty, op.name()));
+            let Some(Combine { opcode, live_slot, .. }) = *combine else { continue };
+            match kernel.live.get(live_slot) {
+                None => self.add_error(&head, format!("{live_slot} does not exist")),
+                Some(live_data) if opcode.identity(live_data.ty).is_none() => {
+                    self.add_error(&head, format!("{region} combines {} by {}", live_data.ty, opcode.name()));
                 }
-                Some(data) if data.shared => {
-                    self.error(&head, format!("{region} combines {live}, of which the group has one"));
+                Some(live_data) if live_data.shared => {
+                    self.add_error(&head, format!("{region} combines {live_slot}, of which the group has one"));
                 }
                 Some(_) => {}
             }
         }
-        for (region, f) in &kernel.regions {
+        for (region, function) in &kernel.regions {
             self.place = region.to_string();
             let before = self.errors.len();
-            let code = Code { kernel, region, f };
-            self.structure(region, &code);
+            let code = Code { kernel, region, function };
+            self.check_structure(region, &code);
             if self.errors.len() == before {
                 self.code_types(region, &code);
-                self.dominance(region, f);
+                self.check_dominance(region, function);
             }
             if self.errors.len() == before {
                 match self.stage {
                     Stage::Normalized | Stage::Versioned => self.normal_form(region, &code),
-                    Stage::Linearized => self.linearized(region, &code),
+                    Stage::Linearized => self.check_linearized(region, &code),
                     Stage::Imported | Stage::Regions => {}
                 }
             }
         }
     }
 
-    fn structure(&mut self, region: Region, code: &Code<'_>) {
-        let f = code.f;
+    fn check_structure(&mut self, region: Region, code: &Code<'_>) {
+        let function = code.function;
         let head = format!("region {region} {{");
-        if f.layout.is_empty() {
-            return self.error(&head, "the region has no block");
+        if function.layout.is_empty() {
+            return self.add_error(&head, "the region has no block");
         }
         let mut block_seen: SecondaryMap<Block, bool> = SecondaryMap::new();
-        for &block in &f.layout {
-            if !f.blocks.is_valid(block) {
-                return self.error(&head, format!("{block} does not exist"));
+        for &block in &function.layout {
+            if !function.blocks.is_valid(block) {
+                return self.add_error(&head, format!("{block} does not exist"));
             }
             if std::mem::replace(&mut block_seen[block], true) {
-                return self.error(&head, format!("{block} stands twice in the layout"));
+                return self.add_error(&head, format!("{block} stands twice in the layout"));
             }
         }
         let mut inst_seen: SecondaryMap<Inst, bool> = SecondaryMap::new();
-        for &block in &f.layout {
+        for &block in &function.layout {
             self.place = format!("{region}, {block}");
-            let data = &f.blocks[block];
-            for (i, &param) in data.params.iter().enumerate() {
-                self.definition(f, || block_text(f, block), param, ValueDef::Param(block, i as u32));
+            let block_data = &function.blocks[block];
+            for (index, &param) in block_data.params.iter().enumerate() {
+                self.check_definition(
+                    function,
+                    || block_text(function, block),
+                    param,
+                    ValueDef::Param(block, index as u32),
+                );
             }
-            if let Some(mask) = f.masks[block].expand() {
+            if let Some(mask) = function.masks[block].expand() {
                 if self.stage != Stage::Linearized {
-                    self.error(&block_text(f, block), "masks come only with `linearize`");
-                } else if !f.values.is_valid(mask) {
-                    self.error(&head, format!("{mask} does not exist"));
-                } else if f.ty(mask) != Type::BOOL {
-                    self.error(&block_text(f, block), format!("a mask cannot be {}", f.ty(mask)));
+                    self.add_error(&block_text(function, block), "masks come only with `linearize`");
+                } else if !function.values.is_valid(mask) {
+                    self.add_error(&head, format!("{mask} does not exist"));
+                } else if function.ty(mask) != Type::BOOL {
+                    self.add_error(&block_text(function, block), format!("a mask cannot be {}", function.ty(mask)));
                 }
             }
-            for &inst in &data.insts {
-                if !f.insts.is_valid(inst) {
-                    self.error(&head, format!("{inst} does not exist"));
+            for &inst in &block_data.insts {
+                if !function.insts.is_valid(inst) {
+                    self.add_error(&head, format!("{inst} does not exist"));
                     continue;
                 }
                 if std::mem::replace(&mut inst_seen[inst], true) {
-                    self.error(&inst_text(f, inst), "the instruction stands in two places");
+                    self.add_error(&inst_text(function, inst), "the instruction stands in two places");
                 }
-                let node = &f.insts[inst];
-                for (i, &result) in node.results.iter().enumerate() {
-                    let def = ValueDef::Result(inst, i as u32);
-                    self.definition(f, || inst_text(f, inst), result, def);
+                let node = &function.insts[inst];
+                for (index, &result) in node.results.iter().enumerate() {
+                    let definition = ValueDef::Result(inst, index as u32);
+                    self.check_definition(function, || inst_text(function, inst), result, definition);
                 }
-                node.data.for_each_arg(|v| {
-                    if !f.values.is_valid(v) {
-                        self.error(&inst_text(f, inst), format!("{v} does not exist"));
+                node.data.for_each_arg(|value| {
+                    if !function.values.is_valid(value) {
+                        self.add_error(&inst_text(function, inst), format!("{value} does not exist"));
                     }
                 });
-                self.references(code, inst);
+                self.check_references(code, inst);
             }
-            let line = || term_text(f, block);
-            data.term.for_each_arg(|v| {
-                if !f.values.is_valid(v) {
-                    self.error(&line(), format!("{v} does not exist"));
+            let line = || term_text(function, block);
+            block_data.terminator.for_each_arg(|value| {
+                if !function.values.is_valid(value) {
+                    self.add_error(&line(), format!("{value} does not exist"));
                 }
             });
-            for to in data.term.targets() {
-                if !f.blocks.is_valid(to.block) || !block_seen[to.block] {
-                    self.error(&line(), format!("{} is not in the layout", to.block));
-                } else if to.block == f.entry() {
-                    self.error(&line(), "the entry block has a predecessor");
-                } else if to.args.len() != f.blocks[to.block].params.len() {
+            for target in block_data.terminator.targets() {
+                if !function.blocks.is_valid(target.block) || !block_seen[target.block] {
+                    self.add_error(&line(), format!("{} is not in the layout", target.block));
+                } else if target.block == function.entry_block() {
+                    self.add_error(&line(), "the entry block has a predecessor");
+                } else if target.arguments.len() != function.blocks[target.block].params.len() {
                     let message = format!(
                         "{} has {} parameters, here are {}",
-                        to.block,
-                        f.blocks[to.block].params.len(),
-                        to.args.len()
+                        target.block,
+                        function.blocks[target.block].params.len(),
+                        target.arguments.len()
                     );
-                    self.error(&line(), message);
+                    self.add_error(&line(), message);
                 }
             }
-            if let Terminator::Exit(to) = data.term {
+            if let Terminator::Exit(to) = block_data.terminator {
                 if self.stage == Stage::Imported {
-                    self.error(&line(), "exits come only with `barriers`");
+                    self.add_error(&line(), "exits come only with `barriers`");
                 } else if !code.kernel.regions.is_valid(to) {
-                    self.error(&line(), format!("{to} does not exist"));
+                    self.add_error(&line(), format!("{to} does not exist"));
                 }
             }
         }
     }
 
-    fn definition(&mut self, f: &Function, line: impl FnOnce() -> String, value: Value, def: ValueDef) {
-        let message = match f.values.get(value) {
+    fn check_definition(
+        &mut self,
+        function: &Function,
+        line: impl FnOnce() -> String,
+        value: Value,
+        definition: ValueDef,
+    ) {
+        let message = match function.values.get(value) {
             None => format!("{value} does not exist"),
-            Some(data) if data.def != def => format!("{value} is defined elsewhere"),
-            Some(data) if matches!(data.ty, Type::Int(w) if !(1..=128).contains(&w)) => {
+            Some(value_data) if value_data.definition != definition => format!("{value} is defined elsewhere"),
+            Some(value_data) if matches!(value_data.ty, Type::Int(w) if !(1..=128).contains(&w)) => {
                 format!("{value} has no possible type")
             }
             Some(_) => return,
         };
-        self.error(&line(), message);
+        self.add_error(&line(), message);
     }
 
     /// What an instruction names beside values exists and may stand there at this stage.
-    fn references(&mut self, code: &Code<'_>, inst: Inst) {
-        let missing = match code.f.insts[inst].data {
+    fn check_references(&mut self, code: &Code<'_>, inst: Inst) {
+        let missing = match code.function.insts[inst].data {
             InstData::SlotAddr { slot } if !code.kernel.slots.is_valid(slot) => slot.to_string(),
             InstData::LocalAddr { local } if !code.kernel.locals.is_valid(local) => local.to_string(),
             InstData::GlobalAddr { global } if !self.module.globals.is_valid(global) => global.to_string(),
             InstData::Printf { format, .. } if !self.module.formats.is_valid(format) => format.to_string(),
-            InstData::LiveLoad { live } | InstData::LiveStore { live, .. } => {
+            InstData::LiveLoad { live_slot } | InstData::LiveStore { live_slot, .. } => {
                 if self.stage == Stage::Imported {
-                    let line = inst_text(code.f, inst);
-                    return self.error(&line, "live slots come only with `barriers`");
+                    let line = inst_text(code.function, inst);
+                    return self.add_error(&line, "live slots come only with `barriers`");
                 }
-                if code.kernel.live.is_valid(live) {
+                if code.kernel.live.is_valid(live_slot) {
                     return;
                 }
-                live.to_string()
+                live_slot.to_string()
             }
             InstData::Any { .. } | InstData::LaneOf { .. } | InstData::Put { .. }
                 if !matches!(self.stage, Stage::Versioned | Stage::Linearized) =>
             {
-                let line = inst_text(code.f, inst);
-                return self.error(&line, "lanes are asked only after `normalize`");
+                let line = inst_text(code.function, inst);
+                return self.add_error(&line, "lanes are asked only after `normalize`");
             }
             InstData::Barrier | InstData::Collective { .. } if self.stage != Stage::Imported => {
-                let line = inst_text(code.f, inst);
-                return self.error(&line, "a barrier is left after `barriers`");
+                let line = inst_text(code.function, inst);
+                return self.add_error(&line, "a barrier is left after `barriers`");
             }
             _ => return,
         };
-        self.error(&inst_text(code.f, inst), format!("{missing} does not exist"));
+        self.add_error(&inst_text(code.function, inst), format!("{missing} does not exist"));
     }
 
-    fn dominance(&mut self, region: Region, f: &Function) {
-        let cfg = cfg(f);
-        let tree = dominators(&cfg);
+    fn check_dominance(&mut self, region: Region, function: &Function) {
+        let graph = build_cfg(function);
+        let dominators = compute_dominators(&graph);
         // Where in its block each instruction stands, from 1; 0 for those no block holds.
         let mut order: SecondaryMap<Inst, u32> = SecondaryMap::new();
-        let mut home: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
-        for &block in &f.layout {
-            for (i, &inst) in f.blocks[block].insts.iter().enumerate() {
-                order[inst] = i as u32 + 1;
-                home[inst] = Some(block);
+        let mut home_blocks: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
+        for &block in &function.layout {
+            for (index, &inst) in function.blocks[block].insts.iter().enumerate() {
+                order[inst] = index as u32 + 1;
+                home_blocks[inst] = Some(block);
             }
         }
-        let available = |value: Value, block: Block, position: u32| match f.values[value].def {
+        let available = |value: Value, block: Block, position: u32| match function.values[value].definition {
             ValueDef::Const(_) => true,
-            ValueDef::Param(def, _) => tree.dominates(def, block),
-            ValueDef::Result(inst, _) => match home[inst] {
-                Some(def) if def == block => order[inst] < position,
-                Some(def) => tree.dominates(def, block),
+            ValueDef::Param(definition, _) => dominators.dominates(definition, block),
+            ValueDef::Result(inst, _) => match home_blocks[inst] {
+                Some(definition) if definition == block => order[inst] < position,
+                Some(definition) => dominators.dominates(definition, block),
                 None => false,
             },
         };
-        for &block in &f.layout {
+        for &block in &function.layout {
             self.place = format!("{region}, {block}");
-            if !cfg.is_reachable(block) {
-                self.error(&block_text(f, block), "no path leads to this block");
+            if !graph.is_reachable(block) {
+                self.add_error(&block_text(function, block), "no path leads to this block");
                 continue;
             }
-            if let Some(mask) = f.masks[block].expand()
+            if let Some(mask) = function.masks[block].expand()
                 && !available(mask, block, 0)
             {
-                self.error(&block_text(f, block), format!("{mask} is not defined on every path to here"));
+                self.add_error(&block_text(function, block), format!("{mask} is not defined on every path to here"));
             }
-            for &inst in &f.blocks[block].insts {
-                f.insts[inst].data.for_each_arg(|v| {
+            for &inst in &function.blocks[block].insts {
+                function.insts[inst].data.for_each_arg(|v| {
                     if !available(v, block, order[inst]) {
-                        self.error(&inst_text(f, inst), format!("{v} is not defined on every path to here"));
+                        self.add_error(&inst_text(function, inst), format!("{v} is not defined on every path to here"));
                     }
                 });
             }
-            f.blocks[block].term.for_each_arg(|v| {
+            function.blocks[block].terminator.for_each_arg(|v| {
                 if !available(v, block, u32::MAX) {
-                    self.error(&term_text(f, block), format!("{v} is not defined on every path to here"));
+                    self.add_error(&term_text(function, block), format!("{v} is not defined on every path to here"));
                 }
             });
         }
@@ -414,13 +425,18 @@ mod tests {
     fn kernel(build: impl FnOnce(&mut Function)) -> Vec<String> {
         let mut module = parse_module("kernel \"k\" { region r0 { b0: return } }").unwrap();
         build(module.kernels[0].body_mut());
-        let errors = verify(&module, Stage::Imported).err().unwrap_or_default();
+        let errors = verify_module(&module, Stage::Imported).err().unwrap_or_default();
         errors.into_iter().map(|e| e.message).collect()
     }
 
     fn add() -> InstData {
-        let args = [Value::from_u32(90); 2];
-        InstData::Binary { op: BinaryOp::Add, flags: IntFlags::default(), fmf: FastMath::default(), args }
+        let arguments = [Value::from_u32(90); 2];
+        InstData::Binary {
+            opcode: BinaryOp::Add,
+            flags: IntFlags::default(),
+            fast_math: FastMath::default(),
+            arguments,
+        }
     }
 
     #[test]
@@ -430,20 +446,21 @@ mod tests {
         assert_eq!(kernel(|f| f.layout.push(entry)), ["b0 stands twice in the layout"]);
         assert_eq!(kernel(|f| f.blocks[entry].insts.push(Inst::from_u32(4))), ["i4 does not exist"]);
         assert_eq!(kernel(|f| f.blocks[entry].params.push(Value::from_u32(4))), ["v4 does not exist"]);
-        let missing = kernel(|f| {
-            f.append(entry, add(), &[Type::I32], SourceLoc::default());
+        let missing = kernel(|function| {
+            function.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
         });
         assert_eq!(missing, ["v90 does not exist"; 2]);
-        let off_layout = kernel(|f| {
-            let block = f.add_block();
-            f.layout.pop();
-            f.blocks[entry].term = Terminator::Jump(BlockCall { block, args: vec![] });
+        let off_layout = kernel(|function| {
+            let block = function.add_block();
+            function.layout.pop();
+            function.blocks[entry].terminator = Terminator::Jump(BlockCall { block, arguments: vec![] });
         });
         assert_eq!(off_layout, ["b1 is not in the layout"]);
-        let selector = kernel(|f| {
-            let to = BlockCall { block: f.add_block(), args: vec![] };
-            let cond = Value::from_u32(50);
-            f.blocks[entry].term = Terminator::Branch { cond, then_to: to.clone(), else_to: to };
+        let selector = kernel(|function| {
+            let target = BlockCall { block: function.add_block(), arguments: vec![] };
+            let condition = Value::from_u32(50);
+            function.blocks[entry].terminator =
+                Terminator::Branch { condition, then_to: target.clone(), else_to: target };
         });
         assert_eq!(selector, ["v50 does not exist"]);
     }
@@ -451,26 +468,26 @@ mod tests {
     #[test]
     fn each_thing_stands_in_one_place() {
         let entry = Block::from_u32(0);
-        let twice = kernel(|f| {
-            let one = f.constant(Type::I32, 1);
-            let inst = f.append(entry, add(), &[Type::I32], SourceLoc::default());
-            f.insts[inst].data.map_args(|_| one);
-            f.blocks[entry].insts.push(inst);
+        let twice = kernel(|function| {
+            let one = function.constant(Type::I32, 1);
+            let inst = function.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
+            function.insts[inst].data.map_args(|_| one);
+            function.blocks[entry].insts.push(inst);
         });
         assert_eq!(twice, ["the instruction stands in two places"]);
-        let elsewhere = kernel(|f| {
-            let one = f.constant(Type::I32, 1);
-            f.blocks[entry].params.push(one);
+        let elsewhere = kernel(|function| {
+            let one = function.constant(Type::I32, 1);
+            function.blocks[entry].params.push(one);
         });
         assert_eq!(elsewhere, ["v0 is defined elsewhere"]);
-        let dropped = kernel(|f| {
-            let one = f.constant(Type::I32, 1);
-            let gone = f.append(entry, add(), &[Type::I32], SourceLoc::default());
-            f.insts[gone].data.map_args(|_| one);
-            f.blocks[entry].insts.clear();
-            let user = f.append(entry, add(), &[Type::I32], SourceLoc::default());
-            let gone = f.result(gone);
-            f.insts[user].data.map_args(|_| gone);
+        let dropped = kernel(|function| {
+            let one = function.constant(Type::I32, 1);
+            let gone = function.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
+            function.insts[gone].data.map_args(|_| one);
+            function.blocks[entry].insts.clear();
+            let user = function.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
+            let gone = function.single_result(gone);
+            function.insts[user].data.map_args(|_| gone);
         });
         assert_eq!(dropped, ["v1 is not defined on every path to here"; 2]);
     }
@@ -478,14 +495,20 @@ mod tests {
     #[test]
     fn types_and_cases_are_in_range() {
         let entry = Block::from_u32(0);
-        let typeless = kernel(|f| {
-            f.append(entry, InstData::Query { query: Query::GlobalId, dim: 0 }, &[Type::Int(0)], SourceLoc::default());
+        let typeless = kernel(|function| {
+            function.append_inst(
+                entry,
+                InstData::Query { query: Query::GlobalId, dimension: 0 },
+                &[Type::Int(0)],
+                SourceLoc::default(),
+            );
         });
         assert_eq!(typeless, ["v0 has no possible type"]);
-        let case = kernel(|f| {
-            let value = f.constant(Type::I8, 1);
-            let to = BlockCall { block: f.add_block(), args: vec![] };
-            f.blocks[entry].term = Terminator::Switch { value, cases: vec![(256, to.clone())], default: to };
+        let case = kernel(|function| {
+            let value = function.constant(Type::I8, 1);
+            let target = BlockCall { block: function.add_block(), arguments: vec![] };
+            function.blocks[entry].terminator =
+                Terminator::Switch { value, cases: vec![(256, target.clone())], default: target };
         });
         assert_eq!(case, ["case 0x100 is no i8"]);
     }
@@ -493,11 +516,11 @@ mod tests {
     #[test]
     fn messages_name_the_place_and_show_the_line() {
         let mut module = parse_module("kernel \"k\" { region r0 { b0: return } }").unwrap();
-        let f = module.kernels[0].body_mut();
-        let one = f.constant(Type::I32, 1);
-        let inst = f.append(f.entry(), add(), &[Type::I64], SourceLoc { line: 3, column: 4 });
-        f.insts[inst].data.map_args(|_| one);
-        let errors = verify(&module, Stage::Imported).unwrap_err();
+        let function = module.kernels[0].body_mut();
+        let one = function.constant(Type::I32, 1);
+        let inst = function.append_inst(function.entry_block(), add(), &[Type::I64], SourceLoc { line: 3, column: 4 });
+        function.insts[inst].data.map_args(|_| one);
+        let errors = verify_module(&module, Stage::Imported).unwrap_err();
         let expected = "kernel \"k\", r0, b0: the operand must be i64, not i32\n  v1: i64 = add 1:i32, 1:i32 @3:4";
         assert_eq!(errors[0].to_string(), expected);
     }

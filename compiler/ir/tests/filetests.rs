@@ -14,9 +14,9 @@
 use libtest_mimic::{Arguments, Failed, Trial};
 use lockstep_ir::ir::{Module, parse_module};
 use lockstep_ir::testing::run_line;
-use lockstep_ir::testing::script::{Script, compare_facts, find_scripts, script};
-use lockstep_ir::transform::barriers::barriers;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::testing::script::{Script, compare_facts, find_scripts, parse_script};
+use lockstep_ir::transform::barriers::cut_at_barriers;
+use lockstep_ir::verify::{Stage, verify_module};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -34,24 +34,24 @@ fn main() -> ExitCode {
 }
 
 /// A file's test, called as the file is: `transforms/masks.pir`.
-fn test_of_file(root: &Path, path: PathBuf) -> Trial {
-    let name = path.strip_prefix(root).unwrap().display().to_string();
+fn test_of_file(root_folder: &Path, path: PathBuf) -> Trial {
+    let name = path.strip_prefix(root_folder).unwrap().display().to_string();
     Trial::test(name, move || run_file(&path).map_err(Failed::from))
 }
 
 fn run_file(path: &Path) -> Result<(), String> {
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
-    let script = script(&text);
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let script = parse_script(&text);
     if script.tests.is_empty() {
         return Err("no `; test:` line".to_string());
     }
     if script.tests == ["parse_error"] {
         return parse_error(&text, &script);
     }
-    let module = parse_module(&text).map_err(|e| format!("does not parse: {e}"))?;
+    let module = parse_module(&text).map_err(|error| format!("does not parse: {error}"))?;
     survives_printing(&module)?;
     if !script.tests.iter().any(|t| t == "verify" || t == "print") {
-        verify(&module, script.stage).map_err(|e| format!("does not verify: {}", e[0]))?;
+        verify_module(&module, script.stage).map_err(|e| format!("does not verify: {}", e[0]))?;
     }
     script.tests.iter().try_for_each(|test| run_test(test, path, &text, &module, &script))
 }
@@ -61,15 +61,15 @@ fn run_test(test: &str, path: &Path, text: &str, module: &Module, script: &Scrip
         "regions" => compare_facts(script, &["regions", "live"], analyses::regions(&cut(module)?)),
         "print" => canonical(text, module),
         "verify" => {
-            let errors = verify(module, script.stage).err().unwrap_or_default();
+            let errors = verify_module(module, script.stage).err().unwrap_or_default();
             compare_facts(script, &["error"], analyses::errors(&errors))
         }
         "run" => runs(module, script),
         "post_dominators" => compare_facts(script, &["ipdom"], analyses::ipdoms(module)),
         "loops" => compare_facts(script, &["in", "loop", "irreducible"], analyses::loop_facts(module)),
-        "waiting" => compare_facts(script, &["waits"], analyses::waiting(module)),
+        "spin_loops" => compare_facts(script, &["waits"], analyses::waiting(module)),
         "liveness" => compare_facts(script, &["live_in", "live_out"], analyses::live_sets(module)),
-        "joins" => compare_facts(script, &["joins", "exits"], analyses::control_divergences(module)),
+        "sync_dependence" => compare_facts(script, &["joins", "exits"], analyses::control_divergences(module)),
         "divergence" => compare_facts(script, &["shape", "line", "divergent"], analyses::divergences(module, script)),
         "versions" => compare_facts(script, &["version", "copies"], analyses::versions(module)),
         "dominators" => compare_facts(script, &["idom"], analyses::idoms(module)),
@@ -86,19 +86,19 @@ fn runs(module: &Module, script: &Script) -> Result<(), String> {
     }
     let regions = if script.stage == Stage::Imported { Some(cut(module)?) } else { None };
     lines.try_for_each(|(number, _, line)| {
-        run_line::check(module, line).map_err(|e| format!("line {number}: {e}"))?;
+        run_line::check_run_line(module, line).map_err(|e| format!("line {number}: {e}"))?;
         let Some(regions) = regions.as_ref().filter(|_| !run_line::expects_error(line)) else {
             return Ok(());
         };
-        run_line::check(regions, line).map_err(|e| format!("line {number}, in regions: {e}"))
+        run_line::check_run_line(regions, line).map_err(|e| format!("line {number}, in regions: {e}"))
     })
 }
 
 /// The module with all kernels cut into regions.
 fn cut(module: &Module) -> Result<Module, String> {
     let mut module = module.clone();
-    module.kernels.iter_mut().for_each(barriers);
-    match verify(&module, Stage::Regions) {
+    module.kernels.iter_mut().for_each(cut_at_barriers);
+    match verify_module(&module, Stage::Regions) {
         Ok(()) => Ok(module),
         Err(errors) => Err(format!("cut into regions, it does not verify: {}\n{module}", errors[0])),
     }
@@ -118,7 +118,7 @@ fn canonical(text: &str, module: &Module) -> Result<(), String> {
 
 fn survives_printing(module: &Module) -> Result<(), String> {
     let printed = module.to_string();
-    let again = parse_module(&printed).map_err(|e| format!("does not parse when printed: {e}\n{printed}"))?;
+    let again = parse_module(&printed).map_err(|error| format!("does not parse when printed: {error}\n{printed}"))?;
     if again.to_string() == printed { Ok(()) } else { Err("printing changed it".to_string()) }
 }
 
@@ -130,7 +130,7 @@ fn parse_error(text: &str, script: &Script) -> Result<(), String> {
     };
     match parse_module(text) {
         Ok(_) => Err("parses".to_string()),
-        Err(e) if e.to_string() == *expected => Ok(()),
-        Err(e) => Err(format!("fails otherwise: {e}")),
+        Err(error) if error.to_string() == *expected => Ok(()),
+        Err(error) => Err(format!("fails otherwise: {error}")),
     }
 }

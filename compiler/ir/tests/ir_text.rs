@@ -2,18 +2,18 @@
 
 use lockstep_ir::ir::parse_module;
 use lockstep_ir::testing::Random;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use std::path::{Path, PathBuf};
 
-fn texts(dir: &Path, out: &mut Vec<(PathBuf, String)>) {
+fn texts(dir: &Path, output: &mut Vec<(PathBuf, String)>) {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     for path in paths {
         if path.is_dir() {
-            texts(&path, out);
+            texts(&path, output);
         } else if path.extension().is_some_and(|e| e == "pir") {
             let text = std::fs::read_to_string(&path).unwrap();
-            out.push((path, text));
+            output.push((path, text));
         }
     }
 }
@@ -22,22 +22,22 @@ fn texts(dir: &Path, out: &mut Vec<(PathBuf, String)>) {
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut start = 0;
-    let kind = |c: char| {
-        if c.is_alphanumeric() {
+    let kind = |character: char| {
+        if character.is_alphanumeric() {
             0
-        } else if c.is_whitespace() {
+        } else if character.is_whitespace() {
             1
         } else {
             2
         }
     };
     let mut last = None;
-    for (i, c) in text.char_indices() {
-        if i > start && (last != Some(kind(c)) || kind(c) == 2) {
-            pieces.push(&text[start..i]);
-            start = i;
+    for (index, character) in text.char_indices() {
+        if index > start && (last != Some(kind(character)) || kind(character) == 2) {
+            pieces.push(&text[start..index]);
+            start = index;
         }
-        last = Some(kind(c));
+        last = Some(kind(character));
     }
     pieces.push(&text[start..]);
     pieces
@@ -55,16 +55,16 @@ fn mutated_texts_never_panic() {
         for _ in 0..300 {
             let mut pieces = original.clone();
             for _ in 0..1 + random.below(4) {
-                let at = random.below(pieces.len());
+                let position = random.below(pieces.len());
                 match random.below(5) {
                     0 => {
-                        pieces.remove(at);
+                        pieces.remove(position);
                     }
-                    1 => pieces[at] = pieces[random.below(pieces.len())],
-                    2 => pieces[at] = strange[random.below(strange.len())],
+                    1 => pieces[position] = pieces[random.below(pieces.len())],
+                    2 => pieces[position] = strange[random.below(strange.len())],
                     3 => {
                         let other = random.below(pieces.len());
-                        pieces.swap(at, other);
+                        pieces.swap(position, other);
                     }
                     _ => pieces.truncate(pieces.len() - random.below(pieces.len().min(3))),
                 }
@@ -76,10 +76,10 @@ fn mutated_texts_never_panic() {
             parsed += 1;
             let printed = module.to_string();
             let again = parse_module(&printed);
-            let again = again.unwrap_or_else(|e| panic!("{}: {e}\n{printed}", path.display()));
+            let again = again.unwrap_or_else(|error| panic!("{}: {error}\n{printed}", path.display()));
             assert_eq!(again.to_string(), printed, "{}", path.display());
             for stage in [Stage::Imported, Stage::Regions] {
-                verified += usize::from(verify(&module, stage).is_ok());
+                verified += usize::from(verify_module(&module, stage).is_ok());
             }
         }
     }

@@ -1,17 +1,17 @@
 //! What the divergence analysis says of random kernels holds when the interpreter runs them; and normal
 //! form keeps their meaning.
 
-use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::divergence::{Divergence, Facts, divergence};
-use lockstep_ir::analysis::dominators::dominators;
-use lockstep_ir::analysis::loops::{Loop, Loops, loops};
+use lockstep_ir::analysis::cfg::build_cfg;
+use lockstep_ir::analysis::divergence::{Divergence, Facts, analyze_divergence};
+use lockstep_ir::analysis::dominators::compute_dominators;
+use lockstep_ir::analysis::loops::{Loop, Loops, find_loops};
 use lockstep_ir::analysis::shape::Shape;
-use lockstep_ir::interp::{Memory, Observer, run, run_observed};
+use lockstep_ir::interp::{Memory, Observer, run_kernel, run_observed};
 use lockstep_ir::ir::*;
 use lockstep_ir::testing::{self, Generated, random_kernel};
-use lockstep_ir::transform::barriers::barriers;
-use lockstep_ir::transform::normalize::normalize;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::transform::barriers::cut_at_barriers;
+use lockstep_ir::transform::normalize::normalize_function;
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::types::{Space, Type};
 use std::collections::HashMap;
@@ -46,57 +46,57 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn value(&mut self, f: &Function, v: Value, shape: Shape, first: (u64, u128), this: (u64, u128)) {
+    fn value(&mut self, function: &Function, value: Value, shape: Shape, first: (u64, u128), this: (u64, u128)) {
         let Shape::Strided { stride, align } = shape else { return };
         // Each work-item has its own copy of a private object: only offsets compare.
-        let private = matches!(f.ty(v), Type::Ptr(Space::Private | Space::Generic));
-        let mask = if private { u128::from(u32::MAX) } else { f.ty(v).mask() };
+        let private = matches!(function.ty(value), Type::Ptr(Space::Private | Space::Generic));
+        let mask = if private { u128::from(u32::MAX) } else { function.ty(value).value_mask() };
         let zero =
             |(lane, bits): (u64, u128)| bits.wrapping_sub((i128::from(stride) * i128::from(lane)) as u128) & mask;
         let aligned = private || zero(this).is_multiple_of(u128::from(align));
         if zero(first) != zero(this) || !aligned {
-            self.errors.push(format!("{v} is {first:x?} and {this:x?}, not {shape}"));
+            self.errors.push(format!("{value} is {first:x?} and {this:x?}, not {shape}"));
         }
         self.uniform += u64::from(first.0 != this.0);
     }
 }
 
 impl Observer for Check<'_> {
-    fn block(&mut self, group: [u64; 3], local: [u64; 3], region: Region, block: Block, values: &[u128]) {
+    fn after_block(&mut self, group: [u64; 3], local: [u64; 3], region: Region, block: Block, values: &[u128]) {
         let kernel = self.kernel;
-        let f = &kernel.regions[region];
-        let (found, forest) = &self.found[region.as_u32() as usize];
-        let (found, forest) = (found.clone(), forest.clone());
+        let function = &kernel.regions[region];
+        let (divergence, forest) = &self.found[region.as_u32() as usize];
+        let (divergence, forest) = (divergence.clone(), forest.clone());
         let mut way = self.ways.remove(&(group, local)).unwrap_or_default();
         let lane = local[0] % self.width;
-        if block == f.entry() {
+        if block == function.entry_block() {
             way.visits += 1;
             way.at = None;
             way.iterations.clear();
         }
         let gang = (group, [local[0] / self.width, local[1], local[2]], way.visits);
-        if block == f.entry() {
+        if block == function.entry_block() {
             self.lanes.entry(gang).or_insert((0, region)).0 += 1;
         }
         let around = |block: Block| {
-            let mut loops: Vec<Loop> = forest.around(block).collect();
+            let mut loops: Vec<Loop> = forest.loops_around(block).collect();
             loops.reverse();
             loops
         };
-        if let Some(from) = way.at {
-            let (before, after) = (around(from), around(block));
-            for (i, &l) in before.iter().enumerate().filter(|(_, l)| !after.contains(l)) {
-                if !found.divergent_loops.contains(l) {
-                    let how = (way.iterations[i], block);
-                    let first = *self.left.entry((gang, l, way.iterations[..i].to_vec())).or_insert(how);
+        if let Some(source) = way.at {
+            let (before, after) = (around(source), around(block));
+            for (index, &loop_id) in before.iter().enumerate().filter(|(_, loop_id)| !after.contains(loop_id)) {
+                if !divergence.divergent_loops.contains(loop_id) {
+                    let how = (way.iterations[index], block);
+                    let first = *self.left.entry((gang, loop_id, way.iterations[..index].to_vec())).or_insert(how);
                     if first != how {
-                        self.errors.push(format!("{l} is left by {first:?} and {how:?}"));
+                        self.errors.push(format!("{loop_id} is left by {first:?} and {how:?}"));
                     }
                 }
             }
-            way.iterations.truncate(before.iter().filter(|l| after.contains(l)).count());
+            way.iterations.truncate(before.iter().filter(|loop_id| after.contains(loop_id)).count());
             match forest.with_header(block) {
-                Some(l) if before.contains(&l) => *way.iterations.last_mut().unwrap() += 1,
+                Some(loop_id) if before.contains(&loop_id) => *way.iterations.last_mut().unwrap() += 1,
                 Some(_) => way.iterations.push(0),
                 None => {}
             }
@@ -105,20 +105,20 @@ impl Observer for Check<'_> {
         let instance = (gang, block, way.iterations.clone());
         self.ways.insert((group, local), way);
 
-        let data = &f.blocks[block];
-        let mut defined = data.params.clone();
-        data.insts.iter().for_each(|&inst| defined.extend(&f.insts[inst].results));
-        let selector = data.term.selector();
-        let mut here: Vec<u128> = defined.iter().map(|v| values[v.as_u32() as usize]).collect();
-        here.extend(selector.map(|v| values[v.as_u32() as usize]));
+        let block_data = &function.blocks[block];
+        let mut defined = block_data.params.clone();
+        block_data.insts.iter().for_each(|&inst| defined.extend(&function.insts[inst].results));
+        let selector = block_data.terminator.selector();
+        let mut here: Vec<u128> = defined.iter().map(|value| values[value.as_u32() as usize]).collect();
+        here.extend(selector.map(|value| values[value.as_u32() as usize]));
         let (first, others, count) = self.instances.entry(instance).or_insert((lane, here.clone(), 0));
         *count += 1;
         let (first, others) = (*first, others.clone());
-        if selector.is_some() && !found.divergent_branches.contains(block) && others.last() != here.last() {
+        if selector.is_some() && !divergence.divergent_branches.contains(block) && others.last() != here.last() {
             self.errors.push(format!("the branch of {region}, {block} is divergent"));
         }
-        for (i, &v) in defined.iter().enumerate() {
-            self.value(f, v, found.shapes[v], (first, others[i]), (lane, here[i]));
+        for (index, &value) in defined.iter().enumerate() {
+            self.value(function, value, divergence.shapes[value], (first, others[index]), (lane, here[index]));
         }
     }
 }
@@ -126,9 +126,9 @@ impl Observer for Check<'_> {
 /// The kernel of a seed, cut and in normal form.
 fn normal(g: &Generated, seed: u64) -> Module {
     let mut module = g.module.clone();
-    barriers(&mut module.kernels[0]);
-    module.kernels[0].regions.values_mut().for_each(normalize);
-    if let Err(errors) = verify(&module, Stage::Normalized) {
+    cut_at_barriers(&mut module.kernels[0]);
+    module.kernels[0].regions.values_mut().for_each(normalize_function);
+    if let Err(errors) = verify_module(&module, Stage::Normalized) {
         panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
     }
     module
@@ -144,13 +144,13 @@ fn check(g: &Generated, module: &Module, width: u32, seed: u64) -> u64 {
     if g.range.global_offset[0].is_multiple_of(w) && (one_group || g.range.local_size[0].is_multiple_of(w)) {
         facts.group_align = w;
     }
-    let last = |d: usize| g.range.global_offset[d] + g.range.global_size[d] - 1;
+    let last = |dimension: usize| g.range.global_offset[dimension] + g.range.global_size[dimension] - 1;
     facts.max_global_id = last(0).max(last(1)).max(last(2));
     let facts = facts.of_kernel(kernel);
-    let found = kernel.regions.values().map(|f| {
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        (divergence(f, &facts, &graph, &forest), forest)
+    let found = kernel.regions.values().map(|function| {
+        let graph = build_cfg(function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
+        (analyze_divergence(function, &facts, &graph, &forest), forest)
     });
     let mut check = Check {
         kernel,
@@ -192,7 +192,7 @@ fn check_all(seeds: std::ops::Range<u64>, shape: testing::Shape) {
         let module = normal(&g, seed);
         let result = |module: &Module| {
             let mut memory = Memory::new(g.buffers.clone());
-            run(module, "random", &g.range, &g.args, &mut memory).unwrap();
+            run_kernel(module, "random", &g.range, &g.args, &mut memory).unwrap();
             memory.buffers
         };
         assert!(result(&module) == result(&g.module), "seed {seed}: other results\nfrom\n{}\nto\n{module}", g.module);

@@ -1,24 +1,23 @@
 //! Random kernels mean the same before and after each pass, as the interpreter says.
 
 use cranelift_entity::EntitySet;
-use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::dominators::dominators;
-use lockstep_ir::analysis::loops::loops;
-use lockstep_ir::analysis::sccp::sccp;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
-use lockstep_ir::ir::replacements::Replacements;
+use lockstep_ir::analysis::cfg::build_cfg;
+use lockstep_ir::analysis::dominators::compute_dominators;
+use lockstep_ir::analysis::loops::find_loops;
+use lockstep_ir::analysis::sccp::find_constants;
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_ir::ir::{Function, InstData, Module, Query, SlotLayout, Terminator, parse_module};
 use lockstep_ir::testing::{Generated, Shape, random_kernel};
-use lockstep_ir::transform::barriers::{barriers, barriers_within};
-use lockstep_ir::transform::dce::dce;
-use lockstep_ir::transform::interleave::interleave;
+use lockstep_ir::transform::barriers::{barriers_within, cut_at_barriers};
+use lockstep_ir::transform::dce::remove_dead_code;
 use lockstep_ir::transform::join_blocks::join_blocks;
-use lockstep_ir::transform::normalize::normalize;
+use lockstep_ir::transform::normalize::normalize_function;
+use lockstep_ir::transform::private_array_soa::interleave_slots;
 use lockstep_ir::transform::reducible::make_reducible;
 use lockstep_ir::transform::sccp_apply::sccp_apply;
-use lockstep_ir::transform::shared_live::shared_live;
-use lockstep_ir::transform::simplify::simplify;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::transform::simplify::simplify_function;
+use lockstep_ir::transform::uniform_live_values::uniform_live_values;
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::Bounds;
 use std::ops::Range;
 
@@ -36,9 +35,9 @@ fn seeds(count: u64) -> Range<u64> {
 /// The buffers after a run.
 fn result(module: &Module, g: &Generated, what: &str) -> Vec<Vec<u8>> {
     let mut memory = Memory::new(g.buffers.clone());
-    match run(module, "random", &g.range, &g.args, &mut memory) {
+    match run_kernel(module, "random", &g.range, &g.args, &mut memory) {
         Ok(_) => memory.buffers,
-        Err(e) => panic!("{what}: {e}\n{:?}\n{module}", g.range),
+        Err(error) => panic!("{what}: {error}\n{:?}\n{module}", g.range),
     }
 }
 
@@ -47,14 +46,14 @@ fn check_barriers(seeds: Range<u64>, shape: Shape, bounds: Bounds) -> u64 {
     let mut cut = 0;
     for seed in seeds {
         let g = random_kernel(seed, shape);
-        if let Err(errors) = verify(&g.module, Stage::Imported) {
+        if let Err(errors) = verify_module(&g.module, Stage::Imported) {
             panic!("seed {seed}: {}\n{}", errors[0], g.module);
         }
         let expected = result(&g.module, &g, &format!("seed {seed}"));
         let mut module = g.module.clone();
         barriers_within(&mut module.kernels[0], bounds);
-        shared_live(&g.module, &mut module.kernels[0]);
-        if let Err(errors) = verify(&module, Stage::Regions) {
+        uniform_live_values(&g.module, &mut module.kernels[0]);
+        if let Err(errors) = verify_module(&module, Stage::Regions) {
             panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
         }
         let found = result(&module, &g, &format!("seed {seed}, regions"));
@@ -80,8 +79,8 @@ fn barriers_in_any_graph_keep_the_meaning() {
     assert!(count < 100 || cut > count / 2, "only {cut} of {count} kernels have barriers");
     let irreducible = |seed: &u64| {
         let g = random_kernel(*seed, Shape { unstructured: true, ..Shape::default() });
-        let graph = cfg(g.module.kernels[0].body());
-        !loops(&graph, &dominators(&graph)).irreducible_edges().is_empty()
+        let graph = build_cfg(g.module.kernels[0].body());
+        !find_loops(&graph, &compute_dominators(&graph)).irreducible_edges().is_empty()
     };
     let found = (0..100).filter(irreducible).count();
     assert!(found > 20, "{found} of 100 are irreducible");
@@ -96,7 +95,7 @@ fn shared_regions_keep_the_meaning() {
         let shape = Shape { unstructured: seed % 2 == 0, depth: 3, ..Shape::default() };
         check_barriers(seed..seed + 1, shape, bounds);
         let mut kernels = [0; 2].map(|_| random_kernel(seed, shape).module.kernels.swap_remove(0));
-        barriers(&mut kernels[0]);
+        cut_at_barriers(&mut kernels[0]);
         barriers_within(&mut kernels[1], bounds);
         shared += u64::from(kernels[1].regions.len() < kernels[0].regions.len());
     }
@@ -112,15 +111,15 @@ fn interleaving_keeps_the_meaning() {
         let g = random_kernel(seed, Shape::default());
         let expected = result(&g.module, &g, &format!("seed {seed}"));
         let mut module = g.module.clone();
-        barriers(&mut module.kernels[0]);
+        cut_at_barriers(&mut module.kernels[0]);
         let lanes = [2, 4, 8, 16][seed as usize % 4];
-        interleave(&mut module.kernels[0], lanes, &EntitySet::new());
-        if let Err(errors) = verify(&module, Stage::Regions) {
+        interleave_slots(&mut module.kernels[0], lanes, &EntitySet::new());
+        if let Err(errors) = verify_module(&module, Stage::Regions) {
             panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
         }
         let found = result(&module, &g, &format!("seed {seed}, interleaved"));
         assert!(found == expected, "seed {seed}: other results\nfrom\n{}\nto\n{module}", g.module);
-        laid_out += u64::from(module.kernels[0].slots.values().any(|data| data.layout != SlotLayout::Apart));
+        laid_out += u64::from(module.kernels[0].slots.values().any(|slot_data| slot_data.layout != SlotLayout::Apart));
     }
     assert!(count < 100 || laid_out > count / 2, "only {laid_out} of {count} kernels have interleaved slots");
 }
@@ -136,15 +135,15 @@ fn reducible_graphs_keep_the_meaning() {
         // The kernel as a whole, or what barriers leave of it.
         let stage = if seed % 2 == 0 { Stage::Imported } else { Stage::Regions };
         if stage == Stage::Regions {
-            barriers(&mut module.kernels[0]);
+            cut_at_barriers(&mut module.kernels[0]);
         }
-        for f in module.kernels[0].regions.values_mut() {
-            changed += make_reducible(f);
-            let graph = cfg(f);
-            let left = loops(&graph, &dominators(&graph)).irreducible_edges().to_vec();
+        for function in module.kernels[0].regions.values_mut() {
+            changed += make_reducible(function);
+            let graph = build_cfg(function);
+            let left = find_loops(&graph, &compute_dominators(&graph)).irreducible_edges().to_vec();
             assert!(left.is_empty(), "seed {seed}: {left:?}\nfrom\n{}", g.module);
         }
-        if let Err(errors) = verify(&module, stage) {
+        if let Err(errors) = verify_module(&module, stage) {
             panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
         }
         let found = result(&module, &g, &format!("seed {seed}, reducible"));
@@ -166,29 +165,30 @@ fn constants_keep_the_meaning() {
         }
         let expected = result(&g.module, &g, &format!("seed {seed}"));
         let mut module = g.module.clone();
-        let params = module.kernels[0].body().blocks[module.kernels[0].body().entry()].params.clone();
+        let params = module.kernels[0].body().blocks[module.kernels[0].body().entry_block()].params.clone();
         let body = module.kernels[0].body_mut();
         let mut numbers = Replacements::default();
-        for (&param, arg) in params.iter().zip(&g.args) {
-            let Arg::Value(bytes) = arg else { continue };
+        for (&param, argument) in params.iter().zip(&g.args) {
+            let Arg::Value(bytes) = argument else { continue };
             let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
             let number = body.constant(body.ty(param), bits);
-            numbers.replace(param, number);
+            numbers.record_replacement(param, number);
         }
-        numbers.apply(body);
-        let choices =
-            |f: &Function| f.layout.iter().filter(|&&block| f.blocks[block].term.selector().is_some()).count();
+        numbers.apply_to(body);
+        let choices = |function: &Function| {
+            function.layout.iter().filter(|&&block| function.blocks[block].terminator.selector().is_some()).count()
+        };
         let before = (choices(body), body.layout.len());
-        let found = sccp(body, |data| match data {
+        let constants = find_constants(body, |inst_data| match inst_data {
             InstData::Query { query: Query::GlobalId | Query::LocalId | Query::GroupId, .. } if alone => Some(0),
             _ => None,
         });
-        sccp_apply(body, &found);
+        sccp_apply(body, &constants);
         join_blocks(body);
-        simplify(body);
-        dce(body);
+        simplify_function(body);
+        remove_dead_code(body);
         (ways, gone) = (ways + before.0 - choices(body), gone + before.1 - body.layout.len());
-        if let Err(errors) = verify(&module, Stage::Imported) {
+        if let Err(errors) = verify_module(&module, Stage::Imported) {
             panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
         }
         let now = result(&module, &g, &format!("seed {seed}, folded"));
@@ -209,17 +209,19 @@ fn simpler_kernels_keep_the_meaning() {
         let mut module = g.module.clone();
         let stage = if seed % 2 == 0 { Stage::Imported } else { Stage::Normalized };
         if stage == Stage::Normalized {
-            module.kernels[0].regions.values_mut().for_each(|f| _ = make_reducible(f));
-            barriers(&mut module.kernels[0]);
-            module.kernels[0].regions.values_mut().for_each(normalize);
+            module.kernels[0].regions.values_mut().for_each(|function| _ = make_reducible(function));
+            cut_at_barriers(&mut module.kernels[0]);
+            module.kernels[0].regions.values_mut().for_each(normalize_function);
         }
-        for f in module.kernels[0].regions.values_mut() {
-            let insts = |f: &Function| f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum::<usize>();
-            let before = insts(f);
-            simplify(f);
-            gone += before - insts(f);
+        for function in module.kernels[0].regions.values_mut() {
+            let insts = |function: &Function| {
+                function.layout.iter().map(|&block| function.blocks[block].insts.len()).sum::<usize>()
+            };
+            let before = insts(function);
+            simplify_function(function);
+            gone += before - insts(function);
         }
-        if let Err(errors) = verify(&module, stage) {
+        if let Err(errors) = verify_module(&module, stage) {
             panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
         }
         let now = result(&module, &g, &format!("seed {seed}, simpler"));
@@ -233,7 +235,7 @@ fn text_keeps_the_meaning() {
     for seed in 0..200 {
         let g = random_kernel(seed, Shape::default());
         let printed = g.module.to_string();
-        let again = parse_module(&printed).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{printed}"));
+        let again = parse_module(&printed).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{printed}"));
         assert_eq!(again.to_string(), printed, "seed {seed}");
         assert_eq!(result(&again, &g, "parsed"), result(&g.module, &g, "original"), "seed {seed}");
     }
@@ -245,16 +247,23 @@ fn kernels_have_every_shape() {
     let (mut exits, mut nested, mut in_loops, mut returns, mut switches) = (0, 0, 0, 0, 0);
     for seed in 0..300 {
         let g = random_kernel(seed, Shape::default());
-        let f = g.module.kernels[0].body();
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
+        let function = g.module.kernels[0].body();
+        let graph = build_cfg(function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         assert!(forest.irreducible_edges().is_empty());
-        exits += usize::from(forest.iter().any(|(_, l)| l.exits.len() > 1));
-        nested += usize::from(forest.iter().any(|(_, l)| l.depth > 1));
-        let has_barrier = |b| f.blocks[b].insts.iter().any(|&i: &_| f.insts[i].data == InstData::Barrier);
-        in_loops += usize::from(f.layout.iter().any(|&b| forest.depth(b) > 0 && has_barrier(b)));
-        returns += usize::from(f.layout.iter().filter(|&&b| f.blocks[b].term == Terminator::Return).count() > 1);
-        switches += usize::from(f.layout.iter().any(|&b| matches!(f.blocks[b].term, Terminator::Switch { .. })));
+        exits += usize::from(forest.iter().any(|(_, loop_data)| loop_data.exits.len() > 1));
+        nested += usize::from(forest.iter().any(|(_, loop_data)| loop_data.depth > 1));
+        let has_barrier =
+            |block| function.blocks[block].insts.iter().any(|&i: &_| function.insts[i].data == InstData::Barrier);
+        in_loops +=
+            usize::from(function.layout.iter().any(|&block| forest.loop_depth(block) > 0 && has_barrier(block)));
+        returns += usize::from(
+            function.layout.iter().filter(|&&block| function.blocks[block].terminator == Terminator::Return).count()
+                > 1,
+        );
+        switches += usize::from(
+            function.layout.iter().any(|&block| matches!(function.blocks[block].terminator, Terminator::Switch { .. })),
+        );
     }
     let counts = [exits, nested, in_loops, returns, switches];
     assert!(counts.iter().all(|&n| n > 30), "{counts:?}");
@@ -267,10 +276,11 @@ fn barriers_matter() {
     for seed in 0..300 {
         let g = random_kernel(seed, Shape::default());
         let mut module = g.module.clone();
-        let f = module.kernels[0].body_mut();
-        for block in f.layout.clone() {
-            let insts = std::mem::take(&mut f.blocks[block].insts);
-            f.blocks[block].insts = insts.into_iter().filter(|&i| f.insts[i].data != InstData::Barrier).collect();
+        let function = module.kernels[0].body_mut();
+        for block in function.layout.clone() {
+            let insts = std::mem::take(&mut function.blocks[block].insts);
+            function.blocks[block].insts =
+                insts.into_iter().filter(|&i| function.insts[i].data != InstData::Barrier).collect();
         }
         differ += usize::from(result(&module, &g, "without barriers") != result(&g.module, &g, "original"));
     }

@@ -1,9 +1,9 @@
 //! Regions copy at most a constant times the kernel, however many barriers stand under conditions.
 
 use lockstep_ir::ir::{Kernel, Module, parse_module};
-use lockstep_ir::transform::barriers::barriers;
-use lockstep_ir::transform::shared_live::shared_live;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::transform::barriers::cut_at_barriers;
+use lockstep_ir::transform::uniform_live_values::uniform_live_values;
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::Bounds;
 use std::fmt::Write;
 
@@ -77,7 +77,7 @@ fn numbered(text: &str) -> String {
     const VALUES: [&str; 7] = ["x", "f", "c", "y", "z", "w", "t"];
     const OTHER_VALUES: [&str; 11] = ["p", "n", "ix", "by", "q", "l", "m", "a", "e", "g", "h"];
     let rename = |word: &str| -> String {
-        let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let digits = word.trim_start_matches(|character: char| character.is_ascii_alphabetic());
         let name = &word[..word.len() - digits.len()];
         let at = |names: &[&str]| names.iter().position(|&other| other == name);
         match (digits.parse::<usize>(), at(&BLOCKS), at(&VALUES)) {
@@ -91,17 +91,17 @@ fn numbered(text: &str) -> String {
             },
         }
     };
-    let mut out = String::new();
+    let mut output = String::new();
     let mut word = String::new();
-    for c in text.chars() {
-        if c.is_ascii_alphanumeric() {
-            word.push(c);
+    for character in text.chars() {
+        if character.is_ascii_alphanumeric() {
+            word.push(character);
         } else {
-            out += &rename(&std::mem::take(&mut word));
-            out.push(c);
+            output += &rename(&std::mem::take(&mut word));
+            output.push(character);
         }
     }
-    out
+    output
 }
 
 fn size(kernel: &Kernel) -> usize {
@@ -116,9 +116,9 @@ fn sizes(count: usize, around: Around) -> (usize, usize) {
     let text = kernel_text(count, around);
     let module = parse_module(&text).unwrap_or_else(|error| panic!("{around:?}: {error}\n{text}"));
     let mut cut = module.clone();
-    barriers(&mut cut.kernels[0]);
-    shared_live(&Module::default(), &mut cut.kernels[0]);
-    verify(&cut, Stage::Regions).unwrap_or_else(|errors| panic!("{around:?}: {}", errors[0]));
+    cut_at_barriers(&mut cut.kernels[0]);
+    uniform_live_values(&Module::default(), &mut cut.kernels[0]);
+    verify_module(&cut, Stage::Regions).unwrap_or_else(|errors| panic!("{around:?}: {}", errors[0]));
     (size(&module.kernels[0]), size(&cut.kernels[0]))
 }
 
@@ -130,8 +130,8 @@ fn regions_copy_a_constant_times_the_kernel() {
             let (kernel, regions) = sizes(count, around);
             let Bounds { few_insts, most_copies } = Bounds::default();
             // What regions load and store of kept values comes on top of what they copy.
-            let most = few_insts.max((most_copies + 1) * kernel) * 2;
-            assert!(regions <= most, "{around:?}, {count}: {kernel} instructions become {regions}");
+            let maximum = few_insts.max((most_copies + 1) * kernel) * 2;
+            assert!(regions <= maximum, "{around:?}, {count}: {kernel} instructions become {regions}");
         }
     }
 }
@@ -141,6 +141,6 @@ fn regions_copy_a_constant_times_the_kernel() {
 fn short_kernels_have_a_region_for_each_barrier() {
     let text = kernel_text(8, Around::Nothing);
     let mut kernel = parse_module(&text).unwrap_or_else(|error| panic!("{error}")).kernels.swap_remove(0);
-    barriers(&mut kernel);
+    cut_at_barriers(&mut kernel);
     assert_eq!(kernel.regions.len(), 17);
 }

@@ -4,7 +4,7 @@ use lockstep_ir::ir::parse_module;
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use std::fmt::Write;
@@ -63,9 +63,10 @@ fn widened_size(count: usize, unreachable_default: bool) -> usize {
     let widened =
         plan_gangs(&module, &mut kernel, gangs, TargetInfo::of_bits(512), &LaunchFacts::default(), &Notes::new(false));
     assert!(widened.is_ok(), "{:?}", widened.err());
-    let size = kernel.regions.values().flat_map(|body| body.layout.iter().map(|&b| body.blocks[b].insts.len())).sum();
+    let size =
+        kernel.regions.values().flat_map(|body| body.layout.iter().map(|&block| body.blocks[block].insts.len())).sum();
     module.kernels.push(kernel);
-    verify(&module, Stage::Linearized).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    verify_module(&module, Stage::Linearized).unwrap_or_else(|errors| panic!("{}", errors[0]));
     size
 }
 

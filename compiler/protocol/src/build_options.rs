@@ -11,12 +11,12 @@ use crate::option_error::OptionError;
 /// Which entry point the string was given to; it decides what is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Stage {
-    /// `clBuildProgram`.
+    /// The options of `clBuildProgram`.
     #[default]
     Build,
-    /// `clCompileProgram`.
+    /// The options of `clCompileProgram`.
     Compile,
-    /// `clLinkProgram`.
+    /// The options of `clLinkProgram`.
     Link,
 }
 
@@ -88,9 +88,9 @@ pub enum Warnings {
     /// They go into the build log.
     #[default]
     Show,
-    /// `-w`.
+    /// None is shown (`-w`).
     Hide,
-    /// `-Werror`.
+    /// Each is an error (`-Werror`).
     AsErrors,
 }
 
@@ -99,28 +99,28 @@ pub enum Warnings {
 pub enum Macro {
     /// `-D name` or `-D name=value`.
     Define(String),
-    /// `-U name`.
+    /// Takes back a macro: `-U name`.
     Undefine(String),
 }
 
 /// The options that change the meaning of arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MathOptions {
-    /// `-cl-single-precision-constant`.
+    /// Constants without a suffix are floats (`-cl-single-precision-constant`).
     pub single_precision_constant: bool,
-    /// `-cl-denorms-are-zero`.
+    /// Denormal numbers may count as zero (`-cl-denorms-are-zero`).
     pub denorms_are_zero: bool,
-    /// `-cl-fp32-correctly-rounded-divide-sqrt`.
+    /// Quotients and roots of floats are rounded correctly (`-cl-fp32-correctly-rounded-divide-sqrt`).
     pub correctly_rounded_divide_sqrt: bool,
-    /// `-cl-mad-enable`.
+    /// `a * b + c` may be one operation of less accuracy (`-cl-mad-enable`).
     pub mad_enable: bool,
-    /// `-cl-no-signed-zeros`.
+    /// The sign of a zero does not matter (`-cl-no-signed-zeros`).
     pub no_signed_zeros: bool,
-    /// `-cl-unsafe-math-optimizations`.
+    /// Sums may be reordered, and more (`-cl-unsafe-math-optimizations`).
     pub unsafe_optimizations: bool,
-    /// `-cl-finite-math-only`.
+    /// There are no infinities and NaNs (`-cl-finite-math-only`).
     pub finite_only: bool,
-    /// `-cl-fast-relaxed-math`.
+    /// All of these, and functions of less accuracy (`-cl-fast-relaxed-math`).
     pub fast_relaxed: bool,
 }
 
@@ -138,7 +138,7 @@ pub struct BuildOptions {
     pub include_dirs: Vec<String>,
     /// `-cl-std=`, if it was given.
     pub version: Option<LanguageVersion>,
-    /// `-x`.
+    /// What language the source is (`-x`).
     pub input: InputLanguage,
     /// `-w` and `-Werror`.
     pub warnings: Warnings,
@@ -148,29 +148,29 @@ pub struct BuildOptions {
     pub math: MathOptions,
     /// `-cl-opt-disable` (or `-O0`).
     pub opt_disable: bool,
-    /// `-cl-strict-aliasing`.
+    /// Pointers to different types do not alias (`-cl-strict-aliasing`).
     pub strict_aliasing: bool,
-    /// `-cl-uniform-work-group-size`.
+    /// All work-groups are of one size (`-cl-uniform-work-group-size`).
     pub uniform_work_group_size: bool,
-    /// `-cl-no-subgroup-ifp`.
+    /// Sub-groups need not make progress by themselves (`-cl-no-subgroup-ifp`).
     pub no_subgroup_ifp: bool,
-    /// `-cl-kernel-arg-info`.
+    /// Programs keep what kernels call their parameters (`-cl-kernel-arg-info`).
     pub kernel_arg_info: bool,
-    /// `-g`.
+    /// Code has debug information (`-g`).
     pub debug: bool,
-    /// `-create-library`.
+    /// The link makes a library (`-create-library`).
     pub create_library: bool,
-    /// `-enable-link-options`.
+    /// Later links may change the library's options (`-enable-link-options`).
     pub enable_link_options: bool,
 }
 
 impl BuildOptions {
     /// Reads an option string as the entry point `stage` must.
     pub fn parse(text: &str, stage: Stage) -> Result<Self, OptionError> {
-        let words = split(text, stage)?;
+        let words = split_words(text, stage)?;
         let options = Self { text: text.to_owned(), stage, ..Self::default() };
         let mut parser = Parser { stage, words: words.into_iter(), options };
-        parser.run()?;
+        parser.parse_all()?;
         let options = parser.options;
         if options.enable_link_options && !options.create_library {
             // 5.8.7.1: "-enable-link-options must be specified with -create-library".
@@ -186,7 +186,7 @@ impl BuildOptions {
 
     /// The options that still count when the program runs, as text for [`BuildOptions::adopt_running`]. The options of a
     /// linked program are not those of any one option string.
-    pub fn running(&self) -> String {
+    pub fn running_options(&self) -> String {
         let mut words = vec![format!("-cl-std={}", self.language_version().clang_name())];
         let switches = [
             (self.opt_disable, "-cl-opt-disable"),
@@ -198,7 +198,7 @@ impl BuildOptions {
         words.join(" ")
     }
 
-    /// Takes over what [`BuildOptions::running`] wrote.
+    /// Takes over what [`BuildOptions::running_options`] wrote.
     pub(super) fn adopt_running(&mut self, text: &str) -> Result<(), OptionError> {
         let running = Self::parse(text, Stage::Build)?;
         self.version = running.version;
@@ -226,7 +226,7 @@ struct Stored {
 
 impl From<BuildOptions> for Stored {
     fn from(options: BuildOptions) -> Stored {
-        Stored { running: options.running(), stage: options.stage, text: options.text }
+        Stored { running: options.running_options(), stage: options.stage, text: options.text }
     }
 }
 
@@ -287,7 +287,7 @@ struct Parser {
 }
 
 impl Parser {
-    fn run(&mut self) -> Result<(), OptionError> {
+    fn parse_all(&mut self) -> Result<(), OptionError> {
         while let Some(word) = self.words.next() {
             let known = self.linker_option(&word) || (self.stage != Stage::Link && self.compiler_option(&word)?);
             if !known && !is_tolerated(&word) {
@@ -297,7 +297,7 @@ impl Parser {
         Ok(())
     }
 
-    fn error(&self, option: &str, problem: &str) -> OptionError {
+    fn error_for(&self, option: &str, problem: &str) -> OptionError {
         OptionError::invalid(self.stage, option, problem)
     }
 
@@ -348,12 +348,12 @@ impl Parser {
                 None => return Ok(false),
             };
             let parsed = LanguageVersion::parse(&version)
-                .ok_or_else(|| self.error(&format!("-cl-std={version}"), &versions_unknown()))?;
+                .ok_or_else(|| self.error_for(&format!("-cl-std={version}"), &versions_unknown()))?;
             self.options.version = Some(parsed);
         } else if let Some(version) = word.strip_prefix("-spir-std=") {
             // clang reads every SPIR version, so the number only has to be one.
             if !matches!(version, "1.2" | "2.0") {
-                return Err(self.error(word, "names no version of SPIR that is offered: 1.2, 2.0"));
+                return Err(self.error_for(word, "names no version of SPIR that is offered: 1.2, 2.0"));
             }
         } else if let Some(value) = word.strip_prefix("-D") {
             let definition = self.value_or_next(value, "-D", "needs the name of a macro")?;
@@ -376,7 +376,7 @@ impl Parser {
                 "spir" => InputLanguage::Spir,
                 _ => {
                     return Err(
-                        self.error(&format!("-x {language}"), "names no language that is offered: cl, clc++, spir")
+                        self.error_for(&format!("-x {language}"), "names no language that is offered: cl, clc++, spir")
                     );
                 }
             };
@@ -396,25 +396,25 @@ impl Parser {
     fn next_word(&mut self, option: &str, problem: &str) -> Result<String, OptionError> {
         match self.words.next() {
             Some(word) if !word.is_empty() => Ok(word),
-            _ => Err(self.error(option, problem)),
+            _ => Err(self.error_for(option, problem)),
         }
     }
 }
 
 /// Splits at white space. Quotes group; a backslash takes the meaning from a quote, a backslash or a space.
-fn split(text: &str, stage: Stage) -> Result<Vec<String>, OptionError> {
+fn split_words(text: &str, stage: Stage) -> Result<Vec<String>, OptionError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote: Option<char> = None;
     let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match (c, quote) {
+    while let Some(character) = chars.next() {
+        match (character, quote) {
             ('\0', _) => {
                 return Err(OptionError::invalid(stage, text.trim_end_matches('\0'), "contains a null character"));
             }
-            (_, Some(open)) if c == open => quote = None,
+            (_, Some(open)) if character == open => quote = None,
             ('"' | '\'', None) => {
-                quote = Some(c);
+                quote = Some(character);
                 word.get_or_insert_default();
             }
             ('\\', None | Some('"')) => {
@@ -423,8 +423,8 @@ fn split(text: &str, stage: Stage) -> Result<Vec<String>, OptionError> {
                 });
                 word.get_or_insert_default().push(escaped.unwrap_or('\\'));
             }
-            (_, None) if c.is_whitespace() => words.extend(word.take()),
-            _ => word.get_or_insert_default().push(c),
+            (_, None) if character.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(character),
         }
     }
     if quote.is_some() {

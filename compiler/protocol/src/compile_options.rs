@@ -73,7 +73,7 @@ impl Default for CompileOptions {
 
 impl CompileOptions {
     /// What makes code differ beside the kernel, the machine and the launch.
-    pub fn settings(&self) -> String {
+    pub fn settings_text(&self) -> String {
         let CompileOptions { opt_disable, vectorize, simd, regions, region_functions, .. } = self;
         format!("{opt_disable} {simd:?} {vectorize:?} {regions:?} {region_functions:?}")
     }

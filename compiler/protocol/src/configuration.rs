@@ -51,7 +51,7 @@ impl FromStr for Configuration {
 /// Whether code gets another version, for gangs whose lanes agree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Versions {
-    /// Nowhere.
+    /// The pass runs nowhere.
     Never,
     /// Where that is expected to pay.
     #[default]
@@ -81,7 +81,7 @@ impl Gangs {
     }
 
     /// What the switch of a pass is set to.
-    pub const fn pass(&self, switch: PassSwitch) -> Versions {
+    pub const fn pass_versions(&self, switch: PassSwitch) -> Versions {
         self.passes.get(switch)
     }
 

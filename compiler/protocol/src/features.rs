@@ -9,11 +9,11 @@ use crate::build_options::LanguageVersion;
 /// A version as OpenCL packs it (`CL_MAKE_VERSION`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// Major number.
+    /// The first number of the version.
     pub major: u32,
-    /// Minor number.
+    /// The second number of the version.
     pub minor: u32,
-    /// Patch number.
+    /// The third number of the version.
     pub patch: u32,
 }
 
@@ -42,55 +42,55 @@ pub struct Extension {
     pub platform: bool,
 }
 
-const fn language(name: &'static str) -> Extension {
+const fn language_extension(name: &'static str) -> Extension {
     Extension { name, version: Version::new(1, 0, 0), language: true, platform: true }
 }
 
 /// An extension of the host API alone.
-const fn host(name: &'static str, version: Version) -> Extension {
+const fn host_extension(name: &'static str, version: Version) -> Extension {
     Extension { name, version, language: false, platform: true }
 }
 
 /// Every extension reported, in the order in which it is reported.
 pub const EXTENSIONS: &[Extension] = &[
-    host("cl_ext_buffer_device_address", Version::new(1, 0, 2)),
-    language("cl_ext_float_atomics"),
-    language("cl_intel_required_subgroup_size"),
-    host("cl_intel_unified_shared_memory", Version::new(1, 2, 0)),
-    language("cl_khr_3d_image_writes"),
-    language("cl_khr_byte_addressable_store"),
-    host("cl_khr_command_buffer", Version::new(0, 9, 8)),
-    host("cl_khr_command_buffer_mutable_dispatch", Version::new(0, 9, 5)),
-    host("cl_khr_create_command_queue", Version::new(1, 0, 0)),
-    language("cl_khr_depth_images"),
-    host("cl_khr_device_uuid", Version::new(1, 0, 0)),
-    language("cl_khr_extended_bit_ops"),
-    host("cl_khr_extended_versioning", Version::new(1, 0, 0)),
-    language("cl_khr_fp16"),
-    language("cl_khr_fp64"),
-    language("cl_khr_global_int32_base_atomics"),
-    language("cl_khr_global_int32_extended_atomics"),
-    host("cl_khr_icd", Version::new(1, 0, 0)),
-    language("cl_khr_image2d_from_buffer"),
-    language("cl_khr_int64_base_atomics"),
-    language("cl_khr_int64_extended_atomics"),
-    Extension { version: Version::new(2, 0, 0), ..language("cl_khr_integer_dot_product") },
-    language("cl_khr_kernel_clock"),
-    language("cl_khr_local_int32_base_atomics"),
-    language("cl_khr_local_int32_extended_atomics"),
-    host("cl_khr_priority_hints", Version::new(1, 0, 0)),
-    host("cl_khr_semaphore", Version::new(1, 0, 1)),
-    language("cl_khr_subgroup_ballot"),
-    language("cl_khr_subgroup_clustered_reduce"),
-    language("cl_khr_subgroup_extended_types"),
-    language("cl_khr_subgroup_non_uniform_arithmetic"),
-    language("cl_khr_subgroup_non_uniform_vote"),
-    language("cl_khr_subgroup_rotate"),
-    language("cl_khr_subgroup_shuffle"),
-    language("cl_khr_subgroup_shuffle_relative"),
-    language("cl_khr_subgroups"),
-    host("cl_khr_suggested_local_work_size", Version::new(1, 0, 0)),
-    host("cl_khr_throttle_hints", Version::new(1, 0, 0)),
+    host_extension("cl_ext_buffer_device_address", Version::new(1, 0, 2)),
+    language_extension("cl_ext_float_atomics"),
+    language_extension("cl_intel_required_subgroup_size"),
+    host_extension("cl_intel_unified_shared_memory", Version::new(1, 2, 0)),
+    language_extension("cl_khr_3d_image_writes"),
+    language_extension("cl_khr_byte_addressable_store"),
+    host_extension("cl_khr_command_buffer", Version::new(0, 9, 8)),
+    host_extension("cl_khr_command_buffer_mutable_dispatch", Version::new(0, 9, 5)),
+    host_extension("cl_khr_create_command_queue", Version::new(1, 0, 0)),
+    language_extension("cl_khr_depth_images"),
+    host_extension("cl_khr_device_uuid", Version::new(1, 0, 0)),
+    language_extension("cl_khr_extended_bit_ops"),
+    host_extension("cl_khr_extended_versioning", Version::new(1, 0, 0)),
+    language_extension("cl_khr_fp16"),
+    language_extension("cl_khr_fp64"),
+    language_extension("cl_khr_global_int32_base_atomics"),
+    language_extension("cl_khr_global_int32_extended_atomics"),
+    host_extension("cl_khr_icd", Version::new(1, 0, 0)),
+    language_extension("cl_khr_image2d_from_buffer"),
+    language_extension("cl_khr_int64_base_atomics"),
+    language_extension("cl_khr_int64_extended_atomics"),
+    Extension { version: Version::new(2, 0, 0), ..language_extension("cl_khr_integer_dot_product") },
+    language_extension("cl_khr_kernel_clock"),
+    language_extension("cl_khr_local_int32_base_atomics"),
+    language_extension("cl_khr_local_int32_extended_atomics"),
+    host_extension("cl_khr_priority_hints", Version::new(1, 0, 0)),
+    host_extension("cl_khr_semaphore", Version::new(1, 0, 1)),
+    language_extension("cl_khr_subgroup_ballot"),
+    language_extension("cl_khr_subgroup_clustered_reduce"),
+    language_extension("cl_khr_subgroup_extended_types"),
+    language_extension("cl_khr_subgroup_non_uniform_arithmetic"),
+    language_extension("cl_khr_subgroup_non_uniform_vote"),
+    language_extension("cl_khr_subgroup_rotate"),
+    language_extension("cl_khr_subgroup_shuffle"),
+    language_extension("cl_khr_subgroup_shuffle_relative"),
+    language_extension("cl_khr_subgroups"),
+    host_extension("cl_khr_suggested_local_work_size", Version::new(1, 0, 0)),
+    host_extension("cl_khr_throttle_hints", Version::new(1, 0, 0)),
 ];
 
 /// One optional feature of OpenCL C 3.0.
@@ -102,39 +102,39 @@ pub struct Feature {
     pub version: Version,
 }
 
-const fn feature(name: &'static str) -> Feature {
+const fn language_feature(name: &'static str) -> Feature {
     Feature { name, version: Version::new(3, 0, 0) }
 }
 
 /// Every optional feature of OpenCL C 3.0 that is reported.
 pub const FEATURES: &[Feature] = &[
-    feature("__opencl_c_3d_image_writes"),
-    feature("__opencl_c_atomic_order_acq_rel"),
-    feature("__opencl_c_atomic_order_seq_cst"),
-    feature("__opencl_c_atomic_scope_all_devices"),
-    feature("__opencl_c_atomic_scope_device"),
-    feature("__opencl_c_ext_fp32_global_atomic_add"),
-    feature("__opencl_c_ext_fp32_global_atomic_min_max"),
-    feature("__opencl_c_ext_fp32_local_atomic_add"),
-    feature("__opencl_c_ext_fp32_local_atomic_min_max"),
-    feature("__opencl_c_ext_fp64_global_atomic_add"),
-    feature("__opencl_c_ext_fp64_global_atomic_min_max"),
-    feature("__opencl_c_ext_fp64_local_atomic_add"),
-    feature("__opencl_c_ext_fp64_local_atomic_min_max"),
-    feature("__opencl_c_fp64"),
-    feature("__opencl_c_generic_address_space"),
-    feature("__opencl_c_images"),
-    feature("__opencl_c_int64"),
-    feature("__opencl_c_integer_dot_product_input_4x8bit"),
-    feature("__opencl_c_integer_dot_product_input_4x8bit_packed"),
-    feature("__opencl_c_kernel_clock_scope_device"),
-    feature("__opencl_c_kernel_clock_scope_sub_group"),
-    feature("__opencl_c_kernel_clock_scope_work_group"),
-    feature("__opencl_c_pipes"),
-    feature("__opencl_c_program_scope_global_variables"),
-    feature("__opencl_c_read_write_images"),
-    feature("__opencl_c_subgroups"),
-    feature("__opencl_c_work_group_collective_functions"),
+    language_feature("__opencl_c_3d_image_writes"),
+    language_feature("__opencl_c_atomic_order_acq_rel"),
+    language_feature("__opencl_c_atomic_order_seq_cst"),
+    language_feature("__opencl_c_atomic_scope_all_devices"),
+    language_feature("__opencl_c_atomic_scope_device"),
+    language_feature("__opencl_c_ext_fp32_global_atomic_add"),
+    language_feature("__opencl_c_ext_fp32_global_atomic_min_max"),
+    language_feature("__opencl_c_ext_fp32_local_atomic_add"),
+    language_feature("__opencl_c_ext_fp32_local_atomic_min_max"),
+    language_feature("__opencl_c_ext_fp64_global_atomic_add"),
+    language_feature("__opencl_c_ext_fp64_global_atomic_min_max"),
+    language_feature("__opencl_c_ext_fp64_local_atomic_add"),
+    language_feature("__opencl_c_ext_fp64_local_atomic_min_max"),
+    language_feature("__opencl_c_fp64"),
+    language_feature("__opencl_c_generic_address_space"),
+    language_feature("__opencl_c_images"),
+    language_feature("__opencl_c_int64"),
+    language_feature("__opencl_c_integer_dot_product_input_4x8bit"),
+    language_feature("__opencl_c_integer_dot_product_input_4x8bit_packed"),
+    language_feature("__opencl_c_kernel_clock_scope_device"),
+    language_feature("__opencl_c_kernel_clock_scope_sub_group"),
+    language_feature("__opencl_c_kernel_clock_scope_work_group"),
+    language_feature("__opencl_c_pipes"),
+    language_feature("__opencl_c_program_scope_global_variables"),
+    language_feature("__opencl_c_read_write_images"),
+    language_feature("__opencl_c_subgroups"),
+    language_feature("__opencl_c_work_group_collective_functions"),
 ];
 
 /// Extensions whose macros clang does not know: they change nothing but what the host may do, or are no clang extensions
@@ -177,7 +177,8 @@ pub fn macros_unknown_to_clang(version: LanguageVersion) -> Vec<String> {
     let is_old = version < LanguageVersion::Cl20;
     let features = FEATURES.iter().map(|f| f.name).filter(|name| name.starts_with(UNKNOWN_FEATURES));
     let features = features.filter(|_| version >= LanguageVersion::Cl30);
-    let sub_groups = EXTENSIONS.iter().map(|e| e.name).filter(|name| is_old && name.starts_with(SUB_GROUPS));
+    let sub_groups =
+        EXTENSIONS.iter().map(|extension| extension.name).filter(|name| is_old && name.starts_with(SUB_GROUPS));
     let names = UNKNOWN_TO_CLANG.iter().copied().chain(sub_groups).chain(features);
     let functions = OLD_NAMES.iter().filter(|_| is_old).map(|function| function.to_string());
     names.map(|name| format!("{name}=1")).chain(functions).collect()
@@ -188,18 +189,18 @@ const ALWAYS_DEFINED: &[&str] = &["__opencl_c_int64"];
 
 /// `CL_DEVICE_EXTENSIONS`: the names with a space between them.
 pub fn device_extensions() -> String {
-    join(EXTENSIONS.iter().map(|e| e.name), " ")
+    join_names(EXTENSIONS.iter().map(|extension| extension.name), " ")
 }
 
 /// `CL_PLATFORM_EXTENSIONS`: the names with a space between them.
 pub fn platform_extensions() -> String {
-    join(EXTENSIONS.iter().filter(|e| e.platform).map(|e| e.name), " ")
+    join_names(EXTENSIONS.iter().filter(|extension| extension.platform).map(|extension| extension.name), " ")
 }
 
 /// The argument of clang's `-cl-ext=`: everything off, then ours on.
 pub fn clang_extension_list() -> String {
-    let known = |e: &&Extension| e.language && !UNKNOWN_TO_CLANG.contains(&e.name);
-    let extensions = EXTENSIONS.iter().filter(known).map(|e| e.name);
+    let known = |extension: &&Extension| extension.language && !UNKNOWN_TO_CLANG.contains(&extension.name);
+    let extensions = EXTENSIONS.iter().filter(known).map(|extension| extension.name);
     let known = |name: &&str| !(ALWAYS_DEFINED.contains(name) || name.starts_with(UNKNOWN_FEATURES));
     let features = FEATURES.iter().map(|f| f.name).filter(known);
     let mut list = String::from("-all");
@@ -210,7 +211,7 @@ pub fn clang_extension_list() -> String {
     list
 }
 
-fn join<'a>(names: impl Iterator<Item = &'a str>, separator: &str) -> String {
+fn join_names<'a>(names: impl Iterator<Item = &'a str>, separator: &str) -> String {
     names.collect::<Vec<_>>().join(separator)
 }
 

@@ -21,15 +21,15 @@ pub const RECORD_DATA_TYPE: usize = 48;
 
 /// `CL_DEPTH_STENCIL`, which only images of OpenGL have.
 const DEPTH_STENCIL: cl_channel_order = 0x10BE;
-/// `CL_UNORM_INT24`, likewise.
+/// `CL_UNORM_INT24`, which the headers lack as well.
 const UNORM_INT24: cl_channel_type = 0x10DF;
 
 /// A channel order and a channel data type, which may be any numbers until [`Format::is_valid`] has looked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Format {
-    /// `image_channel_order`.
+    /// The order of the channels (`image_channel_order`).
     pub order: cl_channel_order,
-    /// `image_channel_data_type`.
+    /// How a channel is encoded (`image_channel_data_type`).
     pub data_type: cl_channel_type,
 }
 
@@ -44,12 +44,12 @@ pub struct Channels {
 
 impl Channels {
     /// Bit by bit, which components are stored.
-    pub fn present(&self) -> u32 {
+    pub fn present_components(&self) -> u32 {
         (0..4).filter(|&component| self.read[component].is_some()).fold(0, |bits, component| bits | 1 << component)
     }
 
     /// Bit by bit, which components a write stores: of those that share a channel the first.
-    pub fn written(&self) -> u32 {
+    pub fn written_components(&self) -> u32 {
         let first = |component: usize| {
             self.read[component].is_some() && !self.read[..component].contains(&self.read[component])
         };
@@ -76,15 +76,15 @@ pub enum Kind {
     Unorm,
     /// -1 to 1.
     Snorm,
-    /// Half precision.
+    /// Floats of 16 bits.
     Half,
-    /// Single precision.
+    /// Floats of 32 bits.
     Float,
     /// 0 to 1; red, green and blue in the sRGB transfer function.
     Srgb,
-    /// Signed integers.
+    /// Integers with a sign.
     Signed,
-    /// Unsigned integers.
+    /// Integers without a sign.
     Unsigned,
 }
 
@@ -99,21 +99,21 @@ pub enum Class {
     Unorm16,
     /// Signed shorts that mean -1 to 1.
     Snorm16,
-    /// Half precision.
+    /// Floats of 16 bits.
     Half,
-    /// Single precision.
+    /// Floats of 32 bits.
     Float,
-    /// Signed bytes.
+    /// Integers of 8 bits with a sign.
     Signed8,
-    /// Signed shorts.
+    /// Integers of 16 bits with a sign.
     Signed16,
-    /// Signed ints.
+    /// Integers of 32 bits with a sign.
     Signed32,
-    /// Unsigned bytes.
+    /// Integers of 8 bits without a sign.
     Unsigned8,
-    /// Unsigned shorts.
+    /// Integers of 16 bits without a sign.
     Unsigned16,
-    /// Unsigned ints.
+    /// Integers of 32 bits without a sign.
     Unsigned32,
     /// Five, six and five bits.
     Packed565,
@@ -154,7 +154,7 @@ const SUPPORTED: &[(cl_channel_order, &[&[cl_channel_type]])] = &[
 ];
 
 /// Every format there is.
-pub fn all() -> impl Iterator<Item = Format> {
+pub fn all_formats() -> impl Iterator<Item = Format> {
     SUPPORTED.iter().flat_map(|&(order, lists)| {
         lists.iter().flat_map(move |types| types.iter().map(move |&data_type| Format { order, data_type }))
     })
@@ -187,11 +187,11 @@ impl Format {
 
     /// Whether images can have it.
     pub fn is_supported(self) -> bool {
-        all().any(|format| format == self)
+        all_formats().any(|format| format == self)
     }
 
     /// Whether images of a type can have it.
-    pub fn suits(self, kind: cl_mem_object_type) -> bool {
+    pub fn suits_image_type(self, kind: cl_mem_object_type) -> bool {
         // Depth images are flat, one or an array of them (OpenCL C, 6.3.3: image2d_depth_t, image2d_array_depth_t).
         self.order != CL_DEPTH || matches!(kind, CL_MEM_OBJECT_IMAGE2D | CL_MEM_OBJECT_IMAGE2D_ARRAY)
     }
@@ -248,8 +248,8 @@ impl Format {
         }
     }
 
-    /// `CL_IMAGE_ELEMENT_SIZE`.
-    pub fn size(self) -> usize {
+    /// Bytes of an element (`CL_IMAGE_ELEMENT_SIZE`).
+    pub fn element_size(self) -> usize {
         let channel = match self.class() {
             Class::Packed565 | Class::Packed555 => return 2,
             Class::Packed101010 | Class::Packed1010102 => return 4,
@@ -280,7 +280,7 @@ impl Format {
     }
 
     /// Where each component lies in its word. Elements of more than 32 bits have several words.
-    pub fn fields(self) -> [Field; 4] {
+    pub fn component_fields(self) -> [Field; 4] {
         let field = |position: u32, bits: u32| {
             let signed = u32::from(self.kind() == Kind::Snorm);
             Field { position, bits, most: ((1_u64 << (bits - signed)) - 1) as f32 }
@@ -300,54 +300,56 @@ impl Format {
 
     /// The word of the record at this offset in bytes, if it tells of the format.
     pub fn record_word(self, offset: usize) -> Option<u32> {
-        let bytes = |of: fn(Field) -> u32| u32::from_le_bytes(self.fields().map(|field| of(field) as u8));
+        let bytes = |of: fn(Field) -> u32| u32::from_le_bytes(self.component_fields().map(|field| of(field) as u8));
         Some(match offset {
-            RECORD_FORMAT => self.size() as u32,
+            RECORD_FORMAT => self.element_size() as u32,
             RECORD_ORDER => self.order,
             RECORD_DATA_TYPE => self.data_type,
             52 => self.kind() as u32,
             56 => self.channels().count as u32,
             60 => {
                 let channels = self.channels();
-                channels.present() | u32::from(self.border_is_opaque()) << 4 | channels.written() << 8
+                channels.present_components()
+                    | u32::from(self.border_is_opaque()) << 4
+                    | channels.written_components() << 8
             }
             64 => bytes(|field| 32 - field.position - field.bits),
             68 => bytes(|field| 32 - field.bits),
             72 | 76 => 0,
-            80 | 84 | 88 | 92 => self.fields()[(offset - 80) / 4].most.to_bits(),
+            80 | 84 | 88 | 92 => self.component_fields()[(offset - 80) / 4].most.to_bits(),
             _ => return None,
         })
     }
 
     /// A colour as an element, converted as `write_image` does. The four words are floats, or integers for the formats
     /// of such.
-    pub fn element(self, color: [u32; 4]) -> Vec<u8> {
+    pub fn encode_color(self, color: [u32; 4]) -> Vec<u8> {
         let class = self.class();
         if !matches!(class, Class::Packed565 | Class::Packed555 | Class::Packed101010 | Class::Packed1010102) {
             let read = self.channels().read;
             let channel = |index: usize| {
                 let component = read.iter().position(|stored| *stored == Some(index as u8)).unwrap_or(3);
-                channel(class, color[component], component)
+                encode_channel(class, color[component], component)
             };
             return (0..self.channels().count).flat_map(channel).collect();
         }
-        let parts = self.fields().into_iter().zip(color).take(if self.order == CL_RGBA { 4 } else { 3 });
-        let word =
-            parts.fold(0, |word, (field, part)| word | unorm(f32::from_bits(part), field.bits) << field.position);
-        word.to_le_bytes()[..self.size()].to_vec()
+        let parts = self.component_fields().into_iter().zip(color).take(if self.order == CL_RGBA { 4 } else { 3 });
+        let word = parts
+            .fold(0, |word, (field, part)| word | encode_unorm(f32::from_bits(part), field.bits) << field.position);
+        word.to_le_bytes()[..self.element_size()].to_vec()
     }
 }
 
 /// One component as a channel.
-fn channel(class: Class, word: u32, component: usize) -> Vec<u8> {
+fn encode_channel(class: Class, word: u32, component: usize) -> Vec<u8> {
     let (float, signed) = (f32::from_bits(word), word as i32);
     match class {
-        Class::Unorm8 => vec![unorm(float, 8) as u8],
-        Class::Srgb8 if component < 3 => vec![unorm(srgb_of_linear(float), 8) as u8],
-        Class::Srgb8 => vec![unorm(float, 8) as u8],
-        Class::Snorm8 => vec![snorm(float, 8) as u8],
-        Class::Unorm16 => (unorm(float, 16) as u16).to_le_bytes().to_vec(),
-        Class::Snorm16 => (snorm(float, 16) as i16).to_le_bytes().to_vec(),
+        Class::Unorm8 => vec![encode_unorm(float, 8) as u8],
+        Class::Srgb8 if component < 3 => vec![encode_unorm(srgb_of_linear(float), 8) as u8],
+        Class::Srgb8 => vec![encode_unorm(float, 8) as u8],
+        Class::Snorm8 => vec![encode_snorm(float, 8) as u8],
+        Class::Unorm16 => (encode_unorm(float, 16) as u16).to_le_bytes().to_vec(),
+        Class::Snorm16 => (encode_snorm(float, 16) as i16).to_le_bytes().to_vec(),
         Class::Half => f16::from_f32(float).to_le_bytes().to_vec(),
         Class::Signed8 => vec![signed.clamp(-128, 127) as u8],
         Class::Signed16 => (signed.clamp(-32768, 32767) as i16).to_le_bytes().to_vec(),
@@ -358,13 +360,13 @@ fn channel(class: Class, word: u32, component: usize) -> Vec<u8> {
 }
 
 /// 0 to 1 in so many bits; no number is 0.
-fn unorm(value: f32, bits: u32) -> u32 {
+fn encode_unorm(value: f32, bits: u32) -> u32 {
     let most = ((1_u32 << bits) - 1) as f32;
     (value * most).round_ties_even().clamp(0.0, most) as u32
 }
 
 /// -1 to 1 in so many bits; no number is 0.
-fn snorm(value: f32, bits: u32) -> i32 {
+fn encode_snorm(value: f32, bits: u32) -> i32 {
     let most = ((1_u32 << (bits - 1)) - 1) as f32;
     (value * most).round_ties_even().clamp(-most - 1.0, most) as i32
 }
@@ -394,12 +396,12 @@ mod tests {
 
     #[test]
     fn what_is_supported_is_valid_and_a_power_of_two() {
-        for format in all() {
+        for format in all_formats() {
             assert!(format.is_valid(), "{format:?}");
-            assert!(format.size().is_power_of_two() && format.size() <= 16, "{format:?}");
+            assert!(format.element_size().is_power_of_two() && format.element_size() <= 16, "{format:?}");
         }
-        let count = all().count();
-        assert!(all().enumerate().all(|(i, a)| all().take(i).all(|b| a != b)), "{count} formats");
+        let count = all_formats().count();
+        assert!(all_formats().enumerate().all(|(i, a)| all_formats().take(i).all(|b| a != b)), "{count} formats");
     }
 
     #[test]
@@ -441,14 +443,14 @@ mod tests {
             (CL_SRGBA, CL_UNORM_INT8, [0.5_f32, 0.0, 1.0, 0.5].map(f32::to_bits), &[188, 0, 255, 128]),
         ];
         for &(order, data_type, color, expected) in table {
-            assert_eq!(Format { order, data_type }.element(color), expected, "{order:#x} {data_type:#x}");
+            assert_eq!(Format { order, data_type }.encode_color(color), expected, "{order:#x} {data_type:#x}");
         }
     }
 
     #[test]
     fn srgb_goes_there_and_back() {
         for (byte, &linear) in linear_of_srgb().iter().enumerate() {
-            assert_eq!(unorm(srgb_of_linear(linear), 8) as usize, byte);
+            assert_eq!(encode_unorm(srgb_of_linear(linear), 8) as usize, byte);
         }
         assert_eq!((linear_of_srgb()[0], linear_of_srgb()[255]), (0.0, 1.0));
     }

@@ -26,13 +26,13 @@ use std::ffi::c_void;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchFrame {
-    /// get_global_offset.
+    /// What `get_global_offset` gives, by dimension.
     pub global_offset: [u64; 3],
     /// get_global_size; 1 for dimensions beyond `work_dim`.
     pub global_size: [u64; 3],
     /// get_enqueued_local_size; 1 for dimensions beyond `work_dim`.
     pub local_size: [u64; 3],
-    /// get_num_groups.
+    /// What `get_num_groups` gives, by dimension.
     pub num_groups: [u64; 3],
     /// The argument block, laid out by `Param::offset`, `KernelOutline::args_size` bytes.
     /// Pointers are host addresses; a `__local` argument is an offset into the scratch memory.
@@ -46,7 +46,7 @@ pub struct LaunchFrame {
     pub printf: PrintfFn,
     /// First argument of `printf`.
     pub printf_context: *const c_void,
-    /// get_work_dim.
+    /// What `get_work_dim` gives.
     pub work_dim: u32,
 }
 
@@ -78,7 +78,7 @@ pub struct ScratchNeeds {
     pub item_bytes: u64,
     /// Rows of work-items along a dimension have storage for a multiple of this, a power of two.
     pub row: u64,
-    /// Along which.
+    /// The dimension along which it is.
     pub dim: usize,
 }
 

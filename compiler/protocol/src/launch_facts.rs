@@ -16,7 +16,7 @@ pub const ROW: u64 = 16;
 /// What is known of get_enqueued_local_size.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum LocalSize {
-    /// Nothing.
+    /// Nothing is known of it.
     #[default]
     Any,
     /// Along x it is a multiple of [`ROW`].
@@ -31,7 +31,7 @@ pub const OBJECTS: usize = 8;
 /// What is known of an image or a sampler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Object {
-    /// Nothing.
+    /// Nothing is known of it.
     #[default]
     Any,
     /// The image has this format.
@@ -42,7 +42,7 @@ pub enum Object {
 
 impl Object {
     /// The word at this offset, in bytes, of what kernels get of it, if it is known.
-    pub fn word(self, offset: u32) -> Option<u32> {
+    pub fn known_word(self, offset: u32) -> Option<u32> {
         match self {
             Object::Any => None,
             Object::Image(format) => format.record_word(offset as usize),
@@ -52,7 +52,7 @@ impl Object {
 }
 
 /// The parameters that [`LaunchFacts::objects`] tells of, in its order.
-pub fn objects(params: &[Param]) -> impl Iterator<Item = usize> {
+pub fn object_params(params: &[Param]) -> impl Iterator<Item = usize> {
     let is_object = |param: &Param| matches!(param.kind, ParamKind::Image | ParamKind::Sampler);
     params.iter().enumerate().filter(move |(_, param)| is_object(param)).map(|(index, _)| index).take(OBJECTS)
 }
@@ -90,12 +90,16 @@ pub struct LaunchFacts {
 impl LaunchFacts {
     /// What holds of launches over a range, from its offset, its global size and its local size.
     pub fn of_range(offset: [u64; 3], global: [u64; 3], local: [u64; 3]) -> LaunchFacts {
-        let fits = |d: usize| offset[d].checked_add(global[d]).is_some_and(|end| end <= MAX_INT_ID + 1);
+        let fits = |dimension: usize| {
+            offset[dimension].checked_add(global[dimension]).is_some_and(|end| end <= MAX_INT_ID + 1)
+        };
         let small = |size: u64| u32::try_from(size).ok().filter(|&size| size <= MAX_GROUP_SIZE);
         LaunchFacts {
             ids_fit_int: (0..3).all(fits),
             zero_offset: offset == [0; 3],
-            full_groups: (0..3).all(|d| local[d] == 1 || local[d] != 0 && global[d].is_multiple_of(local[d])),
+            full_groups: (0..3).all(|dimension| {
+                local[dimension] == 1 || local[dimension] != 0 && global[dimension].is_multiple_of(local[dimension])
+            }),
             local: match local.map(small) {
                 [Some(x), Some(y), Some(z)] => LocalSize::Exactly([x, y, z]),
                 _ => LocalSize::Any,
@@ -148,9 +152,9 @@ impl LaunchFacts {
     }
 
     /// get_enqueued_local_size in a dimension, if it is known.
-    pub fn local_size(&self, dim: usize) -> Option<u32> {
+    pub fn local_size(&self, dimension: usize) -> Option<u32> {
         match self.local {
-            LocalSize::Exactly(size) => Some(size.get(dim).copied().unwrap_or(1)),
+            LocalSize::Exactly(size) => Some(size.get(dimension).copied().unwrap_or(1)),
             _ => None,
         }
     }
@@ -172,11 +176,11 @@ impl LaunchFacts {
     }
 
     /// A power of two that divides get_enqueued_local_size along a dimension.
-    pub fn align_along(&self, dim: usize) -> u64 {
+    pub fn align_along(&self, dimension: usize) -> u64 {
         match self.local {
-            LocalSize::Rows if dim == 0 => ROW,
+            LocalSize::Rows if dimension == 0 => ROW,
             LocalSize::Any | LocalSize::Rows => 1,
-            LocalSize::Exactly(size) => 1 << size.get(dim).map_or(0, |size| size.trailing_zeros().min(31)),
+            LocalSize::Exactly(size) => 1 << size.get(dimension).map_or(0, |size| size.trailing_zeros().min(31)),
         }
     }
 

@@ -35,7 +35,7 @@ impl Layout {
     pub const ALL: [Layout; 5] = [Layout::X, Layout::Y, Layout::Z, Layout::Tile, Layout::Linear];
 
     /// The dimension along which neighbouring lanes lie.
-    pub fn dim(self) -> usize {
+    pub fn lane_dimension(self) -> usize {
         match self {
             Layout::X | Layout::Tile | Layout::Linear => 0,
             Layout::Y => 1,
@@ -44,7 +44,7 @@ impl Layout {
     }
 
     /// The dimensions as loops over a group have them, the innermost first.
-    pub fn order(self) -> [usize; 3] {
+    pub fn loop_order(self) -> [usize; 3] {
         match self {
             Layout::X | Layout::Tile | Layout::Linear => [0, 1, 2],
             Layout::Y => [1, 0, 2],
@@ -54,7 +54,7 @@ impl Layout {
 
     /// Whether gangs one after the other have the work-items of every group in the order of their numbers.
     pub fn keeps_order(self, launch: &LaunchFacts) -> bool {
-        (0..self.dim()).all(|dim| launch.local_size(dim) == Some(1))
+        (0..self.lane_dimension()).all(|dimension| launch.local_size(dimension) == Some(1))
     }
 
     /// How sub-groups of `size` work-items lie: these have consecutive numbers in the group. Along x where rows are whole
@@ -81,7 +81,7 @@ impl Layout {
     }
 
     /// What the report says.
-    pub fn how(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Layout::X => "along x",
             Layout::Y => "along y",
@@ -93,7 +93,7 @@ impl Layout {
 
     /// Of a gang of `width` work-items in a tile, those of a row, in launches of which the facts hold; none if groups
     /// are not whole tiles, or for other layouts.
-    pub fn run(self, launch: &LaunchFacts, width: u32) -> Option<u32> {
+    pub fn row_length(self, launch: &LaunchFacts, width: u32) -> Option<u32> {
         let (row, rows) = (launch.local_size(0)?, launch.local_size(1)?);
         let tile = self == Layout::Tile && launch.full_groups && row > 1 && row < width && row.is_power_of_two();
         let runs = width / row;
@@ -103,8 +103,8 @@ impl Layout {
 }
 
 impl fmt::Display for Layout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.how())
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.describe())
     }
 }
 
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn tiles_are_whole_rows() {
         let run = |layout: Layout, [x, y]: [u64; 2], width| {
-            layout.run(&LaunchFacts::of_range([0; 3], [64, 64, 1], [x, y, 1]), width)
+            layout.row_length(&LaunchFacts::of_range([0; 3], [64, 64, 1], [x, y, 1]), width)
         };
         assert_eq!(run(Layout::Tile, [8, 8], 16), Some(8));
         assert_eq!(run(Layout::Tile, [4, 4], 16), Some(4));
@@ -153,7 +153,11 @@ mod tests {
         assert_eq!(run(Layout::Tile, [8, 32], 256), None, "too many rows");
         assert_eq!(run(Layout::Tile, [1, 4], 4), None, "rows of one");
         assert_eq!(run(Layout::X, [8, 8], 16), None);
-        assert_eq!(Layout::Tile.run(&LaunchFacts::of_range([0; 3], [20; 3], [8, 8, 1]), 16), None, "smaller groups");
+        assert_eq!(
+            Layout::Tile.row_length(&LaunchFacts::of_range([0; 3], [20; 3], [8, 8, 1]), 16),
+            None,
+            "smaller groups"
+        );
     }
 
     #[test]
@@ -178,8 +182,8 @@ mod tests {
     #[test]
     fn every_dimension_has_its_loop() {
         for layout in Layout::ALL {
-            let mut order = layout.order();
-            assert_eq!(order[0], layout.dim());
+            let mut order = layout.loop_order();
+            assert_eq!(order[0], layout.lane_dimension());
             order.sort_unstable();
             assert_eq!(order, [0, 1, 2]);
         }

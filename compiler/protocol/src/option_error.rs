@@ -52,28 +52,30 @@ impl OptionError {
         OptionError {
             stage,
             option: option.to_owned(),
-            message: format!("{} option '{option}' {problem}", kind(stage)),
+            message: format!("{} option '{option}' {problem}", kind_of_options(stage)),
         }
     }
 
     /// A word that is no option of the entry point.
     pub(super) fn unknown(stage: Stage, word: &str) -> OptionError {
         let elsewhere = match stage {
-            Stage::Link if takes(COMPILER_OPTIONS, word) => Some("an option of the compiler, not of the linker"),
-            Stage::Build | Stage::Compile if takes(LINKER_OPTIONS, word) => Some("an option of clLinkProgram alone"),
+            Stage::Link if takes_word(COMPILER_OPTIONS, word) => Some("an option of the compiler, not of the linker"),
+            Stage::Build | Stage::Compile if takes_word(LINKER_OPTIONS, word) => {
+                Some("an option of clLinkProgram alone")
+            }
             _ => None,
         };
-        let suggestion = || nearest(stage, word).map(|option| format!("; did you mean '{option}'?"));
+        let suggestion = || nearest_option(stage, word).map(|option| format!("; did you mean '{option}'?"));
         let message = match elsewhere {
-            Some(elsewhere) => format!("unknown {} option '{word}': it is {elsewhere}", kind(stage)),
-            None => format!("unknown {} option '{word}'{}", kind(stage), suggestion().unwrap_or_default()),
+            Some(elsewhere) => format!("unknown {} option '{word}': it is {elsewhere}", kind_of_options(stage)),
+            None => format!("unknown {} option '{word}'{}", kind_of_options(stage), suggestion().unwrap_or_default()),
         };
         OptionError { stage, option: word.to_owned(), message }
     }
 }
 
 /// What an entry point calls its options.
-fn kind(stage: Stage) -> &'static str {
+fn kind_of_options(stage: Stage) -> &'static str {
     match stage {
         Stage::Build => "build",
         Stage::Compile => "compiler",
@@ -82,7 +84,7 @@ fn kind(stage: Stage) -> &'static str {
 }
 
 /// Whether a word is one of the options, or one of them with its value.
-fn takes(options: &[&str], word: &str) -> bool {
+fn takes_word(options: &[&str], word: &str) -> bool {
     options.iter().any(|&option| match option.len() {
         2 => word.starts_with(option),
         _ => word == option || option.ends_with('=') && word.starts_with(option),
@@ -90,22 +92,22 @@ fn takes(options: &[&str], word: &str) -> bool {
 }
 
 /// The name that a word was probably meant to be: one that a few letters make of it.
-pub fn closest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn closest_name<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let nearest = names.map(|name| (strsim::osa_distance(word, name), name)).min();
     nearest.filter(|(distance, _)| *distance <= 1 + word.len() / 5).map(|(_, name)| name)
 }
 
 /// The option that a word was probably meant to be, with the value that it has: one that a few letters make of it, or of
 /// which it is the beginning or the end.
-fn nearest(stage: Stage, word: &str) -> Option<String> {
+fn nearest_option(stage: Stage, word: &str) -> Option<String> {
     let (name, value) = match word.find('=') {
-        Some(at) => word.split_at(at + 1),
+        Some(position) => word.split_at(position + 1),
         None => (word, ""),
     };
     let tail = name.strip_prefix('-').filter(|tail| tail.len() > 2)?;
     let own: &[&str] = if stage == Stage::Link { LINKER_OPTIONS } else { COMPILER_OPTIONS };
     let options = || COMMON_OPTIONS.iter().chain(own).copied().filter(|option| option.len() > 2);
-    let close = closest(name, options());
+    let close = closest_name(name, options());
     let unprefixed = || options().find(|option| option.strip_prefix("-cl-") == Some(tail));
     // Only where one option is meant.
     let part = || {
@@ -124,7 +126,7 @@ mod tests {
 
     #[test]
     fn what_was_meant_is_found() {
-        let found = |word: &str| nearest(Stage::Build, word);
+        let found = |word: &str| nearest_option(Stage::Build, word);
         for (word, option) in [
             ("-cl-fast-relaxed-maths", "-cl-fast-relaxed-math"),
             ("-cl-fastrelaxed-math", "-cl-fast-relaxed-math"),
@@ -140,7 +142,7 @@ mod tests {
         for word in ["-zz", "--", "stray", "-cl-", "-cl-no-such-option", "-", "-cl-fooo", "=", "-="] {
             assert_eq!(found(word), None, "{word}");
         }
-        assert_eq!(nearest(Stage::Link, "-create-libary").as_deref(), Some("-create-library"));
+        assert_eq!(nearest_option(Stage::Link, "-create-libary").as_deref(), Some("-create-library"));
     }
 
     #[test]

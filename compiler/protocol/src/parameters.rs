@@ -75,9 +75,9 @@ pub enum Input {
 /// Attributes that bind or advise.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct KernelAttrs {
-    /// `reqd_work_group_size`.
+    /// The size that every group has to have (`reqd_work_group_size`).
     pub reqd_work_group_size: Option<[u32; 3]>,
-    /// `work_group_size_hint`.
+    /// The size that groups will likely have (`work_group_size_hint`).
     pub work_group_size_hint: Option<[u32; 3]>,
     /// `vec_type_hint` as written.
     pub vec_type_hint: Option<String>,

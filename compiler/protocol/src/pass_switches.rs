@@ -38,12 +38,12 @@ pass_switches! {
     Gates "gates" "branches lead past code that no lane of a gang runs (`boscc` and `unicf`)";
     FullGangs "full_gangs" "gangs with a work-item in every lane have code of their own, without masks, where others run the region too";
     UnmaskedLoops "unmasked_loops" "loops that lanes leave one by one have a version that runs without masks until the first one leaves (`unicf` only)";
-    AllTrue "all_true" "code behind branches where lanes part has a copy without masks for gangs all of whose lanes go there (`unicf` only)";
-    InTurn "in_turn" "lanes run a loop one after the other that few of their gang enter (`unicf` only)";
-    UniformChoices "uniform_choices" "code has a version for each value of a condition that chooses between two addresses for all work-items (`unicf` only); always: also in long kernels";
+    CoherentBranches "coherent_branches" "code behind branches where lanes part has a copy without masks for gangs all of whose lanes go there (`unicf` only)";
+    PerLaneLoops "per_lane_loops" "lanes run a loop one after the other that few of their gang enter (`unicf` only)";
+    UnswitchSelects "unswitch_selects" "code has a version for each value of a condition that chooses between two addresses for all work-items (`unicf` only); always: also in long kernels";
     SplitConditions "split_conditions" "operands of a divergent condition (`a && b`, `a \\|\\| b`) that are the same in all lanes of a gang get a branch of their own (`unicf` only); always: also where it skips nothing";
-    WholePieces "whole_pieces" "code has a version for launches in which no piece of an index such as `i % d` or `i >> n` ends within a gang (`unicf` only)";
-    RoundsAtOnce "rounds_at_once" "loops in which each work-item walks along memory in a place of its own run several rounds at once (`unicf` only)";
+    Divisibility "divisibility" "code has a version for launches in which no piece of an index such as `i % d` or `i >> n` ends within a gang (`unicf` only)";
+    PartialUnroll "partial_unroll" "loops in which each work-item walks along memory in a place of its own run several rounds at once (`unicf` only)";
 }
 
 /// What every switch is set to.
@@ -93,7 +93,7 @@ impl PassVersions {
 
 fn unknown_pass(name: &str) -> String {
     let names = || PassSwitch::ALL.iter().map(|switch| switch.name());
-    match crate::option_error::closest(name, names().chain(["all"])) {
+    match crate::option_error::closest_name(name, names().chain(["all"])) {
         Some(known) => format!("no pass is called '{name}' (did you mean '{known}'?)"),
         None => format!("no pass is called '{name}' (there are {})", names().collect::<Vec<_>>().join(", ")),
     }
@@ -136,20 +136,20 @@ mod tests {
 
     #[test]
     fn lists_hold_from_left_to_right() {
-        let set = PassVersions::default().with_list(" -all, +gates ,in_turn=always,").expect("a list");
+        let set = PassVersions::default().with_list(" -all, +gates ,per_lane_loops=always,").expect("a list");
         assert_eq!(set.get(PassSwitch::Gates), Versions::WherePays);
-        assert_eq!(set.get(PassSwitch::InTurn), Versions::Always);
-        assert_eq!(set.get(PassSwitch::WholePieces), Versions::Never);
+        assert_eq!(set.get(PassSwitch::PerLaneLoops), Versions::Always);
+        assert_eq!(set.get(PassSwitch::Divisibility), Versions::Never);
         assert_eq!(PassVersions::default().with_list(""), Ok(PassVersions::default()));
     }
 
     #[test]
     fn each_wrong_word_is_said() {
-        let list = "-gatess,gates,-in_turn,in_turn=never,-zebra";
+        let list = "-gatess,gates,-per_lane_loops,per_lane_loops=never,-zebra";
         let wrong = PassVersions::default().with_list(list).expect_err("words are wrong");
         assert_eq!(wrong[0], "no pass is called 'gatess' (did you mean 'gates'?)");
         assert_eq!(wrong[1], "'gates' is not -NAME, +NAME or NAME=always");
-        assert_eq!(wrong[2], "'in_turn=never' is not -NAME, +NAME or NAME=always");
+        assert_eq!(wrong[2], "'per_lane_loops=never' is not -NAME, +NAME or NAME=always");
         assert!(wrong[3].starts_with("no pass is called 'zebra' (there are gates, "), "{}", wrong[3]);
         assert_eq!(wrong.len(), 4);
     }

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum Space {
     /// One work-item's own memory (SPIR address space 0).
     Private,
-    /// Buffers (1).
+    /// Buffers, which all work-items share (1).
     Global,
     /// Read-only memory (2).
     Constant,
@@ -28,7 +28,7 @@ impl Space {
     }
 
     /// SPIR's number of this space.
-    pub fn number(self) -> u32 {
+    pub fn spir_number(self) -> u32 {
         self as u32
     }
 
@@ -49,11 +49,11 @@ impl Space {
 pub enum Type {
     /// An integer of 1 to 128 bits; `Int(1)` is the type of conditions.
     Int(u16),
-    /// IEEE binary16.
+    /// Floats of 16 bits (IEEE binary16).
     F16,
-    /// IEEE binary32.
+    /// Floats of 32 bits (IEEE binary32).
     F32,
-    /// IEEE binary64.
+    /// Floats of 64 bits (IEEE binary64).
     F64,
     /// A 64-bit address.
     Ptr(Space),
@@ -62,13 +62,13 @@ pub enum Type {
 impl Type {
     /// The type of conditions.
     pub const BOOL: Type = Type::Int(1);
-    /// 8-bit integer.
+    /// Integers of 8 bits.
     pub const I8: Type = Type::Int(8);
-    /// 16-bit integer.
+    /// Integers of 16 bits.
     pub const I16: Type = Type::Int(16);
-    /// 32-bit integer.
+    /// Integers of 32 bits.
     pub const I32: Type = Type::Int(32);
-    /// 64-bit integer.
+    /// Integers of 64 bits.
     pub const I64: Type = Type::Int(64);
 
     /// Width in bits.
@@ -102,19 +102,19 @@ impl Type {
     }
 
     /// The bits of a constant of this type that carry its value.
-    pub fn mask(self) -> u128 {
+    pub fn value_mask(self) -> u128 {
         u128::MAX >> (128 - self.bits())
     }
 }
 
 impl fmt::Display for Type {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Type::Int(w) => write!(f, "i{w}"),
-            Type::F16 => f.write_str("f16"),
-            Type::F32 => f.write_str("f32"),
-            Type::F64 => f.write_str("f64"),
-            Type::Ptr(space) => write!(f, "ptr.{}", space.name()),
+            Type::Int(w) => write!(formatter, "i{w}"),
+            Type::F16 => formatter.write_str("f16"),
+            Type::F32 => formatter.write_str("f32"),
+            Type::F64 => formatter.write_str("f64"),
+            Type::Ptr(space) => write!(formatter, "ptr.{}", space.name()),
         }
     }
 }

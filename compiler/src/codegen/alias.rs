@@ -7,7 +7,7 @@
 
 use inkwell::context::Context;
 use inkwell::values::{InstructionValue, MetadataValue};
-use lockstep_ir::analysis::origins::{Apart, Origin};
+use lockstep_ir::analysis::underlying_objects::{Apart, Origin};
 use lockstep_protocol::types::Space;
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ use std::cell::Cell;
 pub enum Part {
     /// What pointers to one address space reach.
     Space(Space),
-    /// Kept values.
+    /// Values that are kept over a barrier.
     Kept,
 }
 
@@ -31,7 +31,7 @@ const APART: [Part; 5] = [
 
 /// LLVM's alias scopes for the parts of memory.
 pub struct Scopes<'ctx> {
-    ctx: &'ctx Context,
+    context: &'ctx Context,
     scopes: Vec<MetadataValue<'ctx>>,
     /// The arguments that are apart from others.
     apart: Vec<Apart>,
@@ -45,29 +45,29 @@ pub struct Scopes<'ctx> {
 
 impl<'ctx> Scopes<'ctx> {
     /// Makes the scopes, given the arguments that are apart from others.
-    pub fn new(ctx: &'ctx Context, apart: Vec<Apart>) -> Scopes<'ctx> {
-        let domain = ctx.metadata_node(&[ctx.metadata_string("lockstep").into()]);
+    pub fn new(context: &'ctx Context, apart: Vec<Apart>) -> Scopes<'ctx> {
+        let domain = context.metadata_node(&[context.metadata_string("lockstep").into()]);
         let scope = |part: Part| {
             let name = match part {
                 Part::Space(space) => space.name(),
                 Part::Kept => "kept",
             };
-            ctx.metadata_node(&[ctx.metadata_string(name).into(), domain.into()])
+            context.metadata_node(&[context.metadata_string(name).into(), domain.into()])
         };
         // What is promised in one domain says nothing of another one's scopes.
-        let promises = ctx.metadata_node(&[ctx.metadata_string("lockstep arguments").into()]);
+        let promises = context.metadata_node(&[context.metadata_string("lockstep arguments").into()]);
         let argument = |number: usize| {
-            let name = ctx.metadata_string(&format!("argument {number}"));
-            ctx.metadata_node(&[name.into(), promises.into()])
+            let name = context.metadata_string(&format!("argument {number}"));
+            context.metadata_node(&[name.into(), promises.into()])
         };
         Scopes {
-            ctx,
+            context,
             scopes: APART.map(scope).to_vec(),
             arguments: (0..apart.len()).map(argument).collect(),
             apart,
             origin: Cell::new(Origin::Unknown),
-            scope_kind: ctx.get_kind_id("alias.scope"),
-            noalias_kind: ctx.get_kind_id("noalias"),
+            scope_kind: context.get_kind_id("alias.scope"),
+            noalias_kind: context.get_kind_id("noalias"),
         }
     }
 
@@ -87,7 +87,7 @@ impl<'ctx> Scopes<'ctx> {
     }
 
     /// Marks an instruction that touches these parts and no others.
-    pub fn mark(&self, inst: InstructionValue<'ctx>, parts: &[Part]) {
+    pub fn mark_parts(&self, instruction: InstructionValue<'ctx>, parts: &[Part]) {
         let touched = |part: Part| {
             let generic = parts.contains(&Part::Space(Space::Generic));
             let in_generic = [Space::Private, Space::Global, Space::Local].map(Part::Space).contains(&part);
@@ -102,10 +102,10 @@ impl<'ctx> Scopes<'ctx> {
                     scopes.push(scope.into());
                 }
             }
-            self.ctx.metadata_node(&scopes)
+            self.context.metadata_node(&scopes)
         };
         // Refused only for what is no node.
-        let _ = inst.set_metadata(list(true), self.scope_kind);
-        let _ = inst.set_metadata(list(false), self.noalias_kind);
+        let _ = instruction.set_metadata(list(true), self.scope_kind);
+        let _ = instruction.set_metadata(list(false), self.noalias_kind);
     }
 }

@@ -1,7 +1,7 @@
 //! Arithmetic: what computes a value from values alone: scalars from scalars, or vectors from vectors
 //! lane by lane.
 
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use super::estimates::Estimate;
 use inkwell::types::{IntType, VectorType};
 use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntValue, VectorValue};
@@ -10,62 +10,66 @@ use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, TernaryOp, U
 use lockstep_protocol::types::Type;
 
 /// The smallest signed number.
-fn lowest(ty: IntType<'_>) -> IntValue<'_> {
+fn lowest_signed(ty: IntType<'_>) -> IntValue<'_> {
     let top = ty.get_bit_width() - 1;
     let words = [if top < 64 { 1 << top } else { 0 }, if top < 64 { 0 } else { 1 << (top - 64) }];
     ty.const_int_arbitrary_precision(&words)
 }
 
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// An operation of one operand; `SpaceOf` is memory's.
     pub fn unary(
         &self,
-        op: UnaryOp,
-        fmf: FastMath,
-        from: Type,
-        to: Type,
-        arg: BasicValueEnum<'ctx>,
+        opcode: UnaryOp,
+        fast_math: FastMath,
+        from_type: Type,
+        to_type: Type,
+        argument: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let b = &self.builder;
-        let ty = self.ty_like(to, arg);
-        let cast = |op| b.build_cast(op, arg, ty, "");
-        let call = |name| self.intrinsic(name, &[ty], &[arg]);
-        let to_int = |name| self.intrinsic(name, &[ty, arg.get_type()], &[arg]);
+        let builder = &self.builder;
+        let ty = self.ty_like(to_type, argument);
+        let cast = |opcode| builder.build_cast(opcode, argument, ty, "");
+        let call = |name| self.call_intrinsic(name, &[ty], &[argument]);
+        let to_int = |name| self.call_intrinsic(name, &[ty, argument.get_type()], &[argument]);
         let count = |name| {
-            let zero_is_fine = self.ctx.bool_type().const_zero().into();
-            self.intrinsic(name, &[ty], &[arg, zero_is_fine])
+            let zero_is_fine = self.context.bool_type().const_zero().into();
+            self.call_intrinsic(name, &[ty], &[argument, zero_is_fine])
         };
-        let value = match op {
+        let value = match opcode {
             // SAFETY: the builder has a position, and the result is a value of the operand's type.
             UnaryOp::Freeze => unsafe {
-                BasicValueEnum::new(llvm_sys::core::LLVMBuildFreeze(b.as_mut_ptr(), arg.as_value_ref(), c"".as_ptr()))
+                BasicValueEnum::new(llvm_sys::core::LLVMBuildFreeze(
+                    builder.as_mut_ptr(),
+                    argument.as_value_ref(),
+                    c"".as_ptr(),
+                ))
             },
-            UnaryOp::Fneg => match arg {
-                BasicValueEnum::VectorValue(arg) => b.build_float_neg(arg, "")?.into(),
-                arg => b.build_float_neg(arg.into_float_value(), "")?.into(),
+            UnaryOp::Fneg => match argument {
+                BasicValueEnum::VectorValue(argument) => builder.build_float_neg(argument, "")?.into(),
+                argument => builder.build_float_neg(argument.into_float_value(), "")?.into(),
             },
-            UnaryOp::Trunc if from != to => cast(Op::Trunc)?,
-            UnaryOp::Zext if from != to => cast(Op::ZExt)?,
-            UnaryOp::Sext if from != to => cast(Op::SExt)?,
-            UnaryOp::FpTrunc if from != to => cast(Op::FPTrunc)?,
-            UnaryOp::FpExt if from != to => cast(Op::FPExt)?,
+            UnaryOp::Trunc if from_type != to_type => cast(Op::Trunc)?,
+            UnaryOp::Zext if from_type != to_type => cast(Op::ZExt)?,
+            UnaryOp::Sext if from_type != to_type => cast(Op::SExt)?,
+            UnaryOp::FpTrunc if from_type != to_type => cast(Op::FPTrunc)?,
+            UnaryOp::FpExt if from_type != to_type => cast(Op::FPExt)?,
             UnaryOp::FpToSi => cast(Op::FPToSI)?,
             UnaryOp::FpToUi => cast(Op::FPToUI)?,
-            UnaryOp::FpToSiSat | UnaryOp::FpToUiSat if from == Type::F16 => {
+            UnaryOp::FpToSiSat | UnaryOp::FpToUiSat if from_type == Type::F16 => {
                 // LLVM 22 turns NaN into the lowest i16 where the host has instructions for binary16.
-                let single = self.unary(UnaryOp::FpExt, FastMath(0), from, Type::F32, arg)?;
-                self.unary(op, fmf, Type::F32, to, single)?
+                let single = self.unary(UnaryOp::FpExt, FastMath(0), from_type, Type::F32, argument)?;
+                self.unary(opcode, fast_math, Type::F32, to_type, single)?
             }
             UnaryOp::FpToSiSat => to_int("llvm.fptosi.sat")?,
             UnaryOp::FpToUiSat => to_int("llvm.fptoui.sat")?,
-            UnaryOp::SiToFp | UnaryOp::UiToFp if to == Type::F16 && from.bits() > 64 => {
+            UnaryOp::SiToFp | UnaryOp::UiToFp if to_type == Type::F16 && from_type.bits() > 64 => {
                 // binary64 rounds only integers that are far too large for binary16.
-                let double = self.unary(op, FastMath(0), from, Type::F64, arg)?;
-                self.unary(UnaryOp::FpTrunc, fmf, Type::F64, to, double)?
+                let double = self.unary(opcode, FastMath(0), from_type, Type::F64, argument)?;
+                self.unary(UnaryOp::FpTrunc, fast_math, Type::F64, to_type, double)?
             }
             UnaryOp::SiToFp => cast(Op::SIToFP)?,
             UnaryOp::UiToFp => cast(Op::UIToFP)?,
-            UnaryOp::Bitcast if arg.get_type() != ty => cast(Op::BitCast)?,
+            UnaryOp::Bitcast if argument.get_type() != ty => cast(Op::BitCast)?,
             UnaryOp::PtrToInt => cast(Op::PtrToInt)?,
             UnaryOp::IntToPtr => cast(Op::IntToPtr)?,
             UnaryOp::Popcount => call("llvm.ctpop")?,
@@ -77,26 +81,26 @@ impl<'ctx> Emit<'ctx, '_> {
             UnaryOp::Fabs => call("llvm.fabs")?,
             UnaryOp::Sqrt => call("llvm.sqrt")?,
             UnaryOp::Rsqrt => {
-                let root = self.fast(call("llvm.sqrt")?, fmf);
+                let root = self.put_fast_math(call("llvm.sqrt")?, fast_math);
                 let one = self.constant(Type::F32, 1_f32.to_bits().into());
-                let one = match arg {
-                    BasicValueEnum::VectorValue(arg) => self.splat(one, arg.get_type().get_size())?.into(),
+                let one = match argument {
+                    BasicValueEnum::VectorValue(argument) => self.splat(one, argument.get_type().get_size())?.into(),
                     _ => one,
                 };
-                b.build_binop(Op::FDiv, one, root, "")?
+                builder.build_binop(Op::FDiv, one, root, "")?
             }
-            UnaryOp::RecipEstimate => return self.estimate(Estimate::Recip, arg),
-            UnaryOp::RsqrtEstimate if to == Type::F64 => return self.estimate(Estimate::RsqrtOfDouble, arg),
-            UnaryOp::RsqrtEstimate => return self.estimate(Estimate::Rsqrt, arg),
-            UnaryOp::RsqrtNative => return self.native_rsqrt(arg),
-            UnaryOp::Logb => return self.logb(arg),
-            UnaryOp::Significand => return self.significand(arg),
+            UnaryOp::RecipEstimate => return self.estimate(Estimate::Recip, argument),
+            UnaryOp::RsqrtEstimate if to_type == Type::F64 => return self.estimate(Estimate::RsqrtOfDouble, argument),
+            UnaryOp::RsqrtEstimate => return self.estimate(Estimate::Rsqrt, argument),
+            UnaryOp::RsqrtNative => return self.native_rsqrt(argument),
+            UnaryOp::Logb => return self.emit_logb(argument),
+            UnaryOp::Significand => return self.emit_significand(argument),
             UnaryOp::Floor => call("llvm.floor")?,
             UnaryOp::Ceil => call("llvm.ceil")?,
             UnaryOp::Ftrunc => call("llvm.trunc")?,
             UnaryOp::Rint => call("llvm.roundeven")?,
             UnaryOp::Round => call("llvm.round")?,
-            UnaryOp::Canonicalize if to == Type::F16 && !self.target.halves => self.quiet_half(arg)?,
+            UnaryOp::Canonicalize if to_type == Type::F16 && !self.target.halves => self.quiet_half(argument)?,
             UnaryOp::Canonicalize => call("llvm.canonicalize")?,
             // What changes nothing: casts between equal types, and all spaces are one memory.
             UnaryOp::Trunc
@@ -106,30 +110,32 @@ impl<'ctx> Emit<'ctx, '_> {
             | UnaryOp::FpExt
             | UnaryOp::Bitcast
             | UnaryOp::SpaceCast
-            | UnaryOp::SpaceOf => return Ok(arg),
+            | UnaryOp::SpaceOf => return Ok(argument),
         };
-        Ok(self.fast(value, fmf))
+        Ok(self.put_fast_math(value, fast_math))
     }
 
     /// An operation of two operands.
     pub fn binary(
         &self,
-        op: BinaryOp,
+        opcode: BinaryOp,
         flags: IntFlags,
-        fmf: FastMath,
-        [x, y]: [BasicValueEnum<'ctx>; 2],
+        fast_math: FastMath,
+        [left, right]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let fmf = if op == BinaryOp::Fdiv { fmf.with_exact_reciprocals() } else { fmf };
-        let plain = |op| self.builder.build_binop(op, x, y, "");
-        let call = |name| self.intrinsic(name, &[x.get_type()], &[x, y]);
-        let divide = |op, signed| -> Emitted<BasicValueEnum> {
-            let y = match (x, y) {
-                (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => self.divisors(signed, x, y)?,
-                (x, y) => self.divisor(signed, x.into_int_value(), y.into_int_value())?.into(),
+        let fast_math = if opcode == BinaryOp::Fdiv { fast_math.with_exact_reciprocals() } else { fast_math };
+        let plain = |opcode| self.builder.build_binop(opcode, left, right, "");
+        let call = |name| self.call_intrinsic(name, &[left.get_type()], &[left, right]);
+        let divide = |opcode, signed| -> Emitted<BasicValueEnum> {
+            let right = match (left, right) {
+                (BasicValueEnum::VectorValue(left), BasicValueEnum::VectorValue(right)) => {
+                    self.safe_divisors(signed, left, right)?
+                }
+                (left, right) => self.safe_divisor(signed, left.into_int_value(), right.into_int_value())?.into(),
             };
-            Ok(self.builder.build_binop(op, x, y, "")?)
+            Ok(self.builder.build_binop(opcode, left, right, "")?)
         };
-        let value = match op {
+        let value = match opcode {
             BinaryOp::Add => plain(Op::Add)?,
             BinaryOp::Sub => plain(Op::Sub)?,
             BinaryOp::Mul => plain(Op::Mul)?,
@@ -155,86 +161,93 @@ impl<'ctx> Emit<'ctx, '_> {
             BinaryOp::Fsub => plain(Op::FSub)?,
             BinaryOp::Fmul => plain(Op::FMul)?,
             BinaryOp::Fdiv => plain(Op::FDiv)?,
-            BinaryOp::QuotientEstimate => return self.quotient_estimate(x, y),
-            BinaryOp::Powered => return self.powered(x, y),
+            BinaryOp::QuotientEstimate => return self.quotient_estimate(left, right),
+            BinaryOp::Powered => return self.emit_powered(left, right),
             BinaryOp::Frem => plain(Op::FRem)?,
             BinaryOp::Fmin => call("llvm.minnum")?,
             BinaryOp::Fmax => call("llvm.maxnum")?,
             BinaryOp::Copysign => call("llvm.copysign")?,
         };
-        let can_wrap = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl);
+        let can_wrap = matches!(opcode, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl);
         let flags = if can_wrap { flags } else { IntFlags::default() };
-        Ok(self.fast(self.wrap(value, flags), fmf))
+        Ok(self.put_fast_math(self.put_wrap_flags(value, flags), fast_math))
     }
 
     /// A divisor with which the machine's division does not trap: OpenCL leaves the quotient by 0 and
     /// of MIN / -1 open, but rules out an exception.
-    fn divisor(&self, signed: bool, x: IntValue<'ctx>, y: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-        let b = &self.builder;
-        let ty = y.get_type();
+    fn safe_divisor(&self, signed: bool, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+        let builder = &self.builder;
+        let ty = right.get_type();
         let (zero, one, all_ones) = (ty.const_zero(), ty.const_int(1, false), ty.const_all_ones());
-        if y.is_const() && y != zero && (y != all_ones || !signed) {
-            return Ok(y);
+        if right.is_const() && right != zero && (right != all_ones || !signed) {
+            return Ok(right);
         }
-        let mut bad = b.build_int_compare(IntPredicate::EQ, y, zero, "")?;
+        let mut bad = builder.build_int_compare(IntPredicate::EQ, right, zero, "")?;
         if signed {
-            let smallest = b.build_int_compare(IntPredicate::EQ, x, lowest(ty), "")?;
-            let minus_one = b.build_int_compare(IntPredicate::EQ, y, all_ones, "")?;
-            let overflow = b.build_and(smallest, minus_one, "")?;
-            bad = b.build_or(bad, overflow, "")?;
+            let smallest = builder.build_int_compare(IntPredicate::EQ, left, lowest_signed(ty), "")?;
+            let minus_one = builder.build_int_compare(IntPredicate::EQ, right, all_ones, "")?;
+            let overflow = builder.build_and(smallest, minus_one, "")?;
+            bad = builder.build_or(bad, overflow, "")?;
         }
-        Ok(b.build_select(bad, one, y, "")?.into_int_value())
+        Ok(builder.build_select(bad, one, right, "")?.into_int_value())
     }
 
-    /// As [`Emit::divisor`], lane by lane.
-    fn divisors(&self, signed: bool, x: VectorValue<'ctx>, y: VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let b = &self.builder;
-        let ty = y.get_type();
+    /// As [`Emit::safe_divisor`], lane by lane.
+    fn safe_divisors(
+        &self,
+        signed: bool,
+        left: VectorValue<'ctx>,
+        right: VectorValue<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let builder = &self.builder;
+        let ty = right.get_type();
         let element = ty.get_element_type().into_int_type();
         let all = |value: IntValue<'ctx>| VectorType::const_vector(&vec![value; ty.get_size() as usize]);
-        let mut bad = b.build_int_compare(IntPredicate::EQ, y, ty.const_zero(), "")?;
+        let mut bad = builder.build_int_compare(IntPredicate::EQ, right, ty.const_zero(), "")?;
         if signed {
-            let smallest = b.build_int_compare(IntPredicate::EQ, x, all(lowest(element)), "")?;
-            let minus_one = b.build_int_compare(IntPredicate::EQ, y, all(element.const_all_ones()), "")?;
-            let overflow = b.build_and(smallest, minus_one, "")?;
-            bad = b.build_or(bad, overflow, "")?;
+            let smallest = builder.build_int_compare(IntPredicate::EQ, left, all(lowest_signed(element)), "")?;
+            let minus_one = builder.build_int_compare(IntPredicate::EQ, right, all(element.const_all_ones()), "")?;
+            let overflow = builder.build_and(smallest, minus_one, "")?;
+            bad = builder.build_or(bad, overflow, "")?;
         }
-        Ok(b.build_select(bad, all(element.const_int(1, false)), y, "").map(|y| y.as_basic_value_enum())?)
+        Ok(builder
+            .build_select(bad, all(element.const_int(1, false)), right, "")
+            .map(|right| right.as_basic_value_enum())?)
     }
 
     /// An operation of three operands.
     pub fn ternary(
         &self,
-        op: TernaryOp,
-        fmf: FastMath,
+        opcode: TernaryOp,
+        fast_math: FastMath,
         ty: Type,
-        [x, y, z]: [BasicValueEnum<'ctx>; 3],
+        [left, right, z]: [BasicValueEnum<'ctx>; 3],
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let b = &self.builder;
-        let call = |name| self.intrinsic(name, &[z.get_type()], &[x, y, z]);
-        let value = match op {
-            TernaryOp::Select => match x {
-                BasicValueEnum::VectorValue(x) => b.build_select(x, y, z, "")?,
-                x => b.build_select(x.into_int_value(), y, z, "")?,
+        let builder = &self.builder;
+        let call = |name| self.call_intrinsic(name, &[z.get_type()], &[left, right, z]);
+        let value = match opcode {
+            TernaryOp::Select => match left {
+                BasicValueEnum::VectorValue(left) => builder.build_select(left, right, z, "")?,
+                left => builder.build_select(left.into_int_value(), right, z, "")?,
             },
             TernaryOp::Fma if ty == Type::F16 && !self.target.halves => {
-                return self.half_fma([x, y, z], fmf);
+                return self.half_fma([left, right, z], fast_math);
             }
             TernaryOp::FmulAdd if ty == Type::F16 && !self.target.halves => {
-                let product = b.build_binop(Op::FMul, x, y, "")?;
-                b.build_binop(Op::FAdd, self.fast(product, fmf), z, "")?
+                let product = builder.build_binop(Op::FMul, left, right, "")?;
+                builder.build_binop(Op::FAdd, self.put_fast_math(product, fast_math), z, "")?
             }
             TernaryOp::Fma => call("llvm.fma")?,
             TernaryOp::FmulAdd => call("llvm.fmuladd")?,
-            TernaryOp::Scaled => return self.scaled(ty, [x, y, z]),
-            TernaryOp::Fshl | TernaryOp::Fshr if x != y && x.is_vector_value() => {
-                return self.funnel_shift(op == TernaryOp::Fshl, ty, [x, y, z]);
+            TernaryOp::Scaled => return self.emit_scaled(ty, [left, right, z]),
+            TernaryOp::Fshl | TernaryOp::Fshr if left != right && left.is_vector_value() => {
+                return self.funnel_shift(opcode == TernaryOp::Fshl, ty, [left, right, z]);
             }
             TernaryOp::Fshl => call("llvm.fshl")?,
             TernaryOp::Fshr => call("llvm.fshr")?,
         };
-        let flags = if ty.is_float() { fmf } else { FastMath(0) };
-        Ok(self.fast(value, flags))
+        let flags = if ty.is_float() { fast_math } else { FastMath(0) };
+        Ok(self.put_fast_math(value, flags))
     }
 
     /// The upper or lower half of two vectors' lanes side by side, shifted by amounts modulo their width. LLVM 22 makes
@@ -244,63 +257,64 @@ impl<'ctx> Emit<'ctx, '_> {
         &self,
         left: bool,
         ty: Type,
-        [x, y, amount]: [BasicValueEnum<'ctx>; 3],
+        [operand, right, amount]: [BasicValueEnum<'ctx>; 3],
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let b = &self.builder;
+        let builder = &self.builder;
         let lanes = amount.into_vector_value().get_type().get_size();
         let bits = u128::from(ty.bits());
         let splat = |bits| -> Emitted<BasicValueEnum<'ctx>> { Ok(self.splat(self.constant(ty, bits), lanes)?.into()) };
         let by = if bits.is_power_of_two() {
-            b.build_binop(Op::And, amount, splat(bits - 1)?, "")?
+            builder.build_binop(Op::And, amount, splat(bits - 1)?, "")?
         } else {
-            b.build_binop(Op::URem, amount, splat(bits)?, "")?
+            builder.build_binop(Op::URem, amount, splat(bits)?, "")?
         };
         // What comes from the other side is shifted once and then by one less, as no shift may be as wide as a lane.
-        let rest = b.build_binop(Op::Sub, splat(bits - 1)?, by, "")?;
+        let rest = builder.build_binop(Op::Sub, splat(bits - 1)?, by, "")?;
         let (one, [upper, lower]) = (splat(1)?, if left { [by, rest] } else { [rest, by] });
-        let x = if left { x } else { b.build_binop(Op::Shl, x, one, "")? };
-        let y = if left { b.build_binop(Op::LShr, y, one, "")? } else { y };
-        let (x, y) = (b.build_binop(Op::Shl, x, upper, "")?, b.build_binop(Op::LShr, y, lower, "")?);
-        Ok(b.build_binop(Op::Or, x, y, "")?)
+        let operand = if left { operand } else { builder.build_binop(Op::Shl, operand, one, "")? };
+        let right = if left { builder.build_binop(Op::LShr, right, one, "")? } else { right };
+        let (operand, right) =
+            (builder.build_binop(Op::Shl, operand, upper, "")?, builder.build_binop(Op::LShr, right, lower, "")?);
+        Ok(builder.build_binop(Op::Or, operand, right, "")?)
     }
 
     /// A number in binary16 with NaN made quiet, on hosts that do not compute in it: LLVM 22 has no instructions for that
     /// there, and ends the process.
-    fn quiet_half(&self, arg: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let b = &self.builder;
-        let (half, integer) = (arg.get_type(), self.ty_like(Type::Int(16), arg));
+    fn quiet_half(&self, argument: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let builder = &self.builder;
+        let (half, integer) = (argument.get_type(), self.ty_like(Type::Int(16), argument));
         let all = |bits| -> Emitted<BasicValueEnum<'ctx>> {
             let scalar = self.constant(Type::Int(16), bits);
             let lanes = integer.is_vector_type().then(|| integer.into_vector_type().get_size());
             lanes.map_or(Ok(scalar), |lanes| Ok(self.splat(scalar, lanes)?.into()))
         };
-        let bits = b.build_cast(Op::BitCast, arg, integer, "")?;
-        let quiet = b.build_binop(Op::Or, bits, all(0x0200)?, "")?;
-        let magnitude = b.build_binop(Op::And, bits, all(0x7fff)?, "")?;
+        let bits = builder.build_cast(Op::BitCast, argument, integer, "")?;
+        let quiet = builder.build_binop(Op::Or, bits, all(0x0200)?, "")?;
+        let magnitude = builder.build_binop(Op::And, bits, all(0x7fff)?, "")?;
         let nan = self.icmp(IntCc::Ugt, [magnitude, all(0x7c00)?])?;
         let bits = self.ternary(TernaryOp::Select, FastMath(0), Type::Int(16), [nan, quiet, bits])?;
-        Ok(b.build_cast(Op::BitCast, bits, half, "")?)
+        Ok(builder.build_cast(Op::BitCast, bits, half, "")?)
     }
 
     /// A fused multiply-add in binary16 on hosts without one. In binary64 the product is exact, and
     /// the sum rounds only where that cannot change its rounding to 11 bits (two 11-bit factors, 40
     /// binary orders of magnitude at most).
-    fn half_fma(&self, args: [BasicValueEnum<'ctx>; 3], fmf: FastMath) -> Emitted<BasicValueEnum<'ctx>> {
-        let double = self.ty_like(Type::F64, args[0]);
-        let mut wide = [args[0]; 3];
-        for (wide, arg) in wide.iter_mut().zip(args) {
-            *wide = self.builder.build_cast(Op::FPExt, arg, double, "")?;
+    fn half_fma(&self, arguments: [BasicValueEnum<'ctx>; 3], fast_math: FastMath) -> Emitted<BasicValueEnum<'ctx>> {
+        let double = self.ty_like(Type::F64, arguments[0]);
+        let mut wide = [arguments[0]; 3];
+        for (wide, argument) in wide.iter_mut().zip(arguments) {
+            *wide = self.builder.build_cast(Op::FPExt, argument, double, "")?;
         }
         let product = self.builder.build_binop(Op::FMul, wide[0], wide[1], "")?;
-        let product = self.fast(product, fmf);
+        let product = self.put_fast_math(product, fast_math);
         let sum = self.builder.build_binop(Op::FAdd, product, wide[2], "")?;
-        let half = self.ty_like(Type::F16, args[0]);
-        Ok(self.builder.build_cast(Op::FPTrunc, self.fast(sum, fmf), half, "")?)
+        let half = self.ty_like(Type::F16, arguments[0]);
+        Ok(self.builder.build_cast(Op::FPTrunc, self.put_fast_math(sum, fast_math), half, "")?)
     }
 
     /// An integer or pointer comparison.
-    pub fn icmp(&self, cc: IntCc, [x, y]: [BasicValueEnum<'ctx>; 2]) -> Emitted<BasicValueEnum<'ctx>> {
-        let predicate = match cc {
+    pub fn icmp(&self, comparison: IntCc, [left, right]: [BasicValueEnum<'ctx>; 2]) -> Emitted<BasicValueEnum<'ctx>> {
+        let predicate = match comparison {
             IntCc::Eq => IntPredicate::EQ,
             IntCc::Ne => IntPredicate::NE,
             IntCc::Slt => IntPredicate::SLT,
@@ -312,20 +326,25 @@ impl<'ctx> Emit<'ctx, '_> {
             IntCc::Ugt => IntPredicate::UGT,
             IntCc::Uge => IntPredicate::UGE,
         };
-        Ok(match (x, y) {
+        Ok(match (left, right) {
             (BasicValueEnum::PointerValue(x), BasicValueEnum::PointerValue(y)) => {
                 self.builder.build_int_compare(predicate, x, y, "")?.into()
             }
-            (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => {
-                self.builder.build_int_compare(predicate, x, y, "")?.into()
+            (BasicValueEnum::VectorValue(left), BasicValueEnum::VectorValue(right)) => {
+                self.builder.build_int_compare(predicate, left, right, "")?.into()
             }
-            _ => self.builder.build_int_compare(predicate, x.into_int_value(), y.into_int_value(), "")?.into(),
+            _ => self.builder.build_int_compare(predicate, left.into_int_value(), right.into_int_value(), "")?.into(),
         })
     }
 
     /// A float comparison.
-    pub fn fcmp(&self, cc: FloatCc, fmf: FastMath, [x, y]: [BasicValueEnum<'ctx>; 2]) -> Emitted<BasicValueEnum<'ctx>> {
-        let predicate = match cc {
+    pub fn fcmp(
+        &self,
+        comparison: FloatCc,
+        fast_math: FastMath,
+        [left, right]: [BasicValueEnum<'ctx>; 2],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let predicate = match comparison {
             FloatCc::Oeq => FloatPredicate::OEQ,
             FloatCc::Ogt => FloatPredicate::OGT,
             FloatCc::Oge => FloatPredicate::OGE,
@@ -341,15 +360,15 @@ impl<'ctx> Emit<'ctx, '_> {
             FloatCc::Ule => FloatPredicate::ULE,
             FloatCc::Une => FloatPredicate::UNE,
         };
-        let value = match (x, y) {
-            (BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(y)) => {
-                self.builder.build_float_compare(predicate, x, y, "")?.as_basic_value_enum()
+        let value = match (left, right) {
+            (BasicValueEnum::VectorValue(left), BasicValueEnum::VectorValue(right)) => {
+                self.builder.build_float_compare(predicate, left, right, "")?.as_basic_value_enum()
             }
-            (x, y) => {
-                let (x, y) = (x.into_float_value(), y.into_float_value());
-                self.builder.build_float_compare(predicate, x, y, "")?.as_basic_value_enum()
+            (left, right) => {
+                let (operand, y) = (left.into_float_value(), right.into_float_value());
+                self.builder.build_float_compare(predicate, operand, y, "")?.as_basic_value_enum()
             }
         };
-        Ok(self.fast(value, fmf))
+        Ok(self.put_fast_math(value, fast_math))
     }
 }

@@ -1,6 +1,6 @@
 //! Calls out of generated code, with one work-item's operands.
 
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use super::frame::Frame;
 use crate::codegen::error::CodegenError;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -9,42 +9,43 @@ use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, InstructionOpcode,
 use lockstep_protocol::kernel_abi::{READ_CLOCK, YIELD};
 use lockstep_protocol::types::Type;
 
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// Calls a function of the host's C library. It is pure, whatever it does to `errno`.
     pub fn call_host(
         &self,
         name: &str,
-        args: &[(Type, BasicValueEnum<'ctx>)],
+        arguments: &[(Type, BasicValueEnum<'ctx>)],
         result: Type,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let function = match self.module.get_function(name) {
             Some(function) => function,
             None => {
-                let params: Vec<BasicMetadataTypeEnum> = args.iter().map(|&(ty, _)| self.ty(ty).into()).collect();
-                let ty = self.ty(result).fn_type(&params, false);
+                let params: Vec<BasicMetadataTypeEnum> =
+                    arguments.iter().map(|&(ty, _)| self.value_type(ty).into()).collect();
+                let ty = self.value_type(result).fn_type(&params, false);
                 let function = self.module.add_function(name, ty, None);
                 for attribute in ["nounwind", "willreturn", "nofree", "nosync", "memory"] {
                     let kind = Attribute::get_named_enum_kind_id(attribute);
-                    let attribute = self.ctx.create_enum_attribute(kind, 0);
+                    let attribute = self.context.create_enum_attribute(kind, 0);
                     function.add_attribute(AttributeLoc::Function, attribute);
                 }
                 function
             }
         };
-        let values: Vec<BasicMetadataValueEnum> = args.iter().map(|&(_, value)| value.into()).collect();
-        let call = self.builder.build_call(function, &values, "")?;
-        call.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult(format!("the call of {name}")))
+        let values: Vec<BasicMetadataValueEnum> = arguments.iter().map(|&(_, value)| value.into()).collect();
+        let call_site = self.builder.build_call(function, &values, "")?;
+        call_site.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult(format!("the call of {name}")))
     }
 
     /// Reads the clock. LLVM is not told what the function does to memory, so it takes the call for one that may do
     /// anything: readings keep their order, and their place among accesses.
-    pub fn clock(&self) -> Emitted<IntValue<'ctx>> {
+    pub fn read_clock(&self) -> Emitted<IntValue<'ctx>> {
         let function = self.module.get_function(READ_CLOCK).unwrap_or_else(|| {
-            let function = self.module.add_function(READ_CLOCK, self.i64().fn_type(&[], false), None);
+            let function = self.module.add_function(READ_CLOCK, self.i64_type().fn_type(&[], false), None);
             // Two readings on two ways are not one before the ways part.
             for attribute in ["nounwind", "willreturn", "nomerge"] {
                 let kind = Attribute::get_named_enum_kind_id(attribute);
-                function.add_attribute(AttributeLoc::Function, self.ctx.create_enum_attribute(kind, 0));
+                function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
             }
             function
         });
@@ -56,9 +57,9 @@ impl<'ctx> Emit<'ctx, '_> {
     /// function does.
     pub fn let_others_go_on(&self) -> Emitted<()> {
         let function = self.module.get_function(YIELD).unwrap_or_else(|| {
-            let function = self.module.add_function(YIELD, self.ctx.void_type().fn_type(&[], false), None);
+            let function = self.module.add_function(YIELD, self.context.void_type().fn_type(&[], false), None);
             let nounwind = Attribute::get_named_enum_kind_id("nounwind");
-            function.add_attribute(AttributeLoc::Function, self.ctx.create_enum_attribute(nounwind, 0));
+            function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(nounwind, 0));
             function
         });
         self.builder.build_call(function, &[], "")?;
@@ -66,34 +67,40 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// Packs the arguments and calls the launch's printf.
-    pub fn printf(
+    pub fn call_printf(
         &self,
         frame: &Frame<'ctx>,
         format: u32,
-        args: &[(Type, BasicValueEnum<'ctx>)],
+        arguments: &[(Type, BasicValueEnum<'ctx>)],
     ) -> Emitted<IntValue<'ctx>> {
-        let b = &self.builder;
+        let builder = &self.builder;
         let area = frame.printf_args.ok_or(CodegenError::Missing("memory for the arguments of printf"))?;
-        for (index, &(ty, value)) in args.iter().enumerate() {
+        for (index, &(ty, value)) in arguments.iter().enumerate() {
             let packed = match ty {
                 Type::F64 => value,
-                Type::F16 | Type::F32 => b.build_cast(InstructionOpcode::FPExt, value, self.ctx.f64_type(), "")?,
-                Type::Int(bits) if bits < 64 => b.build_cast(InstructionOpcode::ZExt, value, self.i64(), "")?,
-                Type::Int(bits) if bits > 64 => b.build_cast(InstructionOpcode::Trunc, value, self.i64(), "")?,
+                Type::F16 | Type::F32 => {
+                    builder.build_cast(InstructionOpcode::FPExt, value, self.context.f64_type(), "")?
+                }
+                Type::Int(bits) if bits < 64 => {
+                    builder.build_cast(InstructionOpcode::ZExt, value, self.i64_type(), "")?
+                }
+                Type::Int(bits) if bits > 64 => {
+                    builder.build_cast(InstructionOpcode::Trunc, value, self.i64_type(), "")?
+                }
                 Type::Int(_) | Type::Ptr(_) => value,
             };
-            b.build_store(self.within(area, 8 * index as u64)?, packed)?;
+            builder.build_store(self.offset_inside(area, 8 * index as u64)?, packed)?;
         }
-        let (i32, ptr) = (self.ctx.i32_type(), self.ptr());
-        let ty = i32.fn_type(&[ptr.into(), i32.into(), ptr.into()], false);
+        let (i32, pointer_type) = (self.context.i32_type(), self.pointer_type());
+        let ty = i32.fn_type(&[pointer_type.into(), i32.into(), pointer_type.into()], false);
         let (function, context) = frame.printf;
         let format = i32.const_int(format.into(), false);
-        let args = [context.into(), format.into(), area.into()];
-        let call = b.build_indirect_call(ty, function, &args, "")?;
+        let arguments = [context.into(), format.into(), area.into()];
+        let call_site = builder.build_indirect_call(ty, function, &arguments, "")?;
         let nounwind = Attribute::get_named_enum_kind_id("nounwind");
-        let nounwind = self.ctx.create_enum_attribute(nounwind, 0);
-        call.add_attribute(AttributeLoc::Function, nounwind);
-        let result = call.try_as_basic_value().basic();
+        let nounwind = self.context.create_enum_attribute(nounwind, 0);
+        call_site.add_attribute(AttributeLoc::Function, nounwind);
+        let result = call_site.try_as_basic_value().basic();
         Ok(result.ok_or_else(|| CodegenError::NoResult("the call of printf".into()))?.into_int_value())
     }
 }

@@ -1,6 +1,6 @@
 //! Copies of counters: what they begin with, and how they are combined with the buffer.
 
-use super::emit::{Emit, Emitted, vector_of};
+use super::emit::{Emitted, Emitter, vector_of};
 use super::frame::Frame;
 use crate::codegen::error::CodegenError;
 use inkwell::IntPredicate;
@@ -13,45 +13,48 @@ use lockstep_protocol::types::Space;
 const PIECE: u64 = 64;
 
 /// Fills the copies with what changes nothing, before the first group of a call.
-pub fn begin<'ctx>(emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>, kernel: &Kernel) -> Emitted<()> {
-    each_piece(emit, frame, kernel, |_, piece, unchanged, _| {
-        let store = emit.builder.build_store(piece, unchanged)?;
+pub fn fill_copies<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, kernel: &Kernel) -> Emitted<()> {
+    each_piece(emitter, frame, kernel, |_, piece, unchanged, _| {
+        let store = emitter.builder.build_store(piece, unchanged)?;
         Ok(store.set_alignment(PIECE as u32)?)
     })
 }
 
 /// Does to the buffers what was done to the copies, behind the last group. Only elements that were changed are accessed:
 /// a copy may be longer than the buffer.
-pub fn end<'ctx>(emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>, kernel: &Kernel) -> Emitted<()> {
-    each_piece(emit, frame, kernel, |counters, piece, unchanged, offset| {
-        let b = &emit.builder;
+pub fn merge_copies<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, kernel: &Kernel) -> Emitted<()> {
+    each_piece(emitter, frame, kernel, |counters, piece, unchanged, offset| {
+        let builder = &emitter.builder;
         let ty = unchanged.get_type();
-        let found = b.build_load(ty, piece, "")?.into_vector_value();
-        let changed = b.build_int_compare(IntPredicate::NE, found, unchanged, "")?;
-        let bits = b.build_bit_cast(changed, emit.int(ty.get_size()), "")?.into_int_value();
-        let bits = b.build_int_z_extend(bits, emit.i64(), "")?;
-        let (here, head, behind) = (emit.here()?, emit.block("counter"), emit.block("counters.next"));
-        let zero = emit.const64(0);
-        let any = b.build_int_compare(IntPredicate::NE, bits, zero, "")?;
-        b.build_conditional_branch(any, head, behind)?;
-        emit.at(head);
-        let left = emit.phi(emit.i64(), &[(&bits, here)], "changed")?;
+        let found = builder.build_load(ty, piece, "")?.into_vector_value();
+        let changed = builder.build_int_compare(IntPredicate::NE, found, unchanged, "")?;
+        let bits = builder.build_bit_cast(changed, emitter.int_type(ty.get_size()), "")?.into_int_value();
+        let bits = builder.build_int_z_extend(bits, emitter.i64_type(), "")?;
+        let (current_block, head, behind) =
+            (emitter.current_block()?, emitter.append_block("counter"), emitter.append_block("counters.next"));
+        let zero = emitter.const64(0);
+        let any_lane = builder.build_int_compare(IntPredicate::NE, bits, zero, "")?;
+        builder.build_conditional_branch(any_lane, head, behind)?;
+        emitter.position_at(head);
+        let left = emitter.phi(emitter.i64_type(), &[(&bits, current_block)], "changed")?;
         let now = left.as_basic_value().into_int_value();
-        let not_none = emit.ctx.bool_type().const_int(1, false);
-        let number = emit.intrinsic("llvm.cttz", &[emit.i64().into()], &[now.into(), not_none.into()])?;
+        let not_none = emitter.context.bool_type().const_int(1, false);
+        let number =
+            emitter.call_intrinsic("llvm.cttz", &[emitter.i64_type().into()], &[now.into(), not_none.into()])?;
         let number = number.into_int_value();
-        let bytes = emit.mul(number, emit.const64(counters.ty.bytes().into()))?;
-        let (value, _) = emit.load(counters.ty, emit.offset(piece, bytes, false)?, counters.ty.bytes())?;
+        let bytes = emitter.mul(number, emitter.const64(counters.ty.bytes().into()))?;
+        let (value, _) =
+            emitter.load(counters.ty, emitter.offset_address(piece, bytes, false)?, counters.ty.bytes())?;
         let buffer = frame.inputs[counters.input as usize].into_pointer_value();
-        let place = emit.offset(buffer, emit.add(offset, bytes)?, false)?;
+        let address = emitter.offset_address(buffer, emitter.add(offset, bytes)?, false)?;
         // What was taken from nothing is added.
-        let op = if counters.op == AtomicOp::Sub { AtomicOp::Add } else { counters.op };
-        emit.atomic_rmw(op, Ordering::Relaxed, counters.ty, place, Space::Global, value)?;
-        let rest = b.build_and(now, b.build_int_sub(now, emit.const64(1), "")?, "")?;
-        left.add_incoming(&[(&rest, emit.here()?)]);
-        let more = b.build_int_compare(IntPredicate::NE, rest, zero, "")?;
-        b.build_conditional_branch(more, head, behind)?;
-        emit.at(behind);
+        let opcode = if counters.opcode == AtomicOp::Sub { AtomicOp::Add } else { counters.opcode };
+        emitter.atomic_rmw(opcode, Ordering::Relaxed, counters.ty, address, Space::Global, value)?;
+        let rest = builder.build_and(now, builder.build_int_sub(now, emitter.const64(1), "")?, "")?;
+        left.add_incoming(&[(&rest, emitter.current_block()?)]);
+        let more = builder.build_int_compare(IntPredicate::NE, rest, zero, "")?;
+        builder.build_conditional_branch(more, head, behind)?;
+        emitter.position_at(behind);
         Ok(())
     })
 }
@@ -59,30 +62,31 @@ pub fn end<'ctx>(emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>, kernel: &Kernel) ->
 /// Emits loops over the pieces of all copies, whose bodies get what a piece is of, its address, a piece in which nothing is
 /// changed, and its offset in the copy.
 fn each_piece<'ctx>(
-    emit: &Emit<'ctx, '_>,
+    emitter: &Emitter<'ctx, '_>,
     frame: &Frame<'ctx>,
     kernel: &Kernel,
     body: impl Fn(Counters, PointerValue<'ctx>, VectorValue<'ctx>, IntValue<'ctx>) -> Emitted<()>,
 ) -> Emitted<()> {
-    let b = &emit.builder;
-    for (copy, data) in frame.locals.iter().zip(kernel.locals.values()) {
-        let Some(counters) = data.counters else { continue };
+    let builder = &emitter.builder;
+    for (copy, local_data) in frame.locals.iter().zip(kernel.locals.values()) {
+        let Some(counters) = local_data.counters else { continue };
         let count = (PIECE / u64::from(counters.ty.bytes())) as u32;
-        let bits = find_neutral_operand(counters.op, counters.ty)
-            .ok_or(CodegenError::NoNeutralOperand { op: counters.op.name(), ty: counters.ty })?;
-        let unchanged = emit.splat(emit.constant(counters.ty, bits), count)?;
-        debug_assert_eq!(unchanged.get_type(), vector_of(emit.ty(counters.ty), count));
-        let (here, head, behind) = (emit.here()?, emit.block("counters"), emit.block("counters.done"));
-        b.build_unconditional_branch(head)?;
-        emit.at(head);
-        let offset = emit.phi(emit.i64(), &[(&emit.const64(0), here)], "offset")?;
-        let at = offset.as_basic_value().into_int_value();
-        body(counters, emit.offset(*copy, at, false)?, unchanged, at)?;
-        let next = emit.add(at, emit.const64(PIECE))?;
-        offset.add_incoming(&[(&next, emit.here()?)]);
-        let more = b.build_int_compare(IntPredicate::ULT, next, emit.const64(data.size), "")?;
-        b.build_conditional_branch(more, head, behind)?;
-        emit.at(behind);
+        let bits = find_neutral_operand(counters.opcode, counters.ty)
+            .ok_or(CodegenError::NoNeutralOperand { op: counters.opcode.name(), ty: counters.ty })?;
+        let unchanged = emitter.splat(emitter.constant(counters.ty, bits), count)?;
+        debug_assert_eq!(unchanged.get_type(), vector_of(emitter.value_type(counters.ty), count));
+        let (current_block, head, behind) =
+            (emitter.current_block()?, emitter.append_block("counters"), emitter.append_block("counters.done"));
+        builder.build_unconditional_branch(head)?;
+        emitter.position_at(head);
+        let offset = emitter.phi(emitter.i64_type(), &[(&emitter.const64(0), current_block)], "offset")?;
+        let index = offset.as_basic_value().into_int_value();
+        body(counters, emitter.offset_address(*copy, index, false)?, unchanged, index)?;
+        let next = emitter.add(index, emitter.const64(PIECE))?;
+        offset.add_incoming(&[(&next, emitter.current_block()?)]);
+        let more = builder.build_int_compare(IntPredicate::ULT, next, emitter.const64(local_data.size), "")?;
+        builder.build_conditional_branch(more, head, behind)?;
+        emitter.position_at(behind);
     }
     Ok(())
 }

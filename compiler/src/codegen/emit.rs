@@ -26,9 +26,9 @@ use std::num::NonZeroU32;
 pub type Emitted<T> = Result<T, CodegenError>;
 
 /// Where the generated instructions go.
-pub struct Emit<'ctx, 'm> {
+pub struct Emitter<'ctx, 'm> {
     /// Owner of types and constants.
-    pub ctx: &'ctx Context,
+    pub context: &'ctx Context,
     /// The module under construction.
     pub module: &'m Module<'ctx>,
     /// The current position.
@@ -45,96 +45,98 @@ pub struct Emit<'ctx, 'm> {
     pub place: &'m Cell<SourceLoc>,
 }
 
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// The LLVM integer type of this many bits (at least 1).
-    pub fn int(&self, bits: u32) -> IntType<'ctx> {
+    pub fn int_type(&self, bits: u32) -> IntType<'ctx> {
         let bits = NonZeroU32::new(bits).unwrap_or(NonZeroU32::MIN);
-        self.ctx.custom_width_int_type(bits).unwrap_or_else(|_| self.ctx.i128_type())
+        self.context.custom_width_int_type(bits).unwrap_or_else(|_| self.context.i128_type())
     }
 
-    /// i64.
-    pub fn i64(&self) -> IntType<'ctx> {
-        self.ctx.i64_type()
+    /// The type of integers of 64 bits.
+    pub fn i64_type(&self) -> IntType<'ctx> {
+        self.context.i64_type()
     }
 
     /// The type of all addresses: on the host, every space is flat memory.
-    pub fn ptr(&self) -> PointerType<'ctx> {
-        self.ctx.ptr_type(AddressSpace::default())
+    pub fn pointer_type(&self) -> PointerType<'ctx> {
+        self.context.ptr_type(AddressSpace::default())
     }
 
     /// The type of a value in registers.
-    pub fn ty(&self, ty: Type) -> BasicTypeEnum<'ctx> {
+    pub fn value_type(&self, ty: Type) -> BasicTypeEnum<'ctx> {
         match ty {
-            Type::Int(bits) => self.int(bits.into()).into(),
-            Type::F16 => self.ctx.f16_type().into(),
-            Type::F32 => self.ctx.f32_type().into(),
-            Type::F64 => self.ctx.f64_type().into(),
-            Type::Ptr(_) => self.ptr().into(),
+            Type::Int(bits) => self.int_type(bits.into()).into(),
+            Type::F16 => self.context.f16_type().into(),
+            Type::F32 => self.context.f32_type().into(),
+            Type::F64 => self.context.f64_type().into(),
+            Type::Ptr(_) => self.pointer_type().into(),
         }
     }
 
     /// The type of a value with as many lanes as another value has.
     pub fn ty_like(&self, ty: Type, like: BasicValueEnum<'ctx>) -> BasicTypeEnum<'ctx> {
         match like {
-            BasicValueEnum::VectorValue(like) => vector_of(self.ty(ty), like.get_type().get_size()).into(),
-            _ => self.ty(ty),
+            BasicValueEnum::VectorValue(like) => vector_of(self.value_type(ty), like.get_type().get_size()).into(),
+            _ => self.value_type(ty),
         }
     }
 
     /// The type of a value in memory: integers are zero-extended to whole bytes.
     pub fn memory_ty(&self, ty: Type) -> BasicTypeEnum<'ctx> {
         match ty {
-            Type::Int(_) => self.int(ty.bytes() * 8).into(),
-            _ => self.ty(ty),
+            Type::Int(_) => self.int_type(ty.bytes() * 8).into(),
+            _ => self.value_type(ty),
         }
     }
 
     /// A constant by its bits.
     pub fn constant(&self, ty: Type, bits: u128) -> BasicValueEnum<'ctx> {
         let words = [bits as u64, (bits >> 64) as u64];
-        let int = self.int(ty.bits());
-        let int = int.const_int_arbitrary_precision(&words[..ty.bits().div_ceil(64) as usize]);
+        let int_type = self.int_type(ty.bits());
+        let integer = int_type.const_int_arbitrary_precision(&words[..ty.bits().div_ceil(64) as usize]);
         match ty {
-            Type::Int(_) => int.into(),
-            Type::Ptr(_) if bits == 0 => self.ptr().const_null().into(),
-            Type::Ptr(_) => int.const_to_pointer(self.ptr()).into(),
+            Type::Int(_) => integer.into(),
+            Type::Ptr(_) if bits == 0 => self.pointer_type().const_null().into(),
+            Type::Ptr(_) => integer.const_to_pointer(self.pointer_type()).into(),
             Type::F16 | Type::F32 | Type::F64 => {
-                let to = self.ty(ty);
+                let to = self.value_type(ty);
                 // SAFETY: both are of one width, and the result is a constant of type `to`.
-                unsafe { BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(int.as_value_ref(), to.as_type_ref())) }
+                unsafe {
+                    BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(integer.as_value_ref(), to.as_type_ref()))
+                }
             }
         }
     }
 
     /// An i64 constant.
     pub fn const64(&self, value: u64) -> IntValue<'ctx> {
-        self.i64().const_int(value, false)
+        self.i64_type().const_int(value, false)
     }
 
     /// A new block at the end of the function.
-    pub fn block(&self, name: &str) -> BasicBlock<'ctx> {
-        self.ctx.append_basic_block(self.function, name)
+    pub fn append_block(&self, name: &str) -> BasicBlock<'ctx> {
+        self.context.append_basic_block(self.function, name)
     }
 
     /// Goes on at the end of a block.
-    pub fn at(&self, block: BasicBlock<'ctx>) {
+    pub fn position_at(&self, block: BasicBlock<'ctx>) {
         self.builder.position_at_end(block);
     }
 
     /// The block the current position is in.
-    pub fn here(&self) -> Emitted<BasicBlock<'ctx>> {
+    pub fn current_block(&self) -> Emitted<BasicBlock<'ctx>> {
         self.builder.get_insert_block().ok_or(CodegenError::Missing("block to append to"))
     }
 
     /// Calls an intrinsic, overloaded on `types`, that has a result.
-    pub fn intrinsic(
+    pub fn call_intrinsic(
         &self,
         name: &str,
         types: &[BasicTypeEnum<'ctx>],
-        args: &[BasicValueEnum<'ctx>],
+        arguments: &[BasicValueEnum<'ctx>],
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let call = self.intrinsic_call(name, types, args)?;
-        call.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult(format!("the call of {name}")))
+        let call_site = self.intrinsic_call(name, types, arguments)?;
+        call_site.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult(format!("the call of {name}")))
     }
 
     /// Calls an intrinsic, overloaded on `types`.
@@ -142,23 +144,23 @@ impl<'ctx> Emit<'ctx, '_> {
         &self,
         name: &str,
         types: &[BasicTypeEnum<'ctx>],
-        args: &[BasicValueEnum<'ctx>],
+        arguments: &[BasicValueEnum<'ctx>],
     ) -> Emitted<inkwell::values::CallSiteValue<'ctx>> {
         let function = Intrinsic::find(name)
             .and_then(|intrinsic| intrinsic.get_declaration(self.module, types))
             .ok_or_else(|| CodegenError::Unexpected(format!("LLVM has no intrinsic {name} of these types")))?;
-        let args: Vec<BasicMetadataValueEnum> = args.iter().map(|&arg| arg.into()).collect();
-        Ok(self.builder.build_call(function, &args, "")?)
+        let arguments: Vec<BasicMetadataValueEnum> = arguments.iter().map(|&argument| argument.into()).collect();
+        Ok(self.builder.build_call(function, &arguments, "")?)
     }
 
     /// The address `offset` bytes behind `base`.
-    pub fn offset(
+    pub fn offset_address(
         &self,
         base: PointerValue<'ctx>,
         offset: IntValue<'ctx>,
         inbounds: bool,
     ) -> Emitted<PointerValue<'ctx>> {
-        let byte = self.ctx.i8_type();
+        let byte = self.context.i8_type();
         // SAFETY: an i8 element has no inner indices; what `inbounds` promises is the caller's.
         unsafe {
             if inbounds {
@@ -170,141 +172,141 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// The address of scratch memory or the like, known to lie within one object.
-    pub fn within(&self, base: PointerValue<'ctx>, offset: u64) -> Emitted<PointerValue<'ctx>> {
+    pub fn offset_inside(&self, base: PointerValue<'ctx>, offset: u64) -> Emitted<PointerValue<'ctx>> {
         if offset == 0 {
             return Ok(base);
         }
-        self.offset(base, self.const64(offset), true)
+        self.offset_address(base, self.const64(offset), true)
     }
 
     /// An address rounded up to an alignment.
-    pub fn align_up(&self, ptr: PointerValue<'ctx>, align: u64) -> Emitted<PointerValue<'ctx>> {
-        let end = self.within(ptr, align - 1)?;
-        let mask = self.i64().const_int(align.wrapping_neg(), false);
-        let types = [self.ptr().into(), self.i64().into()];
-        let masked = self.intrinsic("llvm.ptrmask", &types, &[end.into(), mask.into()])?;
+    pub fn align_up(&self, pointer: PointerValue<'ctx>, align: u64) -> Emitted<PointerValue<'ctx>> {
+        let end = self.offset_inside(pointer, align - 1)?;
+        let mask = self.i64_type().const_int(align.wrapping_neg(), false);
+        let types = [self.pointer_type().into(), self.i64_type().into()];
+        let masked = self.call_intrinsic("llvm.ptrmask", &types, &[end.into(), mask.into()])?;
         Ok(masked.into_pointer_value())
     }
 
-    /// Reads a value that has its memory form at `ptr`.
+    /// Reads a value that has its memory form at `pointer`.
     pub fn load(
         &self,
         ty: Type,
-        ptr: PointerValue<'ctx>,
+        pointer: PointerValue<'ctx>,
         align: u32,
     ) -> Emitted<(BasicValueEnum<'ctx>, Option<InstructionValue<'ctx>>)> {
-        let loaded = self.builder.build_load(self.memory_ty(ty), ptr, "")?;
+        let loaded = self.builder.build_load(self.memory_ty(ty), pointer, "")?;
         let inst = loaded.as_instruction_value();
-        if let Some(inst) = inst {
-            inst.set_alignment(align)?;
+        if let Some(instruction) = inst {
+            instruction.set_alignment(align)?;
         }
         let narrow = matches!(ty, Type::Int(bits) if u32::from(bits) != ty.bytes() * 8);
         if !narrow {
             return Ok((loaded, inst));
         }
-        let value = self.builder.build_int_truncate(loaded.into_int_value(), self.int(ty.bits()), "")?;
+        let value = self.builder.build_int_truncate(loaded.into_int_value(), self.int_type(ty.bits()), "")?;
         Ok((value.into(), inst))
     }
 
-    /// Writes a value in its memory form to `ptr`.
+    /// Writes a value in its memory form to `pointer`.
     pub fn store(
         &self,
         ty: Type,
         value: BasicValueEnum<'ctx>,
-        ptr: PointerValue<'ctx>,
+        pointer: PointerValue<'ctx>,
         align: u32,
     ) -> Emitted<InstructionValue<'ctx>> {
         let value = match ty {
             Type::Int(bits) if u32::from(bits) != ty.bytes() * 8 => {
-                self.builder.build_int_z_extend(value.into_int_value(), self.int(ty.bytes() * 8), "")?.into()
+                self.builder.build_int_z_extend(value.into_int_value(), self.int_type(ty.bytes() * 8), "")?.into()
             }
             _ => value,
         };
-        let inst = self.builder.build_store(ptr, value)?;
-        inst.set_alignment(align)?;
-        Ok(inst)
+        let instruction = self.builder.build_store(pointer, value)?;
+        instruction.set_alignment(align)?;
+        Ok(instruction)
     }
 
     /// Marks a load whose memory does not change while the kernel runs.
     pub fn mark_invariant(&self, load: Option<InstructionValue<'ctx>>) {
         if let Some(load) = load {
-            let kind = self.ctx.get_kind_id("invariant.load");
+            let kind = self.context.get_kind_id("invariant.load");
             // Refused only for what is no node.
-            let _ = load.set_metadata(self.ctx.metadata_node(&[]), kind);
+            let _ = load.set_metadata(self.context.metadata_node(&[]), kind);
         }
     }
 
     /// Keeps LLVM from making a second copy of the current position.
     pub fn only_once(&self) -> Emitted<()> {
-        let call = self.intrinsic_call("llvm.sideeffect", &[], &[])?;
+        let call_site = self.intrinsic_call("llvm.sideeffect", &[], &[])?;
         let kind = Attribute::get_named_enum_kind_id("noduplicate");
-        call.add_attribute(AttributeLoc::Function, self.ctx.create_enum_attribute(kind, 0));
+        call_site.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
         Ok(())
     }
 
     /// Has LLVM write out all rounds of the loop that this branch closes.
     pub fn write_out(&self, branch: InstructionValue<'ctx>) {
-        let wish = self.ctx.metadata_node(&[self.ctx.metadata_string("llvm.loop.unroll.full").into()]);
+        let wish = self.context.metadata_node(&[self.context.metadata_string("llvm.loop.unroll.full").into()]);
         // The list of a loop begins with itself, so that no two loops have the same.
-        let list = self.ctx.metadata_node(&[wish.into(), wish.into()]);
+        let list = self.context.metadata_node(&[wish.into(), wish.into()]);
         // SAFETY: `list` is a node of this context with two operands.
         unsafe {
             let own = llvm_sys::core::LLVMValueAsMetadata(list.as_value_ref());
             llvm_sys::core::LLVMReplaceMDNodeOperandWith(list.as_value_ref(), 0, own);
         }
         // Refused only for what is no node.
-        let _ = branch.set_metadata(list, self.ctx.get_kind_id("llvm.loop"));
+        let _ = branch.set_metadata(list, self.context.get_kind_id("llvm.loop"));
     }
 
     /// Puts fast-math flags on what the builder has just made, unless it was folded away.
-    pub fn fast(&self, value: BasicValueEnum<'ctx>, flags: FastMath) -> BasicValueEnum<'ctx> {
+    pub fn put_fast_math(&self, value: BasicValueEnum<'ctx>, flags: FastMath) -> BasicValueEnum<'ctx> {
         if flags.0 != 0
-            && let Some(inst) = value.as_instruction_value()
+            && let Some(instruction) = value.as_instruction_value()
         {
             // Refused only for what takes no such flags.
-            let _ = inst.set_fast_math_flags(FastMathFlags::from_bits_retain(flags.0.into()));
+            let _ = instruction.set_fast_math_flags(FastMathFlags::from_bits_retain(flags.0.into()));
         }
         value
     }
 
     /// Puts overflow promises on what the builder has just made, unless it was folded away.
-    pub fn wrap(&self, value: BasicValueEnum<'ctx>, flags: IntFlags) -> BasicValueEnum<'ctx> {
-        if let Some(inst) = value.as_instruction_value() {
+    pub fn put_wrap_flags(&self, value: BasicValueEnum<'ctx>, flags: IntFlags) -> BasicValueEnum<'ctx> {
+        if let Some(instruction) = value.as_instruction_value() {
             if flags.nsw {
-                let _ = inst.set_no_signed_wrap_flag(true);
+                let _ = instruction.set_no_signed_wrap_flag(true);
             }
             if flags.nuw {
-                let _ = inst.set_no_unsigned_wrap_flag(true);
+                let _ = instruction.set_no_unsigned_wrap_flag(true);
             }
         }
         value
     }
 
     /// Integer addition that cannot wrap, for counters and places within memory.
-    pub fn add(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-        let sum = self.builder.build_int_add(a, b, "")?;
+    pub fn add(&self, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+        let sum = self.builder.build_int_add(left, right, "")?;
         let flags = IntFlags { nsw: true, nuw: true };
-        Ok(self.wrap(sum.into(), flags).into_int_value())
+        Ok(self.put_wrap_flags(sum.into(), flags).into_int_value())
     }
 
     /// Integer product that cannot wrap, for places within memory.
-    pub fn mul(&self, a: IntValue<'ctx>, b: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-        let product = self.builder.build_int_mul(a, b, "")?;
+    pub fn mul(&self, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+        let product = self.builder.build_int_mul(left, right, "")?;
         let flags = IntFlags { nsw: true, nuw: true };
-        Ok(self.wrap(product.into(), flags).into_int_value())
+        Ok(self.put_wrap_flags(product.into(), flags).into_int_value())
     }
 
-    /// Whether `low <= ptr < low + len`.
+    /// Whether `low <= pointer < low + length`.
     pub fn in_range(
         &self,
-        ptr: PointerValue<'ctx>,
+        pointer: PointerValue<'ctx>,
         low: PointerValue<'ctx>,
-        len: IntValue<'ctx>,
+        length: IntValue<'ctx>,
     ) -> Emitted<IntValue<'ctx>> {
-        let ptr = self.builder.build_ptr_to_int(ptr, self.i64(), "")?;
-        let low = self.builder.build_ptr_to_int(low, self.i64(), "")?;
+        let ptr = self.builder.build_ptr_to_int(pointer, self.i64_type(), "")?;
+        let low = self.builder.build_ptr_to_int(low, self.i64_type(), "")?;
         let place = self.builder.build_int_sub(ptr, low, "")?;
-        Ok(self.builder.build_int_compare(IntPredicate::ULT, place, len, "")?)
+        Ok(self.builder.build_int_compare(IntPredicate::ULT, place, length, "")?)
     }
 
     /// A phi of values that arrive from blocks.
@@ -327,7 +329,7 @@ pub fn vector_of(ty: BasicTypeEnum<'_>, count: u32) -> VectorType<'_> {
 }
 
 /// LLVM's name of a memory order.
-pub fn ordering(order: Ordering) -> AtomicOrdering {
+pub fn llvm_ordering(order: Ordering) -> AtomicOrdering {
     match order {
         Ordering::Relaxed => AtomicOrdering::Monotonic,
         Ordering::Acquire => AtomicOrdering::Acquire,
@@ -342,7 +344,7 @@ pub fn load_ordering(order: Ordering) -> AtomicOrdering {
     match order {
         Ordering::Release => AtomicOrdering::Monotonic,
         Ordering::AcqRel => AtomicOrdering::Acquire,
-        other => ordering(other),
+        other => llvm_ordering(other),
     }
 }
 
@@ -351,6 +353,6 @@ pub fn store_ordering(order: Ordering) -> AtomicOrdering {
     match order {
         Ordering::Acquire => AtomicOrdering::Monotonic,
         Ordering::AcqRel => AtomicOrdering::Release,
-        other => ordering(other),
+        other => llvm_ordering(other),
     }
 }

@@ -1,7 +1,7 @@
 //! Estimates of reciprocals and reciprocal square roots: the machine's, of a scalar or of vectors register by register, and
 //! of doubles, for which only AVX-512 has some, by their exponents.
 
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, VectorValue};
 use lockstep_ir::ir::{BinaryOp, FastMath, IntCc, IntFlags, TernaryOp};
@@ -21,7 +21,7 @@ pub enum Estimate {
 impl Estimate {
     /// The instruction for so many lanes: AVX-512's, which have 14 bits and take all floats, or those of SSE and AVX, which
     /// have 11.4 bits and take denormal numbers for zeros.
-    fn instruction(self, lanes: u32, of_all_floats: bool) -> &'static str {
+    fn intrinsic_name(self, lanes: u32, of_all_floats: bool) -> &'static str {
         match (self, lanes, of_all_floats) {
             (Estimate::Recip, 16, _) => "llvm.x86.avx512.rcp14.ps.512",
             (Estimate::Recip, 8, true) => "llvm.x86.avx512.rcp14.ps.256",
@@ -40,30 +40,30 @@ impl Estimate {
     }
 }
 
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// The best estimates that the machine has. A constant's reciprocal is a constant as well, and exact.
-    pub fn estimate(&self, of: Estimate, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        match (of, x) {
-            (Estimate::RsqrtOfDouble, x) if !self.target.estimates => return self.root_by_exponent(x),
-            (Estimate::Recip, BasicValueEnum::FloatValue(x)) if x.is_const() => {
-                return Ok(self.builder.build_float_div(x.get_type().const_float(1.0), x, "")?.into());
+    pub fn estimate(&self, of: Estimate, operand: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        match (of, operand) {
+            (Estimate::RsqrtOfDouble, operand) if !self.target.estimates => return self.root_by_exponent(operand),
+            (Estimate::Recip, BasicValueEnum::FloatValue(operand)) if operand.is_const() => {
+                return Ok(self.builder.build_float_div(operand.get_type().const_float(1.0), operand, "")?.into());
             }
-            (Estimate::Recip, BasicValueEnum::VectorValue(x)) if x.is_const() => {
-                return Ok(self.builder.build_float_div(self.all_lanes(x, 1.0), x, "")?.into());
+            (Estimate::Recip, BasicValueEnum::VectorValue(operand)) if operand.is_const() => {
+                return Ok(self.builder.build_float_div(self.all_lanes(operand, 1.0), operand, "")?.into());
             }
-            (_, BasicValueEnum::VectorValue(x)) => return Ok(self.estimates(of, x)?.into()),
+            (_, BasicValueEnum::VectorValue(operand)) => return Ok(self.estimate_lanes(of, operand)?.into()),
             _ => {}
         }
         let first = self.const64(0);
         let lanes = if of == Estimate::RsqrtOfDouble { 2 } else { 4 };
-        let alone = x.get_type().into_float_type().vec_type(lanes).get_poison();
-        let alone = self.builder.build_insert_element(alone, x, first, "")?;
-        Ok(self.builder.build_extract_element(self.estimates(of, alone)?, first, "")?)
+        let alone = operand.get_type().into_float_type().vec_type(lanes).get_poison();
+        let alone = self.builder.build_insert_element(alone, operand, first, "")?;
+        Ok(self.builder.build_extract_element(self.estimate_lanes(of, alone)?, first, "")?)
     }
 
     /// The same of each lane, register by register.
-    pub fn estimates(&self, of: Estimate, x: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let count = x.get_type().get_size();
+    pub fn estimate_lanes(&self, of: Estimate, operand: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        let count = operand.get_type().get_size();
         let of_all_floats = self.target.estimates;
         let lanes = match (of, count) {
             (Estimate::RsqrtOfDouble, 8..) => 8,
@@ -73,18 +73,18 @@ impl<'ctx> Emit<'ctx, '_> {
             (_, 8..) if of_all_floats || self.target.eight_floats => 8,
             _ => 4,
         };
-        let name = of.instruction(lanes, of_all_floats);
+        let name = of.intrinsic_name(lanes, of_all_floats);
         let estimate = |first: u32| {
             // Behind the last lane there is any one.
             let own: Vec<_> = (first..first + lanes).map(|lane| Some(lane.min(count - 1))).collect();
-            let part = if count == lanes { x } else { self.shuffle(x, x, &own)? };
-            let all = self.int(lanes.max(8)).const_all_ones();
+            let part = if count == lanes { operand } else { self.shuffle_vectors(operand, operand, &own)? };
+            let all = self.int_type(lanes.max(8)).const_all_ones();
             let masked = [part.into(), part.into(), all.into()];
-            let args = if of_all_floats { &masked[..] } else { &masked[..1] };
-            Ok(self.intrinsic(name, &[], args)?.into_vector_value())
+            let arguments = if of_all_floats { &masked[..] } else { &masked[..1] };
+            Ok(self.call_intrinsic(name, &[], arguments)?.into_vector_value())
         };
         let parts = (0..count).step_by(lanes as usize).map(estimate).collect::<Emitted<Vec<_>>>()?;
-        self.joined(&parts, count)
+        self.concat_vectors(&parts, count)
     }
 
     /// A quotient of floats to 10 bits.
@@ -95,59 +95,68 @@ impl<'ctx> Emit<'ctx, '_> {
     /// number: both operands are multiplied by a number near the divisor's reciprocal root, half of its exponent, negated. It
     /// is no more than the reciprocal of a divisor below one, and below one for other divisors, so that the dividend's
     /// product overflows only where the quotient does.
-    pub fn quotient_estimate(&self, x: BasicValueEnum<'ctx>, y: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let b = &self.builder;
-        let word = |bits| self.in_all_lanes(Type::I32, bits, x);
-        let bits = |x: BasicValueEnum<'ctx>| b.build_bit_cast(x, self.ty_like(Type::I32, x), "");
-        let both = |op, x, y| self.binary(op, IntFlags::default(), FastMath::default(), [x, y]);
+    pub fn quotient_estimate(
+        &self,
+        left: BasicValueEnum<'ctx>,
+        right: BasicValueEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let builder = &self.builder;
+        let word = |bits| self.in_all_lanes(Type::I32, bits, left);
+        let bits = |left: BasicValueEnum<'ctx>| builder.build_bit_cast(left, self.ty_like(Type::I32, left), "");
+        let both = |opcode, left, right| self.binary(opcode, IntFlags::default(), FastMath::default(), [left, right]);
         if self.target.estimates {
-            let exponent = both(BinaryOp::And, bits(x)?, word(0x7f80_0000)?)?;
-            let zero = b.build_bit_cast(both(BinaryOp::And, bits(x)?, word(0x8000_0000)?)?, x.get_type(), "")?;
-            let x = self.ternary(
+            let exponent = both(BinaryOp::And, bits(left)?, word(0x7f80_0000)?)?;
+            let zero =
+                builder.build_bit_cast(both(BinaryOp::And, bits(left)?, word(0x8000_0000)?)?, left.get_type(), "")?;
+            let left = self.ternary(
                 TernaryOp::Select,
                 FastMath::default(),
                 Type::F32,
-                [self.icmp(IntCc::Ne, [exponent, word(0)?])?, x, zero],
+                [self.icmp(IntCc::Ne, [exponent, word(0)?])?, left, zero],
             )?;
-            return both(BinaryOp::Fmul, x, self.estimate(Estimate::Recip, y)?);
+            return both(BinaryOp::Fmul, left, self.estimate(Estimate::Recip, right)?);
         }
-        let negated = both(BinaryOp::And, both(BinaryOp::Xor, bits(y)?, word(u32::MAX.into())?)?, word(0x7f80_0000)?)?;
-        let scale = b.build_bit_cast(self.mean_of_halves(negated, 0x3e80_0000)?, x.get_type(), "")?;
-        let recip = self.estimate(Estimate::Recip, both(BinaryOp::Fmul, y, scale)?)?;
-        both(BinaryOp::Fmul, both(BinaryOp::Fmul, x, scale)?, recip)
+        let negated =
+            both(BinaryOp::And, both(BinaryOp::Xor, bits(right)?, word(u32::MAX.into())?)?, word(0x7f80_0000)?)?;
+        let scale = builder.build_bit_cast(self.mean_of_halves(negated, 0x3e80_0000)?, left.get_type(), "")?;
+        let recip = self.estimate(Estimate::Recip, both(BinaryOp::Fmul, right, scale)?)?;
+        both(BinaryOp::Fmul, both(BinaryOp::Fmul, left, scale)?, recip)
     }
 
     /// The means of the 16-bit halves of words and of a number, rounded up: an instruction of vectors, `pavgw`, that LLVM finds
     /// in a sum that does not overflow and a shift. The halves are at most 0x7fff.
     fn mean_of_halves(&self, words: BasicValueEnum<'ctx>, number: u32) -> Emitted<BasicValueEnum<'ctx>> {
-        let b = &self.builder;
+        let builder = &self.builder;
         let lanes = if let BasicValueEnum::VectorValue(words) = words { words.get_type().get_size() } else { 1 };
-        let short = self.ctx.i16_type();
+        let short = self.context.i16_type();
         let halves = [number & 0xffff, number >> 16].map(|half| short.const_int(u64::from(half) + 1, false));
         let number = VectorType::const_vector(&halves.repeat(lanes as usize));
         let one = VectorType::const_vector(&vec![short.const_int(1, false); 2 * lanes as usize]);
-        let sum =
-            b.build_int_nuw_add(b.build_bit_cast(words, number.get_type(), "")?.into_vector_value(), number, "")?;
-        Ok(b.build_bit_cast(b.build_right_shift(sum, one, false, "")?, words.get_type(), "")?)
+        let sum = builder.build_int_nuw_add(
+            builder.build_bit_cast(words, number.get_type(), "")?.into_vector_value(),
+            number,
+            "",
+        )?;
+        Ok(builder.build_bit_cast(builder.build_right_shift(sum, one, false, "")?, words.get_type(), "")?)
     }
 
     /// One over the square root of a float to 14 bits: AVX-512's estimate, with no steps, as exact reciprocal roots take one
     /// there and this would be no faster than they are. The older estimates take one of Newton's iteration. Its factor is
     /// NaN at zero and infinity, where the estimate is right: as an integer it is more than a bound of a little over one.
-    pub fn native_rsqrt(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let estimate = self.estimate(Estimate::Rsqrt, x)?;
+    pub fn native_rsqrt(&self, left: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let estimate = self.estimate(Estimate::Rsqrt, left)?;
         if self.target.estimates {
             return Ok(estimate);
         }
-        let (b, exact) = (&self.builder, FastMath::default());
-        let number = |number: f32| self.in_all_lanes(Type::F32, number.to_bits().into(), x);
-        let both = |op, x, y| self.binary(op, IntFlags::default(), exact, [x, y]);
-        let root = both(BinaryOp::Fmul, x, estimate)?;
+        let (builder, exact) = (&self.builder, FastMath::default());
+        let number = |number: f32| self.in_all_lanes(Type::F32, number.to_bits().into(), left);
+        let both = |opcode, left, right| self.binary(opcode, IntFlags::default(), exact, [left, right]);
+        let root = both(BinaryOp::Fmul, left, estimate)?;
         let half = both(BinaryOp::Fmul, estimate, number(-0.5)?)?;
         let factor = self.ternary(TernaryOp::FmulAdd, exact, Type::F32, [root, half, number(1.5)?])?;
-        let factor = b.build_bit_cast(factor, self.ty_like(Type::I32, x), "")?;
-        let factor = both(BinaryOp::Umin, factor, self.in_all_lanes(Type::I32, 0x3f80_2000, x)?)?;
-        both(BinaryOp::Fmul, estimate, b.build_bit_cast(factor, x.get_type(), "")?)
+        let factor = builder.build_bit_cast(factor, self.ty_like(Type::I32, left), "")?;
+        let factor = both(BinaryOp::Umin, factor, self.in_all_lanes(Type::I32, 0x3f80_2000, left)?)?;
+        both(BinaryOp::Fmul, estimate, builder.build_bit_cast(factor, left.get_type(), "")?)
     }
 
     /// A constant in as many lanes.
@@ -161,18 +170,18 @@ impl<'ctx> Emit<'ctx, '_> {
 
     /// One over the square root of normal positive doubles, to 13 bits: halving the exponent gives four, a step of Halley's
     /// iteration the rest.
-    fn root_by_exponent(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let (b, exact) = (&self.builder, FastMath::default());
-        let number = |number: f64| self.in_all_lanes(Type::F64, number.to_bits().into(), x);
-        let word = |bits| self.in_all_lanes(Type::I64, bits, x);
-        let fused = |args| self.ternary(TernaryOp::FmulAdd, exact, Type::F64, args);
-        let both = |op, x, y| self.binary(op, IntFlags::default(), exact, [x, y]);
+    fn root_by_exponent(&self, left: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let (builder, exact) = (&self.builder, FastMath::default());
+        let number = |number: f64| self.in_all_lanes(Type::F64, number.to_bits().into(), left);
+        let word = |bits| self.in_all_lanes(Type::I64, bits, left);
+        let fused = |arguments| self.ternary(TernaryOp::FmulAdd, exact, Type::F64, arguments);
+        let both = |opcode, left, right| self.binary(opcode, IntFlags::default(), exact, [left, right]);
 
-        let of_bits = b.build_bit_cast(x, self.ty_like(Type::I64, x), "")?;
+        let of_bits = builder.build_bit_cast(left, self.ty_like(Type::I64, left), "")?;
         let half = both(BinaryOp::Lshr, of_bits, word(1)?)?;
         let rough = both(BinaryOp::Sub, word(0x5fe6_eb50_c7b5_37a9)?, half)?;
-        let rough = b.build_bit_cast(rough, x.get_type(), "")?;
-        let minus = both(BinaryOp::Fmul, both(BinaryOp::Fmul, x, number(-1.0)?)?, rough)?;
+        let rough = builder.build_bit_cast(rough, left.get_type(), "")?;
+        let minus = both(BinaryOp::Fmul, both(BinaryOp::Fmul, left, number(-1.0)?)?, rough)?;
         let wrong = fused([minus, rough, number(1.0)?])?;
         let step = fused([wrong, number(0.375)?, number(0.5)?])?;
         fused([both(BinaryOp::Fmul, rough, wrong)?, step, rough])

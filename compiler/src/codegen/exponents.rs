@@ -1,7 +1,7 @@
 //! Floats taken apart into significand and exponent, and put together: AVX-512's instructions, or operations on the bits
 //! where there are none.
 
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use inkwell::module::Linkage;
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
@@ -18,106 +18,128 @@ const EXPONENT: u128 = 52;
 /// The biases of two doubles' exponents.
 const BIASES: u128 = 2046;
 
-impl<'ctx> Emit<'ctx, '_> {
-    /// `UnaryOp::Significand`.
-    pub fn significand(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+impl<'ctx> Emitter<'ctx, '_> {
+    /// The significand of a float (`UnaryOp::Significand`).
+    pub fn emit_significand(&self, operand: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         if self.target.estimates {
-            let interval = self.ctx.i32_type().const_int(INTERVAL, false).into();
-            return self.by_register(Type::F64, [x, x], |name, part, [x, _], mask| {
-                self.intrinsic(
+            let interval = self.context.i32_type().const_int(INTERVAL, false).into();
+            return self.by_register(Type::F64, [operand, operand], |name, part, [operand, _], mask| {
+                self.call_intrinsic(
                     &format!("llvm.x86.avx512.mask.getmant.pd.{name}"),
                     &[],
-                    &rounded(part, [x, interval, x, mask]),
+                    &with_rounding(part, [operand, interval, operand, mask]),
                 )
             });
         }
-        let (of_bits, places) = self.split(x)?;
-        let significand =
-            self.both(BinaryOp::Sub, of_bits, self.both(BinaryOp::Shl, places, self.word(EXPONENT, x)?)?)?;
-        let significand = self.builder.build_bit_cast(significand, x.get_type(), "")?;
-        let positive = self.fcmp(FloatCc::Oge, FastMath::default(), [x, self.double(0.0, x)?])?;
-        self.choose(positive, significand, self.double(f64::NAN, x)?)
+        let (of_bits, places) = self.split_exponent(operand)?;
+        let significand = self.binary_plain(
+            BinaryOp::Sub,
+            of_bits,
+            self.binary_plain(BinaryOp::Shl, places, self.word_like(EXPONENT, operand)?)?,
+        )?;
+        let significand = self.builder.build_bit_cast(significand, operand.get_type(), "")?;
+        let positive = self.fcmp(FloatCc::Oge, FastMath::default(), [operand, self.double_like(0.0, operand)?])?;
+        self.select_double(positive, significand, self.double_like(f64::NAN, operand)?)
     }
 
-    /// `UnaryOp::Logb`.
-    pub fn logb(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    /// The exponent of a float (`UnaryOp::Logb`).
+    pub fn emit_logb(&self, operand: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
         if self.target.estimates {
-            let exponent = self.by_register(Type::F64, [x, x], |name, part, [x, _], mask| {
-                self.intrinsic(&format!("llvm.x86.avx512.mask.getexp.pd.{name}"), &[], &rounded(part, [x, x, mask]))
+            let exponent = self.by_register(Type::F64, [operand, operand], |name, part, [operand, _], mask| {
+                self.call_intrinsic(
+                    &format!("llvm.x86.avx512.mask.getexp.pd.{name}"),
+                    &[],
+                    &with_rounding(part, [operand, operand, mask]),
+                )
             })?;
             // The instruction's significand would be from 1 up to 2.
-            let below = self.fcmp(FloatCc::Olt, exact, [self.significand(x)?, self.double(1.0, x)?])?;
-            let more = self.both(BinaryOp::Fadd, exponent, self.double(1.0, x)?)?;
-            return self.choose(below, more, exponent);
+            let below =
+                self.fcmp(FloatCc::Olt, exact, [self.emit_significand(operand)?, self.double_like(1.0, operand)?])?;
+            let more = self.binary_plain(BinaryOp::Fadd, exponent, self.double_like(1.0, operand)?)?;
+            return self.select_double(below, more, exponent);
         }
-        let (_, places) = self.split(x)?;
+        let (_, places) = self.split_exponent(operand)?;
         // An integer of few bits over the pattern of 1.5 * 2^52, as not every machine converts it in lanes.
-        let rounder = self.double(6_755_399_441_055_744.0, x)?;
+        let rounder = self.double_like(6_755_399_441_055_744.0, operand)?;
         let pattern = self.builder.build_bit_cast(rounder, places.get_type(), "")?;
-        let pattern = self.builder.build_bit_cast(self.both(BinaryOp::Add, places, pattern)?, x.get_type(), "")?;
-        let exponent = self.both(BinaryOp::Fsub, pattern, rounder)?;
-        let denormal = self.is_denormal(x)?;
-        let less = self.both(BinaryOp::Fsub, exponent, self.double(54.0, x)?)?;
-        let mut exponent = self.choose(denormal, less, exponent)?;
+        let pattern =
+            self.builder.build_bit_cast(self.binary_plain(BinaryOp::Add, places, pattern)?, operand.get_type(), "")?;
+        let exponent = self.binary_plain(BinaryOp::Fsub, pattern, rounder)?;
+        let denormal = self.is_denormal(operand)?;
+        let less = self.binary_plain(BinaryOp::Fsub, exponent, self.double_like(54.0, operand)?)?;
+        let mut exponent = self.select_double(denormal, less, exponent)?;
         for (number, of_it) in [(0.0, f64::NEG_INFINITY), (f64::INFINITY, f64::INFINITY)] {
-            let is_it = self.fcmp(FloatCc::Oeq, exact, [x, self.double(number, x)?])?;
-            exponent = self.choose(is_it, self.double(of_it, x)?, exponent)?;
+            let is_it = self.fcmp(FloatCc::Oeq, exact, [operand, self.double_like(number, operand)?])?;
+            exponent = self.select_double(is_it, self.double_like(of_it, operand)?, exponent)?;
         }
         Ok(exponent)
     }
 
-    /// `TernaryOp::Scaled`.
-    pub fn scaled(&self, ty: Type, [x, y, counted]: [BasicValueEnum<'ctx>; 3]) -> Emitted<BasicValueEnum<'ctx>> {
+    /// A float times a power of two (`TernaryOp::Scaled`).
+    pub fn emit_scaled(
+        &self,
+        ty: Type,
+        [left, right, counted]: [BasicValueEnum<'ctx>; 3],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
         // Both factors' biases are in the low bits of what counts, and what is above them is shifted out.
-        let (zero, int) = match ty {
+        let (zero, int_type) = match ty {
             Type::F32 => (u128::from(12_583_166_f32.to_bits()), Type::I32),
             _ => (6_755_399_441_057_790_f64.to_bits().into(), Type::I64),
         };
-        let alone = match y {
-            BasicValueEnum::VectorValue(y) => y.is_null(),
-            y => y.into_float_value().is_null(),
+        let alone = match right {
+            BasicValueEnum::VectorValue(right) => right.is_null(),
+            right => right.into_float_value().is_null(),
         };
         if self.target.estimates {
-            let sum = if alone { x } else { self.both(BinaryOp::Fadd, x, y)? };
-            let n = self.both(BinaryOp::Fsub, counted, self.in_all_lanes(ty, zero, x)?)?;
+            let sum = if alone { left } else { self.binary_plain(BinaryOp::Fadd, left, right)? };
+            let n = self.binary_plain(BinaryOp::Fsub, counted, self.in_all_lanes(ty, zero, left)?)?;
             return self.by_power(ty, sum, n);
         }
-        let both = self.builder.build_bit_cast(counted, self.ty_like(int, x), "")?;
-        self.by_two_powers(ty, x, (!alone).then_some(y), both)
+        let both = self.builder.build_bit_cast(counted, self.ty_like(int_type, left), "")?;
+        self.by_two_powers(ty, left, (!alone).then_some(right), both)
     }
 
-    /// `BinaryOp::Powered`.
-    pub fn powered(&self, x: BasicValueEnum<'ctx>, counted: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    /// A number times a power of sixteenths of two (`BinaryOp::Powered`).
+    pub fn emit_powered(
+        &self,
+        operand: BasicValueEnum<'ctx>,
+        counted: BasicValueEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
-        let bits = self.builder.build_bit_cast(counted, self.ty_like(Type::I64, x), "")?;
-        let root = self.root(bits, x)?;
-        let sum = self.ternary(TernaryOp::FmulAdd, exact, Type::F64, [root, x, root])?;
+        let bits = self.builder.build_bit_cast(counted, self.ty_like(Type::I64, operand), "")?;
+        let root = self.root_of_two(bits, operand)?;
+        let sum = self.ternary(TernaryOp::FmulAdd, exact, Type::F64, [root, operand, root])?;
         if self.target.estimates {
             // The instruction takes the whole part.
-            let n = self.both(BinaryOp::Fsub, counted, self.double(COUNTS_SIXTEENTHS, x)?)?;
+            let n = self.binary_plain(BinaryOp::Fsub, counted, self.double_like(COUNTS_SIXTEENTHS, operand)?)?;
             return self.by_power(Type::F64, sum, n);
         }
-        let whole = self.both(BinaryOp::Lshr, bits, self.word(4, x)?)?;
-        self.by_two_powers(Type::F64, sum, None, self.both(BinaryOp::Add, whole, self.word(BIASES, x)?)?)
+        let whole = self.binary_plain(BinaryOp::Lshr, bits, self.word_like(4, operand)?)?;
+        self.by_two_powers(
+            Type::F64,
+            sum,
+            None,
+            self.binary_plain(BinaryOp::Add, whole, self.word_like(BIASES, operand)?)?,
+        )
     }
 
     /// The root of two that the last four bits of a number stand for: from two registers that hold all of them, or from
     /// memory.
-    fn root(&self, bits: BasicValueEnum<'ctx>, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let double = self.ctx.f64_type();
+    fn root_of_two(&self, bits: BasicValueEnum<'ctx>, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let double = self.context.f64_type();
         let roots: Vec<_> = ROOTS.iter().map(|&bits| double.const_float(f64::from_bits(bits))).collect();
         if like.is_vector_value() && self.target.permutes {
             let [low, high] = [&roots[..8], &roots[8..]].map(|half| VectorType::const_vector(half).into());
             return self.by_widest(bits.into_vector_value(), |places| {
-                self.intrinsic("llvm.x86.avx512.vpermi2var.pd.512", &[], &[low, places.into(), high])
+                self.call_intrinsic("llvm.x86.avx512.vpermi2var.pd.512", &[], &[low, places.into(), high])
             });
         }
         let table = self.module.add_global(double.array_type(ROOTS.len() as u32), None, "");
         table.set_initializer(&double.const_array(&roots));
         table.set_constant(true);
         table.set_linkage(Linkage::Private);
-        let places = self.both(BinaryOp::And, bits, self.word(15, like)?)?;
+        let places = self.binary_plain(BinaryOp::And, bits, self.word_like(15, like)?)?;
         let at = |place: IntValue<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
             // SAFETY: the place is below the number of elements.
             let address = unsafe { self.builder.build_in_bounds_gep(double, table.as_pointer_value(), &[place], "") };
@@ -136,24 +158,33 @@ impl<'ctx> Emit<'ctx, '_> {
     /// An instruction on eight numbers of 64 bits, for as many as there are.
     fn by_widest(
         &self,
-        arg: VectorValue<'ctx>,
+        argument: VectorValue<'ctx>,
         instruction: impl Fn(VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let count = arg.get_type().get_size();
+        let count = argument.get_type().get_size();
         let part = |begin: u32| -> Emitted<VectorValue<'ctx>> {
             // Behind the last lane there is any one.
             let own: Vec<_> = (begin..begin + 8).map(|lane| Some(lane).filter(|&lane| lane < count)).collect();
-            Ok(instruction(self.shuffle(arg, arg, &own)?)?.into_vector_value())
+            Ok(instruction(self.shuffle_vectors(argument, argument, &own)?)?.into_vector_value())
         };
         let parts = (0..count).step_by(8).map(part).collect::<Emitted<Vec<_>>>()?;
-        Ok(self.joined(&parts, count)?.into())
+        Ok(self.concat_vectors(&parts, count)?.into())
     }
 
     /// x 2^n by the machine's instruction, which takes the whole part of n.
-    fn by_power(&self, ty: Type, x: BasicValueEnum<'ctx>, n: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    fn by_power(
+        &self,
+        ty: Type,
+        operand: BasicValueEnum<'ctx>,
+        n: BasicValueEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
         let kind = if ty == Type::F32 { "ps" } else { "pd" };
-        self.by_register(ty, [x, n], |name, part, [x, n], mask| {
-            self.intrinsic(&format!("llvm.x86.avx512.mask.scalef.{kind}.{name}"), &[], &rounded(part, [x, n, x, mask]))
+        self.by_register(ty, [operand, n], |name, part, [operand, n], mask| {
+            self.call_intrinsic(
+                &format!("llvm.x86.avx512.mask.scalef.{kind}.{name}"),
+                &[],
+                &with_rounding(part, [operand, n, operand, mask]),
+            )
         })
     }
 
@@ -162,62 +193,73 @@ impl<'ctx> Emit<'ctx, '_> {
     fn by_two_powers(
         &self,
         ty: Type,
-        x: BasicValueEnum<'ctx>,
+        left: BasicValueEnum<'ctx>,
         y: Option<BasicValueEnum<'ctx>>,
         both: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
-        let (int, place) = if ty == Type::F32 { (Type::I32, 23) } else { (Type::I64, EXPONENT) };
-        let number = |bits| self.in_all_lanes(int, bits, x);
-        let one = self.both(BinaryOp::Lshr, both, number(1)?)?;
-        let other = self.both(BinaryOp::Sub, both, one)?;
+        let (int_type, place) = if ty == Type::F32 { (Type::I32, 23) } else { (Type::I64, EXPONENT) };
+        let number = |bits| self.in_all_lanes(int_type, bits, left);
+        let one = self.binary_plain(BinaryOp::Lshr, both, number(1)?)?;
+        let other = self.binary_plain(BinaryOp::Sub, both, one)?;
         let power = |half| -> Emitted<BasicValueEnum> {
-            let bits = self.both(BinaryOp::Shl, half, number(place)?)?;
-            Ok(self.builder.build_bit_cast(bits, x.get_type(), "")?)
+            let bits = self.binary_plain(BinaryOp::Shl, half, number(place)?)?;
+            Ok(self.builder.build_bit_cast(bits, left.get_type(), "")?)
         };
         let scale = power(one)?;
         let scaled = match y {
-            None => self.both(BinaryOp::Fmul, x, scale)?,
-            Some(y) => self.ternary(TernaryOp::FmulAdd, exact, ty, [x, scale, self.both(BinaryOp::Fmul, y, scale)?])?,
+            None => self.binary_plain(BinaryOp::Fmul, left, scale)?,
+            Some(right) => self.ternary(
+                TernaryOp::FmulAdd,
+                exact,
+                ty,
+                [left, scale, self.binary_plain(BinaryOp::Fmul, right, scale)?],
+            )?,
         };
-        self.both(BinaryOp::Fmul, scaled, power(other)?)
+        self.binary_plain(BinaryOp::Fmul, scaled, power(other)?)
     }
 
     /// The bits of a positive double, of a denormal one 54 places further on, and how many powers of two it is away from
     /// its significand.
-    fn split(&self, x: BasicValueEnum<'ctx>) -> Emitted<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>)> {
-        let normal = self.both(BinaryOp::Fmul, x, self.double(18_014_398_509_481_984.0, x)?)?;
-        let normal = self.choose(self.is_denormal(x)?, normal, x)?;
-        let of_bits = self.builder.build_bit_cast(normal, self.ty_like(Type::I64, x), "")?;
-        let away = self.both(BinaryOp::Sub, of_bits, self.word(THREE_QUARTERS, x)?)?;
+    fn split_exponent(&self, operand: BasicValueEnum<'ctx>) -> Emitted<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>)> {
+        let normal =
+            self.binary_plain(BinaryOp::Fmul, operand, self.double_like(18_014_398_509_481_984.0, operand)?)?;
+        let normal = self.select_double(self.is_denormal(operand)?, normal, operand)?;
+        let of_bits = self.builder.build_bit_cast(normal, self.ty_like(Type::I64, operand), "")?;
+        let away = self.binary_plain(BinaryOp::Sub, of_bits, self.word_like(THREE_QUARTERS, operand)?)?;
         // Not every machine shifts in signs: 2048 more, and less behind it.
-        let up = self.both(BinaryOp::Add, away, self.word(1 << 63, x)?)?;
-        let places = self.both(BinaryOp::Lshr, up, self.word(EXPONENT, x)?)?;
-        Ok((of_bits, self.both(BinaryOp::Sub, places, self.word(2048, x)?)?))
+        let up = self.binary_plain(BinaryOp::Add, away, self.word_like(1 << 63, operand)?)?;
+        let places = self.binary_plain(BinaryOp::Lshr, up, self.word_like(EXPONENT, operand)?)?;
+        Ok((of_bits, self.binary_plain(BinaryOp::Sub, places, self.word_like(2048, operand)?)?))
     }
 
-    fn is_denormal(&self, x: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        self.fcmp(FloatCc::Olt, FastMath::default(), [x, self.double(f64::MIN_POSITIVE, x)?])
+    fn is_denormal(&self, operand: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        self.fcmp(FloatCc::Olt, FastMath::default(), [operand, self.double_like(f64::MIN_POSITIVE, operand)?])
     }
 
-    fn both(&self, op: BinaryOp, x: BasicValueEnum<'ctx>, y: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        self.binary(op, IntFlags::default(), FastMath::default(), [x, y])
+    fn binary_plain(
+        &self,
+        opcode: BinaryOp,
+        left: BasicValueEnum<'ctx>,
+        right: BasicValueEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        self.binary(opcode, IntFlags::default(), FastMath::default(), [left, right])
     }
 
-    fn choose(
+    fn select_double(
         &self,
         which: BasicValueEnum<'ctx>,
-        x: BasicValueEnum<'ctx>,
-        y: BasicValueEnum<'ctx>,
+        left: BasicValueEnum<'ctx>,
+        right: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        self.ternary(TernaryOp::Select, FastMath::default(), Type::F64, [which, x, y])
+        self.ternary(TernaryOp::Select, FastMath::default(), Type::F64, [which, left, right])
     }
 
-    fn double(&self, number: f64, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    fn double_like(&self, number: f64, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         self.in_all_lanes(Type::F64, number.to_bits().into(), like)
     }
 
-    fn word(&self, bits: u128, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    fn word_like(&self, bits: u128, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         self.in_all_lanes(Type::I64, bits, like)
     }
 
@@ -226,36 +268,41 @@ impl<'ctx> Emit<'ctx, '_> {
     fn by_register(
         &self,
         ty: Type,
-        args: [BasicValueEnum<'ctx>; 2],
+        arguments: [BasicValueEnum<'ctx>; 2],
         instruction: impl Fn(&str, bool, [BasicValueEnum<'ctx>; 2], BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let first = self.const64(0);
         let least = 128 / ty.bits();
-        if !args[0].is_vector_value() {
-            let alone = super::emit::vector_of(self.ty(ty), least).get_poison();
-            let [x, y] = args.map(|arg| self.builder.build_insert_element(alone, arg, first, ""));
+        if !arguments[0].is_vector_value() {
+            let alone = super::emit::vector_of(self.value_type(ty), least).get_poison();
+            let [x, y] = arguments.map(|argument| self.builder.build_insert_element(alone, argument, first, ""));
             let vectors = [x?.into(), y?.into()];
             let result = self.by_register(ty, vectors, instruction)?;
             return Ok(self.builder.build_extract_element(result.into_vector_value(), first, "")?);
         }
-        let args = args.map(|arg| arg.into_vector_value());
-        let count = args[0].get_type().get_size();
+        let arguments = arguments.map(|argument| argument.into_vector_value());
+        let count = arguments[0].get_type().get_size();
         let lanes = [512, 256].map(|bits| bits / ty.bits()).into_iter().find(|&lanes| count >= lanes).unwrap_or(least);
         let name = (lanes * ty.bits()).to_string();
-        let mask = self.int(lanes.max(8)).const_all_ones().into();
+        let mask = self.int_type(lanes.max(8)).const_all_ones().into();
         let part = |begin: u32| -> Emitted<VectorValue<'ctx>> {
             // Behind the last lane there is any one.
             let own: Vec<_> = (begin..begin + lanes).map(|lane| Some(lane.min(count - 1))).collect();
-            let [x, y] = args.map(|arg| if count == lanes { Ok(arg) } else { self.shuffle(arg, arg, &own) });
+            let [x, y] = arguments.map(|argument| {
+                if count == lanes { Ok(argument) } else { self.shuffle_vectors(argument, argument, &own) }
+            });
             Ok(instruction(&name, lanes * ty.bits() == 512, [x?.into(), y?.into()], mask)?.into_vector_value())
         };
         let parts = (0..count).step_by(lanes as usize).map(part).collect::<Emitted<Vec<_>>>()?;
-        Ok(self.joined(&parts, count)?.into())
+        Ok(self.concat_vectors(&parts, count)?.into())
     }
 }
 
 /// The widest registers' instructions are told how to round: as the thread does.
-fn rounded<'ctx, const N: usize>(widest: bool, args: [BasicValueEnum<'ctx>; N]) -> Vec<BasicValueEnum<'ctx>> {
-    let as_is = args[N - 1].into_int_value().get_type().get_context().i32_type().const_int(4, false).into();
-    args.into_iter().chain(widest.then_some(as_is)).collect()
+fn with_rounding<'ctx, const N: usize>(
+    widest: bool,
+    arguments: [BasicValueEnum<'ctx>; N],
+) -> Vec<BasicValueEnum<'ctx>> {
+    let as_is = arguments[N - 1].into_int_value().get_type().get_context().i32_type().const_int(4, false).into();
+    arguments.into_iter().chain(widest.then_some(as_is)).collect()
 }

@@ -2,7 +2,7 @@
 //! is read in the entry block, so that no loop reads it again.
 
 use super::alias::Part;
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use super::groups::Item;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::module::Linkage;
@@ -31,17 +31,17 @@ pub enum Kept<'ctx> {
 
 /// The values of a call.
 pub struct Frame<'ctx> {
-    /// get_global_offset.
+    /// What `get_global_offset` gives, by dimension.
     pub global_offset: Triple<'ctx>,
-    /// get_global_size.
+    /// What `get_global_size` gives, by dimension.
     pub global_size: Triple<'ctx>,
-    /// get_enqueued_local_size.
+    /// What `get_enqueued_local_size` gives, by dimension.
     pub local_size: Triple<'ctx>,
-    /// get_num_groups.
+    /// What `get_num_groups` gives, by dimension.
     pub num_groups: Triple<'ctx>,
     /// What holds of the launch.
     pub launch: LaunchFacts,
-    /// get_work_dim.
+    /// What `get_work_dim` gives.
     pub work_dim: IntValue<'ctx>,
     /// printf's function and its context.
     pub printf: (PointerValue<'ctx>, PointerValue<'ctx>),
@@ -72,7 +72,7 @@ pub struct Frame<'ctx> {
 
 /// What a function is called with that runs the kernel or a part of it.
 pub struct Call<'ctx> {
-    /// The [`LaunchFrame`].
+    /// The address of the launch's [`LaunchFrame`].
     pub frame: PointerValue<'ctx>,
     /// The scratch memory.
     pub scratch: PointerValue<'ctx>,
@@ -81,8 +81,8 @@ pub struct Call<'ctx> {
 }
 
 /// Emits the entry block's part: everything that the regions will need.
-pub fn enter<'ctx>(
-    emit: &Emit<'ctx, '_>,
+pub fn enter_kernel<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
     module: &Module,
     kernel: &Kernel,
     storage: &Storage,
@@ -92,45 +92,45 @@ pub fn enter<'ctx>(
 ) -> Emitted<Frame<'ctx>> {
     let Call { frame, scratch, .. } = *call;
     let field = |offset: usize, ty: Type| -> Emitted<BasicValueEnum<'ctx>> {
-        let (value, load) = emit.load(ty, emit.within(frame, offset as u64)?, 8)?;
-        emit.mark_invariant(load);
+        let (value, load) = emitter.load(ty, emitter.offset_inside(frame, offset as u64)?, 8)?;
+        emitter.mark_invariant(load);
         Ok(value)
     };
     let pointer =
         |offset| -> Emitted<PointerValue<'ctx>> { Ok(field(offset, Type::Ptr(Space::Global))?.into_pointer_value()) };
     let triple = |offset: usize| -> Emitted<Triple<'ctx>> {
-        let at = |d: usize| -> Emitted<_> { Ok(field(offset + 8 * d, Type::I64)?.into_int_value()) };
+        let at = |dimension: usize| -> Emitted<_> { Ok(field(offset + 8 * dimension, Type::I64)?.into_int_value()) };
         Ok([at(0)?, at(1)?, at(2)?])
     };
 
     let global_size = triple(offset_of!(LaunchFrame, global_size))?;
     let local_size = match launch.local {
-        LocalSize::Exactly(size) => size.map(|n| emit.const64(n.into())),
+        LocalSize::Exactly(size) => size.map(|n| emitter.const64(n.into())),
         LocalSize::Any | LocalSize::Rows => triple(offset_of!(LaunchFrame, local_size))?,
     };
     let global_offset = match launch.zero_offset {
-        true => [emit.const64(0); 3],
+        true => [emitter.const64(0); 3],
         false => triple(offset_of!(LaunchFrame, global_offset))?,
     };
-    let args = pointer(offset_of!(LaunchFrame, args))?;
+    let arguments = pointer(offset_of!(LaunchFrame, args))?;
     let table = pointer(offset_of!(LaunchFrame, globals))?;
     let items_offset = field(offset_of!(LaunchFrame, items_offset), Type::I64)?.into_int_value();
-    let worker = emit.offset(scratch, items_offset, true)?;
-    let items = emit.within(worker, storage.needs.worker_bytes)?;
-    let [along, middle, outer] = layout.order();
+    let worker = emitter.offset_address(scratch, items_offset, true)?;
+    let items = emitter.offset_inside(worker, storage.needs.worker_bytes)?;
+    let [along, middle, outer] = layout.loop_order();
     let row = match storage.needs.row {
         0 | 1 => local_size[along],
         row => {
-            let up = emit.add(local_size[along], emit.const64(row - 1))?;
-            emit.builder.build_and(up, emit.const64(row.wrapping_neg()), "row")?
+            let up = emitter.add(local_size[along], emitter.const64(row - 1))?;
+            emitter.builder.build_and(up, emitter.const64(row.wrapping_neg()), "row")?
         }
     };
-    let count = emit.mul(emit.mul(row, local_size[middle])?, local_size[outer])?;
+    let count = emitter.mul(emitter.mul(row, local_size[middle])?, local_size[outer])?;
     let array = |offset: u64| -> Emitted<PointerValue<'ctx>> {
         if offset == 0 {
             return Ok(items);
         }
-        emit.offset(items, emit.mul(count, emit.const64(offset))?, true)
+        emitter.offset_address(items, emitter.mul(count, emitter.const64(offset))?, true)
     };
 
     let mut inputs = Vec::new();
@@ -138,16 +138,16 @@ pub fn enter<'ctx>(
         inputs.push(match input {
             Input::Address { param } => {
                 let offset = kernel.params[param as usize].offset;
-                emit.within(args, offset.into())?.into()
+                emitter.offset_inside(arguments, offset.into())?.into()
             }
             Input::Value { param, offset } => {
                 let data = &kernel.params[param as usize];
-                let ptr = emit.within(args, u64::from(data.offset) + u64::from(offset))?;
+                let ptr = emitter.offset_inside(arguments, u64::from(data.offset) + u64::from(offset))?;
                 let is_local = data.kind == ParamKind::Local;
                 let stored = if is_local { Type::I64 } else { ty };
-                let (value, load) = emit.load(stored, ptr, natural(ty, data.offset + offset))?;
-                emit.mark_invariant(load);
-                if is_local { emit.offset(scratch, value.into_int_value(), true)?.into() } else { value }
+                let (value, load) = emitter.load(stored, ptr, natural_align(ty, data.offset + offset))?;
+                emitter.mark_invariant(load);
+                if is_local { emitter.offset_address(scratch, value.into_int_value(), true)?.into() } else { value }
             }
         });
     }
@@ -155,7 +155,7 @@ pub fn enter<'ctx>(
     let mut locals = Vec::new();
     for (local, &offset) in storage.locals.iter().enumerate() {
         let align = kernel.locals[LocalVar::new(local)].align;
-        locals.push(over_aligned(emit, emit.within(scratch, offset)?, align)?);
+        locals.push(over_aligned(emitter, emitter.offset_inside(scratch, offset)?, align)?);
     }
 
     let mut globals: SecondaryMap<Global, Option<PointerValue<'ctx>>> = SecondaryMap::new();
@@ -163,56 +163,56 @@ pub fn enter<'ctx>(
     for (_, inst) in kernel.regions.values().flat_map(|body| body.insts.iter()) {
         match &inst.data {
             InstData::GlobalAddr { global } if globals[*global].is_none() => {
-                let data = &module.globals[*global];
-                globals[*global] = Some(if data.constant && data.relocs.is_empty() {
-                    table_in_code(emit, data)
+                let global_data = &module.globals[*global];
+                globals[*global] = Some(if global_data.constant && global_data.relocs.is_empty() {
+                    table_in_code(emitter, global_data)
                 } else {
-                    let entry = emit.within(table, 8 * global.index() as u64)?;
-                    let (value, load) = emit.load(Type::Ptr(data.space), entry, 8)?;
-                    emit.mark_invariant(load);
+                    let entry = emitter.offset_inside(table, 8 * global.index() as u64)?;
+                    let (value, load) = emitter.load(Type::Ptr(global_data.space), entry, 8)?;
+                    emitter.mark_invariant(load);
                     value.into_pointer_value()
                 });
             }
-            InstData::Printf { args, .. } => most_args = most_args.max(Some(args.len())),
+            InstData::Printf { arguments, .. } => most_args = most_args.max(Some(arguments.len())),
             _ => {}
         }
     }
     let printf_args = match most_args {
         Some(count) => {
-            let area = emit.i64().array_type(count.max(1) as u32);
-            Some(emit.builder.build_alloca(area, "printf")?)
+            let area = emitter.i64_type().array_type(count.max(1) as u32);
+            Some(emitter.builder.build_alloca(area, "printf")?)
         }
         None => None,
     };
 
     let mut slots = SecondaryMap::new();
-    for (slot, data) in &kernel.slots {
+    for (slot, slot_data) in &kernel.slots {
         slots[slot] = match storage.slots[slot] {
             SlotHome::Unused => None,
             SlotHome::Stack => {
                 let (size, align) = storage.blocks[slot];
-                Some(stack_variable(emit, size, align)?)
+                Some(stack_variable(emitter, size, align)?)
             }
             SlotHome::Worker(offset) => {
-                let at = emit.within(worker, offset)?;
-                Some(over_aligned(emit, at, data.align)?)
+                let at = emitter.offset_inside(worker, offset)?;
+                Some(over_aligned(emitter, at, slot_data.align)?)
             }
             SlotHome::Item { offset, .. } => Some(array(offset)?),
         };
     }
     let mut live = SecondaryMap::new();
-    for (slot, data) in &kernel.live {
-        live[slot] = Some(match data.shared {
+    for (slot, live_data) in &kernel.live {
+        live[slot] = Some(match live_data.shared {
             true => Kept::Once(match call.once[slot] {
-                Some(place) => place,
-                None => stack_variable(emit, data.ty.bytes().into(), data.ty.bytes())?,
+                Some(address) => address,
+                None => stack_variable(emitter, live_data.ty.bytes().into(), live_data.ty.bytes())?,
             }),
             false => Kept::PerItem(array(storage.live[slot.index()])?),
         });
     }
 
-    let item_bytes = emit.mul(count, emit.const64(storage.needs.item_bytes))?;
-    let private_bytes = emit.add(item_bytes, emit.const64(storage.needs.worker_bytes))?;
+    let item_bytes = emitter.mul(count, emitter.const64(storage.needs.item_bytes))?;
+    let private_bytes = emitter.add(item_bytes, emitter.const64(storage.needs.worker_bytes))?;
     Ok(Frame {
         global_offset,
         global_size,
@@ -230,111 +230,117 @@ pub fn enter<'ctx>(
         layout,
         shared: SecondaryMap::new(),
         live,
-        private: vec![(worker, private_bytes), (args, emit.const64(kernel.args_size.into()))],
+        private: vec![(worker, private_bytes), (arguments, emitter.const64(kernel.args_size.into()))],
         local: (scratch, items_offset),
     })
 }
 
 impl<'ctx> Frame<'ctx> {
     /// The address of a slot for a work-item.
-    pub fn slot(
+    pub fn slot_address(
         &self,
-        emit: &Emit<'ctx, '_>,
+        emitter: &Emitter<'ctx, '_>,
         kernel: &Kernel,
         storage: &Storage,
         slot: Slot,
         item: &Item<'ctx>,
     ) -> Emitted<PointerValue<'ctx>> {
         let Some(base) = self.slots[slot] else {
-            return Ok(emit.ptr().const_null());
+            return Ok(emitter.pointer_type().const_null());
         };
         let SlotHome::Item { stride, .. } = storage.slots[slot] else {
             return Ok(base);
         };
-        let data = kernel.slots[slot];
-        let SlotLayout::Interleaved { element, lanes } = data.layout else {
-            let place = emit.mul(item.number, emit.const64(stride))?;
-            let ptr = emit.offset(base, place, true)?;
-            return over_aligned(emit, ptr, data.align);
+        let slot_data = kernel.slots[slot];
+        let SlotLayout::Interleaved { element, lanes } = slot_data.layout else {
+            let place = emitter.mul(item.number, emitter.const64(stride))?;
+            let pointer = emitter.offset_address(base, place, true)?;
+            return over_aligned(emitter, pointer, slot_data.align);
         };
         // The gang's block, and the lane in it.
-        let b = &emit.builder;
+        let builder = &emitter.builder;
         if self.layout.crosses_rows() {
-            return emit.offset(base, emit.mul(item.number, emit.const64(stride))?, true);
+            return emitter.offset_address(base, emitter.mul(item.number, emitter.const64(stride))?, true);
         }
-        let [along, middle, outer] = self.layout.order();
+        let [along, middle, outer] = self.layout.loop_order();
         let place = item.local[along];
-        let lane = b.build_and(place, emit.const64(u64::from(lanes) - 1), "")?;
-        let rows = emit.add(emit.mul(item.local[outer], self.local_size[middle])?, item.local[middle])?;
-        let first = emit.add(emit.mul(rows, self.row)?, b.build_int_sub(place, lane, "")?)?;
-        let block = emit.offset(base, emit.mul(first, emit.const64(stride))?, true)?;
-        emit.offset(block, emit.mul(lane, emit.const64(element.into()))?, true)
+        let lane = builder.build_and(place, emitter.const64(u64::from(lanes) - 1), "")?;
+        let rows = emitter.add(emitter.mul(item.local[outer], self.local_size[middle])?, item.local[middle])?;
+        let first = emitter.add(emitter.mul(rows, self.row)?, builder.build_int_sub(place, lane, "")?)?;
+        let block = emitter.offset_address(base, emitter.mul(first, emitter.const64(stride))?, true)?;
+        emitter.offset_address(block, emitter.mul(lane, emitter.const64(element.into()))?, true)
     }
 
     /// Reads what a region finds kept for all work-items, before any of them runs it.
-    pub fn enter_region(&mut self, emit: &Emit<'ctx, '_>, kernel: &Kernel, body: &Function) -> Emitted<()> {
+    pub fn enter_region(&mut self, emitter: &Emitter<'ctx, '_>, kernel: &Kernel, body: &Function) -> Emitted<()> {
         self.shared.clear();
         let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
         for &inst in insts {
-            let InstData::LiveLoad { live } = body.insts[inst].data else { continue };
-            if let (Some(Kept::Once(place)), None) = (self.live[live], self.shared[live]) {
-                let ty = kernel.live[live].ty;
-                let (value, load) = emit.load(ty, place, ty.bytes())?;
+            let InstData::LiveLoad { live_slot } = body.insts[inst].data else { continue };
+            if let (Some(Kept::Once(address)), None) = (self.live[live_slot], self.shared[live_slot]) {
+                let ty = kernel.live[live_slot].ty;
+                let (value, load) = emitter.load(ty, address, ty.bytes())?;
                 if let Some(load) = load {
-                    emit.scopes.mark(load, &[Part::Kept]);
+                    emitter.scopes.mark_parts(load, &[Part::Kept]);
                 }
-                self.shared[live] = Some(value);
+                self.shared[live_slot] = Some(value);
             }
         }
         Ok(())
     }
 
     /// The address of a kept value for the work-item with this number in its group.
-    pub fn live(
+    pub fn live_address(
         &self,
-        emit: &Emit<'ctx, '_>,
+        emitter: &Emitter<'ctx, '_>,
         slot: LiveSlot,
         ty: Type,
         item: IntValue<'ctx>,
     ) -> Emitted<PointerValue<'ctx>> {
         match self.live[slot] {
-            Some(Kept::Once(place)) => Ok(place),
-            Some(Kept::PerItem(array)) => emit.offset(array, emit.mul(item, emit.const64(ty.bytes().into()))?, true),
-            None => Ok(emit.ptr().const_null()),
+            Some(Kept::Once(address)) => Ok(address),
+            Some(Kept::PerItem(array)) => {
+                emitter.offset_address(array, emitter.mul(item, emitter.const64(ty.bytes().into()))?, true)
+            }
+            None => Ok(emitter.pointer_type().const_null()),
         }
     }
 }
 
 /// What is known of the alignment of a value `offset` bytes behind an aligned address.
-fn natural(ty: Type, offset: u32) -> u32 {
+fn natural_align(ty: Type, offset: u32) -> u32 {
     let of_offset = 1 << offset.trailing_zeros().min(4);
     ty.bytes().min(of_offset)
 }
 
 /// Rounds an address up for a variable that wants more than the scratch memory's alignment.
-fn over_aligned<'ctx>(emit: &Emit<'ctx, '_>, ptr: PointerValue<'ctx>, align: u32) -> Emitted<PointerValue<'ctx>> {
+fn over_aligned<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
+    pointer: PointerValue<'ctx>,
+    align: u32,
+) -> Emitted<PointerValue<'ctx>> {
     if u64::from(align) <= SCRATCH_ALIGN {
-        return Ok(ptr);
+        return Ok(pointer);
     }
-    emit.align_up(ptr, align.into())
+    emitter.align_up(pointer, align.into())
 }
 
-fn stack_variable<'ctx>(emit: &Emit<'ctx, '_>, size: u64, align: u32) -> Emitted<PointerValue<'ctx>> {
-    let ty = emit.ctx.i8_type().array_type(size.max(1) as u32);
-    let variable = emit.builder.build_alloca(ty, "slot")?;
-    if let Some(inst) = variable.as_instruction() {
-        inst.set_alignment(align.max(1))?;
+fn stack_variable<'ctx>(emitter: &Emitter<'ctx, '_>, size: u64, align: u32) -> Emitted<PointerValue<'ctx>> {
+    let ty = emitter.context.i8_type().array_type(size.max(1) as u32);
+    let variable = emitter.builder.build_alloca(ty, "slot")?;
+    if let Some(instruction) = variable.as_instruction() {
+        instruction.set_alignment(align.max(1))?;
     }
     Ok(variable)
 }
 
 /// A constant table that is part of the code.
-fn table_in_code<'ctx>(emit: &Emit<'ctx, '_>, data: &GlobalData) -> PointerValue<'ctx> {
-    let init = emit.ctx.const_string(&data.init, false);
-    let table = emit.module.add_global(init.get_type(), None, "table");
-    table.set_initializer(&init);
+fn table_in_code<'ctx>(emitter: &Emitter<'ctx, '_>, global_data: &GlobalData) -> PointerValue<'ctx> {
+    let initial = emitter.context.const_string(&global_data.init, false);
+    let table = emitter.module.add_global(initial.get_type(), None, "table");
+    table.set_initializer(&initial);
     table.set_constant(true);
     table.set_linkage(Linkage::Private);
-    table.set_alignment(data.align.max(1));
+    table.set_alignment(global_data.align.max(1));
     table.as_pointer_value()
 }

@@ -1,6 +1,6 @@
 //! The loops around a kernel's code: over the groups of a call and over the work-items of a group.
 
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use super::frame::{Frame, Triple};
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
@@ -9,7 +9,7 @@ use lockstep_ir::ir::Query;
 
 /// The work-group that runs.
 pub struct Group<'ctx> {
-    /// get_group_id.
+    /// What `get_group_id` gives, by dimension.
     pub id: Triple<'ctx>,
     /// get_local_size of this group.
     pub size: Triple<'ctx>,
@@ -19,7 +19,7 @@ pub struct Group<'ctx> {
     pub combined: Option<BasicValueEnum<'ctx>>,
 }
 
-/// The open loop over groups, between [`open_groups`] and [`GroupLoop::close`].
+/// The open loop over groups, between [`open_groups`] and [`GroupLoop::close_loop`].
 pub struct GroupLoop<'ctx> {
     /// The group of this round.
     pub group: Group<'ctx>,
@@ -34,52 +34,56 @@ pub struct GroupLoop<'ctx> {
 
 /// Starts the loop over the groups `first..last`; emission goes on in its body.
 pub fn open_groups<'ctx>(
-    emit: &Emit<'ctx, '_>,
+    emitter: &Emitter<'ctx, '_>,
     frame: &Frame<'ctx>,
     first: IntValue<'ctx>,
     last: IntValue<'ctx>,
 ) -> Emitted<GroupLoop<'ctx>> {
-    let b = &emit.builder;
+    let builder = &emitter.builder;
     let [nx, ny, _] = frame.num_groups;
-    let start = emit.block("groups");
-    let head = emit.block("group");
-    let latch = emit.block("group.next");
-    let done = emit.block("done");
-    let any = b.build_int_compare(IntPredicate::ULT, first, last, "")?;
-    b.build_conditional_branch(any, start, done)?;
+    let start = emitter.append_block("groups");
+    let head = emitter.append_block("group");
+    let latch = emitter.append_block("group.next");
+    let done = emitter.append_block("done");
+    let any_lane = builder.build_int_compare(IntPredicate::ULT, first, last, "")?;
+    builder.build_conditional_branch(any_lane, start, done)?;
 
-    emit.at(start);
-    let x = b.build_int_unsigned_rem(first, nx, "")?;
-    let rows = b.build_int_unsigned_div(first, nx, "")?;
-    let y = b.build_int_unsigned_rem(rows, ny, "")?;
-    let z = b.build_int_unsigned_div(rows, ny, "")?;
-    b.build_unconditional_branch(head)?;
+    emitter.position_at(start);
+    let left = builder.build_int_unsigned_rem(first, nx, "")?;
+    let rows = builder.build_int_unsigned_div(first, nx, "")?;
+    let right = builder.build_int_unsigned_rem(rows, ny, "")?;
+    let z = builder.build_int_unsigned_div(rows, ny, "")?;
+    builder.build_unconditional_branch(head)?;
 
-    emit.at(head);
-    let number = emit.phi(emit.i64(), &[(&first, start)], "group")?;
+    emitter.position_at(head);
+    let number = emitter.phi(emitter.i64_type(), &[(&first, start)], "group")?;
     let id = [
-        emit.phi(emit.i64(), &[(&x, start)], "group.x")?,
-        emit.phi(emit.i64(), &[(&y, start)], "group.y")?,
-        emit.phi(emit.i64(), &[(&z, start)], "group.z")?,
+        emitter.phi(emitter.i64_type(), &[(&left, start)], "group.x")?,
+        emitter.phi(emitter.i64_type(), &[(&right, start)], "group.y")?,
+        emitter.phi(emitter.i64_type(), &[(&z, start)], "group.z")?,
     ];
-    let group = group_at(emit, frame, id.map(|phi| phi.as_basic_value().into_int_value()))?;
+    let group = group_at(emitter, frame, id.map(|phi| phi.as_basic_value().into_int_value()))?;
     Ok(GroupLoop { group, latch, head, done, number, id, last })
 }
 
 /// The group with these ids.
-pub fn group_at<'ctx>(emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>, id: Triple<'ctx>) -> Emitted<Group<'ctx>> {
-    let b = &emit.builder;
+pub fn group_at<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, id: Triple<'ctx>) -> Emitted<Group<'ctx>> {
+    let builder = &emitter.builder;
     let mut group = Group { id, size: frame.local_size, first: frame.global_offset, combined: None };
-    for d in 0..3 {
-        let before = emit.mul(group.id[d], frame.local_size[d])?;
+    for dimension in 0..3 {
+        let before = emitter.mul(group.id[dimension], frame.local_size[dimension])?;
         if !frame.launch.full_groups {
-            let left = b.build_int_sub(frame.global_size[d], before, "")?;
-            let size = emit.intrinsic("llvm.umin", &[emit.i64().into()], &[left.into(), frame.local_size[d].into()])?;
-            group.size[d] = size.into_int_value();
+            let left = builder.build_int_sub(frame.global_size[dimension], before, "")?;
+            let size = emitter.call_intrinsic(
+                "llvm.umin",
+                &[emitter.i64_type().into()],
+                &[left.into(), frame.local_size[dimension].into()],
+            )?;
+            group.size[dimension] = size.into_int_value();
         }
-        group.first[d] = match frame.launch.zero_offset {
+        group.first[dimension] = match frame.launch.zero_offset {
             true => before,
-            false => b.build_int_add(before, frame.global_offset[d], "")?,
+            false => builder.build_int_add(before, frame.global_offset[dimension], "")?,
         };
     }
     Ok(group)
@@ -87,31 +91,31 @@ pub fn group_at<'ctx>(emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>, id: Triple<'ct
 
 impl<'ctx> GroupLoop<'ctx> {
     /// Ends the loop; emission goes on behind it.
-    pub fn close(self, emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>) -> Emitted<()> {
-        let b = &emit.builder;
-        let (zero, one) = (emit.const64(0), emit.const64(1));
-        emit.at(self.latch);
-        let number = emit.add(self.number.as_basic_value().into_int_value(), one)?;
+    pub fn close_loop(self, emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>) -> Emitted<()> {
+        let builder = &emitter.builder;
+        let (zero, one) = (emitter.const64(0), emitter.const64(1));
+        emitter.position_at(self.latch);
+        let number = emitter.add(self.number.as_basic_value().into_int_value(), one)?;
         self.number.add_incoming(&[(&number, self.latch)]);
         // Dimension 0 counts; a dimension that is through starts anew and moves the next one.
-        let x = emit.add(self.group.id[0], one)?;
-        let row_done = b.build_int_compare(IntPredicate::EQ, x, frame.num_groups[0], "")?;
-        let x = b.build_select(row_done, zero, x, "")?;
-        let carry = b.build_int_z_extend(row_done, emit.i64(), "")?;
-        let y = emit.add(self.group.id[1], carry)?;
-        let plane_done = b.build_int_compare(IntPredicate::EQ, y, frame.num_groups[1], "")?;
-        let y = b.build_select(plane_done, zero, y, "")?;
-        let carry = b.build_int_z_extend(plane_done, emit.i64(), "")?;
-        let z = emit.add(self.group.id[2], carry)?;
-        self.id[0].add_incoming(&[(&x, self.latch)]);
-        self.id[1].add_incoming(&[(&y, self.latch)]);
+        let left = emitter.add(self.group.id[0], one)?;
+        let row_done = builder.build_int_compare(IntPredicate::EQ, left, frame.num_groups[0], "")?;
+        let left = builder.build_select(row_done, zero, left, "")?;
+        let carry = builder.build_int_z_extend(row_done, emitter.i64_type(), "")?;
+        let right = emitter.add(self.group.id[1], carry)?;
+        let plane_done = builder.build_int_compare(IntPredicate::EQ, right, frame.num_groups[1], "")?;
+        let right = builder.build_select(plane_done, zero, right, "")?;
+        let carry = builder.build_int_z_extend(plane_done, emitter.i64_type(), "")?;
+        let z = emitter.add(self.group.id[2], carry)?;
+        self.id[0].add_incoming(&[(&left, self.latch)]);
+        self.id[1].add_incoming(&[(&right, self.latch)]);
         self.id[2].add_incoming(&[(&z, self.latch)]);
-        let more = b.build_int_compare(IntPredicate::NE, number, self.last, "")?;
-        b.build_conditional_branch(more, self.head, self.done)?;
-        emit.at(self.done);
+        let more = builder.build_int_compare(IntPredicate::NE, number, self.last, "")?;
+        builder.build_conditional_branch(more, self.head, self.done)?;
+        emitter.position_at(self.done);
         if frame.launch.streams != 0 {
             // Whoever learns that the launch is over sees what went past the caches.
-            emit.intrinsic_call("llvm.x86.sse.sfence", &[], &[])?;
+            emitter.intrinsic_call("llvm.x86.sse.sfence", &[], &[])?;
         }
         Ok(())
     }
@@ -119,9 +123,9 @@ impl<'ctx> GroupLoop<'ctx> {
 
 /// The work-item that runs.
 pub struct Item<'ctx> {
-    /// get_local_id.
+    /// What `get_local_id` gives, by dimension.
     pub local: Triple<'ctx>,
-    /// get_global_id.
+    /// What `get_global_id` gives, by dimension.
     pub global: Triple<'ctx>,
     /// Its place among the group's, as their loops have them: where it keeps values. In layouts that keep their order, the
     /// linear id.
@@ -130,16 +134,17 @@ pub struct Item<'ctx> {
 
 /// What a work-item learns when it asks for its place. Dimensions beyond the third are like those beyond
 /// `work_dim`.
-pub fn query<'ctx>(
-    emit: &Emit<'ctx, '_>,
+pub fn answer_query<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
     frame: &Frame<'ctx>,
     group: &Group<'ctx>,
     item: &Item<'ctx>,
     query: Query,
-    dim: u8,
+    dimension: u8,
 ) -> IntValue<'ctx> {
-    let of =
-        |triple: &Triple<'ctx>, beyond| triple.get(usize::from(dim)).copied().unwrap_or_else(|| emit.const64(beyond));
+    let of = |triple: &Triple<'ctx>, beyond| {
+        triple.get(usize::from(dimension)).copied().unwrap_or_else(|| emitter.const64(beyond))
+    };
     match query {
         Query::GlobalId => of(&item.global, 0),
         Query::LocalId => of(&item.local, 0),
@@ -154,7 +159,7 @@ pub fn query<'ctx>(
     }
 }
 
-/// An open loop over one dimension of a group, between [`Level::open`] and [`Level::close`]. No dimension
+/// An open loop over one dimension of a group, between [`Level::open_loop`] and [`Level::close_loop`]. No dimension
 /// of a group is empty, so each loop tests behind its body.
 #[derive(Clone, Copy)]
 pub struct Level<'ctx> {
@@ -168,58 +173,58 @@ pub struct Level<'ctx> {
 impl<'ctx> Level<'ctx> {
     /// Starts the loop, given the first global id and the number of the first work-item; emission goes on
     /// in its body.
-    pub fn open(
-        emit: &Emit<'ctx, '_>,
+    pub fn open_loop(
+        emitter: &Emitter<'ctx, '_>,
         name: &str,
         first: IntValue<'ctx>,
         number: IntValue<'ctx>,
     ) -> Emitted<Level<'ctx>> {
-        let before = emit.here()?;
-        let head = emit.block(name);
-        emit.builder.build_unconditional_branch(head)?;
-        emit.at(head);
-        let counter = emit.phi(emit.i64(), &[(&emit.const64(0), before)], name)?;
-        let number = emit.phi(emit.i64(), &[(&number, before)], "number")?;
-        let global = emit.builder.build_int_add(first, counter.as_basic_value().into_int_value(), "")?;
+        let before = emitter.current_block()?;
+        let head = emitter.append_block(name);
+        emitter.builder.build_unconditional_branch(head)?;
+        emitter.position_at(head);
+        let counter = emitter.phi(emitter.i64_type(), &[(&emitter.const64(0), before)], name)?;
+        let number = emitter.phi(emitter.i64_type(), &[(&number, before)], "number")?;
+        let global = emitter.builder.build_int_add(first, counter.as_basic_value().into_int_value(), "")?;
         Ok(Level { global, head, counter, number })
     }
 
     /// get_local_id in this dimension.
-    pub fn local(&self) -> IntValue<'ctx> {
+    pub fn local_id(&self) -> IntValue<'ctx> {
         self.counter.as_basic_value().into_int_value()
     }
 
     /// The number in the group of the first work-item of this round.
-    pub fn number(&self) -> IntValue<'ctx> {
+    pub fn item_number(&self) -> IntValue<'ctx> {
         self.number.as_basic_value().into_int_value()
     }
 
-    /// Ends a loop around others, as [`Level::close`] does. LLVM does not unroll it nor make a copy for each
+    /// Ends a loop around others, as [`Level::close_loop`] does. LLVM does not unroll it nor make a copy for each
     /// way that rows can be: that is much code and saves nothing.
-    pub fn close_outer(self, emit: &Emit<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
+    pub fn close_outer(self, emitter: &Emitter<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
         // One round is no loop, and loops around it may be unrolled.
         if size.get_zero_extended_constant() != Some(1) {
-            emit.only_once()?;
+            emitter.only_once()?;
         }
-        self.close(emit, size, next)
+        self.close_loop(emitter, size, next)
     }
 
     /// Ends the loop of `size` rounds, given the number of the work-item that comes next; emission goes on
     /// behind it.
-    pub fn close(self, emit: &Emit<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
-        let here = emit.here()?;
-        let counter = emit.add(self.local(), emit.const64(1))?;
-        self.counter.add_incoming(&[(&counter, here)]);
-        self.number.add_incoming(&[(&next, here)]);
-        let more = emit.builder.build_int_compare(IntPredicate::NE, counter, size, "")?;
-        let behind = emit.block("behind");
-        emit.builder.build_conditional_branch(more, self.head, behind)?;
-        emit.at(behind);
+    pub fn close_loop(self, emitter: &Emitter<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
+        let current_block = emitter.current_block()?;
+        let counter = emitter.add(self.local_id(), emitter.const64(1))?;
+        self.counter.add_incoming(&[(&counter, current_block)]);
+        self.number.add_incoming(&[(&next, current_block)]);
+        let more = emitter.builder.build_int_compare(IntPredicate::NE, counter, size, "")?;
+        let behind = emitter.append_block("behind");
+        emitter.builder.build_conditional_branch(more, self.head, behind)?;
+        emitter.position_at(behind);
         Ok(())
     }
 }
 
-/// The open loops over a group's work-items, between [`open_items`] and [`ItemLoops::close`].
+/// The open loops over a group's work-items, between [`open_items`] and [`ItemLoops::close_loops`].
 pub struct ItemLoops<'ctx> {
     /// The work-item of this round.
     pub item: Item<'ctx>,
@@ -230,23 +235,23 @@ pub struct ItemLoops<'ctx> {
 
 /// Starts the loops over a group's work-items, dimension 0 innermost; emission goes on in the
 /// innermost body.
-pub fn open_items<'ctx>(emit: &Emit<'ctx, '_>, group: &Group<'ctx>) -> Emitted<ItemLoops<'ctx>> {
-    let z = Level::open(emit, "z", group.first[2], emit.const64(0))?;
-    let y = Level::open(emit, "y", group.first[1], z.number())?;
-    let x = Level::open(emit, "x", group.first[0], y.number())?;
+pub fn open_items<'ctx>(emitter: &Emitter<'ctx, '_>, group: &Group<'ctx>) -> Emitted<ItemLoops<'ctx>> {
+    let z = Level::open_loop(emitter, "z", group.first[2], emitter.const64(0))?;
+    let y = Level::open_loop(emitter, "y", group.first[1], z.item_number())?;
+    let x = Level::open_loop(emitter, "x", group.first[0], y.item_number())?;
     let levels = [x, y, z];
-    let item = Item { local: levels.map(|l| l.local()), global: levels.map(|l| l.global), number: x.number() };
-    Ok(ItemLoops { item, latch: emit.block("item.next"), levels })
+    let item = Item { local: levels.map(|l| l.local_id()), global: levels.map(|l| l.global), number: x.item_number() };
+    Ok(ItemLoops { item, latch: emitter.append_block("item.next"), levels })
 }
 
 impl<'ctx> ItemLoops<'ctx> {
     /// Ends the loops, from the current position behind the innermost body; emission goes on behind
     /// them.
-    pub fn close(self, emit: &Emit<'ctx, '_>, group: &Group<'ctx>) -> Emitted<()> {
-        let number = emit.add(self.item.number, emit.const64(1))?;
+    pub fn close_loops(self, emitter: &Emitter<'ctx, '_>, group: &Group<'ctx>) -> Emitted<()> {
+        let number = emitter.add(self.item.number, emitter.const64(1))?;
         let [x, y, z] = self.levels;
-        x.close(emit, group.size[0], number)?;
-        y.close_outer(emit, group.size[1], number)?;
-        z.close_outer(emit, group.size[2], number)
+        x.close_loop(emitter, group.size[0], number)?;
+        y.close_outer(emitter, group.size[1], number)?;
+        z.close_outer(emitter, group.size[2], number)
     }
 }

@@ -1,13 +1,13 @@
 //! Memory: loads, stores, copies, fences, address spaces.
 
 use super::alias::Part;
-use super::emit::{Emit, Emitted, load_ordering, ordering, store_ordering};
+use super::emit::{Emitted, Emitter, llvm_ordering, load_ordering, store_ordering};
 use super::frame::Frame;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue, ValueKind};
 use lockstep_ir::ir::{Access, Ordering};
 use lockstep_protocol::types::{Space, Type};
 
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// Reads `count` consecutive elements. They stay separate loads: a work-item alone computes on
     /// scalars, and LLVM joins what is only copied.
     pub fn load_elements(
@@ -26,7 +26,7 @@ impl<'ctx> Emit<'ctx, '_> {
             let place = offset.wrapping_add_unsigned(step);
             let (value, load) = self.load(ty, self.at_offset(base, place)?, align)?;
             if let Some(load) = load {
-                self.scopes.mark(load, &[Part::Space(space)]);
+                self.scopes.mark_parts(load, &[Part::Space(space)]);
                 load.set_volatile(access.volatile)?;
                 if let Some(order) = access.atomic.filter(|_| space != Space::Local) {
                     load.set_atomic_ordering(load_ordering(order))?;
@@ -57,7 +57,7 @@ impl<'ctx> Emit<'ctx, '_> {
             let align = element_align(access, ty, step);
             let place = offset.wrapping_add_unsigned(step);
             let store = self.store(ty, value, self.at_offset(base, place)?, align)?;
-            self.scopes.mark(store, &[Part::Space(space)]);
+            self.scopes.mark_parts(store, &[Part::Space(space)]);
             store.set_volatile(access.volatile)?;
             if let Some(order) = access.atomic.filter(|_| space != Space::Local) {
                 store.set_atomic_ordering(store_ordering(order))?;
@@ -70,43 +70,43 @@ impl<'ctx> Emit<'ctx, '_> {
         if offset == 0 {
             return Ok(base);
         }
-        self.offset(base, self.const64(offset as u64), false)
+        self.offset_address(base, self.const64(offset as u64), false)
     }
 
-    /// Copies bytes.
-    pub fn copy(
+    /// Copies a run of bytes between two addresses.
+    pub fn copy_bytes(
         &self,
-        dst: BasicValueEnum<'ctx>,
-        src: BasicValueEnum<'ctx>,
-        len: BasicValueEnum<'ctx>,
+        destination: BasicValueEnum<'ctx>,
+        source: BasicValueEnum<'ctx>,
+        length: BasicValueEnum<'ctx>,
         [to, from]: [Space; 2],
         overlap: bool,
         volatile: bool,
     ) -> Emitted<()> {
         let name = if overlap { "llvm.memmove" } else { "llvm.memcpy" };
-        let types = [self.ptr().into(), self.ptr().into(), self.i64().into()];
-        let volatile = self.ctx.bool_type().const_int(volatile.into(), false);
-        let call = self.intrinsic_call(name, &types, &[dst, src, len, volatile.into()])?;
-        if let ValueKind::Instruction(call) = call.try_as_basic_value() {
-            self.scopes.mark(call, &[Part::Space(to), Part::Space(from)]);
+        let types = [self.pointer_type().into(), self.pointer_type().into(), self.i64_type().into()];
+        let volatile = self.context.bool_type().const_int(volatile.into(), false);
+        let call_site = self.intrinsic_call(name, &types, &[destination, source, length, volatile.into()])?;
+        if let ValueKind::Instruction(call_inst) = call_site.try_as_basic_value() {
+            self.scopes.mark_parts(call_inst, &[Part::Space(to), Part::Space(from)]);
         }
         Ok(())
     }
 
-    /// Sets bytes.
-    pub fn set(
+    /// Sets a run of bytes to one value.
+    pub fn set_bytes(
         &self,
-        dst: BasicValueEnum<'ctx>,
+        destination: BasicValueEnum<'ctx>,
         byte: BasicValueEnum<'ctx>,
-        len: BasicValueEnum<'ctx>,
+        length: BasicValueEnum<'ctx>,
         space: Space,
         volatile: bool,
     ) -> Emitted<()> {
-        let types = [self.ptr().into(), self.i64().into()];
-        let volatile = self.ctx.bool_type().const_int(volatile.into(), false);
-        let call = self.intrinsic_call("llvm.memset", &types, &[dst, byte, len, volatile.into()])?;
-        if let ValueKind::Instruction(call) = call.try_as_basic_value() {
-            self.scopes.mark(call, &[Part::Space(space)]);
+        let types = [self.pointer_type().into(), self.i64_type().into()];
+        let volatile = self.context.bool_type().const_int(volatile.into(), false);
+        let call_site = self.intrinsic_call("llvm.memset", &types, &[destination, byte, length, volatile.into()])?;
+        if let ValueKind::Instruction(call_inst) = call_site.try_as_basic_value() {
+            self.scopes.mark_parts(call_inst, &[Part::Space(space)]);
         }
         Ok(())
     }
@@ -114,24 +114,24 @@ impl<'ctx> Emit<'ctx, '_> {
     /// A fence; a relaxed one orders nothing.
     pub fn fence(&self, order: Ordering) -> Emitted<()> {
         if order != Ordering::Relaxed {
-            self.builder.build_fence(ordering(order), false, "")?;
+            self.builder.build_fence(llvm_ordering(order), false, "")?;
         }
         Ok(())
     }
 
     /// The address space a generic address is in, as SPIR's number.
-    pub fn space_of(&self, frame: &Frame<'ctx>, ptr: PointerValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-        let number = |space: Space| self.ctx.i32_type().const_int(space.number().into(), false);
-        let choose = |yes, space, no| -> Emitted<IntValue<'ctx>> {
-            let chosen = self.builder.build_select(yes, number(space), no, "")?;
+    pub fn space_of(&self, frame: &Frame<'ctx>, pointer: PointerValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+        let number = |space: Space| self.context.i32_type().const_int(space.spir_number().into(), false);
+        let choose = |if_true, space, if_false| -> Emitted<IntValue<'ctx>> {
+            let chosen = self.builder.build_select(if_true, number(space), if_false, "")?;
             Ok(chosen.into_int_value())
         };
         let mut space = number(Space::Global);
-        for &(start, len) in &frame.private {
-            let inside = self.in_range(ptr, start, len)?;
+        for &(start, length) in &frame.private {
+            let inside = self.in_range(pointer, start, length)?;
             space = choose(inside, Space::Private, space)?;
         }
-        let inside = self.in_range(ptr, frame.local.0, frame.local.1)?;
+        let inside = self.in_range(pointer, frame.local.0, frame.local.1)?;
         choose(inside, Space::Local, space)
     }
 }

@@ -18,7 +18,7 @@ mod alias;
 mod arith;
 mod atomics;
 mod calls;
-mod combine;
+mod coroutines;
 mod counters;
 mod emit;
 pub mod error;
@@ -29,22 +29,22 @@ mod groups;
 mod memory;
 mod region;
 mod region_functions;
-mod turns;
 mod vector;
+mod work_group_collectives;
 
 use crate::codegen::error::CodegenError;
 use crate::jit::JitCode;
 use alias::Scopes;
 use cranelift_entity::{EntityRef, SecondaryMap};
-use emit::{Emit, Emitted};
+use emit::{Emitted, Emitter};
 use frame::{Call, Frame};
 use groups::{Group, GroupLoop};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::module::Module as LlvmModule;
 use inkwell::values::{FunctionValue, IntValue};
-use lockstep_ir::analysis::origins::apart;
-use lockstep_ir::analysis::waiting::{may_wait, waits};
+use lockstep_ir::analysis::spin_loops::{may_wait, region_may_wait};
+use lockstep_ir::analysis::underlying_objects::find_apart_arguments;
 use lockstep_ir::ir::{Function, Kernel, Module, Region, SourceLoc};
 use lockstep_ir::plan::Widening;
 use lockstep_ir::plan::storage::{SCRATCH_ALIGN, Storage};
@@ -55,7 +55,7 @@ use lockstep_protocol::kernel_abi::{KernelEntry, LaunchFrame, ScratchNeeds};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use std::cell::{Cell, OnceCell};
-use vector::Around;
+use vector::EmitContext;
 
 /// Owns the LLVM types and constants of one module.
 pub use inkwell::context::Context;
@@ -88,8 +88,8 @@ const NO_REGION: CodegenError = CodegenError::Missing("block at which a region s
 
 /// Generates the code of one kernel of `module`, which may run in gangs. What
 /// becomes of its accesses is noted.
-pub fn generate<'ctx>(
-    ctx: &'ctx Context,
+pub fn generate_kernel<'ctx>(
+    context: &'ctx Context,
     module: &Module,
     kernel: &Kernel,
     widening: Option<&Widening>,
@@ -97,89 +97,93 @@ pub fn generate<'ctx>(
     notes: &Notes,
 ) -> Emitted<Generated<'ctx>> {
     let &CodeOptions { launch, target, region_functions, ref place } = options;
-    let llvm = ctx.create_module(&kernel.name);
+    let llvm = context.create_module(&kernel.name);
     let layout = widening.map_or(Layout::X, |widening| widening.layout);
-    let storage = widening.map_or_else(|| Storage::of(kernel, 1, layout), |widening| widening.storage.clone());
+    let storage = widening.map_or_else(|| Storage::lay_out(kernel, 1, layout), |widening| widening.storage.clone());
     let emit_to = |function: FunctionValue<'ctx>| {
-        mark(ctx, function, widening);
-        let emit = Emit {
-            ctx,
+        mark_function(context, function, widening);
+        let emitter = Emitter {
+            context,
             module: &llvm,
-            builder: ctx.create_builder(),
+            builder: context.create_builder(),
             function,
-            scopes: Scopes::new(ctx, apart(kernel, launch)),
+            scopes: Scopes::new(context, find_apart_arguments(kernel, launch)),
             target,
             nowhere: OnceCell::new(),
             place,
         };
-        emit.at(emit.block("entry"));
-        emit
+        emitter.position_at(emitter.append_block("entry"));
+        emitter
     };
-    let emit = emit_to(declare(ctx, &llvm));
+    let emitter = emit_to(declare_entry(context, &llvm));
     let argument = |index| {
-        emit.function.get_nth_param(index).ok_or(CodegenError::Missing("such parameter of the kernel's function"))
+        emitter.function.get_nth_param(index).ok_or(CodegenError::Missing("such parameter of the kernel's function"))
     };
     let call = Call {
         frame: argument(0)?.into_pointer_value(),
         scratch: argument(1)?.into_pointer_value(),
         once: SecondaryMap::new(),
     };
-    let mut frame = frame::enter(&emit, module, kernel, &storage, launch, layout, &call)?;
-    let next = widening.map(|_| emit.builder.build_alloca(ctx.i32_type(), "next")).transpose()?;
+    let mut frame = frame::enter_kernel(&emitter, module, kernel, &storage, launch, layout, &call)?;
+    let next = widening.map(|_| emitter.builder.build_alloca(context.i32_type(), "next")).transpose()?;
     let separate = match region_functions {
         Versions::Never => false,
         Versions::WherePays => region_functions::has_many_regions(kernel),
         Versions::Always => true,
     };
     let record = match separate || may_wait(kernel) {
-        true => Some(region_functions::open(&emit, kernel, &frame, &call)?),
+        true => Some(region_functions::open_record(&emitter, kernel, &frame, &call)?),
         false => None,
     };
-    counters::begin(&emit, &frame, kernel)?;
-    let groups = groups::open_groups(&emit, &frame, argument(2)?.into_int_value(), argument(3)?.into_int_value())?;
+    counters::fill_copies(&emitter, &frame, kernel)?;
+    let groups = groups::open_groups(&emitter, &frame, argument(2)?.into_int_value(), argument(3)?.into_int_value())?;
     let mut starts: SecondaryMap<Region, Option<BasicBlock>> = SecondaryMap::new();
     for region in kernel.regions.keys() {
-        starts[region] = Some(emit.block("region"));
+        starts[region] = Some(emitter.append_block("region"));
     }
     let first = starts[Region::new(0)].ok_or(NO_REGION)?;
-    emit.builder.build_unconditional_branch(first)?;
+    emitter.builder.build_unconditional_branch(first)?;
     for region in kernel.regions.keys() {
-        emit.at(starts[region].ok_or(NO_REGION)?);
+        emitter.position_at(starts[region].ok_or(NO_REGION)?);
         let body = &kernel.regions[region];
-        let combined = combine::combine(&emit, &frame, kernel, &groups.group, region)?;
+        let combined = work_group_collectives::emit_combine(&emitter, &frame, kernel, &groups.group, region)?;
         let group = &Group { combined, ..groups.group };
-        frame.enter_region(&emit, kernel, body)?;
+        frame.enter_region(&emitter, kernel, body)?;
         let (nexts, chosen) = match (widening, next) {
-            _ if let Some(record) = record.filter(|_| separate || waits(body)) => {
-                let function = region_functions::declare(&emit, region);
-                region_functions::pass_group(&emit, record, kernel, &frame, group)?;
-                match waits(body) {
-                    true => turns::take_turns(&emit, function, record)?,
-                    false => region_functions::call(&emit, function, record)?,
+            _ if let Some(record) = record.filter(|_| separate || region_may_wait(body)) => {
+                let function = region_functions::declare_function(&emitter, region);
+                region_functions::pass_group(&emitter, record, kernel, &frame, group)?;
+                match region_may_wait(body) {
+                    true => coroutines::take_turns(&emitter, function, record)?,
+                    false => region_functions::call_region(&emitter, function, record)?,
                 }
-                let chosen = region_functions::next(&emit, record)?;
-                let emit = &emit_to(function);
-                let call = region_functions::called_with(emit, kernel)?;
-                let shared = region_functions::kept_once(emit, kernel, &frame.shared)?;
-                let frame = frame::enter(emit, module, kernel, &storage, launch, layout, &call)?;
+                let chosen = region_functions::next_region(&emitter, record)?;
+                let emitter = &emit_to(function);
+                let call = region_functions::called_with(emitter, kernel)?;
+                let shared = region_functions::kept_once(emitter, kernel, &frame.shared)?;
+                let frame = frame::enter_kernel(emitter, module, kernel, &storage, launch, layout, &call)?;
                 let frame = Frame { shared, ..frame };
-                let combined = combined.and(kernel.combines[region]).map(|combine| kernel.live[combine.live].ty);
+                let combined = combined.and(kernel.combines[region]).map(|combine| kernel.live[combine.live_slot].ty);
                 let (storage, frame) = (&storage, &frame);
-                let group = &region_functions::running_group(emit, frame, combined)?;
-                let around = widening.map(|widening| Around { emit, kernel, storage, frame, group, widening, notes });
+                let group = &region_functions::running_group(emitter, frame, combined)?;
+                let around =
+                    widening.map(|widening| EmitContext { emitter, kernel, storage, frame, group, widening, notes });
                 let gangs = around.map(|around| (around, &around.widening.regions[region]));
                 let mut nexts = match gangs.filter(|(_, plan)| !plan.alone) {
-                    Some((around, plan)) if waits(body) => vector::take_gangs(around, body, plan)?,
-                    None if waits(body) => turns::run_items(emit, kernel, storage, frame, group, body)?,
+                    Some((around, plan)) if region_may_wait(body) => vector::take_gangs(around, body, plan)?,
+                    None if region_may_wait(body) => {
+                        coroutines::run_items(emitter, kernel, storage, frame, group, body)?
+                    }
                     Some((around, plan)) => {
-                        let place = region_functions::next_place(emit)?;
-                        let nexts = vector::run_gangs(around, body, plan, place, |next| number(emit, next))?;
-                        emit.builder.build_return(None)?;
+                        let address = region_functions::next_place(emitter)?;
+                        let nexts =
+                            vector::run_gangs(around, body, plan, address, |next| region_number(emitter, next))?;
+                        emitter.builder.build_return(None)?;
                         nexts
                     }
                     None => {
-                        let (nexts, chosen) = run_items(emit, kernel, storage, frame, group, body)?;
-                        region_functions::close(emit, &nexts, chosen)?;
+                        let (nexts, chosen) = run_items(emitter, kernel, storage, frame, group, body)?;
+                        region_functions::close_function(emitter, &nexts, chosen)?;
                         nexts
                     }
                 };
@@ -188,51 +192,51 @@ pub fn generate<'ctx>(
                 (nexts, Some(chosen))
             }
             (Some(widening), Some(next)) if !widening.regions[region].alone => {
-                let (emit, storage, frame) = (&emit, &storage, &frame);
-                let around = Around { emit, kernel, storage, frame, group, widening, notes };
+                let (emitter, storage, frame) = (&emitter, &storage, &frame);
+                let around = EmitContext { emitter, kernel, storage, frame, group, widening, notes };
                 let plan = &widening.regions[region];
-                let nexts = vector::run_gangs(around, body, plan, next, |next| number(emit, next))?;
-                let chosen = emit.builder.build_load(ctx.i32_type(), next, "")?.into_int_value();
+                let nexts = vector::run_gangs(around, body, plan, next, |next| region_number(emitter, next))?;
+                let chosen = emitter.builder.build_load(context.i32_type(), next, "")?.into_int_value();
                 (nexts, Some(chosen))
             }
-            _ => run_items(&emit, kernel, &storage, &frame, group, body)?,
+            _ => run_items(&emitter, kernel, &storage, &frame, group, body)?,
         };
-        go_on(&emit, &groups, &starts, &nexts, chosen)?;
+        go_on(&emitter, &groups, &starts, &nexts, chosen)?;
     }
-    groups.close(&emit, &frame)?;
-    counters::end(&emit, &frame, kernel)?;
-    emit.builder.build_return(None)?;
-    drop(emit);
+    groups.close_loop(&emitter, &frame)?;
+    counters::merge_copies(&emitter, &frame, kernel)?;
+    emitter.builder.build_return(None)?;
+    drop(emitter);
     Ok(Generated { module: llvm, needs: storage.needs })
 }
 
 /// The kernel's function in loaded code, which has to outlive its calls.
-pub fn entry(code: &JitCode) -> KernelEntry {
+pub fn kernel_entry(code: &JitCode) -> KernelEntry {
     // SAFETY: `generate` gave the function named `ENTRY_NAME` this type; its address is not null.
-    unsafe { std::mem::transmute::<*const std::ffi::c_void, KernelEntry>(code.address()) }
+    unsafe { std::mem::transmute::<*const std::ffi::c_void, KernelEntry>(code.entry_address()) }
 }
 
 /// What LLVM has to know of every function.
-fn mark<'ctx>(ctx: &'ctx Context, function: FunctionValue<'ctx>, widening: Option<&Widening>) {
+fn mark_function<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, widening: Option<&Widening>) {
     let mark = |attribute| function.add_attribute(AttributeLoc::Function, attribute);
-    mark(ctx.create_enum_attribute(Attribute::get_named_enum_kind_id("nounwind"), 0));
+    mark(context.create_enum_attribute(Attribute::get_named_enum_kind_id("nounwind"), 0));
     // LLVM's estimates of quotients and roots are off by more than OpenCL allows.
-    mark(ctx.create_string_attribute("reciprocal-estimates", "none"));
+    mark(context.create_string_attribute("reciprocal-estimates", "none"));
     if let Some(widening) = widening {
-        mark(ctx.create_string_attribute("warn-stack-size", &widening.stack.to_string()));
+        mark(context.create_string_attribute("warn-stack-size", &widening.stack.to_string()));
         // Gangs copy as fast as the C library, and its call would have all vectors spilled around it.
-        mark(ctx.create_string_attribute("no-builtin-memcpy", ""));
+        mark(context.create_string_attribute("no-builtin-memcpy", ""));
     }
 }
 
-fn declare<'ctx>(ctx: &'ctx Context, llvm: &LlvmModule<'ctx>) -> FunctionValue<'ctx> {
-    let ptr = ctx.ptr_type(inkwell::AddressSpace::default());
-    let i64 = ctx.i64_type();
-    let params = [ptr.into(), ptr.into(), i64.into(), i64.into()];
-    let function = llvm.add_function(ENTRY_NAME, ctx.void_type().fn_type(&params, false), None);
+fn declare_entry<'ctx>(context: &'ctx Context, llvm: &LlvmModule<'ctx>) -> FunctionValue<'ctx> {
+    let pointer_type = context.ptr_type(inkwell::AddressSpace::default());
+    let i64 = context.i64_type();
+    let params = [pointer_type.into(), pointer_type.into(), i64.into(), i64.into()];
+    let function = llvm.add_function(ENTRY_NAME, context.void_type().fn_type(&params, false), None);
     let add = |place, name, value| {
         let kind = Attribute::get_named_enum_kind_id(name);
-        function.add_attribute(place, ctx.create_enum_attribute(kind, value));
+        function.add_attribute(place, context.create_enum_attribute(kind, value));
     };
     let frame = AttributeLoc::Param(0);
     add(frame, "noalias", 0);
@@ -249,9 +253,9 @@ fn declare<'ctx>(ctx: &'ctx Context, llvm: &LlvmModule<'ctx>) -> FunctionValue<'
 }
 
 /// A region's number where the group goes on; 0 is the end.
-fn number<'ctx>(emit: &Emit<'ctx, '_>, next: Option<Region>) -> IntValue<'ctx> {
+fn region_number<'ctx>(emitter: &Emitter<'ctx, '_>, next: Option<Region>) -> IntValue<'ctx> {
     let number = next.map_or(0, |region| region.index() as u64 + 1);
-    emit.ctx.i32_type().const_int(number, false)
+    emitter.context.i32_type().const_int(number, false)
 }
 
 /// The regions where a group may go on, and the number of the one where it does if there are several.
@@ -259,64 +263,64 @@ type Nexts<'ctx> = (Vec<Option<Region>>, Option<IntValue<'ctx>>);
 
 /// The loops over work-items around one region's code; emission goes on behind them.
 fn run_items<'ctx>(
-    emit: &Emit<'ctx, '_>,
+    emitter: &Emitter<'ctx, '_>,
     kernel: &Kernel,
     storage: &Storage,
     frame: &Frame<'ctx>,
     group: &Group<'ctx>,
     body: &Function,
 ) -> Emitted<Nexts<'ctx>> {
-    let items = groups::open_items(emit, group)?;
-    let exits = region::RegionCode::emit(emit, kernel, storage, frame, group, &items.item, body)?;
-    for &(_, from) in &exits {
-        emit.at(from);
-        emit.builder.build_unconditional_branch(items.latch)?;
+    let items = groups::open_items(emitter, group)?;
+    let exits = region::ScalarEmitter::emit_region(emitter, kernel, storage, frame, group, &items.item, body)?;
+    for &(_, source) in &exits {
+        emitter.position_at(source);
+        emitter.builder.build_unconditional_branch(items.latch)?;
     }
-    emit.at(items.latch);
+    emitter.position_at(items.latch);
     let mut nexts: Vec<Option<Region>> = exits.iter().map(|&(next, _)| next).collect();
     nexts.sort();
     nexts.dedup();
     let chosen = if nexts.len() > 1 {
-        let next = emit.builder.build_phi(emit.ctx.i32_type(), "next")?;
-        for &(to, from) in &exits {
-            next.add_incoming(&[(&number(emit, to), from)]);
+        let next = emitter.builder.build_phi(emitter.context.i32_type(), "next")?;
+        for &(to, source) in &exits {
+            next.add_incoming(&[(&region_number(emitter, to), source)]);
         }
         Some(next.as_basic_value().into_int_value())
     } else {
         None
     };
     if !nexts.is_empty() {
-        items.close(emit, group)?;
+        items.close_loops(emitter, group)?;
     }
     Ok((nexts, chosen))
 }
 
 /// Where the group goes on behind a region.
 fn go_on<'ctx>(
-    emit: &Emit<'ctx, '_>,
+    emitter: &Emitter<'ctx, '_>,
     groups: &GroupLoop<'ctx>,
     starts: &SecondaryMap<Region, Option<BasicBlock<'ctx>>>,
     nexts: &[Option<Region>],
     chosen: Option<IntValue<'ctx>>,
 ) -> Emitted<()> {
-    let b = &emit.builder;
+    let builder = &emitter.builder;
     let place = |next: Option<Region>| match next {
         Some(region) => starts[region].ok_or(NO_REGION),
         None => Ok(groups.latch),
     };
     let Some((&usual, others)) = nexts.split_first() else {
         // No work-item ever leaves the region.
-        b.build_unreachable()?;
+        builder.build_unreachable()?;
         return Ok(());
     };
     let default = place(usual)?;
     match chosen {
         Some(chosen) if !others.is_empty() => {
-            let cases = others.iter().map(|&to| Ok((number(emit, to), place(to)?)));
+            let cases = others.iter().map(|&to| Ok((region_number(emitter, to), place(to)?)));
             let cases = cases.collect::<Emitted<Vec<_>>>()?;
-            b.build_switch(chosen, default, &cases)?
+            builder.build_switch(chosen, default, &cases)?
         }
-        _ => b.build_unconditional_branch(default)?,
+        _ => builder.build_unconditional_branch(default)?,
     };
     Ok(())
 }

@@ -1,15 +1,15 @@
 //! The code of one region for one work-item: blocks, instructions, terminators.
 
 use super::alias::Part;
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use super::frame::Frame;
 use super::groups::{self, Group, Item};
 use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue};
-use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::origins::Origins;
+use lockstep_ir::analysis::cfg::build_cfg;
+use lockstep_ir::analysis::underlying_objects::Origins;
 use lockstep_ir::ir::{
     Block, BlockCall, Function, Inst, InstData, Kernel, Region, Slot, Terminator, UnaryOp, Value, ValueDef,
 };
@@ -17,12 +17,12 @@ use lockstep_ir::plan::storage::{SlotHome, Storage};
 use lockstep_protocol::types::{Space, Type};
 
 /// Emits one region.
-pub struct RegionCode<'a, 'ctx, 'm> {
-    /// Where to.
-    pub emit: &'a Emit<'ctx, 'm>,
-    /// The kernel.
+pub struct ScalarEmitter<'a, 'ctx, 'm> {
+    /// Where the code is emitted to.
+    pub emitter: &'a Emitter<'ctx, 'm>,
+    /// The kernel that the region is of.
     pub kernel: &'a Kernel,
-    /// Its memory.
+    /// Where the kernel's variables live.
     pub storage: &'a Storage,
     /// The call's values.
     pub frame: &'a Frame<'ctx>,
@@ -44,10 +44,10 @@ pub struct RegionCode<'a, 'ctx, 'm> {
 /// block that does so, which the caller ends.
 pub type Exits<'ctx> = Vec<(Option<Region>, BasicBlock<'ctx>)>;
 
-impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
+impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
     /// Emits a region's code at the current position.
-    pub fn emit(
-        emit: &'a Emit<'ctx, 'm>,
+    pub fn emit_region(
+        emitter: &'a Emitter<'ctx, 'm>,
         kernel: &'a Kernel,
         storage: &'a Storage,
         frame: &'a Frame<'ctx>,
@@ -55,53 +55,53 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
         item: &'a Item<'ctx>,
         body: &'a Function,
     ) -> Emitted<Exits<'ctx>> {
-        let mut code = RegionCode {
-            emit,
+        let mut code = ScalarEmitter {
+            emitter,
             kernel,
             storage,
             frame,
             group,
             item,
             body,
-            origins: Origins::of(kernel, body, emit.scopes.apart()),
+            origins: Origins::trace_addresses(kernel, body, emitter.scopes.apart()),
             values: SecondaryMap::new(),
             blocks: SecondaryMap::new(),
             phis: SecondaryMap::new(),
             slots: SecondaryMap::new(),
         };
-        code.run()
+        code.emit_blocks()
     }
 
-    fn run(&mut self) -> Emitted<Exits<'ctx>> {
+    fn emit_blocks(&mut self) -> Emitted<Exits<'ctx>> {
         // Each block before those it dominates, so that values are emitted before their uses.
-        let graph = cfg(self.body);
-        let order = graph.rpo();
+        let graph = build_cfg(self.body);
+        let order = graph.reverse_post_order();
         self.slot_addresses()?;
-        let entry = self.body.entry();
-        self.blocks[entry] = Some(self.emit.here()?);
+        let entry = self.body.entry_block();
+        self.blocks[entry] = Some(self.emitter.current_block()?);
         for (&param, &input) in self.body.blocks[entry].params.iter().zip(&self.frame.inputs) {
             self.values[param] = Some(input);
         }
         for &block in &order[1..] {
-            let to = self.emit.block("b");
-            self.blocks[block] = Some(to);
-            self.emit.at(to);
+            let target = self.emitter.append_block("b");
+            self.blocks[block] = Some(target);
+            self.emitter.position_at(target);
             for &param in &self.body.blocks[block].params {
-                let phi = self.emit.builder.build_phi(self.emit.ty(self.body.ty(param)), "")?;
+                let phi = self.emitter.builder.build_phi(self.emitter.value_type(self.body.ty(param)), "")?;
                 self.values[param] = Some(phi.as_basic_value());
                 self.phis[block].push(phi);
             }
         }
         let mut exits = Vec::new();
         for &block in order {
-            if let Some(to) = self.blocks[block] {
-                self.emit.at(to);
+            if let Some(target) = self.blocks[block] {
+                self.emitter.position_at(target);
             }
             for &inst in &self.body.blocks[block].insts {
-                self.emit.place.set(self.body.insts[inst].loc);
-                self.inst(inst)?;
+                self.emitter.place.set(self.body.insts[inst].location);
+                self.emit_inst(inst)?;
             }
-            self.terminator(block, &mut exits)?;
+            self.emit_terminator(block, &mut exits)?;
         }
         Ok(exits)
     }
@@ -117,11 +117,15 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
                 continue;
             }
             let (kernel, storage) = (self.kernel, self.storage);
-            let ptr = self.frame.slot(self.emit, kernel, storage, slot, self.item)?;
+            let pointer = self.frame.slot_address(self.emitter, kernel, storage, slot, self.item)?;
             if storage.slots[slot] == SlotHome::Stack {
-                self.emit.intrinsic_call("llvm.lifetime.start", &[self.emit.ptr().into()], &[ptr.into()])?;
+                self.emitter.intrinsic_call(
+                    "llvm.lifetime.start",
+                    &[self.emitter.pointer_type().into()],
+                    &[pointer.into()],
+                )?;
             }
-            self.slots[slot] = Some(ptr);
+            self.slots[slot] = Some(pointer);
         }
         Ok(())
     }
@@ -129,97 +133,112 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
     /// Ends the life of the stack variables; emitted where a work-item leaves the region.
     fn end_slots(&self) -> Emitted<()> {
         for (slot, ptr) in self.slots.iter() {
-            if let Some(ptr) = *ptr
+            if let Some(pointer) = *ptr
                 && self.storage.slots[slot] == SlotHome::Stack
             {
-                self.emit.intrinsic_call("llvm.lifetime.end", &[self.emit.ptr().into()], &[ptr.into()])?;
+                self.emitter.intrinsic_call(
+                    "llvm.lifetime.end",
+                    &[self.emitter.pointer_type().into()],
+                    &[pointer.into()],
+                )?;
             }
         }
         Ok(())
     }
 
-    fn value(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
-        let data = self.body.values[value];
-        match data.def {
-            ValueDef::Const(bits) => Ok(self.emit.constant(data.ty, bits)),
+    fn llvm_value(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        let value_data = self.body.values[value];
+        match value_data.definition {
+            ValueDef::Const(bits) => Ok(self.emitter.constant(value_data.ty, bits)),
             _ => self.values[value].ok_or(CodegenError::NotComputed(value)),
         }
     }
 
-    fn values<const N: usize>(&self, args: [Value; N]) -> Emitted<[BasicValueEnum<'ctx>; N]> {
-        let mut values = [self.emit.i64().const_zero().into(); N];
-        for (value, arg) in values.iter_mut().zip(args) {
-            *value = self.value(arg)?;
+    fn llvm_values<const N: usize>(&self, arguments: [Value; N]) -> Emitted<[BasicValueEnum<'ctx>; N]> {
+        let mut values = [self.emitter.i64_type().const_zero().into(); N];
+        for (value, argument) in values.iter_mut().zip(arguments) {
+            *value = self.llvm_value(argument)?;
         }
         Ok(values)
     }
 
-    fn typed(&self, args: &[Value]) -> Emitted<Vec<(Type, BasicValueEnum<'ctx>)>> {
-        args.iter().map(|&arg| Ok((self.body.ty(arg), self.value(arg)?))).collect()
+    fn typed_values(&self, arguments: &[Value]) -> Emitted<Vec<(Type, BasicValueEnum<'ctx>)>> {
+        arguments.iter().map(|&argument| Ok((self.body.ty(argument), self.llvm_value(argument)?))).collect()
     }
 
-    fn pointer(&self, value: Value) -> Emitted<PointerValue<'ctx>> {
-        Ok(self.value(value)?.into_pointer_value())
+    fn pointer_value(&self, value: Value) -> Emitted<PointerValue<'ctx>> {
+        Ok(self.llvm_value(value)?.into_pointer_value())
     }
 
-    fn inst(&mut self, inst: Inst) -> Emitted<()> {
+    fn emit_inst(&mut self, inst: Inst) -> Emitted<()> {
         let node = &self.body.insts[inst];
         let ty = |value| self.body.ty(value);
         // The type of the only result.
         let result = || node.results.first().map_or(Type::BOOL, |&r| ty(r));
-        let emit = self.emit;
-        emit.scopes.come_from(self.origins.of_access(&node.data));
+        let emitter = self.emitter;
+        emitter.scopes.come_from(self.origins.of_access(&node.data));
         let value: BasicValueEnum = match &node.data {
-            InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => emit.space_of(self.frame, self.pointer(*arg)?)?.into(),
-            InstData::Unary { op, fmf, arg } => emit.unary(*op, *fmf, ty(*arg), result(), self.value(*arg)?)?,
-            InstData::Binary { op, flags, fmf, args } => emit.binary(*op, *flags, *fmf, self.values(*args)?)?,
-            InstData::Ternary { op, fmf, args } => emit.ternary(*op, *fmf, result(), self.values(*args)?)?,
-            InstData::Icmp { cc, args } => emit.icmp(*cc, self.values(*args)?)?,
-            InstData::Fcmp { cc, fmf, args } => emit.fcmp(*cc, *fmf, self.values(*args)?)?,
+            InstData::Unary { opcode: UnaryOp::SpaceOf, argument, .. } => {
+                emitter.space_of(self.frame, self.pointer_value(*argument)?)?.into()
+            }
+            InstData::Unary { opcode, fast_math, argument } => {
+                emitter.unary(*opcode, *fast_math, ty(*argument), result(), self.llvm_value(*argument)?)?
+            }
+            InstData::Binary { opcode, flags, fast_math, arguments } => {
+                emitter.binary(*opcode, *flags, *fast_math, self.llvm_values(*arguments)?)?
+            }
+            InstData::Ternary { opcode, fast_math, arguments } => {
+                emitter.ternary(*opcode, *fast_math, result(), self.llvm_values(*arguments)?)?
+            }
+            InstData::Icmp { comparison, arguments } => emitter.icmp(*comparison, self.llvm_values(*arguments)?)?,
+            InstData::Fcmp { comparison, fast_math, arguments } => {
+                emitter.fcmp(*comparison, *fast_math, self.llvm_values(*arguments)?)?
+            }
             InstData::PtrAdd { base, offset, inbounds } => {
-                let offset = self.value(*offset)?.into_int_value();
-                emit.offset(self.pointer(*base)?, offset, *inbounds)?.into()
+                let offset = self.llvm_value(*offset)?.into_int_value();
+                emitter.offset_address(self.pointer_value(*base)?, offset, *inbounds)?.into()
             }
-            InstData::Load { ptr, offset, access } => {
-                let space = self.space(*ptr);
+            InstData::Load { pointer, offset, access } => {
+                let space = self.space_of(*pointer);
                 let count = node.results.len();
-                let values = emit.load_elements(self.pointer(*ptr)?, space, *offset, result(), count, *access)?;
-                return self.define(inst, &values);
+                let values =
+                    emitter.load_elements(self.pointer_value(*pointer)?, space, *offset, result(), count, *access)?;
+                return self.define_results(inst, &values);
             }
-            InstData::Store { ptr, offset, access, args } => {
-                let Some(&first) = args.first() else {
+            InstData::Store { pointer, offset, access, arguments } => {
+                let Some(&first) = arguments.first() else {
                     return Ok(());
                 };
-                let values = args.iter().map(|&arg| self.value(arg));
+                let values = arguments.iter().map(|&argument| self.llvm_value(argument));
                 let values = values.collect::<Emitted<Vec<_>>>()?;
-                let space = self.space(*ptr);
-                let ptr = self.pointer(*ptr)?;
-                return emit.store_elements(ptr, space, *offset, ty(first), &values, *access);
+                let space = self.space_of(*pointer);
+                let pointer = self.pointer_value(*pointer)?;
+                return emitter.store_elements(pointer, space, *offset, ty(first), &values, *access);
             }
-            InstData::MemCopy { dst, src, len, overlap, volatile } => {
-                let spaces = [self.space(*dst), self.space(*src)];
-                let [dst, src, len] = self.values([*dst, *src, *len])?;
-                return emit.copy(dst, src, len, spaces, *overlap, *volatile);
+            InstData::MemCopy { destination, source, length, overlap, volatile } => {
+                let spaces = [self.space_of(*destination), self.space_of(*source)];
+                let [destination, source, length] = self.llvm_values([*destination, *source, *length])?;
+                return emitter.copy_bytes(destination, source, length, spaces, *overlap, *volatile);
             }
-            InstData::MemSet { dst, byte, len, volatile } => {
-                let space = self.space(*dst);
-                let [dst, byte, len] = self.values([*dst, *byte, *len])?;
-                return emit.set(dst, byte, len, space, *volatile);
+            InstData::MemSet { destination, byte, length, volatile } => {
+                let space = self.space_of(*destination);
+                let [destination, byte, length] = self.llvm_values([*destination, *byte, *length])?;
+                return emitter.set_bytes(destination, byte, length, space, *volatile);
             }
-            InstData::AtomicRmw { op, order, ptr, arg, .. } => {
-                let (space, ptr) = (self.space(*ptr), self.pointer(*ptr)?);
-                emit.atomic_rmw(*op, *order, result(), ptr, space, self.value(*arg)?)?
+            InstData::AtomicRmw { opcode, order, pointer, argument, .. } => {
+                let (space, pointer) = (self.space_of(*pointer), self.pointer_value(*pointer)?);
+                emitter.atomic_rmw(*opcode, *order, result(), pointer, space, self.llvm_value(*argument)?)?
             }
-            InstData::AtomicCas { success, failure, ptr, expected, new, .. } => {
-                let operands = self.values([*expected, *new])?;
+            InstData::AtomicCas { success, failure, pointer, expected, new, .. } => {
+                let operands = self.llvm_values([*expected, *new])?;
                 let orders = [*success, *failure];
-                let (space, ptr) = (self.space(*ptr), self.pointer(*ptr)?);
-                let values = emit.atomic_cas(orders, result(), ptr, space, operands)?;
-                return self.define(inst, &values);
+                let (space, pointer) = (self.space_of(*pointer), self.pointer_value(*pointer)?);
+                let values = emitter.atomic_cas(orders, result(), pointer, space, operands)?;
+                return self.define_results(inst, &values);
             }
-            InstData::Fence { order } => return emit.fence(*order),
-            InstData::Query { query, dim } => {
-                groups::query(emit, self.frame, self.group, self.item, *query, *dim).into()
+            InstData::Fence { order } => return emitter.fence(*order),
+            InstData::Query { query, dimension } => {
+                groups::answer_query(emitter, self.frame, self.group, self.item, *query, *dimension).into()
             }
             InstData::SlotAddr { slot } => {
                 let address = self.slots[*slot];
@@ -242,86 +261,90 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
             | InstData::Put { .. } => {
                 return Err(CodegenError::Unexpected(format!("{inst} is no instruction of one work-item")));
             }
-            InstData::Clock => emit.clock()?.into(),
-            InstData::Yield => return emit.let_others_go_on(),
+            InstData::Clock => emitter.read_clock()?.into(),
+            InstData::Yield => return emitter.let_others_go_on(),
             InstData::Combined => {
                 self.group.combined.ok_or(CodegenError::Missing("value that the group has combined"))?
             }
-            InstData::LiveLoad { live } if let Some(value) = self.frame.shared[*live] => value,
-            InstData::LiveLoad { live } => {
-                let ptr = self.frame.live(emit, *live, result(), self.item.number)?;
-                let (value, load) = emit.load(result(), ptr, result().bytes())?;
+            InstData::LiveLoad { live_slot } if let Some(value) = self.frame.shared[*live_slot] => value,
+            InstData::LiveLoad { live_slot } => {
+                let pointer = self.frame.live_address(emitter, *live_slot, result(), self.item.number)?;
+                let (value, load) = emitter.load(result(), pointer, result().bytes())?;
                 if let Some(load) = load {
-                    emit.scopes.mark(load, &[Part::Kept]);
+                    emitter.scopes.mark_parts(load, &[Part::Kept]);
                 }
                 value
             }
-            InstData::LiveStore { live, arg } => {
-                let kept = ty(*arg);
-                let ptr = self.frame.live(emit, *live, kept, self.item.number)?;
-                let store = emit.store(kept, self.value(*arg)?, ptr, kept.bytes())?;
-                emit.scopes.mark(store, &[Part::Kept]);
+            InstData::LiveStore { live_slot, argument } => {
+                let kept = ty(*argument);
+                let pointer = self.frame.live_address(emitter, *live_slot, kept, self.item.number)?;
+                let store = emitter.store(kept, self.llvm_value(*argument)?, pointer, kept.bytes())?;
+                emitter.scopes.mark_parts(store, &[Part::Kept]);
                 return Ok(());
             }
-            InstData::CallHost { name, args } => emit.call_host(name, &self.typed(args)?, result())?,
-            InstData::Printf { format, args } => emit.printf(self.frame, format.as_u32(), &self.typed(args)?)?.into(),
+            InstData::CallHost { name, arguments } => {
+                emitter.call_host(name, &self.typed_values(arguments)?, result())?
+            }
+            InstData::Printf { format, arguments } => {
+                emitter.call_printf(self.frame, format.as_u32(), &self.typed_values(arguments)?)?.into()
+            }
         };
-        self.define(inst, &[value])
+        self.define_results(inst, &[value])
     }
 
-    fn define(&mut self, inst: Inst, values: &[BasicValueEnum<'ctx>]) -> Emitted<()> {
+    fn define_results(&mut self, inst: Inst, values: &[BasicValueEnum<'ctx>]) -> Emitted<()> {
         for (&result, &value) in self.body.insts[inst].results.iter().zip(values) {
             self.values[result] = Some(value);
         }
         Ok(())
     }
 
-    fn space(&self, ptr: Value) -> Space {
-        match self.body.ty(ptr) {
+    fn space_of(&self, pointer: Value) -> Space {
+        match self.body.ty(pointer) {
             Type::Ptr(space) => space,
             _ => Space::Generic,
         }
     }
 
-    fn terminator(&mut self, block: Block, exits: &mut Exits<'ctx>) -> Emitted<()> {
-        let emit = self.emit;
-        let b = &emit.builder;
-        let from = emit.here()?;
+    fn emit_terminator(&mut self, block: Block, exits: &mut Exits<'ctx>) -> Emitted<()> {
+        let emitter = self.emitter;
+        let builder = &emitter.builder;
+        let source = emitter.current_block()?;
         let mut edges = Edges::default();
-        match &self.body.blocks[block].term {
-            Terminator::Jump(to) => {
-                let to = self.edge(&mut edges, from, to)?;
-                b.build_unconditional_branch(to)?;
+        match &self.body.blocks[block].terminator {
+            Terminator::Jump(target) => {
+                let to = self.edge_block(&mut edges, source, target)?;
+                builder.build_unconditional_branch(to)?;
             }
-            Terminator::Branch { cond, then_to, else_to } => {
-                let cond = self.value(*cond)?.into_int_value();
-                let yes = self.edge(&mut edges, from, then_to)?;
-                let no = self.edge(&mut edges, from, else_to)?;
-                emit.at(from);
-                b.build_conditional_branch(cond, yes, no)?;
+            Terminator::Branch { condition, then_to, else_to } => {
+                let condition = self.llvm_value(*condition)?.into_int_value();
+                let yes = self.edge_block(&mut edges, source, then_to)?;
+                let no = self.edge_block(&mut edges, source, else_to)?;
+                emitter.position_at(source);
+                builder.build_conditional_branch(condition, yes, no)?;
             }
             Terminator::Switch { value, cases, default } => {
                 let ty = self.body.ty(*value);
-                let value = self.value(*value)?.into_int_value();
+                let value = self.llvm_value(*value)?.into_int_value();
                 let mut targets = Vec::new();
-                for (bits, to) in cases {
-                    let case = emit.constant(ty, *bits).into_int_value();
-                    targets.push((case, self.edge(&mut edges, from, to)?));
+                for (bits, target) in cases {
+                    let case = emitter.constant(ty, *bits).into_int_value();
+                    targets.push((case, self.edge_block(&mut edges, source, target)?));
                 }
-                let default = self.edge(&mut edges, from, default)?;
-                emit.at(from);
-                b.build_switch(value, default, &targets)?;
+                let default = self.edge_block(&mut edges, source, default)?;
+                emitter.position_at(source);
+                builder.build_switch(value, default, &targets)?;
             }
             Terminator::Return => {
                 self.end_slots()?;
-                exits.push((None, from));
+                exits.push((None, source));
             }
             Terminator::Exit(region) => {
                 self.end_slots()?;
-                exits.push((Some(*region), from));
+                exits.push((Some(*region), source));
             }
             Terminator::Unreachable => {
-                b.build_unreachable()?;
+                builder.build_unreachable()?;
             }
         }
         Ok(())
@@ -329,20 +352,25 @@ impl<'a, 'ctx, 'm> RegionCode<'a, 'ctx, 'm> {
 
     /// The LLVM block that an edge out of `from` leads to. LLVM's phis know edges by their source,
     /// so a second edge between the same blocks gets a block of its own.
-    fn edge(&mut self, edges: &mut Edges<'a>, from: BasicBlock<'ctx>, to: &'a BlockCall) -> Emitted<BasicBlock<'ctx>> {
+    fn edge_block(
+        &mut self,
+        edges: &mut Edges<'a>,
+        from: BasicBlock<'ctx>,
+        to: &'a BlockCall,
+    ) -> Emitted<BasicBlock<'ctx>> {
         let target = self.blocks[to.block].ok_or(CodegenError::NoSuchBlock(to.block))?;
         let again = edges.0.iter().any(|&seen| seen.block == to.block);
         edges.0.push(to);
         let mut source = from;
         let mut entry = target;
-        if again && !to.args.is_empty() {
-            source = self.emit.block("edge");
+        if again && !to.arguments.is_empty() {
+            source = self.emitter.append_block("edge");
             entry = source;
-            self.emit.at(source);
-            self.emit.builder.build_unconditional_branch(target)?;
+            self.emitter.position_at(source);
+            self.emitter.builder.build_unconditional_branch(target)?;
         }
-        for (index, &arg) in to.args.iter().enumerate() {
-            let value = self.value(arg)?;
+        for (index, &argument) in to.arguments.iter().enumerate() {
+            let value = self.llvm_value(argument)?;
             self.phis[to.block][index].add_incoming(&[(&value, source)]);
         }
         Ok(entry)

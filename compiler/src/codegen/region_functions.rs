@@ -13,7 +13,7 @@
 //!          go on where record.next says                record.next = …;  return
 //! ```
 
-use super::emit::{Emit, Emitted};
+use super::emit::{Emitted, Emitter};
 use super::frame::{Call, Frame, Kept};
 use super::groups::{self, Group};
 use crate::codegen::error::CodegenError;
@@ -35,7 +35,7 @@ const WAY: usize = 4;
 pub fn has_many_regions(kernel: &Kernel) -> bool {
     let regions = kernel.regions.len();
     let ways = |body: &Function| {
-        let exit = |&block: &Block| match body.blocks[block].term {
+        let exit = |&block: &Block| match body.blocks[block].terminator {
             Terminator::Exit(region) => Some(region),
             _ => None,
         };
@@ -59,27 +59,27 @@ const ONCE: u64 = 64;
 const ONCE_BYTES: u64 = 32;
 const VALUE: u64 = 16;
 
-fn once(slot: LiveSlot) -> u64 {
+fn once_offset(slot: LiveSlot) -> u64 {
     ONCE + ONCE_BYTES * slot.index() as u64
 }
 
 /// Makes the record, in the entry block, and fills in what is the same for all groups.
-pub fn open<'ctx>(
-    emit: &Emit<'ctx, '_>,
+pub fn open_record<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
     kernel: &Kernel,
     frame: &Frame<'ctx>,
     call: &Call<'ctx>,
 ) -> Emitted<PointerValue<'ctx>> {
     let words = (ONCE + ONCE_BYTES * kernel.live.len() as u64) / 8;
-    let record = emit.builder.build_alloca(emit.i64().array_type(words as u32), "regions")?;
-    if let Some(inst) = record.as_instruction() {
-        inst.set_alignment(16)?;
+    let record = emitter.builder.build_alloca(emitter.i64_type().array_type(words as u32), "regions")?;
+    if let Some(instruction) = record.as_instruction() {
+        instruction.set_alignment(16)?;
     }
-    emit.builder.build_store(emit.within(record, FRAME)?, call.frame)?;
-    emit.builder.build_store(emit.within(record, SCRATCH)?, call.scratch)?;
+    emitter.builder.build_store(emitter.offset_inside(record, FRAME)?, call.frame)?;
+    emitter.builder.build_store(emitter.offset_inside(record, SCRATCH)?, call.scratch)?;
     for slot in kernel.live.keys() {
-        if let Some(Kept::Once(place)) = frame.live[slot] {
-            emit.builder.build_store(emit.within(record, once(slot))?, place)?;
+        if let Some(Kept::Once(address)) = frame.live[slot] {
+            emitter.builder.build_store(emitter.offset_inside(record, once_offset(slot))?, address)?;
         }
     }
     Ok(record)
@@ -87,85 +87,101 @@ pub fn open<'ctx>(
 
 /// Tells a region's function which group runs, and what it kept once.
 pub fn pass_group<'ctx>(
-    emit: &Emit<'ctx, '_>,
+    emitter: &Emitter<'ctx, '_>,
     record: PointerValue<'ctx>,
     kernel: &Kernel,
     frame: &Frame<'ctx>,
     group: &Group<'ctx>,
 ) -> Emitted<()> {
-    let b = &emit.builder;
+    let builder = &emitter.builder;
     for (slot, value) in frame.shared.iter() {
         if let Some(value) = *value {
-            emit.store(kernel.live[slot].ty, value, emit.within(record, once(slot) + VALUE)?, 16)?;
+            emitter.store(
+                kernel.live[slot].ty,
+                value,
+                emitter.offset_inside(record, once_offset(slot) + VALUE)?,
+                16,
+            )?;
         }
     }
     for (d, &id) in (0..).zip(&group.id) {
-        b.build_store(emit.within(record, GROUP + 8 * d)?, id)?;
+        builder.build_store(emitter.offset_inside(record, GROUP + 8 * d)?, id)?;
     }
     if let Some(combined) = group.combined {
-        b.build_store(emit.within(record, COMBINED)?, combined)?;
+        builder.build_store(emitter.offset_inside(record, COMBINED)?, combined)?;
     }
     Ok(())
 }
 
 /// Calls a region's function.
-pub fn call<'ctx>(emit: &Emit<'ctx, '_>, function: FunctionValue<'ctx>, record: PointerValue<'ctx>) -> Emitted<()> {
-    Ok(emit.builder.build_call(function, &[record.into()], "").map(drop)?)
+pub fn call_region<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
+    function: FunctionValue<'ctx>,
+    record: PointerValue<'ctx>,
+) -> Emitted<()> {
+    Ok(emitter.builder.build_call(function, &[record.into()], "").map(drop)?)
 }
 
 /// The number of the region where the group goes on, as a region's function left it.
-pub fn next<'ctx>(emit: &Emit<'ctx, '_>, record: PointerValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-    Ok(emit.builder.build_load(emit.ctx.i32_type(), emit.within(record, NEXT)?, "next")?.into_int_value())
+pub fn next_region<'ctx>(emitter: &Emitter<'ctx, '_>, record: PointerValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+    Ok(emitter
+        .builder
+        .build_load(emitter.context.i32_type(), emitter.offset_inside(record, NEXT)?, "next")?
+        .into_int_value())
 }
 
 /// Where a region's function leaves the number of the region in which the group goes on.
-pub fn next_place<'ctx>(emit: &Emit<'ctx, '_>) -> Emitted<PointerValue<'ctx>> {
-    emit.within(record(emit)?, NEXT)
+pub fn next_place<'ctx>(emitter: &Emitter<'ctx, '_>) -> Emitted<PointerValue<'ctx>> {
+    emitter.offset_inside(record_argument(emitter)?, NEXT)
 }
 
 /// Ends a region's function in which all work-items ran, given where the group may go on and the number that was chosen.
-pub fn close<'ctx>(emit: &Emit<'ctx, '_>, nexts: &[Option<Region>], chosen: Option<IntValue<'ctx>>) -> Emitted<()> {
+pub fn close_function<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
+    nexts: &[Option<Region>],
+    chosen: Option<IntValue<'ctx>>,
+) -> Emitted<()> {
     let Some(&usual) = nexts.first() else {
         // No work-item ever leaves the region.
-        return Ok(emit.builder.build_unreachable().map(drop)?);
+        return Ok(emitter.builder.build_unreachable().map(drop)?);
     };
-    let chosen = chosen.unwrap_or_else(|| super::number(emit, usual));
-    emit.builder.build_store(next_place(emit)?, chosen)?;
-    Ok(emit.builder.build_return(None).map(drop)?)
+    let chosen = chosen.unwrap_or_else(|| super::region_number(emitter, usual));
+    emitter.builder.build_store(next_place(emitter)?, chosen)?;
+    Ok(emitter.builder.build_return(None).map(drop)?)
 }
 
 /// Declares a region's function.
-pub fn declare<'ctx>(emit: &Emit<'ctx, '_>, region: Region) -> FunctionValue<'ctx> {
-    let ty = emit.ctx.void_type().fn_type(&[emit.ptr().into()], false);
-    let function = emit.module.add_function(&format!("region_{}", region.index()), ty, Some(Linkage::Internal));
+pub fn declare_function<'ctx>(emitter: &Emitter<'ctx, '_>, region: Region) -> FunctionValue<'ctx> {
+    let ty = emitter.context.void_type().fn_type(&[emitter.pointer_type().into()], false);
+    let function = emitter.module.add_function(&format!("region_{}", region.index()), ty, Some(Linkage::Internal));
     // It has a reason not to stand in the kernel's function.
-    let noinline = emit.ctx.create_enum_attribute(Attribute::get_named_enum_kind_id("noinline"), 0);
+    let noinline = emitter.context.create_enum_attribute(Attribute::get_named_enum_kind_id("noinline"), 0);
     function.add_attribute(AttributeLoc::Function, noinline);
     function
 }
 
 /// The function's only argument.
-pub fn record<'ctx>(emit: &Emit<'ctx, '_>) -> Emitted<PointerValue<'ctx>> {
-    Ok(emit
+pub fn record_argument<'ctx>(emitter: &Emitter<'ctx, '_>) -> Emitted<PointerValue<'ctx>> {
+    Ok(emitter
         .function
         .get_nth_param(0)
         .ok_or(CodegenError::Missing("parameter of a region's function"))?
         .into_pointer_value())
 }
 
-fn field<'ctx>(emit: &Emit<'ctx, '_>, offset: u64, ty: Type) -> Emitted<BasicValueEnum<'ctx>> {
-    Ok(emit.load(ty, emit.within(record(emit)?, offset)?, 8)?.0)
+fn load_field<'ctx>(emitter: &Emitter<'ctx, '_>, offset: u64, ty: Type) -> Emitted<BasicValueEnum<'ctx>> {
+    Ok(emitter.load(ty, emitter.offset_inside(record_argument(emitter)?, offset)?, 8)?.0)
 }
 
 /// Reads in a region's function what the kernel was called with.
-pub fn called_with<'ctx>(emit: &Emit<'ctx, '_>, kernel: &Kernel) -> Emitted<Call<'ctx>> {
+pub fn called_with<'ctx>(emitter: &Emitter<'ctx, '_>, kernel: &Kernel) -> Emitted<Call<'ctx>> {
     let pointer = |offset| -> Emitted<PointerValue<'ctx>> {
-        Ok(field(emit, offset, Type::Ptr(Space::Global))?.into_pointer_value())
+        Ok(load_field(emitter, offset, Type::Ptr(Space::Global))?.into_pointer_value())
     };
     let mut places = SecondaryMap::new();
-    for (slot, data) in &kernel.live {
-        if data.shared {
-            places[slot] = Some(pointer(once(slot))?);
+    for (slot, live_data) in &kernel.live {
+        if live_data.shared {
+            places[slot] = Some(pointer(once_offset(slot))?);
         }
     }
     Ok(Call { frame: pointer(FRAME)?, scratch: pointer(SCRATCH)?, once: places })
@@ -173,24 +189,28 @@ pub fn called_with<'ctx>(emit: &Emit<'ctx, '_>, kernel: &Kernel) -> Emitted<Call
 
 /// Reads in a region's function what the group kept once when the region began, as far as `began` has it.
 pub fn kept_once<'ctx>(
-    emit: &Emit<'ctx, '_>,
+    emitter: &Emitter<'ctx, '_>,
     kernel: &Kernel,
     began: &SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>,
 ) -> Emitted<SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>> {
     let mut shared = SecondaryMap::new();
     for slot in kernel.live.keys().filter(|&slot| began[slot].is_some()) {
-        let place = emit.within(record(emit)?, once(slot) + VALUE)?;
-        shared[slot] = Some(emit.load(kernel.live[slot].ty, place, 16)?.0);
+        let address = emitter.offset_inside(record_argument(emitter)?, once_offset(slot) + VALUE)?;
+        shared[slot] = Some(emitter.load(kernel.live[slot].ty, address, 16)?.0);
     }
     Ok(shared)
 }
 
 /// Reads in a region's function which group runs; `combined` is the type of what the region begins with.
-pub fn running_group<'ctx>(emit: &Emit<'ctx, '_>, frame: &Frame<'ctx>, combined: Option<Type>) -> Emitted<Group<'ctx>> {
+pub fn running_group<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
+    frame: &Frame<'ctx>,
+    combined: Option<Type>,
+) -> Emitted<Group<'ctx>> {
     let mut id = frame.local_size;
     for (d, id) in (0..).zip(&mut id) {
-        *id = field(emit, GROUP + 8 * d, Type::I64)?.into_int_value();
+        *id = load_field(emitter, GROUP + 8 * d, Type::I64)?.into_int_value();
     }
-    let combined = combined.map(|ty| field(emit, COMBINED, ty)).transpose()?;
-    Ok(Group { combined, ..groups::group_at(emit, frame, id)? })
+    let combined = combined.map(|ty| load_field(emitter, COMBINED, ty)).transpose()?;
+    Ok(Group { combined, ..groups::group_at(emitter, frame, id)? })
 }

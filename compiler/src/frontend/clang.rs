@@ -32,13 +32,13 @@ const MAX_BITCODE: u64 = 1 << 30;
 const MAX_LOG: usize = 1 << 20;
 
 /// Compiles one source. `headers` are found by `#include` before any directory.
-pub fn compile(
+pub fn compile_source(
     config: &FrontendConfig,
     source: &[u8],
     headers: &[Header<'_>],
     options: &BuildOptions,
 ) -> Result<CompiledObject, FrontendError> {
-    run(config, source, headers, options, None)
+    run_clang(config, source, headers, options, None)
 }
 
 /// The same, and which files were read.
@@ -50,14 +50,14 @@ pub fn compile_and_list(
 ) -> Result<Compilation, FrontendError> {
     // Without a folder, or room in it, for the list there is still a program.
     let Some(list) = FileList::new(&config.temp_dir).filter(|_| options.input == InputLanguage::OpenCl) else {
-        let object = compile(config, source, headers, options)?;
+        let object = compile_source(config, source, headers, options)?;
         let files = (options.input == InputLanguage::Spir).then(Vec::new);
         return Ok(Compilation { object, files });
     };
-    match run(config, source, headers, options, Some(&list)) {
-        Ok(object) => Ok(Compilation { object, files: list.read() }),
-        Err(error) if list.is_named_in(&error.log()) => {
-            Ok(Compilation { object: compile(config, source, headers, options)?, files: None })
+    match run_clang(config, source, headers, options, Some(&list)) {
+        Ok(object) => Ok(Compilation { object, files: list.read_files() }),
+        Err(error) if list.is_named_in(&error.build_log()) => {
+            Ok(Compilation { object: compile_source(config, source, headers, options)?, files: None })
         }
         Err(error) => Err(error),
     }
@@ -70,7 +70,7 @@ pub fn compiler_identity(config: &FrontendConfig) -> Option<String> {
     Some(format!("{} {} {}.{:09}", program.display(), meta.len(), meta.mtime(), meta.mtime_nsec()))
 }
 
-fn run(
+fn run_clang(
     config: &FrontendConfig,
     source: &[u8],
     headers: &[Header<'_>],
@@ -81,7 +81,7 @@ fn run(
         return Err(FrontendError::CompileFailure { log: "error: the SPIR program is not LLVM bitcode\n".to_owned() });
     }
     let program = find_clang(config)?;
-    let mut args = match options.input {
+    let mut arguments = match options.input {
         InputLanguage::OpenCl => language_arguments(config, options),
         InputLanguage::Spir => spir_arguments(),
     };
@@ -94,7 +94,7 @@ fn run(
         _ => Some(write_headers(config, headers, &input)?),
     };
     if let Some(list) = list {
-        args.extend(list.arguments());
+        arguments.extend(list.clang_arguments());
         if let Some(folder) = &folder {
             list.leave_out(folder.path());
         }
@@ -103,48 +103,49 @@ fn run(
         // The text lies among the headers, so they come before the working directory, which still comes before `-I`.
         Some(folder) => {
             input.clear();
-            args.extend(name_arguments(&folder.path().join(SOURCE_FILE).to_string_lossy()));
-            args.push("-I".into());
-            args.push(folder.path().into());
-            args.extend(["-iquote".into(), ".".into(), folder.path().join(SOURCE_FILE).into()]);
+            arguments.extend(name_arguments(&folder.path().join(SOURCE_FILE).to_string_lossy()));
+            arguments.push("-I".into());
+            arguments.push(folder.path().into());
+            arguments.extend(["-iquote".into(), ".".into(), folder.path().join(SOURCE_FILE).into()]);
         }
         None => {
-            args.extend(name_arguments(INPUT_NAME));
-            args.push("-".into());
+            arguments.extend(name_arguments(INPUT_NAME));
+            arguments.push("-".into());
         }
     }
     if options.input == InputLanguage::OpenCl {
         for dir in &options.include_dirs {
-            args.push(format!("-I{dir}").into());
+            arguments.push(format!("-I{dir}").into());
         }
     }
 
-    let response = ResponseFile::for_long(&args, &config.temp_dir).map_err(|error| FrontendError::CompileFailure {
-        log: format!("error: cannot store the options in {}: {error}\n", config.temp_dir.display()),
-    })?;
+    let response =
+        ResponseFile::for_long(&arguments, &config.temp_dir).map_err(|error| FrontendError::CompileFailure {
+            log: format!("error: cannot store the options in {}: {error}\n", config.temp_dir.display()),
+        })?;
     if let Some(response) = &response {
-        args.truncate(1);
-        args.push(response.argument());
+        arguments.truncate(1);
+        arguments.push(response.argument());
     }
     let limits = Limits { wall: config.timeout, address_space: config.memory, output: MAX_BITCODE, log: MAX_LOG };
-    let outcome = process::run(&program, &args, &input, &limits).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => missing(Some(&program)),
+    let outcome = process::run_program(&program, &arguments, &input, &limits).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => missing_compiler(Some(&program)),
         std::io::ErrorKind::InvalidInput => {
             FrontendError::CompileFailure { log: "error: an option contains a null character\n".to_owned() }
         }
         _ => FrontendError::FrontendCrashed { log: format!("error: cannot run {}: {error}\n", program.display()) },
     })?;
-    judge(config, &program, outcome, folder.as_ref(), options)
+    judge_outcome(config, &program, outcome, folder.as_ref(), options)
 }
 
-fn judge(
+fn judge_outcome(
     config: &FrontendConfig,
     program: &Path,
     outcome: Outcome,
     folder: Option<&TempDir>,
     options: &BuildOptions,
 ) -> Result<CompiledObject, FrontendError> {
-    let mut log = readable(&outcome, folder);
+    let mut log = readable_log(&outcome, folder);
     let is_bitcode = is_bitcode(&outcome.stdout);
     let program = program.display();
     match outcome.ending {
@@ -196,12 +197,12 @@ fn is_bitcode(bytes: &[u8]) -> bool {
 }
 
 /// The log without the names that only this machine knows.
-fn readable(outcome: &Outcome, folder: Option<&TempDir>) -> String {
+fn readable_log(outcome: &Outcome, folder: Option<&TempDir>) -> String {
     let mut log = String::from_utf8_lossy(&outcome.stderr).into_owned();
     if let Some(folder) = folder {
         log = log.replace(&format!("{}/", folder.path().display()), "");
     }
-    let mut log = named(&log, if folder.is_some() { SOURCE_FILE } else { INPUT_NAME });
+    let mut log = name_program(&log, if folder.is_some() { SOURCE_FILE } else { INPUT_NAME });
     if outcome.stderr_cut {
         log.push_str("\n[the rest of the messages is left out]\n");
     }
@@ -210,7 +211,7 @@ fn readable(outcome: &Outcome, folder: Option<&TempDir>) -> String {
 
 fn find_clang(config: &FrontendConfig) -> Result<PathBuf, FrontendError> {
     if let Some(clang) = &config.clang {
-        return if is_program(clang) { Ok(clang.clone()) } else { Err(missing(Some(clang))) };
+        return if is_program(clang) { Ok(clang.clone()) } else { Err(missing_compiler(Some(clang))) };
     }
     let search_path = config.search_path.clone().unwrap_or_default();
     std::env::split_paths(&search_path)
@@ -218,14 +219,14 @@ fn find_clang(config: &FrontendConfig) -> Result<PathBuf, FrontendError> {
         .chain(USUAL_PLACES.iter().map(PathBuf::from))
         // An empty or relative entry would mean the application's working directory.
         .find(|path| path.is_absolute() && is_program(path))
-        .ok_or_else(|| missing(None))
+        .ok_or_else(|| missing_compiler(None))
 }
 
 fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-fn missing(asked: Option<&Path>) -> FrontendError {
+fn missing_compiler(asked: Option<&Path>) -> FrontendError {
     let what = match asked {
         Some(path) => format!("'{}' is not a program that can be run", path.display()),
         None => "clang-22 was not found on the search path nor in /usr/lib/llvm-22/bin".to_owned(),
@@ -241,7 +242,7 @@ fn missing(asked: Option<&Path>) -> FrontendError {
 /// The messages with the program's name for what clang calls `given`. A line marker in the text would give it that name as
 /// well, but then the text's lines have two numbers, and clang is silent where it looks whether two things stand in one
 /// line.
-fn named(log: &str, given: &str) -> String {
+fn name_program(log: &str, given: &str) -> String {
     const INCLUDED: &str = "In file included from ";
     let name_in = |line: &str| -> String {
         let (start, rest) = match line.strip_prefix(INCLUDED) {
@@ -285,9 +286,9 @@ fn write_headers(config: &FrontendConfig, headers: &[Header<'_>], input: &[u8]) 
 
 /// SPIR goes through the child as well: it reads bitcode of any age, verifies it, and may crash in our stead.
 fn spir_arguments() -> Vec<OsString> {
-    let mut args: Vec<OsString> = common_arguments();
-    args.extend(["-x", "ir"].map(OsString::from));
-    args
+    let mut arguments: Vec<OsString> = common_arguments();
+    arguments.extend(["-x", "ir"].map(OsString::from));
+    arguments
 }
 
 fn common_arguments() -> Vec<OsString> {
@@ -297,15 +298,15 @@ fn common_arguments() -> Vec<OsString> {
 }
 
 fn language_arguments(config: &FrontendConfig, options: &BuildOptions) -> Vec<OsString> {
-    let mut args = common_arguments();
+    let mut arguments = common_arguments();
     let version = options.language_version();
-    args.extend(["-x", "cl", "-finclude-default-header", "-fdeclare-opencl-builtins"].map(OsString::from));
-    args.push(format!("-cl-std={}", version.clang_name()).into());
-    args.push(format!("-cl-ext={}", features::clang_extension_list()).into());
+    arguments.extend(["-x", "cl", "-finclude-default-header", "-fdeclare-opencl-builtins"].map(OsString::from));
+    arguments.push(format!("-cl-std={}", version.clang_name()).into());
+    arguments.push(format!("-cl-ext={}", features::clang_extension_list()).into());
     // `-O2` lets clang emit what later passes want (lifetimes, no `optnone`). No library call may be guessed from a
     // name: there is no C library on the device. Programs that reinterpret pointers are common, and OpenCL had an
     // option of its own to promise that they do not.
-    args.extend(
+    arguments.extend(
         [
             "-O2",
             "-fno-builtin",
@@ -321,50 +322,50 @@ fn language_arguments(config: &FrontendConfig, options: &BuildOptions) -> Vec<Os
         .map(OsString::from),
     );
     if !options.strict_aliasing {
-        args.push("-relaxed-aliasing".into());
+        arguments.push("-relaxed-aliasing".into());
     }
     let lines = options.debug || config.source_lines;
     if lines {
-        args.extend(
+        arguments.extend(
             ["-debug-info-kind=line-tables-only", "-dwarf-version=5", "-fdebug-compilation-dir=."].map(OsString::from),
         );
     } else {
-        args.push("-discard-value-names".into());
+        arguments.push("-discard-value-names".into());
     }
-    math_arguments(options, &mut args);
+    math_arguments(options, &mut arguments);
     if options.uniform_work_group_size {
-        args.push("-cl-uniform-work-group-size".into());
+        arguments.push("-cl-uniform-work-group-size".into());
     }
     // Names of arguments cost nothing, and clGetKernelArgInfo may always know them.
-    args.push("-cl-kernel-arg-info".into());
+    arguments.push("-cl-kernel-arg-info".into());
     match options.warnings {
         Warnings::Show => {}
-        Warnings::Hide => args.push("-w".into()),
-        Warnings::AsErrors => args.push("-Werror".into()),
+        Warnings::Hide => arguments.push("-w".into()),
+        Warnings::AsErrors => arguments.push("-Werror".into()),
     }
     // Older programs were written with compilers that let this pass with a warning. `-Werror` says what becomes of those.
     if version < LanguageVersion::Cl30 && options.warnings != Warnings::AsErrors {
-        args.extend(["-Wno-error=incompatible-pointer-types", "-Wno-error=implicit-int"].map(OsString::from));
+        arguments.extend(["-Wno-error=incompatible-pointer-types", "-Wno-error=implicit-int"].map(OsString::from));
     }
-    args.extend(options.warning_flags.iter().map(OsString::from));
-    predefined_macros(config, version, &mut args);
+    arguments.extend(options.warning_flags.iter().map(OsString::from));
+    predefined_macros(config, version, &mut arguments);
     for change in &options.macros {
-        args.push(match change {
+        arguments.push(match change {
             Macro::Define(definition) => format!("-D{definition}").into(),
             Macro::Undefine(name) => format!("-U{name}").into(),
         });
     }
-    args
+    arguments
 }
 
-fn math_arguments(options: &BuildOptions, args: &mut Vec<OsString>) {
+fn math_arguments(options: &BuildOptions, arguments: &mut Vec<OsString>) {
     let math = &options.math;
     // Products and sums of one expression may always be one operation (OpenCL C, 6.12.2); those of several where exact
     // rounding was given up. clang itself takes `-cl-mad-enable` for a hint to the back end, and so finite numbers.
     let fuse = math.mad_enable || math.unsafe_optimizations || math.fast_relaxed;
-    args.push(if fuse { "-ffp-contract=fast-honor-pragmas" } else { "-ffp-contract=on" }.into());
+    arguments.push(if fuse { "-ffp-contract=fast-honor-pragmas" } else { "-ffp-contract=on" }.into());
     if math.finite_only {
-        args.extend(["-menable-no-infs", "-menable-no-nans"].map(OsString::from));
+        arguments.extend(["-menable-no-infs", "-menable-no-nans"].map(OsString::from));
     }
     // `-cl-denorms-are-zero` allows flushing; keeping denormals is allowed too.
     for (wanted, flag) in [
@@ -377,14 +378,14 @@ fn math_arguments(options: &BuildOptions, args: &mut Vec<OsString>) {
         (math.fast_relaxed, "-cl-fast-relaxed-math"),
     ] {
         if wanted {
-            args.push(flag.into());
+            arguments.push(flag.into());
         }
     }
 }
 
 /// The macros that OpenCL C leaves to the device (OpenCL C 3.0, section 6.14).
-fn predefined_macros(config: &FrontendConfig, version: LanguageVersion, args: &mut Vec<OsString>) {
-    let mut define = |definition: &str| args.push(format!("-D{definition}").into());
+fn predefined_macros(config: &FrontendConfig, version: LanguageVersion, arguments: &mut Vec<OsString>) {
+    let mut define = |definition: &str| arguments.push(format!("-D{definition}").into());
     if version < LanguageVersion::ClCpp10 {
         define("__OPENCL_VERSION__=300");
     }

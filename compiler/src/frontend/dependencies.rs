@@ -21,8 +21,8 @@ impl FileList {
     }
 
     /// The options that make clang write the list, with the headers that it finds by itself.
-    pub(super) fn arguments(&self) -> [OsString; 5] {
-        let path = self.path().into_os_string();
+    pub(super) fn clang_arguments(&self) -> [OsString; 5] {
+        let path = self.list_path().into_os_string();
         ["-sys-header-deps".into(), "-MT".into(), "x".into(), "-dependency-file".into(), path]
     }
 
@@ -33,26 +33,26 @@ impl FileList {
 
     /// Whether a message is about this file.
     pub(super) fn is_named_in(&self, log: &str) -> bool {
-        log.contains(&*self.path().to_string_lossy())
+        log.contains(&*self.list_path().to_string_lossy())
     }
 
     /// The files; none if the list is not there or not understood.
-    pub(super) fn read(&self) -> Option<Vec<PathBuf>> {
-        let mut files = parse(&std::fs::read_to_string(self.path()).ok()?)?;
+    pub(super) fn read_files(&self) -> Option<Vec<PathBuf>> {
+        let mut files = parse_rule(&std::fs::read_to_string(self.list_path()).ok()?)?;
         if let Some(given) = &*self.given.borrow() {
             files.retain(|file| !file.starts_with(given));
         }
         Some(files)
     }
 
-    fn path(&self) -> PathBuf {
+    fn list_path(&self) -> PathBuf {
         self.folder.path().join(NAME)
     }
 }
 
 /// The right side of the one rule. A backslash escapes a space, a number sign and the end of the line; a dollar stands
 /// twice. Other backslashes mean what they say before other characters only, so names with them are not understood.
-fn parse(rule: &str) -> Option<Vec<PathBuf>> {
+fn parse_rule(rule: &str) -> Option<Vec<PathBuf>> {
     let mut letters = rule.strip_prefix("x:")?.chars();
     let mut files = Vec::new();
     let mut name = String::new();
@@ -78,15 +78,15 @@ mod tests {
 
     #[test]
     fn names_come_without_their_escapes() {
-        let files = parse("x: /usr/lib/base.h a.h \\\n  /tmp/sp\\ ace/b\\#$$.h\n").unwrap();
+        let files = parse_rule("x: /usr/lib/base.h a.h \\\n  /tmp/sp\\ ace/b\\#$$.h\n").unwrap();
         assert_eq!(files, ["/usr/lib/base.h", "a.h", "/tmp/sp ace/b#$.h"].map(PathBuf::from));
-        assert_eq!(parse("x:\n"), Some(vec![]));
+        assert_eq!(parse_rule("x:\n"), Some(vec![]));
     }
 
     #[test]
     fn what_is_not_understood_is_no_list() {
         for rule in ["", "y: a.h", "x: a\\b.h", "x: $a", "x: a\\"] {
-            assert_eq!(parse(rule), None, "{rule:?}");
+            assert_eq!(parse_rule(rule), None, "{rule:?}");
         }
     }
 }

@@ -14,7 +14,10 @@ use super::FrontendError;
 use super::llvm::{raw_context, take_message};
 
 /// The module with images as addresses of records, samplers as numbers, and pipes as addresses of what the library works on.
-pub(super) fn lower<'ctx>(context: &'ctx Context, module: Module<'ctx>) -> Result<Module<'ctx>, FrontendError> {
+pub(super) fn lower_opaque_types<'ctx>(
+    context: &'ctx Context,
+    module: Module<'ctx>,
+) -> Result<Module<'ctx>, FrontendError> {
     if !has_opaque_types(&module) {
         return Ok(module);
     }
@@ -27,7 +30,7 @@ pub(super) fn lower<'ctx>(context: &'ctx Context, module: Module<'ctx>) -> Resul
     unsafe {
         match LLVMParseIRInContext2(raw_context(context), buffer.as_mut_ptr(), &mut module, &mut message) {
             0 => Ok(Module::new(module)),
-            _ => Err(FrontendError::link(format!("error: images: {}\n", take_message(message)))),
+            _ => Err(FrontendError::link_failure(format!("error: images: {}\n", take_message(message)))),
         }
     }
 }

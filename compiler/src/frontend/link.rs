@@ -17,8 +17,8 @@ use llvm_sys::prelude::{LLVMMemoryBufferRef, LLVMModuleRef};
 
 use super::llvm::{Diagnostics, raw_context};
 use super::sub_group_size::required_size;
-use super::{CompiledObject, FrontendError, LinkedProgram, cleanup, images};
-use crate::jit::{contained, host_target};
+use super::{CompiledObject, FrontendError, LinkedProgram, images, simplify_llvm};
+use crate::jit::{host_target, run_contained};
 use crate::stage_times::Stopwatch;
 use lockstep_protocol::build_options::BuildOptions;
 
@@ -35,7 +35,7 @@ pub fn built_in_library(symbol: &str, has_sizes: bool) -> Option<&'static [u8]> 
 }
 
 /// Links objects into a program whose kernels can run.
-pub fn link(objects: &[&CompiledObject], options: &BuildOptions) -> Result<LinkedProgram, FrontendError> {
+pub fn link_program(objects: &[&CompiledObject], options: &BuildOptions) -> Result<LinkedProgram, FrontendError> {
     on_a_thread(objects, options, |objects, options| link_with(objects, options, &built_in_library))
 }
 
@@ -47,8 +47,8 @@ fn on_a_thread<T: Send + 'static>(
 ) -> Result<T, FrontendError> {
     let objects: Vec<CompiledObject> = objects.iter().map(|&object| object.clone()).collect();
     let options = options.clone();
-    let done = contained(move || work(&objects.iter().collect::<Vec<_>>(), &options));
-    done.unwrap_or_else(|words| Err(FrontendError::link(words)))
+    let done = run_contained(move || work(&objects.iter().collect::<Vec<_>>(), &options));
+    done.unwrap_or_else(|words| Err(FrontendError::link_failure(words)))
 }
 
 /// The same with a library of the caller's choice.
@@ -59,14 +59,14 @@ pub fn link_with(
 ) -> Result<LinkedProgram, FrontendError> {
     let mut watch = Stopwatch::start();
     let context = Context::create();
-    let diagnostics = Diagnostics::collect(&context);
-    let module = join(&context, &diagnostics, objects)?;
+    let diagnostics = Diagnostics::start_collecting(&context);
+    let module = join_modules(&context, &diagnostics, objects)?;
     add_library(&context, &diagnostics, &module, library)?;
     watch.end_stage("link");
     let disabled = options.opt_disable || objects.iter().any(|object| object.options.opt_disable);
-    let level = if disabled { cleanup::Level::Minimal } else { cleanup::Level::Full };
-    cleanup::clean_up(&module, level)?;
-    let log = diagnostics.take().map_err(FrontendError::link)?;
+    let level = if disabled { simplify_llvm::Level::Minimal } else { simplify_llvm::Level::Full };
+    simplify_llvm::clean_up(&module, level)?;
+    let log = diagnostics.take_messages().map_err(FrontendError::link_failure)?;
     let bitcode = bitcode_of(&module);
     watch.end_stage("clean_up");
     Ok(LinkedProgram { bitcode, options: merge_options(objects, options), log, times: watch.into_times() })
@@ -79,16 +79,16 @@ pub fn link_library(objects: &[&CompiledObject], options: &BuildOptions) -> Resu
 
 fn join_library(objects: &[&CompiledObject], options: &BuildOptions) -> Result<CompiledObject, FrontendError> {
     let context = Context::create();
-    let diagnostics = Diagnostics::collect(&context);
-    let module = join(&context, &diagnostics, objects)?;
-    let log = diagnostics.take().map_err(FrontendError::link)?;
+    let diagnostics = Diagnostics::start_collecting(&context);
+    let module = join_modules(&context, &diagnostics, objects)?;
+    let log = diagnostics.take_messages().map_err(FrontendError::link_failure)?;
     Ok(CompiledObject { bitcode: bitcode_of(&module), options: merge_options(objects, options), is_library: true, log })
 }
 
 /// Reads a linked program as an LLVM module for the importer.
-pub fn prepare<'ctx>(context: &'ctx Context, program: &LinkedProgram) -> Result<Module<'ctx>, FrontendError> {
-    let diagnostics = Diagnostics::collect(context);
-    parse(context, &diagnostics, &program.bitcode)
+pub fn prepare_module<'ctx>(context: &'ctx Context, program: &LinkedProgram) -> Result<Module<'ctx>, FrontendError> {
+    let diagnostics = Diagnostics::start_collecting(context);
+    parse_module(context, &diagnostics, &program.bitcode)
 }
 
 /// What holds for the program: the linker's options and whatever every object was compiled with.
@@ -104,23 +104,24 @@ fn merge_options(objects: &[&CompiledObject], options: &BuildOptions) -> BuildOp
     merged
 }
 
-fn join<'ctx>(
+fn join_modules<'ctx>(
     context: &'ctx Context,
     diagnostics: &Diagnostics<'_>,
     objects: &[&CompiledObject],
 ) -> Result<Module<'ctx>, FrontendError> {
-    let (first, others) = objects.split_first().ok_or_else(|| FrontendError::link("error: nothing to link\n"))?;
-    let module = images::lower(context, parse(context, diagnostics, &first.bitcode)?)?;
+    let (first, others) =
+        objects.split_first().ok_or_else(|| FrontendError::link_failure("error: nothing to link\n"))?;
+    let module = images::lower_opaque_types(context, parse_module(context, diagnostics, &first.bitcode)?)?;
     for object in others {
-        let other = images::lower(context, parse(context, diagnostics, &object.bitcode)?)?;
+        let other = images::lower_opaque_types(context, parse_module(context, diagnostics, &object.bitcode)?)?;
         let raw = other.as_mut_ptr();
         std::mem::forget(other);
         // SAFETY: both modules are of this context; the linker consumes the second one, which nobody else owns now.
         let failed = unsafe { LLVMLinkModules2(module.as_mut_ptr(), raw) } != 0;
-        let said = diagnostics.take();
+        let said = diagnostics.take_messages();
         if failed || said.is_err() {
             let (Ok(text) | Err(text)) = said;
-            return Err(FrontendError::link(text));
+            return Err(FrontendError::link_failure(text));
         }
     }
     Ok(module)
@@ -165,17 +166,19 @@ fn link_chapter(
     // SAFETY: the bytes are static, as the lazily read module and its buffer need. The reader owns the buffer from
     // here on; the linker consumes the module.
     let failed = unsafe {
-        LLVMGetBitcodeModuleInContext2(raw_context(context), buffer(chapter), &mut source) != 0
+        LLVMGetBitcodeModuleInContext2(raw_context(context), memory_buffer(chapter), &mut source) != 0
             || LLVMLinkModules2(module.as_mut_ptr(), source) != 0
     };
-    match diagnostics.take() {
+    match diagnostics.take_messages() {
         Ok(_) if !failed => Ok(()),
-        Ok(text) | Err(text) => Err(FrontendError::link(format!("{text}error: the built-in library does not link\n"))),
+        Ok(text) | Err(text) => {
+            Err(FrontendError::link_failure(format!("{text}error: the built-in library does not link\n")))
+        }
     }
 }
 
 /// Reads and verifies a module: nothing that could crash a later pass gets through.
-fn parse<'ctx>(
+fn parse_module<'ctx>(
     context: &'ctx Context,
     diagnostics: &Diagnostics<'_>,
     bitcode: &[u8],
@@ -183,19 +186,21 @@ fn parse<'ctx>(
     let mut raw: LLVMModuleRef = std::ptr::null_mut();
     // SAFETY: the reader copies what it needs while the bytes are borrowed; the buffer object is freed afterwards.
     let failed = unsafe {
-        let buffer = buffer(bitcode);
+        let buffer = memory_buffer(bitcode);
         let failed = LLVMParseBitcodeInContext2(raw_context(context), buffer, &mut raw) != 0;
         LLVMDisposeMemoryBuffer(buffer);
         failed
     };
-    let said = diagnostics.take();
+    let said = diagnostics.take_messages();
     if failed || raw.is_null() {
         let (Ok(text) | Err(text)) = said;
-        return Err(FrontendError::link(format!("{text}error: the program is not LLVM bitcode\n")));
+        return Err(FrontendError::link_failure(format!("{text}error: the program is not LLVM bitcode\n")));
     }
     // SAFETY: a module that the reader has just made for us.
     let module = unsafe { Module::new(raw) };
-    module.verify().map_err(|error| FrontendError::link(format!("error: broken module: {}\n", error.to_string())))?;
+    module
+        .verify()
+        .map_err(|error| FrontendError::link_failure(format!("error: broken module: {}\n", error.to_string())))?;
     Ok(module)
 }
 
@@ -203,7 +208,7 @@ fn parse<'ctx>(
 ///
 /// # Safety
 /// The bytes must live as long as the buffer.
-unsafe fn buffer(bytes: &[u8]) -> LLVMMemoryBufferRef {
+unsafe fn memory_buffer(bytes: &[u8]) -> LLVMMemoryBufferRef {
     // SAFETY: pointer and length belong together, and no terminator is asked for.
     unsafe { LLVMCreateMemoryBufferWithMemoryRange(bytes.as_ptr().cast(), bytes.len(), c"program".as_ptr(), 0) }
 }

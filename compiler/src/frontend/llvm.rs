@@ -33,18 +33,18 @@ struct Messages {
 
 impl<'ctx> Diagnostics<'ctx> {
     /// Starts to collect.
-    pub(crate) fn collect(context: impl AsContextRef<'ctx>) -> Self {
+    pub(crate) fn start_collecting(context: impl AsContextRef<'ctx>) -> Self {
         let context = context.as_ctx_ref();
         let messages = Box::<Mutex<Messages>>::default();
         let data = std::ptr::from_ref::<Mutex<Messages>>(&messages).cast_mut().cast::<c_void>();
         // SAFETY: the context is alive as long as this guard, and the guard takes the handler away before the
         // messages it points to are freed.
-        unsafe { LLVMContextSetDiagnosticHandler(context, Some(record), data) };
+        unsafe { LLVMContextSetDiagnosticHandler(context, Some(record_diagnostic), data) };
         Self { context, lifetime: PhantomData, messages }
     }
 
     /// What was said so far, and forgets it. `Err` if an error was among it.
-    pub(crate) fn take(&self) -> Result<String, String> {
+    pub(crate) fn take_messages(&self) -> Result<String, String> {
         let Messages { text, errors } = std::mem::take(&mut *self.messages.lock());
         if errors == 0 { Ok(text) } else { Err(text) }
     }
@@ -54,13 +54,13 @@ impl Drop for Diagnostics<'_> {
     fn drop(&mut self) {
         // Afterwards messages go nowhere; with no handler at all an error would end the process.
         // SAFETY: the context is alive.
-        unsafe { LLVMContextSetDiagnosticHandler(self.context, Some(ignore), std::ptr::null_mut()) };
+        unsafe { LLVMContextSetDiagnosticHandler(self.context, Some(ignore_diagnostic), std::ptr::null_mut()) };
     }
 }
 
-extern "C" fn ignore(_: LLVMDiagnosticInfoRef, _: *mut c_void) {}
+extern "C" fn ignore_diagnostic(_: LLVMDiagnosticInfoRef, _: *mut c_void) {}
 
-extern "C" fn record(info: LLVMDiagnosticInfoRef, data: *mut c_void) {
+extern "C" fn record_diagnostic(info: LLVMDiagnosticInfoRef, data: *mut c_void) {
     // SAFETY: LLVM hands in a valid message, and `data` is what `collect` registered.
     let (severity, text, messages) = unsafe {
         let description = LLVMGetDiagInfoDescription(info);
@@ -100,7 +100,7 @@ pub(crate) unsafe fn take_message(message: *mut c_char) -> String {
 ///
 /// # Safety
 /// `error` must be null or an error that nobody has consumed.
-pub(crate) unsafe fn check(error: LLVMErrorRef) -> Result<(), String> {
+pub(crate) unsafe fn check_error(error: LLVMErrorRef) -> Result<(), String> {
     if error.is_null() {
         return Ok(());
     }
@@ -122,7 +122,7 @@ pub(crate) fn raw_context(context: &Context) -> LLVMContextRef {
 pub(crate) struct PassOptions(LLVMPassBuilderOptionsRef);
 
 impl PassOptions {
-    /// The defaults.
+    /// Options as LLVM has them by default.
     pub(crate) fn new() -> Self {
         // SAFETY: allocates, nothing more.
         Self(unsafe { LLVMCreatePassBuilderOptions() })
@@ -153,5 +153,5 @@ pub(crate) unsafe fn run_passes(
 ) -> Result<(), String> {
     let text = CString::new(pipeline).map_err(|error| error.to_string())?;
     // SAFETY: the caller vouches for module and machine; the rest lives here.
-    unsafe { check(LLVMRunPasses(module, text.as_ptr(), machine, options.raw())) }
+    unsafe { check_error(LLVMRunPasses(module, text.as_ptr(), machine, options.raw())) }
 }

@@ -1,6 +1,6 @@
 //! The front end: from sources to one linked, cleaned-up LLVM module per program.
 //!
-//! [`compile`] turns a source into an object by running clang as a child process; [`link`] joins objects, adds the
+//! [`compile`] turns a source into an object by running clang as a child process; [`link_failure`] joins objects, adds the
 //! built-in library, inlines and cleans up; [`prepare`] hands the result to the importer as an LLVM module. What each
 //! step leaves behind is LLVM bitcode, so that the host API can hand it out as a program binary
 //! ([`crate::container`]) and take it back at any step.
@@ -9,14 +9,14 @@
 //! by checks that return errors.
 
 mod clang;
-mod cleanup;
 mod dependencies;
-mod equal_stores;
+mod hoist_common_stores;
 mod images;
 mod link;
 pub(crate) mod llvm;
 mod process;
 mod response_file;
+mod simplify_llvm;
 mod source;
 mod sub_group_size;
 mod tempdir;
@@ -25,8 +25,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use clang::{compile, compile_and_list, compiler_identity};
-pub use link::{LibraryLookup, built_in_library, link, link_library, link_with, prepare};
+pub use clang::{compile_and_list, compile_source, compiler_identity};
+pub use link::{LibraryLookup, built_in_library, link_library, link_program, link_with, prepare_module};
 
 use lockstep_protocol::build_options::BuildOptions;
 use lockstep_protocol::option_error::OptionError;
@@ -70,7 +70,7 @@ impl Default for FrontendConfig {
 pub struct Header<'a> {
     /// The name by which the source includes it.
     pub name: &'a str,
-    /// Its text.
+    /// The bytes of its text.
     pub source: &'a [u8],
 }
 
@@ -92,7 +92,7 @@ pub struct CompiledObject {
 /// What a run of the compiler made, and of what.
 #[derive(Clone, Debug)]
 pub struct Compilation {
-    /// The object.
+    /// The object that came out.
     pub object: CompiledObject,
     /// Every file that was read beside what the caller gave: headers, the compiler's own ones among them. None: they
     /// are not known, so nobody can tell whether another run would make the same.
@@ -117,7 +117,7 @@ pub struct LinkedProgram {
 
 /// Why there is no program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", self.log())]
+#[error("{}", self.build_log())]
 pub enum FrontendError {
     /// The option string is wrong.
     InvalidOptions(#[from] OptionError),
@@ -155,7 +155,7 @@ pub enum FrontendError {
 
 impl FrontendError {
     /// What to put into the build log.
-    pub fn log(&self) -> String {
+    pub fn build_log(&self) -> String {
         match self {
             Self::InvalidOptions(error) => format!("error: {error}\n"),
             Self::CompileFailure { log }
@@ -167,7 +167,7 @@ impl FrontendError {
         }
     }
 
-    fn link(message: impl Into<String>) -> Self {
+    fn link_failure(message: impl Into<String>) -> Self {
         Self::LinkFailure { log: message.into() }
     }
 }

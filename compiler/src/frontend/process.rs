@@ -60,7 +60,12 @@ pub(crate) struct Outcome {
 pub(crate) const STACK: u64 = 8 << 20;
 
 /// Runs `program` with `input` as its standard input.
-pub(crate) fn run(program: &Path, args: &[OsString], input: &[u8], limits: &Limits) -> io::Result<Outcome> {
+pub(crate) fn run_program(
+    program: &Path,
+    arguments: &[OsString],
+    input: &[u8],
+    limits: &Limits,
+) -> io::Result<Outcome> {
     let mut stdin = memory_file(c"lockstep-in")?;
     stdin.write_all(input)?;
     io::Seek::rewind(&mut stdin)?;
@@ -70,7 +75,7 @@ pub(crate) fn run(program: &Path, args: &[OsString], input: &[u8], limits: &Limi
     // An empty environment: neither the language of messages nor search paths shall depend on the application.
     let mut command = Command::new(program);
     command
-        .args(args)
+        .args(arguments)
         .env_clear()
         .env("LC_ALL", "C")
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
@@ -81,12 +86,12 @@ pub(crate) fn run(program: &Path, args: &[OsString], input: &[u8], limits: &Limi
     let stack = stack_limit();
     if stack.raised {
         // SAFETY: between fork and exec the closure makes one system call, on a structure of its own.
-        unsafe { command.pre_exec(move || stack.set()) };
+        unsafe { command.pre_exec(move || stack.apply_limits()) };
     }
     let child = command.spawn()?;
-    let ending = Running { child }.wait(limits);
-    let (stdout, _) = contents(&stdout, usize::MAX)?;
-    let (stderr, stderr_cut) = contents(&stderr, limits.log)?;
+    let ending = Running { child }.wait_for_end(limits);
+    let (stdout, _) = read_contents(&stdout, usize::MAX)?;
+    let (stderr, stderr_cut) = read_contents(&stderr, limits.log)?;
     Ok(Outcome { ending, stdout, stderr, stderr_cut, stack: stack.soft })
 }
 
@@ -111,7 +116,7 @@ fn stack_limit() -> StackLimit {
 
 impl StackLimit {
     /// Sets the limits of the calling process.
-    fn set(self) -> io::Result<()> {
+    fn apply_limits(self) -> io::Result<()> {
         let limit = libc::rlimit { rlim_cur: self.soft, rlim_max: self.hard };
         // SAFETY: `limit` outlives the call.
         match unsafe { libc::setrlimit(libc::RLIMIT_STACK, &limit) } {
@@ -126,30 +131,30 @@ struct Running {
 }
 
 impl Running {
-    fn wait(mut self, limits: &Limits) -> Ending {
+    fn wait_for_end(mut self, limits: &Limits) -> Ending {
         let deadline = Instant::now() + limits.wall;
-        self.limit(limits);
-        let descriptor = self.descriptor();
+        self.limit_child(limits);
+        let descriptor = self.open_descriptor();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            pause(descriptor.as_ref(), left);
-            if let Some(ending) = self.ended() {
+            wait_a_while(descriptor.as_ref(), left);
+            if let Some(ending) = self.poll_ending() {
                 return ending;
             }
         }
         self.kill_group();
         // A killed process is gone in an instant, unless the kernel holds it; then it is left to the system.
         let patience = Instant::now() + Duration::from_secs(2);
-        while self.ended().is_none() && Instant::now() < patience {
-            pause(descriptor.as_ref(), Duration::from_millis(100));
+        while self.poll_ending().is_none() && Instant::now() < patience {
+            wait_a_while(descriptor.as_ref(), Duration::from_millis(100));
         }
         Ending::TimedOut
     }
 
-    fn ended(&mut self) -> Option<Ending> {
+    fn poll_ending(&mut self) -> Option<Ending> {
         match self.child.try_wait() {
             Ok(None) => None,
             Ok(Some(status)) => Some(match (status.code(), status.signal()) {
@@ -163,7 +168,7 @@ impl Running {
     }
 
     /// Limits the child from outside, so that the fast way of starting it (`vfork`) stays open.
-    fn limit(&self, limits: &Limits) {
+    fn limit_child(&self, limits: &Limits) {
         let seconds = limits.wall.as_secs().saturating_add(1);
         for (resource, value) in [
             (libc::RLIMIT_AS, limits.address_space),
@@ -179,7 +184,7 @@ impl Running {
     }
 
     /// A descriptor that becomes readable when the child ends; none on kernels before 5.3.
-    fn descriptor(&self) -> Option<OwnedFd> {
+    fn open_descriptor(&self) -> Option<OwnedFd> {
         // SAFETY: a system call without pointers.
         let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, self.pid(), 0) };
         // SAFETY: the kernel has just made this descriptor for us.
@@ -199,7 +204,7 @@ impl Running {
 }
 
 /// Waits until the child ends or for as long as said; without a descriptor, for a moment.
-fn pause(descriptor: Option<&OwnedFd>, longest: Duration) {
+fn wait_a_while(descriptor: Option<&OwnedFd>, longest: Duration) {
     let Some(descriptor) = descriptor else {
         std::thread::sleep(longest.min(Duration::from_millis(1)));
         return;
@@ -227,7 +232,7 @@ fn memory_file(name: &CStr) -> io::Result<File> {
     file.try_clone()
 }
 
-fn contents(file: &File, limit: usize) -> io::Result<(Vec<u8>, bool)> {
+fn read_contents(file: &File, limit: usize) -> io::Result<(Vec<u8>, bool)> {
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
     let mut bytes = vec![0; length.min(limit)];
     file.read_exact_at(&mut bytes, 0)?;

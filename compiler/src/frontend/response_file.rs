@@ -30,7 +30,7 @@ impl ResponseFile {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let folder = TempDir::create(temp_dir)?;
-        let text: Vec<u8> = arguments.iter().skip(1).flat_map(|argument| quoted(argument.as_bytes())).collect();
+        let text: Vec<u8> = arguments.iter().skip(1).flat_map(|argument| quote_argument(argument.as_bytes())).collect();
         folder.write(Path::new(NAME), &text)?;
         Ok(Some(Self { folder }))
     }
@@ -44,7 +44,7 @@ impl ResponseFile {
 }
 
 /// A line with the argument in quotes, within which a backslash takes the meaning from a quote or another backslash.
-fn quoted(argument: &[u8]) -> Vec<u8> {
+fn quote_argument(argument: &[u8]) -> Vec<u8> {
     let mut line = vec![b'"'];
     for &byte in argument {
         if matches!(byte, b'"' | b'\\') {

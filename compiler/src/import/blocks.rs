@@ -4,7 +4,7 @@ use super::emit::{Body, Lanes};
 use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
 use super::module::ModuleBuilder;
 use super::signature::Signature;
-use super::types::leaves;
+use super::types::leaf_scalars;
 use super::{Attempt, ImportError, Reason, instructions, memory, refuse};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use llvm_sys::LLVMOpcode;
@@ -14,26 +14,26 @@ use lockstep_protocol::types::Type;
 use std::collections::{HashMap, HashSet};
 
 /// Imports one kernel.
-pub(super) fn import<'m>(
+pub(super) fn import_kernel<'m>(
     module: &mut ModuleBuilder<'m>,
     function: LlvmValue<'m>,
     signature: Signature,
 ) -> Result<Kernel, ImportError> {
     let mut body = Body::new(module);
-    let inputs = match fill(&mut body, function, &signature.params) {
+    let inputs = match fill_body(&mut body, function, &signature.params) {
         Ok(inputs) => inputs,
         Err(Reason(reason)) => {
             return Err(ImportError {
                 reason,
                 function: function.name(),
-                line: match body.loc.line {
+                line: match body.location.line {
                     0 => function.function_line(),
                     line => line,
                 },
             });
         }
     };
-    let Body { func, slots, locals, .. } = body;
+    let Body { function: func, slots, locals, .. } = body;
     let mut regions: PrimaryMap<Region, _> = PrimaryMap::new();
     regions.push(func);
     Ok(Kernel {
@@ -50,7 +50,7 @@ pub(super) fn import<'m>(
     })
 }
 
-fn fill<'m>(body: &mut Body<'_, 'm>, function: LlvmValue<'m>, params: &[Param]) -> Attempt<Vec<(Input, Type)>> {
+fn fill_body<'m>(body: &mut Body<'_, 'm>, function: LlvmValue<'m>, params: &[Param]) -> Attempt<Vec<(Input, Type)>> {
     let order = reverse_postorder(function);
     let Some(&first) = order.first() else {
         refuse!("the kernel has no body");
@@ -58,29 +58,30 @@ fn fill<'m>(body: &mut Body<'_, 'm>, function: LlvmValue<'m>, params: &[Param]) 
     let entry = body.at;
     body.blocks.insert(first, entry);
     for &block in &order[1..] {
-        let ours = body.func.add_block();
+        let ours = body.function.add_block();
         body.blocks.insert(block, ours);
     }
-    let mut inputs = inputs(body, function, params, entry)?;
+    let mut inputs = add_inputs(body, function, params, entry)?;
     let mut phis = HashMap::new();
     for &block in &order {
-        phis.insert(block, parameters(body, block)?);
+        phis.insert(block, add_parameters(body, block)?);
     }
     let mut trapped = HashSet::new();
     for &block in &order {
         body.at = body.blocks[&block];
-        if instructions::block(body, block)? {
+        if instructions::import_block(body, block)? {
             trapped.insert(block);
         }
     }
     for &block in &order {
-        let term = if trapped.contains(&block) { Terminator::Return } else { terminator(body, block, &phis)? };
+        let terminator =
+            if trapped.contains(&block) { Terminator::Return } else { import_terminator(body, block, &phis)? };
         let ours = body.blocks[&block];
-        body.func.blocks[ours].term = term;
-        body.func.end_locs[ours] = body.loc;
+        body.function.blocks[ours].terminator = terminator;
+        body.function.end_locs[ours] = body.location;
     }
     let prelude = std::mem::take(&mut body.prelude);
-    body.func.blocks[entry].insts.splice(0..0, prelude);
+    body.function.blocks[entry].insts.splice(0..0, prelude);
     inputs.append(&mut body.image_inputs);
     Ok(inputs)
 }
@@ -90,14 +91,14 @@ fn reverse_postorder(function: LlvmValue<'_>) -> Vec<LlvmBlock<'_>> {
     let Some(entry) = function.entry_block() else {
         return Vec::new();
     };
-    let mut seen = HashSet::from([entry]);
+    let mut visited = HashSet::from([entry]);
     let mut order = Vec::new();
     // The last successor is followed first, so that the blocks come in the order of the source.
     let mut stack = vec![(entry, entry.successors().into_iter().rev())];
     while let Some((block, successors)) = stack.last_mut() {
         match successors.next() {
             Some(next) => {
-                if seen.insert(next) {
+                if visited.insert(next) {
                     stack.push((next, next.successors().into_iter().rev()));
                 }
             }
@@ -112,39 +113,39 @@ fn reverse_postorder(function: LlvmValue<'_>) -> Vec<LlvmBlock<'_>> {
 }
 
 /// The entry's parameters: the scalars of each argument that is used.
-fn inputs<'m>(
+fn add_inputs<'m>(
     body: &mut Body<'_, 'm>,
     function: LlvmValue<'m>,
     params: &[Param],
     entry: Block,
 ) -> Attempt<Vec<(Input, Type)>> {
     let mut inputs = Vec::new();
-    for (i, argument) in function.params().into_iter().enumerate() {
+    for (index, argument) in function.params().into_iter().enumerate() {
         if !argument.is_used() {
             continue;
         }
-        let param = i as u32;
-        if params[i].kind == ParamKind::Image {
+        let param = index as u32;
+        if params[index].kind == ParamKind::Image {
             // Its fields become inputs where they are asked for.
             body.images.insert(argument, param);
             continue;
         }
         if function.byval_type(param).is_some() {
             let [ty] = body.leaf_types(argument.ty())?[..] else {
-                refuse!("argument {i} by value is not a pointer");
+                refuse!("argument {index} by value is not a pointer");
             };
-            let address = body.func.add_param(entry, ty);
+            let address = body.function.add_param(entry, ty);
             inputs.push((Input::Address { param }, ty));
-            let address = memory::argument_copy(body, argument, address, &params[i])?;
+            let address = memory::argument_copy(body, argument, address, &params[index])?;
             body.values.insert(argument, Lanes::from([address]));
             continue;
         }
         let mut lanes = Vec::new();
-        for leaf in leaves(body.module.llvm, argument.ty())? {
+        for leaf in leaf_scalars(body.module.llvm, argument.ty())? {
             if !leaf.is_plain() {
-                refuse!("argument {i} is of type {}", argument.ty().text());
+                refuse!("argument {index} is of type {}", argument.ty().spelling());
             }
-            lanes.push(body.func.add_param(entry, leaf.ty));
+            lanes.push(body.function.add_param(entry, leaf.ty));
             let offset = leaf.offset() as u32;
             inputs.push((Input::Value { param, offset }, leaf.ty));
         }
@@ -158,27 +159,27 @@ fn inputs<'m>(
 type Phis<'m> = Vec<HashMap<LlvmBlock<'m>, LlvmValue<'m>>>;
 
 /// A block's parameters: the scalars of each of its phis.
-fn parameters<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<Phis<'m>> {
+fn add_parameters<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<Phis<'m>> {
     let ours = body.blocks[&block];
     let mut phis = Phis::new();
     for phi in block.instructions().take_while(|inst| inst.opcode() == Some(LLVMOpcode::LLVMPHI)) {
-        body.loc = location(phi);
+        body.location = source_location(phi);
         let types = body.leaf_types(phi.ty())?;
-        let params = types.into_iter().map(|ty| body.func.add_param(ours, ty));
+        let params = types.into_iter().map(|ty| body.function.add_param(ours, ty));
         let lanes: Lanes = params.collect();
         body.values.insert(phi, lanes);
-        phis.push(phi.incoming().into_iter().collect());
+        phis.push(phi.incoming_values().into_iter().collect());
     }
     Ok(phis)
 }
 
 /// An instruction's place in the source.
-pub(super) fn location(inst: LlvmValue<'_>) -> SourceLoc {
-    let (line, column) = inst.debug_location();
+pub(super) fn source_location(instruction: LlvmValue<'_>) -> SourceLoc {
+    let (line, column) = instruction.debug_location();
     SourceLoc { line, column }
 }
 
-fn terminator<'m>(
+fn import_terminator<'m>(
     body: &mut Body<'_, 'm>,
     block: LlvmBlock<'m>,
     phis: &HashMap<LlvmBlock<'m>, Phis<'m>>,
@@ -186,16 +187,16 @@ fn terminator<'m>(
     let Some(inst) = block.terminator() else {
         refuse!("a block without an end");
     };
-    body.loc = location(inst);
+    body.location = source_location(inst);
     body.at = body.blocks[&block];
     let successors = block.successors();
     let mut calls = HashMap::new();
     for &to in &successors {
         if let std::collections::hash_map::Entry::Vacant(entry) = calls.entry(to) {
-            entry.insert(jump(body, block, to, &phis[&to])?);
+            entry.insert(import_jump(body, block, to, &phis[&to])?);
         }
     }
-    let call = |i: usize| match successors.get(i) {
+    let call = |index: usize| match successors.get(index) {
         Some(to) => Ok(calls[to].clone()),
         None => Err(Reason(format!("{} without a target", inst.text()))),
     };
@@ -204,31 +205,38 @@ fn terminator<'m>(
         Some(LLVMOpcode::LLVMUnreachable) => Ok(Terminator::Unreachable),
         Some(LLVMOpcode::LLVMBr) => match inst.branch_condition() {
             None => Ok(Terminator::Jump(call(0)?)),
-            Some(cond) => Ok(Terminator::Branch { cond: body.scalar(cond)?, then_to: call(0)?, else_to: call(1)? }),
+            Some(condition) => {
+                Ok(Terminator::Branch { condition: body.scalar_of(condition)?, then_to: call(0)?, else_to: call(1)? })
+            }
         },
         Some(LLVMOpcode::LLVMSwitch) => {
             let mut cases = Vec::new();
-            for i in 1..successors.len() {
-                let bits = inst.switch_case(i as u32).and_then(|v| v.int_bits());
+            for index in 1..successors.len() {
+                let bits = inst.switch_case(index as u32).and_then(|value| value.int_bits());
                 match bits {
-                    Some(bits) => cases.push((bits, call(i)?)),
+                    Some(bits) => cases.push((bits, call(index)?)),
                     None => refuse!("a switch on an integer of more than 128 bits"),
                 }
             }
-            Ok(Terminator::Switch { value: body.operand(inst, 0)?, cases, default: call(0)? })
+            Ok(Terminator::Switch { value: body.scalar_operand(inst, 0)?, cases, default: call(0)? })
         }
         _ => refuse!("the instruction `{}`", inst.text()),
     }
 }
 
 /// A jump from one block to another with the values of the target's phis.
-fn jump<'m>(body: &mut Body<'_, 'm>, from: LlvmBlock<'m>, to: LlvmBlock<'m>, phis: &Phis<'m>) -> Attempt<BlockCall> {
-    let mut args = Vec::new();
+fn import_jump<'m>(
+    body: &mut Body<'_, 'm>,
+    from: LlvmBlock<'m>,
+    to: LlvmBlock<'m>,
+    phis: &Phis<'m>,
+) -> Attempt<BlockCall> {
+    let mut arguments = Vec::new();
     for incoming in phis {
         match incoming.get(&from) {
-            Some(&value) => args.extend_from_slice(&body.lanes(value)?),
+            Some(&value) => arguments.extend_from_slice(&body.lanes_of(value)?),
             None => refuse!("a phi misses a predecessor"),
         }
     }
-    Ok(BlockCall { block: body.blocks[&to], args })
+    Ok(BlockCall { block: body.blocks[&to], arguments })
 }

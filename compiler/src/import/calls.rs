@@ -8,15 +8,15 @@ use lockstep_ir::ir::{BinaryOp, Cluster, Collect, FastMath, InstData, IntCc, Que
 use lockstep_protocol::types::Type;
 
 /// Whether a call ends the work-item at once.
-pub(super) fn is_trap(inst: LlvmValue<'_>) -> bool {
-    let name = inst.callee().and_then(LlvmValue::intrinsic_name);
+pub(super) fn is_trap(instruction: LlvmValue<'_>) -> bool {
+    let name = instruction.called_function().and_then(LlvmValue::intrinsic_name);
     matches!(name.as_deref(), Some("llvm.trap" | "llvm.ubsantrap"))
 }
 
 /// Imports a call.
-pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let Some(callee) = inst.callee() else {
-        refuse!("the instruction `{}`", inst.text());
+pub(super) fn import_call<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+    let Some(callee) = instruction.called_function() else {
+        refuse!("the instruction `{}`", instruction.text());
     };
     if callee.is_inline_asm() {
         refuse!("inline assembly is not supported");
@@ -25,15 +25,15 @@ pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<
         refuse!("a call through a function pointer");
     }
     if let Some(name) = callee.intrinsic_name() {
-        return intrinsics::call(body, inst, &name);
+        return intrinsics::import_intrinsic(body, instruction, &name);
     }
     let name = callee.name();
     if let Some(primitive) = name.strip_prefix("__lockstep_") {
-        return self::primitive(body, inst, primitive);
+        return import_primitive(body, instruction, primitive);
     }
     let source_name = source_name(&name);
     if source_name == "printf" {
-        return printf::call(body, inst);
+        return printf::import_printf(body, instruction);
     }
     if !callee.is_declaration() {
         refuse!("a call of {source_name} that could not be inlined; recursion is not supported");
@@ -49,45 +49,45 @@ fn source_name(name: &str) -> &str {
     let Some(rest) = name.strip_prefix("_Z") else {
         return name;
     };
-    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let digits = rest.len() - rest.trim_start_matches(|character: char| character.is_ascii_digit()).len();
     let (count, text) = rest.split_at(digits);
     let plain = count.parse().ok().and_then(|count: usize| text.get(..count));
     plain.unwrap_or(name)
 }
 
-fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
-    let args = inst.call_args();
+fn import_primitive<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
+    let arguments = instruction.call_args();
     if let Some(operation) = name.strip_prefix("collective_") {
-        return collective(body, inst, operation);
+        return import_collective(body, instruction, operation);
     }
     if let Some(operation) = name.strip_prefix("gang_") {
-        return gang(body, inst, operation);
+        return import_gang_operation(body, instruction, operation);
     }
-    let result = match (name, &args[..]) {
+    let result = match (name, &arguments[..]) {
         ("barrier", _) => {
-            body.effect(InstData::Barrier);
+            body.append_effect(InstData::Barrier);
             return Ok(Lanes::from([]));
         }
         ("address_space", &[pointer]) => {
-            let pointer = body.scalar(pointer)?;
+            let pointer = body.scalar_of(pointer)?;
             body.unary(UnaryOp::SpaceOf, Type::I32, pointer)
         }
         ("image_u32" | "image_u64" | "image_pointer", &[image, offset]) => {
-            let [ty] = body.leaf_types(inst.ty())?[..] else {
+            let [ty] = body.leaf_types(instruction.ty())?[..] else {
                 refuse!("__lockstep_{name} does not return a scalar");
             };
-            let offset = body.scalar(offset)?;
-            let Some(offset) = body.func.const_bits(offset).and_then(|bits| u32::try_from(bits).ok()) else {
+            let offset = body.scalar_of(offset)?;
+            let Some(offset) = body.function.const_bits(offset).and_then(|bits| u32::try_from(bits).ok()) else {
                 refuse!("__lockstep_{name} with an offset that is not known");
             };
             return Ok(Lanes::from([body.image_field(image, offset, ty)?]));
         }
         (
             "recip_estimate" | "rsqrt_estimate" | "rsqrt_native" | "rsqrt_estimate_double" | "logb" | "significand",
-            &[arg],
+            &[argument],
         ) => {
-            let arg = body.scalar(arg)?;
-            let (op, ty) = match name {
+            let argument = body.scalar_of(argument)?;
+            let (opcode, ty) = match name {
                 "recip_estimate" => (UnaryOp::RecipEstimate, Type::F32),
                 "rsqrt_estimate" => (UnaryOp::RsqrtEstimate, Type::F32),
                 "rsqrt_native" => (UnaryOp::RsqrtNative, Type::F32),
@@ -95,118 +95,118 @@ fn primitive<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> At
                 "significand" => (UnaryOp::Significand, Type::F64),
                 _ => (UnaryOp::RsqrtEstimate, Type::F64),
             };
-            if body.ty(arg) != ty {
-                refuse!("the primitive __lockstep_{name} is not for {}", body.ty(arg));
+            if body.type_of(argument) != ty {
+                refuse!("the primitive __lockstep_{name} is not for {}", body.type_of(argument));
             }
-            body.unary(op, ty, arg)
+            body.unary(opcode, ty, argument)
         }
         ("quotient_estimate", &[x, y]) => {
-            let args = [body.scalar(x)?, body.scalar(y)?];
-            if let Some(&other) = args.iter().find(|&&arg| body.ty(arg) != Type::F32) {
-                refuse!("the primitive __lockstep_{name} is not for {}", body.ty(other));
+            let arguments = [body.scalar_of(x)?, body.scalar_of(y)?];
+            if let Some(&other) = arguments.iter().find(|&&argument| body.type_of(argument) != Type::F32) {
+                refuse!("the primitive __lockstep_{name} is not for {}", body.type_of(other));
             }
-            body.binary(BinaryOp::QuotientEstimate, args[0], args[1])
+            body.binary(BinaryOp::QuotientEstimate, arguments[0], arguments[1])
         }
         ("powered", &[x, n]) => {
-            let args = [body.scalar(x)?, body.scalar(n)?];
-            if let Some(&other) = args.iter().find(|&&arg| body.ty(arg) != Type::F64) {
-                refuse!("the primitive __lockstep_{name} is not for {}", body.ty(other));
+            let arguments = [body.scalar_of(x)?, body.scalar_of(n)?];
+            if let Some(&other) = arguments.iter().find(|&&argument| body.type_of(argument) != Type::F64) {
+                refuse!("the primitive __lockstep_{name} is not for {}", body.type_of(other));
             }
-            body.binary(BinaryOp::Powered, args[0], args[1])
+            body.binary(BinaryOp::Powered, arguments[0], arguments[1])
         }
         ("scaled_float" | "scaled_double", &[x, y, n]) => {
             let ty = if name == "scaled_float" { Type::F32 } else { Type::F64 };
-            let args = [body.scalar(x)?, body.scalar(y)?, body.scalar(n)?];
-            if let Some(&other) = args.iter().find(|&&arg| body.ty(arg) != ty) {
-                refuse!("the primitive __lockstep_{name} is not for {}", body.ty(other));
+            let arguments = [body.scalar_of(x)?, body.scalar_of(y)?, body.scalar_of(n)?];
+            if let Some(&other) = arguments.iter().find(|&&argument| body.type_of(argument) != ty) {
+                refuse!("the primitive __lockstep_{name} is not for {}", body.type_of(other));
             }
-            body.ternary(TernaryOp::Scaled, FastMath::default(), args)
+            body.ternary(TernaryOp::Scaled, FastMath::default(), arguments)
         }
         // As the code generator takes the host's features, `fmuladd` is fused where the host can.
-        ("fuses_sums", []) => body.func.constant(Type::I32, u128::from(std::arch::is_x86_feature_detected!("fma"))),
-        ("clock", []) => body.inst1(InstData::Clock, Type::I64),
-        ("linear_id", []) => query(body, Query::LinearId, 0),
-        ("work_dim", []) => query(body, Query::WorkDim, 0),
-        (_, &[dim]) => match Query::from_name(name) {
+        ("fuses_sums", []) => body.function.constant(Type::I32, u128::from(std::arch::is_x86_feature_detected!("fma"))),
+        ("clock", []) => body.append_single(InstData::Clock, Type::I64),
+        ("linear_id", []) => append_query(body, Query::LinearId, 0),
+        ("work_dim", []) => append_query(body, Query::WorkDim, 0),
+        (_, &[dimension]) => match Query::from_name(name) {
             Some(which) if !matches!(which, Query::WorkDim | Query::LinearId) => {
-                let dim = body.scalar(dim)?;
-                query_of(body, which, dim)
+                let dimension = body.scalar_of(dimension)?;
+                query_of(body, which, dimension)
             }
             _ => refuse!("the primitive __lockstep_{name} is not known"),
         },
         _ => refuse!("the primitive __lockstep_{name} is not known"),
     };
-    match body.leaf_types(inst.ty())?[..] {
-        [ty] if ty.is_float() && ty == body.ty(result) => Ok(Lanes::from([result])),
-        [ty] if ty.is_int() && body.ty(result).is_int() => Ok(Lanes::from([body.zext_or_trunc(ty, result)])),
+    match body.leaf_types(instruction.ty())?[..] {
+        [ty] if ty.is_float() && ty == body.type_of(result) => Ok(Lanes::from([result])),
+        [ty] if ty.is_int() && body.type_of(result).is_int() => Ok(Lanes::from([body.zext_or_trunc(ty, result)])),
         _ => refuse!("__lockstep_{name} does not return what it is"),
     }
 }
 
 /// A collective operation by its name: `reduce_add_int` is the sum of all work-items' operands. The last part only keeps
 /// the names of functions of different types apart.
-fn collective<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
+fn import_collective<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
     let parts: Vec<&str> = name.split('_').collect();
-    let (Some(how), Some(op), [arg]) = (
+    let (Some(collective), Some(opcode), [argument]) = (
         parts.first().and_then(|how| Collect::from_name(how)),
         parts.get(1).and_then(|op| BinaryOp::from_name(op)),
-        &inst.call_args()[..],
+        &instruction.call_args()[..],
     ) else {
         refuse!("the primitive __lockstep_collective_{name} is not known");
     };
-    let arg = body.scalar(*arg)?;
-    let ty = body.ty(arg);
-    if op.identity(ty).is_none() {
+    let argument = body.scalar_of(*argument)?;
+    let ty = body.type_of(argument);
+    if opcode.identity(ty).is_none() {
         refuse!("the primitive __lockstep_collective_{name} is not for {ty}");
     }
-    Ok(Lanes::from([body.inst1(InstData::Collective { how, op, arg }, ty)]))
+    Ok(Lanes::from([body.append_single(InstData::Collective { collective, opcode, argument }, ty)]))
 }
 
 /// An operation of the lanes of a gang by its name: `shuffle_int`, `reduce_add_int`. The last part only keeps the names of
 /// functions of different types apart.
-fn gang<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
+fn import_gang_operation<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
     let parts: Vec<&str> = name.split('_').collect();
-    let args = inst.call_args();
-    let args = args.iter().map(|&arg| body.scalar(arg)).collect::<Attempt<Vec<_>>>()?;
-    let (data, ty) = match (&parts[..], &args[..]) {
+    let arguments = instruction.call_args();
+    let arguments = arguments.iter().map(|&argument| body.scalar_of(argument)).collect::<Attempt<Vec<_>>>()?;
+    let (inst_data, ty) = match (&parts[..], &arguments[..]) {
         (["barrier"], _) => {
-            body.effect(InstData::GangBarrier);
+            body.append_effect(InstData::GangBarrier);
             return Ok(Lanes::from([]));
         }
-        (["ballot"], &[cond]) => (InstData::Ballot { cond }, Type::I64),
-        (["shuffle", _], &[arg, lane]) => {
+        (["ballot"], &[condition]) => (InstData::Ballot { condition }, Type::I64),
+        (["shuffle", _], &[argument, lane]) => {
             let lane = body.zext_or_trunc(Type::I64, lane);
-            (InstData::Shuffle { arg, lane }, body.ty(arg))
+            (InstData::Shuffle { argument, lane }, body.type_of(argument))
         }
-        ([how, op, ..], &[arg, ref size @ ..]) => {
-            let (Some(how), Some(op)) = (Collect::from_name(how), BinaryOp::from_name(op)) else {
+        ([how, op, ..], &[argument, ref size @ ..]) => {
+            let (Some(collective), Some(opcode)) = (Collect::from_name(how), BinaryOp::from_name(op)) else {
                 refuse!("the primitive __lockstep_gang_{name} is not known");
             };
             let cluster = match size {
                 [] => Cluster::GANG,
                 // "clustersize must be an integer constant expression and a power-of-two"
-                &[size, ..] => match body.func.const_bits(size).and_then(Cluster::of) {
+                &[size, ..] => match body.function.const_bits(size).and_then(Cluster::with_lanes) {
                     Some(cluster) => cluster,
                     None => refuse!("the size of a cluster must be a constant power of two"),
                 },
             };
-            if op.identity(body.ty(arg)).is_none() {
-                refuse!("the primitive __lockstep_gang_{name} is not for {}", body.ty(arg));
+            if opcode.identity(body.type_of(argument)).is_none() {
+                refuse!("the primitive __lockstep_gang_{name} is not for {}", body.type_of(argument));
             }
-            (InstData::Across { how, op, cluster, arg }, body.ty(arg))
+            (InstData::Across { collective, opcode, cluster, argument }, body.type_of(argument))
         }
         _ => refuse!("the primitive __lockstep_gang_{name} is not known"),
     };
-    Ok(Lanes::from([body.inst1(data, ty)]))
+    Ok(Lanes::from([body.append_single(inst_data, ty)]))
 }
 
-fn query(body: &mut Body<'_, '_>, query: Query, dim: u8) -> Value {
+fn append_query(body: &mut Body<'_, '_>, query: Query, dimension: u8) -> Value {
     let ty = if query == Query::WorkDim { Type::I32 } else { Type::I64 };
-    body.inst1(InstData::Query { query, dim }, ty)
+    body.append_single(InstData::Query { query, dimension }, ty)
 }
 
 /// What a query answers beyond the third dimension.
-fn beyond(query: Query) -> u128 {
+fn answer_beyond(query: Query) -> u128 {
     match query {
         Query::GlobalSize | Query::LocalSize | Query::EnqueuedLocalSize | Query::NumGroups => 1,
         Query::GlobalId | Query::LocalId | Query::LinearId => 0,
@@ -214,18 +214,18 @@ fn beyond(query: Query) -> u128 {
     }
 }
 
-fn query_of(body: &mut Body<'_, '_>, which: Query, dim: Value) -> Value {
-    let beyond = body.int(Type::I64, beyond(which));
-    if let Some(dim) = body.func.const_bits(dim) {
-        return match u8::try_from(dim) {
-            Ok(dim @ 0..=2) => query(body, which, dim),
+fn query_of(body: &mut Body<'_, '_>, which: Query, dimension: Value) -> Value {
+    let beyond = body.int_constant(Type::I64, answer_beyond(which));
+    if let Some(dimension) = body.function.const_bits(dimension) {
+        return match u8::try_from(dimension) {
+            Ok(dimension @ 0..=2) => append_query(body, which, dimension),
             _ => beyond,
         };
     }
     let mut chosen = beyond;
     for d in (0..3).rev() {
-        let value = query(body, which, d);
-        let here = body.icmp_int(IntCc::Eq, dim, u128::from(d));
+        let value = append_query(body, which, d);
+        let here = body.icmp_int(IntCc::Eq, dimension, u128::from(d));
         chosen = body.select(here, value, chosen);
     }
     chosen

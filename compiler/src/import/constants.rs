@@ -1,7 +1,7 @@
 //! Constants: their scalars, and addresses that are known at compile time.
 
 use super::llvm::{Module, Type as LlvmType, TypeKind, Value};
-use super::types::{leaf_types, scalar, size_of};
+use super::types::{leaf_types, scalar_type, size_of};
 use super::{Attempt, refuse};
 use llvm_sys::LLVMOpcode;
 use lockstep_protocol::types::Type;
@@ -19,20 +19,25 @@ pub(super) enum Scalar<'m> {
 const MAX_DEPTH: u32 = 256;
 
 /// The scalars of a constant, in the order of [`leaf_types`].
-pub(super) fn lanes<'m>(module: Module<'m>, value: Value<'m>) -> Attempt<Vec<(Type, Scalar<'m>)>> {
-    let mut out = Vec::new();
-    add_lanes(module, value, 0, &mut out)?;
-    Ok(out)
+pub(super) fn constant_lanes<'m>(module: Module<'m>, value: Value<'m>) -> Attempt<Vec<(Type, Scalar<'m>)>> {
+    let mut output = Vec::new();
+    add_lanes(module, value, 0, &mut output)?;
+    Ok(output)
 }
 
-fn add_lanes<'m>(module: Module<'m>, value: Value<'m>, depth: u32, out: &mut Vec<(Type, Scalar<'m>)>) -> Attempt<()> {
+fn add_lanes<'m>(
+    module: Module<'m>,
+    value: Value<'m>,
+    depth: u32,
+    output: &mut Vec<(Type, Scalar<'m>)>,
+) -> Attempt<()> {
     if depth > MAX_DEPTH {
         refuse!("constants nested too deeply");
     }
     let ty = value.ty();
     if value.is_undef() || value.is_zero() {
         let types = leaf_types(module, ty)?;
-        out.extend(types.into_iter().map(|ty| (ty, Scalar::Bits(0))));
+        output.extend(types.into_iter().map(|ty| (ty, Scalar::Bits(0))));
         return Ok(());
     }
     let count = match ty.kind() {
@@ -40,18 +45,18 @@ fn add_lanes<'m>(module: Module<'m>, value: Value<'m>, depth: u32, out: &mut Vec
         TypeKind::Array(n, _) => n,
         TypeKind::Struct(n) => u64::from(n),
         _ => {
-            let Some(scalar_ty) = scalar(ty) else {
-                refuse!("{}", super::types::unsupported(ty));
+            let Some(scalar_ty) = scalar_type(ty) else {
+                refuse!("{}", super::types::unsupported_reason(ty));
             };
-            out.push((scalar_ty, evaluate(module, value, depth)?));
+            output.push((scalar_ty, evaluate_constant(module, value, depth)?));
             return Ok(());
         }
     };
     // Checks the number of scalars before it walks them.
     leaf_types(module, ty)?;
     for i in 0..count {
-        match value.element(i as u32) {
-            Some(element) => add_lanes(module, element, depth + 1, out)?,
+        match value.element_at(i as u32) {
+            Some(element) => add_lanes(module, element, depth + 1, output)?,
             None => refuse!("the constant {}", value.text()),
         }
     }
@@ -59,7 +64,7 @@ fn add_lanes<'m>(module: Module<'m>, value: Value<'m>, depth: u32, out: &mut Vec
 }
 
 /// The value of a scalar constant.
-pub(super) fn evaluate<'m>(module: Module<'m>, value: Value<'m>, depth: u32) -> Attempt<Scalar<'m>> {
+pub(super) fn evaluate_constant<'m>(module: Module<'m>, value: Value<'m>, depth: u32) -> Attempt<Scalar<'m>> {
     if depth > MAX_DEPTH {
         refuse!("constants nested too deeply");
     }
@@ -76,23 +81,28 @@ pub(super) fn evaluate<'m>(module: Module<'m>, value: Value<'m>, depth: u32) -> 
         return Ok(Scalar::Address(value, 0));
     }
     if let Some(target) = value.aliasee() {
-        return evaluate(module, target, depth + 1);
+        return evaluate_constant(module, target, depth + 1);
     }
     if value.is_function() {
         refuse!("the address of the function {}", value.name());
     }
     match value.constant_opcode() {
-        Some(opcode) => expression(module, value, opcode, depth),
+        Some(opcode) => evaluate_expression(module, value, opcode, depth),
         None => refuse!("the constant {}", value.text()),
     }
 }
 
-fn expression<'m>(module: Module<'m>, value: Value<'m>, opcode: LLVMOpcode, depth: u32) -> Attempt<Scalar<'m>> {
-    let operand = |i: u32| match value.operand(i) {
-        Some(v) if !matches!(v.ty().kind(), TypeKind::Vector(..)) => evaluate(module, v, depth + 1),
+fn evaluate_expression<'m>(
+    module: Module<'m>,
+    value: Value<'m>,
+    opcode: LLVMOpcode,
+    depth: u32,
+) -> Attempt<Scalar<'m>> {
+    let operand = |index: u32| match value.operand(index) {
+        Some(v) if !matches!(v.ty().kind(), TypeKind::Vector(..)) => evaluate_constant(module, v, depth + 1),
         _ => Err(super::Reason(format!("the constant {}", value.text()))),
     };
-    let Some(ty) = scalar(value.ty()) else {
+    let Some(ty) = scalar_type(value.ty()) else {
         refuse!("the constant {}", value.text());
     };
     use Scalar::{Address, Bits};
@@ -101,34 +111,34 @@ fn expression<'m>(module: Module<'m>, value: Value<'m>, opcode: LLVMOpcode, dept
             let offset = gep_offset(module, value)?;
             match operand(0)? {
                 Bits(bits) => Some(Bits((bits as u64).wrapping_add(offset as u64).into())),
-                Address(base, at) => Some(Address(base, at.wrapping_add(offset))),
+                Address(base, position) => Some(Address(base, position.wrapping_add(offset))),
             }
         }
         LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMBitCast => Some(operand(0)?),
         LLVMOpcode::LLVMPtrToInt | LLVMOpcode::LLVMPtrToAddr | LLVMOpcode::LLVMTrunc => match operand(0)? {
-            Bits(bits) => Some(Bits(bits & ty.mask())),
+            Bits(bits) => Some(Bits(bits & ty.value_mask())),
             address if ty.bits() == 64 => Some(address),
             Address(..) => None,
         },
         LLVMOpcode::LLVMIntToPtr => match operand(0)? {
-            Bits(bits) => Some(Bits(bits & ty.mask())),
+            Bits(bits) => Some(Bits(bits & ty.value_mask())),
             address => Some(address),
         },
         LLVMOpcode::LLVMAdd => match (operand(0)?, operand(1)?) {
-            (Bits(a), Bits(b)) => Some(Bits(a.wrapping_add(b) & ty.mask())),
-            (Address(base, at), Bits(b)) | (Bits(b), Address(base, at)) => {
-                Some(Address(base, at.wrapping_add(b as i64)))
+            (Bits(left), Bits(right)) => Some(Bits(left.wrapping_add(right) & ty.value_mask())),
+            (Address(base, position), Bits(right)) | (Bits(right), Address(base, position)) => {
+                Some(Address(base, position.wrapping_add(right as i64)))
             }
             (Address(..), Address(..)) => None,
         },
         LLVMOpcode::LLVMSub => match (operand(0)?, operand(1)?) {
-            (Bits(a), Bits(b)) => Some(Bits(a.wrapping_sub(b) & ty.mask())),
-            (Address(base, at), Bits(b)) => Some(Address(base, at.wrapping_sub(b as i64))),
-            (Address(a, x), Address(b, y)) if a == b => Some(Bits(x.wrapping_sub(y) as u128 & ty.mask())),
+            (Bits(left), Bits(right)) => Some(Bits(left.wrapping_sub(right) & ty.value_mask())),
+            (Address(base, position), Bits(right)) => Some(Address(base, position.wrapping_sub(right as i64))),
+            (Address(a, x), Address(b, y)) if a == b => Some(Bits(x.wrapping_sub(y) as u128 & ty.value_mask())),
             _ => None,
         },
         LLVMOpcode::LLVMXor => match (operand(0)?, operand(1)?) {
-            (Bits(a), Bits(b)) => Some(Bits(a ^ b)),
+            (Bits(left), Bits(right)) => Some(Bits(left ^ right)),
             _ => None,
         },
         _ => None,
@@ -143,11 +153,11 @@ fn expression<'m>(module: Module<'m>, value: Value<'m>, opcode: LLVMOpcode, dept
 pub(super) fn gep_offset<'m>(module: Module<'m>, gep: Value<'m>) -> Attempt<i64> {
     let mut steps = GepSteps::new(gep)?;
     let mut offset = 0i64;
-    while let Some((index, step)) = steps.next(module)? {
+    while let Some((index, step)) = steps.next_step(module)? {
         let Some(index) = constant_index(index) else {
             refuse!("the constant {}", gep.text());
         };
-        offset = offset.wrapping_add(step.bytes(module, index)?);
+        offset = offset.wrapping_add(step.byte_offset(module, index)?);
     }
     Ok(offset)
 }
@@ -174,12 +184,12 @@ pub(super) enum GepStep<'m> {
 
 impl<'m> GepStep<'m> {
     /// The byte offset of a constant index.
-    pub fn bytes(&self, module: Module<'m>, index: i64) -> Attempt<i64> {
+    pub fn byte_offset(&self, module: Module<'m>, index: i64) -> Attempt<i64> {
         match self {
             GepStep::Elements(size) => Ok(index.wrapping_mul(*size as i64)),
             GepStep::Field(ty) => match u32::try_from(index) {
                 Ok(field) => Ok(module.field_offset(*ty, field) as i64),
-                Err(_) => refuse!("field {index} of {}", ty.text()),
+                Err(_) => refuse!("field {index} of {}", ty.spelling()),
             },
         }
     }
@@ -195,14 +205,14 @@ pub(super) struct GepSteps<'m> {
 impl<'m> GepSteps<'m> {
     /// The walk before the first index.
     pub fn new(gep: Value<'m>) -> Attempt<GepSteps<'m>> {
-        match gep.gep() {
+        match gep.gep_parts() {
             Some((ty, _)) => Ok(GepSteps { gep, next: 1, ty }),
             None => refuse!("{} as an address computation", gep.text()),
         }
     }
 
     /// The next index and what it steps over.
-    pub fn next(&mut self, module: Module<'m>) -> Attempt<Option<(Value<'m>, GepStep<'m>)>> {
+    pub fn next_step(&mut self, module: Module<'m>) -> Attempt<Option<(Value<'m>, GepStep<'m>)>> {
         let Some(index) = self.gep.operand(self.next) else {
             return Ok(None);
         };
@@ -217,13 +227,13 @@ impl<'m> GepSteps<'m> {
                 TypeKind::Struct(_) => {
                     let ty = self.ty;
                     let field = constant_index(index).and_then(|i| u32::try_from(i).ok());
-                    match field.and_then(|i| ty.field(i)) {
+                    match field.and_then(|position| ty.field_type(position)) {
                         Some(field) => self.ty = field,
-                        None => refuse!("an index into {}", ty.text()),
+                        None => refuse!("an index into {}", ty.spelling()),
                     }
                     GepStep::Field(ty)
                 }
-                _ => refuse!("an index into {}", self.ty.text()),
+                _ => refuse!("an index into {}", self.ty.spelling()),
             }
         };
         self.next += 1;

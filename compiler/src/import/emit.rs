@@ -11,7 +11,7 @@ use lockstep_ir::ir::{
     BinaryOp, Block, FastMath, FloatCc, Function, Inst, InstData, IntCc, IntFlags, LocalData, LocalVar, Slot, SlotData,
     SourceLoc, TernaryOp, UnaryOp, Value, ValueDef,
 };
-use lockstep_ir::simplify::{Operands, Simpler, simplest};
+use lockstep_ir::simplify::{Operands, Simpler, simplest_form};
 use lockstep_protocol::parameters::{IMAGE_BYTES, Input};
 use lockstep_protocol::types::{Space, Type};
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ pub(super) struct Body<'a, 'm> {
     /// What the kernels share.
     pub module: &'a mut ModuleBuilder<'m>,
     /// The function so far.
-    pub func: Function,
+    pub function: Function,
     /// Private slots so far.
     pub slots: PrimaryMap<Slot, SlotData>,
     /// Local variables so far.
@@ -40,7 +40,7 @@ pub(super) struct Body<'a, 'm> {
     pub prelude: Vec<Inst>,
     in_prelude: bool,
     /// The place in the source of the instruction being imported.
-    pub loc: SourceLoc,
+    pub location: SourceLoc,
     /// The parameters that are images.
     pub images: HashMap<LlvmValue<'m>, u32>,
     /// The fields of images that have been asked for, which follow the other inputs.
@@ -53,11 +53,11 @@ pub(super) struct Body<'a, 'm> {
 impl<'a, 'm> Body<'a, 'm> {
     /// A function with an empty entry block.
     pub fn new(module: &'a mut ModuleBuilder<'m>) -> Body<'a, 'm> {
-        let mut func = Function::new();
-        let entry = func.add_block();
+        let mut function = Function::new();
+        let entry = function.add_block();
         Body {
             module,
-            func,
+            function,
             slots: PrimaryMap::new(),
             locals: PrimaryMap::new(),
             values: HashMap::new(),
@@ -65,7 +65,7 @@ impl<'a, 'm> Body<'a, 'm> {
             at: entry,
             prelude: Vec::new(),
             in_prelude: false,
-            loc: SourceLoc::default(),
+            location: SourceLoc::default(),
             images: HashMap::new(),
             image_inputs: Vec::new(),
             image_fields: HashMap::new(),
@@ -85,8 +85,8 @@ impl<'a, 'm> Body<'a, 'm> {
         if let Some(&value) = self.image_fields.get(&(param, offset, ty)) {
             return Ok(value);
         }
-        let entry = self.func.entry();
-        let value = self.func.add_param(entry, ty);
+        let entry = self.function.entry_block();
+        let value = self.function.add_param(entry, ty);
         self.image_inputs.push((Input::Value { param, offset }, ty));
         self.image_fields.insert((param, offset, ty), value);
         Ok(value)
@@ -95,40 +95,40 @@ impl<'a, 'm> Body<'a, 'm> {
     // What LLVM's values are here.
 
     /// The scalars of a value.
-    pub fn lanes(&mut self, value: LlvmValue<'m>) -> Attempt<Lanes> {
+    pub fn lanes_of(&mut self, value: LlvmValue<'m>) -> Attempt<Lanes> {
         if let Some(lanes) = self.values.get(&value) {
             return Ok(lanes.clone());
         }
         if !value.is_constant() {
             refuse!("the value {}", value.text());
         }
-        self.at_the_start(|body| expressions::lanes(body, value, 0))
+        self.at_the_start(|body| expressions::expression_lanes(body, value, 0))
     }
 
     /// The scalars of a constant that is known now, or is a variable's address plus bytes.
-    pub fn known(&mut self, value: LlvmValue<'m>) -> Attempt<Lanes> {
-        let scalars = constants::lanes(self.module.llvm, value)?;
-        scalars.into_iter().map(|(ty, scalar)| self.materialize(ty, scalar)).collect()
+    pub fn known_lanes(&mut self, value: LlvmValue<'m>) -> Attempt<Lanes> {
+        let scalars = constants::constant_lanes(self.module.llvm, value)?;
+        scalars.into_iter().map(|(ty, scalar)| self.materialize_scalar(ty, scalar)).collect()
     }
 
     /// The only scalar of a value.
-    pub fn scalar(&mut self, value: LlvmValue<'m>) -> Attempt<Value> {
-        match self.lanes(value)?[..] {
+    pub fn scalar_of(&mut self, value: LlvmValue<'m>) -> Attempt<Value> {
+        match self.lanes_of(value)?[..] {
             [lane] => Ok(lane),
             _ => refuse!("{} where one scalar is expected", value.text()),
         }
     }
 
     /// The scalars of an operand.
-    pub fn operand_lanes(&mut self, inst: LlvmValue<'m>, index: u32) -> Attempt<Lanes> {
-        let operand = operand(inst, index)?;
-        self.lanes(operand)
+    pub fn operand_lanes(&mut self, instruction: LlvmValue<'m>, index: u32) -> Attempt<Lanes> {
+        let operand = operand_of(instruction, index)?;
+        self.lanes_of(operand)
     }
 
     /// The only scalar of an operand.
-    pub fn operand(&mut self, inst: LlvmValue<'m>, index: u32) -> Attempt<Value> {
-        let operand = operand(inst, index)?;
-        self.scalar(operand)
+    pub fn scalar_operand(&mut self, instruction: LlvmValue<'m>, index: u32) -> Attempt<Value> {
+        let operand = operand_of(instruction, index)?;
+        self.scalar_of(operand)
     }
 
     /// The types of the scalars of a type.
@@ -136,15 +136,15 @@ impl<'a, 'm> Body<'a, 'm> {
         leaf_types(self.module.llvm, ty)
     }
 
-    fn materialize(&mut self, ty: Type, scalar: Scalar<'m>) -> Attempt<Value> {
+    fn materialize_scalar(&mut self, ty: Type, scalar: Scalar<'m>) -> Attempt<Value> {
         match scalar {
-            Scalar::Bits(bits) => Ok(self.func.constant(ty, bits)),
-            Scalar::Address(base, offset) => self.address(base, offset, ty),
+            Scalar::Bits(bits) => Ok(self.function.constant(ty, bits)),
+            Scalar::Address(base, offset) => self.materialize_address(base, offset, ty),
         }
     }
 
     /// A variable's address plus bytes, as a value of this type, at the start of the function.
-    pub fn address(&mut self, base: LlvmValue<'m>, offset: i64, ty: Type) -> Attempt<Value> {
+    pub fn materialize_address(&mut self, base: LlvmValue<'m>, offset: i64, ty: Type) -> Attempt<Value> {
         if let Some(&value) = self.addresses.get(&(base, offset, ty)) {
             return Ok(value);
         }
@@ -155,11 +155,11 @@ impl<'a, 'm> Body<'a, 'm> {
 
     /// Puts what is made where it serves the whole function; it has no place in the source.
     fn at_the_start<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
-        let loc = std::mem::take(&mut self.loc);
+        let location = std::mem::take(&mut self.location);
         let outside = std::mem::replace(&mut self.in_prelude, true);
         let made = make(self);
         self.in_prelude = outside;
-        self.loc = loc;
+        self.location = location;
         made
     }
 
@@ -168,23 +168,23 @@ impl<'a, 'm> Body<'a, 'm> {
             TypeKind::Ptr(number) => Space::from_number(number),
             _ => None,
         };
-        let (data, base_ty, size) = if space == Some(Space::Local) {
+        let (inst_data, base_ty, size) = if space == Some(Space::Local) {
             let local = self.local_var(base)?;
             let size = self.locals[local].size;
             (InstData::LocalAddr { local }, Type::Ptr(Space::Local), size)
         } else {
             let ModuleBuilder { globals, out, .. } = &mut *self.module;
-            let global = globals.get(out, base)?;
-            let data = &out.globals[global];
-            let size = data.init.len() as u64;
-            let ty = Type::Ptr(data.space);
+            let global = globals.global_of(out, base)?;
+            let global_data = &out.globals[global];
+            let size = global_data.init.len() as u64;
+            let ty = Type::Ptr(global_data.space);
             (InstData::GlobalAddr { global }, ty, size)
         };
         // One instruction for the variable itself, shared by all of its uses.
         let start = match self.addresses.get(&(base, 0, base_ty)) {
             Some(&start) => start,
             None => {
-                let start = self.inst1(data, base_ty);
+                let start = self.append_single(inst_data, base_ty);
                 self.addresses.insert((base, 0, base_ty), start);
                 start
             }
@@ -193,7 +193,7 @@ impl<'a, 'm> Body<'a, 'm> {
         let pointer = match offset {
             0 => start,
             _ => {
-                let offset = self.int(Type::I64, offset as u64 as u128);
+                let offset = self.int_constant(Type::I64, offset as u64 as u128);
                 self.ptr_add(start, offset, inbounds)
             }
         };
@@ -211,7 +211,7 @@ impl<'a, 'm> Body<'a, 'm> {
         let Some(ty) = variable.value_type() else {
             refuse!("{name} is not a variable");
         };
-        if variable.initializer().is_none_or(|init| !init.is_undef() && !init.is_zero()) {
+        if variable.initial_value().is_none_or(|initial| !initial.is_undef() && !initial.is_zero()) {
             refuse!("the local variable {name} has an initialiser or no definition");
         }
         let size = super::types::size_of(self.module.llvm, ty)?;
@@ -226,141 +226,151 @@ impl<'a, 'm> Body<'a, 'm> {
 
     // Instructions.
 
-    fn append(&mut self, data: InstData, types: &[Type]) -> Inst {
-        let inst = self.func.make_inst(data, types, self.loc);
-        let list = if self.in_prelude { &mut self.prelude } else { &mut self.func.blocks[self.at].insts };
+    fn append_inst(&mut self, inst_data: InstData, types: &[Type]) -> Inst {
+        let inst = self.function.make_inst(inst_data, types, self.location);
+        let list = if self.in_prelude { &mut self.prelude } else { &mut self.function.blocks[self.at].insts };
         list.push(inst);
         inst
     }
 
     /// An instruction without a result.
-    pub fn effect(&mut self, data: InstData) {
-        self.append(data, &[]);
+    pub fn append_effect(&mut self, inst_data: InstData) {
+        self.append_inst(inst_data, &[]);
     }
 
     /// An instruction with one result, or what stands for it.
-    pub fn inst1(&mut self, data: InstData, ty: Type) -> Value {
-        let data = match simplest(&mut self.func, data, ty, Operands::Any) {
+    pub fn append_single(&mut self, inst_data: InstData, ty: Type) -> Value {
+        let inst_data = match simplest_form(&mut self.function, inst_data, ty, Operands::Any) {
             Simpler::Value(value) => return value,
-            Simpler::Operation(data) => data,
+            Simpler::Operation(inst_data) => inst_data,
         };
-        let inst = self.append(data, &[ty]);
-        self.func.result(inst)
+        let inst = self.append_inst(inst_data, &[ty]);
+        self.function.single_result(inst)
     }
 
     /// An instruction with several results.
-    pub fn inst(&mut self, data: InstData, types: &[Type]) -> Vec<Value> {
-        let inst = self.append(data, types);
-        self.func.insts[inst].results.clone()
+    pub fn append_many(&mut self, inst_data: InstData, types: &[Type]) -> Vec<Value> {
+        let inst = self.append_inst(inst_data, types);
+        self.function.insts[inst].results.clone()
     }
 
     /// An integer constant.
-    pub fn int(&mut self, ty: Type, bits: u128) -> Value {
-        self.func.constant(ty, bits)
+    pub fn int_constant(&mut self, ty: Type, bits: u128) -> Value {
+        self.function.constant(ty, bits)
     }
 
     /// The type of a value.
-    pub fn ty(&self, value: Value) -> Type {
-        self.func.ty(value)
+    pub fn type_of(&self, value: Value) -> Type {
+        self.function.ty(value)
     }
 
-    /// The number of whose square root `b` a quotient of floats `a / b` is the reciprocal.
-    pub fn reciprocal_of_root(&self, a: Value, b: Value) -> Option<Value> {
-        let one = self.func.const_bits(a) == Some(1_f32.to_bits().into());
-        let ValueDef::Result(inst, _) = self.func.values[b].def else { return None };
-        match self.func.insts[inst].data {
-            InstData::Unary { op: UnaryOp::Sqrt, arg, .. } if one && self.ty(b) == Type::F32 => Some(arg),
+    /// The number of whose square root `right` a quotient of floats `left / right` is the reciprocal.
+    pub fn reciprocal_of_root(&self, left: Value, right: Value) -> Option<Value> {
+        let one = self.function.const_bits(left) == Some(1_f32.to_bits().into());
+        let ValueDef::Result(inst, _) = self.function.values[right].definition else { return None };
+        match self.function.insts[inst].data {
+            InstData::Unary { opcode: UnaryOp::Sqrt, argument, .. } if one && self.type_of(right) == Type::F32 => {
+                Some(argument)
+            }
             _ => None,
         }
     }
 
-    /// A product of `c x` for a constant `c` and a negated `y` as what it equals: the factors `-c x` and `y`. That is the
+    /// A product of `c operand` for a constant `c` and a negated `y` as what it equals: the factors `-c operand` and `y`. That is the
     /// form of the product for `y` itself, which may be there already.
-    pub fn without_negation(&mut self, a: Value, b: Value) -> Option<[Value; 2]> {
-        let made_by = |value: Value| match self.func.values[value].def {
-            ValueDef::Result(inst, _) => Some(self.func.insts[inst].data.clone()),
+    pub fn without_negation(&mut self, left: Value, right: Value) -> Option<[Value; 2]> {
+        let made_by = |value: Value| match self.function.values[value].definition {
+            ValueDef::Result(inst, _) => Some(self.function.insts[inst].data.clone()),
             _ => None,
         };
         let negated = |value| match made_by(value) {
-            Some(InstData::Unary { op: UnaryOp::Fneg, arg, .. }) => Some(arg),
+            Some(InstData::Unary { opcode: UnaryOp::Fneg, argument, .. }) => Some(argument),
             _ => None,
         };
-        let (y, product) = negated(b).map(|y| (y, a)).or_else(|| negated(a).map(|y| (y, b)))?;
-        let Some(InstData::Binary { op: BinaryOp::Fmul, flags, fmf, args: [p, q] }) = made_by(product) else {
+        let (y, product) = negated(right).map(|y| (y, left)).or_else(|| negated(left).map(|y| (y, right)))?;
+        let Some(InstData::Binary { opcode: BinaryOp::Fmul, flags, fast_math, arguments: [p, q] }) = made_by(product)
+        else {
             return None;
         };
-        let constant = |value| self.func.const_bits(value);
-        let (x, bits) = constant(q).map(|bits| (p, bits)).or_else(|| constant(p).map(|bits| (q, bits)))?;
-        let ty = self.ty(x);
-        let opposite = self.func.constant(ty, bits ^ (1 << (ty.bits() - 1)));
-        Some([self.binary_with(BinaryOp::Fmul, flags, fmf, x, opposite), y])
+        let constant = |value| self.function.const_bits(value);
+        let (operand, bits) = constant(q).map(|bits| (p, bits)).or_else(|| constant(p).map(|bits| (q, bits)))?;
+        let ty = self.type_of(operand);
+        let opposite = self.function.constant(ty, bits ^ (1 << (ty.bits() - 1)));
+        Some([self.binary_with(BinaryOp::Fmul, flags, fast_math, operand, opposite), y])
     }
 
     /// A unary operation without freedoms.
-    pub fn unary(&mut self, op: UnaryOp, ty: Type, arg: Value) -> Value {
-        self.unary_fast(op, ty, FastMath::default(), arg)
+    pub fn unary(&mut self, opcode: UnaryOp, ty: Type, argument: Value) -> Value {
+        self.unary_fast(opcode, ty, FastMath::default(), argument)
     }
 
     /// A unary operation with floating-point freedoms.
-    pub fn unary_fast(&mut self, op: UnaryOp, ty: Type, fmf: FastMath, arg: Value) -> Value {
-        self.inst1(InstData::Unary { op, fmf, arg }, ty)
+    pub fn unary_fast(&mut self, opcode: UnaryOp, ty: Type, fast_math: FastMath, argument: Value) -> Value {
+        self.append_single(InstData::Unary { opcode, fast_math, argument }, ty)
     }
 
     /// A binary operation without promises or freedoms.
-    pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
-        self.binary_with(op, IntFlags::default(), FastMath::default(), a, b)
+    pub fn binary(&mut self, opcode: BinaryOp, left: Value, right: Value) -> Value {
+        self.binary_with(opcode, IntFlags::default(), FastMath::default(), left, right)
     }
 
     /// A binary operation.
-    pub fn binary_with(&mut self, op: BinaryOp, flags: IntFlags, fmf: FastMath, a: Value, b: Value) -> Value {
-        let args = [a, b];
-        let ty = self.ty(a);
-        self.inst1(InstData::Binary { op, flags, fmf, args }, ty)
+    pub fn binary_with(
+        &mut self,
+        opcode: BinaryOp,
+        flags: IntFlags,
+        fast_math: FastMath,
+        left: Value,
+        right: Value,
+    ) -> Value {
+        let arguments = [left, right];
+        let ty = self.type_of(left);
+        self.append_single(InstData::Binary { opcode, flags, fast_math, arguments }, ty)
     }
 
     /// A binary operation with an integer constant on the right.
-    pub fn binary_int(&mut self, op: BinaryOp, a: Value, b: u128) -> Value {
-        let b = self.int(self.ty(a), b);
-        self.binary(op, a, b)
+    pub fn binary_int(&mut self, opcode: BinaryOp, left: Value, right: u128) -> Value {
+        let right = self.int_constant(self.type_of(left), right);
+        self.binary(opcode, left, right)
     }
 
     /// An operation of three operands; the result has the type of the last.
-    pub fn ternary(&mut self, op: TernaryOp, fmf: FastMath, args: [Value; 3]) -> Value {
-        let ty = self.ty(args[2]);
-        self.inst1(InstData::Ternary { op, fmf, args }, ty)
+    pub fn ternary(&mut self, opcode: TernaryOp, fast_math: FastMath, arguments: [Value; 3]) -> Value {
+        let ty = self.type_of(arguments[2]);
+        self.append_single(InstData::Ternary { opcode, fast_math, arguments }, ty)
     }
 
-    /// `cond ? a : b`.
-    pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
-        self.ternary(TernaryOp::Select, FastMath::default(), [cond, a, b])
+    /// `condition ? left : right`.
+    pub fn select(&mut self, condition: Value, left: Value, right: Value) -> Value {
+        self.ternary(TernaryOp::Select, FastMath::default(), [condition, left, right])
     }
 
     /// An integer comparison.
-    pub fn icmp(&mut self, cc: IntCc, a: Value, b: Value) -> Value {
-        self.inst1(InstData::Icmp { cc, args: [a, b] }, Type::BOOL)
+    pub fn icmp(&mut self, comparison: IntCc, left: Value, right: Value) -> Value {
+        self.append_single(InstData::Icmp { comparison, arguments: [left, right] }, Type::BOOL)
     }
 
     /// An integer comparison with a constant.
-    pub fn icmp_int(&mut self, cc: IntCc, a: Value, b: u128) -> Value {
-        let b = self.int(self.ty(a), b);
-        self.icmp(cc, a, b)
+    pub fn icmp_int(&mut self, comparison: IntCc, left: Value, right: u128) -> Value {
+        let right = self.int_constant(self.type_of(left), right);
+        self.icmp(comparison, left, right)
     }
 
     /// A float comparison without freedoms.
-    pub fn fcmp(&mut self, cc: FloatCc, a: Value, b: Value) -> Value {
-        let (fmf, args) = (FastMath::default(), [a, b]);
-        self.inst1(InstData::Fcmp { cc, fmf, args }, Type::BOOL)
+    pub fn fcmp(&mut self, comparison: FloatCc, left: Value, right: Value) -> Value {
+        let (fast_math, arguments) = (FastMath::default(), [left, right]);
+        self.append_single(InstData::Fcmp { comparison, fast_math, arguments }, Type::BOOL)
     }
 
     /// An address plus bytes.
     pub fn ptr_add(&mut self, base: Value, offset: Value, inbounds: bool) -> Value {
-        let ty = self.ty(base);
-        self.inst1(InstData::PtrAdd { base, offset, inbounds }, ty)
+        let ty = self.type_of(base);
+        self.append_single(InstData::PtrAdd { base, offset, inbounds }, ty)
     }
 
     /// The same address in another space.
     pub fn space_cast(&mut self, ty: Type, pointer: Value) -> Value {
-        if self.ty(pointer) == ty {
+        if self.type_of(pointer) == ty {
             return pointer;
         }
         self.unary(UnaryOp::SpaceCast, ty, pointer)
@@ -368,7 +378,7 @@ impl<'a, 'm> Body<'a, 'm> {
 
     /// An integer cut or zero-extended to a type.
     pub fn zext_or_trunc(&mut self, ty: Type, value: Value) -> Value {
-        match self.ty(value).bits().cmp(&ty.bits()) {
+        match self.type_of(value).bits().cmp(&ty.bits()) {
             std::cmp::Ordering::Less => self.unary(UnaryOp::Zext, ty, value),
             std::cmp::Ordering::Equal => value,
             std::cmp::Ordering::Greater => self.unary(UnaryOp::Trunc, ty, value),
@@ -377,7 +387,7 @@ impl<'a, 'm> Body<'a, 'm> {
 
     /// An integer cut or sign-extended to a type.
     pub fn sext_or_trunc(&mut self, ty: Type, value: Value) -> Value {
-        match self.ty(value).bits().cmp(&ty.bits()) {
+        match self.type_of(value).bits().cmp(&ty.bits()) {
             std::cmp::Ordering::Less => self.unary(UnaryOp::Sext, ty, value),
             std::cmp::Ordering::Equal => value,
             std::cmp::Ordering::Greater => self.unary(UnaryOp::Trunc, ty, value),
@@ -386,12 +396,12 @@ impl<'a, 'm> Body<'a, 'm> {
 
     /// A scalar's bits as an integer of its width.
     pub fn bits_of(&mut self, value: Value) -> Value {
-        let ty = self.ty(value);
-        let int = Type::Int(ty.bits() as u16);
+        let ty = self.type_of(value);
+        let int_type = Type::Int(ty.bits() as u16);
         match ty {
             Type::Int(_) => value,
-            Type::Ptr(_) => self.unary(UnaryOp::PtrToInt, int, value),
-            _ => self.unary(UnaryOp::Bitcast, int, value),
+            Type::Ptr(_) => self.unary(UnaryOp::PtrToInt, int_type, value),
+            _ => self.unary(UnaryOp::Bitcast, int_type, value),
         }
     }
 
@@ -406,9 +416,9 @@ impl<'a, 'm> Body<'a, 'm> {
 }
 
 /// An instruction's operand.
-pub(super) fn operand<'m>(inst: LlvmValue<'m>, index: u32) -> Attempt<LlvmValue<'m>> {
-    match inst.operand(index) {
+pub(super) fn operand_of<'m>(instruction: LlvmValue<'m>, index: u32) -> Attempt<LlvmValue<'m>> {
+    match instruction.operand(index) {
         Some(operand) => Ok(operand),
-        None => refuse!("{} without operand {index}", inst.text()),
+        None => refuse!("{} without operand {index}", instruction.text()),
     }
 }

@@ -1,22 +1,22 @@
 //! Intrinsics that become several instructions.
 
-use super::emit::{Body, Lanes, operand};
-use super::instructions::{each, each2};
-use super::intrinsics::binary;
+use super::emit::{Body, Lanes, operand_of};
+use super::instructions::{map_lanes, map_typed_lanes};
+use super::intrinsics::import_binary;
 use super::llvm::Value as LlvmValue;
-use super::vectors::fold;
+use super::vectors::fold_lanes;
 use super::{Attempt, refuse};
 use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, UnaryOp, Value};
 use lockstep_protocol::types::Type;
 
 /// llvm.vector.reduce.*: all elements combined, in order.
-pub(super) fn reduce<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, which: &str) -> Attempt<Lanes> {
-    let fmf = FastMath(inst.fast_math());
+pub(super) fn expand_reduction<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, which: &str) -> Attempt<Lanes> {
+    let fast_math = FastMath(instruction.fast_math());
     let flags = IntFlags::default();
     let starts = matches!(which, "fadd" | "fmul");
-    let start = if starts { Some(body.operand(inst, 0)?) } else { None };
-    let lanes = body.operand_lanes(inst, u32::from(starts))?;
-    let op = match which {
+    let start = if starts { Some(body.scalar_operand(instruction, 0)?) } else { None };
+    let lanes = body.operand_lanes(instruction, u32::from(starts))?;
+    let opcode = match which {
         "add" => BinaryOp::Add,
         "mul" => BinaryOp::Mul,
         "and" => BinaryOp::And,
@@ -32,82 +32,84 @@ pub(super) fn reduce<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, which: &s
         "fmax" => BinaryOp::Fmax,
         "fminimum" | "fmaximum" => {
             let max = which == "fmaximum";
-            let total = fold(body, start, &lanes, |body, a, b| minimum_or_maximum(body, a, b, max, true))?;
+            let total =
+                fold_lanes(body, start, &lanes, |body, left, right| minimum_or_maximum(body, left, right, max, true))?;
             return Ok(Lanes::from([total]));
         }
         _ => refuse!("the reduction {which} is not supported"),
     };
-    let total = fold(body, start, &lanes, |body, a, b| body.binary_with(op, flags, fmf, a, b))?;
+    let total =
+        fold_lanes(body, start, &lanes, |body, left, right| body.binary_with(opcode, flags, fast_math, left, right))?;
     Ok(Lanes::from([total]))
 }
 
 /// llvm.minimum and its relatives: -0 is less than +0; a NaN wins, or loses.
 pub(super) fn minimum_maximum<'m>(
     body: &mut Body<'_, 'm>,
-    inst: LlvmValue<'m>,
+    instruction: LlvmValue<'m>,
     max: bool,
     nan_wins: bool,
 ) -> Attempt<Lanes> {
-    binary(body, inst, |body, a, b| minimum_or_maximum(body, a, b, max, nan_wins))
+    import_binary(body, instruction, |body, left, right| minimum_or_maximum(body, left, right, max, nan_wins))
 }
 
-fn minimum_or_maximum(body: &mut Body<'_, '_>, a: Value, b: Value, max: bool, nan_wins: bool) -> Value {
-    let ty = body.ty(a);
+fn minimum_or_maximum(body: &mut Body<'_, '_>, left: Value, right: Value, max: bool, nan_wins: bool) -> Value {
+    let ty = body.type_of(left);
     // Equal numbers differ at most in the sign of zero: the minimum has it if one has, the maximum if
     // both have.
-    let op = if max { BinaryOp::And } else { BinaryOp::Or };
-    let (x, y) = (body.bits_of(a), body.bits_of(b));
-    let bits = body.binary(op, x, y);
+    let opcode = if max { BinaryOp::And } else { BinaryOp::Or };
+    let (operand, y) = (body.bits_of(left), body.bits_of(right));
+    let bits = body.binary(opcode, operand, y);
     let same = body.with_bits(ty, bits);
-    let cc = if max { FloatCc::Ogt } else { FloatCc::Olt };
-    let first = body.fcmp(cc, a, b);
-    let equal = body.fcmp(FloatCc::Oeq, a, b);
-    let other = body.select(equal, same, b);
-    let ordered = body.select(first, a, other);
+    let comparison = if max { FloatCc::Ogt } else { FloatCc::Olt };
+    let first = body.fcmp(comparison, left, right);
+    let equal = body.fcmp(FloatCc::Oeq, left, right);
+    let other = body.select(equal, same, right);
+    let ordered = body.select(first, left, other);
     if nan_wins {
-        let unordered = body.fcmp(FloatCc::Uno, a, b);
-        let nan = body.binary(BinaryOp::Fadd, a, b);
+        let unordered = body.fcmp(FloatCc::Uno, left, right);
+        let nan = body.binary(BinaryOp::Fadd, left, right);
         body.select(unordered, nan, ordered)
     } else {
         // `ordered` is b where one is NaN: right if a is.
-        let b_is_nan = body.fcmp(FloatCc::Uno, b, b);
-        body.select(b_is_nan, a, ordered)
+        let b_is_nan = body.fcmp(FloatCc::Uno, right, right);
+        body.select(b_is_nan, left, ordered)
     }
 }
 
 /// Arithmetic with a flag that says whether it overflowed: all results, then all flags.
-pub(super) fn with_overflow<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
-    let a = body.operand_lanes(inst, 0)?;
-    let b = body.operand_lanes(inst, 1)?;
+pub(super) fn with_overflow<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
+    let a = body.operand_lanes(instruction, 0)?;
+    let b = body.operand_lanes(instruction, 1)?;
     let signed = name.starts_with('s');
     let mut results = Vec::with_capacity(2 * a.len());
     let mut flags = Vec::with_capacity(a.len());
-    for (&a, &b) in a.iter().zip(b.iter()) {
-        let ty = body.ty(a);
+    for (&left, &right) in a.iter().zip(b.iter()) {
+        let ty = body.type_of(left);
         let (result, overflow) = match &name[1..4] {
             "add" => {
-                let sum = body.binary(BinaryOp::Add, a, b);
+                let sum = body.binary(BinaryOp::Add, left, right);
                 let overflow = if signed {
                     // Both operands have the sign that the sum does not have.
-                    let x = body.binary(BinaryOp::Xor, a, sum);
-                    let y = body.binary(BinaryOp::Xor, b, sum);
-                    let both = body.binary(BinaryOp::And, x, y);
+                    let operand = body.binary(BinaryOp::Xor, left, sum);
+                    let y = body.binary(BinaryOp::Xor, right, sum);
+                    let both = body.binary(BinaryOp::And, operand, y);
                     body.icmp_int(IntCc::Slt, both, 0)
                 } else {
-                    body.icmp(IntCc::Ult, sum, a)
+                    body.icmp(IntCc::Ult, sum, left)
                 };
                 (sum, overflow)
             }
             "sub" => {
-                let difference = body.binary(BinaryOp::Sub, a, b);
+                let difference = body.binary(BinaryOp::Sub, left, right);
                 let overflow = if signed {
                     // The operands' signs differ, and the difference does not have the first's.
-                    let x = body.binary(BinaryOp::Xor, a, b);
-                    let y = body.binary(BinaryOp::Xor, a, difference);
-                    let both = body.binary(BinaryOp::And, x, y);
+                    let operand = body.binary(BinaryOp::Xor, left, right);
+                    let y = body.binary(BinaryOp::Xor, left, difference);
+                    let both = body.binary(BinaryOp::And, operand, y);
                     body.icmp_int(IntCc::Slt, both, 0)
                 } else {
-                    body.icmp(IntCc::Ult, a, b)
+                    body.icmp(IntCc::Ult, left, right)
                 };
                 (difference, overflow)
             }
@@ -117,8 +119,8 @@ pub(super) fn with_overflow<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, na
                 }
                 let wide = Type::Int(2 * ty.bits() as u16);
                 let extend = if signed { UnaryOp::Sext } else { UnaryOp::Zext };
-                let (x, y) = (body.unary(extend, wide, a), body.unary(extend, wide, b));
-                let product = body.binary(BinaryOp::Mul, x, y);
+                let (operand, y) = (body.unary(extend, wide, left), body.unary(extend, wide, right));
+                let product = body.binary(BinaryOp::Mul, operand, y);
                 let low = body.unary(UnaryOp::Trunc, ty, product);
                 let again = body.unary(extend, wide, low);
                 (low, body.icmp(IntCc::Ne, again, product))
@@ -132,60 +134,60 @@ pub(super) fn with_overflow<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, na
 }
 
 /// Shift left, saturating.
-pub(super) fn shl_sat<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, signed: bool) -> Attempt<Lanes> {
-    binary(body, inst, |body, value, count| {
-        let ty = body.ty(value);
+pub(super) fn shl_sat<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, signed: bool) -> Attempt<Lanes> {
+    import_binary(body, instruction, |body, value, count| {
+        let ty = body.type_of(value);
         let shifted = body.binary(BinaryOp::Shl, value, count);
         let back = if signed { BinaryOp::Ashr } else { BinaryOp::Lshr };
         let back = body.binary(back, shifted, count);
         let fits = body.icmp(IntCc::Eq, back, value);
         let limit = if signed {
-            let most = body.int(ty, ty.mask() >> 1);
-            let least = body.int(ty, (ty.mask() >> 1) + 1);
+            let most = body.int_constant(ty, ty.value_mask() >> 1);
+            let least = body.int_constant(ty, (ty.value_mask() >> 1) + 1);
             let negative = body.icmp_int(IntCc::Slt, value, 0);
             body.select(negative, least, most)
         } else {
-            body.int(ty, ty.mask())
+            body.int_constant(ty, ty.value_mask())
         };
         body.select(fits, shifted, limit)
     })
 }
 
 /// -1, 0 or 1 as the first is less than, equal to or greater than the second.
-pub(super) fn three_way<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, signed: bool) -> Attempt<Lanes> {
+pub(super) fn three_way<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, signed: bool) -> Attempt<Lanes> {
     let (less, greater) = if signed { (IntCc::Slt, IntCc::Sgt) } else { (IntCc::Ult, IntCc::Ugt) };
-    let pairs = binary(body, inst, |body, a, b| body.icmp(less, a, b))?;
-    let greater = binary(body, inst, |body, a, b| body.icmp(greater, a, b))?;
-    let types = body.leaf_types(inst.ty())?;
-    let less = each2(&pairs, &types, |v, ty| body.unary(UnaryOp::Zext, ty, v));
-    let greater = each2(&greater, &types, |v, ty| body.unary(UnaryOp::Zext, ty, v));
+    let pairs = import_binary(body, instruction, |body, left, right| body.icmp(less, left, right))?;
+    let greater = import_binary(body, instruction, |body, left, right| body.icmp(greater, left, right))?;
+    let types = body.leaf_types(instruction.ty())?;
+    let less = map_typed_lanes(&pairs, &types, |value, ty| body.unary(UnaryOp::Zext, ty, value));
+    let greater = map_typed_lanes(&greater, &types, |value, ty| body.unary(UnaryOp::Zext, ty, value));
     let lanes = greater.iter().zip(less.iter());
     Ok(lanes.map(|(&greater, &less)| body.binary(BinaryOp::Sub, greater, less)).collect())
 }
 
 /// llvm.is.fpclass: tests on the bits, which raise no exception and flush nothing.
-pub(super) fn is_fpclass<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let args = body.operand_lanes(inst, 0)?;
-    let Some(classes) = operand(inst, 1)?.int_bits() else {
-        refuse!("the instruction `{}`", inst.text());
+pub(super) fn is_fpclass<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+    let arguments = body.operand_lanes(instruction, 0)?;
+    let Some(classes) = operand_of(instruction, 1)?.int_bits() else {
+        refuse!("the instruction `{}`", instruction.text());
     };
-    Ok(each(&args, |v| is_of_classes(body, v, classes as u32)))
+    Ok(map_lanes(&arguments, |value| is_of_classes(body, value, classes as u32)))
 }
 
 fn is_of_classes(body: &mut Body<'_, '_>, value: Value, classes: u32) -> Value {
     const SIGNALING: u32 = 1;
     const QUIET: u32 = 2;
-    let float = body.ty(value);
+    let float = body.type_of(value);
     let mantissa = match float {
         Type::F16 => 10,
         Type::F32 => 23,
         _ => 52,
     };
     let bits = body.bits_of(value);
-    let ty = body.ty(bits);
-    let infinity = (ty.mask() >> 1) >> mantissa << mantissa;
+    let ty = body.type_of(bits);
+    let infinity = (ty.value_mask() >> 1) >> mantissa << mantissa;
     let quiet = infinity | 1 << (mantissa - 1);
-    let abs = body.binary_int(BinaryOp::And, bits, ty.mask() >> 1);
+    let abs = body.binary_int(BinaryOp::And, bits, ty.value_mask() >> 1);
     let negative = body.icmp_int(IntCc::Slt, bits, 0);
     let mut tests = Vec::new();
     match classes & (SIGNALING | QUIET) {
@@ -229,11 +231,11 @@ fn is_of_classes(body: &mut Body<'_, '_>, value: Value, classes: u32) -> Value {
         tests.push(test);
     }
     let mut tests = tests.into_iter();
-    let Some(mut any) = tests.next() else {
-        return body.int(Type::BOOL, 0);
+    let Some(mut any_lane) = tests.next() else {
+        return body.int_constant(Type::BOOL, 0);
     };
     for test in tests {
-        any = body.binary(BinaryOp::Or, any, test);
+        any_lane = body.binary(BinaryOp::Or, any_lane, test);
     }
-    any
+    any_lane
 }

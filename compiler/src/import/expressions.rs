@@ -2,9 +2,9 @@
 //! a local variable's address as a 32-bit integer. They become instructions at the start of the function.
 
 use super::constants::gep_offset;
-use super::emit::{Body, Lanes, operand};
+use super::emit::{Body, Lanes, operand_of};
 use super::llvm::{TypeKind, Value as LlvmValue};
-use super::types::scalar;
+use super::types::scalar_type;
 use super::{Attempt, refuse};
 use llvm_sys::LLVMOpcode;
 use lockstep_ir::ir::{BinaryOp, UnaryOp, Value};
@@ -15,17 +15,17 @@ const MAX_DEPTH: u32 = 64;
 
 /// The scalars of a constant, of which `depth` others are made. Each is made once: constants share their parts, and would
 /// otherwise take exponentially long.
-pub(super) fn lanes<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, depth: u32) -> Attempt<Lanes> {
+pub(super) fn expression_lanes<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, depth: u32) -> Attempt<Lanes> {
     if let Some(lanes) = body.values.get(&value) {
         return Ok(lanes.clone());
     }
-    let lanes = made(body, value, depth)?;
+    let lanes = make_lanes(body, value, depth)?;
     body.values.insert(value, lanes.clone());
     Ok(lanes)
 }
 
-fn made<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, depth: u32) -> Attempt<Lanes> {
-    let reason = match body.known(value) {
+fn make_lanes<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, depth: u32) -> Attempt<Lanes> {
+    let reason = match body.known_lanes(value) {
         Ok(lanes) => return Ok(lanes),
         Err(reason) => reason,
     };
@@ -38,24 +38,29 @@ fn made<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, depth: u32) -> Attemp
         TypeKind::Array(count, _) => count as u32,
         _ => {
             let Some(opcode) = value.constant_opcode() else { return Err(reason) };
-            return Ok([expression(body, value, opcode, depth)?].into());
+            return Ok([import_expression(body, value, opcode, depth)?].into());
         }
     };
     // Checks the number of scalars before they are walked.
     body.leaf_types(value.ty())?;
-    let mut out = Vec::new();
+    let mut output = Vec::new();
     for index in 0..count {
-        let Some(element) = value.element(index) else { return Err(reason) };
-        out.extend_from_slice(&lanes(body, element, depth + 1)?);
+        let Some(element) = value.element_at(index) else { return Err(reason) };
+        output.extend_from_slice(&expression_lanes(body, element, depth + 1)?);
     }
-    Ok(out.into())
+    Ok(output.into())
 }
 
-fn expression<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, opcode: LLVMOpcode, depth: u32) -> Attempt<Value> {
-    let Some(ty) = scalar(value.ty()) else {
+fn import_expression<'m>(
+    body: &mut Body<'_, 'm>,
+    value: LlvmValue<'m>,
+    opcode: LLVMOpcode,
+    depth: u32,
+) -> Attempt<Value> {
+    let Some(ty) = scalar_type(value.ty()) else {
         refuse!("the constant {}", value.text());
     };
-    let first = argument(body, value, 0, depth)?;
+    let first = scalar_argument(body, value, 0, depth)?;
     Ok(match opcode {
         LLVMOpcode::LLVMPtrToInt | LLVMOpcode::LLVMPtrToAddr => {
             let address = body.unary(UnaryOp::PtrToInt, Type::I64, first);
@@ -69,11 +74,11 @@ fn expression<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, opcode: LLVMOpc
         LLVMOpcode::LLVMAddrSpaceCast => body.space_cast(ty, first),
         LLVMOpcode::LLVMGetElementPtr => {
             let offset = gep_offset(body.module.llvm, value)?;
-            let offset = body.int(Type::I64, u128::from(offset as u64));
+            let offset = body.int_constant(Type::I64, u128::from(offset as u64));
             body.ptr_add(first, offset, false)
         }
         LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMXor => {
-            let second = argument(body, value, 1, depth)?;
+            let second = scalar_argument(body, value, 1, depth)?;
             let op = match opcode {
                 LLVMOpcode::LLVMAdd => BinaryOp::Add,
                 LLVMOpcode::LLVMSub => BinaryOp::Sub,
@@ -85,8 +90,8 @@ fn expression<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, opcode: LLVMOpc
     })
 }
 
-fn argument<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, index: u32, depth: u32) -> Attempt<Value> {
-    match lanes(body, operand(value, index)?, depth + 1)?[..] {
+fn scalar_argument<'m>(body: &mut Body<'_, 'm>, value: LlvmValue<'m>, index: u32, depth: u32) -> Attempt<Value> {
+    match expression_lanes(body, operand_of(value, index)?, depth + 1)?[..] {
         [lane] => Ok(lane),
         _ => refuse!("the constant {}", value.text()),
     }

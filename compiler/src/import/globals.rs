@@ -1,8 +1,8 @@
 //! Program-scope variables and constant tables: their contents as bytes and relocations.
 
-use super::constants::{Scalar, evaluate};
+use super::constants::{Scalar, evaluate_constant};
 use super::llvm::{Module, Type as LlvmType, TypeKind, Value};
-use super::types::{leaves, scalar, size_of};
+use super::types::{leaf_scalars, scalar_type, size_of};
 use super::{Attempt, Reason, refuse};
 use lockstep_ir::ir;
 use lockstep_protocol::types::Space;
@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 1 << 28;
 const MAX_DEPTH: u32 = 64;
 
 /// The variables imported so far. A variable is known as soon as something names it; its contents,
-/// which may name others, follow in [`Globals::finish`].
+/// which may name others, follow in [`Globals::fill_contents`].
 pub(super) struct Globals<'m> {
     llvm: Module<'m>,
     known: HashMap<Value<'m>, Global>,
@@ -30,7 +30,7 @@ impl<'m> Globals<'m> {
     }
 
     /// The entity of a program-scope variable.
-    pub fn get(&mut self, out: &mut ir::Module, variable: Value<'m>) -> Attempt<Global> {
+    pub fn global_of(&mut self, output: &mut ir::Module, variable: Value<'m>) -> Attempt<Global> {
         if let Some(&global) = self.known.get(&variable) {
             return Ok(global);
         }
@@ -38,7 +38,7 @@ impl<'m> Globals<'m> {
         let TypeKind::Ptr(number) = variable.ty().kind() else {
             refuse!("the variable {name} has no address");
         };
-        let constant = variable.is_constant_global() || number == Space::Constant.number();
+        let constant = variable.is_constant_global() || number == Space::Constant.spir_number();
         let space = match Space::from_number(number) {
             Some(Space::Global) => Space::Global,
             Some(Space::Constant) => Space::Constant,
@@ -50,7 +50,7 @@ impl<'m> Globals<'m> {
         if variable.is_thread_local() {
             refuse!("the thread-local variable {name}");
         }
-        if variable.initializer().is_none() {
+        if variable.initial_value().is_none() {
             refuse!("the variable {name} is declared but not defined");
         }
         let ty = value_type(variable)?;
@@ -63,7 +63,7 @@ impl<'m> Globals<'m> {
             0 => self.llvm.align_of(ty).unwrap_or(1),
             align => align,
         };
-        let global = out.globals.push(GlobalData {
+        let global = output.globals.push(GlobalData {
             name,
             space,
             align: align.max(1),
@@ -77,24 +77,24 @@ impl<'m> Globals<'m> {
     }
 
     /// Fills in the contents of all variables named so far and of those that these name.
-    pub fn finish(&mut self, out: &mut ir::Module) -> Attempt<()> {
+    pub fn fill_contents(&mut self, output: &mut ir::Module) -> Attempt<()> {
         while let Some((global, variable)) = self.pending.pop() {
             let mut contents = Contents {
                 llvm: self.llvm,
-                bytes: std::mem::take(&mut out.globals[global].init),
+                bytes: std::mem::take(&mut output.globals[global].init),
                 addresses: Vec::new(),
             };
-            if let Some(init) = variable.initializer() {
+            if let Some(initial) = variable.initial_value() {
                 let name = variable.name();
-                let written = contents.write(value_type(variable)?, init, 0, 0);
+                let written = contents.write_constant(value_type(variable)?, initial, 0, 0);
                 written.map_err(|Reason(r)| Reason(format!("the initialiser of {name}: {r}")))?;
             }
             let mut relocs = Vec::new();
-            for (at, target, addend) in contents.addresses {
-                relocs.push((at, self.get(out, target)?, addend));
+            for (offset, target, addend) in contents.addresses {
+                relocs.push((offset, self.global_of(output, target)?, addend));
             }
-            out.globals[global].init = contents.bytes;
-            out.globals[global].relocs = relocs;
+            output.globals[global].init = contents.bytes;
+            output.globals[global].relocs = relocs;
         }
         Ok(())
     }
@@ -114,7 +114,7 @@ struct Contents<'m> {
 }
 
 impl<'m> Contents<'m> {
-    fn write(&mut self, ty: LlvmType<'m>, value: Value<'m>, at: u64, depth: u32) -> Attempt<()> {
+    fn write_constant(&mut self, ty: LlvmType<'m>, value: Value<'m>, position: u64, depth: u32) -> Attempt<()> {
         if depth > MAX_DEPTH {
             refuse!("nested too deeply");
         }
@@ -122,20 +122,20 @@ impl<'m> Contents<'m> {
             return Ok(());
         }
         if let Some(text) = value.string_bytes() {
-            self.put(at, &text);
+            self.put_bytes(position, &text);
             return Ok(());
         }
         let (count, stride) = match ty.kind() {
             TypeKind::Array(n, element) => (n, size_of(self.llvm, element)?),
             TypeKind::Struct(n) => (u64::from(n), 0),
-            TypeKind::Vector(..) => return self.write_vector(ty, value, at),
+            TypeKind::Vector(..) => return self.write_vector(ty, value, position),
             _ => {
-                let bits = scalar(ty).map_or(0, |ty| ty.bits());
-                match evaluate(self.llvm, value, depth)? {
+                let bits = scalar_type(ty).map_or(0, |ty| ty.bits());
+                match evaluate_constant(self.llvm, value, depth)? {
                     Scalar::Bits(known) => {
-                        self.put(at, &known.to_le_bytes()[..bits.div_ceil(8) as usize]);
+                        self.put_bytes(position, &known.to_le_bytes()[..bits.div_ceil(8) as usize]);
                     }
-                    Scalar::Address(target, addend) => self.addresses.push((at, target, addend)),
+                    Scalar::Address(target, addend) => self.addresses.push((position, target, addend)),
                 }
                 return Ok(());
             }
@@ -146,8 +146,8 @@ impl<'m> Contents<'m> {
                 TypeKind::Struct(_) => self.llvm.field_offset(ty, index),
                 _ => i * stride,
             };
-            match value.element(index) {
-                Some(element) => self.write(element.ty(), element, at + offset, depth + 1)?,
+            match value.element_at(index) {
+                Some(element) => self.write_constant(element.ty(), element, position + offset, depth + 1)?,
                 None => refuse!("the constant {}", value.text()),
             }
         }
@@ -155,24 +155,24 @@ impl<'m> Contents<'m> {
     }
 
     /// A vector's elements lie bit by bit behind one another.
-    fn write_vector(&mut self, ty: LlvmType<'m>, value: Value<'m>, at: u64) -> Attempt<()> {
-        for (i, leaf) in leaves(self.llvm, ty)?.into_iter().enumerate() {
-            let Some(element) = value.element(i as u32) else {
+    fn write_vector(&mut self, ty: LlvmType<'m>, value: Value<'m>, offset: u64) -> Attempt<()> {
+        for (index, leaf) in leaf_scalars(self.llvm, ty)?.into_iter().enumerate() {
+            let Some(element) = value.element_at(index as u32) else {
                 refuse!("the constant {}", value.text());
             };
-            match evaluate(self.llvm, element, 0)? {
+            match evaluate_constant(self.llvm, element, 0)? {
                 Scalar::Address(target, addend) => {
-                    self.addresses.push((at + leaf.offset(), target, addend));
+                    self.addresses.push((offset + leaf.offset(), target, addend));
                 }
                 Scalar::Bits(known) if leaf.is_plain() => {
                     let bytes = known.to_le_bytes();
-                    self.put(at + leaf.offset(), &bytes[..leaf.ty.bytes() as usize]);
+                    self.put_bytes(offset + leaf.offset(), &bytes[..leaf.ty.bytes() as usize]);
                 }
                 Scalar::Bits(known) => {
                     for k in 0..u64::from(leaf.ty.bits()) {
                         let bit = leaf.bit + k;
                         let set = (known >> k & 1) as u8;
-                        if let Some(byte) = self.bytes.get_mut((at + bit / 8) as usize) {
+                        if let Some(byte) = self.bytes.get_mut((offset + bit / 8) as usize) {
                             *byte |= set << (bit % 8);
                         }
                     }
@@ -182,8 +182,8 @@ impl<'m> Contents<'m> {
         Ok(())
     }
 
-    fn put(&mut self, at: u64, data: &[u8]) {
-        for (byte, &new) in self.bytes.iter_mut().skip(at as usize).zip(data) {
+    fn put_bytes(&mut self, offset: u64, data: &[u8]) {
+        for (byte, &new) in self.bytes.iter_mut().skip(offset as usize).zip(data) {
             *byte = new;
         }
     }
@@ -199,8 +199,8 @@ pub(super) fn text_at<'m>(module: Module<'m>, variable: Value<'m>, offset: i64) 
         return None;
     }
     let mut contents = Contents { llvm: module, bytes: vec![0; size], addresses: Vec::new() };
-    let init = variable.initializer()?;
-    contents.write(variable.value_type()?, init, 0, 0).ok()?;
+    let initial = variable.initial_value()?;
+    contents.write_constant(variable.value_type()?, initial, 0, 0).ok()?;
     let bytes = contents.bytes.get(usize::try_from(offset).ok()?..)?;
     let end = bytes.iter().position(|&b| b == 0)?;
     Some(bytes[..end].to_vec())

@@ -1,6 +1,6 @@
 //! Instructions: arithmetic, comparisons, casts, and the way to everything else.
 
-use super::emit::{Body, Lanes, operand};
+use super::emit::{Body, Lanes, operand_of};
 use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
 use super::{Attempt, blocks, calls, memory, refuse, vectors};
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
@@ -9,10 +9,10 @@ use lockstep_protocol::types::Type;
 
 /// Imports the instructions of a block, but its phis and its terminator. Returns whether the block
 /// ends in a trap, where the work-item stops.
-pub(super) fn block<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<bool> {
+pub(super) fn import_block<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<bool> {
     let mut instructions = block.instructions().peekable();
     while let Some(inst) = instructions.next() {
-        body.loc = blocks::location(inst);
+        body.location = blocks::source_location(inst);
         let Some(opcode) = inst.opcode() else {
             refuse!("{}", inst.text());
         };
@@ -27,83 +27,83 @@ pub(super) fn block<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attemp
             }
             _ => {}
         }
-        let lanes = instruction(body, inst, opcode)?;
+        let lanes = import_instruction(body, inst, opcode)?;
         body.values.insert(inst, lanes);
     }
     Ok(false)
 }
 
-fn instruction<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, opcode: LLVMOpcode) -> Attempt<Lanes> {
+fn import_instruction<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, opcode: LLVMOpcode) -> Attempt<Lanes> {
     if let Some(op) = binary_op(opcode) {
-        return binary(body, inst, op);
+        return import_binary(body, instruction, op);
     }
     if let Some(op) = cast_op(opcode) {
-        return cast(body, inst, op);
+        return import_cast(body, instruction, op);
     }
     match opcode {
         LLVMOpcode::LLVMFNeg => {
-            let fmf = FastMath(inst.fast_math());
-            let args = body.operand_lanes(inst, 0)?;
-            Ok(each(&args, |v| body.unary_fast(UnaryOp::Fneg, body.ty(v), fmf, v)))
+            let fast_math = FastMath(instruction.fast_math());
+            let arguments = body.operand_lanes(instruction, 0)?;
+            Ok(map_lanes(&arguments, |value| body.unary_fast(UnaryOp::Fneg, body.type_of(value), fast_math, value)))
         }
-        LLVMOpcode::LLVMICmp => compare_ints(body, inst),
-        LLVMOpcode::LLVMFCmp => compare_floats(body, inst),
-        LLVMOpcode::LLVMSelect => select(body, inst),
+        LLVMOpcode::LLVMICmp => compare_ints(body, instruction),
+        LLVMOpcode::LLVMFCmp => compare_floats(body, instruction),
+        LLVMOpcode::LLVMSelect => import_select(body, instruction),
         LLVMOpcode::LLVMFreeze => {
-            let args = body.operand_lanes(inst, 0)?;
-            Ok(each(&args, |v| body.unary(UnaryOp::Freeze, body.ty(v), v)))
+            let arguments = body.operand_lanes(instruction, 0)?;
+            Ok(map_lanes(&arguments, |value| body.unary(UnaryOp::Freeze, body.type_of(value), value)))
         }
         LLVMOpcode::LLVMBitCast => {
-            let args = body.operand_lanes(inst, 0)?;
-            let types = body.leaf_types(inst.ty())?;
-            Ok(vectors::bitcast(body, &args, &types)?.into())
+            let arguments = body.operand_lanes(instruction, 0)?;
+            let types = body.leaf_types(instruction.ty())?;
+            Ok(vectors::bitcast_lanes(body, &arguments, &types)?.into())
         }
         LLVMOpcode::LLVMPtrToInt | LLVMOpcode::LLVMPtrToAddr => {
-            let args = body.operand_lanes(inst, 0)?;
-            let types = body.leaf_types(inst.ty())?;
-            Ok(each2(&args, &types, |v, ty| {
-                let address = body.unary(UnaryOp::PtrToInt, Type::I64, v);
+            let arguments = body.operand_lanes(instruction, 0)?;
+            let types = body.leaf_types(instruction.ty())?;
+            Ok(map_typed_lanes(&arguments, &types, |value, ty| {
+                let address = body.unary(UnaryOp::PtrToInt, Type::I64, value);
                 body.zext_or_trunc(ty, address)
             }))
         }
         LLVMOpcode::LLVMIntToPtr => {
-            let args = body.operand_lanes(inst, 0)?;
-            let types = body.leaf_types(inst.ty())?;
-            Ok(each2(&args, &types, |v, ty| {
-                let address = body.zext_or_trunc(Type::I64, v);
+            let arguments = body.operand_lanes(instruction, 0)?;
+            let types = body.leaf_types(instruction.ty())?;
+            Ok(map_typed_lanes(&arguments, &types, |value, ty| {
+                let address = body.zext_or_trunc(Type::I64, value);
                 body.unary(UnaryOp::IntToPtr, ty, address)
             }))
         }
         LLVMOpcode::LLVMAddrSpaceCast => {
-            let args = body.operand_lanes(inst, 0)?;
-            let types = body.leaf_types(inst.ty())?;
-            Ok(each2(&args, &types, |v, ty| body.space_cast(ty, v)))
+            let arguments = body.operand_lanes(instruction, 0)?;
+            let types = body.leaf_types(instruction.ty())?;
+            Ok(map_typed_lanes(&arguments, &types, |value, ty| body.space_cast(ty, value)))
         }
-        LLVMOpcode::LLVMExtractElement => vectors::extract_element(body, inst),
-        LLVMOpcode::LLVMInsertElement => vectors::insert_element(body, inst),
-        LLVMOpcode::LLVMShuffleVector => vectors::shuffle(body, inst),
-        LLVMOpcode::LLVMExtractValue => vectors::extract_value(body, inst),
-        LLVMOpcode::LLVMInsertValue => vectors::insert_value(body, inst),
-        LLVMOpcode::LLVMAlloca => memory::alloca(body, inst),
-        LLVMOpcode::LLVMLoad => memory::load(body, inst),
-        LLVMOpcode::LLVMStore => memory::store(body, inst),
-        LLVMOpcode::LLVMGetElementPtr => memory::address(body, inst),
-        LLVMOpcode::LLVMFence => memory::fence(body, inst),
-        LLVMOpcode::LLVMAtomicRMW => memory::atomic_rmw(body, inst),
-        LLVMOpcode::LLVMAtomicCmpXchg => memory::atomic_cas(body, inst),
-        LLVMOpcode::LLVMCall => calls::call(body, inst),
-        _ => refuse!("the instruction `{}`", inst.text()),
+        LLVMOpcode::LLVMExtractElement => vectors::extract_element(body, instruction),
+        LLVMOpcode::LLVMInsertElement => vectors::insert_element(body, instruction),
+        LLVMOpcode::LLVMShuffleVector => vectors::import_shuffle(body, instruction),
+        LLVMOpcode::LLVMExtractValue => vectors::extract_value(body, instruction),
+        LLVMOpcode::LLVMInsertValue => vectors::insert_value(body, instruction),
+        LLVMOpcode::LLVMAlloca => memory::import_alloca(body, instruction),
+        LLVMOpcode::LLVMLoad => memory::import_load(body, instruction),
+        LLVMOpcode::LLVMStore => memory::import_store(body, instruction),
+        LLVMOpcode::LLVMGetElementPtr => memory::import_gep(body, instruction),
+        LLVMOpcode::LLVMFence => memory::import_fence(body, instruction),
+        LLVMOpcode::LLVMAtomicRMW => memory::atomic_rmw(body, instruction),
+        LLVMOpcode::LLVMAtomicCmpXchg => memory::atomic_cas(body, instruction),
+        LLVMOpcode::LLVMCall => calls::import_call(body, instruction),
+        _ => refuse!("the instruction `{}`", instruction.text()),
     }
 }
 
 /// Applies `f` to each lane.
-pub(super) fn each(args: &[Value], mut f: impl FnMut(Value) -> Value) -> Lanes {
-    args.iter().map(|&v| f(v)).collect()
+pub(super) fn map_lanes(arguments: &[Value], mut f: impl FnMut(Value) -> Value) -> Lanes {
+    arguments.iter().map(|&value| f(value)).collect()
 }
 
 /// Applies `f` to each lane with its result type.
-pub(super) fn each2(args: &[Value], types: &[Type], mut f: impl FnMut(Value, Type) -> Value) -> Lanes {
-    args.iter().zip(types).map(|(&v, &ty)| f(v, ty)).collect()
+pub(super) fn map_typed_lanes(arguments: &[Value], types: &[Type], mut f: impl FnMut(Value, Type) -> Value) -> Lanes {
+    arguments.iter().zip(types).map(|(&value, &ty)| f(value, ty)).collect()
 }
 
 fn binary_op(opcode: LLVMOpcode) -> Option<BinaryOp> {
@@ -146,21 +146,21 @@ fn cast_op(opcode: LLVMOpcode) -> Option<UnaryOp> {
     })
 }
 
-fn binary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: BinaryOp) -> Attempt<Lanes> {
-    let (nsw, nuw) = inst.wrap_flags();
+fn import_binary<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, opcode: BinaryOp) -> Attempt<Lanes> {
+    let (nsw, nuw) = instruction.wrap_flags();
     let flags = IntFlags { nsw, nuw };
-    let fmf = FastMath(inst.fast_math());
-    let a = body.operand_lanes(inst, 0)?;
-    let b = body.operand_lanes(inst, 1)?;
-    let rough = op == BinaryOp::Fdiv && inst.allowed_error() >= Some(ROUGH);
+    let fast_math = FastMath(instruction.fast_math());
+    let a = body.operand_lanes(instruction, 0)?;
+    let b = body.operand_lanes(instruction, 1)?;
+    let rough = opcode == BinaryOp::Fdiv && instruction.allowed_error() >= Some(ROUGH);
     let lanes = a.iter().zip(b.iter());
-    let value = |(&a, &b)| match body.reciprocal_of_root(a, b).filter(|_| rough) {
-        Some(square) => body.unary_fast(UnaryOp::Rsqrt, Type::F32, fmf, square),
-        None if op == BinaryOp::Fmul => {
-            let [a, b] = body.without_negation(a, b).unwrap_or([a, b]);
-            body.binary_with(op, flags, fmf, a, b)
+    let value = |(&left, &right)| match body.reciprocal_of_root(left, right).filter(|_| rough) {
+        Some(square) => body.unary_fast(UnaryOp::Rsqrt, Type::F32, fast_math, square),
+        None if opcode == BinaryOp::Fmul => {
+            let [left, right] = body.without_negation(left, right).unwrap_or([left, right]);
+            body.binary_with(opcode, flags, fast_math, left, right)
         }
-        None => body.binary_with(op, flags, fmf, a, b),
+        None => body.binary_with(opcode, flags, fast_math, left, right),
     };
     Ok(lanes.map(value).collect())
 }
@@ -169,23 +169,23 @@ fn binary<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: BinaryOp) -> Att
 /// operation.
 const ROUGH: f64 = 2.5;
 
-fn cast<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>, op: UnaryOp) -> Attempt<Lanes> {
-    let fmf = FastMath(inst.fast_math());
-    let args = body.operand_lanes(inst, 0)?;
-    let types = body.leaf_types(inst.ty())?;
-    Ok(each2(&args, &types, |v, ty| match op {
+fn import_cast<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, opcode: UnaryOp) -> Attempt<Lanes> {
+    let fast_math = FastMath(instruction.fast_math());
+    let arguments = body.operand_lanes(instruction, 0)?;
+    let types = body.leaf_types(instruction.ty())?;
+    Ok(map_typed_lanes(&arguments, &types, |value, ty| match opcode {
         // Applications count on bytes and words out of range as processors cut them, not on whatever packs vectors best.
         UnaryOp::FpToSi | UnaryOp::FpToUi if matches!(ty, Type::I8 | Type::I16) => {
-            let whole = body.unary(UnaryOp::FpToSi, Type::I32, v);
+            let whole = body.unary(UnaryOp::FpToSi, Type::I32, value);
             body.unary(UnaryOp::Trunc, ty, whole)
         }
-        _ if fmf == FastMath::default() => body.unary(op, ty, v),
-        _ => body.unary_fast(op, ty, fmf, v),
+        _ if fast_math == FastMath::default() => body.unary(opcode, ty, value),
+        _ => body.unary_fast(opcode, ty, fast_math, value),
     }))
 }
 
-fn compare_ints<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let cc = match inst.int_predicate() {
+fn compare_ints<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+    let comparison = match instruction.int_predicate() {
         Some(LLVMIntPredicate::LLVMIntEQ) => IntCc::Eq,
         Some(LLVMIntPredicate::LLVMIntNE) => IntCc::Ne,
         Some(LLVMIntPredicate::LLVMIntUGT) => IntCc::Ugt,
@@ -196,23 +196,23 @@ fn compare_ints<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lan
         Some(LLVMIntPredicate::LLVMIntSGE) => IntCc::Sge,
         Some(LLVMIntPredicate::LLVMIntSLT) => IntCc::Slt,
         Some(LLVMIntPredicate::LLVMIntSLE) => IntCc::Sle,
-        None => refuse!("the comparison `{}`", inst.text()),
+        None => refuse!("the comparison `{}`", instruction.text()),
     };
-    let a = body.operand_lanes(inst, 0)?;
-    let b = body.operand_lanes(inst, 1)?;
+    let a = body.operand_lanes(instruction, 0)?;
+    let b = body.operand_lanes(instruction, 1)?;
     let lanes = a.iter().zip(b.iter());
-    Ok(lanes.map(|(&a, &b)| body.icmp(cc, a, b)).collect())
+    Ok(lanes.map(|(&left, &right)| body.icmp(comparison, left, right)).collect())
 }
 
-fn compare_floats<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let a = body.operand_lanes(inst, 0)?;
-    let b = body.operand_lanes(inst, 1)?;
-    let cc = match inst.real_predicate() {
+fn compare_floats<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+    let a = body.operand_lanes(instruction, 0)?;
+    let b = body.operand_lanes(instruction, 1)?;
+    let comparison = match instruction.real_predicate() {
         Some(LLVMRealPredicate::LLVMRealPredicateFalse) => {
-            return Ok(each(&a, |_| body.int(Type::BOOL, 0)));
+            return Ok(map_lanes(&a, |_| body.int_constant(Type::BOOL, 0)));
         }
         Some(LLVMRealPredicate::LLVMRealPredicateTrue) => {
-            return Ok(each(&a, |_| body.int(Type::BOOL, 1)));
+            return Ok(map_lanes(&a, |_| body.int_constant(Type::BOOL, 1)));
         }
         Some(LLVMRealPredicate::LLVMRealOEQ) => FloatCc::Oeq,
         Some(LLVMRealPredicate::LLVMRealOGT) => FloatCc::Ogt,
@@ -228,39 +228,39 @@ fn compare_floats<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<L
         Some(LLVMRealPredicate::LLVMRealULT) => FloatCc::Ult,
         Some(LLVMRealPredicate::LLVMRealULE) => FloatCc::Ule,
         Some(LLVMRealPredicate::LLVMRealUNE) => FloatCc::Une,
-        None => refuse!("the comparison `{}`", inst.text()),
+        None => refuse!("the comparison `{}`", instruction.text()),
     };
-    let fmf = FastMath(inst.fast_math());
+    let fast_math = FastMath(instruction.fast_math());
     let lanes = a.iter().zip(b.iter());
     Ok(lanes
-        .map(|(&a, &b)| {
-            let args = [a, b];
-            body.inst1(InstData::Fcmp { cc, fmf, args }, Type::BOOL)
+        .map(|(&left, &right)| {
+            let arguments = [left, right];
+            body.append_single(InstData::Fcmp { comparison, fast_math, arguments }, Type::BOOL)
         })
         .collect())
 }
 
-fn select<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let fmf = FastMath(inst.fast_math());
-    let cond = operand(inst, 0)?;
-    let conds = body.lanes(cond)?;
-    let a = body.operand_lanes(inst, 1)?;
-    let b = body.operand_lanes(inst, 2)?;
+fn import_select<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+    let fast_math = FastMath(instruction.fast_math());
+    let condition = operand_of(instruction, 0)?;
+    let conditions = body.lanes_of(condition)?;
+    let a = body.operand_lanes(instruction, 1)?;
+    let b = body.operand_lanes(instruction, 2)?;
     // One condition for the whole value, or one for each element.
-    let cond_of = |i: usize| {
-        if conds.len() == 1 { conds.first() } else { conds.get(i) }
+    let cond_of = |index: usize| {
+        if conditions.len() == 1 { conditions.first() } else { conditions.get(index) }
     };
-    let mut out = Vec::with_capacity(a.len());
-    for (i, (&a, &b)) in a.iter().zip(b.iter()).enumerate() {
-        let Some(&cond) = cond_of(i) else {
+    let mut output = Vec::with_capacity(a.len());
+    for (index, (&left, &right)) in a.iter().zip(b.iter()).enumerate() {
+        let Some(&condition) = cond_of(index) else {
             refuse!("a select with too few conditions");
         };
-        out.push(match body.func.const_bits(cond) {
-            Some(0) => b,
-            Some(_) => a,
-            None if a == b => a,
-            None => body.ternary(TernaryOp::Select, fmf, [cond, a, b]),
+        output.push(match body.function.const_bits(condition) {
+            Some(0) => right,
+            Some(_) => left,
+            None if left == right => left,
+            None => body.ternary(TernaryOp::Select, fast_math, [condition, left, right]),
         });
     }
-    Ok(out.into())
+    Ok(output.into())
 }

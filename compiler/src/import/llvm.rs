@@ -27,7 +27,7 @@ pub(super) struct Module<'m> {
     life: PhantomData<&'m ()>,
 }
 
-/// A type.
+/// A type of an LLVM module.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Type<'m>(LLVMTypeRef, PhantomData<&'m ()>);
 
@@ -68,13 +68,13 @@ fn take_message(message: *mut c_char) -> String {
     }
 }
 
-/// Copies `len` bytes that LLVM keeps.
-fn copy_bytes(data: *const c_char, len: usize) -> Vec<u8> {
-    if data.is_null() || len == 0 {
+/// Copies `length` bytes that LLVM keeps.
+fn copy_bytes(data: *const c_char, length: usize) -> Vec<u8> {
+    if data.is_null() || length == 0 {
         return Vec::new();
     }
     // SAFETY: LLVM gave this pointer together with its length, and the module is alive.
-    unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) }.to_vec()
+    unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length) }.to_vec()
 }
 
 impl<'m> Module<'m> {
@@ -87,7 +87,7 @@ impl<'m> Module<'m> {
     }
 
     /// LLVM's own check; everything else here relies on a module that passes it.
-    pub fn verify(self) -> Result<(), String> {
+    pub fn verify_module(self) -> Result<(), String> {
         let mut message = std::ptr::null_mut();
         let action = LLVMVerifierFailureAction::LLVMReturnStatusAction;
         // SAFETY: the module is alive; `message` receives a string that take_message frees.
@@ -99,7 +99,7 @@ impl<'m> Module<'m> {
     /// Every function, in order.
     pub fn functions(self) -> Vec<Value<'m>> {
         // SAFETY: the module is alive; the list ends with null.
-        collect(unsafe { LLVMGetFirstFunction(self.raw) }, |f| unsafe {
+        collect_list(unsafe { LLVMGetFirstFunction(self.raw) }, |f| unsafe {
             // SAFETY: `f` is a function of this module.
             LLVMGetNextFunction(f)
         })
@@ -108,7 +108,7 @@ impl<'m> Module<'m> {
     /// Every global variable, in order.
     pub fn globals(self) -> Vec<Value<'m>> {
         // SAFETY: the module is alive; the list ends with null.
-        collect(unsafe { LLVMGetFirstGlobal(self.raw) }, |g| unsafe {
+        collect_list(unsafe { LLVMGetFirstGlobal(self.raw) }, |g| unsafe {
             // SAFETY: `g` is a global variable of this module.
             LLVMGetNextGlobal(g)
         })
@@ -150,8 +150,8 @@ impl<'m> Module<'m> {
             let mut count = 0;
             let entries = LLVMGlobalCopyAllMetadata(function.0, &mut count);
             let found = (0..count as u32)
-                .find(|&i| LLVMValueMetadataEntriesGetKind(entries, i) == id)
-                .map(|i| LLVMValueMetadataEntriesGetMetadata(entries, i));
+                .find(|&index| LLVMValueMetadataEntriesGetKind(entries, index) == id)
+                .map(|index| LLVMValueMetadataEntriesGetMetadata(entries, index));
             LLVMDisposeValueMetadataEntries(entries);
             found.map(|node| Value::wrap(LLVMMetadataAsValue(context, node))).and_then(Value::node_operands)
         }
@@ -179,7 +179,7 @@ impl<'m> Module<'m> {
 }
 
 /// Follows a list that ends with null.
-fn collect<'m>(first: LLVMValueRef, next: impl Fn(LLVMValueRef) -> LLVMValueRef) -> Vec<Value<'m>> {
+fn collect_list<'m>(first: LLVMValueRef, next: impl Fn(LLVMValueRef) -> LLVMValueRef) -> Vec<Value<'m>> {
     std::iter::successors((!first.is_null()).then_some(first), |&v| Some(next(v)).filter(|v| !v.is_null()))
         .map(Value::wrap)
         .collect()
@@ -215,7 +215,7 @@ impl<'m> Type<'m> {
     }
 
     /// The type of a struct's field.
-    pub fn field(self, index: u32) -> Option<Type<'m>> {
+    pub fn field_type(self, index: u32) -> Option<Type<'m>> {
         match self.kind() {
             TypeKind::Struct(n) if index < n => {
                 // SAFETY: a struct that has this field.
@@ -238,7 +238,7 @@ impl<'m> Type<'m> {
     }
 
     /// LLVM's spelling, for messages.
-    pub fn text(self) -> String {
+    pub fn spelling(self) -> String {
         // SAFETY: the type is alive; take_message frees the string.
         take_message(unsafe { LLVMPrintTypeToString(self.0) })
     }
@@ -269,7 +269,7 @@ impl<'m> Block<'m> {
             if term.is_null() {
                 return Vec::new();
             }
-            (0..LLVMGetNumSuccessors(term)).map(|i| Block(LLVMGetSuccessor(term, i), PhantomData)).collect()
+            (0..LLVMGetNumSuccessors(term)).map(|index| Block(LLVMGetSuccessor(term, index), PhantomData)).collect()
         }
     }
 }
@@ -283,7 +283,7 @@ impl<'m> Value<'m> {
         (!raw.is_null()).then(|| Value::wrap(raw))
     }
 
-    /// Its type.
+    /// The type of its values.
     pub fn ty(self) -> Type<'m> {
         // SAFETY: the value is alive.
         Type::wrap(unsafe { LLVMTypeOf(self.0) })
@@ -291,10 +291,10 @@ impl<'m> Value<'m> {
 
     /// Its name, empty if it has none.
     pub fn name(self) -> String {
-        let mut len = 0;
+        let mut length = 0;
         // SAFETY: the value is alive; the name comes with its length.
-        let data = unsafe { LLVMGetValueName2(self.0, &mut len) };
-        String::from_utf8_lossy(&copy_bytes(data, len)).into_owned()
+        let data = unsafe { LLVMGetValueName2(self.0, &mut length) };
+        String::from_utf8_lossy(&copy_bytes(data, length)).into_owned()
     }
 
     /// LLVM's spelling, for messages; long ones are cut.
@@ -316,16 +316,16 @@ impl<'m> Value<'m> {
 
     /// Each use: the user, once per operand that is this value.
     pub fn users(self) -> Vec<Value<'m>> {
-        let mut out = Vec::new();
+        let mut output = Vec::new();
         // SAFETY: the value is alive; the use list ends with null.
         unsafe {
             let mut each = LLVMGetFirstUse(self.0);
             while !each.is_null() {
-                out.push(Value::wrap(LLVMGetUser(each)));
+                output.push(Value::wrap(LLVMGetUser(each)));
                 each = LLVMGetNextUse(each);
             }
         }
-        out
+        output
     }
 
     /// How many operands it has.
@@ -339,7 +339,7 @@ impl<'m> Value<'m> {
         }
     }
 
-    /// An operand.
+    /// The operand with this index, if there is one.
     pub fn operand(self, index: u32) -> Option<Value<'m>> {
         if index >= self.num_operands() {
             return None;
@@ -416,7 +416,7 @@ impl<'m> Value<'m> {
         if self.is_instruction() { None } else { self.opcode() }
     }
 
-    fn is(self, opcode: LLVMOpcode) -> bool {
+    fn has_opcode(self, opcode: LLVMOpcode) -> bool {
         self.opcode() == Some(opcode)
     }
 
@@ -443,7 +443,7 @@ impl<'m> Value<'m> {
     }
 
     /// The n-th element of a constant aggregate or vector.
-    pub fn element(self, index: u32) -> Option<Value<'m>> {
+    pub fn element_at(self, index: u32) -> Option<Value<'m>> {
         if !self.is_constant() {
             return None;
         }
@@ -458,9 +458,9 @@ impl<'m> Value<'m> {
             if LLVMIsAConstantDataSequential(self.0).is_null() || LLVMIsConstantString(self.0) == 0 {
                 return None;
             }
-            let mut len = 0;
-            let data = LLVMGetAsString(self.0, &mut len);
-            Some(copy_bytes(data, len))
+            let mut length = 0;
+            let data = LLVMGetAsString(self.0, &mut length);
+            Some(copy_bytes(data, length))
         }
     }
 
@@ -473,7 +473,7 @@ impl<'m> Value<'m> {
     }
 
     /// A global variable's initial value; `None` for declarations.
-    pub fn initializer(self) -> Option<Value<'m>> {
+    pub fn initial_value(self) -> Option<Value<'m>> {
         if !self.is_global_variable() {
             return None;
         }
@@ -496,9 +496,9 @@ impl<'m> Value<'m> {
     /// The alignment of a global variable, alloca, load, store or atomic operation; 0 if not given.
     pub fn align(self) -> u32 {
         let has = self.is_global_variable()
-            || self.opcode().is_some_and(|op| {
+            || self.opcode().is_some_and(|opcode| {
                 matches!(
-                    op,
+                    opcode,
                     LLVMOpcode::LLVMAlloca
                         | LLVMOpcode::LLVMLoad
                         | LLVMOpcode::LLVMStore
@@ -531,7 +531,7 @@ impl<'m> Value<'m> {
             return Vec::new();
         }
         // SAFETY: arguments are asked within their count.
-        unsafe { (0..LLVMCountParams(self.0)).map(|i| Value::wrap(LLVMGetParam(self.0, i))).collect() }
+        unsafe { (0..LLVMCountParams(self.0)).map(|index| Value::wrap(LLVMGetParam(self.0, index))).collect() }
     }
 
     /// A function's entry block.
@@ -605,9 +605,9 @@ impl<'m> Value<'m> {
 
     /// The text of a metadata string.
     pub fn metadata_string(self) -> Option<String> {
-        let mut len = 0;
+        let mut length = 0;
         // SAFETY: LLVM answers null for anything but a metadata string.
-        let data = unsafe { LLVMGetMDString(self.0, &mut len) };
-        (!data.is_null()).then(|| String::from_utf8_lossy(&copy_bytes(data, len as usize)).into_owned())
+        let data = unsafe { LLVMGetMDString(self.0, &mut length) };
+        (!data.is_null()).then(|| String::from_utf8_lossy(&copy_bytes(data, length as usize)).into_owned())
     }
 }

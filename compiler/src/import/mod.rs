@@ -34,7 +34,7 @@ use lockstep_ir::ir;
 
 /// Why a module cannot be imported, and where.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{}{reason}", place(function, *line))]
+#[error("{}{reason}", error_place(function, *line))]
 pub struct ImportError {
     /// What is not understood or not supported.
     pub reason: String,
@@ -45,25 +45,25 @@ pub struct ImportError {
 }
 
 /// Where an error is, as far as that is known.
-fn place(function: &str, line: u32) -> String {
+fn error_place(function: &str, line: u32) -> String {
     let line = if line == 0 { String::new() } else { format!("line {line}: ") };
     if function.is_empty() { line } else { format!("{line}in {function}: ") }
 }
 
 /// Imports every kernel of a module with the variables they use.
-pub fn import(module: &inkwell::module::Module<'_>) -> Result<ir::Module, ImportError> {
-    module::import(llvm::Module::new(module))
+pub fn import_module(module: &inkwell::module::Module<'_>) -> Result<ir::Module, ImportError> {
+    module::import_module(llvm::Module::new(module))
 }
 
 /// Imports a linked program.
-pub fn load(program: &LinkedProgram) -> Result<ir::Module, ImportError> {
+pub fn import_linked(program: &LinkedProgram) -> Result<ir::Module, ImportError> {
     let context = inkwell::context::Context::create();
-    let module = frontend::prepare(&context, program).map_err(|error| ImportError {
-        reason: error.log(),
+    let module = frontend::prepare_module(&context, program).map_err(|error| ImportError {
+        reason: error.build_log(),
         function: String::new(),
         line: 0,
     })?;
-    import(&module)
+    import_module(&module)
 }
 
 /// A reason without its place, which is added where the place is known.

@@ -20,18 +20,18 @@ pub(super) struct ModuleBuilder<'m> {
 }
 
 /// Imports a module.
-pub(super) fn import(llvm: Module<'_>) -> Result<ir::Module, ImportError> {
+pub(super) fn import_module(llvm: Module<'_>) -> Result<ir::Module, ImportError> {
     let at_module = |Reason(reason): Reason| ImportError { reason, function: String::new(), line: 0 };
-    llvm.verify().map_err(|text| at_module(Reason(format!("the module is broken: {}", text.trim()))))?;
+    llvm.verify_module().map_err(|text| at_module(Reason(format!("the module is broken: {}", text.trim()))))?;
     let mut builder = ModuleBuilder { llvm, globals: Globals::new(llvm), out: ir::Module::default() };
-    builder.variables().map_err(at_module)?;
+    builder.import_variables().map_err(at_module)?;
     let kernels = llvm.functions().into_iter().filter(|&f| is_kernel(f));
     for function in kernels {
-        let kernel = builder.kernel(function)?;
+        let kernel = builder.import_kernel(function)?;
         builder.out.kernels.push(kernel);
     }
     let ModuleBuilder { globals, out, .. } = &mut builder;
-    globals.finish(out).map_err(at_module)?;
+    globals.fill_contents(out).map_err(at_module)?;
     Ok(builder.out)
 }
 
@@ -42,26 +42,26 @@ fn is_kernel(function: Value<'_>) -> bool {
 impl<'m> ModuleBuilder<'m> {
     /// Variables in global memory live as long as the program, used or not. Constants come along only
     /// where something names them.
-    fn variables(&mut self) -> super::Attempt<()> {
+    fn import_variables(&mut self) -> super::Attempt<()> {
         for variable in self.llvm.globals() {
             let TypeKind::Ptr(number) = variable.ty().kind() else {
                 refuse!("the variable {} has no address", variable.name());
             };
-            let defined = variable.initializer().is_some();
-            if number == Space::Global.number() && defined && !variable.name().starts_with("llvm.") {
-                self.globals.get(&mut self.out, variable)?;
+            let defined = variable.initial_value().is_some();
+            if number == Space::Global.spir_number() && defined && !variable.name().starts_with("llvm.") {
+                self.globals.global_of(&mut self.out, variable)?;
             }
         }
         Ok(())
     }
 
-    fn kernel(&mut self, function: Value<'m>) -> Result<ir::Kernel, ImportError> {
+    fn import_kernel(&mut self, function: Value<'m>) -> Result<ir::Kernel, ImportError> {
         let name = function.name();
-        let signature = signature::read(self.llvm, function).map_err(|Reason(reason)| ImportError {
+        let signature = signature::read_signature(self.llvm, function).map_err(|Reason(reason)| ImportError {
             reason,
             function: name.clone(),
             line: function.function_line(),
         })?;
-        blocks::import(self, function, signature)
+        blocks::import_kernel(self, function, signature)
     }
 }

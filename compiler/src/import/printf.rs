@@ -1,24 +1,24 @@
 //! printf: the format's text and the types of its arguments, known when the program is built.
 
-use super::constants::{Scalar, evaluate};
+use super::constants::{Scalar, evaluate_constant};
 use super::emit::{Body, Lanes};
 use super::globals::text_at;
 use super::llvm::{TypeKind, Value as LlvmValue};
-use super::types::scalar;
+use super::types::scalar_type;
 use super::{Attempt, refuse};
 use lockstep_ir::ir::InstData;
 use lockstep_protocol::types::{Space, Type};
 use lockstep_protocol::variables::FormatData;
 
 /// Imports a call of printf.
-pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<Lanes> {
-    let arguments = inst.call_args();
+pub(super) fn import_printf<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+    let arguments = instruction.call_args();
     let Some((&format, arguments)) = arguments.split_first() else {
         refuse!("printf without a format");
     };
     let llvm = body.module.llvm;
     let text = if format.is_constant() {
-        match evaluate(llvm, format, 0)? {
+        match evaluate_constant(llvm, format, 0)? {
             Scalar::Address(variable, offset) => text_at(llvm, variable, offset),
             Scalar::Bits(_) => None,
         }
@@ -28,41 +28,41 @@ pub(super) fn call<'m>(body: &mut Body<'_, 'm>, inst: LlvmValue<'m>) -> Attempt<
     let Some(text) = text else {
         refuse!("printf's format is not a string literal");
     };
-    let conversions = conversions(&text);
+    let conversions = conversion_letters(&text);
     let mut types = Vec::with_capacity(arguments.len());
     let mut args = Vec::new();
-    for (i, &argument) in arguments.iter().enumerate() {
+    for (index, &argument) in arguments.iter().enumerate() {
         let ty = argument.ty();
         let (element, count) = match ty.kind() {
             TypeKind::Vector(n, element) => (element, n),
             _ => (ty, 1),
         };
-        let (Some(mut element), Ok(count)) = (scalar(element), u8::try_from(count)) else {
-            refuse!("printf of a value of type {}", ty.text());
+        let (Some(mut element), Ok(count)) = (scalar_type(element), u8::try_from(count)) else {
+            refuse!("printf of a value of type {}", ty.spelling());
         };
-        let lanes = body.lanes(argument)?;
-        if element.is_ptr() && conversions.get(i) == Some(&b's') {
+        let lanes = body.lanes_of(argument)?;
+        if element.is_ptr() && conversions.get(index) == Some(&b's') {
             element = Type::Ptr(Space::Constant);
-            args.extend(lanes.iter().map(|&v| body.space_cast(element, v)));
+            args.extend(lanes.iter().map(|&value| body.space_cast(element, value)));
         } else {
             args.extend_from_slice(&lanes);
         }
         types.push((element, count));
     }
-    let data = FormatData { text, args: types };
+    let format_data = FormatData { text, args: types };
     let formats = &mut body.module.out.formats;
-    let known = formats.iter().find(|(_, known)| **known == data);
+    let known = formats.iter().find(|(_, known)| **known == format_data);
     let format = match known.map(|(format, _)| format) {
         Some(format) => format,
-        None => formats.push(data),
+        None => formats.push(format_data),
     };
-    let result = body.inst1(InstData::Printf { format, args }, Type::I32);
+    let result = body.append_single(InstData::Printf { format, arguments: args }, Type::I32);
     Ok(Lanes::from([result]))
 }
 
 /// The conversion letter of each item that takes an argument.
-fn conversions(format: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
+fn conversion_letters(format: &[u8]) -> Vec<u8> {
+    let mut output = Vec::new();
     let mut rest = format.iter().copied();
     while let Some(byte) = rest.next() {
         if byte != b'%' {
@@ -72,20 +72,20 @@ fn conversions(format: &[u8]) -> Vec<u8> {
         let letter = rest.find(|b| !b"-+ #0123456789.vhl".contains(b));
         match letter {
             Some(b'%') | None => {}
-            Some(letter) => out.push(letter),
+            Some(letter) => output.push(letter),
         }
     }
-    out
+    output
 }
 
 #[cfg(test)]
 mod tests {
-    use super::conversions;
+    use super::conversion_letters;
 
     #[test]
     fn conversions_skip_flags_widths_vectors_and_percent_signs() {
-        assert_eq!(conversions(b"%d %% %-5.3v4hlf|%s%5c"), b"dfsc");
-        assert_eq!(conversions(b"100%"), b"");
-        assert_eq!(conversions(b"%v16hhd%#x"), b"dx");
+        assert_eq!(conversion_letters(b"%d %% %-5.3v4hlf|%s%5c"), b"dfsc");
+        assert_eq!(conversion_letters(b"100%"), b"");
+        assert_eq!(conversion_letters(b"%v16hhd%#x"), b"dx");
     }
 }

@@ -9,7 +9,7 @@ use lockstep_protocol::types::{Space, Type};
 pub(super) struct Leaf {
     /// Where it lies in memory, in bits from the value's start (bits for the vectors of `i1`).
     pub bit: u64,
-    /// Its type.
+    /// The type of its values.
     pub ty: Type,
 }
 
@@ -36,7 +36,7 @@ const MAX_LEAVES: usize = 4096;
 const MAX_DEPTH: u32 = 64;
 
 /// The scalar type that a type is; `None` for vectors, aggregates and types we do not have.
-pub(super) fn scalar(ty: LlvmType<'_>) -> Option<Type> {
+pub(super) fn scalar_type(ty: LlvmType<'_>) -> Option<Type> {
     match ty.kind() {
         TypeKind::Half => Some(Type::F16),
         TypeKind::Float => Some(Type::F32),
@@ -50,34 +50,34 @@ pub(super) fn scalar(ty: LlvmType<'_>) -> Option<Type> {
 }
 
 /// The scalars of a first-class value, in order.
-pub(super) fn leaves<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<Vec<Leaf>> {
-    let mut out = Vec::new();
-    add_leaves(module, ty, 0, 0, &mut out)?;
-    Ok(out)
+pub(super) fn leaf_scalars<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<Vec<Leaf>> {
+    let mut output = Vec::new();
+    add_leaves(module, ty, 0, 0, &mut output)?;
+    Ok(output)
 }
 
 /// The types of the scalars of a first-class value, in order.
 pub(super) fn leaf_types<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<Vec<Type>> {
-    Ok(leaves(module, ty)?.into_iter().map(|leaf| leaf.ty).collect())
+    Ok(leaf_scalars(module, ty)?.into_iter().map(|leaf| leaf.ty).collect())
 }
 
-fn add_leaves<'m>(module: Module<'m>, ty: LlvmType<'m>, bit: u64, depth: u32, out: &mut Vec<Leaf>) -> Attempt<()> {
+fn add_leaves<'m>(module: Module<'m>, ty: LlvmType<'m>, bit: u64, depth: u32, output: &mut Vec<Leaf>) -> Attempt<()> {
     if depth > MAX_DEPTH {
         refuse!("types nested too deeply");
     }
-    if out.len() >= MAX_LEAVES {
+    if output.len() >= MAX_LEAVES {
         refuse!("a value of more than {MAX_LEAVES} scalars");
     }
     match ty.kind() {
         TypeKind::Void => {}
         TypeKind::Vector(n, element) => {
-            let Some(element) = scalar(element) else {
-                refuse!("{}", unsupported(ty));
+            let Some(element) = scalar_type(element) else {
+                refuse!("{}", unsupported_reason(ty));
             };
             if n as usize > MAX_LEAVES {
                 refuse!("a vector of {n} elements");
             }
-            out.extend((0..u64::from(n)).map(|i| Leaf { bit: bit + i * u64::from(element.bits()), ty: element }));
+            output.extend((0..u64::from(n)).map(|i| Leaf { bit: bit + i * u64::from(element.bits()), ty: element }));
         }
         TypeKind::Array(n, element) => {
             if n > MAX_LEAVES as u64 {
@@ -85,20 +85,20 @@ fn add_leaves<'m>(module: Module<'m>, ty: LlvmType<'m>, bit: u64, depth: u32, ou
             }
             let stride = size_of(module, element)?.saturating_mul(8);
             for i in 0..n {
-                let at = bit.saturating_add(i.saturating_mul(stride));
-                add_leaves(module, element, at, depth + 1, out)?;
+                let offset = bit.saturating_add(i.saturating_mul(stride));
+                add_leaves(module, element, offset, depth + 1, output)?;
             }
         }
         TypeKind::Struct(n) => {
-            for i in 0..n {
-                let Some(field) = ty.field(i) else { continue };
-                let at = bit.saturating_add(module.field_offset(ty, i).saturating_mul(8));
-                add_leaves(module, field, at, depth + 1, out)?;
+            for index in 0..n {
+                let Some(field) = ty.field_type(index) else { continue };
+                let offset = bit.saturating_add(module.field_offset(ty, index).saturating_mul(8));
+                add_leaves(module, field, offset, depth + 1, output)?;
             }
         }
-        _ => match scalar(ty) {
-            Some(ty) => out.push(Leaf { bit, ty }),
-            None => refuse!("{}", unsupported(ty)),
+        _ => match scalar_type(ty) {
+            Some(ty) => output.push(Leaf { bit, ty }),
+            None => refuse!("{}", unsupported_reason(ty)),
         },
     }
     Ok(())
@@ -108,12 +108,12 @@ fn add_leaves<'m>(module: Module<'m>, ty: LlvmType<'m>, bit: u64, depth: u32, ou
 pub(super) fn size_of<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<u64> {
     match module.size_of(ty) {
         Some(size) => Ok(size),
-        None => refuse!("a type without a size: {}", ty.text()),
+        None => refuse!("a type without a size: {}", ty.spelling()),
     }
 }
 
 /// Why a type is not supported.
-pub(super) fn unsupported(ty: LlvmType<'_>) -> String {
+pub(super) fn unsupported_reason(ty: LlvmType<'_>) -> String {
     match ty.extension_name().as_deref() {
         Some("spirv.Image" | "spirv.SampledImage" | "spirv.Sampler") => "an image or a sampler of another form".into(),
         Some("spirv.Pipe" | "spirv.PipeStorage" | "spirv.ReserveId") => "pipes are not supported".into(),
@@ -121,7 +121,7 @@ pub(super) fn unsupported(ty: LlvmType<'_>) -> String {
         _ => match ty.kind() {
             TypeKind::Int(width) => format!("an integer of {width} bits"),
             TypeKind::Ptr(space) => format!("a pointer to unknown address space {space}"),
-            _ => format!("a value of type {}", ty.text()),
+            _ => format!("a value of type {}", ty.spelling()),
         },
     }
 }

@@ -44,7 +44,7 @@ enum Ending<T> {
 /// Does the work on a thread of its own and waits for its result, which is LLVM's last words should it give up. A panic is
 /// passed on. Where the system refuses a thread the caller does the work, and LLVM may end the process. Nothing is begun
 /// while another thread ends it.
-pub fn contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+pub fn run_contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
     static INSTALL: Once = Once::new();
     // SAFETY: the handler is a function, and one that does not unwind.
     INSTALL.call_once(|| unsafe { LLVMInstallFatalErrorHandler(Some(last_words)) });
@@ -56,7 +56,7 @@ pub fn contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
     let perform = move || {
         let work = theirs.lock().take();
         if let Some(work) = work {
-            listen(sender.clone(), under_way);
+            listen_for_panic(sender.clone(), under_way);
             let begin = Instant::now();
             let ending = catch_unwind(AssertUnwindSafe(work)).map_or_else(Ending::Panicked, Ending::Done);
             LISTENER.with(|listener| listener.take());
@@ -91,7 +91,7 @@ fn give_back_memory() {
     }
 }
 
-fn listen<T: 'static>(sender: Sender<Ending<T>>, under_way: Work) {
+fn listen_for_panic<T: 'static>(sender: Sender<Ending<T>>, under_way: Work) {
     let tell = move |words| {
         let _ = sender.send(Ending::GivenUp(words));
     };
@@ -126,20 +126,20 @@ mod tests {
 
     /// Makes code of a function that calls this intrinsic.
     fn code_with(intrinsic: &'static str) -> Result<Result<Vec<u8>, String>, String> {
-        contained(move || {
+        run_contained(move || {
             let context = Context::create();
             let module = context.create_module("m");
-            let int = context.i32_type();
-            let callee = module.add_function(intrinsic, int.fn_type(&[int.into()], false), None);
-            let function = module.add_function("f", int.fn_type(&[int.into()], false), None);
+            let int_type = context.i32_type();
+            let callee = module.add_function(intrinsic, int_type.fn_type(&[int_type.into()], false), None);
+            let function = module.add_function("f", int_type.fn_type(&[int_type.into()], false), None);
             let builder = context.create_builder();
             builder.position_at_end(context.append_basic_block(function, "entry"));
             let argument = function.get_first_param().ok_or("no parameter")?;
-            let call = builder.build_call(callee, &[argument.into()], "x").map_err(|error| error.to_string())?;
-            let value = call.try_as_basic_value().basic().ok_or("no value")?;
+            let call_site = builder.build_call(callee, &[argument.into()], "x").map_err(|error| error.to_string())?;
+            let value = call_site.try_as_basic_value().basic().ok_or("no value")?;
             builder.build_return(Some(&value)).map_err(|error| error.to_string())?;
             let machine = HostMachine::new(OptLevel::Default, None).map_err(|error| error.to_string())?;
-            machine.adopt(&module);
+            machine.adopt_module(&module);
             emit_object(&module, &machine).map_err(|error| error.to_string())
         })
     }
@@ -156,8 +156,8 @@ mod tests {
 
     #[test]
     fn results_and_panics_come_back() {
-        assert_eq!(contained(|| 7), Ok(7));
-        let panic = catch_unwind(|| contained(|| -> i32 { panic!("on purpose") })).expect_err("it is passed on");
+        assert_eq!(run_contained(|| 7), Ok(7));
+        let panic = catch_unwind(|| run_contained(|| -> i32 { panic!("on purpose") })).expect_err("it is passed on");
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"));
     }
 }

@@ -29,7 +29,7 @@ struct Host {
 /// The base that every feature is named on top of. A model's name would bring features that a hypervisor may hide.
 const BASE_CPU: &CStr = c"x86-64";
 
-fn host() -> &'static Host {
+fn this_host() -> &'static Host {
     static HOST: OnceLock<Host> = OnceLock::new();
     HOST.get_or_init(|| {
         let owned = |message| {
@@ -54,7 +54,7 @@ fn host() -> &'static Host {
 const SCHEDULER_BOUNDS: [&CStr; 3] = [c"lockstep", c"-dag-maps-huge-region=200", c"-dag-maps-reduction-size=100"];
 
 /// Makes LLVM's code generator for the host known to LLVM.
-pub(super) fn initialise() {
+pub(super) fn initialize_target() {
     static INITIALISE: Once = Once::new();
     // SAFETY: registration must not run twice at the same time, which `Once` ensures; the arguments are texts that live on.
     INITIALISE.call_once(|| unsafe {
@@ -75,7 +75,7 @@ pub fn llvm_version() -> String {
 
 /// What decides about the code besides the module: a part of the key of every cache of objects.
 pub fn host_description() -> String {
-    let host = host();
+    let host = this_host();
     format!(
         "{} {} {} {}",
         llvm_version(),
@@ -85,15 +85,15 @@ pub fn host_description() -> String {
     )
 }
 
-fn has(feature: &str) -> bool {
-    host().features.to_string_lossy().split(',').any(|each| each.strip_prefix('+') == Some(feature))
+fn has_feature(feature: &str) -> bool {
+    this_host().features.to_string_lossy().split(',').any(|each| each.strip_prefix('+') == Some(feature))
 }
 
 /// Bits of the widest vector registers, where at most `simd` may be used.
 fn register_bits(simd: Option<u32>) -> u32 {
     let bits = match () {
-        () if has("avx512f") => 512,
-        () if has("avx2") => 256,
+        () if has_feature("avx512f") => 512,
+        () if has_feature("avx2") => 256,
         () => 128,
     };
     bits.min(simd.unwrap_or(bits)).max(128)
@@ -101,20 +101,20 @@ fn register_bits(simd: Option<u32>) -> u32 {
 
 /// What the machine has, where registers of at most `simd` bits may be used.
 pub fn host_target(simd: Option<u32>) -> TargetInfo {
-    let most = simd.unwrap_or(u32::MAX);
-    let avx512 = has("avx512f") && most > 256;
+    let maximum = simd.unwrap_or(u32::MAX);
+    let avx512 = has_feature("avx512f") && maximum > 256;
     TargetInfo {
         register_bits: register_bits(simd),
-        masks_in_vectors: has("avx") && most > 128 && !avx512,
-        masks: has("avx") && most > 128,
-        masks_of_bytes: avx512 && has("avx512bw"),
-        gathers: has("avx2") && most > 128,
+        masks_in_vectors: has_feature("avx") && maximum > 128 && !avx512,
+        masks: has_feature("avx") && maximum > 128,
+        masks_of_bytes: avx512 && has_feature("avx512bw"),
+        gathers: has_feature("avx2") && maximum > 128,
         scatters: avx512,
         slow_masked_stores: !avx512,
-        estimates: avx512 && has("avx512vl"),
-        eight_floats: has("avx") && most > 128,
+        estimates: avx512 && has_feature("avx512vl"),
+        eight_floats: has_feature("avx") && maximum > 128,
         permutes: avx512,
-        halves: avx512 && has("avx512fp16"),
+        halves: avx512 && has_feature("avx512fp16"),
     }
 }
 
@@ -128,8 +128,8 @@ pub struct HostMachine {
 impl HostMachine {
     /// Makes a code generator that uses vector registers of at most so many bits.
     pub fn new(level: OptLevel, simd: Option<u32>) -> Result<Self, JitError> {
-        initialise();
-        let host = host();
+        initialize_target();
+        let host = this_host();
         let mut features = host.features.to_bytes().to_vec();
         // What is taken away last takes along what builds on it.
         match simd {
@@ -168,7 +168,7 @@ impl HostMachine {
     }
 
     /// How hard it tries.
-    pub fn level(&self) -> OptLevel {
+    pub fn opt_level(&self) -> OptLevel {
         self.level
     }
 
@@ -178,20 +178,20 @@ impl HostMachine {
     }
 
     /// For calls of the C interface.
-    pub(super) fn raw(&self) -> LLVMTargetMachineRef {
+    pub(super) fn as_raw(&self) -> LLVMTargetMachineRef {
         self.raw
     }
 
     /// The processor model to schedule for.
-    pub(super) fn tuning(&self) -> String {
-        host().tuning.to_string_lossy().into_owned()
+    pub(super) fn tuning_model(&self) -> String {
+        this_host().tuning.to_string_lossy().into_owned()
     }
 
     /// Tells the module what it is for.
-    pub(super) fn adopt(&self, module: &inkwell::module::Module<'_>) {
+    pub(super) fn adopt_module(&self, module: &inkwell::module::Module<'_>) {
         // SAFETY: module and machine are alive; the layout is copied into the module and then freed.
         unsafe {
-            llvm_sys::core::LLVMSetTarget(module.as_mut_ptr(), host().triple.as_ptr());
+            llvm_sys::core::LLVMSetTarget(module.as_mut_ptr(), this_host().triple.as_ptr());
             let layout = LLVMCreateTargetDataLayout(self.raw);
             LLVMSetModuleDataLayout(module.as_mut_ptr(), layout);
             LLVMDisposeTargetData(layout);

@@ -31,7 +31,7 @@ use parking_lot::Mutex;
 
 use super::process_end::{ENDING, Work};
 use super::{JitError, host};
-use crate::frontend::llvm::check;
+use crate::frontend::llvm::check_error;
 
 /// Machine code in memory. It is freed when this is dropped, so whoever runs it must keep this alive.
 pub struct JitCode {
@@ -49,7 +49,7 @@ unsafe impl Sync for JitCode {}
 
 impl JitCode {
     /// Where the entry function is.
-    pub fn address(&self) -> *const c_void {
+    pub fn entry_address(&self) -> *const c_void {
         self.address as *const c_void
     }
 
@@ -60,8 +60,8 @@ impl JitCode {
 }
 
 impl fmt::Debug for JitCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "JitCode({:#x}, object of {} bytes)", self.address, self.object_size)
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "JitCode({:#x}, object of {} bytes)", self.address, self.object_size)
     }
 }
 
@@ -91,7 +91,7 @@ impl Loader {
     /// # Errors
     ///
     /// When LLVM cannot link for this machine, the object is broken or calls what it must not, or the process ends.
-    pub fn load(&'static self, object: &[u8], entry: &str) -> Result<JitCode, JitError> {
+    pub fn load_object(&'static self, object: &[u8], entry: &str) -> Result<JitCode, JitError> {
         let _under_way = Work::begin().ok_or_else(|| JitError::Link(ENDING.to_owned()))?;
         match self.session.get_or_init(|| Session::start(self.symbols)) {
             Ok(session) => session.load(object, entry).map_err(JitError::Link),
@@ -124,11 +124,11 @@ unsafe impl Sync for Session {}
 
 impl Session {
     fn start(symbols: Symbols) -> Result<Self, String> {
-        host::initialise();
+        host::initialize_target();
         let mut jit = std::ptr::null_mut();
         // SAFETY: the builder is consumed by the call; the session lives as long as the JIT, which is never disposed.
         unsafe {
-            check(LLVMOrcCreateLLJIT(&mut jit, LLVMOrcCreateLLJITBuilder()))?;
+            check_error(LLVMOrcCreateLLJIT(&mut jit, LLVMOrcCreateLLJITBuilder()))?;
             let raw = LLVMOrcLLJITGetExecutionSession(jit);
             // The caller of a look-up only learns that it failed; the reporter hears why, and would print it.
             LLVMOrcExecutionSessionSetErrorReporter(raw, note_reason, std::ptr::null_mut());
@@ -145,7 +145,7 @@ impl Session {
             let tracker = LLVMOrcJITDylibCreateResourceTracker(library.0);
             let buffer =
                 LLVMCreateMemoryBufferWithMemoryRangeCopy(object.as_ptr().cast(), object.len(), entry.as_ptr());
-            (tracker, check(LLVMOrcLLJITAddObjectFileWithRT(self.jit, tracker, buffer)))
+            (tracker, check_error(LLVMOrcLLJITAddObjectFileWithRT(self.jit, tracker, buffer)))
         };
         match added.and_then(|()| self.look_up(library, &entry)) {
             Ok(address) => Ok(JitCode { session: self, dylib: library, tracker, address, object_size: object.len() }),
@@ -160,7 +160,7 @@ impl Session {
     fn unload(&self, library: Library, tracker: LLVMOrcResourceTrackerRef) {
         // SAFETY: the tracker is ours; what it tracks is not used any more.
         let removed = unsafe {
-            let removed = check(LLVMOrcResourceTrackerRemove(tracker));
+            let removed = check_error(LLVMOrcResourceTrackerRemove(tracker));
             LLVMOrcReleaseResourceTracker(tracker);
             LLVMOrcSymbolStringPoolClearDeadEntries(LLVMOrcExecutionSessionGetSymbolStringPool(self.raw));
             removed
@@ -198,7 +198,7 @@ impl Session {
                 });
             }
             let unit = LLVMOrcAbsoluteSymbols(pairs.as_mut_ptr(), pairs.len());
-            check(LLVMOrcJITDylibDefine(library, unit))?;
+            check_error(LLVMOrcJITDylibDefine(library, unit))?;
             Ok(Library(library))
         }
     }
@@ -240,7 +240,7 @@ thread_local! {
 
 extern "C" fn note_reason(_: *mut c_void, error: LLVMErrorRef) {
     // SAFETY: the error is handed over to us.
-    let Err(reason) = (unsafe { check(error) }) else { return };
+    let Err(reason) = (unsafe { check_error(error) }) else { return };
     REASONS.with_borrow_mut(|reasons| {
         if !reasons.is_empty() {
             reasons.push_str("; ");
@@ -254,7 +254,7 @@ extern "C" fn answer(error: LLVMErrorRef, result: LLVMOrcCSymbolMapPairs, count:
     // which stay ORC's.
     let (sender, found) = unsafe {
         let sender = Box::from_raw(sender.cast::<std::sync::mpsc::Sender<Result<usize, String>>>());
-        let found = check(error).and_then(|()| match count {
+        let found = check_error(error).and_then(|()| match count {
             0 => Err("no such symbol".to_owned()),
             _ => Ok((*result).Sym.Address as usize),
         });

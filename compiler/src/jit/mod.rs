@@ -7,17 +7,17 @@
 //! Code may call the functions that the loader knows ([`Symbols`]) and nothing else; another name is an error.
 
 mod contained;
+mod deinterleave3;
 mod host;
 mod loader;
 mod optimize;
 mod process_end;
-mod rows;
 mod single_lane_stores;
-mod thirds;
+mod store_to_load_forwarding;
 
 use inkwell::module::Module;
 
-pub use contained::contained;
+pub use contained::run_contained;
 pub use host::{HostMachine, host_description, host_target, llvm_version};
 pub use loader::{JitCode, Loader, Symbols};
 pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};
@@ -63,5 +63,5 @@ pub fn compile(
 ) -> Result<JitCode, JitError> {
     let machine = HostMachine::new(level, None)?;
     optimize(module, &machine)?;
-    loader.load(&emit_object(module, &machine)?, entry)
+    loader.load_object(&emit_object(module, &machine)?, entry)
 }

@@ -13,26 +13,26 @@ use llvm_sys::core::{
 use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemoryBuffer};
 
-use super::rows::keep_rows;
+use super::deinterleave3::choose_thirds;
 use super::single_lane_stores::split_single_lane_stores;
-use super::thirds::choose_thirds;
+use super::store_to_load_forwarding::keep_rows;
 use super::{HostMachine, JitError, OptLevel};
 use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
 
 /// Optimises the module in place.
 pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitError> {
-    machine.adopt(module);
+    machine.adopt_module(module);
     annotate(module, machine);
     module.verify().map_err(|error| JitError::Optimize(error.to_string()))?;
     let options = PassOptions::new();
     let run = |pipeline: &str| {
         let passes = || {
             // SAFETY: module and machine are alive.
-            unsafe { run_passes(module.as_mut_ptr(), pipeline, machine.raw(), &options) }
+            unsafe { run_passes(module.as_mut_ptr(), pipeline, machine.as_raw(), &options) }
         };
         guarded(module, passes).map_err(JitError::Optimize)
     };
-    let done = match (machine.level(), instructions(module)) {
+    let done = match (machine.opt_level(), instructions(module)) {
         (OptLevel::None, _) => run("always-inline"),
         (level, ..=LONG) => {
             let [simplify, late] = pipelines(level);
@@ -148,9 +148,9 @@ fn pipelines(level: OptLevel) -> [String; 2] {
 
 /// Makes an object file. The module is spent afterwards: code generation rewrites it.
 pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<Vec<u8>, JitError> {
-    let diagnostics = Diagnostics::collect(module.get_context());
+    let diagnostics = Diagnostics::start_collecting(module.get_context());
     let object = emit(module.as_mut_ptr(), machine, LLVMCodeGenFileType::LLVMObjectFile).map_err(JitError::Emit)?;
-    let warnings = diagnostics.take().map_err(JitError::Emit)?;
+    let warnings = diagnostics.take_messages().map_err(JitError::Emit)?;
     if warnings.contains("stack frame size") { Err(JitError::StackFrame(warnings)) } else { Ok(object) }
 }
 
@@ -180,7 +180,7 @@ fn annotate(module: &Module<'_>, machine: &HostMachine) {
     let context = module.get_context();
     let kind = inkwell::attributes::Attribute::get_named_enum_kind_id;
     let no_unwind = context.create_enum_attribute(kind("nounwind"), 0);
-    let tuning = context.create_string_attribute("tune-cpu", &machine.tuning());
+    let tuning = context.create_string_attribute("tune-cpu", &machine.tuning_model());
     for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
         function.remove_enum_attribute(AttributeLoc::Function, kind("uwtable"));
         function.add_attribute(AttributeLoc::Function, no_unwind);
@@ -193,7 +193,7 @@ fn emit(module: LLVMModuleRef, machine: &HostMachine, kind: LLVMCodeGenFileType)
     let mut buffer = std::ptr::null_mut();
     // SAFETY: module and machine are alive; message and buffer are ours to free.
     unsafe {
-        if LLVMTargetMachineEmitToMemoryBuffer(machine.raw(), module, kind, &mut message, &mut buffer) != 0 {
+        if LLVMTargetMachineEmitToMemoryBuffer(machine.as_raw(), module, kind, &mut message, &mut buffer) != 0 {
             return Err(take_message(message));
         }
         let start = LLVMGetBufferStart(buffer).cast::<u8>();
@@ -206,8 +206,8 @@ fn emit(module: LLVMModuleRef, machine: &HostMachine, kind: LLVMCodeGenFileType)
 /// Runs LLVM with its error messages caught: unhandled ones would end the process.
 fn guarded<T>(module: &Module<'_>, work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let context = module.get_context();
-    let diagnostics = Diagnostics::collect(context);
+    let diagnostics = Diagnostics::start_collecting(context);
     let result = work()?;
-    diagnostics.take()?;
+    diagnostics.take_messages()?;
     Ok(result)
 }

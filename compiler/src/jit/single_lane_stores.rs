@@ -24,48 +24,48 @@ use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue};
 
-use super::rows::{callee, constant_lanes, operand};
+use super::store_to_load_forwarding::{callee, constant_lanes, operand};
 
 /// Rewrites such stores in all functions.
 pub fn split_single_lane_stores(module: &Module<'_>) {
     let builder = module.get_context().create_builder();
     for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
-        let is_call = |inst: &InstructionValue| inst.get_opcode() == InstructionOpcode::Call;
-        for call in block.get_instructions().filter(is_call).collect::<Vec<_>>() {
-            if store_single_lane(&builder, call).is_some() {
-                call.erase_from_basic_block();
+        let is_call = |instruction: &InstructionValue| instruction.get_opcode() == InstructionOpcode::Call;
+        for call_inst in block.get_instructions().filter(is_call).collect::<Vec<_>>() {
+            if store_single_lane(&builder, call_inst).is_some() {
+                call_inst.erase_from_basic_block();
             }
         }
     }
 }
 
 /// Emits the store of the one lane in front of a masked store; none: that is something else, or more lanes are on.
-fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call: InstructionValue<'ctx>) -> Option<()> {
-    if !callee(call)?.starts_with("llvm.masked.store.") {
+fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call_inst: InstructionValue<'ctx>) -> Option<()> {
+    if !callee(call_inst)?.starts_with("llvm.masked.store.") {
         return None;
     }
-    let BasicValueEnum::VectorValue(value) = operand(call, 0)? else { return None };
-    let lanes = constant_lanes(operand(call, 2)?.into_vector_value())?;
+    let BasicValueEnum::VectorValue(value) = operand(call_inst, 0)? else { return None };
+    let lanes = constant_lanes(operand(call_inst, 2)?.into_vector_value())?;
     let mut on = (0_u32..).zip(lanes).filter(|&(_, is_on)| is_on).map(|(lane, _)| lane);
     let (lane, None) = (on.next()?, on.next()) else { return None };
 
-    let site = CallSiteValue::try_from(call).ok()?;
+    let site = CallSiteValue::try_from(call_inst).ok()?;
     let align = site.get_enum_attribute(AttributeLoc::Param(1), Attribute::get_named_enum_kind_id("align"));
     let bytes = u64::from(lane) * element_bytes(value.get_type().get_element_type())?;
     let align = align.map_or(1, |align| align.get_enum_value()).min(1 << bytes.trailing_zeros().min(31));
 
-    builder.position_before(&call);
+    builder.position_before(&call_inst);
     let i64 = value.get_type().get_context().i64_type();
     let index = i64.const_int(lane.into(), false);
     let element = builder.build_extract_element(value, index, "").ok()?;
-    let start = operand(call, 1)?.into_pointer_value();
+    let start = operand(call_inst, 1)?.into_pointer_value();
     // SAFETY: the lane is on, so its element is part of an object.
-    let place = unsafe { builder.build_gep(element.get_type(), start, &[index], "").ok()? };
-    let store = builder.build_store(place, element).ok()?;
+    let address = unsafe { builder.build_gep(element.get_type(), start, &[index], "").ok()? };
+    let store = builder.build_store(address, element).ok()?;
     store.set_alignment(u32::try_from(align).ok()?).ok()?;
     for kind in ["alias.scope", "noalias", "nontemporal"] {
         let kind = value.get_type().get_context().get_kind_id(kind);
-        if let Some(marks) = call.get_metadata(kind) {
+        if let Some(marks) = call_inst.get_metadata(kind) {
             store.set_metadata(marks, kind).ok()?;
         }
     }
@@ -75,7 +75,7 @@ fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call: InstructionValue<'ctx>
 /// Bytes of an element in memory.
 fn element_bytes(element: BasicTypeEnum<'_>) -> Option<u64> {
     let bits = match element {
-        BasicTypeEnum::IntType(int) => int.get_bit_width(),
+        BasicTypeEnum::IntType(int_type) => int_type.get_bit_width(),
         BasicTypeEnum::FloatType(float) => float.get_bit_width(),
         BasicTypeEnum::PointerType(_) => 64,
         _ => return None,

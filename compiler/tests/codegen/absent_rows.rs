@@ -4,7 +4,7 @@
 use crate::gangs::{stages, stages_with};
 use crate::layouts::{build, input};
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
 use lockstep_protocol::pass_switches::PassSwitch;
@@ -68,15 +68,15 @@ fn results_are_those_of_single_work_items() {
     let range = NdRange::new(&[200], &[50]);
     for end in [0, 1, 37, 64, 65, 200] {
         let buffers = vec![input(end), input(end)];
-        let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(end as i32)];
+        let arguments = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(end as i32)];
         let mut expected = Memory::new(buffers.clone());
-        run(&module, "guarded", &range, &args, &mut expected).unwrap();
+        run_kernel(&module, "guarded", &range, &arguments, &mut expected).unwrap();
         for (width, gates) in WIDTHS.into_iter().flat_map(|width| [(width, Versions::Never), (width, Versions::Always)])
         {
             let vectorize = Vectorize::Gangs(Gangs::of_width(width).with_pass(PassSwitch::Gates, gates));
             let options = CompileOptions { vectorize, ..CompileOptions::default() };
             let mut found = Memory::new(buffers.clone());
-            machine::run_with(options, &module, "guarded", &range, &args, &mut found).unwrap();
+            machine::run_with(options, &module, "guarded", &range, &arguments, &mut found).unwrap();
             assert!(found.buffers == expected.buffers, "{end}, width {width}: other results");
         }
     }

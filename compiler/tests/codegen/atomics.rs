@@ -2,7 +2,7 @@
 
 use crate::gangs::{compare, compare_at, head, noise, stages};
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_ir::ir::parse_module;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};
@@ -30,9 +30,9 @@ fn text(op: &str, ty: &str, bytes: usize, masked: bool) -> String {
     let mut next = 14;
     for (place, operand) in ["v8", "v9", "v7", &format!("5:{ty}")].into_iter().enumerate() {
         let (unused, used) = (next, next + 1);
-        let at = 2 * place * bytes;
-        text += &format!(" v{}: ptr.global = ptradd v0, {at}:i64\n", next + 2);
-        text += &format!(" v{}: ptr.global = ptradd v0, {}:i64\n", next + 3, at + bytes);
+        let position = 2 * place * bytes;
+        text += &format!(" v{}: ptr.global = ptradd v0, {position}:i64\n", next + 2);
+        text += &format!(" v{}: ptr.global = ptradd v0, {}:i64\n", next + 3, position + bytes);
         text += &format!(" v{unused}: {ty} = atomic_rmw.{op}.relaxed v{}, {operand} align {bytes}\n", next + 2);
         text += &format!(" v{used}: {ty} = atomic_rmw.{op}.seq_cst v{}, {operand} align {bytes}\n", next + 3);
         text += &format!(" store v{used} to v11 + {} align {bytes}\n", place * bytes);
@@ -170,18 +170,18 @@ fn copies_of_counters() {
 }}
 "
                 );
-            let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+            let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
             let range = NdRange::new(&[101], &[25]);
             let buffers = [noise(8 * bytes), noise(101 * bytes)];
-            let args = [Arg::Buffer(0), Arg::Buffer(1)];
+            let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
             let mut expected = Memory::new(buffers.to_vec());
-            run(&module, "k", &range, &args, &mut expected).unwrap();
+            run_kernel(&module, "k", &range, &arguments, &mut expected).unwrap();
             let launch = LaunchFacts { counters: 1, counters_bytes: 256, ..LaunchFacts::default() };
             let gangs = Vectorize::Gangs(Gangs::of_width(WIDTHS[n % WIDTHS.len()]));
             for vectorize in [Vectorize::Scalar, gangs] {
                 let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
                 let mut found = Memory::new(buffers.to_vec());
-                let (_, reason) = machine::run_with(options, &module, "k", &range, &args, &mut found).unwrap();
+                let (_, reason) = machine::run_with(options, &module, "k", &range, &arguments, &mut found).unwrap();
                 assert_eq!(reason, None, "{text}");
                 assert!(found.buffers == expected.buffers, "other results\n{text}");
             }

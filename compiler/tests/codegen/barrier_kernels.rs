@@ -5,14 +5,14 @@
 //! first line.
 
 use crate::machine;
-use lockstep_compiler::frontend::{FrontendConfig, compile, link};
+use lockstep_compiler::frontend::{FrontendConfig, compile_source, link_program};
 use lockstep_compiler::pipeline::load;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::ir::Module;
-use lockstep_ir::transform::barriers::barriers;
-use lockstep_ir::transform::rounds::rounds;
-use lockstep_ir::transform::shared_live::shared_live;
-use lockstep_ir::verify::{self, verify};
+use lockstep_ir::transform::barriers::cut_at_barriers;
+use lockstep_ir::transform::uniform_live_values::uniform_live_values;
+use lockstep_ir::transform::unroll_barrier_loops::separate_rounds;
+use lockstep_ir::verify::{self, verify_module};
 use lockstep_protocol::build_options::{BuildOptions, Stage};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
@@ -51,11 +51,11 @@ pub fn header(source: &str) -> [&str; 3] {
 /// What an argument section says, and the buffers. `resize` is asked how many elements of a role there are to be where
 /// the file has so many.
 pub fn arguments_of(section: &str, resize: impl Fn(&str, usize) -> usize) -> (Vec<Arg>, Vec<Vec<u8>>) {
-    let (mut args, mut buffers) = (vec![], vec![]);
+    let (mut arguments, mut buffers) = (vec![], vec![]);
     for argument in section.trim_start_matches("// args:").split_whitespace() {
         let (role, rest) = argument.split_once(':').unwrap();
         let count = || resize(role, rest.split(['[', ']']).nth(1).unwrap().parse::<usize>().unwrap());
-        args.push(match role {
+        arguments.push(match role {
             "int" => Arg::i32(rest.parse().unwrap()),
             "local" => Arg::Local(4 * count() as u64),
             _ => {
@@ -67,15 +67,15 @@ pub fn arguments_of(section: &str, resize: impl Fn(&str, usize) -> usize) -> (Ve
             }
         });
     }
-    (args, buffers)
+    (arguments, buffers)
 }
 
 fn read(path: &Path) -> Case {
     let source = std::fs::read_to_string(path).unwrap();
     let options = BuildOptions::parse("-cl-std=CL3.0", Stage::Build).unwrap();
-    let object = compile(&FrontendConfig::default(), source.as_bytes(), &[], &options);
+    let object = compile_source(&FrontendConfig::default(), source.as_bytes(), &[], &options);
     let object = object.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let program = link(&[&object], &options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let program = link_program(&[&object], &options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let module = load(&program).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 
     let [arguments, global, local] = header(&source);
@@ -89,14 +89,14 @@ fn in_rounds_and_gangs(case: &Case, regions: &Module, name: &str, range: &NdRang
     let launch = LaunchFacts::of_range(range.global_offset, range.global_size, local);
     let mut apart = regions.clone();
     for kernel in &mut apart.kernels {
-        shared_live(&case.module, kernel);
-        rounds(kernel, &launch);
+        uniform_live_values(&case.module, kernel);
+        separate_rounds(kernel, &launch);
     }
-    if let Err(errors) = verify(&apart, verify::Stage::Regions) {
+    if let Err(errors) = verify_module(&apart, verify::Stage::Regions) {
         panic!("{name} by {local:?}, in rounds: {}", errors[0]);
     }
     let mut found = Memory::new(case.buffers.clone());
-    interp::run(&apart, name, range, &case.args, &mut found)
+    interp::run_kernel(&apart, name, range, &case.args, &mut found)
         .unwrap_or_else(|error| panic!("{name} by {local:?}, in rounds: {error}"));
     assert!(found.buffers == expected.buffers, "{name} by {local:?}: rounds change the results");
     for width in [4, 16, 32] {
@@ -118,8 +118,8 @@ fn agree_with_the_interpreter() {
         let name = path.file_stem().unwrap().to_str().unwrap();
         let case = read(&path);
         let mut regions = case.module.clone();
-        regions.kernels.iter_mut().for_each(barriers);
-        if let Err(errors) = verify(&regions, verify::Stage::Regions) {
+        regions.kernels.iter_mut().for_each(cut_at_barriers);
+        if let Err(errors) = verify_module(&regions, verify::Stage::Regions) {
             panic!("{name}: {}", errors[0]);
         }
         // The size of the file, and one that leaves a smaller group at the end; tiles have to be whole.
@@ -131,10 +131,10 @@ fn agree_with_the_interpreter() {
             let range = NdRange::new(&case.global, &local);
             let memory = || Memory::new(case.buffers.clone());
             let mut expected = memory();
-            interp::run(&case.module, name, &range, &case.args, &mut expected)
+            interp::run_kernel(&case.module, name, &range, &case.args, &mut expected)
                 .unwrap_or_else(|error| panic!("{name} by {local:?}: {error}"));
             let mut cut = memory();
-            interp::run(&regions, name, &range, &case.args, &mut cut)
+            interp::run_kernel(&regions, name, &range, &case.args, &mut cut)
                 .unwrap_or_else(|error| panic!("{name} by {local:?}, regions: {error}"));
             assert!(cut.buffers == expected.buffers, "{name} by {local:?}: cutting barriers changes the results");
             let mut found = memory();

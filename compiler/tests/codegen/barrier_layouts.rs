@@ -108,7 +108,7 @@ impl Kernel {
         // A group that is not full does not tell where its tile begins.
         let uneven = uneven && self.name != "transpose";
         let groups = if local.iter().product::<u64>() < 256 { [2, 1, 1] } else { [1; 3] };
-        let size = |d: usize| local[d] * groups[d] + u64::from(uneven && local[d] > 2);
+        let size = |dimension: usize| local[dimension] * groups[dimension] + u64::from(uneven && local[dimension] > 2);
         let fixed = self.name == "matrix_multiply";
         let global: Vec<u64> = if fixed { sizes(global) } else { (0..local.len()).map(size).collect() };
         let range = NdRange::new(&global, local);
@@ -120,7 +120,7 @@ impl Kernel {
             _ => places as usize,
         });
         let mut expected = Memory::new(buffers.clone());
-        interp::run(&self.module, &self.name, &range, &args, &mut expected)
+        interp::run_kernel(&self.module, &self.name, &range, &args, &mut expected)
             .unwrap_or_else(|error| panic!("{} by {local:?}: {error}", self.name));
         Launch { range, args, buffers, expected }
     }

@@ -16,13 +16,14 @@ fn check(name: &str) {
     let module = build(include_str!("clock.cl"));
     for (case, local) in LOCALS.iter().enumerate() {
         let global: Vec<u64> =
-            local.iter().enumerate().map(|(d, &size)| size * [2, 1][d] + (size > 2) as u64).collect();
+            local.iter().enumerate().map(|(dimension, &size)| size * [2, 1][dimension] + (size > 2) as u64).collect();
         let range = NdRange::new(&global, local);
         let count: u64 = global.iter().product();
-        let args = [Arg::Buffer(0), Arg::Buffer(1)];
+        let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
         let buffers = vec![input(count), vec![0; 4 * count as usize]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(&module, name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{name} by {local:?}: {e}"));
+        interp::run_kernel(&module, name, &range, &arguments, &mut expected)
+            .unwrap_or_else(|error| panic!("{name} by {local:?}: {error}"));
         if name == "in_order" {
             assert!(expected.buffers[1].chunks(4).all(|int| int[0] & 1 == 1), "{local:?}: {:?}", expected.buffers[1]);
         } else {
@@ -33,7 +34,7 @@ fn check(name: &str) {
             let options = CompileOptions { vectorize, launch, simd, ..CompileOptions::default() };
             let mut found = Memory::new(buffers.clone());
             let what = format!("{name} by {local:?}, {vectorize:?}");
-            let (_, reason) = machine::run_with(options, &module, name, &range, &args, &mut found)
+            let (_, reason) = machine::run_with(options, &module, name, &range, &arguments, &mut found)
                 .unwrap_or_else(|e| panic!("{what}: {e}"));
             // Smaller groups do not fill gangs.
             assert!(reason.is_none() || local.iter().product::<u64>() < 16, "{what}: {reason:?}");

@@ -42,14 +42,14 @@ fn check(module: &Module, name: &str, bytes: u64) -> [usize; 3] {
     for local in LOCALS.into_iter().filter(|&[x, y]| name != "through_local" || x == y) {
         let size = [3 * local[0], 2 * local[1]];
         let range = NdRange::new(&size, &local);
-        let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(size[0] as i32), Arg::i32(size[1] as i32)];
+        let arguments = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(size[0] as i32), Arg::i32(size[1] as i32)];
         let buffers = vec![input(size[0] * size[1] * bytes.div_ceil(4)), vec![0; (size[0] * size[1] * bytes) as usize]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(module, name, &range, &args, &mut expected).unwrap();
+        interp::run_kernel(module, name, &range, &arguments, &mut expected).unwrap();
         for (simd, by_column) in SIMD.into_iter().zip(&mut by_column) {
             let options = options(&range, simd);
             let mut found = Memory::new(buffers.clone());
-            machine::run_with(options.clone(), module, name, &range, &args, &mut found).unwrap();
+            machine::run_with(options.clone(), module, name, &range, &arguments, &mut found).unwrap();
             assert!(found.buffers == expected.buffers, "{name} by {local:?} in {simd} bits: other results");
             let report = report(module, name, options);
             *by_column += usize::from(report.contains("column by column"));
@@ -86,13 +86,13 @@ fn indices_that_wrap_in_columns() {
     let module = wrapping(1, 0);
     for (n, local) in [1, 7, 60, 85, 127, 250, 254].into_iter().flat_map(|n| [[8, 8], [16, 16]].map(|l| (n, l))) {
         let range = NdRange::new(&local, &local);
-        let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(n)];
+        let arguments = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(n)];
         let buffers = vec![input(512), vec![0; 4 * 256]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(&module, "wrapping", &range, &args, &mut expected).unwrap();
+        interp::run_kernel(&module, "wrapping", &range, &arguments, &mut expected).unwrap();
         let options = options(&range, 512);
         let mut found = Memory::new(buffers.clone());
-        machine::run_with(options.clone(), &module, "wrapping", &range, &args, &mut found).unwrap();
+        machine::run_with(options.clone(), &module, "wrapping", &range, &arguments, &mut found).unwrap();
         assert!(found.buffers == expected.buffers, "{n} by {local:?}: other results");
         let report = report(&module, "wrapping", options);
         assert!(report.contains("column by column, unless an index wraps"), "{report}");

@@ -3,27 +3,27 @@
 
 use crate::gangs::head;
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_ir::ir::{COUNTS_SIXTEENTHS, Module, parse_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 
 /// What a kernel of two buffers makes of the first one: interpreted, and as machine code of every width with and without
 /// AVX-512.
-fn everywhere(text: &str, input: &[u8], items: usize, out: usize) -> Vec<(String, Vec<u8>)> {
+fn everywhere(text: &str, input: &[u8], items: usize, output: usize) -> Vec<(String, Vec<u8>)> {
     let module: Module = parse_module(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let range = NdRange::new(&[items as u64], &[items.min(100) as u64]);
-    let args = [Arg::Buffer(0), Arg::Buffer(1)];
-    let memory = || Memory::new(vec![input.to_vec(), vec![0; out]]);
+    let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
+    let memory = || Memory::new(vec![input.to_vec(), vec![0; output]]);
     let mut interpreted = memory();
-    run(&module, "k", &range, &args, &mut interpreted).unwrap();
+    run_kernel(&module, "k", &range, &arguments, &mut interpreted).unwrap();
     let mut found = vec![("interpreted".to_owned(), interpreted.buffers[1].clone())];
     let gangs = [2, 4, 8, 16, 32].map(|width| Vectorize::Gangs(Gangs::of_width(width)));
     for vectorize in [Vectorize::Scalar].into_iter().chain(gangs) {
         for simd in [None, Some(256), Some(128)] {
             let options = CompileOptions { vectorize, simd, ..CompileOptions::default() };
             let mut compiled = memory();
-            machine::run_with(options, &module, "k", &range, &args, &mut compiled).unwrap();
+            machine::run_with(options, &module, "k", &range, &arguments, &mut compiled).unwrap();
             found.push((format!("{vectorize:?}, {simd:?}"), compiled.buffers[1].clone()));
         }
     }
@@ -109,18 +109,19 @@ fn sums_of_doubles_times_powers_are_rounded_once() {
     let count = 6_755_399_441_057_790.0;
     let mut rows: Vec<[f64; 3]> = Vec::new();
     for n in (-1200..1100).chain([-2000, 2000]) {
-        for (a, b) in [(0.25, 1.0), (1.0 / 3.0, 0.0), (-0.6180339887498949, 0.0), (1.0_f64.next_up(), 0.0), (0.0, 1.5)]
+        for (left, right) in
+            [(0.25, 1.0), (1.0 / 3.0, 0.0), (-0.6180339887498949, 0.0), (1.0_f64.next_up(), 0.0), (0.0, 1.5)]
         {
-            rows.push([a, b, count + f64::from(n)]);
+            rows.push([left, right, count + f64::from(n)]);
         }
     }
     rows.extend([[f64::NAN, 0.0, f64::NAN], [f64::NAN, 1.0, count]]);
     let bytes: Vec<u8> = rows.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
     for with_zero in [false, true] {
         for (how, found) in everywhere(&scaled("f64", 8, with_zero), &bytes, rows.len(), 8 * rows.len()) {
-            for (&[a, b, c], found) in rows.iter().zip(found.chunks_exact(8)) {
+            for (&[left, right, c], found) in rows.iter().zip(found.chunks_exact(8)) {
                 let found = f64::from_le_bytes(found.try_into().unwrap());
-                let sum = if with_zero { a } else { a + b };
+                let sum = if with_zero { left } else { left + right };
                 let exact = libm::ldexp(sum, (c - count) as i32);
                 let same = found == exact || found.is_nan() && exact.is_nan();
                 assert!(same, "{how}: {sum} by 2^{} is {found:e}, not {exact:e}", c - count);
@@ -134,17 +135,17 @@ fn sums_of_floats_times_powers_are_rounded_once() {
     let count = 12_583_166.0_f32;
     let mut rows: Vec<[f32; 3]> = Vec::new();
     for n in -250..=250_i16 {
-        for (a, b) in [(0.25, 1.0), (1.0 / 3.0, 0.0), (-0.618_034, 0.0), (1.0_f32.next_up(), 0.0), (0.0, 1.5)] {
-            rows.push([a, b, count + f32::from(n)]);
+        for (left, right) in [(0.25, 1.0), (1.0 / 3.0, 0.0), (-0.618_034, 0.0), (1.0_f32.next_up(), 0.0), (0.0, 1.5)] {
+            rows.push([left, right, count + f32::from(n)]);
         }
     }
     rows.extend([[f32::NAN, 0.0, f32::NAN], [f32::NAN, 1.0, count]]);
     let bytes: Vec<u8> = rows.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
     for with_zero in [false, true] {
         for (how, found) in everywhere(&scaled("f32", 4, with_zero), &bytes, rows.len(), 4 * rows.len()) {
-            for (&[a, b, c], found) in rows.iter().zip(found.chunks_exact(4)) {
+            for (&[left, right, c], found) in rows.iter().zip(found.chunks_exact(4)) {
                 let found = f32::from_le_bytes(found.try_into().unwrap());
-                let sum = if with_zero { a } else { a + b };
+                let sum = if with_zero { left } else { left + right };
                 // A double has the product exactly.
                 let exact = (f64::from(sum) * f64::from(c - count).exp2()) as f32;
                 let same = found == exact || found.is_nan() && exact.is_nan();

@@ -3,11 +3,11 @@
 
 use crate::machine;
 use lockstep_compiler::pipeline::compile_kernel;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_ir::ir::{Module, parse_module};
 use lockstep_ir::plan::Reason;
 use lockstep_ir::testing::{Shape, random_kernel};
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions, WIDTHS};
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -29,10 +29,10 @@ fn seeds() -> std::ops::Range<u64> {
 /// The beginning of a kernel with parameters that are pointers to global memory.
 pub fn head(count: usize) -> String {
     let mut text = format!("kernel \"k\" {{\n args {}\n", 8 * count);
-    for i in 0..count {
-        text += &format!(" param \"p{i}\" pointer.global \"t*\" size 8 align 8 offset {}\n", 8 * i);
+    for index in 0..count {
+        text += &format!(" param \"p{index}\" pointer.global \"t*\" size 8 align 8 offset {}\n", 8 * index);
     }
-    (0..count).for_each(|i| text += &format!(" input value({i}, 0): ptr.global\n"));
+    (0..count).for_each(|index| text += &format!(" input value({index}, 0): ptr.global\n"));
     text
 }
 
@@ -49,11 +49,12 @@ pub fn compare(text: &str, range: NdRange, buffers: &[Vec<u8>]) {
 
 /// As [`compare`], at these widths.
 pub fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>]) {
-    let module = parse_module(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    verify(&module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
-    let args: Vec<Arg> = (0..buffers.len()).map(Arg::Buffer).collect();
+    let module = parse_module(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    verify_module(&module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
+    let arguments: Vec<Arg> = (0..buffers.len()).map(Arg::Buffer).collect();
     let mut expected = Memory::new(buffers.to_vec());
-    let report = run(&module, "k", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let report =
+        run_kernel(&module, "k", &range, &arguments, &mut expected).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let known = facts(&range);
     let any = LaunchFacts::default();
     let ways = [(any, Versions::Always), (any, Versions::Never), (known, Versions::Always)];
@@ -61,7 +62,7 @@ pub fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>
         let vectorize = Vectorize::Gangs(Gangs::of_width(width).with_pass(PassSwitch::FullGangs, full_gangs));
         let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
         let mut found = Memory::new(buffers.to_vec());
-        let ran = machine::run_with(options, &module, "k", &range, &args, &mut found);
+        let ran = machine::run_with(options, &module, "k", &range, &arguments, &mut found);
         let (found_report, reason) = ran.unwrap_or_else(|e| panic!("width {width}: {e}\n{text}"));
         assert_eq!(reason, None, "width {width}: {text}");
         assert!(found.buffers == expected.buffers, "width {width}, {full_gangs:?}: other results\n{text}");
@@ -73,8 +74,8 @@ pub fn compare_at(widths: &[u32], text: &str, range: NdRange, buffers: &[Vec<u8>
 }
 
 /// Bytes that all differ from their neighbours.
-pub fn noise(len: usize) -> Vec<u8> {
-    (0..len as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+pub fn noise(length: usize) -> Vec<u8> {
+    (0..length as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
 
 const TYPES: [(&str, usize); 9] =
@@ -89,18 +90,18 @@ fn move_elements(ty: &str, bytes: usize, count: usize, stride: i64, store_stride
     let start = |stride: i64| if stride < 0 { -stride * (items - 1) * size } else { 0 };
     text += &format!(" v3: i64 = mul v2, {}\n v4: ptr.global = ptradd v0, v3\n", stride * size);
     text += &format!(" v5: i64 = mul v2, {}\n v6: ptr.global = ptradd v1, v5\n", store_stride * size);
-    let values: Vec<String> = (0..count).map(|i| format!("v{}", 7 + i)).collect();
+    let values: Vec<String> = (0..count).map(|index| format!("v{}", 7 + index)).collect();
     let typed: Vec<String> = values.iter().map(|v| format!("{v}: {ty}")).collect();
     text += &format!(" {} = load v4 + {} align {bytes}\n", typed.join(", "), start(stride));
     text += &format!(" store {} to v6 + {} align {bytes}\n return\n }}\n}}\n", values.join(", "), start(store_stride));
-    let len = |stride: i64| ((items - 1) * stride.abs() + count as i64) as usize * bytes;
-    let mut source = noise(len(stride));
+    let length = |stride: i64| ((items - 1) * stride.abs() + count as i64) as usize * bytes;
+    let mut source = noise(length(stride));
     if matches!(ty, "i1" | "i13") {
         // In memory the bits above the type's are zero.
         let keep: &[u8] = if bytes == 1 { &[1] } else { &[0xff, 0x1f] };
         source.iter_mut().zip(keep.iter().cycle()).for_each(|(byte, keep)| *byte &= keep);
     }
-    compare_at(&[4, 16], &text, NdRange::new(&[items as u64], &[21]), &[source, vec![0; len(store_stride)]]);
+    compare_at(&[4, 16], &text, NdRange::new(&[items as u64], &[21]), &[source, vec![0; length(store_stride)]]);
 }
 
 #[test]
@@ -366,7 +367,7 @@ fn private_rows_are_vectors() {
 }
 ";
     compare(&text, NdRange::new(&[43], &[43]), &[noise(43 * 4), vec![0; 43 * 4]]);
-    let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let [llvm] = stages(&module, 8, ["optimize.ll"]);
     for part in ["gather", "scatter"] {
         assert!(!llvm.contains(part), "{part}:\n{llvm}");
@@ -463,7 +464,8 @@ fn random_kernels() {
     for seed in seeds() {
         let g = random_kernel(seed, Shape { depth: 1 + seed as usize % 4, ..Shape::default() });
         let mut expected = Memory::new(g.buffers.clone());
-        run(&g.module, "random", &g.range, &g.args, &mut expected).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        run_kernel(&g.module, "random", &g.range, &g.args, &mut expected)
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let width = WIDTHS[seed as usize % WIDTHS.len()];
         let layout = Some(Layout::ALL[seed as usize / 5 % Layout::ALL.len()]);
         for configuration in Configuration::ALL {

@@ -2,7 +2,7 @@
 //! loops to leave alone.
 
 use crate::gangs::{stages, stages_with};
-use lockstep_compiler::frontend::{FrontendConfig, compile, link};
+use lockstep_compiler::frontend::{FrontendConfig, compile_source, link_program};
 use lockstep_compiler::pipeline::load;
 use lockstep_ir::ir::Module;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
@@ -13,8 +13,8 @@ use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
 /// The module of a program with one kernel.
 pub fn build(source: &str, options: &str) -> Module {
     let options = BuildOptions::parse(options, Stage::Build).unwrap();
-    let object = compile(&FrontendConfig::default(), source.as_bytes(), &[], &options);
-    let program = link(&[&object.unwrap_or_else(|error| panic!("{error}"))], &options);
+    let object = compile_source(&FrontendConfig::default(), source.as_bytes(), &[], &options);
+    let program = link_program(&[&object.unwrap_or_else(|error| panic!("{error}"))], &options);
     load(&program.unwrap_or_else(|error| panic!("{error}"))).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -8,7 +8,7 @@ use lockstep_ir::ir::{InstData, Kernel, Module};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
-use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::transform::barriers::cut_at_barriers;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -27,14 +27,14 @@ fn check(module: &Module, name: &str) {
     let buffers = vec![input(ITEMS + 9), input(3 * ITEMS)];
     for (items, first, apart) in [(ITEMS, 0, APART), (1, 1, 0)] {
         let range = NdRange::new(&[items], &[items.min(15)]);
-        let args = [Arg::Buffer(first), Arg::Buffer(1), Arg::i32(7)];
+        let arguments = [Arg::Buffer(first), Arg::Buffer(1), Arg::i32(7)];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(module, name, &range, &args, &mut expected).unwrap();
+        interp::run_kernel(module, name, &range, &arguments, &mut expected).unwrap();
         for width in [2, 4, 16, 32] {
             let vectorize = Vectorize::Gangs(Gangs::of_width(width));
             let options = CompileOptions { vectorize, launch: launch(&range, apart), ..CompileOptions::default() };
             let mut found = Memory::new(buffers.clone());
-            machine::run_with(options, module, name, &range, &args, &mut found).unwrap();
+            machine::run_with(options, module, name, &range, &arguments, &mut found).unwrap();
             assert!(found.buffers == expected.buffers, "{name}, width {width}, apart {apart}: other results");
         }
     }
@@ -43,7 +43,7 @@ fn check(module: &Module, name: &str) {
 /// Loads and stores of a kernel's loops.
 fn accesses(module: &Module, name: &str, apart: u32) -> usize {
     let mut kernel = module.kernels.iter().find(|kernel| kernel.name == name).unwrap().clone();
-    barriers(&mut kernel);
+    cut_at_barriers(&mut kernel);
     let range = NdRange::new(&[ITEMS], &[15]);
     let gangs = Gangs::of_width(16).with_versions(Versions::Never);
     plan_gangs(module, &mut kernel, gangs, TargetInfo::of_bits(512), &launch(&range, apart), &Notes::default())
@@ -52,13 +52,14 @@ fn accesses(module: &Module, name: &str, apart: u32) -> usize {
 }
 
 fn count_accesses(kernel: &Kernel) -> usize {
-    use lockstep_ir::analysis::cfg::cfg;
-    use lockstep_ir::analysis::dominators::dominators;
-    use lockstep_ir::analysis::loops::loops;
+    use lockstep_ir::analysis::cfg::build_cfg;
+    use lockstep_ir::analysis::dominators::compute_dominators;
+    use lockstep_ir::analysis::loops::find_loops;
     let in_loops = |f: &lockstep_ir::ir::Function| {
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        let insts = f.layout.iter().filter(|&&block| forest.depth(block) > 0).flat_map(|&block| &f.blocks[block].insts);
+        let graph = build_cfg(f);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let insts =
+            f.layout.iter().filter(|&&block| forest.loop_depth(block) > 0).flat_map(|&block| &f.blocks[block].insts);
         insts.filter(|&&inst| matches!(f.insts[inst].data, InstData::Load { .. } | InstData::Store { .. })).count()
     };
     kernel.regions.values().map(in_loops).sum()

@@ -3,17 +3,17 @@
 use crate::machine;
 use lockstep_ir::interp::{Arg, Memory, NdRange};
 use lockstep_ir::ir::parse_module;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 
 /// Runs a kernel whose parameters are buffers of `u32`, then `__local` memory of the given sizes.
 fn run_on(text: &str, range: NdRange, buffers: &mut [&mut [u32]], locals: &[u64]) {
     let module = parse_module(text).unwrap_or_else(|error| panic!("{error}"));
-    verify(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    verify_module(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let bytes = |words: &[u32]| words.iter().flat_map(|w| w.to_ne_bytes()).collect();
     let mut memory = Memory::new(buffers.iter().map(|words| bytes(words)).collect());
-    let args = (0..buffers.len()).map(Arg::Buffer).chain(locals.iter().map(|&size| Arg::Local(size)));
-    let args: Vec<Arg> = args.collect();
-    machine::run(&module, &module.kernels[0].name, &range, &args, &mut memory, false).unwrap();
+    let arguments = (0..buffers.len()).map(Arg::Buffer).chain(locals.iter().map(|&size| Arg::Local(size)));
+    let arguments: Vec<Arg> = arguments.collect();
+    machine::run(&module, &module.kernels[0].name, &range, &arguments, &mut memory, false).unwrap();
     for (buffer, bytes) in buffers.iter_mut().zip(&memory.buffers) {
         for (word, bytes) in buffer.iter_mut().zip(bytes.chunks_exact(4)) {
             *word = u32::from_ne_bytes(bytes.try_into().unwrap());
@@ -24,12 +24,12 @@ fn run_on(text: &str, range: NdRange, buffers: &mut [&mut [u32]], locals: &[u64]
 /// The beginning of a kernel with pointer parameters of these kinds.
 fn head(name: &str, kinds: &[&str]) -> String {
     let mut text = format!("kernel \"{name}\" {{\n args {}\n", 8 * kinds.len());
-    for (i, kind) in kinds.iter().enumerate() {
+    for (index, kind) in kinds.iter().enumerate() {
         let kind = if *kind == "local" { "local".to_string() } else { format!("pointer.{kind}") };
-        text += &format!(" param \"p{i}\" {kind} \"uint*\" size 8 align 8 offset {}\n", 8 * i);
+        text += &format!(" param \"p{index}\" {kind} \"uint*\" size 8 align 8 offset {}\n", 8 * index);
     }
-    for (i, kind) in kinds.iter().enumerate() {
-        text += &format!(" input value({i}, 0): ptr.{kind}\n");
+    for (index, kind) in kinds.iter().enumerate() {
+        text += &format!(" input value({index}, 0): ptr.{kind}\n");
     }
     text
 }
@@ -57,7 +57,7 @@ fn every_query_in_three_dimensions_with_partial_groups() {
         }
     }
     // The work-item's number in the whole range picks its row of 25 results.
-    let value = |name: usize, d: usize| format!("v{}", rows[3 * name + d]);
+    let value = |name: usize, dimension: usize| format!("v{}", rows[3 * name + dimension]);
     let mut emit = |text: &mut String, op: &str| {
         *text += &format!(" v{next}: i64 = {op}\n");
         next += 1;
@@ -75,28 +75,29 @@ fn every_query_in_three_dimensions_with_partial_groups() {
     let row = next;
     next += 2;
     text += &format!(" store v{} to v{row} + 96 align 4\n", row + 1);
-    for (i, value) in rows.iter().enumerate() {
-        text += &format!(" v{next}: i32 = trunc v{value}\n store v{next} to v{row} + {} align 4\n", 4 * i);
+    for (index, value) in rows.iter().enumerate() {
+        text += &format!(" v{next}: i32 = trunc v{value}\n store v{next} to v{row} + {} align 4\n", 4 * index);
         next += 1;
     }
     text += " return\n }\n}\n";
 
     let range = NdRange { global_offset: [100, 7, 3], ..NdRange::new(&[10, 5, 3], &[4, 2, 2]) };
-    let mut out = vec![u32::MAX; 25 * 150];
-    run_on(&text, range, &mut [&mut out], &[]);
-    for (n, row) in out.chunks_exact(25).enumerate() {
+    let mut output = vec![u32::MAX; 25 * 150];
+    run_on(&text, range, &mut [&mut output], &[]);
+    for (n, row) in output.chunks_exact(25).enumerate() {
         let item = [n as u64 % 10, n as u64 / 10 % 5, n as u64 / 50];
         let mut expected = [[0; 3]; 8];
-        for d in 0..3 {
-            let group = item[d] / range.local_size[d];
-            expected[0][d] = item[d] + range.global_offset[d];
-            expected[1][d] = item[d] % range.local_size[d];
-            expected[2][d] = group;
-            expected[3][d] = range.global_size[d];
-            expected[4][d] = range.local_size[d].min(range.global_size[d] - group * range.local_size[d]);
-            expected[5][d] = range.local_size[d];
-            expected[6][d] = range.global_size[d].div_ceil(range.local_size[d]);
-            expected[7][d] = range.global_offset[d];
+        for dimension in 0..3 {
+            let group = item[dimension] / range.local_size[dimension];
+            expected[0][dimension] = item[dimension] + range.global_offset[dimension];
+            expected[1][dimension] = item[dimension] % range.local_size[dimension];
+            expected[2][dimension] = group;
+            expected[3][dimension] = range.global_size[dimension];
+            expected[4][dimension] =
+                range.local_size[dimension].min(range.global_size[dimension] - group * range.local_size[dimension]);
+            expected[5][dimension] = range.local_size[dimension];
+            expected[6][dimension] = range.global_size[dimension].div_ceil(range.local_size[dimension]);
+            expected[7][dimension] = range.global_offset[dimension];
         }
         let expected: Vec<u32> = expected.as_flattened().iter().map(|&v| v as u32).chain([3]).collect();
         assert_eq!(row, expected, "work-item {item:?}");

@@ -2,7 +2,7 @@
 //! does.
 
 use crate::machine;
-use lockstep_compiler::frontend::{FrontendConfig, compile, link};
+use lockstep_compiler::frontend::{FrontendConfig, compile_source, link_program};
 use lockstep_compiler::pipeline::{compile_kernel, load};
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::ir::{Module, parse_module};
@@ -54,8 +54,8 @@ const LOCALS: &[&[u64]] = &[
 /// A program as its front end and import make it.
 pub fn build(source: &str) -> Module {
     let options = BuildOptions::parse("-cl-std=CL3.0", Stage::Build).unwrap();
-    let object = compile(&FrontendConfig::default(), source.as_bytes(), &[], &options).unwrap();
-    load(&link(&[&object], &options).unwrap()).unwrap()
+    let object = compile_source(&FrontendConfig::default(), source.as_bytes(), &[], &options).unwrap();
+    load(&link_program(&[&object], &options).unwrap()).unwrap()
 }
 
 pub fn input(count: u64) -> Vec<u8> {
@@ -70,14 +70,15 @@ fn check(name: &str) {
         // Some ranges end with smaller groups.
         let uneven = case % 3 == 2;
         let rounds = [2, 1, 1];
-        let size = |d: usize| local[d] * rounds[d] + u64::from(uneven && local[d] > 2);
+        let size = |dimension: usize| local[dimension] * rounds[dimension] + u64::from(uneven && local[dimension] > 2);
         let global: Vec<u64> = (0..local.len()).map(size).collect();
         let range = NdRange::new(&global, local);
         let count: u64 = global.iter().product();
-        let args = [Arg::Buffer(0), Arg::Buffer(1)];
+        let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
         let buffers = vec![input(3 * count + 4096), vec![0; 4 * count as usize]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(&module, name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{name} by {local:?}: {e}"));
+        interp::run_kernel(&module, name, &range, &arguments, &mut expected)
+            .unwrap_or_else(|error| panic!("{name} by {local:?}: {error}"));
         for (index, layout) in Layout::ALL.into_iter().enumerate() {
             let width = [16, 8, 4][(case + index) % 3];
             let gangs = Gangs { layout: Some(layout), ..Gangs::of_width(width) };
@@ -85,7 +86,7 @@ fn check(name: &str) {
             let launch = if case % 4 == 3 { LaunchFacts::default() } else { known };
             let options = CompileOptions { vectorize: Vectorize::Gangs(gangs), launch, ..CompileOptions::default() };
             let mut found = Memory::new(buffers.clone());
-            let (_, reason) = machine::run_with(options, &module, name, &range, &args, &mut found)
+            let (_, reason) = machine::run_with(options, &module, name, &range, &arguments, &mut found)
                 .unwrap_or_else(|e| panic!("{name} by {local:?} {layout}: {e}"));
             assert_eq!(reason, None);
             assert!(found.buffers == expected.buffers, "{name} by {local:?} {layout}, width {width}: other results");
@@ -160,16 +161,16 @@ fn indices_that_wrap_in_rows_of_tiles() {
         [1, 7, 60, 85, 127, 250, 254].into_iter().flat_map(|n| [[4, 4], [8, 8], [2, 8], [8, 4]].map(|l| (n, l)))
     {
         let range = NdRange::new(&local, &local);
-        let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(n)];
+        let arguments = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(n)];
         let buffers = vec![input(512), vec![0; 4 * 64]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(&module, "wrapping", &range, &args, &mut expected).unwrap();
+        interp::run_kernel(&module, "wrapping", &range, &arguments, &mut expected).unwrap();
         for width in [8, 16, 32] {
             let gangs = Gangs { layout: Some(Layout::Tile), ..Gangs::of_width(width) };
             let launch = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);
             let options = CompileOptions { vectorize: Vectorize::Gangs(gangs), launch, ..CompileOptions::default() };
             let mut found = Memory::new(buffers.clone());
-            machine::run_with(options, &module, "wrapping", &range, &args, &mut found).unwrap();
+            machine::run_with(options, &module, "wrapping", &range, &arguments, &mut found).unwrap();
             assert!(found.buffers == expected.buffers, "{n} by {local:?}, width {width}: other results");
         }
     }

@@ -1,12 +1,12 @@
 //! A kernel's code as LLVM IR and its report, for a machine that the test names: nothing here depends on the one it runs on.
 
-use lockstep_compiler::codegen::{CodeOptions, Context, generate};
+use lockstep_compiler::codegen::{CodeOptions, Context, generate_kernel};
 use lockstep_compiler::jit::ir_text;
 use lockstep_ir::ir::Module;
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
-use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::transform::barriers::cut_at_barriers;
 use lockstep_protocol::configuration::{Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use std::cell::Cell;
@@ -26,15 +26,15 @@ pub struct Lowered {
 /// Plans the first kernel of a program and generates its code.
 pub fn lower_kernel(module: &Module, gangs: Gangs, target: TargetInfo, launch: &LaunchFacts) -> Lowered {
     let mut kernel = module.kernels[0].clone();
-    barriers(&mut kernel);
+    cut_at_barriers(&mut kernel);
     let notes = Notes::new(true);
     let widening = plan_gangs(module, &mut kernel, gangs, target, launch, &notes)
         .unwrap_or_else(|reason| panic!("no gangs: {reason}\n{kernel}"));
     let options = CodeOptions { launch, target, region_functions: Versions::Never, place: Cell::default() };
-    let ctx = Context::create();
-    let generated = generate(&ctx, module, &kernel, Some(&widening), &options, &notes)
+    let context = Context::create();
+    let generated = generate_kernel(&context, module, &kernel, Some(&widening), &options, &notes)
         .unwrap_or_else(|error| panic!("{error}\n{kernel}"));
-    let layout = widening.layout.how();
+    let layout = widening.layout.describe();
     let report =
         Report::new(&kernel.name, widening.configuration.name(), (widening.width, layout), String::new(), notes);
     let report = report.expect("notes are kept");

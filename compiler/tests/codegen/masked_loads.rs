@@ -3,9 +3,9 @@
 
 use crate::gangs::{head, noise};
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_ir::ir::parse_module;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -35,19 +35,19 @@ fn copy(ty: &str, bytes: usize, row: usize, elements: &[usize], condition: &str)
 
 /// Runs it for groups of `items`, of which the code is told, in gangs that are not full.
 fn check(text: &str, items: u64, buffers: &[Vec<u8>]) {
-    let module = parse_module(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    verify(&module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
-    let args: Vec<Arg> = (0..buffers.len()).map(Arg::Buffer).collect();
+    let module = parse_module(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    verify_module(&module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
+    let arguments: Vec<Arg> = (0..buffers.len()).map(Arg::Buffer).collect();
     let range = NdRange::new(&[items], &[items]);
     let mut expected = Memory::new(buffers.to_vec());
-    run(&module, "k", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    run_kernel(&module, "k", &range, &arguments, &mut expected).unwrap_or_else(|error| panic!("{error}\n{text}"));
     for configuration in [Configuration::UniVal, Configuration::UniCf] {
         for (width, opt_disable) in [(8, false), (16, true), (16, false)] {
             let vectorize = Vectorize::Gangs(Gangs { configuration, ..Gangs::of_width(width) });
             let launch = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);
             let options = CompileOptions { vectorize, launch, opt_disable, simd: Some(256), ..Default::default() };
             let mut found = Memory::new(buffers.to_vec());
-            let ran = machine::run_with(options, &module, "k", &range, &args, &mut found);
+            let ran = machine::run_with(options, &module, "k", &range, &arguments, &mut found);
             let what = format!("{} {width} {opt_disable}", configuration.name());
             let (_, reason) = ran.unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
             assert_eq!(reason, None, "{what}: {text}");

@@ -4,7 +4,7 @@ use crate::gangs::{noise, stages};
 use crate::host_code::build;
 use crate::machine;
 use lockstep_compiler::jit::host_target;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};
 
@@ -71,18 +71,19 @@ fn compare(source: &str, what: &str) {
     let range = NdRange::new(&[ITEMS], &[ITEMS]);
     let bytes = |which: usize| noise(64 * 4 * 8 * (which + 1))[64 * 4 * 8 * which..].to_vec();
     let buffers = vec![bytes(0), bytes(1), bytes(2), vec![0; 2 * 64 * 4 * 8]];
-    let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::Buffer(2), Arg::Buffer(3), Arg::i32(13)];
+    let arguments = [Arg::Buffer(0), Arg::Buffer(1), Arg::Buffer(2), Arg::Buffer(3), Arg::i32(13)];
     for kernel in &module.kernels {
         let name = &kernel.name;
         let mut expected = Memory::new(buffers.clone());
-        run(&module, name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{what} {name}: {e}"));
+        run_kernel(&module, name, &range, &arguments, &mut expected)
+            .unwrap_or_else(|error| panic!("{what} {name}: {error}"));
         assert!(expected.buffers[3].iter().filter(|&&byte| byte != 0).count() > 20, "{what} {name}");
         let all = WIDTHS.map(|width| (width, None));
         for (width, simd) in all.into_iter().chain([(4, Some(128)), (16, Some(256))]) {
             let vectorize = Vectorize::Gangs(Gangs::of_width(width));
             let options = CompileOptions { vectorize, simd, ..CompileOptions::default() };
             let mut found = Memory::new(buffers.clone());
-            machine::run_with(options, &module, name, &range, &args, &mut found)
+            machine::run_with(options, &module, name, &range, &arguments, &mut found)
                 .unwrap_or_else(|e| panic!("{what} {name}, width {width}: {e}"));
             assert!(found.buffers == expected.buffers, "{what} {name}, width {width}, {simd:?}: other results");
         }

@@ -46,12 +46,12 @@ fn panic_on_purpose(_: &mut Function) {
 
 /// Has an address decide a branch.
 fn break_rules(body: &mut Function) {
-    let entry = body.entry();
+    let entry = body.entry_block();
     let address = *body.blocks[entry].params.first().expect("kernels have arguments");
     let rest = body.add_block();
-    body.blocks[rest].term = body.blocks[entry].term.clone();
-    let to = || BlockCall { block: rest, args: Vec::new() };
-    body.blocks[entry].term = Terminator::Branch { cond: address, then_to: to(), else_to: to() };
+    body.blocks[rest].terminator = body.blocks[entry].terminator.clone();
+    let to = || BlockCall { block: rest, arguments: Vec::new() };
+    body.blocks[entry].terminator = Terminator::Branch { condition: address, then_to: to(), else_to: to() };
 }
 
 fn options(strict: bool) -> CompileOptions {
@@ -67,13 +67,13 @@ fn mistake_of(code: &Code) -> String {
 /// Compiles a kernel by a table and compares what it does with the interpreter.
 fn check_results<'a>(table: &[Pass], module: &'a Module, name: &str, options: &CompileOptions) -> Code<'a> {
     let range = NdRange::new(&[64], &[LOCAL]);
-    let args = [Arg::Buffer(0), Arg::Buffer(1)];
+    let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
     let buffers = vec![input(64), vec![0; 4 * 64]];
     let mut expected = Memory::new(buffers.clone());
-    interp::run(module, name, &range, &args, &mut expected).unwrap_or_else(|error| panic!("{error}"));
+    interp::run_kernel(module, name, &range, &arguments, &mut expected).unwrap_or_else(|error| panic!("{error}"));
     let code = Code::compile_by(table, module, name, options).unwrap_or_else(|error| panic!("{error}"));
     let mut found = Memory::new(buffers);
-    code.run(name, &range, &args, &mut found, Side::Rear).unwrap_or_else(|error| panic!("{error}"));
+    code.run(name, &range, &arguments, &mut found, Side::Rear).unwrap_or_else(|error| panic!("{error}"));
     assert!(found.buffers == expected.buffers, "{name}: other results");
     code
 }
@@ -81,16 +81,16 @@ fn check_results<'a>(table: &[Pass], module: &'a Module, name: &str, options: &C
 #[test]
 fn a_mistake_names_pass_kernel_and_line() {
     let module = build(SOURCE, "-cl-std=CL3.0");
-    let table = with_mistake("group_accesses", panic_on_purpose);
+    let table = with_mistake("interleaved_access_groups", panic_on_purpose);
     let error = Code::compile_by(&table, &module, "sums", &options(true)).map(|_| ()).expect_err("a pass panics");
-    assert!(error.starts_with("internal error in group_accesses of kernel \"sums\""), "{error}");
+    assert!(error.starts_with("internal error in interleaved_access_groups of kernel \"sums\""), "{error}");
     assert!(error.ends_with(": on purpose"), "{error}");
 }
 
 #[test]
 fn kernels_survive_mistakes_in_their_simplest_form() {
     let module = build(SOURCE, "-cl-std=CL3.0");
-    for place in ["group_accesses", "boscc", "coherence_versions", "trivial_branches", "linearize"] {
+    for place in ["interleaved_access_groups", "boscc", "coherence_versions", "trivial_branches", "linearize"] {
         let table = with_mistake(place, panic_on_purpose);
         let said = mistake_of(&check_results(&table, &module, "sums", &options(false)));
         assert!(said.starts_with(&format!("internal error in {place} of kernel \"sums\"")), "{said}");
@@ -101,11 +101,11 @@ fn kernels_survive_mistakes_in_their_simplest_form() {
 fn sub_groups_survive_mistakes_in_gangs() {
     let module = build(include_str!("sub_groups.cl"), "-cl-std=CL3.0 -DATTRIBUTE=");
     for name in ["parted", "rounds", "exchanged"] {
-        let table = with_mistake("group_accesses", panic_on_purpose);
+        let table = with_mistake("interleaved_access_groups", panic_on_purpose);
         let options = CompileOptions { report: true, ..options(false) };
         let code = check_results(&table, &module, name, &options);
         let said = mistake_of(&code);
-        assert!(said.starts_with("internal error in group_accesses"), "{said}");
+        assert!(said.starts_with("internal error in interleaved_access_groups"), "{said}");
         let report = code.variant.report().expect("it was asked for").to_string();
         let wanted = format!("kernel {name}: 16 work-items at a time along x, naive (its simplest form: {said})");
         assert_eq!(report.lines().next(), Some(wanted.as_str()));
@@ -115,10 +115,10 @@ fn sub_groups_survive_mistakes_in_gangs() {
 #[test]
 fn broken_rules_are_mistakes_where_they_are_checked() {
     let module = build(SOURCE, "-cl-std=CL3.0");
-    let table = with_mistake("group_accesses", break_rules);
+    let table = with_mistake("interleaved_access_groups", break_rules);
     let error = Code::compile_by(&table, &module, "sums", &options(true)).map(|_| ()).expect_err("rules are broken");
     if cfg!(debug_assertions) {
-        assert!(error.starts_with("internal error in group_accesses of kernel \"sums\""), "{error}");
+        assert!(error.starts_with("internal error in interleaved_access_groups of kernel \"sums\""), "{error}");
         assert!(error.contains("rules are broken, the first: "), "{error}");
     }
     check_results(&table, &module, "sums", &options(false));

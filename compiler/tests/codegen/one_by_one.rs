@@ -3,7 +3,7 @@
 use crate::gangs::{noise, stages};
 use crate::host_code::build;
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};
 
@@ -33,17 +33,18 @@ fn elements_near_a_common_address() {
         let module = build(&source, "-cl-std=CL3.0");
         let range = NdRange::new(&[ITEMS], &[ITEMS]);
         let buffers = vec![noise(128 * 8), vec![0; 128 * 8]];
-        let args = [Arg::Buffer(0), Arg::Buffer(1)];
+        let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
         for name in (0..BODIES.len()).map(|number| format!("k{number}")) {
             let mut expected = Memory::new(buffers.clone());
-            run(&module, &name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{ty} {name}: {e}"));
+            run_kernel(&module, &name, &range, &arguments, &mut expected)
+                .unwrap_or_else(|error| panic!("{ty} {name}: {error}"));
             assert!(expected.buffers[1].iter().filter(|&&byte| byte != 0).count() > 50, "{ty} {name}");
             let all = WIDTHS.map(|width| (width, None));
             for (width, simd) in all.into_iter().chain([(4, Some(128)), (16, Some(256))]) {
                 let vectorize = Vectorize::Gangs(Gangs::of_width(width));
                 let options = CompileOptions { vectorize, simd, ..CompileOptions::default() };
                 let mut found = Memory::new(buffers.clone());
-                machine::run_with(options, &module, &name, &range, &args, &mut found)
+                machine::run_with(options, &module, &name, &range, &arguments, &mut found)
                     .unwrap_or_else(|e| panic!("{ty} {name}, width {width}: {e}"));
                 assert!(found.buffers == expected.buffers, "{ty} {name}, width {width}, {simd:?}: other results");
             }

@@ -2,7 +2,7 @@
 //! bit, any NaN being as good as another.
 
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_ir::ir::*;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
@@ -55,7 +55,7 @@ fn edges(ty: Type) -> Vec<u128> {
             .collect(),
         Type::Ptr(_) => vec![0, 1, 0x1000, u64::MAX.into()],
     };
-    bits.iter_mut().for_each(|b| *b &= ty.mask());
+    bits.iter_mut().for_each(|b| *b &= ty.value_mask());
     bits
 }
 
@@ -73,7 +73,7 @@ fn is_nan(ty: Type, bits: u128) -> bool {
 }
 
 fn is_zero(ty: Type, bits: u128) -> bool {
-    ty.is_float() && bits & (ty.mask() >> 1) == 0
+    ty.is_float() && bits & (ty.value_mask() >> 1) == 0
 }
 
 /// One operation of the kernel under test: its name, its result's type, and how to build it.
@@ -97,24 +97,24 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
     let all: Vec<Type> = types.iter().copied().chain(operations.iter().map(|&(_, ty, _)| ty)).collect();
     let pointers = vec![Type::Ptr(Space::Global); all.len()];
     let mut body = Function::new();
-    let (mut b, params) = Builder::entry(&mut body, &pointers);
-    let id = b.query(Query::GlobalId, 0);
+    let (mut builder, params) = Builder::with_entry(&mut body, &pointers);
+    let id = builder.query(Query::GlobalId, 0);
     let places: Vec<Value> = all
         .iter()
         .zip(params)
         .map(|(ty, base)| {
-            let size = b.int(Type::I64, ty.bytes().into());
-            let offset = b.binary(BinaryOp::Mul, id, size);
-            b.ptr_add(base, offset)
+            let size = builder.int(Type::I64, ty.bytes().into());
+            let offset = builder.binary(BinaryOp::Mul, id, size);
+            builder.ptr_add(base, offset)
         })
         .collect();
     let (sources, targets) = places.split_at(types.len());
-    let operands: Vec<Value> = types.iter().zip(sources).map(|(&ty, &ptr)| b.load(ty, ptr)).collect();
-    for ((_, _, build), &ptr) in operations.iter().zip(targets) {
-        let value = build(&mut b, &operands);
-        b.store(ptr, value);
+    let operands: Vec<Value> = types.iter().zip(sources).map(|(&ty, &pointer)| builder.load(ty, pointer)).collect();
+    for ((_, _, build), &pointer) in operations.iter().zip(targets) {
+        let value = build(&mut builder, &operands);
+        builder.store(pointer, value);
     }
-    b.ret();
+    builder.ret();
     for (index, _) in all.iter().enumerate() {
         kernel.params.push(Param {
             name: format!("p{index}"),
@@ -135,17 +135,18 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
     let module = Module { kernels: vec![kernel], ..Module::default() };
 
     let column = |index: usize, ty: Type| rows.iter().flat_map(|row| bytes(ty, row[index])).collect::<Vec<u8>>();
-    let mut buffers: Vec<Vec<u8>> = types.iter().enumerate().map(|(i, &ty)| column(i, ty)).collect();
+    let mut buffers: Vec<Vec<u8>> = types.iter().enumerate().map(|(position, &ty)| column(position, ty)).collect();
     buffers.extend(operations.iter().map(|(_, ty, _)| vec![0; rows.len() * ty.bytes() as usize]));
-    let args: Vec<Arg> = (0..all.len()).map(Arg::Buffer).collect();
+    let arguments: Vec<Arg> = (0..all.len()).map(Arg::Buffer).collect();
     // Full gangs and, at the end of each group, one that is not.
     let range = NdRange::new(&[rows.len() as u64], &[37]);
     let mut expected = Memory::new(buffers.clone());
-    run(&module, "operations", &range, &args, &mut expected).unwrap_or_else(|e| panic!("{what}: {e}"));
+    run_kernel(&module, "operations", &range, &arguments, &mut expected)
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
     for vectorize in [Vectorize::Scalar, Vectorize::Gangs(Gangs::of_width(4)), Vectorize::Gangs(Gangs::of_width(16))] {
         let options = CompileOptions { vectorize, ..CompileOptions::default() };
         let mut found = Memory::new(buffers.clone());
-        let ran = machine::run_with(options, &module, "operations", &range, &args, &mut found);
+        let ran = machine::run_with(options, &module, "operations", &range, &arguments, &mut found);
         let (_, reason) = ran.unwrap_or_else(|e| panic!("{what}: {e}"));
         assert_eq!(reason, None, "{what}");
         check(&format!("{what}, {vectorize:?}"), types, rows, operations, &expected, &found);
@@ -182,12 +183,12 @@ fn rows(types: &[Type]) -> Vec<Vec<u128>> {
     })
 }
 
-fn unary(op: UnaryOp, to: Type) -> Operation {
-    (op.name().to_string(), to, Box::new(move |b, v| b.unary(op, to, v[0])))
+fn unary(opcode: UnaryOp, to_type: Type) -> Operation {
+    (opcode.name().to_string(), to_type, Box::new(move |builder, v| builder.unary(opcode, to_type, v[0])))
 }
 
-fn binary(op: BinaryOp, ty: Type) -> Operation {
-    (op.name().to_string(), ty, Box::new(move |b, v| b.binary(op, v[0], v[1])))
+fn binary(opcode: BinaryOp, ty: Type) -> Operation {
+    (opcode.name().to_string(), ty, Box::new(move |builder, v| builder.binary(opcode, v[0], v[1])))
 }
 
 #[test]
@@ -197,15 +198,20 @@ fn integer_operations() {
         let Type::Int(width) = ty else { continue };
         let mut operations: Vec<Operation> =
             [Add, Sub, Mul, And, Or, Xor, Smin, Smax, Umin, Umax, SaddSat, UaddSat, SsubSat, UsubSat]
-                .map(|op| binary(op, ty))
+                .map(|opcode| binary(opcode, ty))
                 .into();
-        operations.extend([UnaryOp::Freeze, UnaryOp::Popcount, UnaryOp::Clz, UnaryOp::Ctz].map(|op| unary(op, ty)));
-        operations.extend([UnaryOp::Bitreverse, UnaryOp::Iabs].map(|op| unary(op, ty)));
+        operations
+            .extend([UnaryOp::Freeze, UnaryOp::Popcount, UnaryOp::Clz, UnaryOp::Ctz].map(|opcode| unary(opcode, ty)));
+        operations.extend([UnaryOp::Bitreverse, UnaryOp::Iabs].map(|opcode| unary(opcode, ty)));
         if width % 16 == 0 {
             operations.push(unary(UnaryOp::Bswap, ty));
         }
-        for &cc in IntCc::ALL {
-            operations.push((cc.name().to_string(), Type::BOOL, Box::new(move |b, v| b.icmp(cc, v[0], v[1]))));
+        for &comparison in IntCc::ALL {
+            operations.push((
+                comparison.name().to_string(),
+                Type::BOOL,
+                Box::new(move |builder, v| builder.icmp(comparison, v[0], v[1])),
+            ));
         }
         compare(&format!("{ty}"), &[ty, ty], &rows(&[ty, ty]), &operations);
 
@@ -213,10 +219,15 @@ fn integer_operations() {
         let lowest = 1u128 << (width - 1);
         let divisible = |row: &Vec<u128>| row[1] != 0 && !(row[0] == lowest && signed(row[1]) == -1);
         let divisions: Vec<Vec<u128>> = rows(&[ty, ty]).into_iter().filter(divisible).collect();
-        compare(&format!("{ty} division"), &[ty, ty], &divisions, &[Udiv, Sdiv, Urem, Srem].map(|op| binary(op, ty)));
+        compare(
+            &format!("{ty} division"),
+            &[ty, ty],
+            &divisions,
+            &[Udiv, Sdiv, Urem, Srem].map(|opcode| binary(opcode, ty)),
+        );
 
         let shifts: Vec<Vec<u128>> = rows(&[ty, ty]).into_iter().filter(|row| row[1] < width.into()).collect();
-        compare(&format!("{ty} shifts"), &[ty, ty], &shifts, &[Shl, Lshr, Ashr].map(|op| binary(op, ty)));
+        compare(&format!("{ty} shifts"), &[ty, ty], &shifts, &[Shl, Lshr, Ashr].map(|opcode| binary(opcode, ty)));
     }
 }
 
@@ -224,8 +235,12 @@ fn integer_operations() {
 fn operations_of_three_integers() {
     for ty in ints().filter(|ty| ty.bits() >= 8) {
         let mut operations: Vec<Operation> = Vec::new();
-        for op in [TernaryOp::Fshl, TernaryOp::Fshr] {
-            operations.push((op.name().to_string(), ty, Box::new(move |b, v| b.ternary(op, v[0], v[1], v[2]))));
+        for opcode in [TernaryOp::Fshl, TernaryOp::Fshr] {
+            operations.push((
+                opcode.name().to_string(),
+                ty,
+                Box::new(move |builder, v| builder.ternary(opcode, v[0], v[1], v[2])),
+            ));
         }
         compare(&format!("{ty}"), &[ty, ty, ty], &rows(&[ty, ty, ty]), &operations);
     }
@@ -237,11 +252,12 @@ fn division_never_traps() {
     for width in [8, 16, 32, 64] {
         let ty = Type::Int(width);
         let lowest = 1u128 << (width - 1);
-        let rows = [vec![7, 0], vec![0, 0], vec![lowest, ty.mask()], vec![lowest, 0], vec![ty.mask() - 6, 3]];
+        let rows =
+            [vec![7, 0], vec![0, 0], vec![lowest, ty.value_mask()], vec![lowest, 0], vec![ty.value_mask() - 6, 3]];
         let last = divide(ty, &rows);
         // -7 / 3: the unsigned and the signed answers, combined.
-        let unsigned = ((ty.mask() - 6) / 3) ^ ((ty.mask() - 6) % 3);
-        let signed = (-2i128 as u128 ^ -1i128 as u128) & ty.mask();
+        let unsigned = ((ty.value_mask() - 6) / 3) ^ ((ty.value_mask() - 6) % 3);
+        let signed = (-2i128 as u128 ^ -1i128 as u128) & ty.value_mask();
         let expected = unsigned ^ signed;
         assert_eq!(last, bytes(ty, expected), "{ty}");
     }
@@ -258,13 +274,13 @@ fn divide(ty: Type, rows: &[Vec<u128>]) -> Vec<u8> {
     let size = ty.bytes();
     text += &format!(" v3: i64 = mul v2, {size}\n v4: ptr.global = ptradd v0, v3\n v5: ptr.global = ptradd v1, v3\n");
     text += &format!(" v6: {ty} = load v4 align {size}\n v7: {ty} = load v5 align {size}\n");
-    for (i, op) in ["udiv", "sdiv", "urem", "srem"].into_iter().enumerate() {
-        text += &format!(" v{}: {ty} = {op} v6, v7\n", 8 + i);
+    for (index, op) in ["udiv", "sdiv", "urem", "srem"].into_iter().enumerate() {
+        text += &format!(" v{}: {ty} = {op} v6, v7\n", 8 + index);
     }
     text += &format!(" v12: {ty} = xor v8, v9\n v13: {ty} = xor v10, v11\n v14: {ty} = xor v12, v13\n");
     text += &format!(" store v14 to v4 align {size}\n return\n }}\n}}\n");
-    let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let column = |i: usize| rows.iter().flat_map(|row| bytes(ty, row[i])).collect::<Vec<u8>>();
+    let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let column = |index: usize| rows.iter().flat_map(|row| bytes(ty, row[index])).collect::<Vec<u8>>();
     let mut memory = Memory::new(vec![column(0), column(1)]);
     let range = NdRange::new(&[rows.len() as u64], &[1]);
     machine::run(&module, "divide", &range, &[Arg::Buffer(0), Arg::Buffer(1)], &mut memory, false).unwrap();
@@ -276,12 +292,17 @@ fn float_operations() {
     for ty in FLOATS {
         use BinaryOp::*;
         let mut operations: Vec<Operation> =
-            [Fadd, Fsub, Fmul, Fdiv, Frem, Fmin, Fmax, Copysign].map(|op| binary(op, ty)).into();
-        for &cc in FloatCc::ALL {
-            operations.push((cc.name().to_string(), Type::BOOL, Box::new(move |b, v| b.fcmp(cc, v[0], v[1]))));
+            [Fadd, Fsub, Fmul, Fdiv, Frem, Fmin, Fmax, Copysign].map(|opcode| binary(opcode, ty)).into();
+        for &comparison in FloatCc::ALL {
+            operations.push((
+                comparison.name().to_string(),
+                Type::BOOL,
+                Box::new(move |builder, v| builder.fcmp(comparison, v[0], v[1])),
+            ));
         }
         use UnaryOp::*;
-        operations.extend([Fneg, Fabs, Sqrt, Floor, Ceil, Ftrunc, Rint, Round, Canonicalize].map(|op| unary(op, ty)));
+        operations
+            .extend([Fneg, Fabs, Sqrt, Floor, Ceil, Ftrunc, Rint, Round, Canonicalize].map(|opcode| unary(opcode, ty)));
         operations.push(unary(Bitcast, Type::Int(ty.bits() as u16)));
         compare(&format!("{ty}"), &[ty, ty], &rows(&[ty, ty]), &operations);
     }
@@ -290,8 +311,8 @@ fn float_operations() {
 #[test]
 fn fused_multiply_add() {
     for ty in FLOATS {
-        let fma = |op: TernaryOp| -> Operation {
-            (op.name().to_string(), ty, Box::new(move |b, v| b.ternary(op, v[0], v[1], v[2])))
+        let fma = |opcode: TernaryOp| -> Operation {
+            (opcode.name().to_string(), ty, Box::new(move |builder, v| builder.ternary(opcode, v[0], v[1], v[2])))
         };
         compare(&format!("{ty}"), &[ty; 3], &rows(&[ty; 3]), &[fma(TernaryOp::Fma)]);
         // Rounded once or twice: the same where the product is exact, as those with 0 and 1 are.
@@ -305,66 +326,66 @@ fn fused_multiply_add() {
 fn selection() {
     for ty in ints().chain(FLOATS) {
         let select: Operation =
-            ("select".to_string(), ty, Box::new(|b, v| b.ternary(TernaryOp::Select, v[0], v[1], v[2])));
+            ("select".to_string(), ty, Box::new(|builder, v| builder.ternary(TernaryOp::Select, v[0], v[1], v[2])));
         compare(&format!("{ty}"), &[Type::BOOL, ty, ty], &rows(&[Type::BOOL, ty, ty]), &[select]);
     }
 }
 
 #[test]
 fn integer_casts() {
-    for from in ints() {
+    for from_type in ints() {
         let mut operations = Vec::new();
-        for to in ints() {
-            match to.bits().cmp(&from.bits()) {
-                std::cmp::Ordering::Less => operations.push(unary(UnaryOp::Trunc, to)),
+        for to_type in ints() {
+            match to_type.bits().cmp(&from_type.bits()) {
+                std::cmp::Ordering::Less => operations.push(unary(UnaryOp::Trunc, to_type)),
                 std::cmp::Ordering::Greater => {
-                    operations.push(unary(UnaryOp::Zext, to));
-                    operations.push(unary(UnaryOp::Sext, to));
+                    operations.push(unary(UnaryOp::Zext, to_type));
+                    operations.push(unary(UnaryOp::Sext, to_type));
                 }
                 std::cmp::Ordering::Equal => {}
             }
         }
-        for to in FLOATS {
-            operations.push(unary(UnaryOp::SiToFp, to));
-            operations.push(unary(UnaryOp::UiToFp, to));
-            if to.bits() == from.bits() {
-                operations.push(unary(UnaryOp::Bitcast, to));
+        for to_type in FLOATS {
+            operations.push(unary(UnaryOp::SiToFp, to_type));
+            operations.push(unary(UnaryOp::UiToFp, to_type));
+            if to_type.bits() == from_type.bits() {
+                operations.push(unary(UnaryOp::Bitcast, to_type));
             }
         }
-        if from == Type::I64 {
+        if from_type == Type::I64 {
             // There and back again.
-            let round = |b: &mut Builder<'_>, v: &[Value]| {
-                let ptr = b.unary(UnaryOp::IntToPtr, Type::Ptr(Space::Generic), v[0]);
-                let ptr = b.unary(UnaryOp::SpaceCast, Type::Ptr(Space::Global), ptr);
-                b.unary(UnaryOp::PtrToInt, Type::I64, ptr)
+            let round = |builder: &mut Builder<'_>, v: &[Value]| {
+                let pointer = builder.unary(UnaryOp::IntToPtr, Type::Ptr(Space::Generic), v[0]);
+                let pointer = builder.unary(UnaryOp::SpaceCast, Type::Ptr(Space::Global), pointer);
+                builder.unary(UnaryOp::PtrToInt, Type::I64, pointer)
             };
             operations.push(("ptrtoint".to_string(), Type::I64, Box::new(round)));
         }
-        compare(&format!("{from}"), &[from], &rows(&[from]), &operations);
+        compare(&format!("{from_type}"), &[from_type], &rows(&[from_type]), &operations);
     }
 }
 
 #[test]
 fn float_casts() {
-    for from in FLOATS {
+    for from_type in FLOATS {
         let mut operations = Vec::new();
-        for to in FLOATS {
-            match to.bits().cmp(&from.bits()) {
-                std::cmp::Ordering::Less => operations.push(unary(UnaryOp::FpTrunc, to)),
-                std::cmp::Ordering::Greater => operations.push(unary(UnaryOp::FpExt, to)),
+        for to_type in FLOATS {
+            match to_type.bits().cmp(&from_type.bits()) {
+                std::cmp::Ordering::Less => operations.push(unary(UnaryOp::FpTrunc, to_type)),
+                std::cmp::Ordering::Greater => operations.push(unary(UnaryOp::FpExt, to_type)),
                 std::cmp::Ordering::Equal => {}
             }
         }
-        for to in ints() {
-            operations.push(unary(UnaryOp::FpToSiSat, to));
-            operations.push(unary(UnaryOp::FpToUiSat, to));
+        for to_type in ints() {
+            operations.push(unary(UnaryOp::FpToSiSat, to_type));
+            operations.push(unary(UnaryOp::FpToUiSat, to_type));
         }
-        compare(&format!("{from}"), &[from], &rows(&[from]), &operations);
+        compare(&format!("{from_type}"), &[from_type], &rows(&[from_type]), &operations);
 
         // Plain conversions are defined where the truncated number fits.
         for width in [8, 16, 32, 64] {
-            let to = Type::Int(width);
-            let number = |bits: u128| match from {
+            let to_type = Type::Int(width);
+            let number = |bits: u128| match from_type {
                 Type::F16 => half::f16::from_bits(bits as u16).to_f64(),
                 Type::F32 => f32::from_bits(bits as u32).into(),
                 _ => f64::from_bits(bits as u64),
@@ -372,11 +393,21 @@ fn float_casts() {
             let two = 2f64;
             let fits = |low: f64, high: f64| {
                 let inside = move |row: &Vec<u128>| number(row[0]).trunc() >= low && number(row[0]).trunc() < high;
-                rows(&[from]).into_iter().filter(inside).collect::<Vec<_>>()
+                rows(&[from_type]).into_iter().filter(inside).collect::<Vec<_>>()
             };
             let half = two.powi(i32::from(width) - 1);
-            compare(&format!("{from} to {to}"), &[from], &fits(-half, half), &[unary(UnaryOp::FpToSi, to)]);
-            compare(&format!("{from} to {to}"), &[from], &fits(0.0, 2.0 * half), &[unary(UnaryOp::FpToUi, to)]);
+            compare(
+                &format!("{from_type} to {to_type}"),
+                &[from_type],
+                &fits(-half, half),
+                &[unary(UnaryOp::FpToSi, to_type)],
+            );
+            compare(
+                &format!("{from_type} to {to_type}"),
+                &[from_type],
+                &fits(0.0, 2.0 * half),
+                &[unary(UnaryOp::FpToUi, to_type)],
+            );
         }
     }
 }
@@ -384,7 +415,7 @@ fn float_casts() {
 #[test]
 fn host_functions() {
     let call = |name: &'static str, ty: Type, count: usize| -> Operation {
-        (name.to_string(), ty, Box::new(move |b, v| b.call_host(name, ty, &v[..count])))
+        (name.to_string(), ty, Box::new(move |builder, v| builder.call_host(name, ty, &v[..count])))
     };
     // Functions that every C library rounds correctly.
     let double = [call("sqrt", Type::F64, 1), call("fmod", Type::F64, 2), call("floor", Type::F64, 1)];
@@ -392,14 +423,14 @@ fn host_functions() {
     let single = [call("sqrtf", Type::F32, 1), call("fmodf", Type::F32, 2), call("copysignf", Type::F32, 2)];
     compare("float", &[Type::F32; 2], &rows(&[Type::F32; 2]), &single);
     let scale: Operation =
-        ("ldexp".to_string(), Type::F64, Box::new(|b, v| b.call_host("ldexp", Type::F64, &[v[0], v[1]])));
+        ("ldexp".to_string(), Type::F64, Box::new(|builder, v| builder.call_host("ldexp", Type::F64, &[v[0], v[1]])));
     compare("ldexp", &[Type::F64, Type::I32], &rows(&[Type::F64, Type::I32]), &[scale]);
 }
 
 /// The operations' kernel has one slot, which holds the first operand when this is done.
-fn cell(b: &mut Builder<'_>, value: Value) -> Value {
-    let cell = b.slot_addr(Slot::from_u32(0));
-    b.store(cell, value);
+fn cell(builder: &mut Builder<'_>, value: Value) -> Value {
+    let cell = builder.slot_addr(Slot::from_u32(0));
+    builder.store(cell, value);
     cell
 }
 
@@ -412,39 +443,46 @@ fn atomic_operations() {
     for ty in types {
         let mut operations: Vec<Operation> = Vec::new();
         let ops: &[AtomicOp] = if ty.is_float() { &floats } else { &integers };
-        for (index, &op) in ops.iter().enumerate() {
+        for (index, &opcode) in ops.iter().enumerate() {
             let order = Ordering::ALL[index % Ordering::ALL.len()];
-            let rmw = move |b: &mut Builder<'_>, ptr, arg| {
-                let data = InstData::AtomicRmw { op, order, align: ty.bytes(), ptr, arg };
-                let inst = b.inst(data, &[ty]);
-                b.func.result(inst)
+            let rmw = move |builder: &mut Builder<'_>, pointer, argument| {
+                let inst_data = InstData::AtomicRmw { opcode, order, align: ty.bytes(), pointer, argument };
+                let inst = builder.inst(inst_data, &[ty]);
+                builder.function.single_result(inst)
             };
-            let old = move |b: &mut Builder<'_>, v: &[Value]| {
-                let ptr = cell(b, v[0]);
-                rmw(b, ptr, v[1])
+            let previous = move |builder: &mut Builder<'_>, v: &[Value]| {
+                let pointer = cell(builder, v[0]);
+                rmw(builder, pointer, v[1])
             };
-            let new = move |b: &mut Builder<'_>, v: &[Value]| {
-                let ptr = cell(b, v[0]);
-                rmw(b, ptr, v[1]);
-                b.load(ty, ptr)
+            let new = move |builder: &mut Builder<'_>, v: &[Value]| {
+                let pointer = cell(builder, v[0]);
+                rmw(builder, pointer, v[1]);
+                builder.load(ty, pointer)
             };
-            operations.push((op.name().to_string(), ty, Box::new(old)));
-            operations.push((op.name().to_string(), ty, Box::new(new)));
+            operations.push((opcode.name().to_string(), ty, Box::new(previous)));
+            operations.push((opcode.name().to_string(), ty, Box::new(new)));
         }
         if !ty.is_float() {
-            let cas = move |b: &mut Builder<'_>, v: &[Value]| {
-                let ptr = cell(b, v[0]);
-                let new = b.int(ty, 77);
+            let cas = move |builder: &mut Builder<'_>, v: &[Value]| {
+                let pointer = cell(builder, v[0]);
+                let new_value = builder.int(ty, 77);
                 let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-                let data = InstData::AtomicCas { success, failure, align: ty.bytes(), ptr, expected: v[1], new };
-                let inst = b.inst(data, &[ty, Type::BOOL]);
-                (ptr, b.func.insts[inst].results.clone())
+                let inst_data = InstData::AtomicCas {
+                    success,
+                    failure,
+                    align: ty.bytes(),
+                    pointer,
+                    expected: v[1],
+                    new: new_value,
+                };
+                let inst = builder.inst(inst_data, &[ty, Type::BOOL]);
+                (pointer, builder.function.insts[inst].results.clone())
             };
-            operations.push(("cas old".to_string(), ty, Box::new(move |b, v| cas(b, v).1[0])));
-            operations.push(("cas stored".to_string(), Type::BOOL, Box::new(move |b, v| cas(b, v).1[1])));
-            let new = move |b: &mut Builder<'_>, v: &[Value]| {
-                let (ptr, _) = cas(b, v);
-                b.load(ty, ptr)
+            operations.push(("cas old".to_string(), ty, Box::new(move |builder, v| cas(builder, v).1[0])));
+            operations.push(("cas stored".to_string(), Type::BOOL, Box::new(move |builder, v| cas(builder, v).1[1])));
+            let new = move |builder: &mut Builder<'_>, v: &[Value]| {
+                let (pointer, _) = cas(builder, v);
+                builder.load(ty, pointer)
             };
             operations.push(("cas new".to_string(), ty, Box::new(new)));
         }
@@ -457,12 +495,12 @@ fn atomic_loads_and_stores() {
     for ty in [8, 16, 32, 64].map(Type::Int).into_iter().chain([Type::F32, Type::F64]) {
         let through = |order: Ordering, volatile: bool| -> Operation {
             let access = Access { align: ty.bytes(), volatile, atomic: Some(order) };
-            let round = move |b: &mut Builder<'_>, v: &[Value]| {
-                let ptr = b.slot_addr(Slot::from_u32(0));
-                b.inst(InstData::Store { ptr, offset: 0, access, args: vec![v[0]] }, &[]);
-                b.inst(InstData::Fence { order: Ordering::SeqCst }, &[]);
-                let inst = b.inst(InstData::Load { ptr, offset: 0, access }, &[ty]);
-                b.func.result(inst)
+            let round = move |builder: &mut Builder<'_>, v: &[Value]| {
+                let pointer = builder.slot_addr(Slot::from_u32(0));
+                builder.inst(InstData::Store { pointer, offset: 0, access, arguments: vec![v[0]] }, &[]);
+                builder.inst(InstData::Fence { order: Ordering::SeqCst }, &[]);
+                let inst = builder.inst(InstData::Load { pointer, offset: 0, access }, &[ty]);
+                builder.function.single_result(inst)
             };
             (order.name().to_string(), ty, Box::new(round))
         };

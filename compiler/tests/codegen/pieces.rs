@@ -7,7 +7,7 @@ use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
-use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::transform::barriers::cut_at_barriers;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -24,17 +24,17 @@ fn check(name: &str, lengths: &[u32]) -> usize {
         let gangs = Gangs::of_width(width).with_versions(Versions::Always);
         let notes = Notes::new(true);
         let mut planned = kernel.clone();
-        barriers(&mut planned);
+        cut_at_barriers(&mut planned);
         plan_gangs(&module, &mut planned, gangs, TargetInfo::of_bits(512), &launch, &notes).unwrap();
         versions += usize::from(format!("{notes:?}").contains("whole pieces"));
         for &length in lengths {
-            let args = [Arg::Buffer(0), Arg::i32(length as i32)];
+            let arguments = [Arg::Buffer(0), Arg::i32(length as i32)];
             let buffers = vec![(0..1024u32).flat_map(|i| (i * 7 + 3).to_le_bytes()).collect::<Vec<u8>>()];
             let mut expected = Memory::new(buffers.clone());
-            interp::run(&module, name, &range, &args, &mut expected).unwrap();
+            interp::run_kernel(&module, name, &range, &arguments, &mut expected).unwrap();
             let options = CompileOptions { vectorize: Vectorize::Gangs(gangs), launch, ..CompileOptions::default() };
             let mut found = Memory::new(buffers);
-            machine::run_with(options, &module, name, &range, &args, &mut found).unwrap();
+            machine::run_with(options, &module, name, &range, &arguments, &mut found).unwrap();
             assert!(found.buffers == expected.buffers, "{name}, pieces of {length}, width {width}: other results");
         }
     }

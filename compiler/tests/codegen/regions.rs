@@ -7,8 +7,8 @@ use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
-use lockstep_ir::transform::barriers::barriers;
-use lockstep_ir::transform::shared_live::shared_live;
+use lockstep_ir::transform::barriers::cut_at_barriers;
+use lockstep_ir::transform::uniform_live_values::uniform_live_values;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -33,8 +33,8 @@ kernel void counted(global const uint *values, local uchar *bins, global uint *c
 fn planned(launch: &LaunchFacts) -> (usize, usize) {
     let module = build(SOURCE);
     let mut kernel = module.kernels[0].clone();
-    barriers(&mut kernel);
-    shared_live(&module, &mut kernel);
+    cut_at_barriers(&mut kernel);
+    uniform_live_values(&module, &mut kernel);
     let widening =
         plan_gangs(&module, &mut kernel, Gangs::default(), TargetInfo::of_bits(512), launch, &Notes::default())
             .unwrap();
@@ -49,16 +49,16 @@ fn regions_are_chosen_one_by_one() {
         let range = NdRange::new(&[global], &[local]);
         let known = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);
         for launch in [known, LaunchFacts::default()] {
-            let args = [Arg::Buffer(0), Arg::Local(64 * local), Arg::Buffer(1), Arg::i32(24)];
+            let arguments = [Arg::Buffer(0), Arg::Local(64 * local), Arg::Buffer(1), Arg::i32(24)];
             let value = |i: u64| (i.wrapping_mul(2_654_435_761) >> 9) as u32 % 1000;
             let values: Vec<u8> = (0..global + 64).flat_map(|i| value(i).to_le_bytes()).collect();
             let buffers = vec![values, vec![0; 4 * global as usize]];
             let mut expected = Memory::new(buffers.clone());
-            interp::run(&module, "counted", &range, &args, &mut expected).unwrap();
+            interp::run_kernel(&module, "counted", &range, &arguments, &mut expected).unwrap();
             let vectorize = Vectorize::Gangs(Gangs::default());
             let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
             let mut found = Memory::new(buffers);
-            machine::run_with(options, &module, "counted", &range, &args, &mut found).unwrap();
+            machine::run_with(options, &module, "counted", &range, &arguments, &mut found).unwrap();
             assert!(found.buffers == expected.buffers, "{global} by {local}: other results");
         }
     }

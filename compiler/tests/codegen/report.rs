@@ -1,6 +1,6 @@
 //! The report of a kernel in OpenCL C: each access, branch and loop with its source line.
 
-use lockstep_compiler::frontend::{FrontendConfig, compile, link};
+use lockstep_compiler::frontend::{FrontendConfig, compile_source, link_program};
 use lockstep_compiler::pipeline::{compile_kernel, load};
 use lockstep_ir::ir::Module;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
@@ -11,8 +11,8 @@ use lockstep_runtime::execute::LOADER;
 fn build(source: &str, source_lines: bool) -> Module {
     let config = FrontendConfig { source_lines, ..FrontendConfig::default() };
     let options = BuildOptions::parse("-cl-std=CL3.0", Stage::Build).unwrap();
-    let object = compile(&config, source.as_bytes(), &[], &options).unwrap_or_else(|error| panic!("{error}"));
-    let program = link(&[&object], &options).unwrap_or_else(|error| panic!("{error}"));
+    let object = compile_source(&config, source.as_bytes(), &[], &options).unwrap_or_else(|error| panic!("{error}"));
+    let program = link_program(&[&object], &options).unwrap_or_else(|error| panic!("{error}"));
     load(&program).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -26,7 +26,7 @@ fn report_with(module: &Module, vectorize: Vectorize, simd: Option<u32>) -> [Str
     let options = CompileOptions { vectorize, simd, report: true, ..CompileOptions::default() };
     let variant = compile_kernel(&LOADER, module, 0, &options).unwrap();
     let report = variant.report().unwrap();
-    [report.to_string(), report.json()]
+    [report.to_string(), report.to_json()]
 }
 
 #[test]

@@ -14,7 +14,7 @@ const BOUND: f64 = 2.0;
 /// Floats of all exponents and signs, the special ones among them.
 fn floats() -> Vec<f32> {
     let special = [0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::MAX, f32::MIN_POSITIVE, 1e-45, -1.0];
-    let spread = (0..40_000_u32).map(|i| f32::from_bits(i.wrapping_mul(107_377)));
+    let spread = (0..40_000_u32).map(|index| f32::from_bits(index.wrapping_mul(107_377)));
     special.into_iter().chain(spread).collect()
 }
 
@@ -65,8 +65,8 @@ fn of_every_kind_of_float() {
 }
 
 fn reciprocal_roots(module: &Module) -> usize {
-    let insts = module.kernels[0].regions.values().flat_map(|f| f.insts.values());
-    insts.filter(|node| matches!(node.data, InstData::Unary { op: UnaryOp::Rsqrt, .. })).count()
+    let insts = module.kernels[0].regions.values().flat_map(|function| function.insts.values());
+    insts.filter(|node| matches!(node.data, InstData::Unary { opcode: UnaryOp::Rsqrt, .. })).count()
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn run_over(source: &str, a: &[f32], b: &[f32], (width, simd): Way) -> Vec<f32> 
     let vectorize = width.map_or(Vectorize::Scalar, |width| Vectorize::Gangs(Gangs::of_width(width)));
     let options = CompileOptions { vectorize, simd, ..CompileOptions::default() };
     let range = NdRange::new(&[a.len() as u64], &[100]);
-    let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::Buffer(2)];
-    machine::run_with(options, &module, "k", &range, &args, &mut memory).unwrap();
+    let arguments = [Arg::Buffer(0), Arg::Buffer(1), Arg::Buffer(2)];
+    machine::run_with(options, &module, "k", &range, &arguments, &mut memory).unwrap();
     memory.buffers[2].chunks_exact(4).map(|word| f32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
@@ -157,9 +157,9 @@ fn native_and_half_forms_of_every_kind_of_float() {
 #[test]
 fn native_and_half_quotients_of_every_kind_of_float() {
     let mut y = floats();
-    let mut x: Vec<f32> = (0..y.len()).map(|i| y[i * 7919 % y.len()]).collect();
+    let mut x: Vec<f32> = (0..y.len()).map(|index| y[index * 7919 % y.len()]).collect();
     // Quotients a little below the largest float, by divisors near one as well.
-    let by: Vec<f32> = (0..2000_u32).map(|i| 2_f32.powf((i as f32 - 1800.0) / 100.0)).collect();
+    let by: Vec<f32> = (0..2000_u32).map(|index| 2_f32.powf((index as f32 - 1800.0) / 100.0)).collect();
     x.extend(by.iter().map(|&y| if y < 1.0 { f32::MAX * 0.99 * y } else { f32::MAX }));
     y.extend(by);
     for (call, beyond, bound) in [("native_divide", 2_f32.powi(126), 6.0), ("half_divide", f32::MAX, 8192.0)] {
@@ -208,8 +208,8 @@ fn roots_of_every_kind_of_double() {
         let mut memory = Memory::new(vec![bytes.clone(), vec![0; bytes.len()]]);
         let vectorize = width.map_or(Vectorize::Scalar, |width| Vectorize::Gangs(Gangs::of_width(width)));
         let options = CompileOptions { vectorize, simd, ..CompileOptions::default() };
-        let (range, args) = (NdRange::new(&[x.len() as u64], &[100]), [Arg::Buffer(0), Arg::Buffer(1)]);
-        machine::run_with(options, &module, "k", &range, &args, &mut memory).unwrap();
+        let (range, arguments) = (NdRange::new(&[x.len() as u64], &[100]), [Arg::Buffer(0), Arg::Buffer(1)]);
+        machine::run_with(options, &module, "k", &range, &arguments, &mut memory).unwrap();
         let found = memory.buffers[1].chunks_exact(8).map(|word| f64::from_le_bytes(word.try_into().unwrap()));
         for (&x, found) in x.iter().zip(found) {
             let exact = exact(x);
@@ -236,7 +236,7 @@ fn with_reciprocals(expression: &str) -> String {
 #[test]
 fn roots_and_quotients_with_leave_to_take_reciprocals() {
     let y = floats();
-    let x: Vec<f32> = (0..y.len()).map(|i| y[i * 7919 % y.len()]).collect();
+    let x: Vec<f32> = (0..y.len()).map(|index| y[index * 7919 % y.len()]).collect();
     for way in WAYS {
         let roots = run_over(&with_reciprocals("__builtin_elementwise_sqrt(b[i])"), &x, &y, way);
         for (&y, found) in y.iter().zip(roots) {

@@ -2,13 +2,13 @@
 
 use crate::gangs::stages_with;
 use crate::host_code::build;
-use lockstep_ir::analysis::streams::streams;
+use lockstep_ir::analysis::nontemporal::find_streams;
 use lockstep_ir::ir::Kernel;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
-use lockstep_protocol::outline::Streams;
 use lockstep_protocol::parameters::Input;
+use lockstep_protocol::program_metadata::Streams;
 use lockstep_protocol::types::Type;
 
 /// The parameters' letters of some inputs.
@@ -29,7 +29,7 @@ fn of(body: &str) -> (String, u32) {
          }}"
     );
     let module = build(&source, "-cl-std=CL3.0");
-    let Streams { written, bytes } = streams(&module.kernels[0]);
+    let Streams { written, bytes } = find_streams(&module.kernels[0]);
     (letters(&module.kernels[0], written), bytes)
 }
 

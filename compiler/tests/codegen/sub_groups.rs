@@ -18,9 +18,9 @@ const LOCALS: &[&[u64]] =
 pub fn ways() -> Vec<(Vectorize, Option<u32>)> {
     let always = Gangs::default()
         .with_pass(PassSwitch::UnmaskedLoops, Versions::Always)
-        .with_pass(PassSwitch::AllTrue, Versions::Always)
-        .with_pass(PassSwitch::InTurn, Versions::Always)
-        .with_pass(PassSwitch::UniformChoices, Versions::Always);
+        .with_pass(PassSwitch::CoherentBranches, Versions::Always)
+        .with_pass(PassSwitch::PerLaneLoops, Versions::Always)
+        .with_pass(PassSwitch::UnswitchSelects, Versions::Always);
     let mut ways = vec![
         (Vectorize::Scalar, None),
         (Vectorize::Gangs(Gangs::default()), Some(256)),
@@ -50,14 +50,17 @@ fn check_size(name: &str, asked: Option<u32>, locals: &[&[u64]]) {
     let ways = ways();
     for (case, local) in locals.iter().enumerate() {
         // Some ranges end with smaller groups.
-        let size = |d: usize| local[d] * [2, 1, 1][d] + u64::from(case % 2 == 1 && local[d] > 2);
+        let size = |dimension: usize| {
+            local[dimension] * [2, 1, 1][dimension] + u64::from(case % 2 == 1 && local[dimension] > 2)
+        };
         let global: Vec<u64> = (0..local.len()).map(size).collect();
         let range = NdRange::new(&global, local);
         let count: u64 = global.iter().product();
-        let args = [Arg::Buffer(0), Arg::Buffer(1)];
+        let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
         let buffers = vec![input(count), vec![0; 4 * count as usize]];
         let mut expected = Memory::new(buffers.clone());
-        interp::run(&module, name, &range, &args, &mut expected).unwrap_or_else(|e| panic!("{name} by {local:?}: {e}"));
+        interp::run_kernel(&module, name, &range, &arguments, &mut expected)
+            .unwrap_or_else(|error| panic!("{name} by {local:?}: {error}"));
         // Not every way for each size: compiling takes its time.
         for (vectorize, simd) in ways.iter().skip(case % 3).step_by(3).copied() {
             let known = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);
@@ -65,7 +68,7 @@ fn check_size(name: &str, asked: Option<u32>, locals: &[&[u64]]) {
             let options = CompileOptions { vectorize, launch, simd, ..CompileOptions::default() };
             let mut found = Memory::new(buffers.clone());
             let what = format!("{name} by {local:?}, {vectorize:?}, sub-groups of {asked:?}");
-            let (_, reason) = machine::run_with(options, &module, name, &range, &args, &mut found)
+            let (_, reason) = machine::run_with(options, &module, name, &range, &arguments, &mut found)
                 .unwrap_or_else(|e| panic!("{what}: {e}"));
             assert_eq!(reason, None);
             assert!(found.buffers == expected.buffers, "{what}: other results");

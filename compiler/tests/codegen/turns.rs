@@ -2,8 +2,8 @@
 
 use crate::host_code::build;
 use lockstep_compiler::pipeline::compile_kernel;
-use lockstep_ir::analysis::group_queries::needs_groups;
-use lockstep_ir::analysis::waiting::may_wait;
+use lockstep_ir::analysis::spin_loops::may_wait;
+use lockstep_ir::analysis::work_group_dependence::needs_groups;
 use lockstep_ir::plan::Reason;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;

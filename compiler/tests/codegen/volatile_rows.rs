@@ -4,7 +4,7 @@
 use crate::gangs::stages;
 use crate::layouts::build;
 use crate::machine;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};
 
@@ -34,21 +34,21 @@ fn source(ty: &str) -> String {
 fn results_are_those_of_single_work_items() {
     for (ty, bytes) in [("double", 8), ("long", 8), ("float", 4), ("int", 4), ("short", 2), ("uchar", 1)] {
         let module = build(&source(ty));
-        let values = |i: usize| match ty {
-            "double" => ((i * 37 % 251) as f64).to_le_bytes().to_vec(),
-            "float" => ((i * 37 % 251) as f32).to_le_bytes().to_vec(),
-            _ => ((i * 37 % 251) as u64).to_le_bytes()[..bytes].to_vec(),
+        let values = |index: usize| match ty {
+            "double" => ((index * 37 % 251) as f64).to_le_bytes().to_vec(),
+            "float" => ((index * 37 % 251) as f32).to_le_bytes().to_vec(),
+            _ => ((index * 37 % 251) as u64).to_le_bytes()[..bytes].to_vec(),
         };
         let range = NdRange::new(&[150], &[50]);
         let buffers = [(0..150).flat_map(values).collect(), vec![0; 150 * bytes]];
-        let args = [Arg::Buffer(0), Arg::Buffer(1)];
+        let arguments = [Arg::Buffer(0), Arg::Buffer(1)];
         let mut expected = Memory::new(buffers.to_vec());
-        run(&module, "k", &range, &args, &mut expected).unwrap();
+        run_kernel(&module, "k", &range, &arguments, &mut expected).unwrap();
         for width in WIDTHS {
             let vectorize = Vectorize::Gangs(Gangs::of_width(width));
             let options = CompileOptions { vectorize, ..CompileOptions::default() };
             let mut found = Memory::new(buffers.to_vec());
-            let (_, reason) = machine::run_with(options, &module, "k", &range, &args, &mut found).unwrap();
+            let (_, reason) = machine::run_with(options, &module, "k", &range, &arguments, &mut found).unwrap();
             assert_eq!(reason, None, "{ty} {width}");
             assert!(found.buffers == expected.buffers, "{ty} {width}: other results");
         }

@@ -7,7 +7,7 @@ use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
-use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::transform::barriers::cut_at_barriers;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -57,15 +57,15 @@ fn loops_of_every_length() {
     for ty in ["uchar", "ushort", "int", "ulong"] {
         let module = module(ty);
         let buffers = vec![noise(ITEMS as usize * ROW * 8), vec![0; 3 * END * ITEMS as usize * 8]];
-        let args = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(END as i32)];
+        let arguments = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(END as i32)];
         for name in (0..LOOPS.len()).map(|number| format!("k{number}")) {
             let mut expected = Memory::new(buffers.clone());
-            interp::run(&module, &name, &range, &args, &mut expected).unwrap();
+            interp::run_kernel(&module, &name, &range, &arguments, &mut expected).unwrap();
             for width in [4, 16] {
                 let vectorize = Vectorize::Gangs(Gangs::of_width(width));
                 let options = CompileOptions { vectorize, ..CompileOptions::default() };
                 let mut found = Memory::new(buffers.clone());
-                machine::run_with(options, &module, &name, &range, &args, &mut found).unwrap();
+                machine::run_with(options, &module, &name, &range, &arguments, &mut found).unwrap();
                 assert!(found.buffers == expected.buffers, "{ty} {name}, width {width}: other results");
             }
         }
@@ -80,7 +80,7 @@ fn rounds_by_the_bytes_of_a_round() {
         let of = |kernel: &lockstep_ir::ir::Kernel| {
             let notes = Notes::new(true);
             let mut kernel = kernel.clone();
-            barriers(&mut kernel);
+            cut_at_barriers(&mut kernel);
             plan_gangs(
                 &module,
                 &mut kernel,

@@ -6,12 +6,12 @@
 
 use crate::seeds::Seeds;
 use crate::ways::{Way, bounds_of, expected};
-use lockstep_compiler::frontend::{FrontendConfig, LinkedProgram, compile, link};
+use lockstep_compiler::frontend::{FrontendConfig, LinkedProgram, compile_source, link_program};
 use lockstep_compiler::import;
 use lockstep_compiler::pipeline::load;
 use lockstep_ir::interp::{Arg, NdRange};
 use lockstep_ir::ir::Module;
-use lockstep_ir::testing::jumps::{JumpProgram, OUTPUTS, VARIABLES, evaluate, print_source, random_program};
+use lockstep_ir::testing::jumps::{JumpProgram, OUTPUTS, VARIABLES, evaluate_program, print_source, random_program};
 use lockstep_ir::testing::{Generated, Random};
 use lockstep_ir::transform::reducible::make_reducible;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
@@ -52,9 +52,9 @@ impl Case {
         let program = random_program(seed);
         let mut random = Random::new(!seed);
         let input: Vec<u32> =
-            (0..ITEMS * VARIABLES).map(|_| random.bits() as u32 >> random.pick(&[0, 16, 28])).collect();
+            (0..ITEMS * VARIABLES).map(|_| random.next_bits() as u32 >> random.pick(&[0, 16, 28])).collect();
         let group = random.pick(&[1, 5, 16, 20, 22]);
-        let expected = evaluate(&program, &input, group);
+        let expected = evaluate_program(&program, &input, group);
         Case { seed, program, input, group, expected }
     }
 
@@ -117,20 +117,20 @@ fn machine_ways(seed: u64) -> Vec<Way> {
     [machine(Vectorize::Scalar, Bounds::default())].into_iter().chain(in_gangs).collect()
 }
 
-fn link_program(cases: &[Case], options: &str) -> LinkedProgram {
+fn link_cases(cases: &[Case], options: &str) -> LinkedProgram {
     let source: String = cases.iter().map(|case| print_source(&case.program)).collect();
     let options = BuildOptions::parse(options, Stage::Build).expect("these are options");
-    let object = compile(&FrontendConfig::default(), source.as_bytes(), &[], &options);
+    let object = compile_source(&FrontendConfig::default(), source.as_bytes(), &[], &options);
     let object = object.unwrap_or_else(|error| panic!("{error}\n{source}"));
-    link(&[&object], &options).unwrap_or_else(|error| panic!("{error}\n{source}"))
+    link_program(&[&object], &options).unwrap_or_else(|error| panic!("{error}\n{source}"))
 }
 
 /// Compares the kernels of some seeds; the text of the first failure.
 fn check(seeds: Range<u64>, machine_code_every: u64, compared: &AtomicU64) -> Result<(), String> {
     let options = if seeds.start / PER_SOURCE % 4 == 3 { "-cl-opt-disable" } else { "" };
     let cases: Vec<Case> = seeds.map(Case::of_seed).collect();
-    let program = link_program(&cases, options);
-    let imported = import::load(&program).map_err(|error| error.to_string())?;
+    let program = link_cases(&cases, options);
+    let imported = import::import_linked(&program).map_err(|error| error.to_string())?;
     let loaded = load(&program).map_err(|error| error.to_string())?;
     for case in &cases {
         let found = expected(&case.of_module(&imported)).map_err(|fault| case.describe("interpreted", &fault))?;
@@ -167,7 +167,7 @@ fn jumps_do_what_the_program_says() {
 #[test]
 fn many_programs_are_irreducible() {
     let cases: Vec<Case> = (0..200).map(Case::of_seed).collect();
-    let mut imported = import::load(&link_program(&cases, "")).expect("it is supported");
+    let mut imported = import::import_linked(&link_cases(&cases, "")).expect("it is supported");
     let added = imported.kernels.iter_mut().map(|kernel| make_reducible(kernel.body_mut()));
     let irreducible = added.filter(|&added| added > 0).count();
     let uniform = cases.iter().filter(|case| case.program.uniform).count();

@@ -51,34 +51,34 @@ const TAIL: &str = "  end(e: i32):
 ";
 
 /// The code of a case: how it changes the value and where it goes on.
-fn write_case(text: &mut String, i: usize, cases: usize, random: &mut Random) {
+fn write_case(text: &mut String, index: usize, cases: usize, random: &mut Random) {
     let op = ["add", "xor", "mul", "sub"][random.below(4)];
     let by = 2 * random.below(500) + 3;
-    let _ = writeln!(text, "  c{i}(a{i}: i32):\n    b{i}: i32 = {op} a{i}, {by}:i32");
-    let next = if i + 1 == cases { "end".to_owned() } else { format!("c{}", i + 1) };
+    let _ = writeln!(text, "  c{index}(a{index}: i32):\n    b{index}: i32 = {op} a{index}, {by}:i32");
+    let next = if index + 1 == cases { "end".to_owned() } else { format!("c{}", index + 1) };
     let _ = match random.below(10) {
-        0..4 => writeln!(text, "    jump {next}(b{i})"),
-        4..6 => writeln!(text, "    jump end(b{i})"),
+        0..4 => writeln!(text, "    jump {next}(b{index})"),
+        4..6 => writeln!(text, "    jump end(b{index})"),
         6 => writeln!(
             text,
-            "    f{i}: i32 = and b{i}, 1:i32\n    g{i}: i1 = icmp.ne f{i}, 0:i32\n    br g{i}, {next}(b{i}), end(b{i})"
+            "    f{index}: i32 = and b{index}, 1:i32\n    g{index}: i1 = icmp.ne f{index}, 0:i32\n    br g{index}, {next}(b{index}), end(b{index})"
         ),
         7 => writeln!(
             text,
-            "    f{i}: i32 = and n, {}:i32\n    g{i}: i1 = icmp.ne f{i}, 0:i32\n    br g{i}, u{i}, {next}(b{i})\n  u{i}:\n    \
-             w{i}: i32 = add b{i}, 5:i32\n    store w{i} to q align 4\n    jump {next}(w{i})",
+            "    f{index}: i32 = and n, {}:i32\n    g{index}: i1 = icmp.ne f{index}, 0:i32\n    br g{index}, u{index}, {next}(b{index})\n  u{index}:\n    \
+             w{index}: i32 = add b{index}, 5:i32\n    store w{index} to q align 4\n    jump {next}(w{index})",
             1 << random.below(5)
         ),
-        8 if random.percent(30) => writeln!(text, "    jump out(b{i})"),
+        8 if random.percent(30) => writeln!(text, "    jump out(b{index})"),
         8 => {
-            let later = i + 1 + random.below(4);
+            let later = index + 1 + random.below(4);
             let to = if later >= cases { "end".to_owned() } else { format!("c{later}") };
-            writeln!(text, "    jump {to}(b{i})")
+            writeln!(text, "    jump {to}(b{index})")
         }
         _ => writeln!(
             text,
-            "    m{i}: i32 = and b{i}, 3:i32\n    jump l{i}(0:i32, b{i})\n  l{i}(r{i}: i32, v{i}: i32):\n    y{i}: i32 = add v{i}, \
-             r{i}\n    z{i}: i32 = add r{i}, 1:i32\n    g{i}: i1 = icmp.slt r{i}, m{i}\n    br g{i}, l{i}(z{i}, y{i}), {next}(y{i})"
+            "    m{index}: i32 = and b{index}, 3:i32\n    jump l{index}(0:i32, b{index})\n  l{index}(r{index}: i32, v{index}: i32):\n    y{index}: i32 = add v{index}, \
+             r{index}\n    z{index}: i32 = add r{index}, 1:i32\n    g{index}: i1 = icmp.slt r{index}, m{index}\n    br g{index}, l{index}(z{index}, y{index}), {next}(y{index})"
         ),
     };
 }
@@ -92,7 +92,7 @@ fn numbered(text: &str) -> String {
         ["p", "n", "ix", "by", "q", "x", "j", "a", "jj", "xj", "s", "e", "o", "i2", "t", "da", "db"];
     const NUMBERED_VALUES: [&str; 10] = ["a", "b", "f", "g", "w", "m", "r", "v", "y", "z"];
     let rename = |word: &str| -> String {
-        let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        let name = word.trim_end_matches(|character: char| character.is_ascii_digit());
         let at = |names: &[&str], name: &str| names.iter().position(|&other| other == name);
         if let Some(block) = at(&BLOCKS, word) {
             return format!("b{block}");
@@ -108,13 +108,13 @@ fn numbered(text: &str) -> String {
         }
     };
     let body = text.find("  entry").unwrap_or_default();
-    let mut out = text[..body].to_owned();
-    for part in text[body..].split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
-        let word = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-        out += &rename(word);
-        out += &part[word.len()..];
+    let mut output = text[..body].to_owned();
+    for part in text[body..].split_inclusive(|character: char| !character.is_ascii_alphanumeric()) {
+        let word = part.trim_end_matches(|character: char| !character.is_ascii_alphanumeric());
+        output += &rename(word);
+        output += &part[word.len()..];
     }
-    out
+    output
 }
 
 /// The kernel of a seed and how to launch it.
@@ -136,8 +136,8 @@ fn kernel(seed: u64) -> Generated {
         _ => format!("c{}", random.below(cases)),
     };
     let _ = writeln!(text, "    switch s [{}] default {default}(a)", keys.join(", "));
-    for i in 0..cases {
-        write_case(&mut text, i, cases, &mut random);
+    for index in 0..cases {
+        write_case(&mut text, index, cases, &mut random);
     }
     if default == "d" {
         text.push_str("  d(da: i32):\n    db: i32 = xor da, 77:i32\n    store db to q align 4\n    jump end(db)\n");

@@ -9,7 +9,7 @@ mod seeds;
 mod ways;
 
 use lockstep_ir::interp::Arg;
-use lockstep_ir::testing::{Generated, Shape, random_kernel, reduce};
+use lockstep_ir::testing::{Generated, Shape, random_kernel, reduce_kernel};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::parameters::Input;
@@ -66,7 +66,8 @@ fn buffers_of_their_own(g: &Generated) -> u32 {
         },
         _ => None,
     };
-    let count = |index| g.args.iter().filter(|arg| matches!(arg, Arg::Buffer(other) if *other == index)).count();
+    let count =
+        |index| g.args.iter().filter(|argument| matches!(argument, Arg::Buffer(other) if *other == index)).count();
     let inputs = (0..32).zip(&g.module.kernels[0].inputs);
     let own = inputs.filter(|(_, input)| buffer(input).is_some_and(|index| count(index) == 1));
     own.map(|(bit, _)| 1 << bit).sum()
@@ -103,7 +104,7 @@ fn failure(seed: u64, g: &Generated, launch: LaunchFacts, way: Way, fault: &str)
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let kind = fault.split(':').next();
-    let small = reduce(g, |g| {
+    let small = reduce_kernel(g, |g| {
         let right = expected(g).ok();
         let fault = right.and_then(|right| way.fault(g, launch, &right));
         fault.is_some_and(|fault| fault.split(':').next() == kind)

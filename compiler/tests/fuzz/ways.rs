@@ -1,8 +1,8 @@
 //! The ways to run a kernel, each of which must do what the interpreter does, one work-item after the other.
 
 use crate::code::{Code, Side};
-use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::lines::lines;
+use lockstep_ir::analysis::cfg::build_cfg;
+use lockstep_ir::analysis::no_wrap_stride::find_no_wrap_strides;
 use lockstep_ir::interp::{Memory, run_gangs, run_limited};
 use lockstep_ir::ir::{Function, InstData, Kernel, Module, Region, Value};
 use lockstep_ir::plan::{Reason, RegionPlan};
@@ -10,9 +10,9 @@ use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::Generated;
 use lockstep_ir::testing::plan_gangs;
-use lockstep_ir::transform::barriers::{barriers, barriers_within};
-use lockstep_ir::transform::shared_live::shared_live;
-use lockstep_ir::verify::{Stage, verify, verify_kernel};
+use lockstep_ir::transform::barriers::{barriers_within, cut_at_barriers};
+use lockstep_ir::transform::uniform_live_values::uniform_live_values;
+use lockstep_ir::verify::{Stage, verify_kernel, verify_module};
 use lockstep_protocol::compile_options::Bounds;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
@@ -109,11 +109,11 @@ impl Way {
 
 /// What the buffers hold when each work-item ran by itself.
 pub fn expected(g: &Generated) -> Result<Vec<Vec<u8>>, String> {
-    verify(&g.module, Stage::Imported).map_err(|errors| errors[0].to_string())?;
+    verify_module(&g.module, Stage::Imported).map_err(|errors| errors[0].to_string())?;
     let mut memory = Memory::new(g.buffers.clone());
     let name = &g.module.kernels[0].name;
     let ran = run_limited(&g.module, name, &g.range, &g.args, &mut memory, STEPS);
-    ran.map(|_| memory.buffers).map_err(|e| e.to_string())
+    ran.map(|_| memory.buffers).map_err(|error| error.to_string())
 }
 
 /// What becomes of a kernel in gangs, with versions wherever it can have some.
@@ -127,8 +127,8 @@ pub struct Planned {
 
 pub fn planned(g: &Generated) -> Planned {
     let mut kernel = g.module.kernels[0].clone();
-    barriers(&mut kernel);
-    shared_live(&g.module, &mut kernel);
+    cut_at_barriers(&mut kernel);
+    uniform_live_values(&g.module, &mut kernel);
     let plan = |versions: Versions, notes: &Notes| {
         let mut kernel = kernel.clone();
         let gangs = Gangs::of_width(WIDTH).with_versions(versions);
@@ -146,9 +146,9 @@ pub fn planned(g: &Generated) -> Planned {
     plan(Versions::Always, &notes);
     let (planned, widening) = plan(Versions::Never, &Notes::default());
     let on_lines = |(region, plan): (Region, &RegionPlan)| {
-        let f = &planned.regions[region];
-        let lines = lines(f, cfg(f).rpo(), &plan.shapes, WIDTH);
-        accesses(f).filter(|&(ptr, _)| lines[ptr].is_some()).count()
+        let function = &planned.regions[region];
+        let lines = find_no_wrap_strides(function, build_cfg(function).reverse_post_order(), &plan.shapes, WIDTH);
+        accesses(function).filter(|&(pointer, _)| lines[pointer].is_some()).count()
     };
     Planned {
         report: Report::new("", "", (WIDTH, "along x"), String::new(), notes).unwrap().to_string(),
@@ -158,11 +158,11 @@ pub fn planned(g: &Generated) -> Planned {
 }
 
 /// The addresses of a region's loads and stores, and how many elements each moves.
-fn accesses(f: &Function) -> impl Iterator<Item = (Value, usize)> {
-    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
-    insts.filter_map(|&inst| match &f.insts[inst].data {
-        InstData::Load { ptr, .. } => Some((*ptr, f.insts[inst].results.len())),
-        InstData::Store { ptr, args, .. } => Some((*ptr, args.len())),
+fn accesses(function: &Function) -> impl Iterator<Item = (Value, usize)> {
+    let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    insts.filter_map(|&inst| match &function.insts[inst].data {
+        InstData::Load { pointer, .. } => Some((*pointer, function.insts[inst].results.len())),
+        InstData::Store { pointer, arguments, .. } => Some((*pointer, arguments.len())),
         _ => None,
     })
 }
@@ -181,7 +181,7 @@ fn versioned() -> Gangs {
 
 /// Regions that barriers share as soon as a block would stand in two of them, where code has all its versions.
 pub fn bounds_of(gangs: Gangs) -> Bounds {
-    match gangs.pass(PassSwitch::AllTrue) {
+    match gangs.pass_versions(PassSwitch::CoherentBranches) {
         Versions::Always => Bounds { few_insts: 0, most_copies: 1 },
         _ => Bounds::default(),
     }
@@ -196,7 +196,7 @@ fn lockstep(
 ) -> Result<Vec<Vec<u8>>, String> {
     let mut kernel = g.module.kernels[0].clone();
     barriers_within(&mut kernel, regions);
-    shared_live(&g.module, &mut kernel);
+    uniform_live_values(&g.module, &mut kernel);
     let planned =
         plan_gangs(&g.module, &mut kernel, gangs, TargetInfo::of_bits(REGISTER_BITS), launch, &Notes::default());
     let layout = planned.map_err(|reason| reason.to_string())?.layout;
@@ -204,5 +204,5 @@ fn lockstep(
     let module = Module { kernels: vec![kernel], ..g.module.clone() };
     let mut memory = Memory::new(g.buffers.clone());
     let ran = run_gangs(&module, &module.kernels[0].name, &g.range, &g.args, &mut memory, STEPS, (lanes, layout));
-    ran.map(|_| memory.buffers).map_err(|e| format!("{e}\n{module}"))
+    ran.map(|_| memory.buffers).map_err(|error| format!("{error}\n{module}"))
 }

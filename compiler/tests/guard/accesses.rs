@@ -58,8 +58,8 @@ impl Case<'_> {
             {} I gid = get_global_id(0);\n",
             class.before
         );
-        for (i, piece) in class.pieces.iter().enumerate() {
-            if i > 0 {
+        for (position, piece) in class.pieces.iter().enumerate() {
+            if position > 0 {
                 text += "barrier(CLK_LOCAL_MEM_FENCE);\n";
             }
             let _ = writeln!(text, "{}", (condition.around)(piece));
@@ -92,7 +92,8 @@ impl Case<'_> {
         let moves: Vec<_> = (0..n).flat_map(|x| (self.class.moves)(x, n, &s)).collect();
         let read = moves.iter().flat_map(|m| &m.from).max().map_or(0, |&last| last + 1).max(n * self.class.reads);
         let written = moves.iter().map(|m| m.to + 1).max().unwrap_or(0);
-        let a: Vec<i64> = (0..read.next_multiple_of(self.class.granule)).map(|i| (i as i64 * 7 + 3) % 50).collect();
+        let a: Vec<i64> =
+            (0..read.next_multiple_of(self.class.granule)).map(|index| (index as i64 * 7 + 3) % 50).collect();
         let mut b = vec![FILL; written.next_multiple_of(self.class.granule)];
         let words = |values: &mut dyn Iterator<Item = i32>| values.flat_map(i32::to_le_bytes).collect();
         let mut memory = Memory::new(vec![
@@ -105,20 +106,22 @@ impl Case<'_> {
             let sum = m.from.iter().map(|&from| a[from]).sum::<i64>() + m.plus;
             b[m.to] = if m.adds { b[m.to] + sum } else { sum };
         }
-        let mut args: Vec<Arg> = (0..4).map(Arg::Buffer).collect();
-        args.extend([Arg::i32(n as i32), Arg::i32(launch.lo as i32)]);
+        let mut arguments: Vec<Arg> = (0..4).map(Arg::Buffer).collect();
+        arguments.extend([Arg::i32(n as i32), Arg::i32(launch.lo as i32)]);
         let mut expected = memory.buffers.clone();
         expected[1] = self.elements(&b);
         for side in [Side::Front, Side::Rear] {
             let before = memory.buffers.clone();
             let what = format!("{what}, {side:?}");
-            let ran = code.run(&what, &launch.range, &args, &mut memory, side);
+            let ran = code.run(&what, &launch.range, &arguments, &mut memory, side);
             ran.unwrap_or_else(|error| panic!("{what}: {error}\n{}", self.source()));
             if self.class.name == "vector3" {
                 // A fourth element is nobody's.
                 let size = 4 * self.bytes;
-                let fourth = |i: usize| i % size >= 3 * self.bytes;
-                (0..expected[1].len()).filter(|&i| fourth(i)).for_each(|i| memory.buffers[1][i] = expected[1][i]);
+                let fourth = |index: usize| index % size >= 3 * self.bytes;
+                (0..expected[1].len())
+                    .filter(|&index| fourth(index))
+                    .for_each(|index| memory.buffers[1][index] = expected[1][index]);
             }
             for (place, (found, expected)) in memory.buffers.iter().zip(&expected).enumerate() {
                 assert!(

@@ -4,7 +4,7 @@ use crate::build::{Launch, agree, build, ints, options};
 use crate::code::Code;
 use lockstep_ir::interp::{Arg, NdRange};
 use lockstep_ir::ir::parse_module;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::configuration::Configuration;
 
@@ -29,7 +29,7 @@ fn elements(values: impl IntoIterator<Item = i64>, bytes: usize) -> Vec<u8> {
 fn pairs(size: u64, bytes: usize) -> Vec<(i64, i64)> {
     let lowest = i64::MIN >> (64 - 8 * bytes);
     let all = [(lowest, -1), (100, 7), (5, 0), (-77, 5), (lowest, -1), (lowest, 3), (0, 0), (lowest, 0), (9, -1)];
-    (0..size as usize).map(|i| all[i * 5 % all.len()]).collect()
+    (0..size as usize).map(|index| all[index * 5 % all.len()]).collect()
 }
 
 #[test]
@@ -53,16 +53,16 @@ fn divisions() {
         for (size, local) in SIZES {
             let pairs = pairs(size, bytes);
             let lowest = i64::MIN >> (64 - 8 * bytes);
-            let good = |&(a, d): &(i64, i64)| i32::from(d != 0 && !(signed && a == lowest && d == -1));
+            let good = |&(left, d): &(i64, i64)| i32::from(d != 0 && !(signed && left == lowest && d == -1));
             let column = |of: fn(&(i64, i64)) -> i64| elements(pairs.iter().map(of), bytes);
             for (p, q) in [(lowest, -1), (1, 0)] {
                 let none = ints(pairs.iter().map(|_| 0));
                 for m in [ints(pairs.iter().map(good)), none] {
                     let b = elements((0..8 * size as i64).map(|i| i % 100), bytes);
                     let buffers = vec![column(|pair| pair.0), column(|pair| pair.1), b, m];
-                    let mut args: Vec<Arg> = (0..4).map(Arg::Buffer).collect();
-                    args.extend([p, q].map(|v| Arg::Value(elements([v], bytes))));
-                    launches.push(Launch { range: NdRange::new(&[size], &[local]), args, buffers });
+                    let mut arguments: Vec<Arg> = (0..4).map(Arg::Buffer).collect();
+                    arguments.extend([p, q].map(|v| Arg::Value(elements([v], bytes))));
+                    launches.push(Launch { range: NdRange::new(&[size], &[local]), args: arguments, buffers });
                 }
             }
         }
@@ -170,7 +170,7 @@ fn poison() {
 }
 ";
     let module = parse_module(text).unwrap_or_else(|error| panic!("{error}"));
-    verify(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    verify_module(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let launch = |(size, local): (u64, u64)| {
         let buffers = vec![
             ints((0..size as i32).map(|i| i % 3)),

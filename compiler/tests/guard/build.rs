@@ -2,11 +2,11 @@
 
 use crate::code::{Code, Side};
 use inkwell::context::Context;
-use lockstep_compiler::frontend::{FrontendConfig, built_in_library, compile, link_with, prepare};
-use lockstep_compiler::import::import;
-use lockstep_ir::interp::{Arg, Memory, NdRange, run};
+use lockstep_compiler::frontend::{FrontendConfig, built_in_library, compile_source, link_with, prepare_module};
+use lockstep_compiler::import::import_module;
+use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_ir::ir::Module;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::build_options::{BuildOptions, Stage as OptionStage};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
@@ -18,11 +18,11 @@ pub const WIDTHS: [u32; 5] = [1, 2, 4, 8, 16];
 pub fn build(source: &str) -> Module {
     let config = FrontendConfig { source_lines: true, ..FrontendConfig::default() };
     let options = BuildOptions::parse("", OptionStage::Build).unwrap();
-    let object = compile(&config, source.as_bytes(), &[], &options).unwrap_or_else(|error| panic!("{error}"));
+    let object = compile_source(&config, source.as_bytes(), &[], &options).unwrap_or_else(|error| panic!("{error}"));
     let program = link_with(&[&object], &options, &built_in_library).unwrap_or_else(|error| panic!("{error}"));
     let context = Context::create();
-    let module = import(&prepare(&context, &program).unwrap()).unwrap_or_else(|error| panic!("{error}"));
-    verify(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{module}", errors[0]));
+    let module = import_module(&prepare_module(&context, &program).unwrap()).unwrap_or_else(|error| panic!("{error}"));
+    verify_module(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{module}", errors[0]));
     module
 }
 
@@ -45,7 +45,7 @@ pub struct Launch {
 pub fn agree(module: &Module, kernel: &str, launches: &[Launch]) {
     let interpreted = |launch: &Launch| {
         let mut memory = Memory::new(launch.buffers.clone());
-        let ran = run(module, kernel, &launch.range, &launch.args, &mut memory);
+        let ran = run_kernel(module, kernel, &launch.range, &launch.args, &mut memory);
         ran.unwrap_or_else(|error| panic!("{kernel}: {error}\n{module}"));
         memory.buffers
     };

@@ -124,7 +124,7 @@ fn groups() -> Vec<Class> {
     let mut all = Vec::new();
     for (count, step) in [(2, 1), (3, 2), (4, 3), (8, 3)] {
         // In an order that is not that of memory.
-        let order: Vec<usize> = (0..count).map(|i| (i * step + 1) % count).collect();
+        let order: Vec<usize> = (0..count).map(|index| (index * step + 1) % count).collect();
         let loads: String = order.iter().map(|k| format!("$T v{k} = a[{count} * x + {k}]; ")).collect();
         let stores: String = order.iter().map(|k| format!("b[{count} * x + {k}] = v{k} + ($T)1; ")).collect();
         all.push(Class::new(
@@ -322,8 +322,8 @@ fn atomic() -> Vec<Class> {
                 "atomic_xchg",
                 "b[n + x] = atomic_xchg(b + x, a[x]);",
                 Box::new(|x, n, _| {
-                    let old = Move { to: n + x, from: Vec::new(), plus: super::accesses::FILL, adds: false };
-                    vec![Move { to: x, from: vec![x], plus: 0, adds: false }, old]
+                    let previous = Move { to: n + x, from: Vec::new(), plus: super::accesses::FILL, adds: false };
+                    vec![Move { to: x, from: vec![x], plus: 0, adds: false }, previous]
                 }),
             )
         },

@@ -75,7 +75,7 @@ pub const CONDITIONS: [Condition; 9] = [
         in_order: true,
         launches: |width, tail| {
             let size = 2 * width + tail;
-            let wild: Vec<i32> = (0..size).map(|i| if i % 2 == 0 { i32::MAX } else { i32::MIN }).collect();
+            let wild: Vec<i32> = (0..size).map(|index| if index % 2 == 0 { i32::MAX } else { i32::MIN }).collect();
             let nested = |lo, n| Launch { range: range(size, size), n, lo, m: wild.clone() };
             vec![nested(tail, width), nested(width, tail), nested(width - 1, 2)]
         },
@@ -99,10 +99,10 @@ pub const CONDITIONS: [Condition; 9] = [
         launches: |width, tail| {
             let chosen = |size: usize, is: fn(usize) -> bool| {
                 let mut n = 0;
-                let mut number = |i: usize| {
-                    let far = [i32::MAX, i32::MIN, -1, 0x7fff_fff0][i % 4];
-                    n += usize::from(is(i));
-                    if is(i) { n as i32 - 1 } else { far }
+                let mut number = |index: usize| {
+                    let far = [i32::MAX, i32::MIN, -1, 0x7fff_fff0][index % 4];
+                    n += usize::from(is(index));
+                    if is(index) { n as i32 - 1 } else { far }
                 };
                 let m = (0..size).map(&mut number).collect();
                 Launch { range: range(size, size), n, lo: 0, m }
@@ -128,11 +128,11 @@ pub const CONDITIONS: [Condition; 9] = [
         goes_on: false,
         in_order: false,
         launches: |width, tail| {
-            let ragged = |size: usize, most: usize| {
+            let ragged = |size: usize, maximum: usize| {
                 let mut n = 0;
                 let mut m = Vec::new();
-                for i in 0..size {
-                    let count = (i * 5 + tail) % (most + 1);
+                for index in 0..size {
+                    let count = (index * 5 + tail) % (maximum + 1);
                     m.extend([if count == 0 { i32::MAX } else { n }, count as i32]);
                     n += count as i32;
                 }

@@ -31,15 +31,15 @@ fn compare_at(sizes: &[(i32, u64)], patterns: &[fn(i32) -> bool], cases: &[Case]
     let module = build(&(common + &cases.iter().map(kernel).collect::<String>()));
     let launch = |is: fn(i32) -> bool, (size, local): (i32, u64), far: i64| {
         let wild = |i: i32| if is(i) { i % 4 } else { [i32::MAX, i32::MIN, -1, 0x4000_0000][i as usize % 4] };
-        let mut args: Vec<Arg> = (0..4).map(Arg::Buffer).collect();
-        args.extend([Arg::Null, Arg::Value(far.to_le_bytes().to_vec())]);
+        let mut arguments: Vec<Arg> = (0..4).map(Arg::Buffer).collect();
+        arguments.extend([Arg::Null, Arg::Value(far.to_le_bytes().to_vec())]);
         let buffers = vec![
             ints((0..size).map(|i| is(i).into())),
             ints((0..size).map(wild)),
             ints((0..size).map(|i| 3 * i + 1)),
             ints((0..size).map(|_| 9)),
         ];
-        Launch { range: NdRange::new(&[size as u64], &[local]), args, buffers }
+        Launch { range: NdRange::new(&[size as u64], &[local]), args: arguments, buffers }
     };
     let mut launches = Vec::new();
     for (n, &is) in patterns.iter().enumerate() {

@@ -15,7 +15,7 @@ pub fn run(
     module: &Module,
     kernel: &str,
     range: &NdRange,
-    args: &[Arg],
+    arguments: &[Arg],
     memory: &mut Memory,
     opt_disable: bool,
 ) -> Result<Report, String> {
@@ -24,7 +24,7 @@ pub fn run(
         false => LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size),
     };
     let options = CompileOptions { opt_disable, launch, ..CompileOptions::default() };
-    run_with(options, module, kernel, range, args, memory).map(|(report, _)| report)
+    run_with(options, module, kernel, range, arguments, memory).map(|(report, _)| report)
 }
 
 /// Compiles a kernel and runs it over a range. Buffers and program-scope variables change as in the
@@ -34,16 +34,16 @@ pub fn run_with(
     module: &Module,
     kernel: &str,
     range: &NdRange,
-    args: &[Arg],
+    arguments: &[Arg],
     memory: &mut Memory,
 ) -> Result<(Report, Option<Reason>), String> {
     let dump = std::env::var_os("LOCKSTEP_TEST_DUMP").map(Into::into);
     let name = format!("{kernel}, {options:?}");
     let code = Code::compile(module, kernel, &CompileOptions { dump, ..options })?;
     let before = memory.clone();
-    let report = code.run(&name, range, args, memory, Side::Rear)?;
+    let report = code.run(&name, range, arguments, memory, Side::Rear)?;
     let mut again = before;
-    code.run(&name, range, args, &mut again, Side::Front)?;
+    code.run(&name, range, arguments, &mut again, Side::Front)?;
     // Variables may hold addresses.
     if again.buffers != memory.buffers {
         return Err("what the code does depends on where memory lies".to_string());

@@ -91,9 +91,9 @@ unsafe fn create(
     check_host_pointer(flags, host_ptr)?;
     // "CL_INVALID_BUFFER_SIZE […] if host_ptr is a pointer returned by clSVMAlloc and size is greater than the size passed to
     // clSVMAlloc"; likewise from the middle of such memory.
-    let shared = svm::find(host_ptr as usize).filter(|found| found.is_svm());
+    let shared = svm::find_allocation(host_ptr as usize).filter(|found| found.is_svm());
     ensure!(
-        shared.is_none_or(|found| found.contains(host_ptr as usize, size)),
+        shared.is_none_or(|found| found.contains_range(host_ptr as usize, size)),
         CL_INVALID_BUFFER_SIZE,
         "a buffer of {size} bytes is larger than the shared virtual memory at host_ptr {host_ptr:p}"
     );
@@ -103,7 +103,7 @@ unsafe fn create(
     handle::publish(unsafe { Memory::new(context, flags, size, host_ptr.cast(), properties)? })
 }
 
-/// `clCreateBuffer`.
+/// `clCreateBuffer`: makes a buffer, with or without the application's bytes.
 #[entry_point(clCreateBuffer)]
 pub unsafe fn create_buffer(
     context: cl_context,
@@ -142,7 +142,7 @@ unsafe fn read_properties(properties: *const cl_mem_properties) -> Result<Vec<cl
     unsafe { property_list::read(properties, CL_INVALID_PROPERTY, take) }
 }
 
-/// `clCreateBufferWithProperties`.
+/// `clCreateBufferWithProperties`: makes a buffer that has a list of properties.
 #[entry_point(clCreateBufferWithProperties)]
 pub unsafe fn create_buffer_with_properties(
     context: cl_context,
@@ -187,7 +187,7 @@ pub fn sub_buffer_flags(flags: cl_mem_flags, parent: cl_mem_flags) -> Result<cl_
     Ok(flags | inherited(KERNEL) | inherited(HOST) | parent & POINTER)
 }
 
-/// `clCreateSubBuffer`.
+/// `clCreateSubBuffer`: makes a part of a buffer an object of its own.
 #[entry_point(clCreateSubBuffer)]
 pub unsafe fn create_sub_buffer(
     buffer: cl_mem,
@@ -198,7 +198,7 @@ pub unsafe fn create_sub_buffer(
     // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object [or] is a sub-buffer object."
     let parent = handle::get::<Memory>(buffer)?;
     ensure!(parent.is_buffer(), CL_INVALID_MEM_OBJECT, "{buffer:p} is {}, not a buffer", kind_of(&parent));
-    ensure!(parent.whole().is_none(), CL_INVALID_MEM_OBJECT, "buffer {buffer:p} is a sub-buffer itself");
+    ensure!(parent.parent_buffer().is_none(), CL_INVALID_MEM_OBJECT, "buffer {buffer:p} is a sub-buffer itself");
     let flags = sub_buffer_flags(flags, parent.flags())?;
     // "CL_INVALID_VALUE [...] if the value specified in buffer_create_type is not valid [or] if buffer_create_info
     // is NULL".
@@ -222,7 +222,7 @@ pub unsafe fn create_sub_buffer(
         "a sub-buffer from {} on; multiples of {BASE_ALIGNMENT} bytes are allowed",
         region.origin
     );
-    handle::publish(parent.part(flags, region.origin, region.size)?)
+    handle::publish(parent.sub_buffer(flags, region.origin, region.size)?)
 }
 
 /// A buffer to be used with a queue of this context.

@@ -27,7 +27,7 @@ use crate::{fork, property_list};
 /// The number of OpenCL's own headers; that of opencl-sys 0.6.5 is another.
 const CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR: cl_command_buffer_properties_khr = 0x12B7;
 
-/// `clCreateCommandBufferKHR`.
+/// `clCreateCommandBufferKHR`: makes an empty command buffer for one queue.
 #[entry_point(clCreateCommandBufferKHR)]
 pub unsafe fn create_command_buffer(
     num_queues: cl_uint,
@@ -72,7 +72,7 @@ unsafe fn read_properties(
 /// `clFinalizeCommandBufferKHR`: "CL_INVALID_OPERATION if command_buffer is not in the Recording state."
 #[entry_point(clFinalizeCommandBufferKHR)]
 pub fn finalize_command_buffer(command_buffer: cl_command_buffer_khr) -> Result<()> {
-    handle::get::<CommandBuffer>(command_buffer)?.finalize()
+    handle::get::<CommandBuffer>(command_buffer)?.end_recording()
 }
 
 /// `clRetainCommandBufferKHR`: "CL_INVALID_COMMAND_BUFFER_KHR if command_buffer is not a valid command-buffer."
@@ -87,7 +87,7 @@ pub fn release_command_buffer(command_buffer: cl_command_buffer_khr) -> Result<(
     handle::release::<CommandBuffer>(command_buffer)
 }
 
-/// `clEnqueueCommandBufferKHR`.
+/// `clEnqueueCommandBufferKHR`: enqueues the commands that a buffer has recorded.
 #[entry_point(clEnqueueCommandBufferKHR)]
 pub unsafe fn enqueue_command_buffer(
     num_queues: cl_uint,
@@ -114,12 +114,12 @@ pub unsafe fn enqueue_command_buffer(
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         let run = buffer.prepare_run()?;
         let whole = publish_event(&queue, CL_COMMAND_COMMAND_BUFFER_KHR, event)?;
-        run.enqueue(&queue, waits, whole);
+        run.enqueue_commands(&queue, waits, whole);
         Ok(())
     }
 }
 
-/// `clGetCommandBufferInfoKHR`.
+/// `clGetCommandBufferInfoKHR`: answers questions about a command buffer.
 #[entry_point(clGetCommandBufferInfoKHR)]
 pub unsafe fn get_command_buffer_info(
     command_buffer: cl_command_buffer_khr,

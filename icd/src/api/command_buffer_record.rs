@@ -47,10 +47,10 @@ impl Recording {
     unsafe fn record_transfer(self, check: impl FnOnce(&Arc<Context>) -> Result<Transfer>) -> Result<()> {
         // SAFETY: the same contract.
         unsafe {
-            let (buffer, waits) = self.check()?;
+            let (buffer, waits) = self.check_common()?;
             self.check_immutable()?;
             let transfer = check(buffer.context())?;
-            self.record(&buffer, waits, RecordedCommand::Transfer(Arc::new(transfer)))
+            self.record_checked(&buffer, waits, RecordedCommand::Transfer(Arc::new(transfer)))
         }
     }
 
@@ -61,9 +61,9 @@ impl Recording {
     unsafe fn record_barrier(self) -> Result<()> {
         // SAFETY: the same contract.
         unsafe {
-            let (buffer, waits) = self.check()?;
+            let (buffer, waits) = self.check_common()?;
             self.check_immutable()?;
-            self.record(&buffer, waits, RecordedCommand::Barrier)
+            self.record_checked(&buffer, waits, RecordedCommand::Barrier)
         }
     }
 
@@ -74,11 +74,11 @@ impl Recording {
     unsafe fn record_launch(self, call: LaunchCall) -> Result<()> {
         // SAFETY: the same contract.
         unsafe {
-            let (buffer, waits) = self.check()?;
+            let (buffer, waits) = self.check_common()?;
             let launch = check_launch(&buffer, self.properties, call)?;
             let handle = handle::publish(launch.clone())?;
             let launch = Retained::adopt(launch, |launch| &launch.api);
-            self.record(&buffer, waits, RecordedCommand::Launch(launch))?;
+            self.record_checked(&buffer, waits, RecordedCommand::Launch(launch))?;
             if !self.handle.is_null() {
                 self.handle.write(handle);
             }
@@ -90,7 +90,7 @@ impl Recording {
     ///
     /// # Safety
     /// The list is as the extension says.
-    unsafe fn check(&self) -> Result<(Arc<CommandBuffer>, Vec<cl_sync_point_khr>)> {
+    unsafe fn check_common(&self) -> Result<(Arc<CommandBuffer>, Vec<cl_sync_point_khr>)> {
         let buffer = handle::get::<CommandBuffer>(self.buffer)?;
         fork::check()?;
         // "CL_INVALID_COMMAND_QUEUE if […] command_queue is not NULL."
@@ -123,13 +123,13 @@ impl Recording {
     ///
     /// # Safety
     /// `sync_point` is null or may be written.
-    unsafe fn record(
+    unsafe fn record_checked(
         &self,
         buffer: &CommandBuffer,
         waits: Vec<cl_sync_point_khr>,
         command: RecordedCommand,
     ) -> Result<()> {
-        let number = buffer.record(waits, command)?;
+        let number = buffer.record_command(waits, command)?;
         if !self.sync_point.is_null() {
             // SAFETY: not null, so the caller vouches for it.
             unsafe { self.sync_point.write(number) };
@@ -272,7 +272,7 @@ recorded!(
     |_| svm_transfer::check_fill(CL_COMMAND_SVM_MEMFILL, svm_ptr, pattern, pattern_size, size)
 );
 
-/// `clCommandNDRangeKernelKHR`.
+/// `clCommandNDRangeKernelKHR`: records a launch of a kernel.
 #[entry_point(clCommandNDRangeKernelKHR)]
 pub unsafe fn command_nd_range_kernel(
     command_buffer: cl_command_buffer_khr,

@@ -80,7 +80,7 @@ fn error_callback(notify: Notify, user_data: *mut c_void) -> Result<Option<Error
     }))
 }
 
-/// `clCreateContext`.
+/// `clCreateContext`: makes a context of the devices that are listed.
 #[entry_point(clCreateContext)]
 pub unsafe fn create_context(
     properties: *const cl_context_properties,
@@ -107,7 +107,7 @@ pub unsafe fn create_context(
     handle::publish(Context::new(devices, properties, on_error))
 }
 
-/// `clCreateContextFromType`.
+/// `clCreateContextFromType`: makes a context of the devices of a type.
 #[entry_point(clCreateContextFromType)]
 pub unsafe fn create_context_from_type(
     properties: *const cl_context_properties,
@@ -134,7 +134,7 @@ pub fn release_context(context: cl_context) -> Result<()> {
     handle::release::<Context>(context)
 }
 
-/// `clSetContextDestructorCallback`.
+/// `clSetContextDestructorCallback`: registers what is called when a context is destroyed.
 #[entry_point(clSetContextDestructorCallback)]
 pub fn set_context_destructor_callback(
     context: cl_context,
@@ -151,7 +151,7 @@ pub fn set_context_destructor_callback(
     Ok(())
 }
 
-/// `clGetContextInfo`.
+/// `clGetContextInfo`: answers questions about a context.
 #[entry_point(clGetContextInfo)]
 pub unsafe fn get_context_info(
     context: cl_context,

@@ -40,7 +40,7 @@ pub fn devices_of_type(platform: cl_platform_id, device_type: cl_device_type) ->
     Ok(vec![platform.device().clone()])
 }
 
-/// `clGetDeviceIDs`.
+/// `clGetDeviceIDs`: lists the platform's devices of a type.
 #[entry_point(clGetDeviceIDs)]
 pub unsafe fn get_device_ids(
     platform: cl_platform_id,
@@ -80,7 +80,7 @@ pub unsafe fn get_device_and_host_timer(
     // "CL_INVALID_VALUE if host_timestamp or device_timestamp is NULL."
     ensure!(!device_timestamp.is_null(), CL_INVALID_VALUE, "device_timestamp is NULL");
     ensure!(!host_timestamp.is_null(), CL_INVALID_VALUE, "host_timestamp is NULL");
-    let now = clock::now();
+    let now = clock::now_nanoseconds();
     // SAFETY: not null, so the caller vouches for them.
     unsafe {
         device_timestamp.write(now);
@@ -89,7 +89,7 @@ pub unsafe fn get_device_and_host_timer(
     Ok(())
 }
 
-/// `clGetHostTimer`.
+/// `clGetHostTimer`: reads the host's clock, in nanoseconds.
 #[entry_point(clGetHostTimer)]
 pub unsafe fn get_host_timer(device: cl_device_id, host_timestamp: *mut cl_ulong) -> Result<()> {
     // "CL_INVALID_DEVICE if device is not a valid device."
@@ -97,6 +97,6 @@ pub unsafe fn get_host_timer(device: cl_device_id, host_timestamp: *mut cl_ulong
     // "CL_INVALID_VALUE if host_timestamp is NULL."
     ensure!(!host_timestamp.is_null(), CL_INVALID_VALUE, "host_timestamp is NULL");
     // SAFETY: not null, so the caller vouches for it.
-    unsafe { host_timestamp.write(clock::now()) };
+    unsafe { host_timestamp.write(clock::now_nanoseconds()) };
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::api::{extension_info, sub_device, svm, usm};
 use crate::handle;
 use crate::info::{self, Info};
 
-/// `clGetDeviceInfo`.
+/// `clGetDeviceInfo`: answers questions about a device.
 #[entry_point(clGetDeviceInfo)]
 pub unsafe fn get_device_info(
     device: cl_device_id,
@@ -27,20 +27,20 @@ pub unsafe fn get_device_info(
     // SAFETY: the caller vouches for the pointers.
     let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
     // "CL_INVALID_VALUE if param_name is not one of the supported values".
-    identity(&device, param_name, info)
-        .or_else(|| execution(&device, param_name, info))
-        .or_else(|| memory(&device, param_name, info))
+    identity_info(&device, param_name, info)
+        .or_else(|| execution_info(&device, param_name, info))
+        .or_else(|| memory_info(&device, param_name, info))
         .or_else(|| usm::of_device(param_name, info))
         .or_else(|| extension_info::of_device(&device, param_name, info))
-        .or_else(|| images(param_name, info))
-        .or_else(|| arithmetic(&device, param_name, info))
-        .or_else(|| language(param_name, info))
-        .or_else(|| absent(param_name, info))
+        .or_else(|| image_info(param_name, info))
+        .or_else(|| arithmetic_info(&device, param_name, info))
+        .or_else(|| language_info(param_name, info))
+        .or_else(|| absent_info(param_name, info))
         .unwrap_or_else(|| info::unknown(param_name))
 }
 
 /// What it is.
-fn identity(device: &Arc<Device>, name: cl_device_info, info: Info) -> Option<Result<()>> {
+fn identity_info(device: &Arc<Device>, name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
         CL_DEVICE_TYPE => info.value::<cl_device_type>(CL_DEVICE_TYPE_CPU),
         CL_DEVICE_NAME => info.string(device.name()),
@@ -49,7 +49,7 @@ fn identity(device: &Arc<Device>, name: cl_device_info, info: Info) -> Option<Re
         CL_DEVICE_PLATFORM => platform_handle().and_then(|platform| info.value(platform)),
         CL_DEVICE_PROFILE => info.string("FULL_PROFILE"),
         CL_DEVICE_VERSION => info.string(&format!("OpenCL 3.0 {NAME} {DRIVER_VERSION}")),
-        CL_DEVICE_NUMERIC_VERSION => info.value(extensions::version(3, 0, 0)),
+        CL_DEVICE_NUMERIC_VERSION => info.value(extensions::pack_version(3, 0, 0)),
         CL_DRIVER_VERSION => info.string(DRIVER_VERSION),
         // No suite of the Khronos Group has been passed officially, said in the form of a version: vYYYY-MM-DD-XX.
         CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string("v0000-01-01-00"),
@@ -69,7 +69,7 @@ fn identity(device: &Arc<Device>, name: cl_device_info, info: Info) -> Option<Re
 }
 
 /// How it executes.
-fn execution(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()>> {
+fn execution_info(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()>> {
     const HOST_QUEUE: cl_command_queue_properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
     Some(match name {
         CL_DEVICE_MAX_COMPUTE_UNITS => info.value::<cl_uint>(device.compute_units()),
@@ -78,7 +78,7 @@ fn execution(device: &Device, name: cl_device_info, info: Info) -> Option<Result
         CL_DEVICE_MAX_WORK_ITEM_SIZES => info.value([device::MAX_WORK_GROUP_SIZE; 3]),
         CL_DEVICE_MAX_WORK_GROUP_SIZE => info.value::<usize>(device::MAX_WORK_GROUP_SIZE),
         // Neighbouring work-items share a vector register.
-        CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value::<usize>(device.lanes()),
+        CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => info.value::<usize>(device.lane_count()),
         CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT => info.bool(true),
         CL_DEVICE_EXECUTION_CAPABILITIES => {
             info.value::<cl_device_exec_capabilities>(CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL)
@@ -93,8 +93,8 @@ fn execution(device: &Device, name: cl_device_info, info: Info) -> Option<Result
     })
 }
 
-/// Its memory.
-fn memory(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()>> {
+/// What memory it has.
+fn memory_info(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
         CL_DEVICE_ADDRESS_BITS => info.value::<cl_uint>(usize::BITS),
         CL_DEVICE_ENDIAN_LITTLE => info.bool(cfg!(target_endian = "little")),
@@ -128,7 +128,7 @@ fn memory(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()
 }
 
 /// Its images; without support for them, "the minimum value" of all this is 0.
-fn images(name: cl_device_info, info: Info) -> Option<Result<()>> {
+fn image_info(name: cl_device_info, info: Info) -> Option<Result<()>> {
     let number = |value: cl_uint| info.value::<cl_uint>(if device::has_images() { value } else { 0 });
     let size = |value: usize| info.value::<usize>(if device::has_images() { value } else { 0 });
     Some(match name {
@@ -147,8 +147,8 @@ fn images(name: cl_device_info, info: Info) -> Option<Result<()>> {
     })
 }
 
-/// Its numbers.
-fn arithmetic(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()>> {
+/// What its arithmetic does.
+fn arithmetic_info(device: &Device, name: cl_device_info, info: Info) -> Option<Result<()>> {
     let double = cl_uint::from(has_extension("cl_khr_fp64"));
     let half = cl_uint::from(has_extension("cl_khr_fp16"));
     Some(match name {
@@ -174,15 +174,15 @@ fn arithmetic(device: &Device, name: cl_device_info, info: Info) -> Option<Resul
 }
 
 /// What the language offers.
-fn language(name: cl_device_info, info: Info) -> Option<Result<()>> {
+fn language_info(name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
         // "the highest fully backwards compatible OpenCL C version": 3.0 need not take what 2.0 took.
         CL_DEVICE_OPENCL_C_VERSION => info.string(&format!("OpenCL C 1.2 {}", NAME)),
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => info.slice(&extensions::language_versions()),
-        CL_DEVICE_OPENCL_C_FEATURES => info.slice(&extensions::features()),
-        CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => info.value(atomics(0)),
+        CL_DEVICE_OPENCL_C_FEATURES => info.slice(&extensions::feature_versions()),
+        CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => info.value(atomic_capabilities(0)),
         CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => {
-            info.value(atomics(CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM))
+            info.value(atomic_capabilities(CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM))
         }
         CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT => info.bool(has_feature("__opencl_c_generic_address_space")),
         CL_DEVICE_MAX_NUM_SUB_GROUPS => info.value(device::MAX_NUM_SUB_GROUPS),
@@ -200,7 +200,7 @@ fn language(name: cl_device_info, info: Info) -> Option<Result<()>> {
 }
 
 /// The atomic orders and scopes that the features name, with what every device has and `more`.
-fn atomics(more: cl_device_atomic_capabilities) -> cl_device_atomic_capabilities {
+fn atomic_capabilities(more: cl_device_atomic_capabilities) -> cl_device_atomic_capabilities {
     let optional = [
         ("__opencl_c_atomic_order_acq_rel", CL_DEVICE_ATOMIC_ORDER_ACQ_REL),
         ("__opencl_c_atomic_order_seq_cst", CL_DEVICE_ATOMIC_ORDER_SEQ_CST),
@@ -214,7 +214,7 @@ fn atomics(more: cl_device_atomic_capabilities) -> cl_device_atomic_capabilities
 }
 
 /// What it does not have: queues of its own, intermediate languages.
-fn absent(name: cl_device_info, info: Info) -> Option<Result<()>> {
+fn absent_info(name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
         CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
         | CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE

@@ -125,9 +125,9 @@ pub unsafe fn enqueue(
         None if blocking => Some(Event::of_command(queue, kind)),
         published => published,
     };
-    queue.enqueue(Command { kind, waits, work, event: event.clone(), whole: None });
+    queue.enqueue_command(Command { kind, waits, work, event: event.clone(), whole: None });
     let Some(event) = event.filter(|_| blocking) else { return Ok(()) };
-    event.wait();
+    event.wait_until_ended();
     let status = event.status();
     if status < CL_COMPLETE && !event_out.is_null() {
         // "If [...] the enqueue is unsuccessful, no event will be created".

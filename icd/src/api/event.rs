@@ -22,14 +22,14 @@ use crate::info::{self, Info};
 use crate::user::UserData;
 use crate::{fork, handle};
 
-/// `clCreateUserEvent`.
+/// `clCreateUserEvent`: makes an event that the application ends.
 #[entry_point(clCreateUserEvent)]
 pub fn create_user_event(context: cl_context) -> Result<cl_event> {
     // "CL_INVALID_CONTEXT if context is not a valid context."
-    handle::publish(Event::user(handle::get::<Context>(context)?))
+    handle::publish(Event::new_user_event(handle::get::<Context>(context)?))
 }
 
-/// `clSetUserEventStatus`.
+/// `clSetUserEventStatus`: ends a user event, well or with an error.
 #[entry_point(clSetUserEventStatus)]
 pub fn set_user_event_status(event: cl_event, execution_status: cl_int) -> Result<()> {
     // "CL_INVALID_EVENT if event is not a valid user event object."
@@ -51,7 +51,7 @@ pub fn set_user_event_status(event: cl_event, execution_status: cl_int) -> Resul
     event.set_user_status(execution_status)
 }
 
-/// `clWaitForEvents`.
+/// `clWaitForEvents`: waits until all events of a list have ended.
 #[entry_point(clWaitForEvents)]
 pub unsafe fn wait_for_events(num_events: cl_uint, event_list: *const cl_event) -> Result<()> {
     // "CL_INVALID_VALUE if num_events is zero or event_list is NULL."
@@ -65,9 +65,9 @@ pub unsafe fn wait_for_events(num_events: cl_uint, event_list: *const cl_event) 
     // This thread executes what the first waits for; the others' queues get on meanwhile.
     let first = events[0].queue().map(Arc::as_ptr);
     for event in events.iter().filter(|event| event.queue().map(Arc::as_ptr) != first) {
-        event.flush();
+        event.flush_queue();
     }
-    events.iter().for_each(|event| event.wait());
+    events.iter().for_each(|event| event.wait_until_ended());
     check_success(&events)
 }
 
@@ -87,7 +87,7 @@ pub fn check_success(events: &[Arc<Event>]) -> Result<()> {
     Ok(())
 }
 
-/// `clGetEventInfo`.
+/// `clGetEventInfo`: answers questions about an event.
 #[entry_point(clGetEventInfo)]
 pub unsafe fn get_event_info(
     event: cl_event,
@@ -108,7 +108,7 @@ pub unsafe fn get_event_info(
             let status = event.status();
             // Who asks again and again would wait for ever for a command that nobody has flushed.
             if fork::check().is_ok() {
-                event.flush();
+                event.flush_queue();
             }
             info.value(status)
         }
@@ -118,7 +118,7 @@ pub unsafe fn get_event_info(
     }
 }
 
-/// `clSetEventCallback`.
+/// `clSetEventCallback`: registers what is called when an event reaches a status.
 #[entry_point(clSetEventCallback)]
 pub fn set_event_callback(
     event: cl_event,
@@ -147,7 +147,7 @@ pub fn set_event_callback(
     };
     object.on_status(command_exec_callback_type, Box::new(callback));
     // Who waits to be called makes no further call: the command must not wait for one.
-    object.flush();
+    object.flush_queue();
     Ok(())
 }
 
@@ -163,7 +163,7 @@ pub fn release_event(event: cl_event) -> Result<()> {
     handle::release::<Event>(event)
 }
 
-/// `clGetEventProfilingInfo`.
+/// `clGetEventProfilingInfo`: tells when a command was queued, submitted, started and ended.
 #[entry_point(clGetEventProfilingInfo)]
 pub unsafe fn get_event_profiling_info(
     event: cl_event,
@@ -179,12 +179,12 @@ pub unsafe fn get_event_profiling_info(
     // object."
     let queue = event.queue().ok_or_else(|| error!(CL_PROFILING_INFO_NOT_AVAILABLE, "it is a user event"))?;
     ensure!(
-        queue.profiles(),
+        queue.records_times(),
         CL_PROFILING_INFO_NOT_AVAILABLE,
         "the command's queue was created without CL_QUEUE_PROFILING_ENABLE"
     );
     let status = event.status();
-    let times = event.times().filter(|_| status == CL_COMPLETE);
+    let times = event.profiling_times().filter(|_| status == CL_COMPLETE);
     let [queued, submitted, started, ended] = times.ok_or_else(|| {
         let status = CodeName(status);
         error!(CL_PROFILING_INFO_NOT_AVAILABLE, "the command's execution status is {status}, not CL_COMPLETE")

@@ -23,9 +23,9 @@ use crate::info::Info;
 
 /// `CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT`: the headers' crate lacks cl_ext_float_atomics.
 const SINGLE_FLOAT_ATOMICS: cl_device_info = 0x4231;
-/// `CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT`.
+/// Asks which atomics of doubles there are (`CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT`).
 const DOUBLE_FLOAT_ATOMICS: cl_device_info = 0x4232;
-/// `CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT`.
+/// Asks which atomics of halves there are (`CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT`).
 const HALF_FLOAT_ATOMICS: cl_device_info = 0x4233;
 /// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`: everything, in both kinds of memory.
 const ALL_FLOAT_ATOMICS: cl_bitfield = 0b111 | 0b111 << 16;
@@ -61,7 +61,7 @@ pub fn of_device(device: &Device, name: cl_device_info, info: Info) -> Option<Re
         CL_DEVICE_LUID_KHR => info.value([0_u8; CL_LUID_SIZE_KHR]),
         CL_DEVICE_NODE_MASK_KHR => info.value::<cl_uint>(0),
         // cl_khr_extended_versioning, of which the core has the rest; the version of CL_DEVICE_OPENCL_C_VERSION.
-        CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(extensions::version(1, 2, 0)),
+        CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => info.value(extensions::pack_version(1, 2, 0)),
         // cl_khr_integer_dot_product
         CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR => info.value(
             CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR | CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR,

@@ -39,7 +39,7 @@ fn image_of(object: cl_mem, memory: &Memory) -> Result<&Image> {
     memory.image().ok_or_else(|| error!(CL_INVALID_MEM_OBJECT, "{object:p} is {}, not an image", kind_of(memory)))
 }
 
-/// `clGetSupportedImageFormats`.
+/// `clGetSupportedImageFormats`: lists the formats that images of a type can have.
 #[entry_point(clGetSupportedImageFormats)]
 pub unsafe fn get_supported_image_formats(
     context: cl_context,
@@ -58,8 +58,10 @@ pub unsafe fn get_supported_image_formats(
     let has_room = image_formats.is_null() || num_entries > 0;
     ensure!(has_room, CL_INVALID_VALUE, "num_entries is 0, and image_formats is not NULL");
     let only_read = flags & CL_MEM_READ_ONLY != 0;
-    let formats: Vec<_> = image_format::all()
-        .filter(|format| device::has_images() && format.suits(image_type) && (only_read || format.is_writable()))
+    let formats: Vec<_> = image_format::all_formats()
+        .filter(|format| {
+            device::has_images() && format.suits_image_type(image_type) && (only_read || format.is_writable())
+        })
         .map(|format| cl_image_format { image_channel_order: format.order, image_channel_data_type: format.data_type })
         .collect();
     if !image_formats.is_null() {
@@ -75,7 +77,7 @@ pub unsafe fn get_supported_image_formats(
     Ok(())
 }
 
-/// `clGetImageInfo`.
+/// `clGetImageInfo`: answers questions about an image.
 #[entry_point(clGetImageInfo)]
 pub unsafe fn get_image_info(
     image: cl_mem,
@@ -95,7 +97,7 @@ pub unsafe fn get_image_info(
             image_channel_order: image.format.order,
             image_channel_data_type: image.format.data_type,
         }),
-        CL_IMAGE_ELEMENT_SIZE => info.value(image.format.size()),
+        CL_IMAGE_ELEMENT_SIZE => info.value(image.format.element_size()),
         CL_IMAGE_ROW_PITCH => info.value(image.row_pitch),
         CL_IMAGE_SLICE_PITCH => info.value(where_it_counts(image.has_slices(), image.slice_pitch)),
         CL_IMAGE_WIDTH => info.value(image.width),

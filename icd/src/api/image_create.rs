@@ -62,7 +62,7 @@ impl Request {
         let (levels, samples) = (desc.num_mip_levels, desc.num_samples);
         ensure!(levels == 0, CL_INVALID_IMAGE_DESCRIPTOR, "num_mip_levels is {levels}; 0 is allowed");
         ensure!(samples == 0, CL_INVALID_IMAGE_DESCRIPTOR, "num_samples is {samples}; 0 is allowed");
-        let image = sizes(desc, format);
+        let image = counted_sizes(desc, format);
         // "CL_INVALID_IMAGE_SIZE if the image dimensions specified in image_desc are not valid or exceed the maximum
         // image dimensions".
         let Image { width, height, depth, layers, .. } = image;
@@ -108,7 +108,7 @@ impl Request {
     /// Creates an image of another object's bytes.
     fn create_from(self, desc: &cl_image_desc, image: Image) -> Result<*mut c_void> {
         let parent = handle::get::<Memory>(desc.buffer);
-        let parent = parent.map_err(|error| error.with_code(CL_INVALID_IMAGE_DESCRIPTOR).about("mem_object"))?;
+        let parent = parent.map_err(|error| error.with_code(CL_INVALID_IMAGE_DESCRIPTOR).with_subject("mem_object"))?;
         check_context(parent.context(), &self.context, "mem_object")?;
         ensure!(parent.pipe().is_none(), CL_INVALID_IMAGE_DESCRIPTOR, "mem_object is a pipe");
         let flags = sub_buffer_flags(self.flags, parent.flags())?;
@@ -130,7 +130,7 @@ impl Request {
                 let image = with_pitches(image, [row, 0], CL_INVALID_IMAGE_FORMAT_DESCRIPTOR)?;
                 // "image_width times size of element in bytes must be at most the size of the buffer object"; "the
                 // image_row_pitch times image_height must be at most the size of the buffer object".
-                let (bytes, most) = (image.bytes(), parent.size());
+                let (bytes, most) = (image.byte_size(), parent.size());
                 ensure!(bytes <= most, CL_INVALID_IMAGE_SIZE, "an image of {bytes} bytes in a buffer of {most}");
                 image
             }
@@ -184,7 +184,7 @@ impl Request {
             }
         };
         check_format(format, kind)?;
-        handle::publish(parent.view(flags, image, self.properties)?)
+        handle::publish(parent.image_view(flags, image, self.properties)?)
     }
 }
 
@@ -197,7 +197,7 @@ fn check_support() -> Result<()> {
 /// "CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format".
 fn check_format(format: Format, kind: cl_mem_object_type) -> Result<()> {
     ensure!(
-        format.is_supported() && format.suits(kind),
+        format.is_supported() && format.suits_image_type(kind),
         CL_IMAGE_FORMAT_NOT_SUPPORTED,
         "images of type {kind:#x} with channel order {:#x} and data type {:#x} are not supported",
         format.order,
@@ -210,14 +210,14 @@ fn check_format(format: Format, kind: cl_mem_object_type) -> Result<()> {
 fn with_pitches(image: Image, [row, slice]: [usize; 2], code: cl_int) -> Result<Image> {
     let Image { width, height, format, .. } = image;
     let wrong = || {
-        let size = format.size();
+        let size = format.element_size();
         error!(code, "row pitch {row} and slice pitch {slice} do not fit {width} x {height} elements of {size} bytes")
     };
     image.with_pitches(row, slice).ok_or_else(wrong)
 }
 
 /// The sizes that count for the type; the others are 1.
-fn sizes(desc: &cl_image_desc, format: Format) -> Image {
+fn counted_sizes(desc: &cl_image_desc, format: Format) -> Image {
     let kind = desc.image_type;
     let rows = matches!(kind, CL_MEM_OBJECT_IMAGE2D | CL_MEM_OBJECT_IMAGE2D_ARRAY | CL_MEM_OBJECT_IMAGE3D);
     let layers = matches!(kind, CL_MEM_OBJECT_IMAGE1D_ARRAY | CL_MEM_OBJECT_IMAGE2D_ARRAY);
@@ -233,7 +233,7 @@ fn sizes(desc: &cl_image_desc, format: Format) -> Image {
     }
 }
 
-/// `clCreateImage`.
+/// `clCreateImage`: makes an image from a format and a descriptor.
 #[entry_point(clCreateImage)]
 pub unsafe fn create_image(
     context: cl_context,
@@ -246,7 +246,7 @@ pub unsafe fn create_image(
     unsafe { create_image_with_properties(context, std::ptr::null(), flags, image_format, image_desc, host_ptr) }
 }
 
-/// `clCreateImageWithProperties`.
+/// `clCreateImageWithProperties`: makes an image that has a list of properties.
 #[entry_point(clCreateImageWithProperties)]
 pub unsafe fn create_image_with_properties(
     context: cl_context,
@@ -281,7 +281,7 @@ pub unsafe fn create_image_with_properties(
 }
 
 /// A descriptor of nothing but type and sizes.
-fn descriptor(image_type: cl_mem_object_type, sizes: [usize; 3], pitches: [usize; 2]) -> cl_image_desc {
+fn describe_image(image_type: cl_mem_object_type, sizes: [usize; 3], pitches: [usize; 2]) -> cl_image_desc {
     cl_image_desc {
         image_type,
         image_width: sizes[0],
@@ -296,7 +296,7 @@ fn descriptor(image_type: cl_mem_object_type, sizes: [usize; 3], pitches: [usize
     }
 }
 
-/// `clCreateImage2D`.
+/// `clCreateImage2D`: makes an image of two dimensions, as OpenCL 1.1 had it.
 #[entry_point(clCreateImage2D)]
 pub unsafe fn create_image_2d(
     context: cl_context,
@@ -309,13 +309,13 @@ pub unsafe fn create_image_2d(
 ) -> Result<cl_mem> {
     let context = handle::get::<Context>(context)?;
     let request = Request { context, properties: Vec::new(), flags, format: image_format, host_ptr };
-    let desc = descriptor(CL_MEM_OBJECT_IMAGE2D, [image_width, image_height, 1], [image_row_pitch, 0]);
+    let desc = describe_image(CL_MEM_OBJECT_IMAGE2D, [image_width, image_height, 1], [image_row_pitch, 0]);
     // "CL_INVALID_IMAGE_SIZE [...] if values specified by image_row_pitch do not follow rules".
     // SAFETY: the caller vouches for the pointers.
     unsafe { request.create(&desc, CL_INVALID_IMAGE_SIZE) }
 }
 
-/// `clCreateImage3D`.
+/// `clCreateImage3D`: makes an image of three dimensions, as OpenCL 1.1 had it.
 #[entry_point(clCreateImage3D)]
 pub unsafe fn create_image_3d(
     context: cl_context,
@@ -334,7 +334,7 @@ pub unsafe fn create_image_3d(
     ensure!(image_depth > 1, CL_INVALID_IMAGE_SIZE, "image_depth is {image_depth}; at least 2 is allowed");
     let request = Request { context, properties: Vec::new(), flags, format: image_format, host_ptr };
     let sizes = [image_width, image_height, image_depth];
-    let desc = descriptor(CL_MEM_OBJECT_IMAGE3D, sizes, [image_row_pitch, image_slice_pitch]);
+    let desc = describe_image(CL_MEM_OBJECT_IMAGE3D, sizes, [image_row_pitch, image_slice_pitch]);
     // SAFETY: the caller vouches for the pointers.
     unsafe { request.create(&desc, CL_INVALID_IMAGE_SIZE) }
 }

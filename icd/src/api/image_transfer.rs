@@ -23,7 +23,7 @@ use crate::api::buffer::buffer_in;
 use crate::api::enqueue::{Completion, Order, enqueue, wait_list};
 use crate::api::image::image_in;
 use crate::api::memory_object::hold;
-use crate::api::rect::three;
+use crate::api::rect::read_three;
 use crate::api::transfer::{check_host_access, check_map_flags, of_source, of_target};
 use crate::handle;
 
@@ -31,9 +31,9 @@ use crate::handle;
 ///
 /// # Safety
 /// The pointers are null or lead to three elements.
-unsafe fn part(image: &Image, origin: *const usize, region: *const usize) -> Result<(Layout, Region)> {
+unsafe fn transfer_box(image: &Image, origin: *const usize, region: *const usize) -> Result<(Layout, Region)> {
     // SAFETY: the same contract.
-    unsafe { image.boxed(three("the origin", origin)?, three("region", region)?) }
+    unsafe { image.box_layout(read_three("the origin", origin)?, read_three("region", region)?) }
 }
 
 /// What `clEnqueueReadImage` and `clEnqueueWriteImage` have in common.
@@ -54,10 +54,10 @@ impl HostBox {
         // SAFETY: the caller vouches for the pointers.
         unsafe {
             let (memory, image) = image_in(context, self.image)?;
-            let (inside, bytes) = part(&image, self.origin, self.region)?;
+            let (inside, bytes) = transfer_box(&image, self.origin, self.region)?;
             // "CL_INVALID_VALUE [...] if ptr is NULL".
             ensure!(!self.ptr.is_null(), CL_INVALID_VALUE, "ptr is NULL");
-            let outside = image.host_layout(three("region", self.region)?, self.pitches[0], self.pitches[1])?;
+            let outside = image.host_layout(read_three("region", self.region)?, self.pitches[0], self.pitches[1])?;
             // "CL_INVALID_OPERATION if clEnqueueReadImage is called on image which has been created with
             // CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS", and likewise for writing.
             check_host_access(&memory, !writes, writes)?;
@@ -72,7 +72,7 @@ impl HostBox {
     }
 }
 
-/// `clEnqueueReadImage`.
+/// `clEnqueueReadImage`: copies a box of an image to the host.
 #[entry_point(clEnqueueReadImage)]
 pub unsafe fn enqueue_read_image(
     command_queue: cl_command_queue,
@@ -95,7 +95,7 @@ pub unsafe fn enqueue_read_image(
     unsafe { order.enqueue_transfer(&queue, blocking_read != CL_FALSE, read.check(queue.context(), false)?) }
 }
 
-/// `clEnqueueWriteImage`.
+/// `clEnqueueWriteImage`: copies a box of an image from the host.
 #[entry_point(clEnqueueWriteImage)]
 pub unsafe fn enqueue_write_image(
     command_queue: cl_command_queue,
@@ -133,7 +133,7 @@ pub unsafe fn check_fill_image(
     // "CL_INVALID_VALUE if fill_color is NULL".
     ensure!(!fill_color.is_null(), CL_INVALID_VALUE, "fill_color is NULL");
     // SAFETY: the caller vouches for the pointers.
-    let (layout, bytes) = unsafe { part(&image, origin, region)? };
+    let (layout, bytes) = unsafe { transfer_box(&image, origin, region)? };
     // "The fill color is a single floating-point value if the channel order is CL_DEPTH. Otherwise, the fill color
     // is a four component RGBA [...] color value".
     let color = match image.format.order {
@@ -143,10 +143,10 @@ pub unsafe fn check_fill_image(
         _ => unsafe { fill_color.cast::<[u32; 4]>().read_unaligned() },
     };
     let to = Place::in_object(memory, layout);
-    Ok(Transfer::fill(CL_COMMAND_FILL_IMAGE, to, bytes, &image.format.element(color)))
+    Ok(Transfer::fill(CL_COMMAND_FILL_IMAGE, to, bytes, &image.format.encode_color(color)))
 }
 
-/// `clEnqueueFillImage`.
+/// `clEnqueueFillImage`: fills a box of an image with one colour.
 #[entry_point(clEnqueueFillImage)]
 pub unsafe fn enqueue_fill_image(
     command_queue: cl_command_queue,
@@ -191,9 +191,9 @@ pub unsafe fn check_copy_image(
          {other_type:#x}"
     );
     // SAFETY: the caller vouches for the pointers.
-    let (from, bytes) = unsafe { part(&source_image, src_origin, region).map_err(of_source)? };
+    let (from, bytes) = unsafe { transfer_box(&source_image, src_origin, region).map_err(of_source)? };
     // SAFETY: as above.
-    let (to, target_bytes) = unsafe { part(&target_image, dst_origin, region).map_err(of_target)? };
+    let (to, target_bytes) = unsafe { transfer_box(&target_image, dst_origin, region).map_err(of_target)? };
     // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination regions
     // overlap".
     if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
@@ -205,7 +205,7 @@ pub unsafe fn check_copy_image(
     Ok(Transfer::copy(CL_COMMAND_COPY_IMAGE, from, to, bytes))
 }
 
-/// `clEnqueueCopyImage`.
+/// `clEnqueueCopyImage`: copies a box of an image to another one.
 #[entry_point(clEnqueueCopyImage)]
 pub unsafe fn enqueue_copy_image(
     command_queue: cl_command_queue,
@@ -262,13 +262,13 @@ pub unsafe fn check_copy_image_to_buffer(
     // "CL_INVALID_MEM_OBJECT […] if src_image is a 1D image buffer object created from dst_buffer".
     ensure!(!is_line_of(&source, &target), CL_INVALID_MEM_OBJECT, "src_image is made of dst_buffer");
     // SAFETY: the caller vouches for the pointers.
-    let (from, bytes) = unsafe { part(&image, src_origin, region)? };
+    let (from, bytes) = unsafe { transfer_box(&image, src_origin, region)? };
     let to = in_buffer(target.size(), dst_offset, bytes)?;
     let (from, to) = (Place::in_object(source, from), Place::in_object(target, to));
     Ok(Transfer::copy(CL_COMMAND_COPY_IMAGE_TO_BUFFER, from, to, bytes))
 }
 
-/// `clEnqueueCopyImageToBuffer`.
+/// `clEnqueueCopyImageToBuffer`: copies a box of an image to a buffer, without gaps.
 #[entry_point(clEnqueueCopyImageToBuffer)]
 pub unsafe fn enqueue_copy_image_to_buffer(
     command_queue: cl_command_queue,
@@ -307,13 +307,13 @@ pub unsafe fn check_copy_buffer_to_image(
     // "CL_INVALID_MEM_OBJECT […] if dst_image is a 1D image buffer object created from src_buffer".
     ensure!(!is_line_of(&target, &source), CL_INVALID_MEM_OBJECT, "dst_image is made of src_buffer");
     // SAFETY: the caller vouches for the pointers.
-    let (to, bytes) = unsafe { part(&image, dst_origin, region)? };
+    let (to, bytes) = unsafe { transfer_box(&image, dst_origin, region)? };
     let from = in_buffer(source.size(), src_offset, bytes)?;
     let (from, to) = (Place::in_object(source, from), Place::in_object(target, to));
     Ok(Transfer::copy(CL_COMMAND_COPY_BUFFER_TO_IMAGE, from, to, bytes))
 }
 
-/// `clEnqueueCopyBufferToImage`.
+/// `clEnqueueCopyBufferToImage`: copies bytes of a buffer to a box of an image.
 #[entry_point(clEnqueueCopyBufferToImage)]
 pub unsafe fn enqueue_copy_buffer_to_image(
     command_queue: cl_command_queue,
@@ -335,7 +335,7 @@ pub unsafe fn enqueue_copy_buffer_to_image(
     }
 }
 
-/// `clEnqueueMapImage`.
+/// `clEnqueueMapImage`: maps a box of an image.
 #[entry_point(clEnqueueMapImage)]
 pub unsafe fn enqueue_map_image(
     command_queue: cl_command_queue,
@@ -353,7 +353,7 @@ pub unsafe fn enqueue_map_image(
     let queue = handle::get::<Queue>(command_queue)?;
     let (memory, image) = image_in(queue.context(), image)?;
     // SAFETY: the caller vouches for the pointers.
-    let (layout, bytes) = unsafe { part(&image, origin, region)? };
+    let (layout, bytes) = unsafe { transfer_box(&image, origin, region)? };
     check_map_flags(map_flags)?;
     // "CL_INVALID_VALUE if image_row_pitch is NULL"; "if image is a 3D image, 1D or 2D image array object and
     // image_slice_pitch is NULL".
@@ -375,7 +375,7 @@ pub unsafe fn enqueue_map_image(
     // SAFETY: the caller vouches for `event`.
     let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_IMAGE, waits, work, completion) };
     enqueued.or_else(|error| {
-        memory.unmap(pointer)?;
+        memory.unmap_pointer(pointer)?;
         Err(error)
     })?;
     // SAFETY: the caller vouches for both, and the first is not null.

@@ -35,18 +35,18 @@ use crate::info::{self, Info};
 /// Work-items that make best use of the SIMD registers: CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE.
 const PREFERRED_MULTIPLE: usize = 16;
 
-/// `clCreateKernel`.
+/// `clCreateKernel`: makes an object of the kernel with this name.
 #[entry_point(clCreateKernel)]
 pub unsafe fn create_kernel(program: cl_program, kernel_name: *const c_char) -> Result<cl_kernel> {
     let program = handle::get::<Program>(program)?;
     // "CL_INVALID_VALUE if kernel_name is NULL."
     ensure!(!kernel_name.is_null(), CL_INVALID_VALUE, "kernel_name is NULL");
     // SAFETY: the caller vouches for the terminating null.
-    let name = program::text(unsafe { CStr::from_ptr(kernel_name) }.to_bytes())?;
+    let name = program::parse_name(unsafe { CStr::from_ptr(kernel_name) }.to_bytes())?;
     handle::publish(Kernel::new(&program, name)?)
 }
 
-/// `clCreateKernelsInProgram`.
+/// `clCreateKernelsInProgram`: makes an object of every kernel of a program.
 #[entry_point(clCreateKernelsInProgram)]
 pub unsafe fn create_kernels_in_program(
     program: cl_program,
@@ -63,7 +63,7 @@ pub unsafe fn create_kernels_in_program(
             CL_INVALID_VALUE,
             "num_kernels is {num_kernels}; the program has {count} kernels"
         );
-        for (index, kernel) in Kernel::all(&program)?.into_iter().enumerate() {
+        for (index, kernel) in Kernel::all_of_program(&program)?.into_iter().enumerate() {
             let handle = handle::publish(kernel)?;
             // SAFETY: the caller vouches for `num_kernels` places, which are enough.
             unsafe { kernels.add(index).write(handle) };
@@ -76,10 +76,10 @@ pub unsafe fn create_kernels_in_program(
     Ok(())
 }
 
-/// `clCloneKernel`.
+/// `clCloneKernel`: makes a kernel object with the same arguments.
 #[entry_point(clCloneKernel)]
 pub fn clone_kernel(source_kernel: cl_kernel) -> Result<cl_kernel> {
-    handle::publish(handle::get::<Kernel>(source_kernel)?.duplicate())
+    handle::publish(handle::get::<Kernel>(source_kernel)?.clone_kernel())
 }
 
 /// `clRetainKernel`: "CL_INVALID_KERNEL if kernel is not a valid kernel object."
@@ -94,7 +94,7 @@ pub fn release_kernel(kernel: cl_kernel) -> Result<()> {
     handle::release::<Kernel>(kernel)
 }
 
-/// `clSetKernelArg`.
+/// `clSetKernelArg`: sets an argument of a kernel from `arg_size` bytes.
 #[entry_point(clSetKernelArg)]
 pub unsafe fn set_kernel_arg(
     kernel: cl_kernel,
@@ -117,11 +117,11 @@ pub unsafe fn set_argument(
     arg_value: *const c_void,
 ) -> Result<()> {
     let index = arg_index as usize;
-    let named = |error: Error| error.about(kernel.argument(index));
+    let named = |error: Error| error.with_subject(kernel.describe_argument(index));
     match kernel.param(index)?.kind {
         ParamKind::Value => {
             // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
-            let argument = kernel.argument(index);
+            let argument = kernel.describe_argument(index);
             ensure!(!arg_value.is_null(), CL_INVALID_ARG_VALUE, "{argument} is a plain value; arg_value is NULL");
             // "CL_INVALID_ARG_SIZE if arg_size does not match the size of the data type for an argument that is not
             // a memory object".
@@ -151,7 +151,7 @@ pub unsafe fn set_argument(
         }
         ParamKind::Local => {
             // "If the argument is declared with the local qualifier, the arg_value entry must be NULL."
-            let argument = kernel.argument(index);
+            let argument = kernel.describe_argument(index);
             ensure!(
                 arg_value.is_null(),
                 CL_INVALID_ARG_VALUE,
@@ -163,7 +163,7 @@ pub unsafe fn set_argument(
             kernel.check_size(index, arg_size, size_of::<cl_mem>())?;
             // "CL_INVALID_MEM_OBJECT if arg_value is NULL and it must point to a valid memory object [or] does not
             // point to a valid memory object".
-            let argument = kernel.argument(index);
+            let argument = kernel.describe_argument(index);
             ensure!(!arg_value.is_null(), CL_INVALID_MEM_OBJECT, "{argument} is an image; arg_value is NULL");
             // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
             let object = unsafe { arg_value.cast::<cl_mem>().read_unaligned() };
@@ -191,7 +191,7 @@ pub unsafe fn set_argument(
             kernel.check_size(index, arg_size, size_of::<cl_sampler>())?;
             // "CL_INVALID_SAMPLER if the kernel argument is a sampler, but arg_value does not point to a valid sampler
             // object."
-            let argument = kernel.argument(index);
+            let argument = kernel.describe_argument(index);
             ensure!(!arg_value.is_null(), CL_INVALID_SAMPLER, "{argument} is a sampler; arg_value is NULL");
             // SAFETY: the caller vouches for `arg_size` bytes, which hold a handle.
             let sampler = unsafe { arg_value.cast::<cl_sampler>().read_unaligned() };
@@ -217,12 +217,12 @@ pub fn set_kernel_arg_device_pointer(
         kernel.param(index)?.kind == ParamKind::Pointer(Space::Global),
         CL_INVALID_ARG_INDEX,
         "{} is not a pointer to global memory",
-        kernel.argument(index)
+        kernel.describe_argument(index)
     );
     kernel.set_pointer(index, arg_value)
 }
 
-/// `clGetKernelInfo`.
+/// `clGetKernelInfo`: answers questions about a kernel.
 #[entry_point(clGetKernelInfo)]
 pub unsafe fn get_kernel_info(
     kernel: cl_kernel,
@@ -245,7 +245,7 @@ pub unsafe fn get_kernel_info(
     }
 }
 
-/// `clGetKernelWorkGroupInfo`.
+/// `clGetKernelWorkGroupInfo`: tells how a kernel can run on a device.
 #[entry_point(clGetKernelWorkGroupInfo)]
 pub unsafe fn get_kernel_work_group_info(
     kernel: cl_kernel,
@@ -288,7 +288,7 @@ fn check_device(kernel: &Kernel, device: cl_device_id) -> Result<()> {
     program::check_devices(kernel.program(), &[handle::get::<Device>(device)?])
 }
 
-/// `clGetKernelArgInfo`.
+/// `clGetKernelArgInfo`: answers questions about a parameter of a kernel.
 #[entry_point(clGetKernelArgInfo)]
 pub unsafe fn get_kernel_arg_info(
     kernel: cl_kernel,

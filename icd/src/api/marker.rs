@@ -33,7 +33,7 @@ unsafe fn ordering_command(
     }
 }
 
-/// `clEnqueueMarkerWithWaitList`.
+/// `clEnqueueMarkerWithWaitList`: enqueues a command that ends when those it waits for have ended.
 #[entry_point(clEnqueueMarkerWithWaitList)]
 pub unsafe fn enqueue_marker_with_wait_list(
     command_queue: cl_command_queue,
@@ -45,7 +45,7 @@ pub unsafe fn enqueue_marker_with_wait_list(
     unsafe { ordering_command(command_queue, CL_COMMAND_MARKER, num_events_in_wait_list, event_wait_list, event) }
 }
 
-/// `clEnqueueBarrierWithWaitList`.
+/// `clEnqueueBarrierWithWaitList`: enqueues a command that later ones wait for.
 #[entry_point(clEnqueueBarrierWithWaitList)]
 pub unsafe fn enqueue_barrier_with_wait_list(
     command_queue: cl_command_queue,

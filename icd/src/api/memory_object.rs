@@ -37,7 +37,7 @@ pub fn release_mem_object(memobj: cl_mem) -> Result<()> {
     handle::release::<Memory>(memobj)
 }
 
-/// `clSetMemObjectDestructorCallback`.
+/// `clSetMemObjectDestructorCallback`: registers what is called when a memory object is destroyed.
 #[entry_point(clSetMemObjectDestructorCallback)]
 pub fn set_mem_object_destructor_callback(
     memobj: cl_mem,
@@ -54,7 +54,7 @@ pub fn set_mem_object_destructor_callback(
     Ok(())
 }
 
-/// `clGetMemObjectInfo`.
+/// `clGetMemObjectInfo`: answers questions about a memory object.
 #[entry_point(clGetMemObjectInfo)]
 pub unsafe fn get_mem_object_info(
     memobj: cl_mem,
@@ -80,9 +80,9 @@ pub unsafe fn get_mem_object_info(
         CL_MEM_REFERENCE_COUNT => info.value(handle::references(&memory)),
         CL_MEM_CONTEXT => info.value(handle::of(memory.context())),
         CL_MEM_ASSOCIATED_MEMOBJECT => info.value(memory.associated().map_or(std::ptr::null_mut(), handle::of)),
-        CL_MEM_OFFSET => info.value(memory.whole().map_or(0, |(_, origin)| origin)),
+        CL_MEM_OFFSET => info.value(memory.parent_buffer().map_or(0, |(_, origin)| origin)),
         CL_MEM_USES_SVM_POINTER => {
-            info.bool(svm::find(memory.host_pointer() as usize).is_some_and(|found| found.is_svm()))
+            info.bool(svm::find_allocation(memory.host_pointer() as usize).is_some_and(|found| found.is_svm()))
         }
         CL_MEM_DEVICE_ADDRESS_EXT => {
             // "CL_INVALID_OPERATION […] if the buffer was not allocated with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT."
@@ -102,7 +102,7 @@ pub unsafe fn get_mem_object_info(
     }
 }
 
-/// `clEnqueueUnmapMemObject`.
+/// `clEnqueueUnmapMemObject`: ends a mapping of a memory object.
 #[entry_point(clEnqueueUnmapMemObject)]
 pub unsafe fn enqueue_unmap_mem_object(
     command_queue: cl_command_queue,
@@ -122,7 +122,7 @@ pub unsafe fn enqueue_unmap_mem_object(
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         // "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or
         // clEnqueueMapImage for memobj."
-        memory.unmap(mapped_ptr.cast())?;
+        memory.unmap_pointer(mapped_ptr.cast())?;
         let work = hold(vec![memory]);
         enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, waits, work, Completion { blocking: false, event })
     }
@@ -133,7 +133,7 @@ pub fn hold(memory: Vec<Arc<Memory>>) -> Work {
     Work::Shared(Arc::new(Hold(memory)))
 }
 
-/// `clEnqueueMigrateMemObjects`.
+/// `clEnqueueMigrateMemObjects`: asks for memory objects at a device; here they are there.
 #[entry_point(clEnqueueMigrateMemObjects)]
 pub unsafe fn enqueue_migrate_mem_objects(
     command_queue: cl_command_queue,
@@ -155,7 +155,7 @@ pub unsafe fn enqueue_migrate_mem_objects(
     unsafe {
         let handles = std::slice::from_raw_parts(mem_objects, num_mem_objects as usize);
         // "CL_INVALID_MEM_OBJECT if any of the memory objects in mem_objects is not a valid memory object."
-        let named = |i: usize, error: Error| error.about(format_args!("memory object {i} of {num_mem_objects}"));
+        let named = |i: usize, error: Error| error.with_subject(format_args!("memory object {i} of {num_mem_objects}"));
         let get = |(i, &memobj)| memory_in(queue.context(), memobj).map_err(|error| named(i, error));
         let all = handles.iter().enumerate().map(get).collect::<Result<Vec<_>>>()?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;

@@ -54,7 +54,7 @@ pub struct LaunchCall {
 ///
 /// # Safety
 /// `numbers` is null or points to so many.
-unsafe fn sizes(numbers: *const usize, dimensions: cl_uint) -> Option<[usize; 3]> {
+unsafe fn read_sizes(numbers: *const usize, dimensions: cl_uint) -> Option<[usize; 3]> {
     // SAFETY: not null, so the caller vouches for the count.
     let get = |index| if index < dimensions as usize { unsafe { numbers.add(index).read() } } else { 1 };
     (!numbers.is_null()).then(|| std::array::from_fn(get))
@@ -102,15 +102,15 @@ pub unsafe fn check_launch(
     let original = handle::get::<Kernel>(call.kernel)?;
     // SAFETY: the same contract.
     let (properties, sizes) = unsafe {
-        let [offset, global, local] = [call.offset, call.global, call.local].map(|list| sizes(list, dimensions));
+        let [offset, global, local] = [call.offset, call.global, call.local].map(|list| read_sizes(list, dimensions));
         (read_properties(properties)?, LaunchSizes { dimensions, offset, global, local })
     };
     check_fit(buffer.queue(), &original)?;
-    let parameters = LaunchParameters::new(original.duplicate(), sizes)?;
+    let parameters = LaunchParameters::new(original.clone_kernel(), sizes)?;
     let launch = RecordedLaunch::new(buffer, original, properties, parameters.clone())?;
     // "[The kernel] must have its arguments set unless the command has the CL_MUTABLE_DISPATCH_ARGUMENTS_KHR property
     // set".
-    parameters.check(buffer.is_mutable() && launch.takes_arguments())?;
+    parameters.check_launch(buffer.is_mutable() && launch.takes_arguments())?;
     Ok(launch)
 }
 
@@ -184,13 +184,14 @@ unsafe fn check_change(
 ) -> Result<LaunchParameters> {
     let dimensions = before.sizes().dimensions;
     check_may_change(launch, dimensions, config)?;
-    let kernel = before.launch().kernel().duplicate();
+    let kernel = before.launch().kernel().clone_kernel();
     // SAFETY: the same contract.
     let [offset, global, local] = unsafe {
         change_arguments(&kernel, config)?;
-        [config.global_work_offset, config.global_work_size, config.local_work_size].map(|list| sizes(list, dimensions))
+        [config.global_work_offset, config.global_work_size, config.local_work_size]
+            .map(|list| read_sizes(list, dimensions))
     };
-    let after = LaunchSizes { dimensions, offset, global, local }.or(before.sizes());
+    let after = LaunchSizes { dimensions, offset, global, local }.with_defaults_of(before.sizes());
     // "CL_INVALID_OPERATION if the values of local_work_size and/or global_work_size result in a change to work-group
     // uniformity."
     ensure!(
@@ -202,11 +203,11 @@ unsafe fn check_change(
     );
     let after = LaunchParameters::new(kernel, after)?;
     // Some arguments may be set later.
-    after.check(launch.takes_arguments())?;
+    after.check_launch(launch.takes_arguments())?;
     Ok(after)
 }
 
-/// `clUpdateMutableCommandsKHR`.
+/// `clUpdateMutableCommandsKHR`: changes launches that a command buffer has recorded.
 #[entry_point(clUpdateMutableCommandsKHR)]
 pub unsafe fn update_mutable_commands(
     command_buffer: cl_command_buffer_khr,
@@ -241,7 +242,7 @@ pub unsafe fn update_mutable_commands(
             ensure!(!config.is_null(), CL_INVALID_VALUE, "configs[{i}] is NULL");
             // "CL_INVALID_MUTABLE_COMMAND_KHR if command is not a valid mutable command object […] or created from
             // command_buffer."
-            let named = |error: Error| error.about(format_args!("configuration {i} of {num_configs}"));
+            let named = |error: Error| error.with_subject(format_args!("configuration {i} of {num_configs}"));
             let launch = handle::get::<RecordedLaunch>((*config).command).map_err(named)?;
             ensure!(
                 launch.buffer().is_some_and(|owner| Arc::ptr_eq(&owner, &buffer)),
@@ -265,7 +266,7 @@ pub unsafe fn update_mutable_commands(
     }
 }
 
-/// `clGetMutableCommandInfoKHR`.
+/// `clGetMutableCommandInfoKHR`: answers questions about a recorded launch.
 #[entry_point(clGetMutableCommandInfoKHR)]
 pub unsafe fn get_mutable_command_info(
     command: cl_mutable_command_khr,

@@ -16,7 +16,7 @@ use crate::api::buffer::buffer_in;
 use crate::api::enqueue::{Completion, enqueue, wait_list};
 use crate::handle::{self, Object};
 
-/// `clEnqueueNativeKernel`.
+/// `clEnqueueNativeKernel`: enqueues a call of a function of the application.
 #[entry_point(clEnqueueNativeKernel)]
 pub unsafe fn enqueue_native_kernel(
     command_queue: cl_command_queue,
@@ -55,13 +55,13 @@ pub unsafe fn enqueue_native_kernel(
         }
         let mut memory = Vec::with_capacity(num_mem_objects as usize);
         for i in 0..num_mem_objects as usize {
-            let offset = place(args, cb_args, args_mem_loc.add(i).read())?;
+            let offset = argument_place(args, cb_args, args_mem_loc.add(i).read())?;
             let object = mem_list.add(i).read();
             // "CL_INVALID_MEM_OBJECT if one or more memory objects specified in mem_list are not valid"; NULL is one of
             // the values it may hold.
             let get = || {
                 let buffer = buffer_in(queue.context(), object);
-                buffer.map_err(|error| error.about(format_args!("memory object {i} of {num_mem_objects}")))
+                buffer.map_err(|error| error.with_subject(format_args!("memory object {i} of {num_mem_objects}")))
             };
             let buffer = (!object.is_null()).then(get).transpose()?;
             let address = buffer.as_ref().map_or(std::ptr::null_mut(), |buffer| buffer.start());
@@ -76,7 +76,7 @@ pub unsafe fn enqueue_native_kernel(
 }
 
 /// Where in the arguments a buffer's address goes. A place outside of them could not be copied with them.
-fn place(args: *const c_void, cb_args: usize, location: *const c_void) -> Result<usize> {
+fn argument_place(args: *const c_void, cb_args: usize, location: *const c_void) -> Result<usize> {
     let offset = (location as usize).wrapping_sub(args as usize);
     let fits = offset.checked_add(size_of::<cl_mem>()).is_some_and(|end| end <= cb_args);
     ensure!(

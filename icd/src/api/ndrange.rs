@@ -21,7 +21,7 @@ use crate::handle;
 ///
 /// # Safety
 /// `sizes` is null or points to `dimensions` values.
-unsafe fn sizes<'a>(sizes: *const usize, dimensions: cl_uint) -> Option<&'a [usize]> {
+unsafe fn read_sizes<'a>(sizes: *const usize, dimensions: cl_uint) -> Option<&'a [usize]> {
     // SAFETY: not null, so the caller vouches for the count.
     (!sizes.is_null()).then(|| unsafe { std::slice::from_raw_parts(sizes, dimensions as usize) })
 }
@@ -65,7 +65,7 @@ unsafe fn launch_command(
     unsafe { enqueue(&queue, kind, waits, work, Completion { blocking: false, event }) }
 }
 
-/// `clEnqueueNDRangeKernel`.
+/// `clEnqueueNDRangeKernel`: enqueues a launch of a kernel over an NDRange.
 #[entry_point(clEnqueueNDRangeKernel)]
 pub unsafe fn enqueue_nd_range_kernel(
     command_queue: cl_command_queue,
@@ -85,9 +85,9 @@ pub unsafe fn enqueue_nd_range_kernel(
     unsafe {
         let request = Request {
             dimensions: work_dim,
-            offset: sizes(global_work_offset, work_dim),
-            global: sizes(global_work_size, work_dim),
-            local: sizes(local_work_size, work_dim),
+            offset: read_sizes(global_work_offset, work_dim),
+            global: read_sizes(global_work_size, work_dim),
+            local: read_sizes(local_work_size, work_dim),
         };
         let list = (num_events_in_wait_list, event_wait_list);
         launch_command(CL_COMMAND_NDRANGE_KERNEL, on, &request, list, event)
@@ -127,7 +127,8 @@ pub unsafe fn get_kernel_suggested_local_work_size(
     kernel.check_arguments()?;
     check_dimensions(work_dim)?;
     // SAFETY: the caller vouches for the arrays.
-    let (offset, global) = unsafe { (sizes(global_work_offset, work_dim), sizes(global_work_size, work_dim)) };
+    let (offset, global) =
+        unsafe { (read_sizes(global_work_offset, work_dim), read_sizes(global_work_size, work_dim)) };
     // "CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in
     // global_work_size are 0."
     let sizes = global.ok_or_else(|| error!(CL_INVALID_GLOBAL_WORK_SIZE, "global_work_size is NULL"))?;
@@ -136,7 +137,7 @@ pub unsafe fn get_kernel_suggested_local_work_size(
     // "CL_INVALID_VALUE if suggested_local_work_size is NULL."
     ensure!(!suggested_local_work_size.is_null(), CL_INVALID_VALUE, "suggested_local_work_size is NULL");
     let request = Request { dimensions: work_dim, offset, global, local: None };
-    let range = NdRange::new(&request, &kernel.rules())?;
+    let range = NdRange::new(&request, &kernel.launch_rules())?;
     for d in 0..work_dim as usize {
         // SAFETY: the caller vouches for `work_dim` places.
         unsafe { suggested_local_work_size.add(d).write(range.local[d] as usize) };

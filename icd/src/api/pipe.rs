@@ -18,7 +18,7 @@ use crate::api::buffer::{kind_of, memory_in};
 use crate::handle;
 use crate::info::{self, Info};
 
-/// `clCreatePipe`.
+/// `clCreatePipe`: makes a pipe of packets of one size.
 #[entry_point(clCreatePipe)]
 pub fn create_pipe(
     context: cl_context,
@@ -51,7 +51,7 @@ pub fn create_pipe(
     handle::publish(Memory::new_pipe(context, flags, Pipe { packet_size, max_packets })?)
 }
 
-/// `clGetPipeInfo`.
+/// `clGetPipeInfo`: answers questions about a pipe.
 #[entry_point(clGetPipeInfo)]
 pub unsafe fn get_pipe_info(
     pipe: cl_mem,

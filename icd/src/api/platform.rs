@@ -37,7 +37,7 @@ pub fn platform(handle: cl_platform_id) -> Result<&'static Platform> {
     Ok(Platform::get())
 }
 
-/// `clGetPlatformIDs`.
+/// `clGetPlatformIDs`: lists the one platform there is.
 #[entry_point(clGetPlatformIDs)]
 pub unsafe fn get_platform_ids(
     num_entries: cl_uint,
@@ -61,7 +61,7 @@ pub unsafe fn get_platform_ids(
     Ok(())
 }
 
-/// `clGetPlatformInfo`.
+/// `clGetPlatformInfo`: answers questions about the platform.
 #[entry_point(clGetPlatformInfo)]
 pub unsafe fn get_platform_info(
     platform: cl_platform_id,

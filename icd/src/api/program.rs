@@ -28,7 +28,7 @@ type Notify = Option<unsafe extern "C" fn(cl_program, *mut c_void)>;
 ///
 /// # Safety
 /// `string` points to that many bytes, or to a null-terminated string when `length` is 0.
-unsafe fn bytes<'a>(string: *const c_char, length: usize) -> &'a [u8] {
+unsafe fn string_bytes<'a>(string: *const c_char, length: usize) -> &'a [u8] {
     if length == 0 {
         // SAFETY: the caller vouches for the terminating null.
         return unsafe { CStr::from_ptr(string) }.to_bytes();
@@ -41,18 +41,18 @@ unsafe fn bytes<'a>(string: *const c_char, length: usize) -> &'a [u8] {
 ///
 /// # Safety
 /// `options` is null or points to a null-terminated string.
-unsafe fn options<'a>(options: *const c_char) -> Result<&'a str> {
+unsafe fn option_string<'a>(options: *const c_char) -> Result<&'a str> {
     if options.is_null() {
         return Ok("");
     }
     // SAFETY: the caller vouches for it.
-    program::text(unsafe { CStr::from_ptr(options) }.to_bytes())
+    program::parse_name(unsafe { CStr::from_ptr(options) }.to_bytes())
 }
 
 /// What to call when the action has ended.
 ///
 /// "CL_INVALID_VALUE if pfn_notify is NULL but user_data is not NULL."
-fn done(notify: Notify, program: cl_program, user_data: *mut c_void) -> Result<Option<Done>> {
+fn completion_callback(notify: Notify, program: cl_program, user_data: *mut c_void) -> Result<Option<Done>> {
     check_callback(notify.is_some(), user_data)?;
     let (program, user_data) = (UserData(program), UserData(user_data));
     Ok(notify.map(|notify| -> Done {
@@ -99,7 +99,7 @@ fn check_programs(programs: &[Arc<Program>], context: &Arc<Context>) -> Result<(
     Ok(())
 }
 
-/// `clCreateProgramWithSource`.
+/// `clCreateProgramWithSource`: makes a program of OpenCL C text.
 #[entry_point(clCreateProgramWithSource)]
 pub unsafe fn create_program_with_source(
     context: cl_context,
@@ -119,12 +119,12 @@ pub unsafe fn create_program_with_source(
         // SAFETY: the caller vouches for `count` lengths where there are any.
         let length = if lengths.is_null() { 0 } else { unsafe { lengths.add(index).read() } };
         // SAFETY: the caller vouches for the length, or the null at the end.
-        pieces.push(unsafe { bytes(string, length) });
+        pieces.push(unsafe { string_bytes(string, length) });
     }
     handle::publish(Program::with_source(context, program::join_source(&pieces)?))
 }
 
-/// `clCreateProgramWithBinary`.
+/// `clCreateProgramWithBinary`: makes a program of what `CL_PROGRAM_BINARIES` gave.
 #[entry_point(clCreateProgramWithBinary)]
 pub unsafe fn create_program_with_binary(
     context: cl_context,
@@ -160,7 +160,7 @@ pub unsafe fn create_program_with_binary(
         let binary = unsafe { std::slice::from_raw_parts(binary, length) };
         let read = program::read_binary(binary);
         status(index, if read.is_ok() { CL_SUCCESS } else { CL_INVALID_BINARY });
-        given.push(read.map_err(|error| error.about(format_args!("binary {index} of {num_devices}"))));
+        given.push(read.map_err(|error| error.with_subject(format_args!("binary {index} of {num_devices}"))));
     }
     // The devices are parts of one processor, so what is for one of them is for all.
     let given: Vec<_> = given.into_iter().collect::<Result<_>>()?;
@@ -228,7 +228,7 @@ pub fn set_program_specialization_constant(
     Err(error!(CL_INVALID_OPERATION, "no device supports programs in an intermediate language"))
 }
 
-/// `clBuildProgram`.
+/// `clBuildProgram`: compiles and links a program for its devices.
 #[entry_point(clBuildProgram)]
 pub unsafe fn build_program(
     program: cl_program,
@@ -241,12 +241,12 @@ pub unsafe fn build_program(
     let object = handle::get::<Program>(program)?;
     // SAFETY: the caller vouches for the array.
     unsafe { check_devices(&object, num_devices, device_list)? };
-    let done = done(pfn_notify, program, user_data)?;
+    let done = completion_callback(pfn_notify, program, user_data)?;
     // SAFETY: the caller vouches for the string.
-    build::build(&object, unsafe { options(build_options)? }, done)
+    build::build_program(&object, unsafe { option_string(build_options)? }, done)
 }
 
-/// `clCompileProgram`.
+/// `clCompileProgram`: compiles a program's source, with headers, without linking it.
 #[entry_point(clCompileProgram)]
 pub unsafe fn compile_program(
     program: cl_program,
@@ -274,14 +274,14 @@ pub unsafe fn compile_program(
         let name = unsafe { header_include_names.add(index).read() };
         ensure!(!name.is_null(), CL_INVALID_VALUE, "header_include_names[{index}] is NULL");
         // SAFETY: the caller vouches for the terminating null.
-        let name = program::text(unsafe { CStr::from_ptr(name) }.to_bytes())?;
+        let name = program::parse_name(unsafe { CStr::from_ptr(name) }.to_bytes())?;
         let none = || error!(CL_INVALID_OPERATION, "input header {index}, '{name}', is a program without source");
         let source = header.source().ok_or_else(none)?;
         headers.push((name.to_string(), source.to_string()));
     }
-    let done = done(pfn_notify, program, user_data)?;
+    let done = completion_callback(pfn_notify, program, user_data)?;
     // SAFETY: the caller vouches for the string.
-    build::compile(&object, unsafe { options(compile_options)? }, headers, done)
+    build::compile_program(&object, unsafe { option_string(compile_options)? }, headers, done)
 }
 
 /// `clLinkProgram`.
@@ -315,13 +315,13 @@ pub unsafe extern "C" fn clLinkProgram(
         check_programs(&inputs, &context)?;
         check_callback(pfn_notify.is_some(), user_data)?;
         // SAFETY: the caller vouches for the string.
-        let text = unsafe { options(link_options)? };
+        let text = unsafe { option_string(link_options)? };
         // The callback gets the new program's handle, so that is published before the link begins.
         let mut published = Err(error!(CL_INVALID_PROGRAM, "the link has made no program"));
-        let linked = build::link(&context, devices, text, &inputs, |program| {
+        let linked = build::link_program(&context, devices, text, &inputs, |program| {
             published = handle::publish(program.clone());
             let handle = published.as_ref().map_or(std::ptr::null_mut(), |handle| *handle);
-            done(pfn_notify, handle, user_data).ok().flatten()
+            completion_callback(pfn_notify, handle, user_data).ok().flatten()
         });
         let (_, outcome) = linked?;
         made = published?;

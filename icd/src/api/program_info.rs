@@ -20,7 +20,7 @@ use opencl_sys::{
 use crate::handle;
 use crate::info::{self, Info};
 
-/// `clGetProgramInfo`.
+/// `clGetProgramInfo`: answers questions about a program.
 #[entry_point(clGetProgramInfo)]
 pub unsafe fn get_program_info(
     program: cl_program,
@@ -45,7 +45,7 @@ pub unsafe fn get_program_info(
         }
         // SAFETY: the caller vouches for an array of pointers, each null or to memory of the size asked for with
         // CL_PROGRAM_BINARY_SIZES.
-        CL_PROGRAM_BINARIES => unsafe { binaries(&program, param_value_size, param_value, param_value_size_ret) },
+        CL_PROGRAM_BINARIES => unsafe { write_binaries(&program, param_value_size, param_value, param_value_size_ret) },
         // "CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_KERNEL_NAMES, […] and a
         // successful program executable has not been built".
         CL_PROGRAM_NUM_KERNELS => info.value(program.executable()?.outline().kernels.len()),
@@ -66,7 +66,7 @@ pub unsafe fn get_program_info(
 ///
 /// # Safety
 /// As for `clGetProgramInfo` with that query.
-unsafe fn binaries(program: &Program, size: usize, value: *mut c_void, size_ret: *mut usize) -> Result<()> {
+unsafe fn write_binaries(program: &Program, size: usize, value: *mut c_void, size_ret: *mut usize) -> Result<()> {
     let count = program.devices().len();
     let needed = count * size_of::<*mut c_uchar>();
     if !value.is_null() {
@@ -92,7 +92,7 @@ unsafe fn binaries(program: &Program, size: usize, value: *mut c_void, size_ret:
     Ok(())
 }
 
-/// `clGetProgramBuildInfo`.
+/// `clGetProgramBuildInfo`: answers questions about a program's last build.
 #[entry_point(clGetProgramBuildInfo)]
 pub unsafe fn get_program_build_info(
     program: cl_program,
@@ -124,7 +124,7 @@ pub unsafe fn get_program_build_info(
             _ => CL_PROGRAM_BINARY_TYPE_NONE,
         }),
         CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE => info.value(match &state.code {
-            Code::Executable(executable) => executable.globals().size(),
+            Code::Executable(executable) => executable.globals().total_size(),
             _ => 0,
         }),
         _ => info::unknown(param_name),

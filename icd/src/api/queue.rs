@@ -76,7 +76,7 @@ fn check_hint(name: &str, value: cl_queue_properties, known: [cl_uint; 3]) -> Re
     Ok(())
 }
 
-/// `clCreateCommandQueue`.
+/// `clCreateCommandQueue`: makes a queue, as OpenCL 1.2 had it.
 #[entry_point(clCreateCommandQueue)]
 pub fn create_command_queue(
     context: cl_context,
@@ -90,7 +90,7 @@ pub fn create_command_queue(
     handle::publish(Queue::new(context, device, properties, Vec::new()))
 }
 
-/// `clCreateCommandQueueWithProperties`.
+/// `clCreateCommandQueueWithProperties`: makes a queue that has a list of properties.
 #[entry_point(clCreateCommandQueueWithProperties)]
 pub unsafe fn create_command_queue_with_properties(
     context: cl_context,
@@ -162,7 +162,7 @@ pub fn release_command_queue(command_queue: cl_command_queue) -> Result<()> {
     handle::release::<Queue>(command_queue)
 }
 
-/// `clGetCommandQueueInfo`.
+/// `clGetCommandQueueInfo`: answers questions about a queue.
 #[entry_point(clGetCommandQueueInfo)]
 pub unsafe fn get_command_queue_info(
     command_queue: cl_command_queue,

@@ -24,7 +24,7 @@ use crate::handle;
 ///
 /// # Safety
 /// `values` is null or points to three elements.
-pub unsafe fn three(name: &str, values: *const usize) -> Result<[usize; 3]> {
+pub unsafe fn read_three(name: &str, values: *const usize) -> Result<[usize; 3]> {
     ensure!(!values.is_null(), CL_INVALID_VALUE, "{name} is NULL");
     // SAFETY: not null, so the caller vouches for three elements.
     Ok(unsafe { values.cast::<[usize; 3]>().read_unaligned() })
@@ -33,10 +33,10 @@ pub unsafe fn three(name: &str, values: *const usize) -> Result<[usize; 3]> {
 /// "CL_INVALID_VALUE [...] if any region array element is zero."
 ///
 /// # Safety
-/// As for [`three`].
+/// As for [`read_three`].
 unsafe fn region_of(values: *const usize) -> Result<Region> {
     // SAFETY: the same contract.
-    let region = unsafe { three("region", values)? };
+    let region = unsafe { read_three("region", values)? };
     ensure!(!region.contains(&0), CL_INVALID_VALUE, "region {region:?} has a dimension of 0");
     Ok(region)
 }
@@ -45,7 +45,7 @@ unsafe fn region_of(values: *const usize) -> Result<Region> {
 ///
 /// "CL_INVALID_VALUE [...] if buffer_row_pitch is not equal to zero and is less than region[0], if buffer_slice_pitch is
 /// not equal to zero and is less than region[1] times buffer_row_pitch [or] is not a multiple of buffer_row_pitch."
-fn layout(origin: [usize; 3], region: Region, row_pitch: usize, slice_pitch: usize) -> Result<Layout> {
+fn box_layout(origin: [usize; 3], region: Region, row_pitch: usize, slice_pitch: usize) -> Result<Layout> {
     let too_large = || {
         let pitches = [row_pitch, slice_pitch];
         error!(CL_INVALID_VALUE, "region {region:?} at {origin:?} with pitches {pitches:?} is larger than any memory")
@@ -68,15 +68,15 @@ fn layout(origin: [usize; 3], region: Region, row_pitch: usize, slice_pitch: usi
     let offset = slices.checked_add(rows).and_then(|n| n.checked_add(origin[0])).ok_or_else(too_large)?;
     let layout = Layout { offset, row_pitch, slice_pitch };
     // What cannot be numbered is out of every bounds.
-    layout.span(region).ok_or_else(too_large)?;
+    layout.byte_span(region).ok_or_else(too_large)?;
     Ok(layout)
 }
 
 /// "CL_INVALID_VALUE [...] if the region [...] is out of bounds."
-fn within(memory: &Memory, layout: Layout, region: Region) -> Result<()> {
+fn check_within(memory: &Memory, layout: Layout, region: Region) -> Result<()> {
     let Layout { offset, row_pitch, slice_pitch } = layout;
     ensure!(
-        layout.span(region).is_some_and(|span| span.end <= memory.size()),
+        layout.byte_span(region).is_some_and(|span| span.end <= memory.size()),
         CL_INVALID_VALUE,
         "region {region:?} from byte {offset} on with pitches of {row_pitch} and {slice_pitch} bytes is outside of the \
          buffer, which has {}",
@@ -107,12 +107,12 @@ impl HostRect {
             let memory = buffer_in(context, self.buffer)?;
             let region = region_of(self.region)?;
             let [row, slice] = self.buffer_pitches;
-            let inside = layout(three("buffer_origin", self.buffer_origin)?, region, row, slice)
-                .map_err(|e| e.about("buffer"))?;
-            within(&memory, inside, region)?;
+            let inside = box_layout(read_three("buffer_origin", self.buffer_origin)?, region, row, slice)
+                .map_err(|e| e.with_subject("buffer"))?;
+            check_within(&memory, inside, region)?;
             let [row, slice] = self.host_pitches;
-            let outside =
-                layout(three("host_origin", self.host_origin)?, region, row, slice).map_err(|e| e.about("host"))?;
+            let outside = box_layout(read_three("host_origin", self.host_origin)?, region, row, slice)
+                .map_err(|e| e.with_subject("host"))?;
             // "CL_INVALID_VALUE [...] if ptr is NULL."
             ensure!(!self.ptr.is_null(), CL_INVALID_VALUE, "ptr is NULL");
             // "CL_INVALID_OPERATION if clEnqueueReadBufferRect is called on buffer which has been created with
@@ -129,7 +129,7 @@ impl HostRect {
     }
 }
 
-/// `clEnqueueReadBufferRect`.
+/// `clEnqueueReadBufferRect`: copies a box of a buffer to a box on the host.
 #[entry_point(clEnqueueReadBufferRect)]
 pub unsafe fn enqueue_read_buffer_rect(
     command_queue: cl_command_queue,
@@ -165,7 +165,7 @@ pub unsafe fn enqueue_read_buffer_rect(
     }
 }
 
-/// `clEnqueueWriteBufferRect`.
+/// `clEnqueueWriteBufferRect`: copies a box on the host to a box of a buffer.
 #[entry_point(clEnqueueWriteBufferRect)]
 pub unsafe fn enqueue_write_buffer_rect(
     command_queue: cl_command_queue,
@@ -229,14 +229,18 @@ impl RectCopy {
         let target = buffer_in(context, self.dst_buffer).map_err(of_target)?;
         // SAFETY: the caller vouches for the pointers.
         let (region, src_origin, dst_origin) = unsafe {
-            (region_of(self.region)?, three("src_origin", self.src_origin)?, three("dst_origin", self.dst_origin)?)
+            (
+                region_of(self.region)?,
+                read_three("src_origin", self.src_origin)?,
+                read_three("dst_origin", self.dst_origin)?,
+            )
         };
         let [row, slice] = self.src_pitches;
-        let from = layout(src_origin, region, row, slice).map_err(of_source)?;
+        let from = box_layout(src_origin, region, row, slice).map_err(of_source)?;
         let [row, slice] = self.dst_pitches;
-        let to = layout(dst_origin, region, row, slice).map_err(of_target)?;
-        within(&source, from, region).map_err(of_source)?;
-        within(&target, to, region).map_err(of_target)?;
+        let to = box_layout(dst_origin, region, row, slice).map_err(of_target)?;
+        check_within(&source, from, region).map_err(of_source)?;
+        check_within(&target, to, region).map_err(of_target)?;
         // "CL_INVALID_VALUE [...] if src_buffer and dst_buffer are the same buffer object and src_row_pitch is not equal
         // to dst_row_pitch [or] src_slice_pitch is not equal to dst_slice_pitch."
         let same_pitches = from.row_pitch == to.row_pitch && from.slice_pitch == to.slice_pitch;
@@ -258,7 +262,7 @@ impl RectCopy {
     }
 }
 
-/// `clEnqueueCopyBufferRect`.
+/// `clEnqueueCopyBufferRect`: copies a box of a buffer to a box of another one.
 #[entry_point(clEnqueueCopyBufferRect)]
 pub unsafe fn enqueue_copy_buffer_rect(
     command_queue: cl_command_queue,
@@ -290,7 +294,7 @@ mod tests {
     #[test]
     fn pitches_default_to_the_tightest_and_are_checked() {
         let tight = Layout { offset: 2 * 12 + 4 + 1, row_pitch: 4, slice_pitch: 12 };
-        assert_eq!(layout([1, 1, 2], [4, 3, 2], 0, 0), Ok(tight));
+        assert_eq!(box_layout([1, 1, 2], [4, 3, 2], 0, 0), Ok(tight));
         let table = [
             ([4, 3, 2], 3, 0, false),
             ([4, 3, 2], 4, 11, false),
@@ -300,7 +304,7 @@ mod tests {
             ([usize::MAX, 1, 1], 0, 0, false),
         ];
         for (region, row, slice, valid) in table {
-            assert_eq!(layout([1, 0, 0], region, row, slice).is_ok(), valid, "{region:?} {row} {slice}");
+            assert_eq!(box_layout([1, 0, 0], region, row, slice).is_ok(), valid, "{region:?} {row} {slice}");
         }
     }
 }

@@ -63,7 +63,7 @@ fn create(
     handle::publish(Arc::new(Sampler { context, normalized, addressing, filter, properties, api }))
 }
 
-/// `clCreateSampler`.
+/// `clCreateSampler`: makes a sampler of three values.
 #[entry_point(clCreateSampler)]
 pub fn create_sampler(
     context: cl_context,
@@ -76,7 +76,7 @@ pub fn create_sampler(
     create(context, [normalized_coords, addressing_mode, filter_mode].map(u64::from), Vec::new())
 }
 
-/// `clCreateSamplerWithProperties`.
+/// `clCreateSamplerWithProperties`: makes a sampler of a list of properties.
 #[entry_point(clCreateSamplerWithProperties)]
 pub unsafe fn create_sampler_with_properties(
     context: cl_context,
@@ -114,7 +114,7 @@ pub fn release_sampler(sampler: cl_sampler) -> Result<()> {
     handle::release::<Sampler>(sampler)
 }
 
-/// `clGetSamplerInfo`.
+/// `clGetSamplerInfo`: answers questions about a sampler.
 #[entry_point(clGetSamplerInfo)]
 pub unsafe fn get_sampler_info(
     sampler: cl_sampler,

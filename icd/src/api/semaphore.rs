@@ -87,7 +87,7 @@ unsafe fn read_properties(
     Ok((list, device))
 }
 
-/// `clCreateSemaphoreWithPropertiesKHR`.
+/// `clCreateSemaphoreWithPropertiesKHR`: makes a semaphore of a list of properties.
 #[entry_point(clCreateSemaphoreWithPropertiesKHR)]
 pub unsafe fn create_semaphore_with_properties(
     context: cl_context,
@@ -159,14 +159,14 @@ pub unsafe fn enqueue_wait_semaphores(
     // SAFETY: the same contract.
     unsafe {
         let Called { queue, semaphores, waits } = Called::new(command_queue, (num_sema_objects, sema_objects), list)?;
-        let (work, events) = semaphore::arrive(semaphores);
-        queue.enqueue(Command { kind: CL_COMMAND_SEMAPHORE_WAIT_KHR, waits, work, ..Command::default() });
+        let (work, events) = semaphore::arrival_work(semaphores);
+        queue.enqueue_command(Command { kind: CL_COMMAND_SEMAPHORE_WAIT_KHR, waits, work, ..Command::default() });
         let completion = Completion { blocking: false, event };
         enqueue(&queue, CL_COMMAND_SEMAPHORE_WAIT_KHR, events, Work::Nothing, completion)
     }
 }
 
-/// `clEnqueueSignalSemaphoresKHR`.
+/// `clEnqueueSignalSemaphoresKHR`: enqueues a command that signals semaphores.
 #[entry_point(clEnqueueSignalSemaphoresKHR)]
 pub unsafe fn enqueue_signal_semaphores(
     command_queue: cl_command_queue,
@@ -182,14 +182,14 @@ pub unsafe fn enqueue_signal_semaphores(
     unsafe {
         let Called { queue, semaphores, waits } = Called::new(command_queue, (num_sema_objects, sema_objects), list)?;
         let completion = Completion { blocking: false, event };
-        enqueue(&queue, CL_COMMAND_SEMAPHORE_SIGNAL_KHR, waits, semaphore::signal(semaphores), completion)?;
+        enqueue(&queue, CL_COMMAND_SEMAPHORE_SIGNAL_KHR, waits, semaphore::signal_work(semaphores), completion)?;
         // Another queue may be waited for that waits for this one, which nothing but the semaphore tells.
         queue.flush();
         Ok(())
     }
 }
 
-/// `clGetSemaphoreInfoKHR`.
+/// `clGetSemaphoreInfoKHR`: answers questions about a semaphore.
 #[entry_point(clGetSemaphoreInfoKHR)]
 pub unsafe fn get_semaphore_info(
     sema_object: cl_semaphore_khr,
@@ -239,13 +239,13 @@ pub fn get_semaphore_handle_for_type(
     ))
 }
 
-/// `clRetainSemaphoreKHR`.
+/// `clRetainSemaphoreKHR`: takes one more reference to a semaphore.
 #[entry_point(clRetainSemaphoreKHR)]
 pub fn retain_semaphore(sema_object: cl_semaphore_khr) -> Result<()> {
     handle::retain::<Semaphore>(sema_object)
 }
 
-/// `clReleaseSemaphoreKHR`.
+/// `clReleaseSemaphoreKHR`: gives a reference to a semaphore back.
 #[entry_point(clReleaseSemaphoreKHR)]
 pub fn release_semaphore(sema_object: cl_semaphore_khr) -> Result<()> {
     handle::release::<Semaphore>(sema_object)

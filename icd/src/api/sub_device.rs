@@ -80,7 +80,7 @@ unsafe fn read_properties(
             let domain = if asked == CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE {
                 // "The implementation shall find the first level along which the device or sub-device may be further
                 // subdivided in the order NUMA, L4, L3, L2, L1".
-                let first = device.domains().first().copied();
+                let first = device.partition_domains().first().copied();
                 let none = || error!(CL_DEVICE_PARTITION_FAILED, "the device cannot be divided by any affinity domain");
                 first.ok_or_else(none)?
             } else {
@@ -102,7 +102,7 @@ fn check_end(property: cl_device_partition_property) -> Result<()> {
     Ok(())
 }
 
-/// `clCreateSubDevices`.
+/// `clCreateSubDevices`: divides a device into devices of fewer compute units.
 #[entry_point(clCreateSubDevices)]
 pub unsafe fn create_sub_devices(
     in_device: cl_device_id,
@@ -115,7 +115,7 @@ pub unsafe fn create_sub_devices(
     let device = handle::get::<Device>(in_device)?;
     // SAFETY: the caller vouches for the list.
     let (scheme, list) = unsafe { read_properties(&device, properties)? };
-    let parts = device.divide(&scheme, &list)?;
+    let parts = device.create_sub_devices(&scheme, &list)?;
     if !out_devices.is_null() {
         // "CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of sub-devices
         // created by the partition scheme."
@@ -170,7 +170,7 @@ pub fn schemes(device: &Device, info: Info) -> Result<()> {
     if device.compute_units() > 1 {
         schemes.extend([CL_DEVICE_PARTITION_EQUALLY, CL_DEVICE_PARTITION_BY_COUNTS]);
     }
-    if !device.domains().is_empty() {
+    if !device.partition_domains().is_empty() {
         schemes.push(CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN);
     }
     if schemes.is_empty() {
@@ -179,9 +179,9 @@ pub fn schemes(device: &Device, info: Info) -> Result<()> {
     info.slice(&schemes)
 }
 
-/// `CL_DEVICE_PARTITION_AFFINITY_DOMAIN`.
+/// The domains along which it can be divided (`CL_DEVICE_PARTITION_AFFINITY_DOMAIN`).
 pub fn affinity_domains(device: &Device, info: Info) -> Result<()> {
-    let domains = device.domains();
+    let domains = device.partition_domains();
     let next = if domains.is_empty() { 0 } else { CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE };
     info.value(domains.into_iter().fold(next, |bits, domain| bits | bit(domain)))
 }

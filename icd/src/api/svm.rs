@@ -25,7 +25,7 @@ use crate::api::buffer::{KERNEL, check_kernel_flags};
 use crate::error::Call;
 use crate::handle;
 
-/// `CL_DEVICE_SVM_CAPABILITIES`.
+/// What shared memory can do (`CL_DEVICE_SVM_CAPABILITIES`).
 pub const CAPABILITIES: cl_device_svm_capabilities = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER
     | CL_DEVICE_SVM_FINE_GRAIN_BUFFER
     | CL_DEVICE_SVM_FINE_GRAIN_SYSTEM
@@ -71,7 +71,7 @@ pub extern "C" fn clSVMAlloc(
         let context = handle::get::<Context>(context)?;
         check_flags(flags)?;
         check_alignment(alignment)?;
-        svm::allocate(&context, Kind::Svm, flags, size)
+        svm::allocate_shared(&context, Kind::Svm, flags, size)
     });
     allocated.map_or(std::ptr::null_mut(), |start| start.cast())
 }
@@ -83,7 +83,7 @@ pub extern "C" fn clSVMFree(context: cl_context, svm_pointer: *mut c_void) {
     // There is no code to return.
     let _ = Call { name: "clSVMFree", objects: &[context] }.make(|| {
         let context = handle::get::<Context>(context)?;
-        svm::free(&context, svm_pointer as usize, Shared::is_svm);
+        svm::free_allocation(&context, svm_pointer as usize, Shared::is_svm);
         Ok(())
     });
 }

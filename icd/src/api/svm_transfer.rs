@@ -26,7 +26,7 @@ use crate::user::UserData;
 /// The function of `clEnqueueSVMFree`.
 type FreeFunction = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
 
-/// `clEnqueueSVMFree`.
+/// `clEnqueueSVMFree`: enqueues that shared memory is freed.
 #[entry_point(clEnqueueSVMFree)]
 pub unsafe fn enqueue_svm_free(
     command_queue: cl_command_queue,
@@ -56,7 +56,7 @@ pub unsafe fn enqueue_svm_free(
                 free(command_queue.get(), num_svm_pointers, list.cast(), user_data.get());
             } else {
                 for pointer in &pointers {
-                    svm::free(&context, pointer.get() as usize, Shared::is_svm);
+                    svm::free_allocation(&context, pointer.get() as usize, Shared::is_svm);
                 }
             }
             Ok(())
@@ -86,7 +86,7 @@ pub unsafe fn check_copy(kind: cl_command_type, to: *mut c_void, from: *const c_
     Ok(Transfer::copy(kind, Place::in_host(from, row), Place::in_host(to, row), [size, 1, 1]))
 }
 
-/// `clEnqueueSVMMemcpy`.
+/// `clEnqueueSVMMemcpy`: copies bytes between any two addresses.
 #[entry_point(clEnqueueSVMMemcpy)]
 pub unsafe fn enqueue_svm_memcpy(
     command_queue: cl_command_queue,
@@ -133,7 +133,7 @@ pub unsafe fn check_fill(
     Ok(Transfer::fill(kind, Place::in_host(to, Layout::of_bytes(0)), [size, 1, 1], pattern))
 }
 
-/// `clEnqueueSVMMemFill`.
+/// `clEnqueueSVMMemFill`: fills shared memory with a pattern.
 #[entry_point(clEnqueueSVMMemFill)]
 pub unsafe fn enqueue_svm_mem_fill(
     command_queue: cl_command_queue,
@@ -177,7 +177,7 @@ pub unsafe fn enqueue_svm_map(
     unsafe { order.enqueue(&queue, CL_COMMAND_SVM_MAP, blocking_map != CL_FALSE, Work::Nothing) }
 }
 
-/// `clEnqueueSVMUnmap`.
+/// `clEnqueueSVMUnmap`: ends a mapping of shared memory.
 #[entry_point(clEnqueueSVMUnmap)]
 pub unsafe fn enqueue_svm_unmap(
     command_queue: cl_command_queue,
@@ -228,9 +228,9 @@ pub unsafe fn enqueue_svm_migrate_mem(
             let size = if sizes.is_null() { 0 } else { sizes.add(i).read() };
             // "CL_INVALID_VALUE […] if sizes[i] is non-zero and the memory range described by svm_pointers[i] and sizes[i]
             // is not contained within an SVM allocation returned by clSVMAlloc".
-            let found = svm::find(address).filter(|found| Arc::ptr_eq(found.context(), queue.context()));
+            let found = svm::find_allocation(address).filter(|found| Arc::ptr_eq(found.context(), queue.context()));
             ensure!(
-                found.is_some_and(|found| found.is_svm() && found.contains(address, size)),
+                found.is_some_and(|found| found.is_svm() && found.contains_range(address, size)),
                 CL_INVALID_VALUE,
                 "{size} bytes at svm_pointers[{i}] {address:#x} are not shared virtual memory of the context"
             );

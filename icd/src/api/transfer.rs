@@ -44,7 +44,7 @@ unsafe fn check_host_region(
     Ok((memory, Place::in_host(host, Layout::of_bytes(0))))
 }
 
-/// `clEnqueueReadBuffer`.
+/// `clEnqueueReadBuffer`: copies bytes of a buffer to the host.
 #[entry_point(clEnqueueReadBuffer)]
 pub unsafe fn enqueue_read_buffer(
     command_queue: cl_command_queue,
@@ -71,7 +71,7 @@ pub unsafe fn enqueue_read_buffer(
     }
 }
 
-/// `clEnqueueWriteBuffer`.
+/// `clEnqueueWriteBuffer`: copies bytes from the host to a buffer.
 #[entry_point(clEnqueueWriteBuffer)]
 pub unsafe fn enqueue_write_buffer(
     command_queue: cl_command_queue,
@@ -122,12 +122,12 @@ pub fn check_pattern(pattern: *const c_void, pattern_size: usize) -> Result<()> 
 
 /// An error of what a copy reads.
 pub fn of_source(error: Error) -> Error {
-    error.about("source")
+    error.with_subject("source")
 }
 
 /// An error of what a copy writes to.
 pub fn of_target(error: Error) -> Error {
-    error.about("destination")
+    error.with_subject("destination")
 }
 
 /// A copy between buffers, checked.
@@ -160,7 +160,7 @@ pub fn check_copy_buffer(
     Ok(Transfer::copy(CL_COMMAND_COPY_BUFFER, from, to, [size, 1, 1]))
 }
 
-/// `clEnqueueCopyBuffer`.
+/// `clEnqueueCopyBuffer`: copies bytes between two buffers.
 #[entry_point(clEnqueueCopyBuffer)]
 pub unsafe fn enqueue_copy_buffer(
     command_queue: cl_command_queue,
@@ -209,7 +209,7 @@ pub unsafe fn check_fill_buffer(
     Ok(Transfer::fill(CL_COMMAND_FILL_BUFFER, to, [size, 1, 1], pattern))
 }
 
-/// `clEnqueueFillBuffer`.
+/// `clEnqueueFillBuffer`: fills bytes of a buffer with a pattern.
 #[entry_point(clEnqueueFillBuffer)]
 pub unsafe fn enqueue_fill_buffer(
     command_queue: cl_command_queue,
@@ -231,7 +231,7 @@ pub unsafe fn enqueue_fill_buffer(
     }
 }
 
-/// `clEnqueueMapBuffer`.
+/// `clEnqueueMapBuffer`: maps bytes of a buffer.
 #[entry_point(clEnqueueMapBuffer)]
 pub unsafe fn enqueue_map_buffer(
     command_queue: cl_command_queue,
@@ -257,13 +257,13 @@ pub unsafe fn enqueue_map_buffer(
     // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
     // CL_MAP_WRITE_INVALIDATE_REGION is set".
     check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
-    let pointer = memory.map(map_flags, offset, size)?;
+    let pointer = memory.map_region(map_flags, offset, size)?;
     let work = hold(vec![memory.clone()]);
     let completion = Completion { blocking: blocking_map != CL_FALSE, event };
     // SAFETY: the caller vouches for `event`.
     let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, work, completion) };
     enqueued.or_else(|error| {
-        memory.unmap(pointer)?;
+        memory.unmap_pointer(pointer)?;
         Err(error)
     })?;
     Ok(pointer.cast())

@@ -118,10 +118,10 @@ unsafe fn allocate(
         CL_MEM_OBJECT_ALLOCATION_FAILURE => error.with_code(CL_OUT_OF_RESOURCES),
         _ => error,
     };
-    svm::allocate(context, kind, flags, size).map(<*mut u8>::cast).map_err(refused)
+    svm::allocate_shared(context, kind, flags, size).map(<*mut u8>::cast).map_err(refused)
 }
 
-/// `clHostMemAllocINTEL`.
+/// `clHostMemAllocINTEL`: allocates memory that belongs to the host.
 #[entry_point(clHostMemAllocINTEL)]
 pub unsafe fn host_mem_alloc(
     context: cl_context,
@@ -134,7 +134,7 @@ pub unsafe fn host_mem_alloc(
     unsafe { allocate(&context, Kind::Host, properties, size, alignment) }
 }
 
-/// `clDeviceMemAllocINTEL`.
+/// `clDeviceMemAllocINTEL`: allocates memory that belongs to a device.
 #[entry_point(clDeviceMemAllocINTEL)]
 pub unsafe fn device_mem_alloc(
     context: cl_context,
@@ -168,12 +168,12 @@ pub unsafe fn shared_mem_alloc(
 fn free(context: &Arc<Context>, address: *mut c_void) -> Result<()> {
     // "CL_INVALID_VALUE if ptr is not a value returned by clHostMemAllocINTEL, clDeviceMemAllocINTEL,
     // clSharedMemAllocINTEL, or a NULL pointer."
-    let freed = address.is_null() || svm::free(context, address as usize, |found| !found.is_svm());
+    let freed = address.is_null() || svm::free_allocation(context, address as usize, |found| !found.is_svm());
     ensure!(freed, CL_INVALID_VALUE, "ptr {address:p} is not where unified shared memory of the context begins");
     Ok(())
 }
 
-/// `clMemFreeINTEL`.
+/// `clMemFreeINTEL`: frees what one of these functions allocated.
 #[entry_point(clMemFreeINTEL)]
 pub fn mem_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
     free(&handle::get::<Context>(context)?, ptr)
@@ -185,11 +185,11 @@ pub fn mem_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
 pub fn mem_blocking_free(context: cl_context, ptr: *mut c_void) -> Result<()> {
     let context = handle::get::<Context>(context)?;
     crate::fork::check()?;
-    context.finish();
+    context.finish_queues();
     free(&context, ptr)
 }
 
-/// `clGetMemAllocInfoINTEL`.
+/// `clGetMemAllocInfoINTEL`: answers questions about the allocation that an address is in.
 #[entry_point(clGetMemAllocInfoINTEL)]
 pub unsafe fn get_mem_alloc_info(
     context: cl_context,
@@ -200,7 +200,8 @@ pub unsafe fn get_mem_alloc_info(
     param_value_size_ret: *mut usize,
 ) -> Result<()> {
     let context = handle::get::<Context>(context)?;
-    let found = svm::find(ptr as usize).filter(|found| Arc::ptr_eq(found.context(), &context) && !found.is_svm());
+    let found =
+        svm::find_allocation(ptr as usize).filter(|found| Arc::ptr_eq(found.context(), &context) && !found.is_svm());
     let found = found.as_ref();
     let kind = found.map(|found| found.kind());
     // SAFETY: the caller vouches for the pointers.
@@ -227,13 +228,13 @@ pub unsafe fn get_mem_alloc_info(
     }
 }
 
-/// `clSetKernelArgMemPointerINTEL`.
+/// `clSetKernelArgMemPointerINTEL`: sets an argument of a kernel to an address.
 #[entry_point(clSetKernelArgMemPointerINTEL)]
 pub fn set_kernel_arg_mem_pointer(kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void) -> Result<()> {
     set_kernel_arg_svm_pointer(kernel, arg_index, arg_value)
 }
 
-/// `clEnqueueMemFillINTEL`.
+/// `clEnqueueMemFillINTEL`: fills memory at an address with a pattern.
 #[entry_point(clEnqueueMemFillINTEL)]
 pub unsafe fn enqueue_mem_fill(
     command_queue: cl_command_queue,
@@ -276,7 +277,7 @@ pub unsafe fn enqueue_memset(
     }
 }
 
-/// `clEnqueueMemcpyINTEL`.
+/// `clEnqueueMemcpyINTEL`: copies bytes between any two addresses.
 #[entry_point(clEnqueueMemcpyINTEL)]
 pub unsafe fn enqueue_memcpy(
     command_queue: cl_command_queue,

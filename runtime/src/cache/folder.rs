@@ -57,13 +57,13 @@ impl Folder {
     pub(super) fn open(path: &Path, limit: u64) -> Option<Folder> {
         // The first entry counts what there is.
         let folder = Folder { path: path.to_owned(), limit, written: AtomicU64::new(limit) };
-        folder.make().ok()?;
-        folder.descriptor().ok()?;
+        folder.create_folder().ok()?;
+        folder.open_checked().ok()?;
         Some(folder)
     }
 
     /// Entries are code that we run, so the folder is for this user alone.
-    fn make(&self) -> io::Result<()> {
+    fn create_folder(&self) -> io::Result<()> {
         if self.path.is_dir() {
             return Ok(());
         }
@@ -82,35 +82,35 @@ impl Folder {
     }
 
     /// The folder as it is now, if it is this user's and nobody else can write to it.
-    fn descriptor(&self) -> io::Result<OwnedFd> {
+    fn open_checked(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = rustix::fs::open(&self.path, flags, Mode::empty())?;
-        let stat = rustix::fs::fstat(&folder)?;
-        if is_ours_alone(&stat) { Ok(folder) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+        let file_status = rustix::fs::fstat(&folder)?;
+        if is_ours_alone(&file_status) { Ok(folder) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
 
     /// The bytes of an entry.
-    pub(super) fn get(&self, key: &Key) -> Option<Vec<u8>> {
-        let folder = self.descriptor().ok()?;
+    pub(super) fn read_entry(&self, cache_key: &Key) -> Option<Vec<u8>> {
+        let folder = self.open_checked().ok()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&folder, key.to_string(), flags, Mode::empty()).ok()?;
-        let stat = rustix::fs::fstat(&file).ok()?;
-        if !is_plain_file(&stat) || !is_ours_alone(&stat) || size_of(&stat) > self.limit {
+        let file = rustix::fs::openat(&folder, cache_key.to_string(), flags, Mode::empty()).ok()?;
+        let file_status = rustix::fs::fstat(&file).ok()?;
+        if !is_plain_file(&file_status) || !is_ours_alone(&file_status) || size_of(&file_status) > self.limit {
             return None;
         }
         let mut file = File::from(file);
-        let mut bytes = Vec::with_capacity(size_of(&stat) as usize);
-        (&mut file).take(size_of(&stat)).read_to_end(&mut bytes).ok()?;
-        let now = SystemTime::now();
-        if age(&stat, now) > STALE {
+        let mut bytes = Vec::with_capacity(size_of(&file_status) as usize);
+        (&mut file).take(size_of(&file_status)).read_to_end(&mut bytes).ok()?;
+        let current_time = SystemTime::now();
+        if file_age(&file_status, current_time) > STALE {
             // If that cannot be, the entry goes earlier.
-            let _ = file.set_modified(now);
+            let _ = file.set_modified(current_time);
         }
         Some(bytes)
     }
 
     /// Stores an entry, in place of one of the same key. Whether that worked.
-    pub(super) fn put(&self, key: &Key, bytes: &[u8]) -> bool {
+    pub(super) fn store_entry(&self, cache_key: &Key, bytes: &[u8]) -> bool {
         let size = on_disk(bytes.len() as u64);
         if size > self.limit / 4 {
             return false;
@@ -121,14 +121,16 @@ impl Folder {
             // Files that cannot be counted stay.
             let _ = self.make_room(size);
         }
-        self.write(key, bytes).or_else(|_| self.make().and_then(|()| self.write(key, bytes))).is_ok()
+        self.write_entry(cache_key, bytes)
+            .or_else(|_| self.create_folder().and_then(|()| self.write_entry(cache_key, bytes)))
+            .is_ok()
     }
 
-    fn write(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
-        let folder = self.descriptor()?;
+    fn write_entry(&self, cache_key: &Key, bytes: &[u8]) -> io::Result<()> {
+        let folder = self.open_checked()?;
         let (mut file, name) = create_unfinished(&folder)?;
         let written = file.write_all(bytes);
-        let placed = written.and_then(|()| Ok(rustix::fs::renameat(&folder, &name, &folder, key.to_string())?));
+        let placed = written.and_then(|()| Ok(rustix::fs::renameat(&folder, &name, &folder, cache_key.to_string())?));
         if placed.is_err() {
             // What cannot be removed either goes when room is made.
             let _ = rustix::fs::unlinkat(&folder, &name, AtFlags::empty());
@@ -138,8 +140,8 @@ impl Folder {
 
     /// Removes the entries that were not used for the longest time until there is room for as much.
     fn make_room(&self, wanted: u64) -> io::Result<()> {
-        let folder = self.descriptor()?;
-        let now = SystemTime::now();
+        let folder = self.open_checked()?;
+        let current_time = SystemTime::now();
         let mut files = Vec::new();
         let mut size = wanted;
         for entry in Dir::read_from(&folder)?.flatten() {
@@ -150,14 +152,18 @@ impl Folder {
             if !unfinished && !is_entry(&text) {
                 continue;
             }
-            let Ok(stat) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
-            if !is_plain_file(&stat) {
+            let Ok(file_status) = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            if !is_plain_file(&file_status) {
                 continue;
             }
             if !unfinished {
-                size += on_disk(size_of(&stat));
-                files.push(Removable { used: modified(&stat), size: on_disk(size_of(&stat)), name: name.to_owned() });
-            } else if age(&stat, now) > LEFT_BEHIND {
+                size += on_disk(size_of(&file_status));
+                files.push(Removable {
+                    used: modification_time(&file_status),
+                    size: on_disk(size_of(&file_status)),
+                    name: name.to_owned(),
+                });
+            } else if file_age(&file_status, current_time) > LEFT_BEHIND {
                 let _ = rustix::fs::unlinkat(&folder, name, AtFlags::empty());
             }
         }
@@ -200,24 +206,25 @@ fn create_unfinished(folder: &OwnedFd) -> io::Result<(File, String)> {
 }
 
 /// Whether a file or folder belongs to this user and nobody else can write to it.
-fn is_ours_alone(stat: &Stat) -> bool {
+fn is_ours_alone(file_status: &Stat) -> bool {
     let others = Mode::WGRP | Mode::WOTH;
-    stat.st_uid == rustix::process::geteuid().as_raw() && !Mode::from_raw_mode(stat.st_mode).intersects(others)
+    file_status.st_uid == rustix::process::geteuid().as_raw()
+        && !Mode::from_raw_mode(file_status.st_mode).intersects(others)
 }
 
-fn is_plain_file(stat: &Stat) -> bool {
-    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+fn is_plain_file(file_status: &Stat) -> bool {
+    FileType::from_raw_mode(file_status.st_mode) == FileType::RegularFile
 }
 
 /// The bytes of a file.
-fn size_of(stat: &Stat) -> u64 {
-    u64::try_from(stat.st_size).unwrap_or(0)
+fn size_of(file_status: &Stat) -> u64 {
+    u64::try_from(file_status.st_size).unwrap_or(0)
 }
 
 /// When a file was changed.
-fn modified(stat: &Stat) -> SystemTime {
-    let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
-    UNIX_EPOCH + Duration::new(seconds, u32::try_from(stat.st_mtime_nsec).unwrap_or(0))
+fn modification_time(file_status: &Stat) -> SystemTime {
+    let seconds = u64::try_from(file_status.st_mtime).unwrap_or(0);
+    UNIX_EPOCH + Duration::new(seconds, u32::try_from(file_status.st_mtime_nsec).unwrap_or(0))
 }
 
 /// Whether a file of this name is an entry.
@@ -237,8 +244,8 @@ fn on_disk(bytes: u64) -> u64 {
 }
 
 /// How long ago a file was changed; none if that is in the future, as clocks differ.
-fn age(stat: &Stat, now: SystemTime) -> Duration {
-    now.duration_since(modified(stat)).unwrap_or_default()
+fn file_age(file_status: &Stat, current_time: SystemTime) -> Duration {
+    current_time.duration_since(modification_time(file_status)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -247,12 +254,12 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
-    fn file(folder: &Folder, key: &Key) -> PathBuf {
-        folder.path.join(key.to_string())
+    fn file(folder: &Folder, cache_key: &Key) -> PathBuf {
+        folder.path.join(cache_key.to_string())
     }
 
     fn key(number: u32) -> Key {
-        KeyBuilder::new("test").bytes(&number.to_le_bytes()).finish()
+        KeyBuilder::new("test").add_bytes(&number.to_le_bytes()).into_key()
     }
 
     fn mode(path: &Path) -> u32 {
@@ -264,9 +271,9 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("not/there/yet");
         let folder = Folder::open(&path, 1 << 20).unwrap();
-        assert!(folder.put(&key(1), b"content"));
+        assert!(folder.store_entry(&key(1), b"content"));
         assert_eq!((mode(&path), mode(&file(&folder, &key(1)))), (0o700, 0o600));
-        assert_eq!(folder.get(&key(1)).as_deref(), Some(&b"content"[..]));
+        assert_eq!(folder.read_entry(&key(1)).as_deref(), Some(&b"content"[..]));
     }
 
     #[test]
@@ -297,13 +304,13 @@ mod tests {
     fn assert_not_taken(treat: impl FnOnce(&Path)) {
         let parent = tempfile::tempdir().unwrap();
         let folder = Folder::open(parent.path(), 1 << 20).unwrap();
-        assert!(folder.put(&key(1), b"content"));
-        assert_eq!(folder.get(&key(1)).as_deref(), Some(&b"content"[..]));
+        assert!(folder.store_entry(&key(1), b"content"));
+        assert_eq!(folder.read_entry(&key(1)).as_deref(), Some(&b"content"[..]));
         let entry = file(&folder, &key(1));
         treat(&entry);
-        assert_eq!(folder.get(&key(1)), None);
-        assert!(folder.put(&key(1), b"newer"));
-        assert_eq!(folder.get(&key(1)).as_deref(), Some(&b"newer"[..]));
+        assert_eq!(folder.read_entry(&key(1)), None);
+        assert!(folder.store_entry(&key(1), b"newer"));
+        assert_eq!(folder.read_entry(&key(1)).as_deref(), Some(&b"newer"[..]));
         assert_eq!(mode(&entry), 0o600);
     }
 
@@ -357,8 +364,8 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let folder = Folder::open(parent.path(), 1 << 20).unwrap();
         fs::create_dir(file(&folder, &key(1))).unwrap();
-        assert_eq!(folder.get(&key(1)), None);
-        assert!(!folder.put(&key(1), b"content"), "memory has to take it");
+        assert_eq!(folder.read_entry(&key(1)), None);
+        assert!(!folder.store_entry(&key(1), b"content"), "memory has to take it");
         assert!(file(&folder, &key(1)).is_dir());
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1, "nothing unfinished is left");
     }
@@ -367,11 +374,11 @@ mod tests {
     fn a_folder_that_others_can_write_to_later_is_not_used_any_more() {
         let parent = tempfile::tempdir().unwrap();
         let folder = Folder::open(parent.path(), 1 << 20).unwrap();
-        assert!(folder.put(&key(1), b"content"));
+        assert!(folder.store_entry(&key(1), b"content"));
         fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o770)).unwrap();
-        assert_eq!((folder.get(&key(1)), folder.put(&key(2), b"more")), (None, false));
+        assert_eq!((folder.read_entry(&key(1)), folder.store_entry(&key(2), b"more")), (None, false));
         fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o700)).unwrap();
-        assert!(folder.get(&key(1)).is_some());
+        assert!(folder.read_entry(&key(1)).is_some());
     }
 
     #[test]
@@ -381,7 +388,7 @@ mod tests {
         DirBuilder::new().mode(0o700).create(&real).unwrap();
         symlink(&real, &link).unwrap();
         let folder = Folder::open(&link, 1 << 20).unwrap();
-        assert!(folder.put(&key(1), b"content"));
+        assert!(folder.store_entry(&key(1), b"content"));
         assert!(real.join(key(1).to_string()).is_file());
     }
 
@@ -390,13 +397,13 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let limit = 64 << 10;
         let folder = Folder::open(parent.path(), limit).unwrap();
-        let now = SystemTime::now();
+        let current_time = SystemTime::now();
         let made = |number: u32, hours: u64| {
             let entry = File::options().write(true).open(file(&folder, &key(number))).unwrap();
-            entry.set_modified(now - Duration::from_secs(3600 * hours)).unwrap();
+            entry.set_modified(current_time - Duration::from_secs(3600 * hours)).unwrap();
         };
         for number in 0..15 {
-            assert!(folder.put(&key(number), &[0; 4000]));
+            assert!(folder.store_entry(&key(number), &[0; 4000]));
             made(number, 100 - u64::from(number));
         }
         let foreign = ["somebody's", "new-report.txt", ".lockstep-new-", ".lockstep-new-plans.for.me"];
@@ -404,17 +411,17 @@ mod tests {
         let left = tempfile::Builder::new().prefix(UNFINISHED).rand_bytes(RANDOM).tempfile_in(parent.path()).unwrap();
         let left = left.into_temp_path();
         for (path, hours) in foreign.iter().map(|path| (path.as_path(), 1000)).chain([(&*left, 2)]) {
-            File::create(path).unwrap().set_modified(now - Duration::from_secs(3600 * hours)).unwrap();
+            File::create(path).unwrap().set_modified(current_time - Duration::from_secs(3600 * hours)).unwrap();
         }
-        assert!(folder.get(&key(0)).is_some(), "and its time is now");
+        assert!(folder.read_entry(&key(0)).is_some(), "and its time is now");
         for number in 15..18 {
-            assert!(folder.put(&key(number), &[0; 4000]));
+            assert!(folder.store_entry(&key(number), &[0; 4000]));
         }
         let there = |number| file(&folder, &key(number)).exists();
         assert!(there(0) && there(17) && there(16) && !there(1) && !there(2));
         let size: u64 = (0..18).filter(|&number| there(number)).map(|_| 4096).sum();
         assert!(size <= limit, "{size}");
         assert!(foreign.iter().all(|path| path.exists()) && !left.exists());
-        assert!(!folder.put(&key(99), &[0; 20 << 10]), "one entry is not to push out the others");
+        assert!(!folder.store_entry(&key(99), &[0; 20 << 10]), "one entry is not to push out the others");
     }
 }

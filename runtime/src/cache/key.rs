@@ -14,8 +14,8 @@ pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("LOCKSTEP_B
 pub struct Key([u8; blake3::OUT_LEN]);
 
 impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&blake3::Hash::from(self.0).to_hex())
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&blake3::Hash::from(self.0).to_hex())
     }
 }
 
@@ -26,29 +26,29 @@ impl KeyBuilder {
     /// A key for entries of a kind. This build of the driver, LLVM's version and the processor belong to every key.
     pub fn new(kind: &str) -> KeyBuilder {
         static MACHINE: Lazy<String> = Lazy::new(host_description);
-        KeyBuilder(blake3::Hasher::new()).text(BUILD).text(&MACHINE).text(kind)
+        KeyBuilder(blake3::Hasher::new()).add_text(BUILD).add_text(&MACHINE).add_text(kind)
     }
 
     /// Adds a part. Its length is added as well, so that no two lists of parts are the same bytes.
-    pub fn bytes(mut self, part: &[u8]) -> KeyBuilder {
+    pub fn add_bytes(mut self, part: &[u8]) -> KeyBuilder {
         self.0.update(&(part.len() as u64).to_le_bytes());
         self.0.update(part);
         self
     }
 
     /// Adds a text.
-    pub fn text(self, part: &str) -> KeyBuilder {
-        self.bytes(part.as_bytes())
+    pub fn add_text(self, part: &str) -> KeyBuilder {
+        self.add_bytes(part.as_bytes())
     }
 
-    /// The key.
-    pub fn finish(self) -> Key {
+    /// The key of all parts so far.
+    pub fn into_key(self) -> Key {
         Key(*self.0.finalize().as_bytes())
     }
 }
 
 /// A hash of these bytes alone.
-pub fn hash(bytes: &[u8]) -> [u8; blake3::OUT_LEN] {
+pub fn hash_bytes(bytes: &[u8]) -> [u8; blake3::OUT_LEN] {
     *blake3::hash(bytes).as_bytes()
 }
 
@@ -58,17 +58,19 @@ mod tests {
 
     #[test]
     fn parts_cannot_run_into_each_other() {
-        let key = |parts: &[&str]| parts.iter().fold(KeyBuilder::new("test"), |key, part| key.text(part)).finish();
+        let key = |parts: &[&str]| {
+            parts.iter().fold(KeyBuilder::new("test"), |key_builder, part| key_builder.add_text(part)).into_key()
+        };
         assert_eq!(key(&["a", "b"]), key(&["a", "b"]));
         for other in [&["ab"][..], &["a", "b", ""], &["", "a", "b"], &["b", "a"], &[]] {
             assert_ne!(key(&["a", "b"]), key(other), "{other:?}");
         }
-        assert_ne!(key(&[]), KeyBuilder::new("other").finish());
+        assert_ne!(key(&[]), KeyBuilder::new("other").into_key());
     }
 
     #[test]
     fn a_key_is_a_files_name() {
-        let name = KeyBuilder::new("test").finish().to_string();
+        let name = KeyBuilder::new("test").into_key().to_string();
         assert!(name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit()));
     }
 }

@@ -18,15 +18,15 @@ impl Memory {
         Memory { limit, entries: Mutex::default() }
     }
 
-    pub(super) fn get(&self, key: &Key) -> Option<Arc<[u8]>> {
+    pub(super) fn entry_bytes(&self, cache_key: &Key) -> Option<Arc<[u8]>> {
         let entries = self.entries.lock();
-        entries.iter().rev().find(|(known, _)| known == key).map(|(_, bytes)| bytes.clone())
+        entries.iter().rev().find(|(known, _)| known == cache_key).map(|(_, bytes)| bytes.clone())
     }
 
-    pub(super) fn put(&self, key: &Key, bytes: Vec<u8>) {
+    pub(super) fn keep_entry(&self, cache_key: &Key, bytes: Vec<u8>) {
         let mut entries = self.entries.lock();
-        entries.retain(|(known, _)| known != key);
-        entries.push_back((*key, bytes.into()));
+        entries.retain(|(known, _)| known != cache_key);
+        entries.push_back((*cache_key, bytes.into()));
         let mut size: u64 = entries.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         while size > self.limit
             && let Some((_, oldest)) = entries.pop_front()
@@ -45,16 +45,16 @@ mod tests {
     fn the_oldest_go_first() {
         let memory = Memory::new(100);
         let keys: Vec<_> =
-            ["a", "b", "c", "d"].iter().map(|name| KeyBuilder::new("test").text(name).finish()).collect();
-        for key in &keys[..3] {
-            memory.put(key, vec![0; 30]);
+            ["a", "b", "c", "d"].iter().map(|name| KeyBuilder::new("test").add_text(name).into_key()).collect();
+        for cache_key in &keys[..3] {
+            memory.keep_entry(cache_key, vec![0; 30]);
         }
-        memory.put(&keys[0], vec![1; 30]);
-        memory.put(&keys[3], vec![0; 30]);
-        let kept: Vec<_> = keys.iter().map(|key| memory.get(key).is_some()).collect();
+        memory.keep_entry(&keys[0], vec![1; 30]);
+        memory.keep_entry(&keys[3], vec![0; 30]);
+        let kept: Vec<_> = keys.iter().map(|cache_key| memory.entry_bytes(cache_key).is_some()).collect();
         assert_eq!(kept, [true, false, true, true]);
-        assert_eq!(memory.get(&keys[0]).unwrap()[..], [1; 30]);
-        memory.put(&keys[1], vec![0; 101]);
-        assert!(keys.iter().all(|key| memory.get(key).is_none()), "what is larger than the limit is not kept");
+        assert_eq!(memory.entry_bytes(&keys[0]).unwrap()[..], [1; 30]);
+        memory.keep_entry(&keys[1], vec![0; 101]);
+        assert!(keys.iter().all(|key| memory.entry_bytes(key).is_none()), "what is larger than the limit is not kept");
     }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::options::{CachePlace, options};
 use folder::Folder;
 use key::Key;
-use lockstep_compiler::sealed;
+use lockstep_compiler::checksummed;
 use memory::Memory;
 
 /// What entries begin with; to be changed with their form.
@@ -39,7 +39,7 @@ struct Entry<T> {
 }
 
 /// The cache of this process, unless it is off.
-pub fn cache() -> Option<&'static Cache> {
+pub fn process_cache() -> Option<&'static Cache> {
     static CACHE: Lazy<Option<Cache>> = Lazy::new(|| match &options().cache {
         CachePlace::Off => None,
         CachePlace::Memory => Some(Cache::new(None)),
@@ -59,21 +59,21 @@ impl Cache {
     }
 
     /// What is stored under this key, if it is whole.
-    pub fn get<T: DeserializeOwned>(&self, key: &Key) -> Option<T> {
+    pub fn get<T: DeserializeOwned>(&self, cache_key: &Key) -> Option<T> {
         let read = |bytes: &[u8]| {
-            let entry: Entry<T> = sealed::open(MARK, bytes)?;
-            (entry.key == *key).then_some(entry.value)
+            let entry: Entry<T> = checksummed::open(MARK, bytes)?;
+            (entry.key == *cache_key).then_some(entry.value)
         };
-        let stored = self.folder.as_ref().and_then(|folder| read(&folder.get(key)?));
-        stored.or_else(|| read(&self.memory.get(key)?))
+        let stored = self.folder.as_ref().and_then(|folder| read(&folder.read_entry(cache_key)?));
+        stored.or_else(|| read(&self.memory.entry_bytes(cache_key)?))
     }
 
     /// Stores a value under a key, if that is possible.
-    pub fn put<T: Serialize>(&self, key: &Key, value: &T) {
-        let bytes = sealed::seal(MARK, &Entry { key: *key, value });
-        let stored = self.folder.as_ref().is_some_and(|folder| folder.put(key, &bytes));
+    pub fn put<T: Serialize>(&self, cache_key: &Key, value: &T) {
+        let bytes = checksummed::seal(MARK, &Entry { key: *cache_key, value });
+        let stored = self.folder.as_ref().is_some_and(|folder| folder.store_entry(cache_key, &bytes));
         if !stored {
-            self.memory.put(key, bytes);
+            self.memory.keep_entry(cache_key, bytes);
         }
     }
 }
@@ -84,7 +84,7 @@ mod tests {
     use key::KeyBuilder;
 
     fn key(name: &str) -> Key {
-        KeyBuilder::new("test").text(name).finish()
+        KeyBuilder::new("test").add_text(name).into_key()
     }
 
     fn in_folder(path: &std::path::Path) -> Cache {
@@ -107,13 +107,13 @@ mod tests {
         cache.put(&key("a"), &"text".to_owned());
         let file = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
         let whole = std::fs::read(&file).unwrap();
-        for at in 0..whole.len() {
+        for position in 0..whole.len() {
             let mut damaged = whole.clone();
-            damaged[at] ^= 1;
+            damaged[position] ^= 1;
             std::fs::write(&file, &damaged).unwrap();
-            assert_eq!(cache.get::<String>(&key("a")), None, "byte {at}");
-            std::fs::write(&file, &whole[..at]).unwrap();
-            assert_eq!(cache.get::<String>(&key("a")), None, "cut at {at}");
+            assert_eq!(cache.get::<String>(&key("a")), None, "byte {position}");
+            std::fs::write(&file, &whole[..position]).unwrap();
+            assert_eq!(cache.get::<String>(&key("a")), None, "cut at {position}");
         }
         std::fs::write(folder.path().join(key("b").to_string()), &whole).unwrap();
         assert_eq!(cache.get::<String>(&key("b")), None);

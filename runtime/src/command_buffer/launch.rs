@@ -30,7 +30,7 @@ pub struct LaunchSizes {
 impl LaunchSizes {
     /// These sizes, and those of `other` where there are none.
     #[must_use]
-    pub fn or(self, other: LaunchSizes) -> Self {
+    pub fn with_defaults_of(self, other: LaunchSizes) -> Self {
         Self {
             dimensions: self.dimensions,
             offset: self.offset.or(other.offset),
@@ -45,7 +45,7 @@ impl LaunchSizes {
         global.iter().zip(local).all(|(&global, local)| local == 0 || global.is_multiple_of(local))
     }
 
-    fn request(&self) -> Request<'_> {
+    fn launch_request(&self) -> Request<'_> {
         let count = self.dimensions as usize;
         Request {
             dimensions: self.dimensions,
@@ -69,7 +69,7 @@ impl LaunchParameters {
     /// # Errors
     /// Those of [`CheckedLaunch::new`].
     pub fn new(kernel: Arc<Kernel>, sizes: LaunchSizes) -> Result<Self> {
-        let launch = CheckedLaunch::new(kernel, &sizes.request())?;
+        let launch = CheckedLaunch::new(kernel, &sizes.launch_request())?;
         Ok(Self { sizes, launch })
     }
 
@@ -87,7 +87,7 @@ impl LaunchParameters {
     ///
     /// # Errors
     /// Those of [`CheckedLaunch::prepare`].
-    pub fn check(&self, set_later: bool) -> Result<()> {
+    pub fn check_launch(&self, set_later: bool) -> Result<()> {
         match self.launch.prepare() {
             Ok(prepared) => prepared.work.let_go(),
             Err(error) if error.code() == CL_INVALID_KERNEL_ARGS && set_later => {}
@@ -178,8 +178,8 @@ impl RecordedLaunch {
 }
 
 impl fmt::Debug for RecordedLaunch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RecordedLaunch").field("kernel", &**self.original).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("RecordedLaunch").field("kernel", &**self.original).finish_non_exhaustive()
     }
 }
 
@@ -191,10 +191,10 @@ mod tests {
     fn sizes_that_are_not_given_stay_and_decide_whether_groups_are_as_large() {
         let none = LaunchSizes { dimensions: 2, offset: None, global: None, local: None };
         let before = LaunchSizes { global: Some([8, 6, 1]), local: Some([4, 3, 1]), ..none };
-        let after = LaunchSizes { local: Some([4, 4, 1]), ..none }.or(before);
+        let after = LaunchSizes { local: Some([4, 4, 1]), ..none }.with_defaults_of(before);
         assert_eq!(after, LaunchSizes { local: Some([4, 4, 1]), ..before });
         assert!(none.is_uniform() && before.is_uniform() && !after.is_uniform());
-        let request = after.request();
+        let request = after.launch_request();
         assert_eq!((request.offset, request.global, request.local), (None, Some(&[8, 6][..]), Some(&[4, 4][..])));
     }
 }

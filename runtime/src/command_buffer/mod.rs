@@ -48,7 +48,7 @@ impl RecordedCommand {
     }
 
     /// Makes the command ready to run once.
-    fn prepare(&self) -> Result<Prepared> {
+    fn prepare_run(&self) -> Result<Prepared> {
         match self {
             RecordedCommand::Barrier => Ok(Prepared { work: Work::Nothing, code: None }),
             RecordedCommand::Transfer(transfer) => Ok(Prepared { work: Work::Shared(transfer.clone()), code: None }),
@@ -74,7 +74,7 @@ struct Recording {
 
 impl Recording {
     /// Adds the sync points that the order of the recording demands to those that a command was recorded with.
-    fn order(&self, waits: &mut Vec<cl_sync_point_khr>, is_barrier: bool, is_in_order: bool) {
+    fn add_ordering(&self, waits: &mut Vec<cl_sync_point_khr>, is_barrier: bool, is_in_order: bool) {
         let number = self.commands.len() as cl_sync_point_khr;
         if is_in_order {
             // "If the […] command-queue [is] in-order […] an additional dependency is created on the last command".
@@ -155,7 +155,7 @@ impl CommandBuffer {
     ///
     /// # Errors
     /// "CL_INVALID_OPERATION if command_buffer is not in the Recording state."
-    pub fn finalize(&self) -> Result<()> {
+    pub fn end_recording(&self) -> Result<()> {
         let mut recording = self.recording.lock();
         let before = self.finalized.set(std::mem::take(&mut recording.commands));
         before.map_err(|_| error!(CL_INVALID_OPERATION, "the command buffer has been finalized already"))
@@ -184,11 +184,15 @@ impl CommandBuffer {
     ///
     /// # Errors
     /// Those of [`CommandBuffer::check_recording`].
-    pub fn record(&self, mut waits: Vec<cl_sync_point_khr>, command: RecordedCommand) -> Result<cl_sync_point_khr> {
+    pub fn record_command(
+        &self,
+        mut waits: Vec<cl_sync_point_khr>,
+        command: RecordedCommand,
+    ) -> Result<cl_sync_point_khr> {
         let mut recording = self.recording.lock();
         self.check_recording_of(&recording, &waits)?;
         let is_barrier = matches!(command, RecordedCommand::Barrier);
-        recording.order(&mut waits, is_barrier, self.queue.is_in_order());
+        recording.add_ordering(&mut waits, is_barrier, self.queue.is_in_order());
         let number = recording.commands.len() as cl_sync_point_khr;
         if is_barrier {
             recording.last_barrier = Some(number);
@@ -205,18 +209,18 @@ impl CommandBuffer {
         let not_finalized = || error!(CL_INVALID_OPERATION, "the command buffer has not been finalized");
         let commands = self.finalized.get().ok_or_else(not_finalized)?;
         let incomplete = |number: usize, error: Error| {
-            error.about(format_args!("command {number} is not complete")).with_code(CL_INVALID_OPERATION)
+            error.with_subject(format_args!("command {number} is not complete")).with_code(CL_INVALID_OPERATION)
         };
         let prepare =
-            |(number, recorded): (usize, &Recorded)| recorded.command.prepare().map_err(|e| incomplete(number, e));
+            |(number, recorded): (usize, &Recorded)| recorded.command.prepare_run().map_err(|e| incomplete(number, e));
         let prepared = commands.iter().enumerate().map(prepare).collect::<Result<_>>()?;
         Ok(PreparedRun { commands, prepared })
     }
 }
 
 impl fmt::Debug for CommandBuffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CommandBuffer").field("is_finalized", &self.is_finalized()).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("CommandBuffer").field("is_finalized", &self.is_finalized()).finish_non_exhaustive()
     }
 }
 
@@ -229,7 +233,7 @@ pub struct PreparedRun<'a> {
 
 impl PreparedRun<'_> {
     /// Enqueues the commands behind these events, and what ends when all of them have: that has the event `whole`.
-    pub fn enqueue(self, queue: &Arc<Queue>, before: Vec<Arc<Event>>, whole: Option<Arc<Event>>) {
+    pub fn enqueue_commands(self, queue: &Arc<Queue>, before: Vec<Arc<Event>>, whole: Option<Arc<Event>>) {
         let mut parts: Vec<Arc<Event>> = Vec::with_capacity(self.commands.len());
         for (recorded, Prepared { work, code }) in self.commands.iter().zip(self.prepared) {
             let earlier = recorded.waits.iter().map(|&point| &parts[point as usize]);
@@ -237,11 +241,11 @@ impl PreparedRun<'_> {
             let kind = recorded.command.kind();
             let event = Event::of_command(queue, kind);
             parts.push(event.clone());
-            queue.enqueue(Command { kind, waits, work, event: Some(event), whole: whole.clone() });
+            queue.enqueue_command(Command { kind, waits, work, event: Some(event), whole: whole.clone() });
         }
         let waits = if parts.is_empty() { before } else { parts.clone() };
         let (kind, work) = (CL_COMMAND_COMMAND_BUFFER_KHR, Work::Whole(parts));
-        queue.enqueue(Command { kind, waits, work, event: whole, whole: None });
+        queue.enqueue_command(Command { kind, waits, work, event: whole, whole: None });
     }
 }
 
@@ -258,7 +262,7 @@ mod tests {
     }
 
     fn waits_of(buffer: &CommandBuffer) -> Vec<Vec<u32>> {
-        buffer.finalize().unwrap();
+        buffer.end_recording().unwrap();
         buffer.finalized.get().unwrap().iter().map(|recorded| recorded.waits.clone()).collect()
     }
 
@@ -266,7 +270,7 @@ mod tests {
     fn the_order_of_the_queue_is_written_down() {
         let buffer = CommandBuffer::new(queue(0), Vec::new()).unwrap();
         for waits in [vec![], vec![0], vec![0]] {
-            buffer.record(waits, RecordedCommand::Barrier).unwrap();
+            buffer.record_command(waits, RecordedCommand::Barrier).unwrap();
         }
         assert_eq!(waits_of(&buffer), [vec![], vec![0, 0], vec![0, 1]]);
     }
@@ -275,7 +279,7 @@ mod tests {
     fn a_barrier_without_sync_points_waits_for_all_since_the_last_one() {
         let buffer = CommandBuffer::new(queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE), Vec::new()).unwrap();
         for waits in [vec![], vec![], vec![0], vec![]] {
-            buffer.record(waits, RecordedCommand::Barrier).unwrap();
+            buffer.record_command(waits, RecordedCommand::Barrier).unwrap();
         }
         assert_eq!(waits_of(&buffer), [vec![], vec![0], vec![0, 1], vec![2]]);
     }
@@ -283,14 +287,15 @@ mod tests {
     #[test]
     fn nothing_is_recorded_behind_what_is_not_there_or_after_the_end() {
         let buffer = CommandBuffer::new(queue(0), Vec::new()).unwrap();
-        let code = |waits: Vec<u32>| buffer.record(waits, RecordedCommand::Barrier).map_err(|error| error.code());
+        let code =
+            |waits: Vec<u32>| buffer.record_command(waits, RecordedCommand::Barrier).map_err(|error| error.code());
         assert_eq!(code(vec![0]), Err(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR));
         assert_eq!(code(vec![]), Ok(0));
         assert!(!buffer.is_executable() && buffer.prepare_run().is_err());
-        buffer.finalize().unwrap();
+        buffer.end_recording().unwrap();
         assert!(buffer.is_executable());
         assert_eq!(code(vec![0]), Err(CL_INVALID_OPERATION));
-        assert!(buffer.finalize().is_err());
+        assert!(buffer.end_recording().is_err());
     }
 
     #[test]
@@ -298,16 +303,16 @@ mod tests {
         let queue = queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
         let buffer = CommandBuffer::new(queue.clone(), Vec::new()).unwrap();
         for _ in 0..3 {
-            buffer.record(vec![], RecordedCommand::Barrier).unwrap();
+            buffer.record_command(vec![], RecordedCommand::Barrier).unwrap();
         }
-        buffer.finalize().unwrap();
-        let gate = Event::user(queue.context().clone());
+        buffer.end_recording().unwrap();
+        let gate = Event::new_user_event(queue.context().clone());
         let whole = Event::of_command(&queue, CL_COMMAND_COMMAND_BUFFER_KHR);
-        buffer.prepare_run().unwrap().enqueue(&queue, vec![gate.clone()], Some(whole.clone()));
+        buffer.prepare_run().unwrap().enqueue_commands(&queue, vec![gate.clone()], Some(whole.clone()));
         queue.flush();
         assert!(!whole.has_ended());
         gate.set_user_status(CL_COMPLETE).unwrap();
-        whole.wait();
+        whole.wait_until_ended();
         assert_eq!(whole.status(), CL_COMPLETE);
     }
 }

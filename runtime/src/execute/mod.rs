@@ -1,8 +1,8 @@
 //! Running machine code: what generated code calls, and who puts it into memory.
 
-mod soft;
+mod compiler_rt;
+mod coroutines;
 pub mod symbols;
-mod turns;
 
 use lockstep_compiler::jit::Loader;
 

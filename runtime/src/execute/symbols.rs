@@ -4,7 +4,7 @@
 //! by itself what it cannot write as instructions: intrinsics, block copies, half precision, 128-bit integers. Both find
 //! their functions here. The process is not searched: what a kernel reaches must not depend on the application around it.
 
-use super::{soft, turns};
+use super::{compiler_rt, coroutines};
 use crate::clock;
 use lockstep_protocol::kernel_abi::{READ_CLOCK, TAKE_TURNS, YIELD};
 
@@ -23,7 +23,7 @@ macro_rules! c_library {
 }
 
 /// The mathematical functions of C99, and those of GNU that LLVM knows.
-fn math() -> &'static [(&'static str, Function)] {
+fn math_functions() -> &'static [(&'static str, Function)] {
     c_library! { "m":
         acos acosf acosh acoshf asin asinf asinh asinhf atan atanf atan2 atan2f atanh atanhf
         cbrt cbrtf ceil ceilf copysign copysignf cos cosf cosh coshf
@@ -39,57 +39,58 @@ fn math() -> &'static [(&'static str, Function)] {
 }
 
 /// What LLVM turns loops and aggregate copies into.
-fn memory() -> &'static [(&'static str, Function)] {
+fn memory_functions() -> &'static [(&'static str, Function)] {
     c_library! { "c": bcmp memcmp memcpy memmove memset strlen }
 }
 
 /// The names by which LLVM knows the functions of [`soft`].
-fn arithmetic() -> [(&'static str, *const ()); 27] {
+fn arithmetic_functions() -> [(&'static str, *const ()); 27] {
     [
-        ("__extendhfsf2", soft::extend_half_to_float as *const ()),
-        ("__extendhfdf2", soft::extend_half_to_double as *const ()),
-        ("__truncsfhf2", soft::truncate_float_to_half as *const ()),
-        ("__truncdfhf2", soft::truncate_double_to_half as *const ()),
-        ("__gnu_h2f_ieee", soft::half_bits_to_float as *const ()),
-        ("__gnu_f2h_ieee", soft::float_to_half_bits as *const ()),
-        ("__truncsfbf2", soft::truncate_float_to_bfloat as *const ()),
-        ("__truncdfbf2", soft::truncate_double_to_bfloat as *const ()),
-        ("__udivti3", soft::divide_unsigned as *const ()),
-        ("__umodti3", soft::remainder_unsigned as *const ()),
-        ("__divti3", soft::divide_signed as *const ()),
-        ("__modti3", soft::remainder_signed as *const ()),
-        ("__multi3", soft::multiply as *const ()),
-        ("__muloti4", soft::multiply_with_overflow as *const ()),
-        ("__ashlti3", soft::shift_left as *const ()),
-        ("__ashrti3", soft::shift_right as *const ()),
-        ("__lshrti3", soft::shift_right_unsigned as *const ()),
-        ("__fixsfti", soft::float_to_signed as *const ()),
-        ("__fixdfti", soft::double_to_signed as *const ()),
-        ("__fixunssfti", soft::float_to_unsigned as *const ()),
-        ("__fixunsdfti", soft::double_to_unsigned as *const ()),
-        ("__floattisf", soft::signed_to_float as *const ()),
-        ("__floattidf", soft::signed_to_double as *const ()),
-        ("__floatuntisf", soft::unsigned_to_float as *const ()),
-        ("__floatuntidf", soft::unsigned_to_double as *const ()),
-        ("__powisf2", soft::float_power as *const ()),
-        ("__powidf2", soft::double_power as *const ()),
+        ("__extendhfsf2", compiler_rt::extend_half_to_float as *const ()),
+        ("__extendhfdf2", compiler_rt::extend_half_to_double as *const ()),
+        ("__truncsfhf2", compiler_rt::truncate_float_to_half as *const ()),
+        ("__truncdfhf2", compiler_rt::truncate_double_to_half as *const ()),
+        ("__gnu_h2f_ieee", compiler_rt::half_bits_to_float as *const ()),
+        ("__gnu_f2h_ieee", compiler_rt::float_to_half_bits as *const ()),
+        ("__truncsfbf2", compiler_rt::truncate_float_to_bfloat as *const ()),
+        ("__truncdfbf2", compiler_rt::truncate_double_to_bfloat as *const ()),
+        ("__udivti3", compiler_rt::divide_unsigned as *const ()),
+        ("__umodti3", compiler_rt::remainder_unsigned as *const ()),
+        ("__divti3", compiler_rt::divide_signed as *const ()),
+        ("__modti3", compiler_rt::remainder_signed as *const ()),
+        ("__multi3", compiler_rt::multiply_wide as *const ()),
+        ("__muloti4", compiler_rt::multiply_with_overflow as *const ()),
+        ("__ashlti3", compiler_rt::shift_left as *const ()),
+        ("__ashrti3", compiler_rt::shift_right as *const ()),
+        ("__lshrti3", compiler_rt::shift_right_unsigned as *const ()),
+        ("__fixsfti", compiler_rt::float_to_signed as *const ()),
+        ("__fixdfti", compiler_rt::double_to_signed as *const ()),
+        ("__fixunssfti", compiler_rt::float_to_unsigned as *const ()),
+        ("__fixunsdfti", compiler_rt::double_to_unsigned as *const ()),
+        ("__floattisf", compiler_rt::signed_to_float as *const ()),
+        ("__floattidf", compiler_rt::signed_to_double as *const ()),
+        ("__floatuntisf", compiler_rt::unsigned_to_float as *const ()),
+        ("__floatuntidf", compiler_rt::unsigned_to_double as *const ()),
+        ("__powisf2", compiler_rt::float_power as *const ()),
+        ("__powidf2", compiler_rt::double_power as *const ()),
     ]
 }
 
 /// The clock that kernels read.
 extern "C" fn read_clock() -> u64 {
-    clock::now()
+    clock::now_nanoseconds()
 }
 
 /// Every name with its address.
 pub fn list_symbols() -> Vec<(&'static str, usize)> {
-    let libraries = math().iter().chain(memory()).map(|&(name, function)| (name, function as usize));
+    let libraries =
+        math_functions().iter().chain(memory_functions()).map(|&(name, function)| (name, function as usize));
     let driver = [
         (READ_CLOCK, read_clock as *const ()),
-        (TAKE_TURNS, turns::run as *const ()),
-        (YIELD, turns::go_on as *const ()),
+        (TAKE_TURNS, coroutines::run_region as *const ()),
+        (YIELD, coroutines::go_on as *const ()),
     ];
-    let own = arithmetic().into_iter().chain(driver);
+    let own = arithmetic_functions().into_iter().chain(driver);
     libraries.chain(own.map(|(name, address)| (name, address as usize))).collect()
 }
 

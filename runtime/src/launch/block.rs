@@ -15,21 +15,21 @@ pub struct ArgBlock {
 
 impl ArgBlock {
     /// Makes room for `bytes` bytes, all zero.
-    pub fn reset(&mut self, bytes: usize) {
+    pub fn reset_to_size(&mut self, bytes: usize) {
         self.chunks.clear();
         self.chunks.resize(bytes.div_ceil(CHUNK), Chunk([0; CHUNK]));
     }
 
     /// Writes `bytes` at a byte offset; all must lie in the block.
-    pub fn write(&mut self, offset: usize, bytes: &[u8]) {
+    pub fn write_at(&mut self, offset: usize, bytes: &[u8]) {
         for (index, &byte) in bytes.iter().enumerate() {
-            let at = offset + index;
-            self.chunks[at / CHUNK].0[at % CHUNK] = byte;
+            let position = offset + index;
+            self.chunks[position / CHUNK].0[position % CHUNK] = byte;
         }
     }
 
     /// `N` bytes at a byte offset; all must lie in the block.
-    pub fn read<const N: usize>(&self, offset: usize) -> [u8; N] {
+    pub fn read_at<const N: usize>(&self, offset: usize) -> [u8; N] {
         std::array::from_fn(|index| self.chunks[(offset + index) / CHUNK].0[(offset + index) % CHUNK])
     }
 
@@ -52,13 +52,13 @@ mod tests {
     #[test]
     fn writes_cross_chunks() {
         let mut block = ArgBlock::default();
-        block.reset(300);
+        block.reset_to_size(300);
         assert_eq!(block.as_ptr() as usize % 128, 0);
-        block.write(126, &[1, 2, 3, 4]);
+        block.write_at(126, &[1, 2, 3, 4]);
         assert_eq!(block.chunks[0].0[126..], [1, 2]);
         assert_eq!(block.chunks[1].0[..3], [3, 4, 0]);
-        assert_eq!(block.read(125), [0, 1, 2, 3, 4, 0]);
-        block.reset(300);
+        assert_eq!(block.read_at(125), [0, 1, 2, 3, 4, 0]);
+        block.reset_to_size(300);
         assert!(block.chunks.iter().all(|c| c.0.iter().all(|b| *b == 0)));
     }
 }

@@ -1,8 +1,8 @@
 //! What holds of a variant's launches, in words.
 
-use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize, Object, ROW, objects};
-use lockstep_protocol::outline::KernelOutline;
+use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize, Object, ROW, object_params};
 use lockstep_protocol::parameters::{Input, Param};
+use lockstep_protocol::program_metadata::KernelOutline;
 
 use super::facts::bits_of;
 
@@ -28,7 +28,7 @@ pub fn describe_facts(facts: &LaunchFacts, kernel: &KernelOutline) -> Vec<String
     for (bits, what) in inputs {
         phrases.extend(bits_of(bits).map(|input| format!("{} {what}", name_input(kernel, input))));
     }
-    for (object, param) in facts.objects.iter().zip(objects(&kernel.params)) {
+    for (object, param) in facts.objects.iter().zip(object_params(&kernel.params)) {
         let name = name_parameter(&kernel.params, param);
         match object {
             Object::Any => {}
@@ -64,7 +64,6 @@ fn name_parameter(params: &[Param], index: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_protocol::outline::KernelOutline;
     use lockstep_protocol::parameters::ParamKind;
     use lockstep_protocol::types::{Space, Type};
 

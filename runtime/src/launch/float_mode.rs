@@ -19,27 +19,27 @@ pub struct FloatMode {
 
 impl FloatMode {
     /// Sets the kernels' mode; with `flush` denormals count as zero.
-    pub fn enter(flush: bool) -> FloatMode {
-        let before = read();
-        write(if flush { DEFAULT | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO } else { DEFAULT });
+    pub fn enter_mode(flush: bool) -> FloatMode {
+        let before = read_mxcsr();
+        write_mxcsr(if flush { DEFAULT | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO } else { DEFAULT });
         FloatMode { before, _here: PhantomData }
     }
 }
 
 impl Drop for FloatMode {
     fn drop(&mut self) {
-        write(self.before);
+        write_mxcsr(self.before);
     }
 }
 
-fn read() -> u32 {
+fn read_mxcsr() -> u32 {
     let mut value = 0_u32;
     // SAFETY: stores the control register into a local of its size.
     unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack, preserves_flags)) };
     value
 }
 
-fn write(value: u32) {
+fn write_mxcsr(value: u32) {
     // SAFETY: loads the control register from a local; all values written set only bits that every
     // x86-64 CPU has, and none of the code that runs meanwhile is Rust that computes with floats in
     // another mode: it is the kernel, or a callback that formats integers and doubles through libc.
@@ -52,16 +52,16 @@ mod tests {
 
     #[test]
     fn the_mode_is_set_and_restored() {
-        let before = read();
+        let before = read_mxcsr();
         {
-            let _mode = FloatMode::enter(true);
-            assert_eq!(read() & 0xffc0, DEFAULT | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
+            let _mode = FloatMode::enter_mode(true);
+            assert_eq!(read_mxcsr() & 0xffc0, DEFAULT | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
             {
-                let _inner = FloatMode::enter(false);
-                assert_eq!(read() & 0xffc0, DEFAULT);
+                let _inner = FloatMode::enter_mode(false);
+                assert_eq!(read_mxcsr() & 0xffc0, DEFAULT);
             }
-            assert_eq!(read() & 0xffc0, DEFAULT | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
+            assert_eq!(read_mxcsr() & 0xffc0, DEFAULT | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
         }
-        assert_eq!(read() & 0xffc0, before & 0xffc0);
+        assert_eq!(read_mxcsr() & 0xffc0, before & 0xffc0);
     }
 }

@@ -23,13 +23,13 @@ unsafe impl Sync for Globals {}
 impl Globals {
     /// Allocates and initialises the variables; `None` when there is not as much memory.
     pub fn new<'a>(variables: impl Iterator<Item = (Global, &'a GlobalData)>) -> Option<Globals> {
-        let variables: Vec<_> = variables.map(|(_, data)| data).collect();
+        let variables: Vec<_> = variables.map(|(_, global_data)| global_data).collect();
         let mut size = 0_u64;
         let mut offsets = Vec::with_capacity(variables.len());
-        for data in &variables {
-            size = size.checked_next_multiple_of(u64::from(data.align).clamp(1, ALIGN))?;
+        for global_data in &variables {
+            size = size.checked_next_multiple_of(u64::from(global_data.align).clamp(1, ALIGN))?;
             offsets.push(size);
-            size = size.checked_add(data.init.len().max(1) as u64)?;
+            size = size.checked_add(global_data.init.len().max(1) as u64)?;
         }
         let size = usize::try_from(size.max(1)).ok()?;
         let layout = Layout::from_size_align(size, ALIGN as usize).ok()?;
@@ -37,9 +37,9 @@ impl Globals {
         let block = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         let address = |index: usize| block.as_ptr().wrapping_add(offsets[index] as usize);
         let globals = Globals { block, layout, addresses: (0..variables.len()).map(address).collect() };
-        for (data, &start) in variables.iter().zip(&globals.addresses) {
-            let mut bytes = data.init.clone();
-            for &(offset, target, addend) in &data.relocs {
+        for (global_data, &start) in variables.iter().zip(&globals.addresses) {
+            let mut bytes = global_data.init.clone();
+            for &(offset, target, addend) in &global_data.relocs {
                 let value = globals.addresses.get(target.as_u32() as usize)?;
                 let value = (*value as u64).wrapping_add_signed(addend);
                 let offset = usize::try_from(offset).ok()?;
@@ -52,12 +52,12 @@ impl Globals {
     }
 
     /// Every variable's address by its number: `LaunchFrame::globals`.
-    pub fn table(&self) -> *const *mut u8 {
+    pub fn address_table(&self) -> *const *mut u8 {
         self.addresses.as_ptr()
     }
 
     /// Bytes of all variables: CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE.
-    pub fn size(&self) -> usize {
+    pub fn total_size(&self) -> usize {
         if self.addresses.is_empty() { 0 } else { self.layout.size() }
     }
 }
@@ -75,8 +75,8 @@ mod tests {
     use lockstep_ir::ir::Module;
     use lockstep_protocol::types::Space;
 
-    fn variable(init: Vec<u8>, align: u32, relocs: Vec<(u64, Global, i64)>) -> GlobalData {
-        GlobalData { name: "x".into(), space: Space::Global, align, init, relocs, constant: false }
+    fn variable(initial: Vec<u8>, align: u32, relocs: Vec<(u64, Global, i64)>) -> GlobalData {
+        GlobalData { name: "x".into(), space: Space::Global, align, init: initial, relocs, constant: false }
     }
 
     #[test]

@@ -7,16 +7,16 @@
 //! to be made, the command waits for that, and the record is filled when its turn comes ([`late`]).
 
 pub mod block;
+mod deferred_launch;
 mod facts;
 pub mod facts_text;
-mod flatten;
 pub mod float_mode;
 pub mod globals;
-mod late;
 pub mod ndrange;
 pub(crate) mod pool;
 pub mod printf;
 pub mod record;
+mod regroup;
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::program::loaded_variant::LoadedVariant;
 use crate::{Error, Result, ensure, error, schedule};
-use late::Late;
+use deferred_launch::Late;
 use ndrange::{NdRange, Request};
 use pool::Pool;
 use record::Launch;
@@ -62,12 +62,12 @@ impl CheckedLaunch {
     /// # Errors
     /// Those of [`NdRange::new`].
     pub fn new(kernel: Arc<Kernel>, request: &Request) -> Result<Self> {
-        let asked =
-            NdRange::new(request, &kernel.rules()).map_err(|error| name_kernel(&kernel.outline().name, error))?;
-        let range = match kernel.executable().flattens(kernel.index()) {
+        let asked = NdRange::new(request, &kernel.launch_rules())
+            .map_err(|error| name_kernel(&kernel.outline().name, error))?;
+        let range = match kernel.executable().may_flatten(kernel.index()) {
             true => {
-                let (most, threads) = (kernel.max_group_size() as u64, schedule::workers() as u64);
-                flatten::flattened(&asked, most, threads, kernel.outline().order)
+                let (maximum, threads) = (kernel.max_group_size() as u64, schedule::worker_count() as u64);
+                regroup::flatten_range(&asked, maximum, threads, kernel.outline().order)
             }
             false => asked,
         };
@@ -89,7 +89,7 @@ impl CheckedLaunch {
         let named = |error| name_kernel(&kernel.outline().name, error);
         let (executable, index) = (kernel.executable(), kernel.index());
         let call = Call { executable, index, pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
-        kernel.with_set_args(|args| call.prepare(kernel, *range, args).map_err(named))
+        kernel.with_set_args(|arguments| call.prepare_call(kernel, *range, arguments).map_err(named))
     }
 
     /// Checks that all arguments are set, and their objects still there.
@@ -97,13 +97,13 @@ impl CheckedLaunch {
     /// # Errors
     /// `CL_INVALID_KERNEL_ARGS` otherwise.
     pub fn check_arguments(&self) -> Result<()> {
-        self.kernel.with_set_args(|args| objects(args).try_for_each(|object| object.map(drop)))
+        self.kernel.with_set_args(|arguments| argument_objects(arguments).try_for_each(|object| object.map(drop)))
     }
 }
 
 /// An error that says which kernel it is about.
 fn name_kernel(name: &str, error: Error) -> Error {
-    error.about(format_args!("kernel '{name}'"))
+    error.with_subject(format_args!("kernel '{name}'"))
 }
 
 /// As many bytes as code may be expected to keep of a work-item from barrier to barrier, beside its private memory.
@@ -122,43 +122,44 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// Makes a launch ready to run, or finds that its code has to be waited for.
-    fn prepare(&self, kernel: &Kernel, range: NdRange, args: &Args) -> Result<Prepared> {
-        let facts = (range.group_count() > 0).then(|| facts::of(kernel, &range, args));
+    fn prepare_call(&self, kernel: &Kernel, range: NdRange, arguments: &Args) -> Result<Prepared> {
+        let facts = (range.group_count() > 0).then(|| facts::collect_facts(kernel, &range, arguments));
         let context = kernel.program().context();
-        let variant = match facts.and_then(|facts| self.executable.found(self.index, facts, context)) {
+        let variant = match facts.and_then(|facts| self.executable.lookup(self.index, facts, context)) {
             Some(found) => found?,
             None => {
                 if let Some(facts) = facts
                     && pipeline::has_compiled()
-                    && self.surely_fits(&range, args)?
+                    && self.surely_fits(&range, arguments)?
                 {
-                    let late = Late::new(self, range, facts, args)?;
+                    let late = Late::new(self, range, facts, arguments)?;
                     let code = self.executable.make_later(self.index, facts, context);
                     return Ok(Prepared { work: Work::Shared(Arc::new(late)), code: Some(code) });
                 }
-                self.executable.made(self.index, facts)?
+                self.executable.get_or_compile(self.index, facts)?
             }
         };
-        Ok(Prepared { work: Work::Shared(self.fill(variant, range, args)?), code: None })
+        Ok(Prepared { work: Work::Shared(self.fill_record(variant, range, arguments)?), code: None })
     }
 
     /// Whether the scratch memory suffices, whatever the code turns out to need. If it may not, the launch waits for its
     /// code, so that the application learns at once.
-    fn surely_fits(&self, range: &NdRange, args: &Args) -> Result<bool> {
-        let kernel = self.executable.kernel(self.index);
-        let local_end = place_locals(&kernel.params, args, kernel.local_bytes(), |_, _| {})?;
-        let most = |dim| {
+    fn surely_fits(&self, range: &NdRange, arguments: &Args) -> Result<bool> {
+        let kernel = self.executable.kernel_outline(self.index);
+        let local_end = place_locals(&kernel.params, arguments, kernel.local_bytes(), |_, _| {})?;
+        let most = |dimension| {
             let item_bytes = kernel.private_bytes.saturating_add(KEPT);
-            let needs = ScratchNeeds { local_bytes: local_end, worker_bytes: KEPT, item_bytes, row: ROW, dim };
-            record::scratch(local_end, &needs, range.local, self.scratch_limit / 2)
+            let needs =
+                ScratchNeeds { local_bytes: local_end, worker_bytes: KEPT, item_bytes, row: ROW, dim: dimension };
+            record::scratch_layout(local_end, &needs, range.local, self.scratch_limit / 2)
         };
-        Ok((0..3).all(|dim| most(dim).is_ok()))
+        Ok((0..3).all(|dimension| most(dimension).is_ok()))
     }
 
     /// A record of the launch.
-    fn fill(&self, variant: Arc<LoadedVariant>, range: NdRange, args: &Args) -> Result<Arc<Launch>> {
+    fn fill_record(&self, variant: Arc<LoadedVariant>, range: NdRange, arguments: &Args) -> Result<Arc<Launch>> {
         let needs = variant.needs();
-        let spare = self.pool.take();
+        let spare = self.pool.take_free();
         let mut launch = spare.unwrap_or_else(|| Arc::new(Launch::new(self.executable.clone(), variant.clone())));
         let record =
             Arc::get_mut(&mut launch).ok_or_else(|| error!(CL_OUT_OF_RESOURCES, "its launch record is in use"))?;
@@ -166,22 +167,23 @@ impl Call<'_> {
         record.variant = variant;
         record.range = range;
         record.flush_denormals = self.executable.linked().options.math.denorms_are_zero;
-        record.args.copy_from(&args.block);
-        for object in objects(args) {
+        record.args.copy_from(&arguments.block);
+        for object in argument_objects(arguments) {
             record.held.push(object?);
         }
-        let params = &self.executable.kernel(self.index).params;
-        let local_end = place_locals(params, args, needs.local_bytes, |param, start| {
-            record.args.write(param.offset as usize, &start.to_le_bytes());
+        let params = &self.executable.kernel_outline(self.index).params;
+        let local_end = place_locals(params, arguments, needs.local_bytes, |param, start| {
+            record.args.write_at(param.offset as usize, &start.to_le_bytes());
         })?;
-        (record.items_offset, record.scratch) = record::scratch(local_end, &needs, range.local, self.scratch_limit)?;
+        (record.items_offset, record.scratch) =
+            record::scratch_layout(local_end, &needs, range.local, self.scratch_limit)?;
         Ok(launch)
     }
 }
 
 /// The memory objects that arguments point to.
-fn objects(args: &Args) -> impl Iterator<Item = Result<Arc<Memory>>> {
-    let objects = args.buffers.iter().enumerate().filter_map(|(index, object)| Some((index, object.as_ref()?)));
+fn argument_objects(arguments: &Args) -> impl Iterator<Item = Result<Arc<Memory>>> {
+    let objects = arguments.buffers.iter().enumerate().filter_map(|(index, object)| Some((index, object.as_ref()?)));
     objects.map(|(index, object)| {
         let gone = || error!(CL_INVALID_KERNEL_ARGS, "the memory object of argument {index} has been released");
         object.upgrade().ok_or_else(gone)
@@ -189,16 +191,16 @@ fn objects(args: &Args) -> impl Iterator<Item = Result<Arc<Memory>>> {
 }
 
 /// Places the `__local` arguments behind the kernel's own `__local` variables, which end at `end`; the end of all.
-fn place_locals(params: &[Param], args: &Args, mut end: u64, mut place: impl FnMut(&Param, u64)) -> Result<u64> {
+fn place_locals(params: &[Param], arguments: &Args, mut end: u64, mut place: impl FnMut(&Param, u64)) -> Result<u64> {
     let own = end;
     let too_much = || {
-        let sizes = &args.locals;
+        let sizes = &arguments.locals;
         error!(
             CL_OUT_OF_RESOURCES,
             "{own} bytes of local memory and arguments of {sizes:?}; {LOCAL_MEMORY} are allowed"
         )
     };
-    for (param, size) in params.iter().zip(&args.locals) {
+    for (param, size) in params.iter().zip(&arguments.locals) {
         if param.kind == ParamKind::Local {
             // The application's sizes may be any.
             let start = end.checked_next_multiple_of(LOCAL_ALIGN).ok_or_else(too_much)?;

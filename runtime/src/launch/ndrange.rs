@@ -27,9 +27,9 @@ pub struct Request<'a> {
 /// What the kernel demands and allows.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// `reqd_work_group_size`.
+    /// The size that every group has to have (`reqd_work_group_size`).
     pub required: Option<[u32; 3]>,
-    /// CL_KERNEL_WORK_GROUP_SIZE.
+    /// The most work-items of a group (`CL_KERNEL_WORK_GROUP_SIZE`).
     pub max_group: usize,
     /// Whether the last group of a dimension may be smaller.
     pub non_uniform: bool,
@@ -40,13 +40,13 @@ pub struct Rules {
 pub struct NdRange {
     /// The number of dimensions.
     pub dimensions: u32,
-    /// get_global_offset.
+    /// What `get_global_offset` gives, by dimension.
     pub offset: [u64; 3],
-    /// get_global_size.
+    /// What `get_global_size` gives, by dimension.
     pub global: [u64; 3],
-    /// get_enqueued_local_size.
+    /// What `get_enqueued_local_size` gives, by dimension.
     pub local: [u64; 3],
-    /// get_num_groups.
+    /// What `get_num_groups` gives, by dimension.
     pub groups: [u64; 3],
 }
 
@@ -59,25 +59,26 @@ impl NdRange {
     pub fn new(request: &Request, rules: &Rules) -> Result<NdRange> {
         // "CL_INVALID_WORK_DIMENSION if work_dim is not valid for the device".
         check_dimensions(request.dimensions)?;
-        let global = spread(request.global, 1, 0);
-        let offset = spread(request.offset, 0, 0);
-        for d in 0..3 {
+        let global = spread_sizes(request.global, 1, 0);
+        let offset = spread_sizes(request.offset, 0, 0);
+        for dimension in 0..3 {
             // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the
             // corresponding value in global_work_offset for any dimensions is greater than the maximum
             // value representable by size_t".
-            let (size, from) = (global[d], offset[d]);
+            let (size, from) = (global[dimension], offset[dimension]);
             ensure!(
                 size.checked_add(from).is_some(),
                 CL_INVALID_GLOBAL_OFFSET,
-                "global_work_offset[{d}] {from} and global_work_size[{d}] {size} add up to more than size_t holds"
+                "global_work_offset[{dimension}] {from} and global_work_size[{dimension}] {size} add up to more than size_t holds"
             );
         }
         let local = match request.local {
-            Some(local) => spread(Some(local), 1, 1),
-            None => choose(global, rules),
+            Some(local) => spread_sizes(Some(local), 1, 1),
+            None => choose_local_size(global, rules),
         };
         check_local(local, global, rules)?;
-        let groups: [u64; 3] = std::array::from_fn(|d| (global[d] as u64).div_ceil(local[d] as u64));
+        let groups: [u64; 3] =
+            std::array::from_fn(|dimension| (global[dimension] as u64).div_ceil(local[dimension] as u64));
         // Groups are numbered in 64 bits.
         let total = groups.iter().try_fold(1_u64, |product, &n| product.checked_mul(n));
         ensure!(
@@ -116,9 +117,9 @@ pub fn check_dimensions(dimensions: u32) -> Result<()> {
 }
 
 /// Three sizes from those of the dimensions in use; `absent` in all of these without a list.
-fn spread(values: Option<&[usize]>, beyond: usize, absent: usize) -> [usize; 3] {
+fn spread_sizes(values: Option<&[usize]>, beyond: usize, absent: usize) -> [usize; 3] {
     match values {
-        Some(values) => std::array::from_fn(|d| values.get(d).copied().unwrap_or(beyond)),
+        Some(values) => std::array::from_fn(|dimension| values.get(dimension).copied().unwrap_or(beyond)),
         None => [absent; 3],
     }
 }
@@ -133,33 +134,33 @@ fn check_local(local: [usize; 3], global: [usize; 3], rules: &Rules) -> Result<(
             "local_work_size {local:?}; its reqd_work_group_size is {required:?}"
         );
     }
-    for (d, along) in local.into_iter().enumerate() {
-        ensure!(along > 0, CL_INVALID_WORK_GROUP_SIZE, "local_work_size[{d}] is 0");
+    for (dimension, along) in local.into_iter().enumerate() {
+        ensure!(along > 0, CL_INVALID_WORK_GROUP_SIZE, "local_work_size[{dimension}] is 0");
         // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0],
         // … is greater than the corresponding values specified by CL_DEVICE_MAX_WORK_ITEM_SIZES".
         ensure!(
             along <= MAX_WORK_GROUP_SIZE,
             CL_INVALID_WORK_ITEM_SIZE,
-            "local_work_size[{d}] is {along}; {MAX_WORK_GROUP_SIZE} are allowed"
+            "local_work_size[{dimension}] is {along}; {MAX_WORK_GROUP_SIZE} are allowed"
         );
     }
     // "CL_INVALID_WORK_GROUP_SIZE if […] the total number of work-items in the work-group […] is greater
     // than the value specified by CL_KERNEL_WORK_GROUP_SIZE".
     let size = local[0] * local[1] * local[2];
-    let most = rules.max_group;
+    let maximum = rules.max_group;
     ensure!(
-        size <= most,
+        size <= maximum,
         CL_INVALID_WORK_GROUP_SIZE,
-        "local_work_size {local:?} makes groups of {size} work-items; {most} are allowed"
+        "local_work_size {local:?} makes groups of {size} work-items; {maximum} are allowed"
     );
     // "CL_INVALID_WORK_GROUP_SIZE if the work-group size must be uniform and […] global_work_size is not
     // evenly divisible by […] local_work_size".
-    if let Some(d) = (0..3).find(|&d| !global[d].is_multiple_of(local[d])) {
-        let (size, along) = (global[d], local[d]);
+    if let Some(dimension) = (0..3).find(|&dimension| !global[dimension].is_multiple_of(local[dimension])) {
+        let (size, along) = (global[dimension], local[dimension]);
         ensure!(
             rules.non_uniform,
             CL_INVALID_WORK_GROUP_SIZE,
-            "local_work_size[{d}] {along} does not divide global_work_size[{d}] {size}, and the program is built for \
+            "local_work_size[{dimension}] {along} does not divide global_work_size[{dimension}] {size}, and the program is built for \
              groups of one size"
         );
     }
@@ -168,7 +169,7 @@ fn check_local(local: [usize; 3], global: [usize; 3], rules: &Rules) -> Result<(
 
 /// The local size for a launch that leaves it to us: what the kernel requires, else long runs along
 /// dimension 0 that divide the global size.
-fn choose(global: [usize; 3], rules: &Rules) -> [usize; 3] {
+fn choose_local_size(global: [usize; 3], rules: &Rules) -> [usize; 3] {
     if let Some(required) = rules.required {
         return required.map(|n| n as usize);
     }
@@ -178,7 +179,7 @@ fn choose(global: [usize; 3], rules: &Rules) -> [usize; 3] {
         n if n <= limit => n,
         n if n.is_multiple_of(limit) => limit,
         n => {
-            let divisor = (1..=limit).rev().find(|d| n.is_multiple_of(*d)).unwrap_or(1);
+            let divisor = (1..=limit).rev().find(|dimension| n.is_multiple_of(*dimension)).unwrap_or(1);
             // A range without a useful divisor is cut unevenly where that is allowed.
             if rules.non_uniform && divisor * 4 < limit { limit } else { divisor }
         }
@@ -193,11 +194,11 @@ mod tests {
 
     const FREE: Rules = Rules { required: None, max_group: 4096, non_uniform: false };
 
-    fn make(dims: u32, offset: &[usize], global: &[usize], local: &[usize], rules: Rules) -> Result<NdRange> {
+    fn make(dimensions: u32, offset: &[usize], global: &[usize], local: &[usize], rules: Rules) -> Result<NdRange> {
         fn list(values: &[usize]) -> Option<&[usize]> {
             (!values.is_empty()).then_some(values)
         }
-        let request = Request { dimensions: dims, offset: list(offset), global: list(global), local: list(local) };
+        let request = Request { dimensions, offset: list(offset), global: list(global), local: list(local) };
         NdRange::new(&request, &rules)
     }
 
@@ -220,9 +221,9 @@ mod tests {
             (1, &[], &[12], &[], required, CL_INVALID_WORK_GROUP_SIZE),
             (3, &[], &[usize::MAX; 3], &[1; 3], FREE, CL_INVALID_GLOBAL_WORK_SIZE),
         ];
-        for &(dims, offset, global, local, rules, code) in table {
-            let error = make(dims, offset, global, local, rules).unwrap_err();
-            assert_eq!(error.code(), code, "{dims} {offset:?} {global:?} {local:?}");
+        for &(dimensions, offset, global, local, rules, code) in table {
+            let error = make(dimensions, offset, global, local, rules).unwrap_err();
+            assert_eq!(error.code(), code, "{dimensions} {offset:?} {global:?} {local:?}");
         }
     }
 

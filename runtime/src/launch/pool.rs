@@ -22,12 +22,12 @@ pub struct Pool {
 
 impl Pool {
     /// A record that nobody else holds, if there is one.
-    pub fn take(&self) -> Option<Arc<Launch>> {
+    pub fn take_free(&self) -> Option<Arc<Launch>> {
         self.spare.lock().pop()
     }
 
     /// Keeps a record that nobody else holds.
-    pub fn put(&self, launch: Arc<Launch>) {
+    pub fn put_back(&self, launch: Arc<Launch>) {
         let mut spare = self.spare.lock();
         if spare.len() < MOST {
             spare.push(launch);

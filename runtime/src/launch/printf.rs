@@ -14,11 +14,11 @@ unsafe extern "C" {
 /// Longest text that one conversion may produce, in bytes; width and precision are cut to it.
 const LONGEST: usize = 1 << 16;
 
-/// Formats one call and prints it. `args` holds the elements of all arguments, 8 bytes each, as
+/// Formats one call and prints it. `arguments` holds the elements of all arguments, 8 bytes each, as
 /// `kernel_abi::PrintfFn` packs them; `string` gives the text at a `%s` argument's address.
 /// The result is printf's: 0, or -1.
-pub fn print(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) -> i32 {
-    let Some(text) = render(format, args, string) else {
+pub fn print_call(format: &FormatData, arguments: &[u64], string: impl Fn(u64) -> Vec<u8>) -> i32 {
+    let Some(text) = render_call(format, arguments, string) else {
         return -1;
     };
     // SAFETY: `stdout` is the C library's open stream and `text` is readable for its length.
@@ -27,7 +27,7 @@ pub fn print(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>)
 }
 
 /// Makes what was printed visible: called when a launch that printed has ended.
-pub fn flush() {
+pub fn flush_output() {
     // SAFETY: `stdout` is the C library's open stream.
     unsafe { libc::fflush(stdout) };
 }
@@ -44,38 +44,38 @@ struct Conversion {
 }
 
 /// The text of one call; `None` where the format asks for what the arguments do not have.
-fn render(format: &FormatData, args: &[u64], string: impl Fn(u64) -> Vec<u8>) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(format.text.len() + 32);
+fn render_call(format: &FormatData, arguments: &[u64], string: impl Fn(u64) -> Vec<u8>) -> Option<Vec<u8>> {
+    let mut output = Vec::with_capacity(format.text.len() + 32);
     let mut rest = format.text.as_slice();
     let mut types = format.args.iter();
-    let mut values = args;
+    let mut values = arguments;
     while let Some((&byte, tail)) = rest.split_first() {
         rest = tail;
         if byte != b'%' {
-            out.push(byte);
+            output.push(byte);
             continue;
         }
         if let Some(tail) = rest.strip_prefix(b"%") {
-            out.push(b'%');
+            output.push(b'%');
             rest = tail;
             continue;
         }
-        let conversion = conversion(&mut rest)?;
+        let conversion = parse_conversion(&mut rest)?;
         let &(ty, lanes) = types.next()?;
         let (mine, others) = values.split_at_checked(usize::from(lanes))?;
         values = others;
         for (lane, &bits) in mine.iter().enumerate().take(conversion.lanes) {
             if lane > 0 {
-                out.push(b',');
+                output.push(b',');
             }
-            element(&mut out, &conversion, ty, bits, &string)?;
+            format_element(&mut output, &conversion, ty, bits, &string)?;
         }
     }
-    Some(out)
+    Some(output)
 }
 
 /// Reads one conversion specification behind its `%`.
-fn conversion(rest: &mut &[u8]) -> Option<Conversion> {
+fn parse_conversion(rest: &mut &[u8]) -> Option<Conversion> {
     let mut take_while = |accept: fn(&u8) -> bool| {
         let length = rest.iter().take_while(|byte| accept(byte)).count();
         let (taken, tail) = rest.split_at(length);
@@ -118,8 +118,8 @@ fn conversion(rest: &mut &[u8]) -> Option<Conversion> {
 }
 
 /// One element: a C format for a single argument of a known type.
-fn element(
-    out: &mut Vec<u8>,
+fn format_element(
+    output: &mut Vec<u8>,
     conversion: &Conversion,
     ty: Type,
     bits: u64,
@@ -153,16 +153,16 @@ fn element(
                 ((bits << shift) >> shift) as i64
             };
             spec.push_str("ll");
-            c_format(out, spec, kind, Value::Int(value))
+            c_format(output, spec, kind, Value::Int(value))
         }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' if ty.is_float() => {
-            c_format(out, spec, kind, Value::Float(f64::from_bits(bits)))
+            c_format(output, spec, kind, Value::Float(f64::from_bits(bits)))
         }
-        b'c' => c_format(out, spec, kind, Value::Char(bits as u8)),
-        b'p' => c_format(out, spec, kind, Value::Pointer(bits)),
+        b'c' => c_format(output, spec, kind, Value::Char(bits as u8)),
+        b'p' => c_format(output, spec, kind, Value::Pointer(bits)),
         b's' if ty.is_ptr() => {
             let text = if bits == 0 { b"(null)".to_vec() } else { string(bits) };
-            c_format(out, spec, kind, Value::Text(CString::new(text).ok()?))
+            c_format(output, spec, kind, Value::Text(CString::new(text).ok()?))
         }
         _ => None,
     }
@@ -177,7 +177,7 @@ enum Value {
     Text(CString),
 }
 
-fn c_format(out: &mut Vec<u8>, mut spec: String, kind: u8, value: Value) -> Option<()> {
+fn c_format(output: &mut Vec<u8>, mut spec: String, kind: u8, value: Value) -> Option<()> {
     spec.push(char::from(kind));
     let spec = CString::new(spec).ok()?;
     let write = |buffer: *mut c_char, size: usize| -> c_int {
@@ -196,7 +196,7 @@ fn c_format(out: &mut Vec<u8>, mut spec: String, kind: u8, value: Value) -> Opti
     let length = usize::try_from(write(std::ptr::null_mut(), 0)).ok()?;
     let mut text = vec![0_u8; length + 1];
     write(text.as_mut_ptr().cast(), text.len());
-    out.extend_from_slice(&text[..length]);
+    output.extend_from_slice(&text[..length]);
     Some(())
 }
 
@@ -205,9 +205,10 @@ mod tests {
     use super::*;
     use lockstep_protocol::types::Space;
 
-    fn text(format: &str, args: &[(Type, u8)], values: &[u64]) -> Option<String> {
-        let format = FormatData { text: format.as_bytes().to_vec(), args: args.to_vec() };
-        render(&format, values, |at| format!("text{at}").into_bytes()).map(|bytes| String::from_utf8(bytes).unwrap())
+    fn text(format: &str, arguments: &[(Type, u8)], values: &[u64]) -> Option<String> {
+        let format = FormatData { text: format.as_bytes().to_vec(), args: arguments.to_vec() };
+        render_call(&format, values, |offset| format!("text{offset}").into_bytes())
+            .map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
     #[test]

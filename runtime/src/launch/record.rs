@@ -26,9 +26,9 @@ use crate::{Result, ensure, error};
 pub struct Launch {
     /// Owns code, formats and program-scope variables.
     pub(super) executable: Arc<Executable>,
-    /// The code.
+    /// The code that runs its groups.
     pub(super) variant: Arc<LoadedVariant>,
-    /// The range.
+    /// The range of its work-items.
     pub(super) range: NdRange,
     /// The arguments as the code reads them.
     pub(super) args: ArgBlock,
@@ -63,16 +63,16 @@ impl Launch {
         }
     }
 
-    fn frame(&self) -> LaunchFrame {
+    fn launch_frame(&self) -> LaunchFrame {
         LaunchFrame {
             global_offset: self.range.offset,
             global_size: self.range.global,
             local_size: self.range.local,
             num_groups: self.range.groups,
             args: self.args.as_ptr(),
-            globals: self.executable.globals().table(),
+            globals: self.executable.globals().address_table(),
             items_offset: self.items_offset,
-            printf: print,
+            printf: print_from_kernel,
             printf_context: std::ptr::from_ref(self).cast(),
             work_dim: self.range.dimensions,
         }
@@ -83,10 +83,10 @@ impl Run for Launch {
     fn run(self: Arc<Launch>, device: &Device) -> Result<()> {
         let groups = self.range.group_count();
         let work: Arc<dyn GroupWork> = self.clone();
-        let outcome = self.variant.run_launch(|| device.team().run(&work, groups));
+        let outcome = self.variant.run_launch(|| device.team().run_groups(&work, groups));
         drop(work);
         if self.printed.swap(false, Ordering::Relaxed) {
-            printf::flush();
+            printf::flush_output();
         }
         let failed = self.failed.swap(false, Ordering::Relaxed);
         ensure!(
@@ -103,7 +103,7 @@ impl Run for Launch {
         if let Some(launch) = Arc::get_mut(&mut self) {
             launch.held.clear();
             if let Some(pool) = launch.pool.take() {
-                pool.put(self);
+                pool.put_back(self);
             }
         }
     }
@@ -111,10 +111,10 @@ impl Run for Launch {
 
 impl GroupWork for Launch {
     fn run(&self, groups: Range<u64>) {
-        let frame = self.frame();
+        let frame = self.launch_frame();
         let entry = self.variant.entry();
         let ran = arena::with_scratch(self.scratch, |scratch| {
-            let _mode = float_mode::FloatMode::enter(self.flush_denormals);
+            let _mode = float_mode::FloatMode::enter_mode(self.flush_denormals);
             // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
             // long as `self`. The frame's pointers lead to memory that `self` holds. The scratch memory
             // has the size computed from the code's own needs. What the kernel does to buffers is the
@@ -137,18 +137,18 @@ impl GroupWork for Launch {
     }
 }
 
-/// `kernel_abi::PrintfFn`.
-unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64) -> i32 {
-    // SAFETY: the frame was made by `Launch::frame`, whose launch lives while its code runs.
+/// What code calls for printf: a `kernel_abi::PrintfFn`.
+unsafe extern "C" fn print_from_kernel(context: *const c_void, format: u32, arguments: *const u64) -> i32 {
+    // SAFETY: the frame was made by `Launch::launch_frame`, whose launch lives while its code runs.
     let launch = unsafe { &*context.cast::<Launch>() };
     let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
         let format = launch.executable.outline().formats.get(format as usize)?;
         let count = format.args.iter().map(|(_, lanes)| usize::from(*lanes)).sum();
         // SAFETY: the code packs one word per element of each argument of the format; there is no
         // pointer to read where there are none.
-        let args = if count == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(args, count) } };
+        let arguments = if count == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(arguments, count) } };
         launch.printed.store(true, Ordering::Relaxed);
-        Some(printf::print(format, args, |address| {
+        Some(printf::print_call(format, arguments, |address| {
             // SAFETY: the argument of `%s` is a string constant of the program: not null (the caller
             // looks), and it ends in a null.
             unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes().to_vec()
@@ -159,7 +159,7 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, args: *const u64
 
 /// The scratch memory a launch needs: (offset of the code's own storage, size of all), `local` being the end
 /// of local memory and `local_size` the work-items of a full group. `CL_OUT_OF_RESOURCES` beyond the limit.
-pub(super) fn scratch(local: u64, needs: &ScratchNeeds, local_size: [u64; 3], limit: u64) -> Result<(u64, u64)> {
+pub(super) fn scratch_layout(local: u64, needs: &ScratchNeeds, local_size: [u64; 3], limit: u64) -> Result<(u64, u64)> {
     let too_much = || {
         error!(
             CL_OUT_OF_RESOURCES,
@@ -179,8 +179,8 @@ mod tests {
     fn scratch_memory_holds_local_memory_and_every_work_item_or_is_refused() {
         let needs = ScratchNeeds { worker_bytes: 64, item_bytes: 1000, row: 16, ..Default::default() };
         // Rows are filled up.
-        assert_eq!(scratch(100, &needs, [10, 2, 1], u64::MAX).unwrap(), (128, 128 + 64 + 1000 * 32));
-        let code = |local, size, limit| scratch(local, &needs, size, limit).unwrap_err().code();
+        assert_eq!(scratch_layout(100, &needs, [10, 2, 1], u64::MAX).unwrap(), (128, 128 + 64 + 1000 * 32));
+        let code = |local, size, limit| scratch_layout(local, &needs, size, limit).unwrap_err().code();
         assert_eq!(code(100, [10, 2, 1], 32_000), CL_OUT_OF_RESOURCES);
         assert_eq!(code(u64::MAX, [1, 1, 1], u64::MAX), CL_OUT_OF_RESOURCES);
         assert_eq!(code(0, [u64::MAX / 2, 3, 1], u64::MAX), CL_OUT_OF_RESOURCES);

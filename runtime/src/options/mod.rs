@@ -21,29 +21,29 @@ use table::{ALIASES, TABLE};
 /// The switches' values.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// `LOCKSTEP_CLANG`.
+    /// The clang that compiles programs (`LOCKSTEP_CLANG`).
     pub clang: Option<PathBuf>,
-    /// `LOCKSTEP_BUILD_TIMEOUT_MS`.
+    /// How long clang may take (`LOCKSTEP_BUILD_TIMEOUT_MS`).
     pub build_timeout: Duration,
-    /// `LOCKSTEP_THREADS`.
+    /// How many threads run work-groups (`LOCKSTEP_THREADS`).
     pub threads: Option<usize>,
-    /// `LOCKSTEP_VECTORIZE`.
+    /// Whether and how work-items run in gangs (`LOCKSTEP_VECTORIZE`).
     pub vectorize: Vectorize,
-    /// `LOCKSTEP_SIMD`.
+    /// Bits of the widest vectors that code uses (`LOCKSTEP_SIMD`).
     pub simd: Option<u32>,
-    /// `LOCKSTEP_SPECIALIZE`.
+    /// Whether code may rely on a launch's facts (`LOCKSTEP_SPECIALIZE`).
     pub specialize: bool,
-    /// `LOCKSTEP_FLATTEN`.
+    /// Whether the driver may choose groups where kernels cannot tell (`LOCKSTEP_FLATTEN`).
     pub flatten: bool,
-    /// `LOCKSTEP_STREAMS`.
+    /// When stores go past the caches (`LOCKSTEP_STREAMS`).
     pub streams: Versions,
-    /// `LOCKSTEP_CACHE`.
+    /// Where compiled code is kept (`LOCKSTEP_CACHE`).
     pub cache: CachePlace,
     /// `LOCKSTEP_CACHE_MB`, in bytes.
     pub cache_bytes: u64,
-    /// `LOCKSTEP_DUMP`.
+    /// The folder for what passes leave (`LOCKSTEP_DUMP`).
     pub dump: Option<PathBuf>,
-    /// `LOCKSTEP_REPORT`.
+    /// The folder for reports (`LOCKSTEP_REPORT`).
     pub report: Option<PathBuf>,
     /// Whether the milliseconds of each pass of building and compiling go to standard error (`LOCKSTEP_TIME`).
     pub time: bool,
@@ -62,7 +62,7 @@ pub struct Options {
 /// What the driver says on standard error, beside what is wrong with its options.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Log {
-    /// Nothing.
+    /// Nothing is kept or said.
     #[default]
     Off,
     /// A line for each call and each command that fails.
@@ -72,13 +72,13 @@ pub enum Log {
 /// Names in place of the driver's own.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Identity {
-    /// `LOCKSTEP_PLATFORM_NAME`.
+    /// The name that the platform gives (`LOCKSTEP_PLATFORM_NAME`).
     pub platform_name: Option<String>,
-    /// `LOCKSTEP_PLATFORM_VENDOR`.
+    /// The vendor that the platform gives (`LOCKSTEP_PLATFORM_VENDOR`).
     pub platform_vendor: Option<String>,
-    /// `LOCKSTEP_DEVICE_NAME`.
+    /// The name that the device gives (`LOCKSTEP_DEVICE_NAME`).
     pub device_name: Option<String>,
-    /// `LOCKSTEP_DEVICE_VENDOR`.
+    /// The vendor that the device gives (`LOCKSTEP_DEVICE_VENDOR`).
     pub device_vendor: Option<String>,
 }
 
@@ -253,7 +253,7 @@ mod tests {
             ("LOCKSTEP_VECTORIZE", "boscc"),
             ("LOCKSTEP_WIDTH", "8"),
             ("LOCKSTEP_LAYOUT", "z"),
-            ("LOCKSTEP_PASSES", "gates=always,-in_turn"),
+            ("LOCKSTEP_PASSES", "gates=always,-per_lane_loops"),
             ("LOCKSTEP_THREADS", " 3 "),
             ("LOCKSTEP_BUILD_TIMEOUT_MS", "250"),
             ("LOCKSTEP_DUMP", "dumps"),
@@ -262,7 +262,8 @@ mod tests {
             ("LOCKSTEP_DEVICE_VENDOR", "A vendor"),
         ]);
         let gangs = Gangs { configuration: Configuration::Boscc, layout: Some(Layout::Z), ..Gangs::of_width(8) };
-        let gangs = gangs.with_pass(PassSwitch::Gates, Versions::Always).with_pass(PassSwitch::InTurn, Versions::Never);
+        let gangs =
+            gangs.with_pass(PassSwitch::Gates, Versions::Always).with_pass(PassSwitch::PerLaneLoops, Versions::Never);
         assert_eq!(options.vectorize, Vectorize::Gangs(gangs));
         assert_eq!((options.threads, options.build_timeout), (Some(3), Duration::from_millis(250)));
         assert_eq!((options.dump, options.report), (Some("dumps".into()), Some("reports".into())));
@@ -285,6 +286,9 @@ mod tests {
                 "{name}"
             );
             assert_eq!(read(&[(name, "on")]).1, [format!("{name}=on is not 0, 1 or always; ignored")]);
+            let old = name.trim_start_matches("LOCKSTEP_").to_ascii_lowercase();
+            let list = format!("+all, {old}=always");
+            assert_eq!(read(&[("LOCKSTEP_PASSES", &list)]).0.vectorize, set(Versions::Always), "{old}");
         }
     }
 

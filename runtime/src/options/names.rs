@@ -1,6 +1,6 @@
 //! Names in the environment that look like switches and are none.
 
-use lockstep_protocol::option_error::closest;
+use lockstep_protocol::option_error::closest_name;
 
 use super::table::{ALIASES, TABLE};
 
@@ -23,7 +23,7 @@ pub fn find_complaint(name: &str) -> Option<String> {
     }
     let tail = name.strip_prefix(PREFIX).unwrap_or(name);
     // The part that all have in common tells nothing.
-    let known = closest(tail, known_names().filter_map(|known| known.strip_prefix(PREFIX)));
+    let known = closest_name(tail, known_names().filter_map(|known| known.strip_prefix(PREFIX)));
     Some(match known {
         Some(known) => format!("no switch {name}; did you mean {PREFIX}{known}?"),
         None => format!("no switch {name}; docs/options.md lists them"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lockstep_protocol::configuration::WIDTHS;
 use lockstep_protocol::pass_switches::PassSwitch;
 
-use super::values::{on_or_off, parse_number, parse_versions, text};
+use super::values::{on_or_off, parse_number, parse_text, parse_versions};
 use super::{CachePlace, Log, Reading};
 
 /// An environment variable that the driver reads, with what the page of options says of it.
@@ -32,7 +32,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_CLANG",
         default: "`clang-22` on `PATH`, then `/usr/lib/llvm-22/bin/clang`",
         meaning: "path of the clang that compiles OpenCL C",
-        read: |value, reading| text(value, &mut reading.options.clang),
+        read: |value, reading| parse_text(value, &mut reading.options.clang),
         accepted: "/opt/clang",
         refused: None,
     },
@@ -89,7 +89,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_DUMP",
         default: "nothing",
         meaning: "folder that receives each kernel's IR after every pass, its LLVM IR and assembly: `KERNEL.NUMBER-PASS.pir` with the numbers of [passes.md](passes.md)",
-        read: |value, reading| text(value, &mut reading.options.dump),
+        read: |value, reading| parse_text(value, &mut reading.options.dump),
         accepted: "dumps",
         refused: None,
     },
@@ -97,7 +97,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_REPORT",
         default: "nothing",
         meaning: "folder that receives, as text and JSON, what became of each kernel's loads, stores, branches and loops and why: see [report.md](report.md)",
-        read: |value, reading| text(value, &mut reading.options.report),
+        read: |value, reading| parse_text(value, &mut reading.options.report),
         accepted: "reports",
         refused: None,
     },
@@ -190,11 +190,11 @@ pub const TABLE: &[Switch] = &[
         default: "all where they are expected to pay",
         meaning: "switches passes, in a list with commas that holds from left to right: `-name` nowhere, `+name` where it is expected to pay, `name=always` wherever it is possible; the names are below, and `all` stands for every one: `LOCKSTEP_PASSES=-all,+gates`",
         read: |value, reading| {
-            let set = reading.gangs.passes.with_list(value);
+            let set = reading.gangs.passes.with_list(&with_present_names(value));
             reading.gangs.passes = set.map_err(|wrong| format!("is not understood: {}", wrong.join(", ")))?;
             Ok(())
         },
-        accepted: "-in_turn,gates=always",
+        accepted: "-per_lane_loops,gates=always",
         refused: Some("-gatess"),
     },
     Switch {
@@ -228,7 +228,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_PLATFORM_NAME",
         default: "`Lockstep`",
         meaning: "what the platform gives as its name, for applications that look for others'",
-        read: |value, reading| text(value, &mut reading.options.identity.platform_name),
+        read: |value, reading| parse_text(value, &mut reading.options.identity.platform_name),
         accepted: "A platform",
         refused: None,
     },
@@ -236,7 +236,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_PLATFORM_VENDOR",
         default: "`Lockstep`",
         meaning: "what the platform gives as its vendor",
-        read: |value, reading| text(value, &mut reading.options.identity.platform_vendor),
+        read: |value, reading| parse_text(value, &mut reading.options.identity.platform_vendor),
         accepted: "A vendor",
         refused: None,
     },
@@ -244,7 +244,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_DEVICE_NAME",
         default: "the processor's name",
         meaning: "what the device gives as its name",
-        read: |value, reading| text(value, &mut reading.options.identity.device_name),
+        read: |value, reading| parse_text(value, &mut reading.options.identity.device_name),
         accepted: "A device",
         refused: None,
     },
@@ -252,7 +252,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_DEVICE_VENDOR",
         default: "`Lockstep`",
         meaning: "what the device gives as its vendor",
-        read: |value, reading| text(value, &mut reading.options.identity.device_vendor),
+        read: |value, reading| parse_text(value, &mut reading.options.identity.device_vendor),
         accepted: "Its maker",
         refused: None,
     },
@@ -263,13 +263,29 @@ pub const TABLE: &[Switch] = &[
 pub const ALIASES: &[(&str, PassSwitch)] = &[
     ("LOCKSTEP_GATES", PassSwitch::Gates),
     ("LOCKSTEP_UNMASKED_LOOPS", PassSwitch::UnmaskedLoops),
-    ("LOCKSTEP_ALL_TRUE", PassSwitch::AllTrue),
-    ("LOCKSTEP_IN_TURN", PassSwitch::InTurn),
-    ("LOCKSTEP_UNIFORM_CHOICES", PassSwitch::UniformChoices),
+    ("LOCKSTEP_ALL_TRUE", PassSwitch::CoherentBranches),
+    ("LOCKSTEP_IN_TURN", PassSwitch::PerLaneLoops),
+    ("LOCKSTEP_UNIFORM_CHOICES", PassSwitch::UnswitchSelects),
     ("LOCKSTEP_SPLIT_CONDITIONS", PassSwitch::SplitConditions),
-    ("LOCKSTEP_WHOLE_PIECES", PassSwitch::WholePieces),
-    ("LOCKSTEP_ROUNDS_AT_ONCE", PassSwitch::RoundsAtOnce),
+    ("LOCKSTEP_WHOLE_PIECES", PassSwitch::Divisibility),
+    ("LOCKSTEP_ROUNDS_AT_ONCE", PassSwitch::PartialUnroll),
 ];
+
+/// A list of `LOCKSTEP_PASSES` in which switches have the names that they have now. It may have those by which their
+/// variables are called, in small letters: `-in_turn` of `LOCKSTEP_IN_TURN`.
+fn with_present_names(list: &str) -> String {
+    list.split(',').map(with_present_name).collect::<Vec<_>>().join(",")
+}
+
+/// A word of such a list, with the name that its switch has now.
+fn with_present_name(word: &str) -> String {
+    let name = word.trim().trim_start_matches(['-', '+']).trim_end_matches("=always");
+    let variable = format!("LOCKSTEP_{}", name.to_ascii_uppercase());
+    match ALIASES.iter().find(|(alias, _)| *alias == variable) {
+        Some((_, switch)) => word.replace(name, switch.name()),
+        None => word.to_owned(),
+    }
+}
 
 /// The folders that somebody asked to have filled, by the switch that names each.
 pub fn named_folders(reading: &super::Options) -> impl Iterator<Item = (&'static str, &PathBuf)> {

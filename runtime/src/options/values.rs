@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use lockstep_protocol::configuration::Versions;
 
 /// A text as it is.
-pub fn text<T: for<'a> From<&'a str>>(value: &str, place: &mut Option<T>) -> Result<(), String> {
+pub fn parse_text<T: for<'a> From<&'a str>>(value: &str, place: &mut Option<T>) -> Result<(), String> {
     *place = Some(value.into());
     Ok(())
 }
@@ -15,7 +15,7 @@ pub fn parse_number(value: &str, bounds: RangeInclusive<u64>) -> Result<u64, Str
     let number = value.trim().parse().ok().filter(|number| bounds.contains(number));
     number.ok_or_else(|| match *bounds.end() {
         u64::MAX => "is not a positive number".to_owned(),
-        most => format!("is not a number from {} to {most}", bounds.start()),
+        maximum => format!("is not a number from {} to {maximum}", bounds.start()),
     })
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     /// Adds what there is in a text.
-    pub(super) fn add(&mut self, text: &[u8]) {
+    pub(super) fn add_text(&mut self, text: &[u8]) {
         self.add_plain(text);
         let joined = join_lines(text);
         if let Cow::Owned(joined) = joined {
@@ -40,8 +40,8 @@ impl Vocabulary {
     fn add_plain(&mut self, text: &[u8]) {
         self.has_paste |= text.windows(2).any(|two| two == b"##") || text.windows(4).any(|four| four == b"%:%:");
         for name in text.split(|&letter| !is_of_name(letter)) {
-            self.has_word |= WORDS.iter().any(|word| contains(name, word));
-            if !name.is_empty() && WORDS.iter().any(|word| contains(word, name)) && !self.pieces.contains(name) {
+            self.has_word |= WORDS.iter().any(|word| contains_bytes(name, word));
+            if !name.is_empty() && WORDS.iter().any(|word| contains_bytes(word, name)) && !self.pieces.contains(name) {
                 self.pieces.insert(name.to_owned());
             }
         }
@@ -62,14 +62,14 @@ fn is_of_name(letter: u8) -> bool {
     letter.is_ascii_alphanumeric() || letter == b'_' || letter == b'$'
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
+fn contains_bytes(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
 /// The text with trigraphs replaced and without the ends of lines that a backslash takes the meaning from; spaces may
 /// come between the two.
 fn join_lines(text: &[u8]) -> Cow<'_, [u8]> {
-    if !text.contains(&b'\\') && !contains(text, b"??") {
+    if !text.contains(&b'\\') && !contains_bytes(text, b"??") {
         return Cow::Borrowed(text);
     }
     let mut joined = Vec::with_capacity(text.len());
@@ -108,7 +108,7 @@ mod tests {
 
     fn looks_beyond(texts: &[&str]) -> bool {
         let mut vocabulary = Vocabulary::default();
-        texts.iter().for_each(|text| vocabulary.add(text.as_bytes()));
+        texts.iter().for_each(|text| vocabulary.add_text(text.as_bytes()));
         vocabulary.looks_beyond()
     }
 

@@ -29,7 +29,7 @@ pub type Done = Box<dyn FnOnce() + Send>;
 /// A header of clCompileProgram: the name it is included by and its text.
 pub type EmbeddedHeader = (String, String);
 
-/// `clBuildProgram`.
+/// `clBuildProgram`: compiles and links a program for its devices.
 ///
 /// "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
 /// clCreateProgramWithBinary."
@@ -37,40 +37,51 @@ pub type EmbeddedHeader = (String, String);
 /// # Errors
 /// Besides: `CL_INVALID_BUILD_OPTIONS`; `CL_INVALID_OPERATION` while kernels of the program exist or a build is under way;
 /// `CL_BUILD_PROGRAM_FAILURE`, if it is not done in the background.
-pub fn build(program: &Arc<Program>, text: &str, done: Option<Done>) -> Result<()> {
-    let options = parse(text, Stage::Build).inspect_err(|error| keep_refusal(program, error))?;
+pub fn build_program(program: &Arc<Program>, text: &str, done: Option<Done>) -> Result<()> {
+    let options = parse_options(text, Stage::Build).inspect_err(|error| keep_refusal(program, error))?;
     let given = program.source.is_some() || program.binary.is_some();
     ensure!(given, CL_INVALID_OPERATION, "the program is the result of a link, which is built already");
-    start(program, text, CL_BUILD_PROGRAM_FAILURE, done, move |program| match (&program.source, &program.binary) {
-        (Some(source), _) => {
-            let source = Source { config: &config(), text: source.as_bytes(), headers: &[], options: &options };
-            executable(cached::program(&source)?, Vec::new())
+    start_action(program, text, CL_BUILD_PROGRAM_FAILURE, done, move |program| {
+        match (&program.source, &program.binary) {
+            (Some(source), _) => {
+                let source =
+                    Source { config: &frontend_config(), text: source.as_bytes(), headers: &[], options: &options };
+                make_executable(cached::compile_program(&source)?, Vec::new())
+            }
+            (None, Some(Binary::Program(Image { linked, outline: Some(outline), code }))) => {
+                let (linked, outline) = (linked.clone(), outline.clone());
+                make_executable(Linked { linked, outline, module: None, log: String::new() }, code.clone())
+            }
+            (None, Some(Binary::Program(Image { linked, .. }))) => {
+                make_executable(cached::import_linked(linked.clone(), String::new())?, Vec::new())
+            }
+            (None, Some(Binary::Object(object))) => {
+                make_executable(cached::link_objects(&[object], &options)?, Vec::new())
+            }
+            (None, None) => Err(FrontendError::LinkFailure { log: "error: the program has no source\n".into() }),
         }
-        (None, Some(Binary::Program(Image { linked, outline: Some(outline), code }))) => {
-            let (linked, outline) = (linked.clone(), outline.clone());
-            executable(Linked { linked, outline, module: None, log: String::new() }, code.clone())
-        }
-        (None, Some(Binary::Program(Image { linked, .. }))) => {
-            executable(cached::import(linked.clone(), String::new())?, Vec::new())
-        }
-        (None, Some(Binary::Object(object))) => executable(cached::link(&[object], &options)?, Vec::new()),
-        (None, None) => Err(FrontendError::LinkFailure { log: "error: the program has no source\n".into() }),
     })
 }
 
-/// `clCompileProgram`.
+/// `clCompileProgram`: compiles a program's source, with headers, without linking it.
 ///
 /// # Errors
 /// `CL_INVALID_COMPILER_OPTIONS`; `CL_INVALID_OPERATION` for a program without source, while kernels of the program exist
 /// or a build is under way; `CL_COMPILE_PROGRAM_FAILURE`, if it is not done in the background.
-pub fn compile(program: &Arc<Program>, text: &str, headers: Vec<EmbeddedHeader>, done: Option<Done>) -> Result<()> {
-    let options = parse(text, Stage::Compile).inspect_err(|error| keep_refusal(program, error))?;
+pub fn compile_program(
+    program: &Arc<Program>,
+    text: &str,
+    headers: Vec<EmbeddedHeader>,
+    done: Option<Done>,
+) -> Result<()> {
+    let options = parse_options(text, Stage::Compile).inspect_err(|error| keep_refusal(program, error))?;
     ensure!(program.source.is_some(), CL_INVALID_OPERATION, "the program has no source");
-    start(program, text, CL_COMPILE_PROGRAM_FAILURE, done, move |program| {
+    start_action(program, text, CL_COMPILE_PROGRAM_FAILURE, done, move |program| {
         let headers: Vec<_> = headers.iter().map(|(name, source)| Header { name, source: source.as_bytes() }).collect();
         let source = program.source.as_deref().unwrap_or_default();
-        let source = Source { config: &config(), text: source.as_bytes(), headers: &headers, options: &options };
-        let object = cached::object(&source)?;
+        let source =
+            Source { config: &frontend_config(), text: source.as_bytes(), headers: &headers, options: &options };
+        let object = cached::compile_object(&source)?;
         let log = object.log.clone();
         Ok((Code::Object(Arc::new(object)), log))
     })
@@ -80,14 +91,14 @@ pub fn compile(program: &Arc<Program>, text: &str, headers: Vec<EmbeddedHeader>,
 ///
 /// # Errors
 /// `CL_INVALID_LINKER_OPTIONS`; `CL_INVALID_OPERATION` for inputs that are no objects or libraries yet.
-pub fn link(
+pub fn link_program(
     context: &Arc<Context>,
     devices: Vec<Arc<Device>>,
     text: &str,
     inputs: &[Arc<Program>],
     done: impl FnOnce(&Arc<Program>) -> Option<Done>,
 ) -> Result<(Arc<Program>, Result<()>)> {
-    let options = parse(text, Stage::Link)?;
+    let options = parse_options(text, Stage::Link)?;
     let mut objects = Vec::with_capacity(inputs.len());
     for (index, input) in inputs.iter().enumerate() {
         // "CL_INVALID_OPERATION if the compilation or build [...] has not completed", or "if the rules
@@ -103,23 +114,23 @@ pub fn link(
         };
         objects.push(object);
     }
-    let program = Program::new(context.clone(), devices, None, None, BuildState::nothing());
+    let program = Program::new(context.clone(), devices, None, None, BuildState::before_build());
     let done = done(&program);
-    let result = start(&program, text, CL_LINK_PROGRAM_FAILURE, done, move |_| {
+    let result = start_action(&program, text, CL_LINK_PROGRAM_FAILURE, done, move |_| {
         let objects: Vec<&CompiledObject> = objects.iter().map(|object| &**object).collect();
         if options.create_library {
             let library = frontend::link_library(&objects, &options)?;
             let log = library.log.clone();
             Ok((Code::Object(Arc::new(library)), log))
         } else {
-            executable(cached::link(&objects, &options)?, Vec::new())
+            make_executable(cached::link_objects(&objects, &options)?, Vec::new())
         }
     });
     Ok((program, result))
 }
 
 /// Runs `action`, here or on a thread of its own, and leaves its outcome in the program.
-fn start(
+fn start_action(
     program: &Arc<Program>,
     options: &str,
     failure: cl_int,
@@ -156,20 +167,24 @@ fn start(
             }
             Err(error) => {
                 state.status = BuildStatus::Error;
-                state.code = owner.given();
-                state.log = error.log();
+                state.code = owner.code_given();
+                state.log = error.build_log();
             }
         }
         owner.action_ended.notify_all();
         succeeded
     };
     let Some(done) = done else {
-        return if run() { Ok(()) } else { Err(failed(program, failure)) };
+        return if run() { Ok(()) } else { Err(build_error(program, failure)) };
     };
     let program_of_done = program.clone();
     let run_and_tell = move || {
         if !run() {
-            report::tell(Some(program_of_done.context()), action_of(failure), &failed(&program_of_done, failure));
+            report::report_error(
+                Some(program_of_done.context()),
+                action_of(failure),
+                &build_error(&program_of_done, failure),
+            );
         }
         done();
         // Its handle is an argument of the callback.
@@ -184,7 +199,7 @@ fn start(
 }
 
 /// The error of a build that failed. The log has all there is to say, so the first thing that is wrong will do.
-fn failed(program: &Program, failure: cl_int) -> Error {
+fn build_error(program: &Program, failure: cl_int) -> Error {
     error!(failure, "{}", first_error(&program.state.lock().log))
 }
 
@@ -205,7 +220,7 @@ pub(super) fn first_error(log: &str) -> &str {
 }
 
 /// Makes a linked program ready to run, with the machine code that came with it.
-fn executable(made: Linked, code: Vec<KernelCode>) -> std::result::Result<(Code, String), FrontendError> {
+fn make_executable(made: Linked, code: Vec<KernelCode>) -> std::result::Result<(Code, String), FrontendError> {
     let Linked { linked, outline, module, log } = made;
     let executable = Executable::new(linked, outline, module, code)
         .map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {}\n", error.sentence()) })?;
@@ -213,7 +228,7 @@ fn executable(made: Linked, code: Vec<KernelCode>) -> std::result::Result<(Code,
 }
 
 /// Reads build options; each entry point has its own error for wrong ones.
-fn parse(text: &str, stage: Stage) -> Result<BuildOptions> {
+fn parse_options(text: &str, stage: Stage) -> Result<BuildOptions> {
     let code = match stage {
         Stage::Build => CL_INVALID_BUILD_OPTIONS,
         Stage::Compile => CL_INVALID_COMPILER_OPTIONS,
@@ -232,7 +247,7 @@ fn keep_refusal(program: &Program, error: &Error) {
     }
 }
 
-fn config() -> FrontendConfig {
+fn frontend_config() -> FrontendConfig {
     FrontendConfig {
         clang: options().clang.clone(),
         search_path: options().search_path.clone(),

@@ -8,14 +8,14 @@ use lockstep_compiler::frontend::{
 use lockstep_compiler::pipeline;
 use lockstep_compiler::stage_times::{Stopwatch, describe_times};
 use lockstep_ir::ir::Module;
-use lockstep_ir::outline::describe_program;
+use lockstep_ir::program_metadata::describe_program;
 use lockstep_protocol::build_options::{BuildOptions, Macro};
-use lockstep_protocol::outline::Outline;
+use lockstep_protocol::program_metadata::Outline;
 use serde::{Deserialize, Serialize};
 
 use super::inputs::Inputs;
 use crate::cache::key::{Key, KeyBuilder};
-use crate::cache::{Cache, cache};
+use crate::cache::{Cache, process_cache};
 use crate::options::options;
 
 type Result<T> = std::result::Result<T, FrontendError>;
@@ -54,16 +54,22 @@ struct Place {
 
 impl Source<'_> {
     /// Everything but files decides about the key; the entry itself knows the files.
-    fn place(&self, kind: &str) -> Option<Place> {
-        let cache = cache()?;
+    fn cache_place(&self, kind: &str) -> Option<Place> {
+        let cache = process_cache()?;
         let config = format!("{} {}", self.config.source_lines, self.config.fast_fma);
-        let key = KeyBuilder::new(kind).text(&compiler_identity(self.config)?).text(&config);
-        let key = key.text(&format!("{:?}", self.options.stage)).text(&self.options.text).bytes(self.text);
-        let key = self.headers.iter().fold(key, |key, header| key.text(header.name).bytes(header.source));
-        Some(Place { cache, key: key.finish() })
+        let key_builder = KeyBuilder::new(kind).add_text(&compiler_identity(self.config)?).add_text(&config);
+        let key_builder = key_builder
+            .add_text(&format!("{:?}", self.options.stage))
+            .add_text(&self.options.text)
+            .add_bytes(self.text);
+        let key_builder = self
+            .headers
+            .iter()
+            .fold(key_builder, |key_builder, header| key_builder.add_text(header.name).add_bytes(header.source));
+        Some(Place { cache, key: key_builder.into_key() })
     }
 
-    fn texts(&self) -> impl Iterator<Item = &[u8]> {
+    fn all_texts(&self) -> impl Iterator<Item = &[u8]> {
         // Macros as they come out of their quotes.
         let macros = self.options.macros.iter().map(|change| match change {
             Macro::Define(text) | Macro::Undefine(text) => text.as_bytes(),
@@ -82,7 +88,7 @@ impl Source<'_> {
     where
         K: Serialize + for<'de> Deserialize<'de>,
     {
-        let compile = || frontend::compile(self.config, self.text, self.headers, self.options);
+        let compile = || frontend::compile_source(self.config, self.text, self.headers, self.options);
         let mut watch = Stopwatch::start();
         let Some(Place { cache, key }) = place else {
             let object = compile()?;
@@ -90,7 +96,7 @@ impl Source<'_> {
             return make(object);
         };
         let known: Option<Kept<K>> = cache.get(&key);
-        if let Some(Kept { log, value, .. }) = known.filter(|kept| kept.inputs.unchanged()) {
+        if let Some(Kept { log, value, .. }) = known.filter(|kept| kept.inputs.are_unchanged()) {
             return Ok(take(value, log));
         }
         let started = SystemTime::now();
@@ -99,7 +105,8 @@ impl Source<'_> {
             frontend::compile_and_list(self.config, self.text, self.headers, self.options)?;
         end_program_stage(&mut watch, "clang");
         let made = make(object)?;
-        let inputs = files.and_then(|files| Inputs::of(files, &self.options.include_dirs, self.texts(), started));
+        let inputs =
+            files.and_then(|files| Inputs::record_inputs(files, &self.options.include_dirs, self.all_texts(), started));
         if let Some(inputs) = inputs {
             let (value, log) = keep(&made);
             cache.put(&key, &Kept { inputs, log, value });
@@ -109,39 +116,44 @@ impl Source<'_> {
 }
 
 /// The object of a source.
-pub(super) fn object(source: &Source<'_>) -> Result<CompiledObject> {
+pub(super) fn compile_object(source: &Source<'_>) -> Result<CompiledObject> {
     let keep = |object: &CompiledObject| (object.clone(), object.log.clone());
-    source.kept_or_made(source.place("object"), Ok, keep, |object, log| CompiledObject { log, ..object })
+    source.kept_or_made(source.cache_place("object"), Ok, keep, |object, log| CompiledObject { log, ..object })
 }
 
 /// The program that is made of one source.
-pub(super) fn program(source: &Source<'_>) -> Result<Linked> {
+pub(super) fn compile_program(source: &Source<'_>) -> Result<Linked> {
     let make = |object: CompiledObject| {
-        let linked = frontend::link(&[&object], source.options).map_err(|error| prefixed(&object.log, error))?;
-        import(linked, object.log)
+        let linked = frontend::link_program(&[&object], source.options)
+            .map_err(|error| with_compiler_log(&object.log, error))?;
+        import_linked(linked, object.log)
     };
     let keep = |made: &Linked| ((made.linked.clone(), made.outline.clone()), made.log.clone());
     let take = |(linked, outline), log| Linked { linked, outline, module: None, log };
-    source.kept_or_made(source.place("program"), make, keep, take)
+    source.kept_or_made(source.cache_place("program"), make, keep, take)
 }
 
 /// The program that is made of objects.
-pub(super) fn link(objects: &[&CompiledObject], options: &BuildOptions) -> Result<Linked> {
-    let make = || import(frontend::link(objects, options)?, String::new());
-    let Some(cache) = cache() else { return make() };
-    let key = KeyBuilder::new("link").text(&format!("{:?}", options.stage)).text(&options.text);
-    let key =
-        objects.iter().fold(key, |key, object| key.text(&object.options.running()).bytes(&object.bitcode)).finish();
-    if let Some((linked, outline, log)) = cache.get(&key) {
+pub(super) fn link_objects(objects: &[&CompiledObject], options: &BuildOptions) -> Result<Linked> {
+    let make = || import_linked(frontend::link_program(objects, options)?, String::new());
+    let Some(cache) = process_cache() else { return make() };
+    let key_builder = KeyBuilder::new("link").add_text(&format!("{:?}", options.stage)).add_text(&options.text);
+    let cache_key = objects
+        .iter()
+        .fold(key_builder, |key_builder, object| {
+            key_builder.add_text(&object.options.running_options()).add_bytes(&object.bitcode)
+        })
+        .into_key();
+    if let Some((linked, outline, log)) = cache.get(&cache_key) {
         return Ok(Linked { linked, outline, module: None, log });
     }
     let made = make()?;
-    cache.put(&key, &(&made.linked, &made.outline, &made.log));
+    cache.put(&cache_key, &(&made.linked, &made.outline, &made.log));
     Ok(made)
 }
 
 /// Reads a linked program into our IR.
-pub(super) fn import(linked: LinkedProgram, mut log: String) -> Result<Linked> {
+pub(super) fn import_linked(linked: LinkedProgram, mut log: String) -> Result<Linked> {
     log.push_str(&linked.log);
     tell_program_times(&linked.times);
     let (module, times) = pipeline::load_recorded(&linked, options().dump.as_deref())
@@ -164,7 +176,7 @@ fn tell_program_times(times: &[(&'static str, Duration)]) {
 }
 
 /// The compiler's messages before the linker's.
-fn prefixed(log: &str, error: FrontendError) -> FrontendError {
+fn with_compiler_log(log: &str, error: FrontendError) -> FrontendError {
     match error {
         FrontendError::LinkFailure { log: linker } => FrontendError::LinkFailure { log: format!("{log}{linker}") },
         other => other,

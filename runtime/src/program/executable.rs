@@ -12,14 +12,14 @@ use lockstep_ir::ir::Module;
 use lockstep_ir::plan::pass_runner::InternalError;
 use lockstep_ir::report::Report;
 use lockstep_protocol::compile_options::CompileOptions;
-use lockstep_protocol::launch_facts::{LaunchFacts, objects};
-use lockstep_protocol::outline::{KernelOutline, Outline};
+use lockstep_protocol::launch_facts::{LaunchFacts, object_params};
+use lockstep_protocol::program_metadata::{KernelOutline, Outline};
 use lockstep_protocol::variables::Global;
 use opencl_sys::{CL_COMPLETE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 use parking_lot::Mutex;
 
 use crate::cache::key::{self, BUILD, Key, KeyBuilder};
-use crate::cache::{Cache, cache};
+use crate::cache::{Cache, process_cache};
 use crate::context::Context;
 use crate::event::Event;
 use crate::executor::{self, Service};
@@ -28,7 +28,7 @@ use crate::launch::globals::Globals;
 use crate::options::options;
 use crate::program::kernel_report::KernelReport;
 use crate::program::loaded_variant::LoadedVariant;
-use crate::program::ready::{Ready, likely};
+use crate::program::precompiled::{Ready, likely_facts};
 use crate::program::variants::Variants;
 use crate::{Result, error};
 
@@ -108,13 +108,13 @@ impl Executable {
         code: Vec<KernelCode>,
     ) -> Result<Executable> {
         let variables = outline.globals.iter().enumerate();
-        let globals = Globals::new(variables.map(|(number, data)| (Global::from_u32(number as u32), data)))
-            .ok_or_else(|| error!(CL_OUT_OF_HOST_MEMORY, "there is no memory for the program's variables"))?;
+        let globals =
+            Globals::new(variables.map(|(number, global_data)| (Global::from_u32(number as u32), global_data)))
+                .ok_or_else(|| error!(CL_OUT_OF_HOST_MEMORY, "there is no memory for the program's variables"))?;
         let module = module.map_or_else(OnceLock::new, |module| OnceLock::from(Ok(Arc::new(module))));
         let mut ready: Vec<Vec<Ready>> = outline.kernels.iter().map(|_| Vec::new()).collect();
-        let settings = settings(&linked, &LaunchFacts::default()).settings();
-        // Who wants to see what becomes of kernels wants them to be compiled here.
-        for code in code.into_iter().filter(|_| !options().inspects_code()) {
+        let settings = compile_settings(&linked, &LaunchFacts::default()).settings_text();
+        for code in code {
             if let Some(ready) = ready.get_mut(code.kernel as usize).filter(|_| code.settings == settings) {
                 ready.push(Ready::new(code.facts, Arc::new(code.object)));
             }
@@ -143,7 +143,7 @@ impl Executable {
     ///
     /// # Errors
     /// `CL_INVALID_KERNEL_NAME` where there is none.
-    pub fn find(&self, name: &str) -> Result<usize> {
+    pub fn find_kernel(&self, name: &str) -> Result<usize> {
         let found = self.outline.kernels.iter().position(|kernel| kernel.name == name);
         found.ok_or_else(|| {
             let known: Vec<_> = self.outline.kernels.iter().map(|kernel| format!("'{}'", kernel.name)).collect();
@@ -152,24 +152,24 @@ impl Executable {
     }
 
     /// What there is to know of a kernel beside its code.
-    pub fn kernel(&self, index: usize) -> &KernelOutline {
+    pub fn kernel_outline(&self, index: usize) -> &KernelOutline {
         &self.outline.kernels[index]
     }
 
     /// Whether launches should tell their facts: code may rely on them.
-    pub fn specializes(&self) -> bool {
+    pub fn uses_facts(&self) -> bool {
         options().specialize && !self.linked.options.opt_disable
     }
 
     /// Whether the driver is to choose the groups of a kernel's launches, as the kernel cannot tell.
-    pub fn flattens(&self, index: usize) -> bool {
-        options().flatten && !self.linked.options.opt_disable && !self.kernel(index).needs_groups
+    pub fn may_flatten(&self, index: usize) -> bool {
+        options().flatten && !self.linked.options.opt_disable && !self.kernel_outline(index).needs_groups
     }
 
     /// A kernel's machine code for launches of which these facts hold, if it is there, or what came with the program and
     /// will do. After many launches of that, code for them is made while further ones go on with it; but the first kernel
     /// that a process compiles is waited for.
-    pub fn found(
+    pub fn lookup(
         self: &Arc<Self>,
         index: usize,
         facts: LaunchFacts,
@@ -183,7 +183,7 @@ impl Executable {
             return Some(made.clone().map(|made| made.variant));
         }
         let ready = ready.get().filter(|_| !options().inspects_code()).into_iter().flatten();
-        let (variant, many) = ready.into_iter().find_map(|ready| ready.serve(&facts))?;
+        let (variant, many) = ready.into_iter().find_map(|ready| ready.variant_for(&facts))?;
         if many {
             if !pipeline::has_compiled() {
                 return None;
@@ -195,10 +195,10 @@ impl Executable {
 
     /// A kernel's machine code for launches of which these facts hold, or that run no work-item; made by the first
     /// caller.
-    pub fn made(&self, index: usize, facts: Option<LaunchFacts>) -> Result<Arc<LoadedVariant>> {
+    pub fn get_or_compile(&self, index: usize, facts: Option<LaunchFacts>) -> Result<Arc<LoadedVariant>> {
         let variants = &self.code[index].variants;
-        let make = |launch: &LaunchFacts| self.make(index, launch);
-        let made = facts.map_or_else(|| variants.any(make), |facts| variants.get(facts, make));
+        let make = |launch: &LaunchFacts| self.make_code(index, launch);
+        let made = facts.map_or_else(|| variants.any_or_make(make), |facts| variants.get_or_make(facts, make));
         made.clone().map(|made| made.variant)
     }
 
@@ -209,11 +209,11 @@ impl Executable {
         if let Some((_, event)) = wanted.iter().find(|(known, _)| *known == facts) {
             return event.clone();
         }
-        let event = Event::user(context.clone());
+        let event = Event::new_user_event(context.clone());
         wanted.push_back((facts, event.clone()));
         if wanted.len() == 1 {
             let executable = self.clone();
-            executor::spawn(Service::Compilation, Box::new(move || executable.make_wanted(index)));
+            executor::spawn_job(Service::Compilation, Box::new(move || executable.make_wanted(index)));
         }
         event
     }
@@ -225,13 +225,13 @@ impl Executable {
         while let Some(facts) = next() {
             // The launch asks again and learns what went wrong.
             let _ = catch_unwind(AssertUnwindSafe(|| {
-                let Ok(_) = self.made(index, Some(facts)) else { return };
+                let Ok(_) = self.get_or_compile(index, Some(facts)) else { return };
                 // What there is will do if this fails.
-                self.code[index].variants.make_own(facts, |launch| self.make(index, launch).ok().map(Ok));
+                self.code[index].variants.make_own(facts, |launch| self.make_code(index, launch).ok().map(Ok));
             }));
             let ended = wanted.lock().pop_front();
             if let Some((_, event)) = ended {
-                event.end(CL_COMPLETE).tell();
+                event.end_with(CL_COMPLETE).notify_all();
             }
         }
     }
@@ -241,14 +241,14 @@ impl Executable {
     pub fn binary(self: &Arc<Self>) -> &[u8] {
         self.binary.get_or_init(|| {
             self.make_likely_code();
-            let settings = settings(&self.linked, &LaunchFacts::default()).settings();
+            let settings = compile_settings(&self.linked, &LaunchFacts::default()).settings_text();
             let mut code = Vec::new();
             for (index, Code { variants, ready, .. }) in self.code.iter().enumerate() {
                 let mut add = |facts: LaunchFacts, object: &KernelObject| {
                     let (settings, object) = (settings.clone(), object.clone());
                     code.push(KernelCode { kernel: index as u32, settings, facts, object });
                 };
-                for (facts, made) in variants.all() {
+                for (facts, made) in variants.all_variants() {
                     let Ok(made) = made else { continue };
                     add(facts, &made.object);
                 }
@@ -266,13 +266,13 @@ impl Executable {
         let (executable, wanted) = (self.clone(), self.wanted_in_binary());
         executor::share_numbers(wanted.len(), move |number| {
             let index = wanted[number];
-            executable.code[index].ready.get_or_init(|| executable.likely(index));
+            executable.code[index].ready.get_or_init(|| executable.likely_code(index));
         });
     }
 
     /// The kernels that were never launched and have no code, as far as that is not too much work.
     fn wanted_in_binary(&self) -> Vec<usize> {
-        let without = |code: &Code| code.ready.get().is_none() && code.variants.all().next().is_none();
+        let without = |code: &Code| code.ready.get().is_none() && code.variants.all_variants().next().is_none();
         let without: Vec<usize> = (0..self.code.len()).filter(|&index| without(&self.code[index])).collect();
         if without.is_empty() {
             return without;
@@ -289,12 +289,12 @@ impl Executable {
     }
 
     /// Code for the launches that are likely.
-    fn likely(&self, index: usize) -> Vec<Ready> {
-        let kept = cache().is_some_and(Cache::outlives_the_process);
+    fn likely_code(&self, index: usize) -> Vec<Ready> {
+        let kept = process_cache().is_some_and(Cache::outlives_the_process);
         let outline = &self.outline.kernels[index];
-        let of_objects = objects(&outline.params).next().is_some();
-        let facts = match self.specializes() {
-            true => likely(kept, takes_long(outline), of_objects, outline.to_be_apart),
+        let of_objects = object_params(&outline.params).next().is_some();
+        let facts = match self.uses_facts() {
+            true => likely_facts(kept, takes_long(outline), of_objects, outline.to_be_apart),
             false => vec![LaunchFacts::default()],
         };
         let make =
@@ -304,10 +304,10 @@ impl Executable {
 
     /// A kernel's code for launches of which these facts hold: what came with the program, what is in the cache, or
     /// what is compiled now.
-    fn make(&self, index: usize, launch: &LaunchFacts) -> Result<Made> {
+    fn make_code(&self, index: usize, launch: &LaunchFacts) -> Result<Made> {
         if !options().inspects_code() {
             let ready = self.code[index].ready.get().into_iter().flatten().find(|ready| ready.facts == *launch);
-            if let Some((ready, variant)) = ready.and_then(|ready| Some((ready, ready.load()?))) {
+            if let Some((ready, variant)) = ready.and_then(|ready| Some((ready, ready.load_code()?))) {
                 return Ok(Made { variant, object: ready.object.clone() });
             }
         }
@@ -322,9 +322,10 @@ impl Executable {
     /// A kernel's code that is in the cache, or else is compiled now.
     fn find_or_compile(&self, index: usize, launch: &LaunchFacts) -> Result<KeptOrCompiled> {
         let failed = |error: CompileError| error!(CL_OUT_OF_RESOURCES, "no code could be made for it: {error}");
-        let settings = settings(&self.linked, launch);
-        let place = cache().filter(|_| !options().inspects_code()).map(|cache| (cache, self.key(index, &settings)));
-        let kept = place.as_ref().and_then(|(cache, key)| cache.get::<KernelObject>(key));
+        let settings = compile_settings(&self.linked, launch);
+        let cache = process_cache().filter(|_| !options().inspects_code());
+        let place = cache.map(|cache| (cache, self.code_key(index, &settings)));
+        let kept = place.as_ref().and_then(|(cache, cache_key)| cache.get::<KernelObject>(cache_key));
         let load = |object: KernelObject| Some((LoadedVariant::load(&object).ok()?, object));
         if let Some((loaded, object)) = kept.and_then(load) {
             return Ok(KeptOrCompiled { object, loaded, report: None });
@@ -333,7 +334,7 @@ impl Executable {
         match (&compiled.mistake, place) {
             // The next process is to hear of it as well.
             (Some(mistake), _) => self.code[index].tell_mistake(mistake),
-            (None, Some((cache, key))) => cache.put(&key, &compiled.object),
+            (None, Some((cache, cache_key))) => cache.put(&cache_key, &compiled.object),
             (None, None) => {}
         }
         let loaded = LoadedVariant::load(&compiled.object).map_err(failed)?;
@@ -344,17 +345,19 @@ impl Executable {
     fn open_report(&self, index: usize) -> Option<&Arc<KernelReport>> {
         let folder = options().report.as_ref()?;
         let name = &self.outline.kernels[index].name;
-        Some(self.code[index].report.get_or_init(|| KernelReport::open(folder, name, self.identity())))
-    }
-    /// A hash of the portable form.
-    fn identity(&self) -> [u8; 32] {
-        *self.identity.get_or_init(|| key::hash(&self.linked.bitcode))
+        Some(self.code[index].report.get_or_init(|| KernelReport::open(folder, name, self.program_hash())))
     }
 
-    fn key(&self, index: usize, settings: &CompileOptions) -> Key {
-        let key = KeyBuilder::new("code").bytes(&self.identity()).text(&self.linked.options.running());
-        let key = key.bytes(&(index as u64).to_le_bytes()).text(&settings.settings());
-        key.text(&format!("{:?}", settings.launch)).finish()
+    /// A hash of the portable form.
+    fn program_hash(&self) -> [u8; 32] {
+        *self.identity.get_or_init(|| key::hash_bytes(&self.linked.bitcode))
+    }
+
+    fn code_key(&self, index: usize, settings: &CompileOptions) -> Key {
+        let key_builder =
+            KeyBuilder::new("code").add_bytes(&self.program_hash()).add_text(&self.linked.options.running_options());
+        let key_builder = key_builder.add_bytes(&(index as u64).to_le_bytes()).add_text(&settings.settings_text());
+        key_builder.add_text(&format!("{:?}", settings.launch)).into_key()
     }
 
     /// The program in our IR.
@@ -374,7 +377,7 @@ fn takes_long(kernel: &KernelOutline) -> bool {
 }
 
 /// How kernels of a program are compiled.
-fn settings(linked: &LinkedProgram, launch: &LaunchFacts) -> CompileOptions {
+fn compile_settings(linked: &LinkedProgram, launch: &LaunchFacts) -> CompileOptions {
     CompileOptions {
         opt_disable: linked.options.opt_disable,
         vectorize: options().vectorize,

@@ -32,7 +32,7 @@ pub(super) struct Inputs {
 impl Inputs {
     /// The files that a compilation read which began at `started` and had these texts and folders to include from.
     /// None if that does not tell whether another one would make the same.
-    pub(super) fn of<'a>(
+    pub(super) fn record_inputs<'a>(
         files: Vec<PathBuf>,
         folders: &[String],
         texts: impl IntoIterator<Item = &'a [u8]>,
@@ -40,26 +40,26 @@ impl Inputs {
     ) -> Option<Inputs> {
         let newest = started.checked_sub(COARSE)?;
         let mut vocabulary = Vocabulary::default();
-        texts.into_iter().for_each(|text| vocabulary.add(text));
+        texts.into_iter().for_each(|text| vocabulary.add_text(text));
         let mut inputs = Inputs::default();
         for file in &files {
             let contents = fs::read(file).ok()?;
             if last_change(&fs::metadata(file).ok()?)? >= newest {
                 return None;
             }
-            vocabulary.add(&contents);
-            inputs.files.push((file.clone(), key::hash(&contents)));
+            vocabulary.add_text(&contents);
+            inputs.files.push((file.clone(), key::hash_bytes(&contents)));
         }
         if vocabulary.looks_beyond() {
             return None;
         }
-        inputs.absent = absent(&files, folders)?;
+        inputs.absent = absent_places(&files, folders)?;
         Some(inputs)
     }
 
     /// Whether another compilation would read the same.
-    pub(super) fn unchanged(&self) -> bool {
-        let same = |(file, hash): &(PathBuf, [u8; 32])| fs::read(file).is_ok_and(|now| key::hash(&now) == *hash);
+    pub(super) fn are_unchanged(&self) -> bool {
+        let same = |(file, hash): &(PathBuf, [u8; 32])| fs::read(file).is_ok_and(|now| key::hash_bytes(&now) == *hash);
         self.files.iter().all(same) && self.absent.iter().all(|place| !place.exists())
     }
 }
@@ -72,13 +72,13 @@ fn last_change(meta: &Metadata) -> Option<SystemTime> {
 
 /// The places where no file is but where one would be found in the place of one of `files`: any end of the file's path
 /// may be what the text calls it, in any folder that is searched.
-fn absent(files: &[PathBuf], folders: &[String]) -> Option<Vec<PathBuf>> {
+fn absent_places(files: &[PathBuf], folders: &[String]) -> Option<Vec<PathBuf>> {
     let mut searched: Vec<&Path> = vec![Path::new(".")];
     searched.extend(folders.iter().map(Path::new));
     searched.extend(files.iter().filter_map(|file| file.parent()));
     searched.sort();
     searched.dedup();
-    let mut names: Vec<PathBuf> = files.iter().flat_map(|file| ends(file)).collect();
+    let mut names: Vec<PathBuf> = files.iter().flat_map(|file| path_tails(file)).collect();
     names.sort();
     names.dedup();
     if names.len() * searched.len() > MOST_PLACES {
@@ -89,7 +89,7 @@ fn absent(files: &[PathBuf], folders: &[String]) -> Option<Vec<PathBuf>> {
 }
 
 /// What is left of a path when folders are taken from its beginning.
-fn ends(path: &Path) -> Vec<PathBuf> {
+fn path_tails(path: &Path) -> Vec<PathBuf> {
     let parts: Vec<Component<'_>> = path.components().filter(|part| *part != Component::RootDir).collect();
     (0..parts.len()).map(|from| parts[from..].iter().collect()).collect()
 }
@@ -109,7 +109,7 @@ mod tests {
         }
         let files = read.iter().map(|name| folder.join(name)).collect();
         let folders: Vec<_> = folders.iter().map(|name| folder.join(name).display().to_string()).collect();
-        Inputs::of(files, &folders, [&b"#include <a.h>"[..]], SystemTime::now() + LATER)
+        Inputs::record_inputs(files, &folders, [&b"#include <a.h>"[..]], SystemTime::now() + LATER)
     }
 
     #[test]
@@ -117,13 +117,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inputs = read(folder.path(), &[("a.h", "one"), ("b.h", "two")], &["a.h"], &[]).unwrap();
         fs::write(folder.path().join("b.h"), "changed").unwrap();
-        assert!(inputs.unchanged());
+        assert!(inputs.are_unchanged());
         fs::write(folder.path().join("a.h"), "changed").unwrap();
-        assert!(!inputs.unchanged());
+        assert!(!inputs.are_unchanged());
         fs::write(folder.path().join("a.h"), "one").unwrap();
-        assert!(inputs.unchanged());
+        assert!(inputs.are_unchanged());
         fs::remove_file(folder.path().join("a.h")).unwrap();
-        assert!(!inputs.unchanged());
+        assert!(!inputs.are_unchanged());
     }
 
     #[test]
@@ -132,13 +132,13 @@ mod tests {
         let files = [("one/x", ""), ("two/sub/a.h", "a"), ("two/sub/b.h", "b")];
         let place = |name: &str| folder.path().join(name);
         let inputs = read(folder.path(), &files, &["two/sub/a.h"], &["one", "two"]).unwrap();
-        assert!(inputs.unchanged());
+        assert!(inputs.are_unchanged());
         fs::create_dir(place("one/sub")).unwrap();
         fs::write(place("one/sub/b.h"), "").unwrap();
-        assert!(inputs.unchanged(), "that one was not asked for");
+        assert!(inputs.are_unchanged(), "that one was not asked for");
         for shadow in ["one/sub/a.h", "one/a.h"] {
             fs::write(place(shadow), "a").unwrap();
-            assert!(!inputs.unchanged(), "{shadow}");
+            assert!(!inputs.are_unchanged(), "{shadow}");
             fs::remove_file(place(shadow)).unwrap();
         }
     }
@@ -152,7 +152,7 @@ mod tests {
         assert!(read(folder.path(), &parts, &["a.h", "b.h"], &[]).is_none());
         assert!(read(folder.path(), &parts, &["a.h"], &[]).is_some());
         assert!(read(folder.path(), &[("a.h", "#if __has_include(<b.h>)")], &["a.h"], &[]).is_none());
-        let of = |text: &[u8]| Inputs::of(vec![], &[], [text], SystemTime::now());
+        let of = |text: &[u8]| Inputs::record_inputs(vec![], &[], [text], SystemTime::now());
         assert!(of(b"kernel void f() {}").is_some() && of(b"int x[] = __DATE__;").is_none());
     }
 
@@ -161,7 +161,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.h");
         fs::write(&file, "one").unwrap();
-        let at = |started| Inputs::of(vec![file.clone()], &[], [], started);
+        let at = |started| Inputs::record_inputs(vec![file.clone()], &[], [], started);
         let written = last_change(&fs::metadata(&file).unwrap()).unwrap();
         assert!(at(written).is_none() && at(written + LATER).is_some());
         assert!(at(written - LATER).is_none());

@@ -11,7 +11,7 @@ pub mod executable;
 mod inputs;
 mod kernel_report;
 pub mod loaded_variant;
-mod ready;
+mod precompiled;
 pub mod variants;
 
 use std::fmt;
@@ -31,7 +31,7 @@ use crate::device::Device;
 use crate::{ApiHandle, Result, ensure, error};
 use executable::Executable;
 
-/// `CL_PROGRAM_BUILD_STATUS`.
+/// How far a build has come (`CL_PROGRAM_BUILD_STATUS`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BuildStatus {
     /// Nothing has been done for the device yet.
@@ -69,12 +69,12 @@ pub struct BuildState {
 }
 
 impl BuildState {
-    fn nothing() -> BuildState {
+    fn before_build() -> BuildState {
         BuildState { status: BuildStatus::None, options: String::new(), log: String::new(), code: Code::None }
     }
 }
 
-/// A program.
+/// A program with the state of its builds.
 pub struct Program {
     context: Arc<Context>,
     devices: Vec<Arc<Device>>,
@@ -116,30 +116,30 @@ impl Program {
     /// A program from OpenCL C text, for all devices of the context.
     pub fn with_source(context: Arc<Context>, source: String) -> Arc<Program> {
         let devices = context.devices().to_vec();
-        Program::new(context, devices, Some(source), None, BuildState::nothing())
+        Program::new(context, devices, Some(source), None, BuildState::before_build())
     }
 
     /// A program from what [`Program::binary`] gave, for some devices of the context.
     pub fn with_binary(context: Arc<Context>, devices: Vec<Arc<Device>>, binary: Binary) -> Arc<Program> {
         // Nothing was built yet; what was given is made ready when it is.
-        let mut state = BuildState::nothing();
+        let mut state = BuildState::before_build();
         if let Binary::Object(object) = &binary {
             state.options = object.options.text.clone();
         }
         let program = Program::new(context, devices, None, Some(binary), state);
-        program.state.lock().code = program.given();
+        program.state.lock().code = program.code_given();
         program
     }
 
     /// What it has before a build, or after one that failed: an object or a library that it was created with.
-    fn given(&self) -> Code {
+    fn code_given(&self) -> Code {
         match &self.binary {
             Some(Binary::Object(object)) => Code::Object(Arc::new(object.clone())),
             _ => Code::None,
         }
     }
 
-    /// The context.
+    /// The context it belongs to.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
@@ -174,13 +174,13 @@ impl Program {
     /// `CL_INVALID_PROGRAM_EXECUTABLE` where there is none.
     pub fn executable(&self) -> Result<Arc<Executable>> {
         let state = self.settled_state();
-        let why = match (&state.code, state.status) {
+        let reason = match (&state.code, state.status) {
             (Code::Executable(executable), _) => return Ok(executable.clone()),
             (Code::Object(_), _) => "the program is a compiled object or a library, which has yet to be linked",
             (Code::None, BuildStatus::Error) => "the last build of the program failed",
             (Code::None, _) => "the program has not been built",
         };
-        Err(error!(CL_INVALID_PROGRAM_EXECUTABLE, "{why}"))
+        Err(error!(CL_INVALID_PROGRAM_EXECUTABLE, "{reason}"))
     }
 
     /// The bytes of `CL_PROGRAM_BINARIES`; empty when there is nothing to hand out. Waits for a build that is under way.
@@ -222,8 +222,8 @@ impl Drop for Attached {
 }
 
 impl fmt::Debug for Program {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Program").field("status", &self.state.lock().status).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Program").field("status", &self.state.lock().status).finish_non_exhaustive()
     }
 }
 
@@ -233,7 +233,7 @@ impl fmt::Debug for Program {
 /// `CL_INVALID_BINARY` for what this build of the driver has not made.
 pub fn read_binary(bytes: &[u8]) -> Result<Binary> {
     Binary::from_bytes(bytes, BUILD)
-        .map_err(|error: FrontendError| error!(CL_INVALID_BINARY, "{}", build::first_error(&error.log())))
+        .map_err(|error: FrontendError| error!(CL_INVALID_BINARY, "{}", build::first_error(&error.build_log())))
 }
 
 /// The text of `clCreateProgramWithSource`: the pieces joined; not UTF-8 is kept readable by the
@@ -268,7 +268,7 @@ pub fn check_devices(program: &Program, list: &[Arc<Device>]) -> Result<()> {
 ///
 /// # Errors
 /// `CL_INVALID_VALUE` for what is not UTF-8.
-pub fn text(bytes: &[u8]) -> Result<&str> {
+pub fn parse_name(bytes: &[u8]) -> Result<&str> {
     let wrong = |_| error!(CL_INVALID_VALUE, "'{}' is not UTF-8", String::from_utf8_lossy(bytes));
     std::str::from_utf8(bytes).map_err(wrong)
 }

@@ -75,7 +75,7 @@ impl<T> Variants<T> {
     }
 
     /// The variant for launches of which these facts hold, if there is one.
-    pub fn find(&self, facts: LaunchFacts) -> Option<&T> {
+    pub fn find_variant(&self, facts: LaunchFacts) -> Option<&T> {
         self.find_or_count(facts, false).map(|(variant, _)| variant)
     }
 
@@ -86,7 +86,7 @@ impl<T> Variants<T> {
     }
 
     fn find_or_count(&self, facts: LaunchFacts, counts: bool) -> Option<(&T, bool)> {
-        let lesser = match self.choose(facts) {
+        let lesser = match self.choose_kind(facts) {
             Choice::Exact(variant) => return Some((variant, false)),
             Choice::Made(variant) => variant,
             Choice::General => self.general.get()?,
@@ -136,7 +136,7 @@ impl<T> Variants<T> {
     }
 
     /// All there are.
-    pub fn all(&self) -> impl Iterator<Item = (LaunchFacts, &T)> {
+    pub fn all_variants(&self) -> impl Iterator<Item = (LaunchFacts, &T)> {
         let made = self.made.iter().filter_map(|place| place.get()).map(|(facts, variant)| (*facts, variant));
         let own = self.own.iter().filter_map(|place| place.get());
         let own = own.filter_map(|(facts, variant)| Some((*facts, variant.as_ref()?)));
@@ -144,12 +144,12 @@ impl<T> Variants<T> {
     }
 
     /// The variant for launches of which these facts hold, made by the first caller.
-    pub fn get(&self, facts: LaunchFacts, make: impl FnOnce(&LaunchFacts) -> T) -> &T {
-        if let Some(variant) = self.find(facts) {
+    pub fn get_or_make(&self, facts: LaunchFacts, make: impl FnOnce(&LaunchFacts) -> T) -> &T {
+        if let Some(variant) = self.find_variant(facts) {
             return variant;
         }
         let _making = self.making.lock();
-        match self.choose(facts) {
+        match self.choose_kind(facts) {
             Choice::Exact(variant) | Choice::Made(variant) => variant,
             Choice::New(place, facts) => &place.get_or_init(|| (facts, make(&facts))).1,
             Choice::General => self.general.get_or_init(|| make(&LaunchFacts::default())),
@@ -157,12 +157,12 @@ impl<T> Variants<T> {
     }
 
     /// A variant for a launch without work-items: any there is.
-    pub fn any(&self, make: impl FnOnce(&LaunchFacts) -> T) -> &T {
+    pub fn any_or_make(&self, make: impl FnOnce(&LaunchFacts) -> T) -> &T {
         let first = self.made[0].get().map(|(_, variant)| variant);
-        first.unwrap_or_else(|| self.get(LaunchFacts::default(), make))
+        first.unwrap_or_else(|| self.get_or_make(LaunchFacts::default(), make))
     }
 
-    fn choose(&self, facts: LaunchFacts) -> Choice<'_, T> {
+    fn choose_kind(&self, facts: LaunchFacts) -> Choice<'_, T> {
         let mut any_size = facts.of_any_size();
         let kinds = if self.takes_long {
             any_size = facts.of_every_size();
@@ -175,7 +175,7 @@ impl<T> Variants<T> {
             SHORT
         };
         let wanted = [facts, any_size, any_size.of_any_arguments()];
-        for (wanted, most) in wanted.into_iter().zip(kinds) {
+        for (wanted, maximum) in wanted.into_iter().zip(kinds) {
             if wanted == LaunchFacts::default() {
                 break;
             }
@@ -184,7 +184,7 @@ impl<T> Variants<T> {
                     Some((known, variant)) if *known == facts => return Choice::Exact(variant),
                     Some((known, variant)) if *known == wanted => return Choice::Made(variant),
                     Some(_) => {}
-                    None if index < most => return Choice::New(place, wanted),
+                    None if index < maximum => return Choice::New(place, wanted),
                     None => break,
                 }
             }
@@ -206,7 +206,7 @@ mod tests {
     fn run(variants: &Variants<LaunchFacts>, launches: &[LaunchFacts]) -> (Vec<LaunchFacts>, usize) {
         let mut made = 0;
         let get = |&facts: &LaunchFacts| {
-            *variants.get(facts, |facts| {
+            *variants.get_or_make(facts, |facts| {
                 made += 1;
                 *facts
             })
@@ -271,7 +271,7 @@ mod tests {
             let mut facts = LaunchFacts::of_range([seed % 3, 0, 0], [seed * 7 + 1, 4, 1], [seed % 61 + 1, 2, 1]);
             facts.multiples = (seed % 5) as u32;
             facts.ids_fit_int &= seed % 7 != 0;
-            let got = *variants.get(facts, |facts| {
+            let got = *variants.get_or_make(facts, |facts| {
                 made += 1;
                 *facts
             });
@@ -283,17 +283,17 @@ mod tests {
         }
         assert_eq!(made, MOST + 1);
         assert_eq!(run(&variants, &[LaunchFacts::default()]), (vec![LaunchFacts::default()], 0));
-        assert_eq!(variants.all().count(), made);
-        assert!(variants.all().all(|(facts, variant)| facts == *variant));
+        assert_eq!(variants.all_variants().count(), made);
+        assert!(variants.all_variants().all(|(facts, variant)| facts == *variant));
     }
 
     /// A launch that waits for code of its own if it is time to make it.
     fn launch_and_wait(variants: &Variants<LaunchFacts>, facts: LaunchFacts) -> LaunchFacts {
-        variants.get(facts, |facts| *facts);
+        variants.get_or_make(facts, |facts| *facts);
         if variants.serve_launch(facts).is_some_and(|(_, is_frequent)| is_frequent) {
             variants.make_own(facts, |facts| Some(*facts));
         }
-        *variants.get(facts, |_| unreachable!("it was just made"))
+        *variants.get_or_make(facts, |_| unreachable!("it was just made"))
     }
 
     fn launch_of(size: u64) -> LaunchFacts {
@@ -317,7 +317,7 @@ mod tests {
     fn many_that_come_once_do_not_keep_out_one_that_comes_often() {
         let variants = Variants::default();
         (1..1000).for_each(|size| _ = launch_and_wait(&variants, launch_of(size)));
-        assert_eq!(variants.all().count(), MOST, "none of them is frequent");
+        assert_eq!(variants.all_variants().count(), MOST, "none of them is frequent");
         (0..FREQUENT + 1).for_each(|_| _ = launch_and_wait(&variants, launch_of(2000)));
         assert_eq!(launch_and_wait(&variants, launch_of(2000)), launch_of(2000));
     }
@@ -328,7 +328,7 @@ mod tests {
         for size in 1..100 {
             (0..2 * FREQUENT).for_each(|_| _ = launch_and_wait(&variants, launch_of(size)));
         }
-        assert_eq!(variants.all().count(), MOST + MOST_OWN);
+        assert_eq!(variants.all_variants().count(), MOST + MOST_OWN);
     }
 
     #[test]
@@ -344,7 +344,7 @@ mod tests {
         assert!((0..2 * FREQUENT).all(|_| !is_frequent(&variants, sizes[0])), "it has its own");
         variants.make_own(sizes[2], |_| None);
         assert!(!is_frequent(&variants, sizes[2]), "it is tried once");
-        assert_eq!(variants.find(sizes[2]).map(|facts| facts.local), Some(LocalSize::Rows));
+        assert_eq!(variants.find_variant(sizes[2]).map(|facts| facts.local), Some(LocalSize::Rows));
         let long = Variants::new(true);
         run(&long, &sizes);
         assert!((0..2 * FREQUENT).all(|_| !is_frequent(&long, sizes[2])));
@@ -353,9 +353,9 @@ mod tests {
     #[test]
     fn empty_launches_make_nothing_new() {
         let variants = Variants::default();
-        assert_eq!(*variants.any(|facts| *facts), LaunchFacts::default());
+        assert_eq!(*variants.any_or_make(|facts| *facts), LaunchFacts::default());
         let variants = Variants::default();
         run(&variants, &[launch(64, 16)]);
-        assert_eq!(*variants.any(|_| unreachable!()), launch(64, 16));
+        assert_eq!(*variants.any_or_make(|_| unreachable!()), launch(64, 16));
     }
 }

@@ -55,13 +55,13 @@ impl<L: OpenLaunch> Crew<L> {
     }
 
     /// A launch with seats for so many helpers is there. How many that sleep are to be woken.
-    pub fn post(&mut self, launch: L, seats: usize) -> usize {
+    pub fn post_launch(&mut self, launch: L, seats: usize) -> usize {
         self.launches.push(Posted { launch, seats });
         self.call_sleepers()
     }
 
     /// A launch has ended.
-    pub fn remove(&mut self, is_the_launch: impl Fn(&L) -> bool) {
+    pub fn remove_launch(&mut self, is_the_launch: impl Fn(&L) -> bool) {
         self.launches.retain(|posted| !is_the_launch(&posted.launch));
     }
 
@@ -71,7 +71,7 @@ impl<L: OpenLaunch> Crew<L> {
     }
 
     /// What a helper without a launch does, given whether it has looked for one long enough.
-    pub fn ask(&mut self, has_looked: bool) -> Action<L> {
+    pub fn next_action(&mut self, has_looked: bool) -> Action<L> {
         if let Some(posted) = self.launches.iter_mut().find(|posted| posted.free_seats() > 0) {
             posted.seats -= 1;
             let launch = posted.launch.clone();
@@ -105,14 +105,14 @@ impl<L: OpenLaunch> Crew<L> {
     /// How many sleeping helpers are to be woken now: for the free seats, those beyond who comes anyway, a few at a time.
     fn call_sleepers(&mut self) -> usize {
         let seats: usize = self.launches.iter().map(Posted::free_seats).sum();
-        let calls = seats.saturating_sub(self.coming()).min(self.sleeping).min(CALLS);
+        let calls = seats.saturating_sub(self.awake_helpers()).min(self.sleeping).min(CALLS);
         self.sleeping -= calls;
         self.called += calls;
         calls
     }
 
     /// Helpers that will ask without being woken.
-    fn coming(&self) -> usize {
+    fn awake_helpers(&self) -> usize {
         self.looking + self.called
     }
 
@@ -121,7 +121,7 @@ impl<L: OpenLaunch> Crew<L> {
     pub fn census(&self) -> Census {
         Census {
             sleeping: self.sleeping,
-            coming: self.coming(),
+            coming: self.awake_helpers(),
             seats: self.launches.iter().map(Posted::free_seats).sum(),
         }
     }
@@ -173,7 +173,7 @@ mod tests {
     fn asleep(helpers: usize) -> Crew<Stub> {
         let mut crew = Crew::with_capacity(4);
         for _ in 0..helpers {
-            assert_eq!(crew.ask(true), Action::Sleep);
+            assert_eq!(crew.next_action(true), Action::Sleep);
         }
         crew
     }
@@ -181,44 +181,44 @@ mod tests {
     #[test]
     fn a_few_are_woken_and_wake_the_others() {
         let (mut crew, launch) = (asleep(7), launch());
-        assert_eq!(crew.post(launch.clone(), 5), 2);
+        assert_eq!(crew.post_launch(launch.clone(), 5), 2);
         let mut woken = 2;
         let mut joined = 0;
         while joined < woken {
             crew.has_woken();
-            let Action::Join { wake, .. } = crew.ask(false) else { panic!("woken for nothing") };
+            let Action::Join { wake, .. } = crew.next_action(false) else { panic!("woken for nothing") };
             joined += 1;
             woken += wake;
         }
         assert_eq!((joined, crew.census()), (5, Census { sleeping: 2, coming: 0, seats: 0 }));
-        assert_eq!(crew.ask(true), Action::Sleep);
+        assert_eq!(crew.next_action(true), Action::Sleep);
     }
 
     #[test]
     fn nobody_is_woken_for_a_seat_that_somebody_comes_for() {
         let (mut crew, launch) = (asleep(2), launch());
-        assert_eq!(crew.ask(false), Action::Look);
-        assert_eq!(crew.post(launch.clone(), 1), 0);
+        assert_eq!(crew.next_action(false), Action::Look);
+        assert_eq!(crew.post_launch(launch.clone(), 1), 0);
         crew.has_looked();
-        assert_eq!(crew.ask(false), Action::Join { launch: launch.clone(), wake: 0 });
+        assert_eq!(crew.next_action(false), Action::Join { launch: launch.clone(), wake: 0 });
         // Seats of a launch without groups are none.
         launch.0.set(false);
-        assert_eq!(crew.post(launch, 3), 0);
-        assert_eq!(crew.ask(true), Action::Sleep);
+        assert_eq!(crew.post_launch(launch, 3), 0);
+        assert_eq!(crew.next_action(true), Action::Sleep);
     }
 
     #[test]
     fn the_first_launch_gets_its_helpers_first() {
         let (mut crew, first, second) = (asleep(0), launch(), launch());
-        crew.post(first.clone(), 1);
-        crew.post(second.clone(), 2);
-        let joined = |crew: &mut Crew<Stub>| match crew.ask(true) {
+        crew.post_launch(first.clone(), 1);
+        crew.post_launch(second.clone(), 2);
+        let joined = |crew: &mut Crew<Stub>| match crew.next_action(true) {
             Action::Join { launch, .. } => Some(launch),
             _ => None,
         };
         let order: Vec<_> = (0..4).map(|_| joined(&mut crew)).collect();
         assert_eq!(order, [Some(first.clone()), Some(second.clone()), Some(second), None]);
-        crew.remove(|launch| *launch == first);
+        crew.remove_launch(|launch| *launch == first);
         assert_eq!(crew.launches.len(), 1);
     }
 
@@ -226,9 +226,9 @@ mod tests {
     fn helpers_end_with_their_team_but_not_before_the_last_launch() {
         let (mut crew, launch) = (asleep(1), launch());
         crew.close();
-        crew.post(launch.clone(), 1);
-        assert!(matches!(crew.ask(true), Action::Join { .. }));
-        assert_eq!(crew.ask(true), Action::End);
+        crew.post_launch(launch.clone(), 1);
+        assert!(matches!(crew.next_action(true), Action::Join { .. }));
+        assert_eq!(crew.next_action(true), Action::End);
         // Whom nobody has called is no longer asleep either.
         crew.has_woken();
         crew.has_woken();

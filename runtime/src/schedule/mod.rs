@@ -34,7 +34,7 @@ pub trait GroupWork: Send + Sync {
 }
 
 /// Threads that run work-groups: what the device reports as compute units.
-pub fn workers() -> usize {
+pub fn worker_count() -> usize {
     options().threads.unwrap_or_else(available_cpus)
 }
 

@@ -40,7 +40,7 @@ pub(super) enum Division {
 
 impl Plan {
     /// Who runs the first groups.
-    pub fn divide(&self) -> Division {
+    pub fn divide_groups(&self) -> Division {
         if self.groups == 0 {
             return Division::Alone;
         }
@@ -112,7 +112,7 @@ mod tests {
             (Plan { caller_helps: false, ..PLAN }, Division::Shared { seats: 3 }),
         ];
         for (plan, division) in table {
-            assert_eq!(plan.divide(), division, "{plan:?}");
+            assert_eq!(plan.divide_groups(), division, "{plan:?}");
         }
     }
 

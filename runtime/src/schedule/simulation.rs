@@ -157,7 +157,7 @@ impl Simulation {
         let mut crew = Crew::with_capacity(4);
         let sleeping = (0..helpers).map(|helper| callers.len() + helper).collect();
         for _ in 0..helpers {
-            assert!(matches!(crew.ask(true), Action::Sleep));
+            assert!(matches!(crew.next_action(true), Action::Sleep));
         }
         let callers: Vec<Caller> =
             callers.into_iter().map(|launches| Caller { launches: launches.into(), first: Vec::new() }).collect();
@@ -239,7 +239,7 @@ impl Simulation {
         let Some(work) = self.callers[caller].launches.pop_front() else { return };
         let (helpers, caller_helps, took_long) = (self.useful, self.caller_helps, work.took_long);
         let plan = Plan { groups: work.costs.len() as u64, helpers, caller_helps, took_long };
-        match plan.divide() {
+        match plan.divide_groups() {
             Division::Alone => self.run_alone(caller, &work, 0),
             Division::Shared { seats } => self.share(caller, &work, 0, seats),
             Division::FirstAlone => {
@@ -275,7 +275,7 @@ impl Simulation {
             chunks: RefCell::new(std::mem::take(&mut self.callers[caller].first)),
         };
         let launch = Handle(Rc::new(shared));
-        let wake = self.crew.post(launch.clone(), seats);
+        let wake = self.crew.post_launch(launch.clone(), seats);
         self.wake(wake);
         // Those who look see it at once.
         for (helper, _) in std::mem::take(&mut self.looking) {
@@ -300,7 +300,7 @@ impl Simulation {
 
     /// A helper without a launch asks what to do. Whether it has joined one.
     fn ask(&mut self, helper: usize, has_looked: bool) -> bool {
-        match self.crew.ask(has_looked) {
+        match self.crew.next_action(has_looked) {
             Action::Join { launch, wake } => {
                 launch.0.active.set(launch.0.active.get() + 1);
                 self.most_at_once = self.most_at_once.max(launch.0.active.get());
@@ -344,7 +344,7 @@ impl Simulation {
     }
 
     fn end_launch(&mut self, caller: usize, launch: &Handle) {
-        self.crew.remove(|other| Rc::ptr_eq(&other.0, &launch.0));
+        self.crew.remove_launch(|other| Rc::ptr_eq(&other.0, &launch.0));
         let (began, ended, groups) = (launch.0.began, self.now, launch.0.groups);
         self.records.push(Record { began, ended, chunks: launch.0.chunks.take(), groups });
         self.plan_next_launch(caller);

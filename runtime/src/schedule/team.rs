@@ -59,7 +59,7 @@ impl Job {
     }
 
     /// Makes the job one for these groups of a launch, on so many threads.
-    fn prepare(&self, work: &Arc<dyn GroupWork>, groups: Range<u64>, threads: usize) {
+    fn prepare_job(&self, work: &Arc<dyn GroupWork>, groups: Range<u64>, threads: usize) {
         *self.work.lock() = Some(work.clone());
         self.panicked.store(false, Ordering::Relaxed);
         self.next.store(groups.start, Ordering::Relaxed);
@@ -76,7 +76,7 @@ impl Job {
         !self.is_open() && self.active.load(Ordering::Acquire) == 0
     }
 
-    fn claim(&self, threads: u64) -> Option<Range<u64>> {
+    fn claim_chunk(&self, threads: u64) -> Option<Range<u64>> {
         let end = self.end.load(Ordering::Relaxed);
         let mut first = self.next.load(Ordering::Relaxed);
         loop {
@@ -92,12 +92,12 @@ impl Job {
     }
 
     /// Runs chunks until none is left to claim.
-    fn drain(&self) {
+    fn run_chunks(&self) {
         let threads = self.threads.load(Ordering::Relaxed);
         let Some(work) = self.work.lock().clone() else {
             return;
         };
-        while let Some(groups) = self.claim(threads) {
+        while let Some(groups) = self.claim_chunk(threads) {
             if run_guarded(&*work, groups).is_err() {
                 self.panicked.store(true, Ordering::Relaxed);
                 self.next.store(self.end.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -140,23 +140,23 @@ impl OpenLaunch for Arc<Job> {
 }
 
 impl Team {
-    /// A team of so many threads, the caller of [`Team::run`] included.
+    /// A team of so many threads, the caller of [`Team::run_groups`] included.
     pub fn new(threads: usize) -> Team {
         // More than one for each processor would only take turns with the others.
         let useful = machine::allowed_processors().saturating_sub(1).max(1);
-        Team::start(threads.saturating_sub(1), useful, true, None)
+        Team::start_team(threads.saturating_sub(1), useful, true, None)
     }
 
     /// A team of threads of its own that run on these processors only, one for each.
-    pub fn bound(processors: &[usize]) -> Team {
+    pub fn bound_to(processors: &[usize]) -> Team {
         let mut set = CpuSet::new();
         for &processor in processors.iter().filter(|&&processor| processor < CpuSet::MAX_CPU) {
             set.set(processor);
         }
-        Team::start(processors.len(), processors.len(), false, Some(set))
+        Team::start_team(processors.len(), processors.len(), false, Some(set))
     }
 
-    fn start(helpers: usize, useful: usize, caller_helps: bool, processors: Option<CpuSet>) -> Team {
+    fn start_team(helpers: usize, useful: usize, caller_helps: bool, processors: Option<CpuSet>) -> Team {
         let shared = Arc::new(Shared {
             board: Mutex::new(Board { crew: Crew::with_capacity(SPARE_JOBS), spare: Vec::with_capacity(SPARE_JOBS) }),
             posted: AtomicU64::new(0),
@@ -177,7 +177,7 @@ impl Team {
                 // A processor that has gone since leaves the thread where the system wants it.
                 let _ = rustix::thread::sched_setaffinity(None, set);
             }
-            serving.serve();
+            serving.serve_jobs();
         });
         Team { shared, caller_helps, useful: useful.min(helpers) }
     }
@@ -185,19 +185,19 @@ impl Team {
     /// Runs all groups `0..groups` of `work` and returns when the last one has ended.
     ///
     /// A panic inside `work` ends the launch and is reported as `Err`.
-    pub fn run(&self, work: &Arc<dyn GroupWork>, groups: u64) -> Result<(), Panicked> {
+    pub fn run_groups(&self, work: &Arc<dyn GroupWork>, groups: u64) -> Result<(), Panicked> {
         let took_long = groups > 1 && work.took_long();
         let plan = Plan { groups, helpers: self.useful, caller_helps: self.caller_helps, took_long };
-        match plan.divide() {
+        match plan.divide_groups() {
             Division::Alone => run_guarded(&**work, 0..groups),
             Division::FirstAlone => self.run_after_first(work, &plan),
             Division::Shared { seats } if self.caller_helps => {
                 let start = Instant::now();
-                self.shared.share(work, 0..groups, seats, true)?;
+                self.shared.share_groups(work, 0..groups, seats, true)?;
                 work.note_long(plan.groups_took_long(start.elapsed(), seats));
                 Ok(())
             }
-            Division::Shared { seats } => self.shared.share(work, 0..groups, seats, false),
+            Division::Shared { seats } => self.shared.share_groups(work, 0..groups, seats, false),
         }
     }
 
@@ -208,7 +208,7 @@ impl Team {
         let first = start.elapsed();
         work.note_long(plan::is_long(first));
         match plan.divide_rest(first) {
-            Division::Shared { seats } => self.shared.share(work, 1..plan.groups, seats, true),
+            Division::Shared { seats } => self.shared.share_groups(work, 1..plan.groups, seats, true),
             Division::Alone | Division::FirstAlone => run_guarded(&**work, 1..plan.groups),
         }
     }
@@ -230,7 +230,7 @@ impl std::fmt::Debug for Team {
 
 impl Shared {
     /// Runs `groups` on so many helpers if they are free, and on the calling thread if that helps.
-    fn share(
+    fn share_groups(
         &self,
         work: &Arc<dyn GroupWork>,
         groups: Range<u64>,
@@ -239,13 +239,13 @@ impl Shared {
     ) -> Result<(), Panicked> {
         let mut board = self.board.lock();
         let job = board.spare.pop().unwrap_or_else(|| Arc::new(Job::new()));
-        job.prepare(work, groups, seats + usize::from(caller_helps));
-        let wake = board.crew.post(job.clone(), seats);
+        job.prepare_job(work, groups, seats + usize::from(caller_helps));
+        let wake = board.crew.post_launch(job.clone(), seats);
         self.posted.fetch_add(1, Ordering::Release);
         drop(board);
         self.wake_helpers(wake);
         if caller_helps {
-            job.drain();
+            job.run_chunks();
         }
 
         // Wait for those who are at work; nobody joins once all is claimed.
@@ -259,7 +259,7 @@ impl Shared {
         while !job.has_ended() {
             self.left.wait(&mut board);
         }
-        board.crew.remove(|other| Arc::ptr_eq(other, &job));
+        board.crew.remove_launch(|other| Arc::ptr_eq(other, &job));
         *job.work.lock() = None;
         let panicked = job.panicked.load(Ordering::Relaxed);
         if board.spare.len() < SPARE_JOBS {
@@ -276,9 +276,9 @@ impl Shared {
     }
 
     /// What every helper does all its life.
-    fn serve(&self) {
+    fn serve_jobs(&self) {
         while let Some(job) = self.next_job() {
-            job.drain();
+            job.run_chunks();
             let _board = self.board.lock();
             if job.active.fetch_sub(1, Ordering::Release) == 1 {
                 self.left.notify_all();
@@ -292,7 +292,7 @@ impl Shared {
         let mut spins = 0;
         let mut board = self.board.lock();
         loop {
-            match board.crew.ask(spins >= SPINS) {
+            match board.crew.next_action(spins >= SPINS) {
                 Action::Join { launch: job, wake } => {
                     job.active.fetch_add(1, Ordering::Relaxed);
                     drop(board);
@@ -388,7 +388,7 @@ mod tests {
         let met = || {
             work.begun.store(0, Ordering::SeqCst);
             work.met.store(0, Ordering::SeqCst);
-            assert!(team.run(&dynamic, 2).is_ok());
+            assert!(team.run_groups(&dynamic, 2).is_ok());
             work.met.load(Ordering::SeqCst)
         };
         assert_eq!((met(), met()), (1, 2));
@@ -400,7 +400,7 @@ mod tests {
     }
 
     fn run(work: &Arc<dyn GroupWork>, groups: u64) -> Result<(), Panicked> {
-        team().run(work, groups)
+        team().run_groups(work, groups)
     }
 
     fn count(groups: u64, slow: bool) -> Arc<Count> {
@@ -481,11 +481,11 @@ mod tests {
     fn threads_of_a_bound_team_stay_on_their_processors() {
         let set = rustix::thread::sched_getaffinity(None).unwrap();
         let last = (0..CpuSet::MAX_CPU).rfind(|&processor| set.is_set(processor)).unwrap();
-        let team = Team::bound(&[last, last]);
+        let team = Team::bound_to(&[last, last]);
         let work = Arc::new(Where::default());
         let dynamic: Arc<dyn GroupWork> = work.clone();
         for groups in [1, 100] {
-            assert_eq!(team.run(&dynamic, groups), Ok(()));
+            assert_eq!(team.run_groups(&dynamic, groups), Ok(()));
         }
         let threads = std::mem::take(&mut *work.threads.lock());
         assert!(threads.len() > 1);
@@ -524,25 +524,25 @@ mod tests {
 
     #[test]
     fn those_who_are_woken_wake_the_others() {
-        let team = Team::start(16, 16, true, None);
+        let team = Team::start_team(16, 16, true, None);
         for wanted in [17, 2, 9, 17] {
             let work = Gathering::of(wanted);
             let dynamic: Arc<dyn GroupWork> = work.clone();
-            assert_eq!(team.run(&dynamic, wanted as u64), Ok(()));
+            assert_eq!(team.run_groups(&dynamic, wanted as u64), Ok(()));
             assert_eq!(work.threads.lock().len(), wanted);
         }
     }
 
     #[test]
     fn several_launches_at_once_all_get_their_helpers() {
-        let team = Team::start(12, 12, true, None);
+        let team = Team::start_team(12, 12, true, None);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..20 {
                         let work = Gathering::of(4);
                         let dynamic: Arc<dyn GroupWork> = work.clone();
-                        assert_eq!(team.run(&dynamic, 4), Ok(()));
+                        assert_eq!(team.run_groups(&dynamic, 4), Ok(()));
                         assert_eq!(work.threads.lock().len(), 4);
                     }
                 });
@@ -552,11 +552,11 @@ mod tests {
 
     #[test]
     fn no_more_threads_join_than_are_of_use() {
-        let team = Team::start(16, 3, true, None);
+        let team = Team::start_team(16, 3, true, None);
         for _ in 0..20 {
             let work = Arc::new(Where::default());
             let dynamic: Arc<dyn GroupWork> = work.clone();
-            assert_eq!(team.run(&dynamic, 1000), Ok(()));
+            assert_eq!(team.run_groups(&dynamic, 1000), Ok(()));
             let threads: HashSet<_> = work.threads.lock().iter().map(|(thread, _)| *thread).collect();
             assert!(threads.len() <= 4, "{threads:?}");
         }
@@ -566,10 +566,10 @@ mod tests {
 
     #[test]
     fn threads_end_with_their_team() {
-        let team = Team::bound(&[0, 0, 0]);
+        let team = Team::bound_to(&[0, 0, 0]);
         let work = count(100, true);
         let dynamic: Arc<dyn GroupWork> = work.clone();
-        team.run(&dynamic, 100).unwrap();
+        team.run_groups(&dynamic, 100).unwrap();
         assert!(work.runs.iter().all(|r| r.load(Ordering::Relaxed) == 1));
         let shared = Arc::downgrade(&team.shared);
         drop(team);

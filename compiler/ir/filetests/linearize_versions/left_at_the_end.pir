@@ -1,5 +1,5 @@
 ; test: coherence_versions, divergent_loops, linearize
-; passes: -all,unmasked_loops=always,all_true=always
+; passes: -all,unmasked_loops=always,coherent_branches=always
 ; test: run
 ; stage: normalized
 ; Nothing is left of the iteration where lanes leave: those who stay go on into the loop with masks.

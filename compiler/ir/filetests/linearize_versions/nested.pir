@@ -1,5 +1,5 @@
 ; test: coherence_versions, divergent_loops, linearize
-; passes: -all,unmasked_loops=always,all_true=always
+; passes: -all,unmasked_loops=always,coherent_branches=always
 ; test: run
 ; stage: normalized
 ; The inner loop, in which lanes wait for each other, gets a version in the version of the outer one only.

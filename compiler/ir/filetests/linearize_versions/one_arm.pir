@@ -1,5 +1,5 @@
 ; test: coherence_versions, divergent_loops, linearize
-; passes: -all,unmasked_loops=always,all_true=always
+; passes: -all,unmasked_loops=always,coherent_branches=always
 ; test: run
 ; stage: normalized
 ; Sun et al. 2019, as told in Moll 2021, section 9.2: where all lanes want to run the arm, they run a copy of it.

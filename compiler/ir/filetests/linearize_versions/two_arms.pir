@@ -1,5 +1,5 @@
 ; test: coherence_versions, divergent_loops, linearize
-; passes: -all,unmasked_loops=always,all_true=always
+; passes: -all,unmasked_loops=always,coherent_branches=always
 ; test: run
 ; stage: normalized
 ; Each arm has a copy; lanes that do not agree run both arms with masks.

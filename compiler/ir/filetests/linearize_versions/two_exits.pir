@@ -1,5 +1,5 @@
 ; test: coherence_versions, divergent_loops, linearize
-; passes: -all,unmasked_loops=always,all_true=always
+; passes: -all,unmasked_loops=always,coherent_branches=always
 ; test: run
 ; stage: normalized
 ; What is stored before the first exit must not be stored twice, so the rest of the iteration has a copy; the second exit

@@ -1,7 +1,7 @@
 ; test: versions
 ; test: run
 ; test: coherence_versions, divergent_loops, linearize
-; passes: -all,unmasked_loops=always,all_true=always
+; passes: -all,unmasked_loops=always,coherent_branches=always
 ; stage: normalized
 ; Lanes leave from code that only some of them run: no one branch tells whether a lane leaves.
 ; run: behind_a_divergent_branch([1, 3, 0, 2]:i32, 7:i32, 2:i32) global=4 local=4 => [2, 3, 2, 2]:i32

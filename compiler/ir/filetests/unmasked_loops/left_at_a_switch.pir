@@ -1,7 +1,7 @@
 ; test: versions
 ; test: run
 ; test: coherence_versions, divergent_loops, linearize
-; passes: -all,unmasked_loops=always,all_true=always
+; passes: -all,unmasked_loops=always,coherent_branches=always
 ; stage: normalized
 ; A switch that lanes leave by does not get a version.
 ; run: left_at_a_switch([1, 3, 0, 2]:i32, 0:i32, 0:i32) global=4 local=4 => [4, 9, 4, 4]:i32

@@ -1,7 +1,7 @@
 ; test: versions
 ; test: run
 ; test: coherence_versions, divergent_loops, linearize
-; passes: -all,unmasked_loops=always,all_true=always
+; passes: -all,unmasked_loops=always,coherent_branches=always
 ; stage: normalized
 ; Lanes leave both loops at once.
 ; run: left_from_an_inner_loop([1, 3, 0, 2]:i32, 2:i32, 0:i32) global=4 local=4 => [1, 3, 0, 2]:i32

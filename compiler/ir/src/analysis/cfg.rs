@@ -14,7 +14,7 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 pub struct Cfg {
     succs: Lists,
     preds: Lists,
-    rpo: Vec<Block>,
+    reverse_post_order: Vec<Block>,
     number: SecondaryMap<Block, u32>,
 }
 
@@ -33,11 +33,11 @@ impl Lists {
         for (of, _) in pairs.clone() {
             starts[of.index() + 2] += 1;
         }
-        for i in 2..starts.len() {
-            starts[i] += starts[i - 1];
+        for index in 2..starts.len() {
+            starts[index] += starts[index - 1];
         }
         let mut items = vec![Block::from_u32(0); starts[blocks + 1] as usize];
-        // Of each list, `starts[i + 1]` is the place of the next item now.
+        // Of each list, `starts[index + 1]` is the place of the next item now.
         for (of, item) in pairs {
             let place = &mut starts[of.index() + 1];
             items[*place as usize] = item;
@@ -47,7 +47,7 @@ impl Lists {
         Lists { starts, items }
     }
 
-    fn of(&self, block: Block) -> &[Block] {
+    fn seconds_of(&self, block: Block) -> &[Block] {
         match self.starts.get(block.index()..block.index() + 2) {
             Some(&[start, end]) => &self.items[start as usize..end as usize],
             _ => &[],
@@ -57,18 +57,18 @@ impl Lists {
 
 impl Cfg {
     /// The targets of a block's terminator, in its order, once per edge.
-    pub fn succs(&self, block: Block) -> &[Block] {
-        self.succs.of(block)
+    pub fn successors(&self, block: Block) -> &[Block] {
+        self.succs.seconds_of(block)
     }
 
     /// The blocks of the layout that jump here, in layout order, once per edge.
-    pub fn preds(&self, block: Block) -> &[Block] {
-        self.preds.of(block)
+    pub fn predecessors(&self, block: Block) -> &[Block] {
+        self.preds.seconds_of(block)
     }
 
     /// The reachable blocks in reverse post-order, the entry first.
-    pub fn rpo(&self) -> &[Block] {
-        &self.rpo
+    pub fn reverse_post_order(&self) -> &[Block] {
+        &self.reverse_post_order
     }
 
     /// A block's place in `rpo`; `None` if it is not reachable.
@@ -88,42 +88,42 @@ impl Cfg {
 }
 
 /// Computes the control-flow graph.
-pub fn cfg(f: &Function) -> Cfg {
-    let mut edges = Vec::with_capacity(2 * f.layout.len());
-    for &block in &f.layout {
-        edges.extend(f.blocks[block].term.targets().iter().map(|to| (block, to.block)));
+pub fn build_cfg(function: &Function) -> Cfg {
+    let mut edges = Vec::with_capacity(2 * function.layout.len());
+    for &block in &function.layout {
+        edges.extend(function.blocks[block].terminator.targets().iter().map(|target| (block, target.block)));
     }
-    graph(f.blocks.len(), f.layout.first().copied(), &edges)
+    build_graph(function.blocks.len(), function.layout.first().copied(), &edges)
 }
 
 /// The graph of these edges between blocks with numbers less than `blocks`, seen from `entry`. A block's edges stand
 /// in the order of its targets, and blocks in that of the layout.
-pub(super) fn graph(blocks: usize, entry: Option<Block>, edges: &[(Block, Block)]) -> Cfg {
-    let succs = Lists::new(blocks, edges.iter().copied());
-    let preds = Lists::new(blocks, edges.iter().map(|&(from, to)| (to, from)));
+pub(super) fn build_graph(blocks: usize, entry: Option<Block>, edges: &[(Block, Block)]) -> Cfg {
+    let successors = Lists::new(blocks, edges.iter().copied());
+    let predecessors = Lists::new(blocks, edges.iter().map(|&(source, target)| (target, source)));
     let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(blocks);
-    let mut rpo = Vec::new();
+    let mut reverse_post_order = Vec::new();
     if let Some(entry) = entry {
         // Successors are visited last to first, so that the first comes first in the reverse.
-        let mut stack = vec![(entry, succs.of(entry).len())];
+        let mut stack = vec![(entry, successors.seconds_of(entry).len())];
         number[entry] = 1;
         while let Some((block, left)) = stack.last_mut() {
             if *left == 0 {
-                rpo.push(*block);
+                reverse_post_order.push(*block);
                 stack.pop();
                 continue;
             }
             *left -= 1;
-            let next = succs.of(*block)[*left];
+            let next = successors.seconds_of(*block)[*left];
             if number[next] == 0 {
                 number[next] = 1;
-                stack.push((next, succs.of(next).len()));
+                stack.push((next, successors.seconds_of(next).len()));
             }
         }
-        rpo.reverse();
-        for (i, &block) in rpo.iter().enumerate() {
-            number[block] = i as u32 + 1;
+        reverse_post_order.reverse();
+        for (index, &block) in reverse_post_order.iter().enumerate() {
+            number[block] = index as u32 + 1;
         }
     }
-    Cfg { succs, preds, rpo, number }
+    Cfg { succs: successors, preds: predecessors, reverse_post_order, number }
 }

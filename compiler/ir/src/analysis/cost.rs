@@ -7,11 +7,11 @@
 //! `cargo xtask bench vectorizer` measured; Moll 2021, section 9.2, for what they decide.
 
 use super::cfg::Cfg;
+use super::critical_path;
 use super::divergence::Divergence;
-use super::in_flight;
-use super::lines::{Line, lines};
 use super::loop_steps::LoopSteps;
 use super::loops::{Loop, Loops};
+use super::no_wrap_stride::{NoWrapStride, find_no_wrap_strides};
 use super::recurrence;
 use super::shape::Shape;
 use super::shares::{WHOLE, find_shares, find_shares_of_arms, find_shares_of_matches, probability_of_any};
@@ -38,10 +38,11 @@ const WAITING: u64 = 7;
 const WAITING_BY_PLACE: u64 = 5;
 
 /// Whether lanes leave a loop at places only, which follow from one another.
-fn is_left_by_place(f: &Function, loops: &Loops, l: Loop, found: &Divergence) -> bool {
-    let mut exits = loops.get(l).exits.iter().map(|&(from, _)| from);
-    exits.all(|from| {
-        !found.divergent_branches.contains(from) || follows_from_place(f, &f.blocks[from].term, &found.shapes)
+fn is_left_by_place(function: &Function, loops: &Loops, loop_id: Loop, divergence: &Divergence) -> bool {
+    let mut exits = loops.get(loop_id).exits.iter().map(|&(source, _)| source);
+    exits.all(|source| {
+        !divergence.divergent_branches.contains(source)
+            || follows_from_place(function, &function.blocks[source].terminator, &divergence.shapes)
     })
 }
 
@@ -61,35 +62,39 @@ pub const TURN: u64 = 40;
 pub const ROUNDS: u64 = 8;
 
 /// What code in a loop costs a gang whose lanes leave it one by one, by what it costs while all are there.
-pub fn waiting(cost: u64) -> u64 {
+pub fn staggered_exit_cost(cost: u64) -> u64 {
     cost.saturating_mul(WAITING) / 4
 }
 
 /// The same for a loop of which it is known how lanes leave it.
-pub fn waiting_in(f: &Function, loops: &Loops, l: Loop, found: &Divergence, cost: u64) -> u64 {
-    if is_left_by_place(f, loops, l, found) { cost.saturating_mul(WAITING_BY_PLACE) / 4 } else { waiting(cost) }
+pub fn waiting_in(function: &Function, loops: &Loops, loop_id: Loop, divergence: &Divergence, cost: u64) -> u64 {
+    if is_left_by_place(function, loops, loop_id, divergence) {
+        cost.saturating_mul(WAITING_BY_PLACE) / 4
+    } else {
+        staggered_exit_cost(cost)
+    }
 }
 
 /// How often a block runs, if every loop runs its guess of rounds.
-pub fn frequency(loops: &Loops, block: Block) -> u64 {
-    ROUNDS.pow(loops.depth(block).min(6))
+pub fn estimate_frequency(loops: &Loops, block: Block) -> u64 {
+    ROUNDS.pow(loops.loop_depth(block).min(6))
 }
 
 /// What an operation costs on one register.
-fn operation(f: &Function, inst: Inst) -> u64 {
+fn operation_cost(function: &Function, inst: Inst) -> u64 {
     use BinaryOp::{Fdiv, Frem, Powered, QuotientEstimate, Sdiv, Srem, Udiv, Urem};
-    let ty = f.insts[inst].results.first().map_or(Type::BOOL, |&v| f.ty(v));
-    match &f.insts[inst].data {
-        InstData::Binary { op: Fdiv, .. } | InstData::Unary { op: UnaryOp::Sqrt, .. } => match ty {
+    let ty = function.insts[inst].results.first().map_or(Type::BOOL, |&value| function.ty(value));
+    match &function.insts[inst].data {
+        InstData::Binary { opcode: Fdiv, .. } | InstData::Unary { opcode: UnaryOp::Sqrt, .. } => match ty {
             Type::F64 => 8,
             _ => 5,
         },
-        InstData::Unary { op: UnaryOp::Rsqrt, .. } => 10,
-        InstData::Binary { op: QuotientEstimate, .. } | InstData::Ternary { op: TernaryOp::Scaled, .. } => 4,
-        InstData::Binary { op: Powered, .. } => 6,
-        InstData::Unary { op: UnaryOp::Logb | UnaryOp::Significand, .. } => 4,
-        InstData::Binary { op: Frem, .. } => 40,
-        InstData::Binary { op: Udiv | Sdiv | Urem | Srem, .. } => {
+        InstData::Unary { opcode: UnaryOp::Rsqrt, .. } => 10,
+        InstData::Binary { opcode: QuotientEstimate, .. } | InstData::Ternary { opcode: TernaryOp::Scaled, .. } => 4,
+        InstData::Binary { opcode: Powered, .. } => 6,
+        InstData::Unary { opcode: UnaryOp::Logb | UnaryOp::Significand, .. } => 4,
+        InstData::Binary { opcode: Frem, .. } => 40,
+        InstData::Binary { opcode: Udiv | Sdiv | Urem | Srem, .. } => {
             if ty.bits() > 32 {
                 18
             } else {
@@ -99,11 +104,11 @@ fn operation(f: &Function, inst: Inst) -> u64 {
         InstData::CallHost { .. } | InstData::Clock | InstData::Yield => 40,
         InstData::Printf { .. } => 200,
         // A load, an operation and a store.
-        InstData::AtomicRmw { ptr, .. } if f.ty(*ptr) == Type::Ptr(Space::Local) => 3,
+        InstData::AtomicRmw { pointer, .. } if function.ty(*pointer) == Type::Ptr(Space::Local) => 3,
         InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => 20,
         InstData::MemCopy { .. } | InstData::MemSet { .. } => 10,
-        InstData::Load { .. } => f.insts[inst].results.len() as u64,
-        InstData::Store { args, .. } => args.len() as u64,
+        InstData::Load { .. } => function.insts[inst].results.len() as u64,
+        InstData::Store { arguments, .. } => arguments.len() as u64,
         InstData::PtrAdd { .. } | InstData::SlotAddr { .. } | InstData::LocalAddr { .. } => 0,
         InstData::GlobalAddr { .. } | InstData::Query { .. } => 0,
         _ => 1,
@@ -112,37 +117,46 @@ fn operation(f: &Function, inst: Inst) -> u64 {
 
 /// What an instruction costs for one work-item. What is computed from ids in steps is hoisted or becomes a step
 /// itself.
-pub fn scalar(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>) -> u64 {
-    if is_step(f, inst, shapes) || is_part_of_address(f, inst) { 0 } else { operation(f, inst) }
+pub fn scalar_cost(function: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>) -> u64 {
+    if is_step(function, inst, shapes) || is_part_of_address(function, inst) {
+        0
+    } else {
+        operation_cost(function, inst)
+    }
 }
 
 /// Whether a processor's address modes or loads usually do this along.
-fn is_part_of_address(f: &Function, inst: Inst) -> bool {
-    match f.insts[inst].data {
-        InstData::Unary { op, .. } => matches!(op, UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Trunc),
-        InstData::Binary { op: BinaryOp::Mul, args: [_, by], .. } => matches!(f.const_bits(by), Some(2 | 4 | 8)),
-        InstData::Binary { op: BinaryOp::Shl, args: [_, by], .. } => matches!(f.const_bits(by), Some(1..=3)),
+fn is_part_of_address(function: &Function, inst: Inst) -> bool {
+    match function.insts[inst].data {
+        InstData::Unary { opcode, .. } => matches!(opcode, UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Trunc),
+        InstData::Binary { opcode: BinaryOp::Mul, arguments: [_, by], .. } => {
+            matches!(function.const_bits(by), Some(2 | 4 | 8))
+        }
+        InstData::Binary { opcode: BinaryOp::Shl, arguments: [_, by], .. } => {
+            matches!(function.const_bits(by), Some(1..=3))
+        }
         _ => false,
     }
 }
 
 /// Whether an instruction computes an integer or address whose lanes' values follow from one another.
-fn is_step(f: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>) -> bool {
+fn is_step(function: &Function, inst: Inst, shapes: &SecondaryMap<Value, Shape>) -> bool {
     let computes = matches!(
-        f.insts[inst].data,
+        function.insts[inst].data,
         InstData::Unary { .. } | InstData::Binary { .. } | InstData::PtrAdd { .. } | InstData::Query { .. }
     );
-    let result = f.insts[inst].results.first();
-    computes && result.is_some_and(|&v| matches!(shapes[v], Shape::Strided { .. }) && !f.ty(v).is_float())
+    let result = function.insts[inst].results.first();
+    computes
+        && result.is_some_and(|&value| matches!(shapes[value], Shape::Strided { .. }) && !function.ty(value).is_float())
 }
 
 /// What is known of values of which not all lanes hold the same.
 #[derive(Clone, Copy)]
 pub struct Lanes<'a> {
-    /// Their shapes.
+    /// The shapes of all values.
     pub shapes: &'a SecondaryMap<Value, Shape>,
     /// The lines on which they lie unless an index wraps.
-    pub lines: &'a SecondaryMap<Value, Option<Line>>,
+    pub lines: &'a SecondaryMap<Value, Option<NoWrapStride>>,
     /// What is known of the rows of a tile.
     pub rows: Option<Rows<'a>>,
     /// What lanes read and write anywhere in loops; none: not looked for.
@@ -168,103 +182,109 @@ pub struct Rows<'a> {
     /// The shapes of values in them.
     pub tile: Tile<'a>,
     /// The lines on which they lie in one unless an index wraps.
-    pub lines: &'a SecondaryMap<Value, Option<Line>>,
+    pub lines: &'a SecondaryMap<Value, Option<NoWrapStride>>,
     /// Those on which they lie in a column.
-    pub column_lines: &'a SecondaryMap<Value, Option<Line>>,
+    pub column_lines: &'a SecondaryMap<Value, Option<NoWrapStride>>,
 }
 
 /// The lines on which values lie in the rows and in the columns of a tile.
-fn lines_of_tile(f: &Function, graph: &Cfg, tile: Tile<'_>) -> [SecondaryMap<Value, Option<Line>>; 2] {
-    [(tile.shapes, tile.row), (tile.columns, tile.rows)].map(|(shapes, lanes)| lines(f, graph.rpo(), shapes, lanes))
+fn lines_of_tile(function: &Function, graph: &Cfg, tile: Tile<'_>) -> [SecondaryMap<Value, Option<NoWrapStride>>; 2] {
+    [(tile.shapes, tile.row), (tile.columns, tile.rows)]
+        .map(|(shapes, lanes)| find_no_wrap_strides(function, graph.reverse_post_order(), shapes, lanes))
 }
 
 /// Whether some accesses are those of a tile's columns.
 pub fn go_by_columns(
-    f: &Function,
+    function: &Function,
     graph: &Cfg,
     shapes: &SecondaryMap<Value, Shape>,
     tile: Tile<'_>,
     registers: Registers,
 ) -> bool {
-    let lines = lines(f, graph.rpo(), shapes, registers.width);
-    let [row_lines, column_lines] = &lines_of_tile(f, graph, tile);
+    let lines = find_no_wrap_strides(function, graph.reverse_post_order(), shapes, registers.width);
+    let [row_lines, column_lines] = &lines_of_tile(function, graph, tile);
     let rows = Some(Rows { tile, lines: row_lines, column_lines });
     let known = Lanes { shapes, lines: &lines, rows, rewritten: None };
-    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
-    insts.into_iter().any(|&inst| goes_by_column(f, inst, known, registers))
+    let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    insts.into_iter().any(|&inst| goes_by_column(function, inst, known, registers))
 }
 
 /// What an instruction costs that is done row by row, if it is.
-fn row_by_row(f: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) -> Option<u64> {
+fn row_by_row(function: &Function, inst: Inst, lanes: Lanes<'_>, registers: Registers) -> Option<u64> {
     let rows = lanes.rows?;
-    let node = &f.insts[inst];
+    let node = &function.insts[inst];
     if matches!(node.data, InstData::Load { .. } | InstData::Store { .. }) {
         return None;
     }
     let one = Registers { width: rows.tile.row, ..registers };
-    let stride = |v: Value| rows.tile.shapes[v].stride().or(rows.lines[v].as_ref().map(|line| line.stride));
-    let follows = |v: Value| lanes.shapes[v].is_varying() && stride(v).is_some();
+    let stride = |value: Value| {
+        rows.tile.shapes[value].stride().or(rows.lines[value].as_ref().map(|no_wrap_stride| no_wrap_stride.stride))
+    };
+    let follows = |value: Value| lanes.shapes[value].is_varying() && stride(value).is_some();
     let result = node.results.first();
-    let is_so = result.is_some_and(|&v| follows(v));
+    let is_so = result.is_some_and(|&value| follows(value));
     let (count, columns) = (u64::from(rows.tile.rows), &rows.tile.columns);
-    let each = || gang(f, inst, Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None, ..lanes }, one);
+    let each =
+        || gang_cost(function, inst, Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None, ..lanes }, one);
     match &node.data {
         _ if lanes.shapes[*result?].is_varying() && columns[*result?].is_uniform() => Some(each()),
         // The rest stays one scalar a row, or a column.
         _ if is_so => Some(count * each()),
-        _ if !is_step(f, inst, columns) && rows.column_lines[*result?].is_none() => None,
-        _ if lanes.shapes[*result?].is_varying() && !is_part_of_address(f, inst) => {
-            Some(u64::from(one.width) * operation(f, inst))
+        _ if !is_step(function, inst, columns) && rows.column_lines[*result?].is_none() => None,
+        _ if lanes.shapes[*result?].is_varying() && !is_part_of_address(function, inst) => {
+            Some(u64::from(one.width) * operation_cost(function, inst))
         }
         _ => Some(0),
     }
 }
 
 /// What an instruction costs for a gang.
-pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> u64 {
-    if let Some(cost) = row_by_row(f, inst, known, registers) {
+pub fn gang_cost(function: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> u64 {
+    if let Some(cost) = row_by_row(function, inst, known, registers) {
         return cost;
     }
     let Lanes { shapes, lines, .. } = known;
-    let node = &f.insts[inst];
-    let once = operation(f, inst);
+    let node = &function.insts[inst];
+    let once = operation_cost(function, inst);
     let lanes = u64::from(registers.width);
-    let vector = |ty: Type| VECTOR * registers.of(ty);
-    let uniform = |v: Value| shapes[v].is_uniform();
+    let vector = |ty: Type| VECTOR * registers.registers_for(ty);
+    let uniform = |value: Value| shapes[value].is_uniform();
     match &node.data {
-        _ if is_step(f, inst, shapes) => 0,
-        InstData::Load { .. } | InstData::Store { .. } => price_access(f, inst, known, registers).unwrap_or(0),
+        _ if is_step(function, inst, shapes) => 0,
+        InstData::Load { .. } | InstData::Store { .. } => price_access(function, inst, known, registers).unwrap_or(0),
         // One reading, even where nothing is taken to be uniform.
         InstData::Clock | InstData::Yield => once,
-        InstData::LiveLoad { .. } => node.results.iter().map(|&v| vector(f.ty(v))).sum(),
-        InstData::LiveStore { arg, .. } => vector(f.ty(*arg)),
-        InstData::MemCopy { dst, src, .. } if uniform(*dst) && uniform(*src) => once,
-        InstData::MemSet { dst, .. } if uniform(*dst) => once,
+        InstData::LiveLoad { .. } => node.results.iter().map(|&value| vector(function.ty(value))).sum(),
+        InstData::LiveStore { argument, .. } => vector(function.ty(*argument)),
+        InstData::MemCopy { destination, source, .. } if uniform(*destination) && uniform(*source) => once,
+        InstData::MemSet { destination, .. } if uniform(*destination) => once,
         // An address is taken out of a vector, and nothing else waits for it.
-        InstData::AtomicRmw { ptr, .. } if f.ty(*ptr) == Type::Ptr(Space::Local) => lanes * (once + 1),
+        InstData::AtomicRmw { pointer, .. } if function.ty(*pointer) == Type::Ptr(Space::Local) => lanes * (once + 1),
         InstData::MemCopy { .. }
         | InstData::MemSet { .. }
         | InstData::AtomicRmw { .. }
         | InstData::AtomicCas { .. }
         | InstData::Printf { .. } => lanes * (once + 2),
-        data => {
+        inst_data => {
             let Some(&result) = node.results.first() else { return once };
             match shapes[result] {
                 // Computed for lane 0, and for the others only where an index wraps.
-                _ if lines[result].is_some() => u64::from(!is_part_of_address(f, inst)) * once,
+                _ if lines[result].is_some() => u64::from(!is_part_of_address(function, inst)) * once,
                 Shape::Strided { stride: 0, .. } => once,
-                Shape::Strided { .. } if !f.ty(result).is_float() => once,
-                _ if matches!(data, InstData::PtrAdd { .. }) => vector(f.ty(result)),
-                _ if divides(data) && f.ty(result).bits() <= 32 => 2 * once * registers.of(Type::F64),
-                _ if per_lane(data) => lanes * (once + 2),
+                Shape::Strided { .. } if !function.ty(result).is_float() => once,
+                _ if matches!(inst_data, InstData::PtrAdd { .. }) => vector(function.ty(result)),
+                _ if is_integer_division(inst_data) && function.ty(result).bits() <= 32 => {
+                    2 * once * registers.registers_for(Type::F64)
+                }
+                _ if per_lane(inst_data) => lanes * (once + 2),
                 _ => {
-                    let mut widest = vector(f.ty(result));
-                    data.for_each_arg(|arg| widest = widest.max(vector(f.ty(arg))));
-                    match data {
+                    let mut widest = vector(function.ty(result));
+                    inst_data.for_each_arg(|argument| widest = widest.max(vector(function.ty(argument))));
+                    match inst_data {
                         // A division's throughput falls with the register's width.
-                        InstData::Binary { op: BinaryOp::Fdiv, fmf, .. }
-                        | InstData::Unary { op: UnaryOp::Sqrt, fmf, .. }
-                            if !fmf.allows_reciprocals() =>
+                        InstData::Binary { opcode: BinaryOp::Fdiv, fast_math, .. }
+                        | InstData::Unary { opcode: UnaryOp::Sqrt, fast_math, .. }
+                            if !fast_math.allows_reciprocals() =>
                         {
                             once * widest * u64::from(registers.bits() / 256).max(1)
                         }
@@ -277,14 +297,14 @@ pub fn gang(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) ->
 }
 
 /// What an address was computed of.
-fn object(f: &Function, mut ptr: Value) -> Value {
-    while let ValueDef::Result(inst, _) = f.values[ptr].def {
-        match f.insts[inst].data {
-            InstData::PtrAdd { base, .. } => ptr = base,
+fn underlying_object(function: &Function, mut pointer: Value) -> Value {
+    while let ValueDef::Result(inst, _) = function.values[pointer].definition {
+        match function.insts[inst].data {
+            InstData::PtrAdd { base, .. } => pointer = base,
             _ => break,
         }
     }
-    ptr
+    pointer
 }
 
 /// What lanes read and write anywhere in loops.
@@ -297,42 +317,42 @@ pub struct Rewritten {
 
 impl Rewritten {
     /// Whether what is at an address may have been written short before in another width.
-    fn contains(&self, f: &Function, ptr: Value) -> bool {
-        self.objects.contains(object(f, ptr)) && !self.kept.contains(ptr)
+    fn contains(&self, function: &Function, pointer: Value) -> bool {
+        self.objects.contains(underlying_object(function, pointer)) && !self.kept.contains(pointer)
     }
 }
 
-fn rewritten(f: &Function, loops: &Loops, shapes: &SecondaryMap<Value, Shape>) -> Rewritten {
+fn find_rewritten(function: &Function, loops: &Loops, shapes: &SecondaryMap<Value, Shape>) -> Rewritten {
     let [mut read, mut found] = [EntitySet::new(), EntitySet::new()];
-    let blocks = || f.layout.iter().filter(|&&block| loops.depth(block) > 0);
-    let insts = || blocks().flat_map(|&block| &f.blocks[block].insts).map(|&inst| &f.insts[inst].data);
-    for data in insts() {
-        if let InstData::Load { ptr, .. } = data
-            && shapes[*ptr].is_varying()
+    let blocks = || function.layout.iter().filter(|&&block| loops.loop_depth(block) > 0);
+    let insts = || blocks().flat_map(|&block| &function.blocks[block].insts).map(|&inst| &function.insts[inst].data);
+    for inst_data in insts() {
+        if let InstData::Load { pointer, .. } = inst_data
+            && shapes[*pointer].is_varying()
         {
-            read.insert(object(f, *ptr));
+            read.insert(underlying_object(function, *pointer));
         }
     }
-    for data in insts() {
-        if let InstData::Store { ptr, .. } = data
-            && shapes[*ptr].is_varying()
-            && read.contains(object(f, *ptr))
+    for inst_data in insts() {
+        if let InstData::Store { pointer, .. } = inst_data
+            && shapes[*pointer].is_varying()
+            && read.contains(underlying_object(function, *pointer))
         {
-            found.insert(object(f, *ptr));
+            found.insert(underlying_object(function, *pointer));
         }
     }
-    Rewritten { objects: found, kept: find_kept_places(f, loops) }
+    Rewritten { objects: found, kept: find_kept_places(function, loops) }
 }
 
 /// The loads and stores of innermost loops that are in another line of the cache in each iteration, as those that walk down a
 /// column of a matrix are: such lines are seldom in the first cache. To a gang, whose lanes share them, they are not dear.
-fn find_column_walks(f: &Function, loops: &Loops) -> EntitySet<Inst> {
+fn find_column_walks(function: &Function, loops: &Loops) -> EntitySet<Inst> {
     let mut found = EntitySet::new();
-    for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
-        let steps = LoopSteps::follow(f, loops, l);
-        for &inst in data.blocks.iter().flat_map(|&block| &f.blocks[block].insts) {
-            if let InstData::Load { ptr, .. } | InstData::Store { ptr, .. } = f.insts[inst].data
-                && steps.step_of(ptr).leaves_line()
+    for (loop_id, loop_data) in loops.iter().filter(|&(loop_id, _)| recurrence::is_innermost(loops, loop_id)) {
+        let steps = LoopSteps::follow_values(function, loops, loop_id);
+        for &inst in loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts) {
+            if let InstData::Load { pointer, .. } | InstData::Store { pointer, .. } = function.insts[inst].data
+                && steps.step_of(pointer).leaves_line()
             {
                 found.insert(inst);
             }
@@ -343,22 +363,22 @@ fn find_column_walks(f: &Function, loops: &Loops) -> EntitySet<Inst> {
 
 /// The addresses that stay the same in an innermost loop which writes there: what is read there is what was written before
 /// by the same lane, in the same width.
-fn find_kept_places(f: &Function, loops: &Loops) -> EntitySet<Value> {
+fn find_kept_places(function: &Function, loops: &Loops) -> EntitySet<Value> {
     let mut found = EntitySet::new();
-    for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
-        let insts = || data.blocks.iter().flat_map(|&block| &f.blocks[block].insts).copied();
+    for (loop_id, loop_data) in loops.iter().filter(|&(loop_id, _)| recurrence::is_innermost(loops, loop_id)) {
+        let insts = || loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).copied();
         let mut inside = EntitySet::new();
         insts().for_each(|inst| _ = inside.insert(inst));
-        let is_inside = |ptr: Value| match f.values[ptr].def {
+        let is_inside = |pointer: Value| match function.values[pointer].definition {
             ValueDef::Result(inst, _) => inside.contains(inst),
-            ValueDef::Param(block, _) => loops.contains(l, block),
+            ValueDef::Param(block, _) => loops.contains(loop_id, block),
             ValueDef::Const(_) => false,
         };
         for inst in insts() {
-            if let InstData::Store { ptr, .. } = f.insts[inst].data
-                && !is_inside(ptr)
+            if let InstData::Store { pointer, .. } = function.insts[inst].data
+                && !is_inside(pointer)
             {
-                found.insert(ptr);
+                found.insert(pointer);
             }
         }
     }
@@ -367,29 +387,29 @@ fn find_kept_places(f: &Function, loops: &Loops) -> EntitySet<Value> {
 
 /// Whether a branch asks on which side of something a work-item lies: those that come one after the other go one way up to
 /// there, and the other way from there on.
-pub fn follows_from_place(f: &Function, term: &Terminator, shapes: &SecondaryMap<Value, Shape>) -> bool {
-    let Terminator::Branch { cond, .. } = term else { return false };
-    let ValueDef::Result(inst, _) = f.values[*cond].def else { return false };
-    match f.insts[inst].data {
-        InstData::Icmp { args, .. } => args.iter().all(|&arg| !shapes[arg].is_varying()),
+pub fn follows_from_place(function: &Function, terminator: &Terminator, shapes: &SecondaryMap<Value, Shape>) -> bool {
+    let Terminator::Branch { condition, .. } = terminator else { return false };
+    let ValueDef::Result(inst, _) = function.values[*condition].definition else { return false };
+    match function.insts[inst].data {
+        InstData::Icmp { arguments, .. } => arguments.iter().all(|&argument| !shapes[argument].is_varying()),
         _ => false,
     }
 }
 
 /// Whether this is a division of integers.
-fn divides(data: &InstData) -> bool {
+fn is_integer_division(inst_data: &InstData) -> bool {
     use BinaryOp::{Sdiv, Srem, Udiv, Urem};
-    matches!(data, InstData::Binary { op: Udiv | Sdiv | Urem | Srem, .. })
+    matches!(inst_data, InstData::Binary { opcode: Udiv | Sdiv | Urem | Srem, .. })
 }
 
 /// Whether lanes do this one after the other.
-pub fn per_lane(data: &InstData) -> bool {
+pub fn per_lane(inst_data: &InstData) -> bool {
     use BinaryOp::{Frem, Sdiv, Srem, Udiv, Urem};
     matches!(
-        data,
-        InstData::Binary { op: Udiv | Sdiv | Urem | Srem | Frem, .. }
+        inst_data,
+        InstData::Binary { opcode: Udiv | Sdiv | Urem | Srem | Frem, .. }
             | InstData::CallHost { .. }
-            | InstData::Unary { op: UnaryOp::SpaceOf, .. }
+            | InstData::Unary { opcode: UnaryOp::SpaceOf, .. }
     )
 }
 
@@ -417,136 +437,151 @@ const WIDEST: u32 = 64;
 /// What a function costs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Costs {
-    /// One work-item.
-    pub one: u64,
-    /// A gang.
-    pub all: u64,
+    /// What it costs one work-item.
+    pub scalar: u64,
+    /// What it costs a gang.
+    pub vector: u64,
     /// What a gang waits beyond that, in loops whose rounds need what the last one computed.
     pub waits: u64,
     /// Whether what its lanes hold around some loop is more than registers.
     pub crowded: bool,
     /// Whether lanes run some loop one after the other.
-    pub in_turn: bool,
+    pub per_lane_loops: bool,
     /// What a gang takes for what all work-items do every time, where a processor sees only a part of it at once; 0 if that
     /// is not looked for.
     pub steady: u64,
 }
 
 /// What a function costs one work-item, and a gang, which may be a tile, if all its lanes go every way; lanes run the
-/// loops in `in_turn` one after the other.
-pub fn whole(
-    f: &Function,
+/// loops in `per_lane_loops` one after the other.
+pub fn function_costs(
+    function: &Function,
     graph: &Cfg,
     loops: &Loops,
-    found: &Divergence,
+    divergence: &Divergence,
     tile: Option<Tile<'_>>,
     registers: Registers,
-    in_turn: &[Loop],
+    per_lane_loops: &[Loop],
 ) -> Costs {
-    let lines = lines(f, graph.rpo(), &found.shapes, registers.width);
-    let [row_lines, column_lines] = tile.map(|tile| lines_of_tile(f, graph, tile)).unwrap_or_default();
+    let lines = find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, registers.width);
+    let [row_lines, column_lines] = tile.map(|tile| lines_of_tile(function, graph, tile)).unwrap_or_default();
     let rows = tile.map(|tile| Rows { tile, lines: &row_lines, column_lines: &column_lines });
-    let rewritten = rewritten(f, loops, &found.shapes);
-    let lanes = Lanes { shapes: &found.shapes, lines: &lines, rows, rewritten: Some(&rewritten) };
-    let steps = tile.map_or(&found.shapes, |tile| tile.shapes);
-    let walks = find_column_walks(f, loops);
+    let rewritten = find_rewritten(function, loops, &divergence.shapes);
+    let lanes = Lanes { shapes: &divergence.shapes, lines: &lines, rows, rewritten: Some(&rewritten) };
+    let steps = tile.map_or(&divergence.shapes, |tile| tile.shapes);
+    let walks = find_column_walks(function, loops);
     // Work-items one after the other in a row touch a line of the cache each.
-    let touches_line_each = |inst: Inst| rows.is_some() && goes_by_column(f, inst, lanes, registers);
+    let touches_line_each = |inst: Inst| rows.is_some() && goes_by_column(function, inst, lanes, registers);
     let apart = |inst: Inst| match walks.contains(inst) || touches_line_each(inst) {
-        true => scalar(f, inst, steps) + LINE_EACH,
-        false => scalar(f, inst, steps),
+        true => scalar_cost(function, inst, steps) + LINE_EACH,
+        false => scalar_cost(function, inst, steps),
     };
     let mut costs = Costs::default();
-    let spread = find_shares(f, graph, loops, &found.divergent_branches);
-    let arms = find_shares_of_arms(f, graph, loops, &found.divergent_branches);
-    let matches = find_shares_of_matches(f, graph, loops, &found.divergent_branches);
+    let spread = find_shares(function, graph, loops, &divergence.divergent_branches);
+    let arms = find_shares_of_arms(function, graph, loops, &divergence.divergent_branches);
+    let matches = find_shares_of_matches(function, graph, loops, &divergence.divergent_branches);
     let (mut one_of_shares, mut cases) = (0u128, 0u64);
     let mut rounds: SecondaryMap<Loop, u64> = SecondaryMap::new();
     let mut each: SecondaryMap<Block, u64> = SecondaryMap::new();
     let mut sums: SecondaryMap<Block, BlockCosts> = SecondaryMap::new();
-    for &block in graph.rpo() {
-        let insts = &f.blocks[block].insts;
+    for &block in graph.reverse_post_order() {
+        let insts = &function.blocks[block].insts;
         let mut alone: u64 = insts.iter().map(|&inst| apart(inst)).sum();
-        let mut together = insts.iter().map(|&inst| gang(f, inst, lanes, registers)).fold(0, u64::saturating_add);
-        if f.blocks[block].term.selector().is_some() {
+        let mut together =
+            insts.iter().map(|&inst| gang_cost(function, inst, lanes, registers)).fold(0, u64::saturating_add);
+        if function.blocks[block].terminator.selector().is_some() {
             alone += 1;
             together = together.saturating_add(1);
         }
-        if found.divergent_branches.contains(block) {
-            let leaves = |l| f.blocks[block].term.targets().into_iter().any(|to| !loops.contains(l, to.block));
-            alone += match loops.innermost(block).is_some_and(leaves) {
+        if divergence.divergent_branches.contains(block) {
+            let leaves = |loop_id| {
+                function.blocks[block]
+                    .terminator
+                    .targets()
+                    .into_iter()
+                    .any(|target| !loops.contains(loop_id, target.block))
+            };
+            alone += match loops.innermost_loop(block).is_some_and(leaves) {
                 true => MISPREDICTED_EXIT,
-                false if follows_from_place(f, &f.blocks[block].term, steps) => 0,
+                false if follows_from_place(function, &function.blocks[block].terminator, steps) => 0,
                 false => MISPREDICTED,
             };
             // The mask and the selects behind.
             together = together.saturating_add(4 * VECTOR);
         }
-        if loops.around(block).any(|l| found.divergent_loops.contains(l)) {
-            let one_by_one = |l: Loop| found.divergent_loops.contains(l) && !is_left_by_place(f, loops, l, found);
-            together = match loops.around(block).any(one_by_one) {
-                true => waiting(together),
+        if loops.loops_around(block).any(|loop_id| divergence.divergent_loops.contains(loop_id)) {
+            let one_by_one = |loop_id: Loop| {
+                divergence.divergent_loops.contains(loop_id) && !is_left_by_place(function, loops, loop_id, divergence)
+            };
+            together = match loops.loops_around(block).any(one_by_one) {
+                true => staggered_exit_cost(together),
                 false => together.saturating_mul(WAITING_BY_PLACE) / 4,
             };
         }
         each[block] = together;
         let of_arms = arms.as_ref().map_or(WHOLE, |arms| arms.shares[block]);
         let (alone, unskipped) = without_skipped(alone, together, of_arms, registers.width);
-        let often = frequency(loops, block);
+        let often = estimate_frequency(loops, block);
         let found_by = matches.as_ref().map_or(WHOLE, |matches| matches.shares[block]);
-        let sum = BlockCosts {
-            one: share_of(often.saturating_mul(alone), found_by),
-            all: match together < COSTLY {
+        let total_costs = BlockCosts {
+            scalar: share_of(often.saturating_mul(alone), found_by),
+            vector: match together < COSTLY {
                 true => often.saturating_mul(unskipped),
                 false => share_of(often.saturating_mul(unskipped), probability_of_any(found_by, registers.width)),
             },
         };
-        sums[block] = sum;
-        costs.one = costs.one.saturating_add(sum.one);
+        sums[block] = total_costs;
+        costs.scalar = costs.scalar.saturating_add(total_costs.scalar);
         let share = spread.as_ref().map_or(WHOLE, |spread| spread.shares[block]);
-        one_of_shares += u128::from(sum.one) * u128::from(share);
-        costs.all = costs.all.saturating_add(sum.all);
+        one_of_shares += u128::from(total_costs.scalar) * u128::from(share);
+        costs.vector = costs.vector.saturating_add(total_costs.vector);
         if spread.as_ref().is_some_and(|spread| spread.branches.contains(block)) {
-            let targets = f.blocks[block].term.targets().len() as u64;
+            let targets = function.blocks[block].terminator.targets().len() as u64;
             cases = cases.saturating_add(often.saturating_mul(CASE * targets));
         }
-        if let Some(l) = loops.innermost(block) {
-            rounds[l] = rounds[l].saturating_add(together);
+        if let Some(loop_id) = loops.innermost_loop(block) {
+            rounds[loop_id] = rounds[loop_id].saturating_add(together);
         }
     }
-    for &l in in_turn {
-        let header = loops.get(l).header;
+    for &loop_id in per_lane_loops {
+        let header = loops.get(loop_id).header;
         let entered_by = matches.as_ref().map_or(WHOLE, |matches| matches.shares[header]);
-        let turns = share_of(frequency(loops, header) / ROUNDS, entered_by).saturating_mul(TURN);
+        let turns = share_of(estimate_frequency(loops, header) / ROUNDS, entered_by).saturating_mul(TURN);
         let of_blocks =
-            |of: fn(BlockCosts) -> u64| loops.get(l).blocks.iter().map(|&block| of(sums[block])).sum::<u64>();
-        let one_by_one = (of_blocks(|sum| sum.one).saturating_add(turns)).saturating_mul(registers.width.into());
-        costs.all -= of_blocks(|sum| sum.all).saturating_sub(one_by_one);
+            |of: fn(BlockCosts) -> u64| loops.get(loop_id).blocks.iter().map(|&block| of(sums[block])).sum::<u64>();
+        let one_by_one =
+            (of_blocks(|total_costs| total_costs.scalar).saturating_add(turns)).saturating_mul(registers.width.into());
+        costs.vector -= of_blocks(|total_costs| total_costs.vector).saturating_sub(one_by_one);
     }
-    costs.in_turn = !in_turn.is_empty();
+    costs.per_lane_loops = !per_lane_loops.is_empty();
     let one_of_shares = u64::try_from(one_of_shares / u128::from(WHOLE)).unwrap_or(u64::MAX);
     let apart = one_of_shares.saturating_mul(registers.width.into());
-    let with_cases = costs.all.saturating_add(cases);
+    let with_cases = costs.vector.saturating_add(cases);
     if spread.is_some() && with_cases >= apart.saturating_mul(SPREAD) {
-        costs.one = one_of_shares;
-        costs.all = with_cases;
+        costs.scalar = one_of_shares;
+        costs.vector = with_cases;
     }
-    for (l, data) in loops.iter().filter(|&(l, _)| recurrence::is_innermost(loops, l)) {
-        let chain = recurrence::CYCLE * recurrence::cycles(f, loops, l, Some(&found.shapes));
-        let waits = frequency(loops, data.header).saturating_mul(chain.saturating_sub(rounds[l]));
+    for (loop_id, loop_data) in loops.iter().filter(|&(loop_id, _)| recurrence::is_innermost(loops, loop_id)) {
+        let chain =
+            recurrence::CYCLE * recurrence::recurrence_cycles(function, loops, loop_id, Some(&divergence.shapes));
+        let waits = estimate_frequency(loops, loop_data.header).saturating_mul(chain.saturating_sub(rounds[loop_id]));
         costs.waits = costs.waits.saturating_add(waits);
-        let held = recurrence::held(f, loops, l, &found.shapes).into_iter().map(|ty| registers.of(ty)).sum::<u64>();
+        let held = recurrence::types_held_in_loop(function, loops, loop_id, &divergence.shapes)
+            .into_iter()
+            .map(|ty| registers.registers_for(ty))
+            .sum::<u64>();
         costs.crowded |= held > most_held(registers.bits());
     }
     if registers.bits() >= 512 {
-        costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
+        costs.steady = critical_path::steady_state_cost(function, graph, loops, &divergence.shapes, &each);
     } else {
-        let arms = graph.rpo().iter().filter(|&&block| found.divergent_blocks.contains(block));
-        let of_arms = arms.map(|&block| sums[block].all).fold(0, u64::saturating_add);
+        let arms = graph.reverse_post_order().iter().filter(|&&block| divergence.divergent_blocks.contains(block));
+        let of_arms = arms.map(|&block| sums[block].vector).fold(0, u64::saturating_add);
         // Shorter registers have room for more of each value only where lanes do little but compute.
-        if registers.bits() >= 256 && of_arms < costs.all / SMALL_PART && are_contiguous(f, lanes, registers) {
-            costs.steady = in_flight::steady(f, graph, loops, &found.shapes, &each);
-            costs.all = costs.all.saturating_add(NEXT_GANG);
+        if registers.bits() >= 256 && of_arms < costs.vector / SMALL_PART && are_contiguous(function, lanes, registers)
+        {
+            costs.steady = critical_path::steady_state_cost(function, graph, loops, &divergence.shapes, &each);
+            costs.vector = costs.vector.saturating_add(NEXT_GANG);
         }
     }
     costs
@@ -554,14 +589,17 @@ pub fn whole(
 
 /// Whether lanes load and store the same or what lies side by side, of at most four bytes, and keep nothing in memory for
 /// other regions. Of wider elements the usual gangs have two registers a value as it is.
-fn are_contiguous(f: &Function, lanes: Lanes<'_>, registers: Registers) -> bool {
-    f.layout.iter().flat_map(|&block| &f.blocks[block].insts).all(|&inst| match f.insts[inst].data {
-        InstData::Load { .. } | InstData::Store { .. } => {
-            let lowering = estimate_lowering(f, inst, Lanes { rows: None, ..lanes }, registers, LaneMask::All);
-            lowering.is_none_or(|lowering| lowering.access.ty.bytes() <= 4 && is_contiguous(&lowering.form))
+fn are_contiguous(function: &Function, lanes: Lanes<'_>, registers: Registers) -> bool {
+    function.layout.iter().flat_map(|&block| &function.blocks[block].insts).all(|&inst| {
+        match function.insts[inst].data {
+            InstData::Load { .. } | InstData::Store { .. } => {
+                let lowering =
+                    estimate_lowering(function, inst, Lanes { rows: None, ..lanes }, registers, LaneMask::All);
+                lowering.is_none_or(|lowering| lowering.access.ty.bytes() <= 4 && is_contiguous(&lowering.form))
+            }
+            InstData::LiveLoad { .. } | InstData::LiveStore { .. } => false,
+            _ => true,
         }
-        InstData::LiveLoad { .. } | InstData::LiveStore { .. } => false,
-        _ => true,
     })
 }
 
@@ -578,8 +616,8 @@ fn is_contiguous(form: &AccessForm) -> bool {
 /// What a block costs a work-item and a gang over all iterations of the loops around it.
 #[derive(Clone, Copy, Default)]
 struct BlockCosts {
-    one: u64,
-    all: u64,
+    scalar: u64,
+    vector: u64,
 }
 
 /// What a cost is on average if only a share of the work-items, in parts of [`WHOLE`], has it.

@@ -12,15 +12,15 @@
 //! Phases: what rules all out; then the uses of each pointer among the inputs.
 //! Source: OpenCL C 3.0, 6.15.12, for the orders; Jiang & Agrawal 2004 and others call it full replication.
 
-use crate::analysis::arguments::pointers;
-use crate::analysis::waiting::may_wait;
+use crate::analysis::specialization_candidates::find_global_pointers;
+use crate::analysis::spin_loops::may_wait;
 use crate::ir::{AtomicOp, Counters, Function, InstData, Kernel, Ordering, Value};
 use cranelift_entity::EntitySet;
 use lockstep_protocol::types::{Space, Type};
 
 /// The inputs, one bit each, that lead to counters.
-pub fn counters(kernel: &Kernel) -> u32 {
-    let pointers = pointers(kernel);
+pub fn find_counters(kernel: &Kernel) -> u32 {
+    let pointers = find_global_pointers(kernel);
     let inputs = (0..32).filter(|input| pointers >> input & 1 == 1);
     inputs.filter(|&input| counters_of(kernel, input).is_some()).fold(0, |found, input| found | 1 << input)
 }
@@ -32,7 +32,7 @@ pub fn counters_of(kernel: &Kernel, input: u32) -> Option<Counters> {
     }
     let mut found = None;
     for body in kernel.regions.values() {
-        operations(body, input, &mut found)?;
+        collect_operations(body, input, &mut found)?;
     }
     found
 }
@@ -57,9 +57,9 @@ fn is_ordered(body: &Function) -> bool {
 }
 
 /// Looks at the operations of a region; none where something else is done with the input.
-fn operations(body: &Function, input: u32, found: &mut Option<Counters>) -> Option<()> {
+fn collect_operations(body: &Function, input: u32, found: &mut Option<Counters>) -> Option<()> {
     let mut addresses: EntitySet<Value> = EntitySet::new();
-    addresses.insert(*body.blocks[body.entry()].params.get(input as usize)?);
+    addresses.insert(*body.blocks[body.entry_block()].params.get(input as usize)?);
     let mut results: EntitySet<Value> = EntitySet::new();
     let insts = || body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
     // An address may be computed in a block that stands behind its use's.
@@ -81,10 +81,10 @@ fn operations(body: &Function, input: u32, found: &mut Option<Counters>) -> Opti
         let node = &body.insts[inst];
         match node.data {
             InstData::PtrAdd { base, .. } if addresses.contains(base) => {}
-            InstData::AtomicRmw { op, ptr, arg, .. } if addresses.contains(ptr) => {
-                let ty = body.ty(arg);
-                let own = Counters { input, op, ty };
-                let suits = matches!(ty, Type::I32 | Type::I64) && find_neutral_operand(op, ty).is_some();
+            InstData::AtomicRmw { opcode, pointer, argument, .. } if addresses.contains(pointer) => {
+                let ty = body.ty(argument);
+                let own = Counters { input, opcode, ty };
+                let suits = matches!(ty, Type::I32 | Type::I64) && find_neutral_operand(opcode, ty).is_some();
                 if !suits || found.is_some_and(|known| known != own) {
                     return None;
                 }
@@ -97,17 +97,19 @@ fn operations(body: &Function, input: u32, found: &mut Option<Counters>) -> Opti
     let mut used = false;
     insts().for_each(|&inst| body.insts[inst].data.for_each_arg(|value| used |= results.contains(value)));
     for &block in &body.layout {
-        body.blocks[block].term.for_each_arg(|value| used |= results.contains(value) || addresses.contains(value));
+        body.blocks[block]
+            .terminator
+            .for_each_arg(|value| used |= results.contains(value) || addresses.contains(value));
     }
     (!escapes && !used).then_some(())
 }
 
 /// The bits of the operand that changes nothing, of operations that may be done in any order.
-pub fn find_neutral_operand(op: AtomicOp, ty: Type) -> Option<u128> {
+pub fn find_neutral_operand(opcode: AtomicOp, ty: Type) -> Option<u128> {
     let top = 1 << (ty.bits() - 1);
-    match op {
+    match opcode {
         AtomicOp::Add | AtomicOp::Sub | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Umax => Some(0),
-        AtomicOp::And | AtomicOp::Umin => Some(ty.mask()),
+        AtomicOp::And | AtomicOp::Umin => Some(ty.value_mask()),
         AtomicOp::Smax => Some(top),
         AtomicOp::Smin => Some(top - 1),
         AtomicOp::Xchg | AtomicOp::Fadd | AtomicOp::Fsub | AtomicOp::Fmax | AtomicOp::Fmin => None,
@@ -127,8 +129,8 @@ mod tests {
         (0..2).for_each(|i| text += &format!(" input value({i}, 0): ptr.global\n"));
         text += " region r0 {\n b0(v0: ptr.global, v1: ptr.global):\n v2: i64 = query.global_id 0\n";
         text += &format!(" v3: ptr.global = ptradd v0, v2\n{code}\n return\n }}\n}}\n");
-        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        counters(&module.kernels[0])
+        let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        find_counters(&module.kernels[0])
     }
 
     #[test]

@@ -14,16 +14,16 @@
 //! otherwise, and kept values get the shapes of what regions store, until nothing changes.
 //! Source: Moll 2021, chapters 6 and 10.
 
-use super::addresses::Roots;
-use super::arguments;
-use super::cfg::{Cfg, cfg};
-use super::dominators::dominators;
-use super::joins::Walks;
-use super::loops::{Loop, Loops, loops};
+use super::affine_address::Roots;
+use super::cfg::{Cfg, build_cfg};
+use super::dominators::compute_dominators;
+use super::loops::{Loop, Loops, find_loops};
 use super::post_dominators::{PostDominators, post_dominators};
 use super::shape::Shape;
 use super::shape::transfer::{self, Known};
-use super::waiting::may_wait;
+use super::specialization_candidates;
+use super::spin_loops::may_wait;
+use super::sync_dependence::Walks;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
@@ -43,7 +43,7 @@ pub struct Facts {
     /// Lanes of a gang: work-items consecutive along a dimension, the first at a multiple of this in its group; or rows
     /// of a tile. A power of two.
     pub width: u32,
-    /// Which.
+    /// Which work-items are the lanes of a gang.
     pub layout: Layout,
     /// The lanes of a tile's row are compared, not those of a gang.
     of_runs: bool,
@@ -110,8 +110,8 @@ impl Facts {
             globals: SecondaryMap::with_default(1),
         };
         facts.see_slots(kernel);
-        kernel.locals.iter().for_each(|(local, data)| facts.locals[local] = data.align.into());
-        module.globals.iter().for_each(|(global, data)| facts.globals[global] = data.align.into());
+        kernel.locals.iter().for_each(|(local, local_data)| facts.locals[local] = local_data.align.into());
+        module.globals.iter().for_each(|(global, global_data)| facts.globals[global] = global_data.align.into());
         facts
     }
 
@@ -147,44 +147,44 @@ impl Facts {
 
     /// Takes note of how private slots lie.
     pub fn see_slots(&mut self, kernel: &Kernel) {
-        for (slot, data) in &kernel.slots {
-            let element = match data.layout {
+        for (slot, slot_data) in &kernel.slots {
+            let element = match slot_data.layout {
                 SlotLayout::Interleaved { element, lanes } if lanes == self.width => Some(element),
                 _ => None,
             };
-            self.slots[slot] = SlotFacts { align: data.align.into(), element };
+            self.slots[slot] = SlotFacts { align: slot_data.align.into(), element };
         }
     }
 
     /// The facts with what holds of certain launches of the kernel.
     pub fn of_launch(mut self, kernel: &Kernel, launch: &LaunchFacts) -> Facts {
         if launch.zero_offset {
-            self.group_align = launch.align_along(self.layout.dim());
+            self.group_align = launch.align_along(self.layout.lane_dimension());
         }
         if launch.ids_fit_int {
             self.max_global_id = MAX_INT_ID;
         }
         for (index, &(_, ty)) in kernel.inputs.iter().enumerate() {
             if index < 32 && launch.multiples >> index & 1 == 1 {
-                self.inputs[index] = Known { max: ty.mask() >> 1, ..Known::uniform(ty, ROW) };
+                self.inputs[index] = Known { max: ty.value_mask() >> 1, ..Known::uniform(ty, ROW) };
             }
         }
         self.launch = *launch;
-        self.pointers = arguments::pointers(kernel);
+        self.pointers = specialization_candidates::find_global_pointers(kernel);
         self
     }
 
     /// What is known of the pointers that a region gets.
-    pub fn roots(&self, body: &Function) -> Roots {
-        let params = &body.blocks[body.entry()].params;
+    pub fn root_facts(&self, body: &Function) -> Roots {
+        let params = &body.blocks[body.entry_block()].params;
         let those =
             |bits: u32| (0..32).zip(params).filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, &param)| param);
         Roots { pointers: those(self.pointers).collect(), apart: those(self.launch.apart).collect() }
     }
 
     /// The greatest local id in a dimension.
-    fn max_local_id(&self, dim: usize) -> u64 {
-        u64::from(self.launch.local_size(dim).unwrap_or(MAX_GROUP_SIZE)) - 1
+    fn max_local_id(&self, dimension: usize) -> u64 {
+        u64::from(self.launch.local_size(dimension).unwrap_or(MAX_GROUP_SIZE)) - 1
     }
 
     /// The facts with what the code of all regions, in normal form, says about slots and kept values.
@@ -195,22 +195,22 @@ impl Facts {
         if self.uniform_slots.is_empty() && kernel.live.is_empty() {
             return self;
         }
-        let graphs: Vec<Graph<'_>> = kernel.regions.values().map(Graph::of).collect();
-        kernel.live.keys().for_each(|live| {
-            self.unseen.insert(live);
+        let graphs: Vec<Graph<'_>> = kernel.regions.values().map(Graph::of_function).collect();
+        kernel.live.keys().for_each(|live_slot| {
+            self.unseen.insert(live_slot);
         });
         // Each work-item finds another value than the one that it put there.
-        for combine in kernel.combines.values().flatten().filter(|combine| combine.how != Collect::Reduce) {
-            self.unseen.remove(combine.live);
-            self.live[combine.live] = Shape::Varying;
+        for combine in kernel.combines.values().flatten().filter(|combine| combine.collective != Collect::Reduce) {
+            self.unseen.remove(combine.live_slot);
+            self.live[combine.live_slot] = Shape::Varying;
         }
-        let states = alloca_ssa::states(kernel, &graphs);
+        let states = alloca_ssa::compute_slot_states(kernel, &graphs);
         loop {
             let mut changed = false;
             for (graph, states) in graphs.iter().zip(&states) {
-                let found = solve(graph, &self);
-                changed |= slots::drop_varying(graph, &found, states, &mut self.uniform_slots);
-                changed |= self.see_stores(kernel, graph.f, &found);
+                let divergence = solve_divergence(graph, &self);
+                changed |= slots::drop_varying(graph, &divergence, states, &mut self.uniform_slots);
+                changed |= self.see_stores(kernel, graph.function, &divergence);
             }
             if !changed {
                 self.unseen.clear();
@@ -220,20 +220,20 @@ impl Facts {
     }
 
     /// Adds what a region keeps for others.
-    fn see_stores(&mut self, kernel: &Kernel, f: &Function, found: &Divergence) -> bool {
+    fn see_stores(&mut self, kernel: &Kernel, function: &Function, divergence: &Divergence) -> bool {
         let mut changed = false;
-        for &block in &f.layout {
-            for &inst in &f.blocks[block].insts {
-                let InstData::LiveStore { live, arg } = f.insts[inst].data else { continue };
+        for &block in &function.layout {
+            for &inst in &function.blocks[block].insts {
+                let InstData::LiveStore { live_slot, argument } = function.insts[inst].data else { continue };
                 // Where only some lanes store, the others keep another value.
-                let some = found.divergent_blocks.contains(block);
-                let stored = if some { Shape::Varying } else { found.shapes[arg] };
+                let some = divergence.divergent_blocks.contains(block);
+                let stored = if some { Shape::Varying } else { divergence.shapes[argument] };
                 // Work-items that have arrived at a barrier agree on which one.
-                let agreed = kernel.live[live].shared && !self.all_vary && !stored.is_uniform();
+                let agreed = kernel.live[live_slot].shared && !self.all_vary && !stored.is_uniform();
                 let stored = if agreed { Shape::uniform(1) } else { stored };
-                let joined = if self.unseen.contains(live) { stored } else { self.live[live].join(stored) };
-                changed |= self.unseen.remove(live) || joined != self.live[live];
-                self.live[live] = joined;
+                let joined = if self.unseen.contains(live_slot) { stored } else { self.live[live_slot].join(stored) };
+                changed |= self.unseen.remove(live_slot) || joined != self.live[live_slot];
+                self.live[live_slot] = joined;
             }
         }
         changed
@@ -281,14 +281,14 @@ impl Divergence {
 }
 
 /// Computes the divergence of a function.
-pub fn divergence(f: &Function, facts: &Facts, cfg: &Cfg, loops: &Loops) -> Divergence {
-    let graph = Graph::new(f, cfg.clone(), loops.clone());
-    solve(&graph, facts)
+pub fn analyze_divergence(function: &Function, facts: &Facts, flow_graph: &Cfg, loops: &Loops) -> Divergence {
+    let graph = Graph::new(function, flow_graph.clone(), loops.clone());
+    solve_divergence(&graph, facts)
 }
 
 /// A function and its control flow.
 struct Graph<'a> {
-    f: &'a Function,
+    function: &'a Function,
     cfg: Cfg,
     loops: Loops,
     post: PostDominators,
@@ -297,33 +297,33 @@ struct Graph<'a> {
 }
 
 impl Graph<'_> {
-    fn of(f: &Function) -> Graph<'_> {
-        let cfg = cfg(f);
-        let loops = loops(&cfg, &dominators(&cfg));
-        Graph::new(f, cfg, loops)
+    fn of_function(function: &Function) -> Graph<'_> {
+        let graph = build_cfg(function);
+        let loops = find_loops(&graph, &compute_dominators(&graph));
+        Graph::new(function, graph, loops)
     }
 
-    fn new(f: &Function, cfg: Cfg, loops: Loops) -> Graph<'_> {
-        Graph { f, post: post_dominators(&cfg), cfg, loops, walks: RefCell::default() }
+    fn new(function: &Function, graph: Cfg, loops: Loops) -> Graph<'_> {
+        Graph { function, post: post_dominators(&graph), cfg: graph, loops, walks: RefCell::default() }
     }
 }
 
-fn solve(graph: &Graph<'_>, facts: &Facts) -> Divergence {
-    let f = graph.f;
+fn solve_divergence(graph: &Graph<'_>, facts: &Facts) -> Divergence {
+    let function = graph.function;
     let mut solver = Solver {
         graph,
-        f,
+        function,
         facts,
         known: SecondaryMap::new(),
         home: SecondaryMap::new(),
         users: SecondaryMap::new(),
-        dirty: (0..graph.cfg.rpo().len() as u32).collect(),
+        dirty: (0..graph.cfg.reverse_post_order().len() as u32).collect(),
         temporal: HashMap::new(),
         found: Divergence::default(),
     };
-    solver.prepare();
+    solver.mark_used_values();
     while let Some(number) = solver.dirty.pop_first() {
-        solver.block(graph.cfg.rpo()[number as usize]);
+        solver.visit_block(graph.cfg.reverse_post_order()[number as usize]);
     }
     for (value, known) in solver.known.iter() {
         if let Some(known) = known {
@@ -335,7 +335,7 @@ fn solve(graph: &Graph<'_>, facts: &Facts) -> Divergence {
 
 struct Solver<'a> {
     graph: &'a Graph<'a>,
-    f: &'a Function,
+    function: &'a Function,
     facts: &'a Facts,
     /// `None`: never computed, in no lane.
     known: SecondaryMap<Value, Option<Known>>,
@@ -350,199 +350,208 @@ struct Solver<'a> {
 }
 
 impl Solver<'_> {
-    fn prepare(&mut self) {
-        for (value, data) in &self.f.values {
-            if let ValueDef::Const(bits) = data.def {
-                self.known[value] = Some(Known::constant(data.ty, bits));
+    fn mark_used_values(&mut self) {
+        for (value, value_data) in &self.function.values {
+            if let ValueDef::Const(bits) = value_data.definition {
+                self.known[value] = Some(Known::constant(value_data.ty, bits));
             }
         }
-        for &block in self.graph.cfg.rpo() {
-            let data = &self.f.blocks[block];
-            data.params.iter().for_each(|&param| self.home[param] = Some(block));
-            for &inst in &data.insts {
-                let node = &self.f.insts[inst];
+        for &block in self.graph.cfg.reverse_post_order() {
+            let block_data = &self.function.blocks[block];
+            block_data.params.iter().for_each(|&param| self.home[param] = Some(block));
+            for &inst in &block_data.insts {
+                let node = &self.function.insts[inst];
                 node.results.iter().for_each(|&result| self.home[result] = Some(block));
-                node.data.for_each_arg(|arg| self.used(arg, block));
+                node.data.for_each_arg(|argument| self.note_use(argument, block));
             }
-            if let Some(selector) = data.term.selector() {
-                self.used(selector, block);
+            if let Some(selector) = block_data.terminator.selector() {
+                self.note_use(selector, block);
             }
-            for to in data.term.targets() {
-                to.args.iter().for_each(|&arg| self.used(arg, to.block));
+            for target in block_data.terminator.targets() {
+                target.arguments.iter().for_each(|&argument| self.note_use(argument, target.block));
             }
         }
-        let entry = self.f.entry();
-        for (i, &param) in self.f.blocks[entry].params.iter().enumerate() {
-            let ty = self.f.ty(param);
-            let known = self.facts.inputs.get(i).copied().unwrap_or(Known::uniform(ty, 1));
+        let entry = self.function.entry_block();
+        for (index, &param) in self.function.blocks[entry].params.iter().enumerate() {
+            let ty = self.function.ty(param);
+            let known = self.facts.inputs.get(index).copied().unwrap_or(Known::uniform(ty, 1));
             self.known[param] = Some(if self.facts.all_vary { Known::varying(ty) } else { known });
         }
     }
 
-    fn used(&mut self, value: Value, block: Block) {
+    fn note_use(&mut self, value: Value, block: Block) {
         if self.users[value].last() != Some(&block) {
             self.users[value].push(block);
         }
     }
 
-    fn touch(&mut self, block: Block) {
+    fn queue_block(&mut self, block: Block) {
         self.dirty.extend(self.graph.cfg.rpo_number(block));
     }
 
     /// Learns more of what a value may be.
-    fn update(&mut self, value: Value, new: Known) {
-        let joined = self.known[value].map_or(new, |old| old.join(new));
+    fn update_value(&mut self, value: Value, new: Known) {
+        let joined = self.known[value].map_or(new, |previous| previous.join(new));
         if self.known[value] != Some(joined) {
             self.known[value] = Some(joined);
-            for i in 0..self.users[value].len() {
-                self.touch(self.users[value][i]);
+            for index in 0..self.users[value].len() {
+                self.queue_block(self.users[value][index]);
             }
         }
     }
 
-    fn block(&mut self, block: Block) {
-        let f = self.f;
-        if block != f.entry() {
-            self.params(block);
+    fn visit_block(&mut self, block: Block) {
+        let function = self.function;
+        if block != function.entry_block() {
+            self.visit_params(block);
         }
-        for &inst in &f.blocks[block].insts {
-            self.inst(inst);
+        for &inst in &function.blocks[block].insts {
+            self.visit_inst(inst);
         }
-        let varies = |v: Value| self.known[v].is_some_and(|known| !known.shape.is_uniform());
-        if f.blocks[block].term.selector().is_some_and(varies) && self.found.divergent_branches.insert(block) {
-            self.diverge(block);
+        let varies = |value: Value| self.known[value].is_some_and(|known| !known.shape.is_uniform());
+        if function.blocks[block].terminator.selector().is_some_and(varies)
+            && self.found.divergent_branches.insert(block)
+        {
+            self.visit_divergent_branch(block);
         }
     }
 
     /// What follows from a branch that sends lanes different ways.
-    fn diverge(&mut self, branch: Block) {
+    fn visit_divergent_branch(&mut self, branch: Block) {
         let graph = self.graph;
         let effects = graph.walks.borrow_mut().control_divergence(&graph.cfg, &graph.loops, branch);
         for &block in &effects.joins {
             if self.found.joins.insert(block) {
-                self.touch(block);
+                self.queue_block(block);
             }
         }
-        for &(l, exit) in &effects.temporal {
-            if self.found.temporal.insert((l, exit)) {
-                self.temporal.entry(exit).or_default().push(l);
-                self.touch(exit);
+        for &(loop_id, exit) in &effects.temporal {
+            if self.found.temporal.insert((loop_id, exit)) {
+                self.temporal.entry(exit).or_default().push(loop_id);
+                self.queue_block(exit);
             }
         }
-        let mut stack = vec![branch];
-        for &l in &effects.loops {
-            if !self.found.divergent_loops.insert(l) {
+        let mut worklist = vec![branch];
+        for &loop_id in &effects.loops {
+            if !self.found.divergent_loops.insert(loop_id) {
                 continue;
             }
             // Also what all lanes come through, if in different iterations.
-            for &block in &self.graph.loops.get(l).blocks {
-                if self.found.divergent_blocks.insert(block) && self.graph.cfg.succs(block).len() > 1 {
-                    stack.push(block);
+            for &block in &self.graph.loops.get(loop_id).blocks {
+                if self.found.divergent_blocks.insert(block) && self.graph.cfg.successors(block).len() > 1 {
+                    worklist.push(block);
                 }
             }
         }
-        while let Some(from) = stack.pop() {
-            let end = self.graph.post.ipdom(from);
-            for &succ in self.graph.cfg.succs(from) {
-                let mut next = Some(succ);
+        while let Some(source) = worklist.pop() {
+            let end = self.graph.post.immediate_post_dominator(source);
+            for &successor in self.graph.cfg.successors(source) {
+                let mut next = Some(successor);
                 while let Some(block) = next.filter(|_| next != end) {
-                    if self.found.divergent_blocks.insert(block) && self.graph.cfg.succs(block).len() > 1 {
-                        stack.push(block);
+                    if self.found.divergent_blocks.insert(block) && self.graph.cfg.successors(block).len() > 1 {
+                        worklist.push(block);
                     }
-                    next = self.graph.post.ipdom(block);
+                    next = self.graph.post.immediate_post_dominator(block);
                 }
             }
         }
     }
 
-    fn params(&mut self, block: Block) {
-        let f = self.f;
+    fn visit_params(&mut self, block: Block) {
+        let function = self.function;
         let join = self.found.joins.contains(block);
-        for (i, &param) in f.blocks[block].params.iter().enumerate() {
+        for (index, &param) in function.blocks[block].params.iter().enumerate() {
             let mut result: Option<Known> = None;
             let mut first = None;
             let mut same = true;
-            let mut preds = self.graph.cfg.preds(block).to_vec();
-            preds.dedup();
-            for pred in preds {
-                if !self.graph.cfg.is_reachable(pred) {
+            let mut predecessors = self.graph.cfg.predecessors(block).to_vec();
+            predecessors.dedup();
+            for predecessor in predecessors {
+                if !self.graph.cfg.is_reachable(predecessor) {
                     continue;
                 }
-                for to in f.blocks[pred].term.targets().into_iter().filter(|to| to.block == block) {
-                    let arg = to.args[i];
-                    let Some(known) = self.passed(pred, block, arg) else { continue };
-                    same &= *first.get_or_insert(arg) == arg;
+                for target in
+                    function.blocks[predecessor].terminator.targets().into_iter().filter(|target| target.block == block)
+                {
+                    let argument = target.arguments[index];
+                    let Some(known) = self.passed_along(predecessor, block, argument) else { continue };
+                    same &= *first.get_or_insert(argument) == argument;
                     result = Some(result.map_or(known, |r| r.join(known)));
                 }
             }
             let Some(mut known) = result else { continue };
-            let ty = f.ty(param);
+            let ty = function.ty(param);
             if join && !same {
                 known = Known::varying(ty);
             }
             // Bounds would grow around loops, step by step.
             if self.graph.loops.with_header(block).is_some() && known.bits.is_none() {
-                known.max = ty.mask();
+                known.max = ty.value_mask();
             }
-            self.update(param, known);
+            self.update_value(param, known);
         }
     }
 
     /// An argument as lanes see it behind an edge.
-    fn passed(&self, from: Block, to: Block, arg: Value) -> Option<Known> {
-        let known = self.known[arg]?;
-        let Some(home) = self.home[arg] else { return Some(known) };
-        let left = self.temporal.get(&to).into_iter().flatten();
+    fn passed_along(&self, source: Block, target: Block, argument: Value) -> Option<Known> {
+        let known = self.known[argument]?;
+        let Some(home_block) = self.home[argument] else { return Some(known) };
+        let left = self.temporal.get(&target).into_iter().flatten();
         let loops = &self.graph.loops;
-        let late = left.copied().any(|l| loops.contains(l, from) && loops.contains(l, home));
-        Some(if late { Known { max: known.max, ..Known::varying(self.f.ty(arg)) } } else { known })
+        let late = left.copied().any(|loop_id| loops.contains(loop_id, source) && loops.contains(loop_id, home_block));
+        Some(if late { Known { max: known.max, ..Known::varying(self.function.ty(argument)) } } else { known })
     }
 
-    fn inst(&mut self, inst: Inst) {
-        let f = self.f;
-        let node = &f.insts[inst];
+    fn visit_inst(&mut self, inst: Inst) {
+        let function = self.function;
+        let node = &function.insts[inst];
         let mut ready = true;
-        node.data.for_each_arg(|arg| ready &= self.known[arg].is_some());
+        node.data.for_each_arg(|argument| ready &= self.known[argument].is_some());
         if !ready {
             return;
         }
         let Some(&result) = node.results.first() else { return };
-        let ty = f.ty(result);
+        let ty = function.ty(result);
         if self.facts.all_vary && !node.data.asks_lanes() {
-            return node.results.iter().for_each(|&each| self.update(each, Known::varying(f.ty(each))));
+            return node.results.iter().for_each(|&each| self.update_value(each, Known::varying(function.ty(each))));
         }
         let width = self.facts.width;
-        let of = |v: Value| self.known[v].unwrap_or(Known::varying(f.ty(v)));
+        let of = |value: Value| self.known[value].unwrap_or(Known::varying(function.ty(value)));
         let known = match &node.data {
             // Code has these as vectors.
-            InstData::CallHost { .. } | InstData::Unary { op: UnaryOp::SpaceOf, .. } if self.facts.of_runs => {
+            InstData::CallHost { .. } | InstData::Unary { opcode: UnaryOp::SpaceOf, .. } if self.facts.of_runs => {
                 Known::varying(ty)
             }
-            InstData::Unary { op, arg, .. } => transfer::unary(*op, f.ty(*arg), ty, of(*arg), width),
-            InstData::Binary { op, flags, args: [a, b], .. } => {
-                let masked = self.home[result].is_some_and(|block| f.masks[block].is_some());
-                let flags = if masked && !self.facts.promises_bind { IntFlags::default() } else { *flags };
-                transfer::binary(*op, flags, ty, of(*a), of(*b), width)
+            InstData::Unary { opcode, argument, .. } => {
+                transfer::transfer_unary(*opcode, function.ty(*argument), ty, of(*argument), width)
             }
-            InstData::Ternary { op: TernaryOp::Select, args: [c, a, b], .. } => {
-                let either = of(*a).join(of(*b));
-                match of(*c).shape.is_uniform() || a == b {
+            InstData::Binary { opcode, flags, arguments: [left, right], .. } => {
+                let masked = self.home[result].is_some_and(|block| function.masks[block].is_some());
+                let flags = if masked && !self.facts.promises_bind { IntFlags::default() } else { *flags };
+                transfer::transfer_binary(*opcode, flags, ty, of(*left), of(*right), width)
+            }
+            InstData::Ternary { opcode: TernaryOp::Select, arguments: [c, left, right], .. } => {
+                let either = of(*left).join(of(*right));
+                match of(*c).shape.is_uniform() || left == right {
                     true => either,
                     false => Known { max: either.max, ..Known::varying(ty) },
                 }
             }
-            InstData::Icmp { cc, args: [a, b] } => transfer::icmp(*cc, of(*a), of(*b), width),
+            InstData::Icmp { comparison, arguments: [left, right] } => {
+                transfer::transfer_icmp(*comparison, of(*left), of(*right), width)
+            }
             InstData::PtrAdd { base, offset, .. } => transfer::ptr_add(of(*base), of(*offset), width),
-            InstData::Load { ptr, access, .. } => {
+            InstData::Load { pointer, access, .. } => {
                 // Whoever waits for others finds what they wrote, and others of the group may have found something else.
-                let may_change = self.facts.in_turns && !matches!(f.ty(*ptr), Type::Ptr(Space::Constant));
-                let same = of(*ptr).shape.is_uniform() && !access.volatile && access.atomic.is_none() && !may_change;
+                let may_change = self.facts.in_turns && !matches!(function.ty(*pointer), Type::Ptr(Space::Constant));
+                let same =
+                    of(*pointer).shape.is_uniform() && !access.volatile && access.atomic.is_none() && !may_change;
                 for &each in &node.results {
-                    self.update(each, if same { Known::uniform(ty, 1) } else { Known::varying(ty) });
+                    self.update_value(each, if same { Known::uniform(ty, 1) } else { Known::varying(ty) });
                 }
                 return;
             }
-            InstData::Query { query, dim } => self.query(*query, *dim, ty),
+            InstData::Query { query, dimension } => self.known_of_query(*query, *dimension, ty),
             InstData::SlotAddr { slot } if self.facts.uniform_slots.contains(*slot) => {
                 Known::uniform(ty, self.facts.slots[*slot].align)
             }
@@ -555,26 +564,30 @@ impl Solver<'_> {
             },
             InstData::LocalAddr { local } => Known::uniform(ty, self.facts.locals[*local]),
             InstData::GlobalAddr { global } => Known::uniform(ty, self.facts.globals[*global]),
-            InstData::LiveLoad { live } if self.facts.unseen.contains(*live) => return,
-            InstData::LiveLoad { live } => Known::of_shape(ty, self.facts.live[*live], width),
-            InstData::Ternary { args, .. } => transfer::generic(ty, &args.map(of)),
-            InstData::Fcmp { args, .. } => transfer::generic(ty, &args.map(of)),
-            InstData::CallHost { args, .. } => {
-                transfer::generic(ty, &args.iter().map(|&arg| of(arg)).collect::<Vec<_>>())
+            InstData::LiveLoad { live_slot } if self.facts.unseen.contains(*live_slot) => return,
+            InstData::LiveLoad { live_slot } => Known::of_shape(ty, self.facts.live[*live_slot], width),
+            InstData::Ternary { arguments, .. } => transfer::transfer_generic(ty, &arguments.map(of)),
+            InstData::Fcmp { arguments, .. } => transfer::transfer_generic(ty, &arguments.map(of)),
+            InstData::CallHost { arguments, .. } => {
+                transfer::transfer_generic(ty, &arguments.iter().map(|&argument| of(argument)).collect::<Vec<_>>())
             }
             // Each lane gets its own answer.
             InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => Known::varying(ty),
             // Gangs of a group answer differently, and look at the clock at different times.
-            data if self.facts.whole_group && (data.needs_lanes() || matches!(data, InstData::Clock)) => {
+            inst_data
+                if self.facts.whole_group && (inst_data.needs_lanes() || matches!(inst_data, InstData::Clock)) =>
+            {
                 Known::varying(ty)
             }
             // One answer for all lanes.
             InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => Known::uniform(ty, 1),
             InstData::Clock | InstData::Combined => Known::uniform(ty, 1),
-            InstData::Shuffle { arg, lane } if [*arg, *lane].iter().any(|&v| of(v).shape.is_uniform()) => {
-                Known { max: of(*arg).max, ..Known::uniform(ty, 1) }
+            InstData::Shuffle { argument, lane }
+                if [*argument, *lane].iter().any(|&value| of(value).shape.is_uniform()) =>
+            {
+                Known { max: of(*argument).max, ..Known::uniform(ty, 1) }
             }
-            data @ InstData::Across { .. } if data.asks_lanes() => Known::uniform(ty, 1),
+            inst_data @ InstData::Across { .. } if inst_data.asks_lanes() => Known::uniform(ty, 1),
             InstData::Shuffle { .. } | InstData::Across { .. } => Known::varying(ty),
             InstData::Put { .. } => Known::varying(ty),
             // No results.
@@ -588,21 +601,24 @@ impl Solver<'_> {
             | InstData::Collective { .. }
             | InstData::LiveStore { .. } => return,
         };
-        self.update(result, known);
+        self.update_value(result, known);
         for &other in &node.results[1..] {
-            self.update(other, Known::varying(f.ty(other)));
+            self.update_value(other, Known::varying(function.ty(other)));
         }
     }
 
-    fn query(&self, query: Query, dim: u8, ty: Type) -> Known {
+    fn known_of_query(&self, query: Query, dimension: u8, ty: Type) -> Known {
         let facts = self.facts;
         let width = u64::from(facts.width);
-        let d = usize::from(dim);
-        let id = |align: u64, max: u64| {
+        let d = usize::from(dimension);
+        let id = |align: u64, maximum: u64| {
             let known = Known::of_shape(ty, Shape::contiguous(align), facts.width);
-            Known { max: max.into(), unsigned: true, signed: known.signed || max <= i64::MAX as u64, ..known }
+            Known { max: maximum.into(), unsigned: true, signed: known.signed || maximum <= i64::MAX as u64, ..known }
         };
-        let uniform = |align: u64, max: u64| Known { max: u128::from(max).min(ty.mask()), ..Known::uniform(ty, align) };
+        let uniform = |align: u64, maximum: u64| Known {
+            max: u128::from(maximum).min(ty.value_mask()),
+            ..Known::uniform(ty, align)
+        };
         if facts.whole_group && matches!(query, Query::LocalId | Query::GlobalId | Query::LinearId) {
             return Known::varying(ty);
         }
@@ -621,8 +637,10 @@ impl Solver<'_> {
         let known_size = facts.launch.local_size(d).map(|size| Known::constant(ty, size.into()));
         let full = facts.launch.full_groups;
         match query {
-            Query::LocalId if d == facts.layout.dim() => id(width, facts.max_local_id(d)),
-            Query::GlobalId if d == facts.layout.dim() => id(facts.group_align.min(width), facts.max_global_id),
+            Query::LocalId if d == facts.layout.lane_dimension() => id(width, facts.max_local_id(d)),
+            Query::GlobalId if d == facts.layout.lane_dimension() => {
+                id(facts.group_align.min(width), facts.max_global_id)
+            }
             Query::LocalId => uniform(1, facts.max_local_id(d)),
             Query::GlobalId | Query::GroupId => uniform(1, facts.max_global_id),
             Query::LinearId => {

@@ -15,7 +15,7 @@ const NONE: u32 = u32::MAX;
 /// The tree of immediate dominators, over the blocks that can be reached from its root.
 #[derive(Clone, Debug)]
 pub struct Dominators {
-    rpo: Vec<Block>,
+    reverse_post_order: Vec<Block>,
     /// By place in `rpo`: place of the immediate dominator.
     idom: Vec<u32>,
     /// By place in `rpo`: preorder number and the greatest one in the subtree.
@@ -27,28 +27,29 @@ pub struct Dominators {
 
 impl Dominators {
     /// The immediate dominator; `None` for the entry and for blocks that cannot be reached.
-    pub fn idom(&self, block: Block) -> Option<Block> {
+    pub fn immediate_dominator(&self, block: Block) -> Option<Block> {
         let n = self.number[block].checked_sub(1)? as usize;
-        (n != 0).then(|| self.rpo[self.idom[n] as usize])
+        (n != 0).then(|| self.reverse_post_order[self.idom[n] as usize])
     }
 
-    /// Whether every path from the entry to `b` goes through `a` (`a` may be `b`). False where one of
+    /// Whether every path from the entry to `block` goes through `dominator` (`dominator` may be `block`). False where one of
     /// them cannot be reached.
-    pub fn dominates(&self, a: Block, b: Block) -> bool {
-        let (Some(a), Some(b)) = (self.number[a].checked_sub(1), self.number[b].checked_sub(1)) else {
+    pub fn dominates(&self, dominator: Block, block: Block) -> bool {
+        let (Some(dominator), Some(block)) = (self.number[dominator].checked_sub(1), self.number[block].checked_sub(1))
+        else {
             return false;
         };
-        let (first, last) = self.span[a as usize];
-        (first..=last).contains(&self.span[b as usize].0)
+        let (first, last) = self.span[dominator as usize];
+        (first..=last).contains(&self.span[block as usize].0)
     }
 
-    /// Whether `a` dominates `b` and is not `b`.
-    pub fn strictly_dominates(&self, a: Block, b: Block) -> bool {
-        a != b && self.dominates(a, b)
+    /// Whether `left` dominates `right` and is not `right`.
+    pub fn strictly_dominates(&self, left: Block, right: Block) -> bool {
+        left != right && self.dominates(left, right)
     }
 
     /// The blocks that a block dominates: itself, then the others. None for blocks that cannot be reached.
-    pub fn dominated(&self, block: Block) -> &[Block] {
+    pub fn dominated_blocks(&self, block: Block) -> &[Block] {
         match self.number[block].checked_sub(1) {
             Some(n) => {
                 let (first, last) = self.span[n as usize];
@@ -59,84 +60,84 @@ impl Dominators {
     }
 
     /// The last block that dominates both; `None` where one of them cannot be reached.
-    pub fn common(&self, a: Block, b: Block) -> Option<Block> {
-        let a = self.number[a].checked_sub(1)?;
-        let b = self.number[b].checked_sub(1)?;
-        Some(self.rpo[intersect(&self.idom, a, b) as usize])
+    pub fn common_dominator(&self, left: Block, right: Block) -> Option<Block> {
+        let left = self.number[left].checked_sub(1)?;
+        let right = self.number[right].checked_sub(1)?;
+        Some(self.reverse_post_order[intersect(&self.idom, left, right) as usize])
     }
 
     /// The blocks of the tree, each after its immediate dominator.
     pub fn blocks(&self) -> &[Block] {
-        &self.rpo
+        &self.reverse_post_order
     }
 }
 
 /// Computes the dominators of a function's blocks.
-pub fn dominators(cfg: &Cfg) -> Dominators {
-    let rpo = cfg.rpo();
-    let preds = |n: u32, each: &mut dyn FnMut(u32)| {
-        let preds = cfg.preds(rpo[n as usize]).iter();
-        preds.filter_map(|&p| cfg.rpo_number(p)).for_each(each);
+pub fn compute_dominators(graph: &Cfg) -> Dominators {
+    let reverse_post_order = graph.reverse_post_order();
+    let predecessors = |n: u32, each: &mut dyn FnMut(u32)| {
+        let predecessors = graph.predecessors(reverse_post_order[n as usize]).iter();
+        predecessors.filter_map(|&p| graph.rpo_number(p)).for_each(each);
     };
-    let idom = immediate_dominators(rpo.len() as u32, preds);
-    let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(cfg.block_count());
-    for (i, &block) in rpo.iter().enumerate() {
-        number[block] = i as u32 + 1;
+    let immediate_dominator = immediate_dominators(reverse_post_order.len() as u32, predecessors);
+    let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(graph.block_count());
+    for (index, &block) in reverse_post_order.iter().enumerate() {
+        number[block] = index as u32 + 1;
     }
-    let span = spans(&idom);
-    let mut preorder = rpo.to_vec();
-    for (&block, &(first, _)) in rpo.iter().zip(&span) {
+    let span = compute_preorder_spans(&immediate_dominator);
+    let mut preorder = reverse_post_order.to_vec();
+    for (&block, &(first, _)) in reverse_post_order.iter().zip(&span) {
         preorder[first as usize] = block;
     }
-    Dominators { rpo: rpo.to_vec(), span, preorder, idom, number }
+    Dominators { reverse_post_order: reverse_post_order.to_vec(), span, preorder, idom: immediate_dominator, number }
 }
 
 /// The algorithm on nodes numbered in reverse post-order; node 0 is the root. The root is its own
 /// immediate dominator in the result.
-pub(super) fn immediate_dominators(count: u32, preds: impl Fn(u32, &mut dyn FnMut(u32))) -> Vec<u32> {
-    let mut idom = vec![NONE; count as usize];
+pub(super) fn immediate_dominators(count: u32, predecessors: impl Fn(u32, &mut dyn FnMut(u32))) -> Vec<u32> {
+    let mut immediate_dominator = vec![NONE; count as usize];
     if count == 0 {
-        return idom;
+        return immediate_dominator;
     }
-    idom[0] = 0;
+    immediate_dominator[0] = 0;
     let mut changed = true;
     while changed {
         changed = false;
         for node in 1..count {
             let mut new = NONE;
-            preds(node, &mut |p| {
-                if idom[p as usize] != NONE {
-                    new = if new == NONE { p } else { intersect(&idom, new, p) };
+            predecessors(node, &mut |p| {
+                if immediate_dominator[p as usize] != NONE {
+                    new = if new == NONE { p } else { intersect(&immediate_dominator, new, p) };
                 }
             });
-            if idom[node as usize] != new {
-                idom[node as usize] = new;
+            if immediate_dominator[node as usize] != new {
+                immediate_dominator[node as usize] = new;
                 changed = true;
             }
         }
     }
-    idom
+    immediate_dominator
 }
 
-fn intersect(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
-    while a != b {
-        while a > b {
-            a = idom[a as usize];
+fn intersect(immediate_dominator: &[u32], mut left: u32, mut right: u32) -> u32 {
+    while left != right {
+        while left > right {
+            left = immediate_dominator[left as usize];
         }
-        while b > a {
-            b = idom[b as usize];
+        while right > left {
+            right = immediate_dominator[right as usize];
         }
     }
-    a
+    left
 }
 
 /// Preorder interval of each node's subtree. A node's number in reverse post-order is greater than its
 /// immediate dominator's, so two sweeps suffice.
-pub(super) fn spans(idom: &[u32]) -> Vec<(u32, u32)> {
-    let count = idom.len();
+pub(super) fn compute_preorder_spans(immediate_dominator: &[u32]) -> Vec<(u32, u32)> {
+    let count = immediate_dominator.len();
     let mut size = vec![1u32; count];
     for node in (1..count).rev() {
-        size[idom[node] as usize] += size[node];
+        size[immediate_dominator[node] as usize] += size[node];
     }
     // `next` is the preorder number of a node's next child.
     let mut next = vec![0u32; count];
@@ -145,7 +146,7 @@ pub(super) fn spans(idom: &[u32]) -> Vec<(u32, u32)> {
         let first = if node == 0 {
             0
         } else {
-            let parent = idom[node] as usize;
+            let parent = immediate_dominator[node] as usize;
             let first = next[parent];
             next[parent] += size[node];
             first
@@ -158,33 +159,42 @@ pub(super) fn spans(idom: &[u32]) -> Vec<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cfg::cfg;
+    use super::super::cfg::build_cfg;
     use super::super::testing::{random_graph, reaches_without};
     use super::*;
 
     #[test]
     fn agree_with_removal_of_each_block() {
         for seed in 0..400 {
-            let f = random_graph(seed, 2 + (seed as usize % 23));
-            let cfg = cfg(&f);
-            let tree = dominators(&cfg);
-            for &a in &f.layout {
-                for &b in &f.layout {
-                    let expected =
-                        cfg.is_reachable(a) && cfg.is_reachable(b) && !reaches_without(&f, f.entry(), b, Some(a));
-                    assert_eq!(tree.dominates(a, b), expected, "seed {seed}: {a} over {b}\n{f}");
-                    assert_eq!(tree.dominated(a).contains(&b), expected, "seed {seed}: {a} over {b}\n{f}");
+            let function = random_graph(seed, 2 + (seed as usize % 23));
+            let graph = build_cfg(&function);
+            let dominators = compute_dominators(&graph);
+            for &left in &function.layout {
+                for &right in &function.layout {
+                    let expected = graph.is_reachable(left)
+                        && graph.is_reachable(right)
+                        && !reaches_without(&function, function.entry_block(), right, Some(left));
+                    assert_eq!(
+                        dominators.dominates(left, right),
+                        expected,
+                        "seed {seed}: {left} over {right}\n{function}"
+                    );
+                    assert_eq!(
+                        dominators.dominated_blocks(left).contains(&right),
+                        expected,
+                        "seed {seed}: {left} over {right}\n{function}"
+                    );
                 }
-                if let Some(parent) = tree.idom(a) {
-                    assert!(tree.strictly_dominates(parent, a));
-                    for &c in &f.layout {
+                if let Some(parent) = dominators.immediate_dominator(left) {
+                    assert!(dominators.strictly_dominates(parent, left));
+                    for &c in &function.layout {
                         assert!(
-                            !tree.strictly_dominates(c, a) || tree.dominates(c, parent),
-                            "seed {seed}: {parent} is not immediate for {a}"
+                            !dominators.strictly_dominates(c, left) || dominators.dominates(c, parent),
+                            "seed {seed}: {parent} is not immediate for {left}"
                         );
                     }
                 } else {
-                    assert!(a == f.entry() || !cfg.is_reachable(a));
+                    assert!(left == function.entry_block() || !graph.is_reachable(left));
                 }
             }
         }
@@ -193,14 +203,20 @@ mod tests {
     #[test]
     fn common_dominator_is_the_last_one() {
         for seed in 0..100 {
-            let f = random_graph(seed, 15);
-            let cfg = cfg(&f);
-            let tree = dominators(&cfg);
-            for &a in cfg.rpo() {
-                for &b in cfg.rpo() {
-                    let both = cfg.rpo().iter().copied().filter(|&c| tree.dominates(c, a) && tree.dominates(c, b));
-                    let last = both.max_by_key(|&c| cfg.rpo().iter().filter(|&&d| tree.dominates(d, c)).count());
-                    assert_eq!(tree.common(a, b), last);
+            let function = random_graph(seed, 15);
+            let graph = build_cfg(&function);
+            let dominators = compute_dominators(&graph);
+            for &left in graph.reverse_post_order() {
+                for &right in graph.reverse_post_order() {
+                    let both = graph
+                        .reverse_post_order()
+                        .iter()
+                        .copied()
+                        .filter(|&c| dominators.dominates(c, left) && dominators.dominates(c, right));
+                    let last = both.max_by_key(|&c| {
+                        graph.reverse_post_order().iter().filter(|&&d| dominators.dominates(d, c)).count()
+                    });
+                    assert_eq!(dominators.common_dominator(left, right), last);
                 }
             }
         }

@@ -40,14 +40,14 @@ impl Bits {
     }
 
     fn iter(&self) -> impl Iterator<Item = u32> {
-        self.0.iter().enumerate().flat_map(|(i, &word)| {
+        self.0.iter().enumerate().flat_map(|(index, &word)| {
             let words = std::iter::successors(Some(word), |&w| Some(w & w.wrapping_sub(1)));
-            words.take_while(|&w| w != 0).map(move |w| i as u32 * 64 + w.trailing_zeros())
+            words.take_while(|&w| w != 0).map(move |w| index as u32 * 64 + w.trailing_zeros())
         })
     }
 
     fn union(&mut self, other: &Bits) {
-        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
+        self.0.iter_mut().zip(&other.0).for_each(|(left, right)| *left |= right);
     }
 }
 
@@ -74,88 +74,88 @@ impl Liveness {
 
     /// The values needed just before the instruction at `position` of a block, in the order of their
     /// numbers. The block's parameters and earlier results count.
-    pub fn live_before(&self, f: &Function, block: Block, position: usize) -> Vec<Value> {
+    pub fn live_before(&self, function: &Function, block: Block, position: usize) -> Vec<Value> {
         let mut live: std::collections::BTreeSet<Value> = self.live_out(block).collect();
-        let data = &f.blocks[block];
-        data.term.for_each_arg(|v| {
-            live.insert(v);
+        let block_data = &function.blocks[block];
+        block_data.terminator.for_each_arg(|value| {
+            live.insert(value);
         });
-        for &inst in data.insts[position..].iter().rev() {
-            for result in &f.insts[inst].results {
+        for &inst in block_data.insts[position..].iter().rev() {
+            for result in &function.insts[inst].results {
                 live.remove(result);
             }
-            f.insts[inst].data.for_each_arg(|v| {
-                live.insert(v);
+            function.insts[inst].data.for_each_arg(|value| {
+                live.insert(value);
             });
         }
-        live.into_iter().filter(|&v| f.const_bits(v).is_none()).collect()
+        live.into_iter().filter(|&value| function.const_bits(value).is_none()).collect()
     }
 }
 
-/// Computes liveness.
-pub fn liveness(f: &Function, cfg: &Cfg) -> Liveness {
-    let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
-    for &block in cfg.rpo() {
-        let data = &f.blocks[block];
-        let results = data.insts.iter().flat_map(|&inst| &f.insts[inst].results);
-        data.params.iter().chain(results).for_each(|&v| home[v] = Some(block));
+/// Computes which values are live where blocks begin and end.
+pub fn compute_liveness(function: &Function, graph: &Cfg) -> Liveness {
+    let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+    for &block in graph.reverse_post_order() {
+        let block_data = &function.blocks[block];
+        let results = block_data.insts.iter().flat_map(|&inst| &function.insts[inst].results);
+        block_data.params.iter().chain(results).for_each(|&value| home_blocks[value] = Some(block));
     }
-    let is_const = |v: Value| matches!(f.values[v].def, ValueDef::Const(_));
+    let is_const = |value: Value| matches!(function.values[value].definition, ValueDef::Const(_));
     let each_use = |block: Block, use_of: &mut dyn FnMut(Value)| {
-        let data = &f.blocks[block];
-        for &inst in &data.insts {
-            f.insts[inst].data.for_each_arg(&mut *use_of);
+        let block_data = &function.blocks[block];
+        for &inst in &block_data.insts {
+            function.insts[inst].data.for_each_arg(&mut *use_of);
         }
-        data.term.for_each_arg(&mut *use_of);
+        block_data.terminator.for_each_arg(&mut *use_of);
     };
     let mut crosses: SecondaryMap<Value, bool> = SecondaryMap::new();
-    for &block in cfg.rpo() {
-        each_use(block, &mut |v| crosses[v] |= home[v] != Some(block) && !is_const(v));
+    for &block in graph.reverse_post_order() {
+        each_use(block, &mut |value| crosses[value] |= home_blocks[value] != Some(block) && !is_const(value));
     }
-    let crossing: Vec<Value> = f.values.keys().filter(|&v| crosses[v]).collect();
+    let crossing: Vec<Value> = function.values.keys().filter(|&value| crosses[value]).collect();
     let mut number: SecondaryMap<Value, u32> = SecondaryMap::new();
-    for (i, &v) in crossing.iter().enumerate() {
-        number[v] = i as u32 + 1;
+    for (index, &value) in crossing.iter().enumerate() {
+        number[value] = index as u32 + 1;
     }
     // `live_in` starts with the uses from outside; `kept` is what passes through a block.
     let mut live_in: SecondaryMap<Block, Bits> = SecondaryMap::new();
     let mut live_out: SecondaryMap<Block, Bits> = SecondaryMap::new();
     let mut defs: SecondaryMap<Block, Vec<u32>> = SecondaryMap::new();
-    for (i, &v) in crossing.iter().enumerate() {
-        if let Some(block) = home[v] {
-            defs[block].push(i as u32);
+    for (index, &value) in crossing.iter().enumerate() {
+        if let Some(block) = home_blocks[value] {
+            defs[block].push(index as u32);
         }
     }
-    for &block in cfg.rpo() {
+    for &block in graph.reverse_post_order() {
         let mut bits = Bits::new(crossing.len());
-        each_use(block, &mut |v| {
-            if crosses[v] && home[v] != Some(block) {
-                bits.insert(number[v] - 1);
+        each_use(block, &mut |value| {
+            if crosses[value] && home_blocks[value] != Some(block) {
+                bits.insert(number[value] - 1);
             }
         });
         live_in[block] = bits;
         live_out[block] = Bits::new(crossing.len());
     }
     let mut queued: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut work: std::collections::VecDeque<Block> = cfg.rpo().iter().rev().copied().collect();
-    work.iter().for_each(|&b| queued[b] = true);
-    while let Some(block) = work.pop_front() {
+    let mut worklist: std::collections::VecDeque<Block> = graph.reverse_post_order().iter().rev().copied().collect();
+    worklist.iter().for_each(|&other| queued[other] = true);
+    while let Some(block) = worklist.pop_front() {
         queued[block] = false;
-        let mut out = std::mem::take(&mut live_out[block]);
-        for &succ in cfg.succs(block) {
-            out.union(&live_in[succ]);
+        let mut output = std::mem::take(&mut live_out[block]);
+        for &successor in graph.successors(block) {
+            output.union(&live_in[successor]);
         }
-        let mut into = out.clone();
+        let mut into = output.clone();
         for &n in &defs[block] {
             into.0[n as usize / 64] &= !(1 << (n % 64));
         }
         into.union(&live_in[block]);
-        live_out[block] = out;
+        live_out[block] = output;
         if into != live_in[block] {
             live_in[block] = into;
-            for &pred in cfg.preds(block) {
-                if cfg.is_reachable(pred) && !std::mem::replace(&mut queued[pred], true) {
-                    work.push_back(pred);
+            for &predecessor in graph.predecessors(block) {
+                if graph.is_reachable(predecessor) && !std::mem::replace(&mut queued[predecessor], true) {
+                    worklist.push_back(predecessor);
                 }
             }
         }
@@ -165,31 +165,31 @@ pub fn liveness(f: &Function, cfg: &Cfg) -> Liveness {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cfg::cfg;
+    use super::super::cfg::build_cfg;
     use super::super::testing::random_code;
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Whether a use of `v` can be reached from the beginning of `block` without passing its definition.
-    fn needed(f: &Function, v: Value, block: Block) -> bool {
+    /// Whether a use of `value` can be reached from the beginning of `block` without passing its definition.
+    fn needed(function: &Function, value: Value, block: Block) -> bool {
         let mut seen = BTreeSet::new();
-        let mut stack = vec![block];
-        while let Some(block) = stack.pop() {
-            if !seen.insert(block) || f.blocks[block].params.contains(&v) {
+        let mut worklist = vec![block];
+        while let Some(block) = worklist.pop() {
+            if !seen.insert(block) || function.blocks[block].params.contains(&value) {
                 continue;
             }
             let mut defined = false;
             let mut used = false;
-            for &inst in &f.blocks[block].insts {
-                f.insts[inst].data.for_each_arg(|arg| used |= arg == v && !defined);
-                defined |= f.insts[inst].results.contains(&v);
+            for &inst in &function.blocks[block].insts {
+                function.insts[inst].data.for_each_arg(|argument| used |= argument == value && !defined);
+                defined |= function.insts[inst].results.contains(&value);
             }
-            f.blocks[block].term.for_each_arg(|arg| used |= arg == v && !defined);
+            function.blocks[block].terminator.for_each_arg(|argument| used |= argument == value && !defined);
             if used {
                 return true;
             }
             if !defined {
-                stack.extend(f.blocks[block].term.targets().iter().map(|to| to.block));
+                worklist.extend(function.blocks[block].terminator.targets().iter().map(|target| target.block));
             }
         }
         false
@@ -198,33 +198,35 @@ mod tests {
     #[test]
     fn agrees_with_a_search_for_each_value() {
         for seed in 0..200 {
-            let f = random_code(seed, 2 + seed as usize % 13);
-            let cfg = cfg(&f);
-            let live = liveness(&f, &cfg);
-            let variables: Vec<Value> = f.values.keys().filter(|&v| f.const_bits(v).is_none()).collect();
-            for &block in &f.layout {
-                let expected: Vec<Value> = variables.iter().copied().filter(|&v| needed(&f, v, block)).collect();
-                assert_eq!(live.live_in(block).collect::<Vec<_>>(), expected, "seed {seed}, {block}\n{f}");
-                let behind = |v: Value| cfg.succs(block).iter().any(|&s| needed(&f, v, s));
-                let expected: Vec<Value> = variables.iter().copied().filter(|&v| behind(v)).collect();
-                assert_eq!(live.live_out(block).collect::<Vec<_>>(), expected, "seed {seed}, {block}\n{f}");
-                for &v in &variables {
-                    assert_eq!(live.is_live_in(v, block), needed(&f, v, block));
-                    assert_eq!(live.is_live_out(v, block), behind(v));
+            let function = random_code(seed, 2 + seed as usize % 13);
+            let graph = build_cfg(&function);
+            let live = compute_liveness(&function, &graph);
+            let variables: Vec<Value> =
+                function.values.keys().filter(|&value| function.const_bits(value).is_none()).collect();
+            for &block in &function.layout {
+                let expected: Vec<Value> =
+                    variables.iter().copied().filter(|&value| needed(&function, value, block)).collect();
+                assert_eq!(live.live_in(block).collect::<Vec<_>>(), expected, "seed {seed}, {block}\n{function}");
+                let behind = |value: Value| graph.successors(block).iter().any(|&s| needed(&function, value, s));
+                let expected: Vec<Value> = variables.iter().copied().filter(|&value| behind(value)).collect();
+                assert_eq!(live.live_out(block).collect::<Vec<_>>(), expected, "seed {seed}, {block}\n{function}");
+                for &value in &variables {
+                    assert_eq!(live.is_live_in(value, block), needed(&function, value, block));
+                    assert_eq!(live.is_live_out(value, block), behind(value));
                 }
-                let first: BTreeSet<Value> = live.live_before(&f, block, 0).into_iter().collect();
+                let first: BTreeSet<Value> = live.live_before(&function, block, 0).into_iter().collect();
                 assert!(live.live_in(block).all(|v| first.contains(&v)));
-                assert!(first.iter().all(|v| live.is_live_in(*v, block) || f.blocks[block].params.contains(v)));
+                assert!(first.iter().all(|v| live.is_live_in(*v, block) || function.blocks[block].params.contains(v)));
             }
         }
     }
 
     #[test]
     fn hundred_thousand_values_are_quick() {
-        let f = random_code(7, 18_000);
-        assert!(f.values.len() > 100_000, "{}", f.values.len());
-        let cfg = cfg(&f);
-        let live = liveness(&f, &cfg);
-        assert_eq!(live.live_in(f.entry()).count(), 0);
+        let function = random_code(7, 18_000);
+        assert!(function.values.len() > 100_000, "{}", function.values.len());
+        let graph = build_cfg(&function);
+        let live = compute_liveness(&function, &graph);
+        assert_eq!(live.live_in(function.entry_block()).count(), 0);
     }
 }

@@ -28,7 +28,7 @@ impl Step {
         match (self, other) {
             (Step::Unknown, _) | (_, Step::Unknown) => Step::Unknown,
             (Step::Pitch, _) | (_, Step::Pitch) => Step::Pitch,
-            (Step::By(a), Step::By(b)) => Step::By(a.wrapping_add(b)),
+            (Step::By(left), Step::By(right)) => Step::By(left.wrapping_add(right)),
         }
     }
 
@@ -54,25 +54,25 @@ pub struct LoopSteps(HashMap<Value, Step>);
 
 impl LoopSteps {
     /// Follows the values of an innermost loop.
-    pub fn follow(f: &Function, loops: &Loops, l: Loop) -> LoopSteps {
-        let data = loops.get(l);
+    pub fn follow_values(function: &Function, loops: &Loops, loop_id: Loop) -> LoopSteps {
+        let loop_data = loops.get(loop_id);
         let mut steps = LoopSteps(HashMap::new());
-        for &block in &data.blocks {
-            steps.0.extend(f.blocks[block].params.iter().map(|&param| (param, Step::Unknown)));
-            let results = f.blocks[block].insts.iter().flat_map(|&inst| &f.insts[inst].results);
+        for &block in &loop_data.blocks {
+            steps.0.extend(function.blocks[block].params.iter().map(|&param| (param, Step::Unknown)));
+            let results = function.blocks[block].insts.iter().flat_map(|&inst| &function.insts[inst].results);
             steps.0.extend(results.map(|&result| (result, Step::Unknown)));
         }
-        let latches = data.blocks.iter().flat_map(|&block| f.blocks[block].term.targets());
-        let mut latches = latches.filter(|to| to.block == data.header);
+        let latches = loop_data.blocks.iter().flat_map(|&block| function.blocks[block].terminator.targets());
+        let mut latches = latches.filter(|target| target.block == loop_data.header);
         if let (Some(again), None) = (latches.next(), latches.next()) {
-            for (&param, &passed) in f.blocks[data.header].params.iter().zip(&again.args) {
-                let step = steps.of_param(f, param, passed);
+            for (&param, &passed) in function.blocks[loop_data.header].params.iter().zip(&again.arguments) {
+                let step = steps.of_param(function, param, passed);
                 steps.0.insert(param, step);
             }
         }
-        for &inst in data.blocks.iter().flat_map(|&block| &f.blocks[block].insts) {
-            if let [result] = f.insts[inst].results[..] {
-                let step = steps.of_result(f, inst);
+        for &inst in loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts) {
+            if let [result] = function.insts[inst].results[..] {
+                let step = steps.of_result(function, inst);
                 steps.0.insert(result, step);
             }
         }
@@ -84,58 +84,68 @@ impl LoopSteps {
         self.0.get(&value).copied().unwrap_or(Step::By(0))
     }
 
-    fn of_param(&self, f: &Function, param: Value, passed: Value) -> Step {
+    fn of_param(&self, function: &Function, param: Value, passed: Value) -> Step {
         use crate::ir::ValueDef::Result;
-        let Result(inst, _) = f.values[passed].def else {
+        let Result(inst, _) = function.values[passed].definition else {
             return if passed == param { Step::By(0) } else { Step::Unknown };
         };
-        let (a, b) = match f.insts[inst].data {
-            InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } => (a, b),
+        let (left, right) = match function.insts[inst].data {
+            InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } => (left, right),
             InstData::PtrAdd { base, offset, .. } => (base, offset),
             _ => return Step::Unknown,
         };
-        let by = match (a == param, b == param) {
-            (true, false) => b,
-            (false, true) => a,
+        let by = match (left == param, right == param) {
+            (true, false) => right,
+            (false, true) => left,
             _ => return Step::Unknown,
         };
-        match (f.signed_constant(by), self.step_of(by)) {
+        match (function.signed_constant(by), self.step_of(by)) {
             (Some(by), _) => Step::By(by),
             (None, Step::By(0)) => Step::Pitch,
             _ => Step::Unknown,
         }
     }
 
-    fn of_result(&self, f: &Function, inst: Inst) -> Step {
-        let data = &f.insts[inst].data;
-        match *data {
-            InstData::Binary { op: BinaryOp::Add, args: [a, b], .. } => self.step_of(a).plus(self.step_of(b)),
-            InstData::PtrAdd { base, offset, .. } => self.step_of(base).plus(self.step_of(offset)),
-            InstData::Binary { op: BinaryOp::Sub, args: [a, b], .. } => self.step_of(a).plus(self.step_of(b).times(-1)),
-            InstData::Binary { op: BinaryOp::Mul, args: [a, b], .. } => match (self.step_of(a), self.step_of(b)) {
-                (Step::By(0), step) => self.scaled(f, step, a),
-                (step, Step::By(0)) => self.scaled(f, step, b),
-                _ => Step::Unknown,
-            },
-            InstData::Binary { op: BinaryOp::Shl, args: [a, b], .. } => match (f.signed_constant(b), self.step_of(b)) {
-                (Some(bits @ 0..=62), _) => self.step_of(a).times(1 << bits),
-                (None, Step::By(0)) => self.scaled(f, self.step_of(a), b),
-                _ => Step::Unknown,
-            },
-            InstData::Unary { op: UnaryOp::Sext | UnaryOp::Zext | UnaryOp::Trunc | UnaryOp::Freeze, arg, .. } => {
-                self.step_of(arg)
+    fn of_result(&self, function: &Function, inst: Inst) -> Step {
+        let inst_data = &function.insts[inst].data;
+        match *inst_data {
+            InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } => {
+                self.step_of(left).plus(self.step_of(right))
             }
+            InstData::PtrAdd { base, offset, .. } => self.step_of(base).plus(self.step_of(offset)),
+            InstData::Binary { opcode: BinaryOp::Sub, arguments: [left, right], .. } => {
+                self.step_of(left).plus(self.step_of(right).times(-1))
+            }
+            InstData::Binary { opcode: BinaryOp::Mul, arguments: [left, right], .. } => {
+                match (self.step_of(left), self.step_of(right)) {
+                    (Step::By(0), step) => self.scale_step(function, step, left),
+                    (step, Step::By(0)) => self.scale_step(function, step, right),
+                    _ => Step::Unknown,
+                }
+            }
+            InstData::Binary { opcode: BinaryOp::Shl, arguments: [left, right], .. } => {
+                match (function.signed_constant(right), self.step_of(right)) {
+                    (Some(bits @ 0..=62), _) => self.step_of(left).times(1 << bits),
+                    (None, Step::By(0)) => self.scale_step(function, self.step_of(left), right),
+                    _ => Step::Unknown,
+                }
+            }
+            InstData::Unary {
+                opcode: UnaryOp::Sext | UnaryOp::Zext | UnaryOp::Trunc | UnaryOp::Freeze,
+                argument,
+                ..
+            } => self.step_of(argument),
             _ => {
-                let mut stays = !matches!(data, InstData::Load { .. });
-                data.for_each_arg(|arg| stays &= self.step_of(arg) == Step::By(0));
+                let mut stays = !matches!(inst_data, InstData::Load { .. });
+                inst_data.for_each_arg(|argument| stays &= self.step_of(argument) == Step::By(0));
                 if stays { Step::By(0) } else { Step::Unknown }
             }
         }
     }
 
     /// The step of a product with what stays the same.
-    fn scaled(&self, f: &Function, step: Step, by: Value) -> Step {
-        match (step, f.signed_constant(by)) {
+    fn scale_step(&self, function: &Function, step: Step, by: Value) -> Step {
+        match (step, function.signed_constant(by)) {
             (Step::By(0), _) => Step::By(0),
             (step, Some(by)) => step.times(by),
             (Step::Unknown, None) => Step::Unknown,
@@ -147,9 +157,9 @@ impl LoopSteps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::cfg::cfg;
-    use crate::analysis::dominators::dominators;
-    use crate::analysis::loops::loops;
+    use crate::analysis::cfg::build_cfg;
+    use crate::analysis::dominators::compute_dominators;
+    use crate::analysis::loops::find_loops;
     use crate::ir::parse_module;
 
     /// The step of `v20` in a loop that counts `v6` up by one, and of which `v5` is an argument and `v9` is loaded.
@@ -160,14 +170,14 @@ mod tests {
              region r0 {{\n b0(v0: ptr.global, v5: i32):\n jump b1(0:i32)\n b1(v6: i32):\n v9: i32 = load v0 align 4\n \
              {computed}\n v7: i32 = add v6, 1\n v8: i1 = icmp.slt v7, v5\n br v8, b1(v7), b2\n b2:\n return\n }}\n}}\n"
         );
-        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let f = module.kernels[0].regions.values().next().unwrap();
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        let (l, _) = forest.iter().next().unwrap();
-        let steps = LoopSteps::follow(f, &forest, l);
-        let last = f.layout.iter().flat_map(|&block| &f.blocks[block].insts).nth_back(2).unwrap();
-        steps.step_of(f.insts[*last].results[0])
+        let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let function = module.kernels[0].regions.values().next().unwrap();
+        let graph = build_cfg(function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let (loop_id, _) = forest.iter().next().unwrap();
+        let steps = LoopSteps::follow_values(function, &forest, loop_id);
+        let last = function.layout.iter().flat_map(|&block| &function.blocks[block].insts).nth_back(2).unwrap();
+        steps.step_of(function.insts[*last].results[0])
     }
 
     #[test]

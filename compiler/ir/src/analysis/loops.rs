@@ -51,33 +51,33 @@ impl Loops {
     }
 
     /// A loop's data.
-    pub fn get(&self, l: Loop) -> &LoopData {
-        &self.loops[l]
+    pub fn get(&self, loop_id: Loop) -> &LoopData {
+        &self.loops[loop_id]
     }
 
     /// The innermost loop a block is in.
-    pub fn innermost(&self, block: Block) -> Option<Loop> {
+    pub fn innermost_loop(&self, block: Block) -> Option<Loop> {
         self.innermost[block]
     }
 
     /// How many loops a block is in.
-    pub fn depth(&self, block: Block) -> u32 {
-        self.innermost[block].map_or(0, |l| self.loops[l].depth)
+    pub fn loop_depth(&self, block: Block) -> u32 {
+        self.innermost[block].map_or(0, |loop_id| self.loops[loop_id].depth)
     }
 
     /// Whether a block is in this loop or one inside it.
-    pub fn contains(&self, l: Loop, block: Block) -> bool {
-        self.around(block).any(|m| m == l)
+    pub fn contains(&self, loop_id: Loop, block: Block) -> bool {
+        self.loops_around(block).any(|other_loop| other_loop == loop_id)
     }
 
     /// The loops a block is in, innermost first.
-    pub fn around(&self, block: Block) -> impl Iterator<Item = Loop> {
-        std::iter::successors(self.innermost[block], |&l| self.loops[l].parent)
+    pub fn loops_around(&self, block: Block) -> impl Iterator<Item = Loop> {
+        std::iter::successors(self.innermost[block], |&loop_id| self.loops[loop_id].parent)
     }
 
     /// The loop with this header.
     pub fn with_header(&self, block: Block) -> Option<Loop> {
-        self.innermost[block].filter(|&l| self.loops[l].header == block)
+        self.innermost[block].filter(|&loop_id| self.loops[loop_id].header == block)
     }
 
     /// Edges back in the order that do not lead to a dominator; none in reducible functions.
@@ -87,17 +87,17 @@ impl Loops {
 }
 
 /// Computes the loop forest.
-pub fn loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
+pub fn find_loops(graph: &Cfg, dominators: &Dominators) -> Loops {
     let mut irreducible = Vec::new();
     let mut latches_of: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &block in cfg.rpo() {
-        for &to in cfg.succs(block) {
-            if dominators.dominates(to, block) {
-                if latches_of[to].last() != Some(&block) {
-                    latches_of[to].push(block);
+    for &block in graph.reverse_post_order() {
+        for &target in graph.successors(block) {
+            if dominators.dominates(target, block) {
+                if latches_of[target].last() != Some(&block) {
+                    latches_of[target].push(block);
                 }
-            } else if cfg.rpo_number(to) <= cfg.rpo_number(block) {
-                irreducible.push((block, to));
+            } else if graph.rpo_number(target) <= graph.rpo_number(block) {
+                irreducible.push((block, target));
             }
         }
     }
@@ -105,19 +105,19 @@ pub fn loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
     let mut headers: Vec<Block> = Vec::new();
     let mut parents: Vec<Option<u32>> = Vec::new();
     let mut innermost: SecondaryMap<Block, Option<u32>> = SecondaryMap::new();
-    for &header in cfg.rpo().iter().rev() {
+    for &header in graph.reverse_post_order().iter().rev() {
         if latches_of[header].is_empty() {
             continue;
         }
         let this = headers.len() as u32;
         headers.push(header);
         parents.push(None);
-        let mut stack = latches_of[header].clone();
-        while let Some(block) = stack.pop() {
+        let mut worklist = latches_of[header].clone();
+        while let Some(block) = worklist.pop() {
             let Some(inner) = innermost[block] else {
                 innermost[block] = Some(this);
                 if block != header {
-                    stack.extend(cfg.preds(block).iter().filter(|&&p| cfg.is_reachable(p)));
+                    worklist.extend(graph.predecessors(block).iter().filter(|&&p| graph.is_reachable(p)));
                 }
                 continue;
             };
@@ -128,7 +128,7 @@ pub fn loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
             if outermost != this {
                 parents[outermost as usize] = Some(this);
                 let inner_header = headers[outermost as usize];
-                stack.extend(cfg.preds(inner_header).iter().filter(|&&p| cfg.is_reachable(p)));
+                worklist.extend(graph.predecessors(inner_header).iter().filter(|&&p| graph.is_reachable(p)));
             }
         }
         innermost[header] = Some(this);
@@ -148,16 +148,16 @@ pub fn loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
             exits: Vec::new(),
         });
     }
-    for &block in cfg.rpo() {
+    for &block in graph.reverse_post_order() {
         forest.innermost[block] = innermost[block].map(turned);
     }
-    for &block in cfg.rpo() {
-        let around: Vec<Loop> = forest.around(block).collect();
-        for l in around {
-            forest.loops[l].blocks.push(block);
-            for &to in cfg.succs(block) {
-                if !forest.contains(l, to) && forest.loops[l].exits.last() != Some(&(block, to)) {
-                    forest.loops[l].exits.push((block, to));
+    for &block in graph.reverse_post_order() {
+        let around: Vec<Loop> = forest.loops_around(block).collect();
+        for loop_id in around {
+            forest.loops[loop_id].blocks.push(block);
+            for &target in graph.successors(block) {
+                if !forest.contains(loop_id, target) && forest.loops[loop_id].exits.last() != Some(&(block, target)) {
+                    forest.loops[loop_id].exits.push((block, target));
                 }
             }
         }
@@ -167,8 +167,8 @@ pub fn loops(cfg: &Cfg, dominators: &Dominators) -> Loops {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cfg::cfg;
-    use super::super::dominators::dominators;
+    use super::super::cfg::build_cfg;
+    use super::super::dominators::compute_dominators;
     use super::super::testing::{random_graph, reaches_without};
     use super::*;
     use std::collections::BTreeSet;
@@ -177,65 +177,78 @@ mod tests {
     fn agree_with_the_definition_of_natural_loops() {
         let mut irreducible_seen = 0;
         for seed in 0..400 {
-            let f = random_graph(seed, 2 + (seed as usize % 19));
-            let cfg = cfg(&f);
-            let tree = dominators(&cfg);
-            let forest = loops(&cfg, &tree);
+            let function = random_graph(seed, 2 + (seed as usize % 19));
+            let graph = build_cfg(&function);
+            let dominators = compute_dominators(&graph);
+            let forest = find_loops(&graph, &dominators);
             let mut expected = Vec::new();
-            for &header in cfg.rpo() {
+            for &header in graph.reverse_post_order() {
                 let latches: BTreeSet<Block> =
-                    cfg.preds(header).iter().copied().filter(|&p| tree.dominates(header, p)).collect();
+                    graph.predecessors(header).iter().copied().filter(|&p| dominators.dominates(header, p)).collect();
                 if latches.is_empty() {
                     continue;
                 }
-                let reaches_latch = |b: Block| latches.iter().any(|&latch| reaches_without(&f, b, latch, Some(header)));
-                let body: BTreeSet<Block> =
-                    cfg.rpo().iter().copied().filter(|&b| b == header || reaches_latch(b)).collect();
+                let reaches_latch =
+                    |other: Block| latches.iter().any(|&latch| reaches_without(&function, other, latch, Some(header)));
+                let body: BTreeSet<Block> = graph
+                    .reverse_post_order()
+                    .iter()
+                    .copied()
+                    .filter(|&other| other == header || reaches_latch(other))
+                    .collect();
                 expected.push((header, latches, body));
             }
-            assert_eq!(forest.iter().count(), expected.len(), "seed {seed}\n{f}");
+            assert_eq!(forest.iter().count(), expected.len(), "seed {seed}\n{function}");
             for (header, latches, body) in &expected {
-                let l = forest.with_header(*header).unwrap();
-                let data = forest.get(l);
-                assert_eq!(data.header, *header);
-                assert_eq!(data.blocks[0], *header);
-                assert_eq!(data.blocks.iter().copied().collect::<BTreeSet<_>>(), *body, "seed {seed}\n{f}");
-                assert_eq!(data.latches.iter().copied().collect::<BTreeSet<_>>(), *latches);
+                let loop_id = forest.with_header(*header).unwrap();
+                let loop_data = forest.get(loop_id);
+                assert_eq!(loop_data.header, *header);
+                assert_eq!(loop_data.blocks[0], *header);
+                assert_eq!(loop_data.blocks.iter().copied().collect::<BTreeSet<_>>(), *body, "seed {seed}\n{function}");
+                assert_eq!(loop_data.latches.iter().copied().collect::<BTreeSet<_>>(), *latches);
                 let outer = expected.iter().filter(|(h, _, b)| h != header && b.contains(header));
-                assert_eq!(data.depth as usize, outer.clone().count() + 1);
+                assert_eq!(loop_data.depth as usize, outer.clone().count() + 1);
                 let parent = outer.min_by_key(|(_, _, b)| b.len());
-                assert_eq!(data.parent.map(|p| forest.get(p).header), parent.map(|(h, _, _)| *h));
-                for &b in body {
-                    for &to in cfg.succs(b) {
-                        assert_eq!(data.exits.contains(&(b, to)), !body.contains(&to));
+                assert_eq!(loop_data.parent.map(|p| forest.get(p).header), parent.map(|(h, _, _)| *h));
+                for &other in body {
+                    for &to in graph.successors(other) {
+                        assert_eq!(loop_data.exits.contains(&(other, to)), !body.contains(&to));
                     }
                 }
-                assert!(data.exits.iter().all(|(from, to)| body.contains(from) && !body.contains(to)));
+                assert!(loop_data.exits.iter().all(|(from, to)| body.contains(from) && !body.contains(to)));
             }
             // Reducible: without back edges nothing is cyclic.
-            let mut forward = f.clone();
-            for &block in &f.layout {
-                let mut term = f.blocks[block].term.clone();
-                if term.targets().iter().any(|to| tree.dominates(to.block, block)) {
-                    let keep: Vec<_> =
-                        term.targets().into_iter().filter(|to| !tree.dominates(to.block, block)).cloned().collect();
+            let mut forward = function.clone();
+            for &block in &function.layout {
+                let mut terminator = function.blocks[block].terminator.clone();
+                if terminator.targets().iter().any(|target| dominators.dominates(target.block, block)) {
+                    let keep: Vec<_> = terminator
+                        .targets()
+                        .into_iter()
+                        .filter(|target| !dominators.dominates(target.block, block))
+                        .cloned()
+                        .collect();
                     let mut keep = keep.into_iter();
-                    term = match (keep.next(), keep.next()) {
+                    terminator = match (keep.next(), keep.next()) {
                         (None, _) => crate::ir::Terminator::Return,
-                        (Some(to), None) => crate::ir::Terminator::Jump(to),
+                        (Some(target), None) => crate::ir::Terminator::Jump(target),
                         (Some(a), Some(b)) => crate::ir::Terminator::Branch {
-                            cond: f.values.keys().next().unwrap(),
+                            condition: function.values.keys().next().unwrap(),
                             then_to: a,
                             else_to: b,
                         },
                     };
                 }
-                forward.blocks[block].term = term;
+                forward.blocks[block].terminator = terminator;
             }
-            let cyclic = cfg.rpo().iter().any(|&b| {
-                forward.blocks[b].term.targets().iter().any(|to| reaches_without(&forward, to.block, b, None))
+            let cyclic = graph.reverse_post_order().iter().any(|&other| {
+                forward.blocks[other]
+                    .terminator
+                    .targets()
+                    .iter()
+                    .any(|target| reaches_without(&forward, target.block, other, None))
             });
-            assert_eq!(!forest.irreducible_edges().is_empty(), cyclic, "seed {seed}\n{f}");
+            assert_eq!(!forest.irreducible_edges().is_empty(), cyclic, "seed {seed}\n{function}");
             irreducible_seen += usize::from(cyclic);
         }
         assert!((20..380).contains(&irreducible_seen));

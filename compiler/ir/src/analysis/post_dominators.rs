@@ -8,7 +8,7 @@
 //! Source: Cooper, Harvey & Kennedy 2001, as for dominators.
 
 use super::cfg::Cfg;
-use super::dominators::{immediate_dominators, spans};
+use super::dominators::{compute_preorder_spans, immediate_dominators};
 use crate::ir::Block;
 use cranelift_entity::SecondaryMap;
 
@@ -24,32 +24,32 @@ pub struct PostDominators {
 
 impl PostDominators {
     /// The immediate post-dominator; `None` where it is the function's end.
-    pub fn ipdom(&self, block: Block) -> Option<Block> {
+    pub fn immediate_post_dominator(&self, block: Block) -> Option<Block> {
         match self.number[block] {
             0 => None,
-            n => self.block(self.ipdom[n as usize]),
+            n => self.block_of_node(self.ipdom[n as usize]),
         }
     }
 
-    fn block(&self, node: u32) -> Option<Block> {
+    fn block_of_node(&self, node: u32) -> Option<Block> {
         Some(self.order[node.checked_sub(1)? as usize])
     }
 
-    /// Whether every path from `b` to the end goes through `a` (`a` may be `b`). False where one of them
+    /// Whether every path from `other` to the end goes through `block` (`block` may be `other`). False where one of them
     /// cannot be reached from the entry.
-    pub fn post_dominates(&self, a: Block, b: Block) -> bool {
-        let (a, b) = (self.number[a], self.number[b]);
-        if a == 0 || b == 0 {
+    pub fn post_dominates(&self, block: Block, other: Block) -> bool {
+        let (left, right) = (self.number[block], self.number[other]);
+        if left == 0 || right == 0 {
             return false;
         }
-        let (first, last) = self.span[a as usize];
-        (first..=last).contains(&self.span[b as usize].0)
+        let (first, last) = self.span[left as usize];
+        (first..=last).contains(&self.span[right as usize].0)
     }
 }
 
 /// Computes the post-dominators of a function's blocks.
-pub fn post_dominators(cfg: &Cfg) -> PostDominators {
-    let ends = ends(cfg);
+pub fn post_dominators(graph: &Cfg) -> PostDominators {
+    let ends = find_path_ends(graph);
     // Depth-first from the end against the edges; block numbers here count from 1.
     let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
     let mut order = Vec::new();
@@ -60,12 +60,12 @@ pub fn post_dominators(cfg: &Cfg) -> PostDominators {
             stack.push((end, 0));
         }
         while let Some((block, next)) = stack.last_mut() {
-            match cfg.preds(*block).get(*next) {
-                Some(&pred) => {
+            match graph.predecessors(*block).get(*next) {
+                Some(&predecessor) => {
                     *next += 1;
-                    if number[pred] == 0 && cfg.is_reachable(pred) {
-                        number[pred] = 1;
-                        stack.push((pred, 0));
+                    if number[predecessor] == 0 && graph.is_reachable(predecessor) {
+                        number[predecessor] = 1;
+                        stack.push((predecessor, 0));
                     }
                 }
                 None => {
@@ -76,8 +76,8 @@ pub fn post_dominators(cfg: &Cfg) -> PostDominators {
         }
     }
     order.reverse();
-    for (i, &block) in order.iter().enumerate() {
-        number[block] = i as u32 + 1;
+    for (index, &block) in order.iter().enumerate() {
+        number[block] = index as u32 + 1;
     }
     let mut is_end: SecondaryMap<Block, bool> = SecondaryMap::new();
     ends.iter().for_each(|&end| is_end[end] = true);
@@ -86,30 +86,30 @@ pub fn post_dominators(cfg: &Cfg) -> PostDominators {
         if is_end[block] {
             each(0);
         }
-        cfg.succs(block).iter().for_each(|&succ| each(number[succ]));
+        graph.successors(block).iter().for_each(|&successor| each(number[successor]));
     });
-    PostDominators { order, span: spans(&ipdom), ipdom, number }
+    PostDominators { order, span: compute_preorder_spans(&ipdom), ipdom, number }
 }
 
 /// The blocks at which paths end.
-fn ends(cfg: &Cfg) -> Vec<Block> {
+fn find_path_ends(graph: &Cfg) -> Vec<Block> {
     let mut reaches: SecondaryMap<Block, bool> = SecondaryMap::new();
     let mut ends = Vec::new();
     let mut mark = |end: Block, reaches: &mut SecondaryMap<Block, bool>| {
         ends.push(end);
-        let mut stack = vec![end];
-        while let Some(block) = stack.pop() {
-            if cfg.is_reachable(block) && !std::mem::replace(&mut reaches[block], true) {
-                stack.extend(cfg.preds(block));
+        let mut worklist = vec![end];
+        while let Some(block) = worklist.pop() {
+            if graph.is_reachable(block) && !std::mem::replace(&mut reaches[block], true) {
+                worklist.extend(graph.predecessors(block));
             }
         }
     };
-    for &block in cfg.rpo() {
-        if cfg.succs(block).is_empty() {
+    for &block in graph.reverse_post_order() {
+        if graph.successors(block).is_empty() {
             mark(block, &mut reaches);
         }
     }
-    for &block in cfg.rpo().iter().rev() {
+    for &block in graph.reverse_post_order().iter().rev() {
         if !reaches[block] {
             mark(block, &mut reaches);
         }
@@ -119,22 +119,22 @@ fn ends(cfg: &Cfg) -> Vec<Block> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cfg::cfg;
+    use super::super::cfg::build_cfg;
     use super::super::testing::random_graph;
     use super::*;
 
     #[test]
     fn agree_with_removal_of_each_block() {
         for seed in 0..400 {
-            let f = random_graph(seed, 2 + (seed as usize % 23));
-            let cfg = cfg(&f);
-            let tree = post_dominators(&cfg);
-            let ends = ends(&cfg);
-            // Whether a path leads from `b` to an end without `a`.
-            let escapes = |b: Block, a: Block| {
-                let mut seen = vec![a];
-                let mut stack = vec![b];
-                while let Some(block) = stack.pop() {
+            let function = random_graph(seed, 2 + (seed as usize % 23));
+            let graph = build_cfg(&function);
+            let tree = post_dominators(&graph);
+            let ends = find_path_ends(&graph);
+            // Whether a path leads from `other` to an end without `first`.
+            let escapes = |other: Block, first: Block| {
+                let mut seen = vec![first];
+                let mut worklist = vec![other];
+                while let Some(block) = worklist.pop() {
                     if seen.contains(&block) {
                         continue;
                     }
@@ -142,23 +142,28 @@ mod tests {
                     if ends.contains(&block) {
                         return true;
                     }
-                    stack.extend(cfg.succs(block));
+                    worklist.extend(graph.successors(block));
                 }
                 false
             };
-            for &a in cfg.rpo() {
-                for &b in cfg.rpo() {
-                    assert_eq!(tree.post_dominates(a, b), !escapes(b, a), "seed {seed}: {a} under {b}\n{f}");
+            for &first in graph.reverse_post_order() {
+                for &other in graph.reverse_post_order() {
+                    assert_eq!(
+                        tree.post_dominates(first, other),
+                        !escapes(other, first),
+                        "seed {seed}: {first} under {other}\n{function}"
+                    );
                 }
-                if let Some(next) = tree.ipdom(a) {
-                    assert!(next != a && tree.post_dominates(next, a));
-                    for &c in cfg.rpo() {
-                        let between = c != a && tree.post_dominates(c, a);
-                        assert!(!between || tree.post_dominates(c, next), "seed {seed}: {next} is not next to {a}");
+                if let Some(next) = tree.immediate_post_dominator(first) {
+                    assert!(next != first && tree.post_dominates(next, first));
+                    for &c in graph.reverse_post_order() {
+                        let between = c != first && tree.post_dominates(c, first);
+                        assert!(!between || tree.post_dominates(c, next), "seed {seed}: {next} is not next to {first}");
                     }
                 } else {
-                    let others = cfg.rpo().iter().filter(|&&c| c != a && tree.post_dominates(c, a));
-                    assert_eq!(others.count(), 0, "seed {seed}: {a}");
+                    let others =
+                        graph.reverse_post_order().iter().filter(|&&c| c != first && tree.post_dominates(c, first));
+                    assert_eq!(others.count(), 0, "seed {seed}: {first}");
                 }
             }
         }

@@ -9,9 +9,9 @@
 //! Source: Moll 2021, sections 8.6 (uniform predicates) and 9.1; masks are reset where a block
 //! post-dominates its immediate dominator, as in Karrenberg & Hack 2012, section 3.1.
 
-use super::cfg::{Cfg, cfg, graph};
-use super::dominators::{Dominators, dominators};
-use super::loops::{Loop, LoopData, Loops, loops};
+use super::cfg::{Cfg, build_cfg, build_graph};
+use super::dominators::{Dominators, compute_dominators};
+use super::loops::{Loop, LoopData, Loops, find_loops};
 use super::post_dominators::{PostDominators, post_dominators};
 use crate::ir::{Block, Function};
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -34,22 +34,28 @@ pub struct Iterations {
 impl Iterations {
     /// Computes post-dominators within an iteration.
     pub fn new(edges: &Cfg, loops: &Loops) -> Iterations {
-        let mut inner: Vec<(Block, Block)> = Vec::with_capacity(2 * edges.rpo().len());
-        for &block in edges.rpo() {
-            let succs = edges.succs(block).iter().copied();
-            let Some(l) = loops.innermost(block) else {
-                inner.extend(succs.map(|to| (block, to)));
+        let mut inner: Vec<(Block, Block)> = Vec::with_capacity(2 * edges.reverse_post_order().len());
+        for &block in edges.reverse_post_order() {
+            let successors = edges.successors(block).iter().copied();
+            let Some(loop_id) = loops.innermost_loop(block) else {
+                inner.extend(successors.map(|target| (block, target)));
                 continue;
             };
-            let LoopData { header, parent, exits, .. } = loops.get(l);
-            let stays = |&to: &Block| to != *header && loops.contains(l, to);
-            inner.extend(succs.filter(stays).map(|to| (block, to)));
-            if edges.succs(block).contains(header) {
+            let LoopData { header, parent, exits, .. } = loops.get(loop_id);
+            let stays = |&target: &Block| target != *header && loops.contains(loop_id, target);
+            inner.extend(successors.filter(stays).map(|target| (block, target)));
+            if edges.successors(block).contains(header) {
                 let next = |&exit: &Block| parent.is_none_or(|p| loops.contains(p, exit));
                 inner.extend(exits.iter().map(|&(_, exit)| exit).filter(next).map(|exit| (block, exit)));
             }
         }
-        Iterations { ends: post_dominators(&graph(edges.block_count(), edges.rpo().first().copied(), &inner)) }
+        Iterations {
+            ends: post_dominators(&build_graph(
+                edges.block_count(),
+                edges.reverse_post_order().first().copied(),
+                &inner,
+            )),
+        }
     }
 }
 
@@ -61,11 +67,11 @@ thread_local! {
 
 /// A function's control flow as it is.
 pub struct ControlFlow {
-    /// Edges.
+    /// The edges between its blocks.
     pub cfg: Cfg,
-    /// Dominators.
+    /// The dominators of its blocks.
     pub dominators: Dominators,
-    /// Loops.
+    /// The loops that its blocks form.
     pub loops: Loops,
     /// Post-dominators within an iteration.
     pub iterations: Iterations,
@@ -73,18 +79,18 @@ pub struct ControlFlow {
 
 impl ControlFlow {
     /// Analyses the control flow of a function.
-    pub fn of(f: &Function) -> ControlFlow {
+    pub fn analyze_function(function: &Function) -> ControlFlow {
         #[cfg(test)]
         ANALYSED.set(ANALYSED.get() + 1);
-        let cfg = cfg(f);
-        let dominators = dominators(&cfg);
-        let loops = loops(&cfg, &dominators);
-        let iterations = Iterations::new(&cfg, &loops);
-        ControlFlow { cfg, dominators, loops, iterations }
+        let graph = build_cfg(function);
+        let dominators = compute_dominators(&graph);
+        let loops = find_loops(&graph, &dominators);
+        let iterations = Iterations::new(&graph, &loops);
+        ControlFlow { cfg: graph, dominators, loops, iterations }
     }
 
     /// What [`Graph`] is asked where these branches are divergent.
-    pub fn graph<'a>(&'a self, divergent: &'a EntitySet<Block>) -> Graph<'a> {
+    pub fn with_divergent<'a>(&'a self, divergent: &'a EntitySet<Block>) -> Graph<'a> {
         let ControlFlow { cfg, dominators, loops, iterations } = self;
         Graph { cfg, dominators, loops, iterations, divergent }
     }
@@ -92,11 +98,11 @@ impl ControlFlow {
 
 /// What the analysis looks at.
 pub struct Graph<'a> {
-    /// Edges.
+    /// The edges between its blocks.
     pub cfg: &'a Cfg,
-    /// Dominators.
+    /// The dominators of its blocks.
     pub dominators: &'a Dominators,
-    /// Loops.
+    /// The loops that its blocks form.
     pub loops: &'a Loops,
     /// Post-dominators within an iteration.
     pub iterations: &'a Iterations,
@@ -106,29 +112,29 @@ pub struct Graph<'a> {
 
 impl Graph<'_> {
     /// The lanes of each block of the function.
-    pub fn lanes(&self) -> SecondaryMap<Block, Lanes> {
+    pub fn lanes_of_blocks(&self) -> SecondaryMap<Block, Lanes> {
         let mut lanes = SecondaryMap::with_capacity(self.cfg.block_count());
-        self.lanes_of(self.cfg.rpo(), &mut lanes);
+        self.lanes_of(self.cfg.reverse_post_order(), &mut lanes);
         lanes
     }
 
     /// Writes the lanes of each block of a loop, among those that are in its header.
-    pub fn lanes_in(&self, l: Loop, lanes: &mut SecondaryMap<Block, Lanes>) {
-        self.lanes_of(&self.loops.get(l).blocks, lanes);
+    pub fn lanes_in(&self, loop_id: Loop, lanes: &mut SecondaryMap<Block, Lanes>) {
+        self.lanes_of(&self.loops.get(loop_id).blocks, lanes);
     }
 
     /// The block before `block` that runs for the same lanes, if the graph tells of one.
     pub fn same_as(&self, block: Block) -> Option<Block> {
-        let before = self.dominators.idom(block)?;
-        if let Some(l) = self.loops.with_header(block) {
-            let outside = |p: &Block| !self.loops.contains(l, *p);
-            return self.cfg.preds(block).iter().copied().find(outside);
+        let before = self.dominators.immediate_dominator(block)?;
+        if let Some(loop_id) = self.loops.with_header(block) {
+            let outside = |p: &Block| !self.loops.contains(loop_id, *p);
+            return self.cfg.predecessors(block).iter().copied().find(outside);
         }
-        let left = self.loops.around(before).take_while(|&l| !self.loops.contains(l, block)).last();
-        if let Some(l) = left {
+        let left = self.loops.loops_around(before).take_while(|&loop_id| !self.loops.contains(loop_id, block)).last();
+        if let Some(loop_id) = left {
             // All lanes in the loop leave it together, so whoever was in its header comes here.
-            let header = self.loops.get(l).header;
-            let inside = self.cfg.preds(block).iter().all(|&p| self.loops.contains(l, p));
+            let header = self.loops.get(loop_id).header;
+            let inside = self.cfg.predecessors(block).iter().all(|&p| self.loops.contains(loop_id, p));
             return (inside || self.iterations.ends.post_dominates(block, header)).then_some(header);
         }
         self.iterations.ends.post_dominates(block, before).then_some(before)
@@ -137,8 +143,8 @@ impl Graph<'_> {
     /// The block from which all lanes come that run a block, if a uniform branch of the same loop is the only way there:
     /// who runs both runs both together. Such a branch stays one: what it leads to lies right behind it.
     pub fn only_way_in(&self, block: Block) -> Option<Block> {
-        let &[before] = self.cfg.preds(block) else { return None };
-        let same_loop = self.loops.innermost(before) == self.loops.innermost(block);
+        let &[before] = self.cfg.predecessors(block) else { return None };
+        let same_loop = self.loops.innermost_loop(before) == self.loops.innermost_loop(block);
         (same_loop && !self.divergent.contains(before)).then_some(before)
     }
 
@@ -151,7 +157,7 @@ impl Graph<'_> {
                 None if let Some(before) = self.only_way_in(block) => lanes[before],
                 None => {
                     let uniform = |&p: &Block| lanes[p] == Lanes::All && !self.divergent.contains(p);
-                    let all = self.cfg.preds(block).iter().all(uniform);
+                    let all = self.cfg.predecessors(block).iter().all(uniform);
                     if all { Lanes::All } else { Lanes::Of(block) }
                 }
             };

@@ -24,56 +24,62 @@ pub const CYCLE: u64 = 4;
 const MOST_CARRIED: usize = 12;
 
 /// Whether no loop lies in this one.
-pub fn is_innermost(loops: &Loops, l: Loop) -> bool {
-    loops.get(l).blocks.iter().all(|&block| loops.innermost(block) == Some(l))
+pub fn is_innermost(loops: &Loops, loop_id: Loop) -> bool {
+    loops.get(loop_id).blocks.iter().all(|&block| loops.innermost_loop(block) == Some(loop_id))
 }
 
 /// The cycles that a round of an innermost loop waits for the one before: in a gang, whose values have these shapes, or for
 /// one work-item.
-pub fn cycles(f: &Function, loops: &Loops, l: Loop, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
-    let data = loops.get(l);
-    let params = &f.blocks[data.header].params;
+pub fn recurrence_cycles(
+    function: &Function,
+    loops: &Loops,
+    loop_id: Loop,
+    shapes: Option<&SecondaryMap<Value, Shape>>,
+) -> u64 {
+    let loop_data = loops.get(loop_id);
+    let params = &function.blocks[loop_data.header].params;
     if params.len() > MOST_CARRIED {
         return 0;
     }
-    let chains: Vec<Vec<Option<u64>>> = params.iter().map(|&from| chains(f, loops, l, shapes, from)).collect();
+    let chains: Vec<Vec<Option<u64>>> =
+        params.iter().map(|&from| longest_chains(function, loops, loop_id, shapes, from)).collect();
     let of = |from: usize, to: usize| chains[from][to];
     let own = (0..params.len()).filter_map(|param| of(param, param));
-    let turns = (0..params.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
-    let turns = turns.filter_map(|(a, b)| Some((of(a, b)? + of(b, a)?) / 2));
+    let turns = (0..params.len()).flat_map(|left| (0..left).map(move |right| (left, right)));
+    let turns = turns.filter_map(|(left, right)| Some((of(left, right)? + of(right, left)?) / 2));
     own.chain(turns).max().unwrap_or(0)
 }
 
 /// The longest chain from a parameter of the header to what the latch passes for each of them.
-fn chains(
-    f: &Function,
+fn longest_chains(
+    function: &Function,
     loops: &Loops,
-    l: Loop,
+    loop_id: Loop,
     shapes: Option<&SecondaryMap<Value, Shape>>,
     from: Value,
 ) -> Vec<Option<u64>> {
-    let data = loops.get(l);
+    let loop_data = loops.get(loop_id);
     let mut far: HashMap<Value, u64> = HashMap::from([(from, 0)]);
-    let mut around: Vec<Option<u64>> = vec![None; f.blocks[data.header].params.len()];
-    for &block in &data.blocks {
-        for &inst in &f.blocks[block].insts {
+    let mut around: Vec<Option<u64>> = vec![None; function.blocks[loop_data.header].params.len()];
+    for &block in &loop_data.blocks {
+        for &inst in &function.blocks[block].insts {
             let mut before: Option<u64> = None;
-            f.insts[inst].data.for_each_arg(|arg| before = before.max(far.get(&arg).copied()));
+            function.insts[inst].data.for_each_arg(|argument| before = before.max(far.get(&argument).copied()));
             let Some(before) = before else { continue };
-            let behind = before + latency(f, inst, shapes);
-            far.extend(f.insts[inst].results.iter().map(|&result| (result, behind)));
+            let behind = before + operation_latency(function, inst, shapes);
+            far.extend(function.insts[inst].results.iter().map(|&result| (result, behind)));
         }
-        for to in f.blocks[block].term.targets() {
-            for (index, arg) in to.args.iter().enumerate() {
-                let Some(&behind) = far.get(arg) else { continue };
-                if to.block == data.header {
+        for target in function.blocks[block].terminator.targets() {
+            for (index, argument) in target.arguments.iter().enumerate() {
+                let Some(&behind) = far.get(argument) else { continue };
+                if target.block == loop_data.header {
                     around[index] = around[index].max(Some(behind));
-                } else if loops.contains(l, to.block) {
-                    let param = f.blocks[to.block].params[index];
+                } else if loops.contains(loop_id, target.block) {
+                    let param = function.blocks[target.block].params[index];
                     // Lanes that come another way are put in by a select.
                     let differs = shapes.is_some_and(|shapes| shapes[param].is_varying());
                     let behind = behind + u64::from(differs);
-                    far.entry(param).and_modify(|old| *old = behind.max(*old)).or_insert(behind);
+                    far.entry(param).and_modify(|previous| *previous = behind.max(*previous)).or_insert(behind);
                 }
             }
         }
@@ -83,44 +89,51 @@ fn chains(
 
 /// What lanes of a gang hold of their own while they are in an innermost loop: carried around it, or used in it and
 /// computed before.
-pub fn held(f: &Function, loops: &Loops, l: Loop, shapes: &SecondaryMap<Value, Shape>) -> Vec<Type> {
-    let data = loops.get(l);
+pub fn types_held_in_loop(
+    function: &Function,
+    loops: &Loops,
+    loop_id: Loop,
+    shapes: &SecondaryMap<Value, Shape>,
+) -> Vec<Type> {
+    let loop_data = loops.get(loop_id);
     let mut inside: HashSet<Value> = HashSet::new();
-    for &block in &data.blocks {
-        inside.extend(f.blocks[block].params.iter().copied());
-        inside.extend(f.blocks[block].insts.iter().flat_map(|&inst| f.insts[inst].results.iter().copied()));
+    for &block in &loop_data.blocks {
+        inside.extend(function.blocks[block].params.iter().copied());
+        inside
+            .extend(function.blocks[block].insts.iter().flat_map(|&inst| function.insts[inst].results.iter().copied()));
     }
-    let mut seen = EntitySet::new();
+    let mut visited = EntitySet::new();
     let mut found = Vec::new();
-    let mut hold = |v: Value| {
-        if shapes[v].is_varying() && seen.insert(v) {
-            found.push(f.ty(v));
+    let mut hold = |value: Value| {
+        if shapes[value].is_varying() && visited.insert(value) {
+            found.push(function.ty(value));
         }
     };
-    f.blocks[data.header].params.iter().for_each(|&param| hold(param));
-    let outside = |v: Value| !inside.contains(&v) && !matches!(f.values[v].def, ValueDef::Const(_));
-    for &block in &data.blocks {
-        let mut uses = |v: Value| {
-            if outside(v) {
-                hold(v)
+    function.blocks[loop_data.header].params.iter().for_each(|&param| hold(param));
+    let outside =
+        |value: Value| !inside.contains(&value) && !matches!(function.values[value].definition, ValueDef::Const(_));
+    for &block in &loop_data.blocks {
+        let mut uses = |value: Value| {
+            if outside(value) {
+                hold(value)
             }
         };
-        f.blocks[block].insts.iter().for_each(|&inst| f.insts[inst].data.for_each_arg(&mut uses));
-        f.blocks[block].term.for_each_arg(&mut uses);
+        function.blocks[block].insts.iter().for_each(|&inst| function.insts[inst].data.for_each_arg(&mut uses));
+        function.blocks[block].terminator.for_each_arg(&mut uses);
     }
     found
 }
 
 /// Cycles from an instruction's operands to its result: on vectors where lanes differ.
-pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
+pub(super) fn operation_latency(function: &Function, inst: Inst, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
     use BinaryOp::{Add, And, Ashr, Fadd, Fdiv, Fmax, Fmin, Fmul, Frem, Fsub, Lshr, Mul, Or, Sdiv, Shl, Srem};
     use BinaryOp::{Powered, QuotientEstimate, Sub, Udiv, Urem, Xor};
-    let node = &f.insts[inst];
+    let node = &function.insts[inst];
     let Some(&result) = node.results.first() else { return 0 };
-    let (ty, wide) = (f.ty(result), shapes.is_some_and(|shapes| shapes[result].is_varying()));
+    let (ty, wide) = (function.ty(result), shapes.is_some_and(|shapes| shapes[result].is_varying()));
     let double = ty.bits() > 32;
     match &node.data {
-        InstData::Binary { op, .. } => match op {
+        InstData::Binary { opcode, .. } => match opcode {
             Add | Sub | And | Or | Xor | Shl | Lshr | Ashr => 1,
             Mul if !wide => 3,
             Mul => match ty.bits() {
@@ -136,12 +149,12 @@ pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Val
             Udiv | Sdiv | Urem | Srem => 25,
             _ => 2,
         },
-        InstData::Ternary { op: TernaryOp::Fma | TernaryOp::FmulAdd, .. } => 4,
-        InstData::Ternary { op: TernaryOp::Scaled, .. } => 10,
+        InstData::Ternary { opcode: TernaryOp::Fma | TernaryOp::FmulAdd, .. } => 4,
+        InstData::Ternary { opcode: TernaryOp::Scaled, .. } => 10,
         InstData::Ternary { .. } => 1,
         InstData::Icmp { .. } => 1 + 2 * u64::from(wide),
         InstData::Fcmp { .. } => 3,
-        InstData::Unary { op, .. } => match op {
+        InstData::Unary { opcode, .. } => match opcode {
             UnaryOp::Sqrt if double => 24,
             UnaryOp::Sqrt => 16,
             UnaryOp::Rsqrt => 20,
@@ -162,10 +175,10 @@ pub(super) fn latency(f: &Function, inst: Inst, shapes: Option<&SecondaryMap<Val
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::cfg::cfg;
-    use crate::analysis::divergence::{Facts, divergence};
-    use crate::analysis::dominators::dominators;
-    use crate::analysis::loops::loops;
+    use crate::analysis::cfg::build_cfg;
+    use crate::analysis::divergence::{Facts, analyze_divergence};
+    use crate::analysis::dominators::compute_dominators;
+    use crate::analysis::loops::find_loops;
     use crate::ir::parse_module;
 
     /// The cycles of the loop in a kernel for a gang and for a work-item, and what lanes hold around it.
@@ -178,15 +191,19 @@ mod tests {
              jump b1(0:i32, v5, v6)\n b1(v7: i32, v8: i32, v9: i32):\n{round} v20: i32 = add v7, 1\n \
              v21: i1 = icmp.slt v20, v1\n br v21, b1(v20, {passed}), b2\n b2:\n return\n }}\n}}\n"
         );
-        let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let (kernel, facts) = (&module.kernels[0], Facts::new(&module, &module.kernels[0], 16));
-        let f = kernel.regions.values().next().unwrap();
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        let shapes = divergence(f, &facts, &graph, &forest).shapes;
-        let (l, _) = forest.iter().next().unwrap();
-        assert!(is_innermost(&forest, l));
-        (cycles(f, &forest, l, Some(&shapes)), cycles(f, &forest, l, None), held(f, &forest, l, &shapes).len())
+        let function = kernel.regions.values().next().unwrap();
+        let graph = build_cfg(function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let shapes = analyze_divergence(function, &facts, &graph, &forest).shapes;
+        let (loop_id, _) = forest.iter().next().unwrap();
+        assert!(is_innermost(&forest, loop_id));
+        (
+            recurrence_cycles(function, &forest, loop_id, Some(&shapes)),
+            recurrence_cycles(function, &forest, loop_id, None),
+            types_held_in_loop(function, &forest, loop_id, &shapes).len(),
+        )
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! the rules of [`simplify`](crate::simplify), then the targets that their block may choose with it.
 //! Source: Wegman & Zadeck 1991 (constants and reached blocks together).
 
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::ir::{Block, BlockCall, Function, InstData, InstNode, Terminator, TernaryOp, Value, ValueDef};
 use crate::simplify::{Found, Operands, evaluate_constants, find_simpler};
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -20,7 +20,7 @@ pub enum Fact {
     Never,
     /// These bits, for all work-items.
     Always(u128),
-    /// Any.
+    /// It may be any value.
     Varies,
 }
 
@@ -53,85 +53,85 @@ pub struct Constants {
 }
 
 /// The constants of a function, given what is known of single instructions' results beforehand.
-pub fn sccp(body: &Function, known: impl Fn(&InstData) -> Option<u128>) -> Constants {
-    let mut found = Constants { values: SecondaryMap::new(), reached: EntitySet::new() };
-    for (value, data) in body.values.iter() {
-        if let ValueDef::Const(bits) = data.def {
-            found.values[value] = Fact::Always(bits);
+pub fn find_constants(body: &Function, known: impl Fn(&InstData) -> Option<u128>) -> Constants {
+    let mut constants = Constants { values: SecondaryMap::new(), reached: EntitySet::new() };
+    for (value, value_data) in body.values.iter() {
+        if let ValueDef::Const(bits) = value_data.definition {
+            constants.values[value] = Fact::Always(bits);
         }
     }
-    found.reached.insert(body.entry());
-    for &param in &body.blocks[body.entry()].params {
-        found.values[param] = Fact::Varies;
+    constants.reached.insert(body.entry_block());
+    for &param in &body.blocks[body.entry_block()].params {
+        constants.values[param] = Fact::Varies;
     }
-    let graph = cfg(body);
+    let graph = build_cfg(body);
     let mut changed = true;
     while std::mem::take(&mut changed) {
-        for &block in graph.rpo() {
-            changed |= found.visit(body, block, &known);
+        for &block in graph.reverse_post_order() {
+            changed |= constants.visit_block(body, block, &known);
         }
     }
-    found
+    constants
 }
 
 impl Constants {
     /// Where a choice leads that is a constant.
     pub fn only_target<'f>(&self, body: &'f Function, block: Block) -> Option<&'f BlockCall> {
-        let term = &body.blocks[block].term;
-        let Fact::Always(bits) = self.values[term.selector()?] else { return None };
-        match term {
+        let terminator = &body.blocks[block].terminator;
+        let Fact::Always(bits) = self.values[terminator.selector()?] else { return None };
+        match terminator {
             Terminator::Branch { then_to, else_to, .. } => Some(if bits != 0 { then_to } else { else_to }),
             Terminator::Switch { cases, default, .. } => {
-                Some(cases.iter().find(|(case, _)| *case == bits).map_or(default, |(_, to)| to))
+                Some(cases.iter().find(|(case, _)| *case == bits).map_or(default, |(_, target)| target))
             }
             _ => None,
         }
     }
 
     /// Takes a block into account; whether that tells anything new.
-    fn visit(&mut self, body: &Function, block: Block, known: impl Fn(&InstData) -> Option<u128>) -> bool {
+    fn visit_block(&mut self, body: &Function, block: Block, known: impl Fn(&InstData) -> Option<u128>) -> bool {
         if !self.reached.contains(block) {
             return false;
         }
         let mut changed = false;
         for &inst in &body.blocks[block].insts {
             let node = &body.insts[inst];
-            let fact = known(&node.data).map_or_else(|| self.result(body, node), Fact::Always);
+            let fact = known(&node.data).map_or_else(|| self.fact_of_result(body, node), Fact::Always);
             for &result in &node.results {
-                changed |= self.learn(result, fact);
+                changed |= self.learn_fact(result, fact);
             }
         }
         let only = self.only_target(body, block);
-        let undecided = body.blocks[block].term.selector().is_some_and(|by| self.values[by] == Fact::Never);
+        let undecided = body.blocks[block].terminator.selector().is_some_and(|by| self.values[by] == Fact::Never);
         if undecided {
             return changed;
         }
-        for to in body.blocks[block].term.targets() {
-            if only.is_some_and(|only| !std::ptr::eq(only, to)) {
+        for target in body.blocks[block].terminator.targets() {
+            if only.is_some_and(|only| !std::ptr::eq(only, target)) {
                 continue;
             }
-            changed |= self.reached.insert(to.block);
-            for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
-                changed |= self.learn(param, self.values[arg]);
+            changed |= self.reached.insert(target.block);
+            for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+                changed |= self.learn_fact(param, self.values[argument]);
             }
         }
         changed
     }
 
-    fn learn(&mut self, value: Value, fact: Fact) -> bool {
+    fn learn_fact(&mut self, value: Value, fact: Fact) -> bool {
         let met = self.values[value].meet(fact);
         std::mem::replace(&mut self.values[value], met) != met
     }
 
     /// What is known of an instruction's results.
-    fn result(&self, body: &Function, node: &InstNode) -> Fact {
+    fn fact_of_result(&self, body: &Function, node: &InstNode) -> Fact {
         let fact = |value: Value| self.values[value];
-        if let InstData::Ternary { op: TernaryOp::Select, args: [by, a, b], .. } = node.data {
+        if let InstData::Ternary { opcode: TernaryOp::Select, arguments: [by, left, right], .. } = node.data {
             return match fact(by) {
                 Fact::Never => Fact::Never,
-                Fact::Always(0) => fact(b),
-                Fact::Always(_) => fact(a),
-                Fact::Varies => fact(a).meet(fact(b)),
+                Fact::Always(0) => fact(right),
+                Fact::Always(_) => fact(left),
+                Fact::Varies => fact(left).meet(fact(right)),
             };
         }
         let [result] = node.results[..] else { return Fact::Varies };

@@ -68,8 +68,10 @@ impl Shape {
     /// What is known of a value that has either shape.
     pub fn join(self, other: Shape) -> Shape {
         match (self, other) {
-            (Shape::Strided { stride: a, align: m }, Shape::Strided { stride: b, align: n }) if a == b => {
-                Shape::Strided { stride: a, align: m.min(n) }
+            (Shape::Strided { stride: left, align: m }, Shape::Strided { stride: right, align: n })
+                if left == right =>
+            {
+                Shape::Strided { stride: left, align: m.min(n) }
             }
             _ => Shape::Varying,
         }
@@ -77,12 +79,12 @@ impl Shape {
 }
 
 impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Shape::Varying => f.write_str("varying"),
-            Shape::Strided { stride: 0, align } => write!(f, "uniform({align})"),
-            Shape::Strided { stride: 1, align } => write!(f, "contiguous({align})"),
-            Shape::Strided { stride, align } => write!(f, "strided({stride}, {align})"),
+            Shape::Varying => formatter.write_str("varying"),
+            Shape::Strided { stride: 0, align } => write!(formatter, "uniform({align})"),
+            Shape::Strided { stride: 1, align } => write!(formatter, "contiguous({align})"),
+            Shape::Strided { stride, align } => write!(formatter, "strided({stride}, {align})"),
         }
     }
 }

@@ -19,7 +19,7 @@
 //! ```
 
 use super::cfg::Cfg;
-use super::dominators::dominators;
+use super::dominators::compute_dominators;
 use super::loops::Loops;
 use crate::ir::{Block, Function, InstData, IntCc, Terminator, UnaryOp, Value, ValueDef};
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -44,27 +44,32 @@ pub struct Spread {
 const MATCHES: u64 = 8;
 
 /// How long switches spread work-items; none: there are no long ones.
-pub fn find_shares(f: &Function, graph: &Cfg, loops: &Loops, divergent: &EntitySet<Block>) -> Option<Spread> {
-    let is_long = |&block: &Block| f.blocks[block].term.targets().len() >= MANY_TARGETS;
-    spread_work_items(f, graph, loops, select_branches(graph, divergent, is_long), split_evenly)
+pub fn find_shares(function: &Function, graph: &Cfg, loops: &Loops, divergent: &EntitySet<Block>) -> Option<Spread> {
+    let is_long = |&block: &Block| function.blocks[block].terminator.targets().len() >= MANY_TARGETS;
+    spread_work_items(function, graph, loops, select_branches(graph, divergent, is_long), split_evenly)
 }
 
 /// How all divergent branches spread work-items, if each target of a branch is as likely as the others; none: there are
 /// no such branches.
-pub fn find_shares_of_arms(f: &Function, graph: &Cfg, loops: &Loops, divergent: &EntitySet<Block>) -> Option<Spread> {
-    spread_work_items(f, graph, loops, select_branches(graph, divergent, |_| true), split_evenly)
+pub fn find_shares_of_arms(
+    function: &Function,
+    graph: &Cfg,
+    loops: &Loops,
+    divergent: &EntitySet<Block>,
+) -> Option<Spread> {
+    spread_work_items(function, graph, loops, select_branches(graph, divergent, |_| true), split_evenly)
 }
 
 /// How divergent branches spread work-items that ask whether what was loaded equals a value which is not a constant; none:
 /// there are no such branches.
 pub fn find_shares_of_matches(
-    f: &Function,
+    function: &Function,
     graph: &Cfg,
     loops: &Loops,
     divergent: &EntitySet<Block>,
 ) -> Option<Spread> {
-    let asks = |&block: &Block| find_match(f, block).is_some();
-    spread_work_items(f, graph, loops, select_branches(graph, divergent, asks), split_by_match)
+    let asks = |&block: &Block| find_match(function, block).is_some();
+    spread_work_items(function, graph, loops, select_branches(graph, divergent, asks), split_by_match)
 }
 
 /// Of so many work-items, each of which runs a block with a probability of `share` in [`WHOLE`], the probability in
@@ -77,22 +82,24 @@ pub fn probability_of_any(share: u64, work_items: u32) -> u64 {
 /// The divergent branches that are wanted, by their blocks.
 fn select_branches(graph: &Cfg, divergent: &EntitySet<Block>, is_wanted: impl Fn(&Block) -> bool) -> EntitySet<Block> {
     let mut branches = EntitySet::new();
-    for &block in graph.rpo().iter().filter(|&&block| divergent.contains(block)).filter(|block| is_wanted(block)) {
+    for &block in
+        graph.reverse_post_order().iter().filter(|&&block| divergent.contains(block)).filter(|block| is_wanted(block))
+    {
         branches.insert(block);
     }
     branches
 }
 
 /// Each target of a branch gets as much of a share as the others.
-fn split_evenly(f: &Function, block: Block, share: u64) -> Vec<u64> {
-    let targets = f.blocks[block].term.targets().len();
+fn split_evenly(function: &Function, block: Block, share: u64) -> Vec<u64> {
+    let targets = function.blocks[block].terminator.targets().len();
     vec![share.div_ceil(targets as u64); targets]
 }
 
 /// The target where a value was found gets the part of a share that finds it.
-fn split_by_match(f: &Function, block: Block, share: u64) -> Vec<u64> {
+fn split_by_match(function: &Function, block: Block, share: u64) -> Vec<u64> {
     let found = share.div_ceil(MATCHES);
-    match find_match(f, block) {
+    match find_match(function, block) {
         Some(IntCc::Eq) => vec![found, share - found],
         _ => vec![share - found, found],
     }
@@ -100,19 +107,25 @@ fn split_by_match(f: &Function, block: Block, share: u64) -> Vec<u64> {
 
 /// How a branch compares an integer that was loaded with a value which is not a constant: for equality or inequality, if
 /// it does.
-fn find_match(f: &Function, block: Block) -> Option<IntCc> {
-    let Terminator::Branch { cond, .. } = f.blocks[block].term else { return None };
-    let ValueDef::Result(inst, _) = f.values[cond].def else { return None };
-    let InstData::Icmp { cc: cc @ (IntCc::Eq | IntCc::Ne), args } = f.insts[inst].data else { return None };
-    let is_constant = |&arg: &Value| matches!(f.values[arg].def, ValueDef::Const(_));
-    (args.iter().any(|&arg| is_loaded(f, arg)) && !args.iter().any(is_constant)).then_some(cc)
+fn find_match(function: &Function, block: Block) -> Option<IntCc> {
+    let Terminator::Branch { condition, .. } = function.blocks[block].terminator else { return None };
+    let ValueDef::Result(inst, _) = function.values[condition].definition else { return None };
+    let InstData::Icmp { comparison: comparison @ (IntCc::Eq | IntCc::Ne), arguments } = function.insts[inst].data
+    else {
+        return None;
+    };
+    let is_constant = |&argument: &Value| matches!(function.values[argument].definition, ValueDef::Const(_));
+    (arguments.iter().any(|&argument| is_loaded(function, argument)) && !arguments.iter().any(is_constant))
+        .then_some(comparison)
 }
 
 /// Whether a value is what was loaded, extended or not.
-fn is_loaded(f: &Function, mut value: Value) -> bool {
-    while let ValueDef::Result(inst, _) = f.values[value].def {
-        match f.insts[inst].data {
-            InstData::Unary { op: UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze, arg, .. } => value = arg,
+fn is_loaded(function: &Function, mut value: Value) -> bool {
+    while let ValueDef::Result(inst, _) = function.values[value].definition {
+        match function.insts[inst].data {
+            InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze, argument, .. } => {
+                value = argument
+            }
             InstData::Load { .. } => return true,
             _ => return false,
         }
@@ -122,7 +135,7 @@ fn is_loaded(f: &Function, mut value: Value) -> bool {
 
 /// How these branches spread work-items, of which each splits its share among its targets; none: there are no branches.
 fn spread_work_items(
-    f: &Function,
+    function: &Function,
     graph: &Cfg,
     loops: &Loops,
     branches: EntitySet<Block>,
@@ -131,38 +144,42 @@ fn spread_work_items(
     if branches.is_empty() {
         return None;
     }
-    let tree = dominators(graph);
+    let dominators = compute_dominators(graph);
     let mut shares: SecondaryMap<Block, u64> = SecondaryMap::new();
-    for &block in graph.rpo() {
+    for &block in graph.reverse_post_order() {
         // Until here, what came along the edges.
-        let here = tree.idom(block).map_or(WHOLE, |above| shares[block].min(shares[above]));
+        let here = dominators.immediate_dominator(block).map_or(WHOLE, |above| shares[block].min(shares[above]));
         shares[block] = here;
         if branches.contains(block) {
-            for (to, each) in f.blocks[block].term.targets().into_iter().zip(split(f, block, here)) {
-                shares[to.block] += leaving(loops, &shares, block, to.block).unwrap_or(each);
+            for (target, each) in
+                function.blocks[block].terminator.targets().into_iter().zip(split(function, block, here))
+            {
+                shares[target.block] += share_leaving(loops, &shares, block, target.block).unwrap_or(each);
             }
             continue;
         }
-        for &to in
-            graph.succs(block).iter().filter(|&&to| loops.with_header(to).is_none_or(|l| !loops.contains(l, block)))
+        for &to in graph
+            .successors(block)
+            .iter()
+            .filter(|&&to| loops.with_header(to).is_none_or(|loop_id| !loops.contains(loop_id, block)))
         {
-            shares[to] += leaving(loops, &shares, block, to).unwrap_or(here);
+            shares[to] += share_leaving(loops, &shares, block, to).unwrap_or(here);
         }
     }
     Some(Spread { branches, shares })
 }
 
 /// The share of those that entered the outermost loop that an edge leaves, if it leaves one.
-fn leaving(loops: &Loops, shares: &SecondaryMap<Block, u64>, from: Block, to: Block) -> Option<u64> {
-    let left = loops.around(from).take_while(|&l| !loops.contains(l, to)).last()?;
+fn share_leaving(loops: &Loops, shares: &SecondaryMap<Block, u64>, source: Block, target: Block) -> Option<u64> {
+    let left = loops.loops_around(source).take_while(|&loop_id| !loops.contains(loop_id, target)).last()?;
     Some(shares[loops.get(left).header])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::cfg::cfg;
-    use crate::analysis::loops::loops;
+    use crate::analysis::cfg::build_cfg;
+    use crate::analysis::loops::find_loops;
     use crate::ir::parse_module;
 
     /// The shares of a switch over the id with so many cases in a loop, of which every `runs`-th ends with a break: of the
@@ -172,26 +189,30 @@ mod tests {
             "kernel \"k\" {\n args 4\n param \"n\" value \"int\" size 4 align 4 offset 0\n input value(0, 0): i32\n \
              region r0 {\n b0(v0: i32):\n jump b1(0:i32)\n b1(v1: i32):\n",
         );
-        let targets: Vec<String> = (0..cases).map(|i| format!("{i}: b{}", 10 + i)).collect();
+        let targets: Vec<String> = (0..cases).map(|index| format!("{index}: b{}", 10 + index)).collect();
         text += &format!(" switch v1 [{}] default b2\n", targets.join(", "));
-        for i in 0..cases {
-            let ends = i % runs == runs - 1 || i == cases - 1;
-            text += &format!(" b{}:\n jump b{}\n", 10 + i, if ends { 2 } else { 11 + i });
+        for index in 0..cases {
+            let ends = index % runs == runs - 1 || index == cases - 1;
+            text += &format!(" b{}:\n jump b{}\n", 10 + index, if ends { 2 } else { 11 + index });
         }
         text += " b2:\n v2: i32 = add v1, 1\n v3: i1 = icmp.slt v2, v0\n br v3, b1(v2), b3\n b3:\n return\n }\n}\n";
         let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let f = &module.kernels[0].regions[crate::ir::Region::from_u32(0)];
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
+        let function = &module.kernels[0].regions[crate::ir::Region::from_u32(0)];
+        let graph = build_cfg(function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         let mut branches = EntitySet::new();
-        let switch = f.layout.iter().find(|&&block| matches!(f.blocks[block].term, Terminator::Switch { .. }));
+        let switch = function
+            .layout
+            .iter()
+            .find(|&&block| matches!(function.blocks[block].terminator, Terminator::Switch { .. }));
         if divergent {
             branches.insert(*switch.expect("the kernel has one"));
         }
-        let Spread { shares, .. } = find_shares(f, &graph, &forest, &branches)?;
-        let Terminator::Switch { cases, .. } = &f.blocks[*switch?].term else { return None };
-        let last = f.layout.iter().find(|&&block| matches!(f.blocks[block].term, Terminator::Return));
-        Some((cases.iter().map(|(_, to)| shares[to.block]).collect(), shares[*last?]))
+        let Spread { shares, .. } = find_shares(function, &graph, &forest, &branches)?;
+        let Terminator::Switch { cases, .. } = &function.blocks[*switch?].terminator else { return None };
+        let last =
+            function.layout.iter().find(|&&block| matches!(function.blocks[block].terminator, Terminator::Return));
+        Some((cases.iter().map(|(_, target)| shares[target.block]).collect(), shares[*last?]))
     }
 
     #[test]
@@ -225,13 +246,13 @@ mod tests {
              v3: i1 = icmp.{comparison} v2, {with}\n br v3, b1, b2\n b1:\n return\n b2:\n return\n }}\n}}\n"
         );
         let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let f = &module.kernels[0].regions[crate::ir::Region::from_u32(0)];
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
+        let function = &module.kernels[0].regions[crate::ir::Region::from_u32(0)];
+        let graph = build_cfg(function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         let mut branches = EntitySet::new();
-        branches.insert(f.entry());
-        let Spread { shares, .. } = find_shares_of_matches(f, &graph, &forest, &branches)?;
-        let targets = f.blocks[f.entry()].term.targets();
+        branches.insert(function.entry_block());
+        let Spread { shares, .. } = find_shares_of_matches(function, &graph, &forest, &branches)?;
+        let targets = function.blocks[function.entry_block()].terminator.targets();
         Some([shares[targets[0].block], shares[targets[1].block]])
     }
 

@@ -1,11 +1,11 @@
 //! Random control-flow graphs and naive searches for the analyses' tests.
 
-use super::cfg::cfg;
-use super::dominators::dominators;
-use super::loops::loops;
+use super::cfg::build_cfg;
+use super::dominators::compute_dominators;
+use super::loops::find_loops;
 use crate::ir::{BinaryOp, Block, BlockCall, Function, InstData, Terminator, Value};
 use crate::testing::Random;
-use crate::transform::normalize::normalize;
+use crate::transform::normalize::normalize_function;
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::types::Type;
 
@@ -13,17 +13,17 @@ use lockstep_protocol::types::Type;
 pub(crate) fn graph(text: &str) -> (Function, Vec<&str>) {
     let lines: Vec<Vec<&str>> = text.split(';').map(|line| line.split_whitespace().collect()).collect();
     let names: Vec<&str> = lines.iter().map(|line| line[0]).collect();
-    let mut f = Function::new();
+    let mut function = Function::new();
     for _ in &lines {
-        f.add_block();
+        function.add_block();
     }
-    let value = f.constant(Type::I32, 0);
-    for (i, line) in lines.iter().enumerate() {
+    let value = function.constant(Type::I32, 0);
+    for (index, line) in lines.iter().enumerate() {
         let to = |name: &str| {
-            let at = names.iter().position(|n| *n == name).unwrap();
-            BlockCall { block: Block::from_u32(at as u32), args: vec![] }
+            let position = names.iter().position(|n| *n == name).unwrap();
+            BlockCall { block: Block::from_u32(position as u32), arguments: vec![] }
         };
-        f.blocks[Block::from_u32(i as u32)].term = match &line[1..] {
+        function.blocks[Block::from_u32(index as u32)].terminator = match &line[1..] {
             [] => Terminator::Return,
             [one] => Terminator::Jump(to(one)),
             [cases @ .., last] => {
@@ -32,69 +32,70 @@ pub(crate) fn graph(text: &str) -> (Function, Vec<&str>) {
             }
         };
     }
-    (f, names)
+    (function, names)
 }
 
 /// A function of a switch, over its parameter, of so many cases that each fall into the next one, and that parameter.
 pub(crate) fn fall_through_switch(cases: usize) -> (Function, Value) {
-    let names: Vec<String> = (0..cases).map(|i| format!("c{i}")).collect();
-    let falls = (1..cases).map(|i| format!("; c{} c{i}", i - 1)).collect::<String>();
+    let names: Vec<String> = (0..cases).map(|index| format!("c{index}")).collect();
+    let falls = (1..cases).map(|index| format!("; c{} c{index}", index - 1)).collect::<String>();
     let text = format!("switch {} end{falls}; c{} end; end", names.join(" "), cases - 1);
-    let (mut f, _) = graph(&text);
-    let entry = f.entry();
-    let over = f.add_param(entry, Type::I32);
-    if let Terminator::Switch { value, .. } = &mut f.blocks[entry].term {
+    let (mut function, _) = graph(&text);
+    let entry = function.entry_block();
+    let over = function.add_param(entry, Type::I32);
+    if let Terminator::Switch { value, .. } = &mut function.blocks[entry].terminator {
         *value = over;
     }
-    (f, over)
+    (function, over)
 }
 
 /// A random graph without cycles.
 pub(crate) fn random_dag(seed: u64, count: usize) -> Function {
     let mut random = Random::new(seed);
-    let mut f = Function::new();
+    let mut function = Function::new();
     for _ in 0..count {
-        f.add_block();
+        function.add_block();
     }
-    let cond = f.constant(Type::BOOL, 1);
-    for i in 0..count - 1 {
+    let condition = function.constant(Type::BOOL, 1);
+    for index in 0..count - 1 {
         let mut to = || {
-            let at = i + 1 + random.below((count - 1 - i).min(4));
-            BlockCall { block: Block::from_u32(at as u32), args: vec![] }
+            let position = index + 1 + random.below((count - 1 - index).min(4));
+            BlockCall { block: Block::from_u32(position as u32), arguments: vec![] }
         };
         let (a, b) = (to(), to());
-        f.blocks[Block::from_u32(i as u32)].term = match random.below(3) {
+        function.blocks[Block::from_u32(index as u32)].terminator = match random.below(3) {
             0 => Terminator::Jump(a),
-            _ => Terminator::Branch { cond, then_to: a, else_to: b },
+            _ => Terminator::Branch { condition, then_to: a, else_to: b },
         };
     }
-    f.blocks[Block::from_u32(count as u32 - 1)].term = Terminator::Return;
-    f
+    function.blocks[Block::from_u32(count as u32 - 1)].terminator = Terminator::Return;
+    function
 }
 
 /// A random graph in normal form in which every loop has an exit.
 pub(crate) fn random_reducible(seed: u64, count: usize) -> Function {
     let mut random = Random::new(seed);
     loop {
-        let mut f = random_dag(random.bits(), count);
-        let tree = dominators(&cfg(&f));
-        for &block in &f.layout.clone()[1..] {
+        let mut function = random_dag(random.next_bits(), count);
+        let dominators = compute_dominators(&build_cfg(&function));
+        for &block in &function.layout.clone()[1..] {
             if random.percent(35) {
-                let above: Vec<Block> = f.layout[1..].iter().copied().filter(|&h| tree.dominates(h, block)).collect();
-                let Terminator::Jump(to) = f.blocks[block].term.clone() else { continue };
+                let above: Vec<Block> =
+                    function.layout[1..].iter().copied().filter(|&h| dominators.dominates(h, block)).collect();
+                let Terminator::Jump(target) = function.blocks[block].terminator.clone() else { continue };
                 if above.is_empty() {
                     continue;
                 }
-                let back = BlockCall { block: random.pick(&above), args: vec![] };
-                let cond = f.constant(Type::BOOL, 1);
-                f.blocks[block].term = Terminator::Branch { cond, then_to: back, else_to: to };
+                let back = BlockCall { block: random.pick(&above), arguments: vec![] };
+                let condition = function.constant(Type::BOOL, 1);
+                function.blocks[block].terminator = Terminator::Branch { condition, then_to: back, else_to: target };
             }
         }
-        let cfg = cfg(&f);
-        let forest = loops(&cfg, &dominators(&cfg));
+        let graph = build_cfg(&function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         if forest.irreducible_edges().is_empty() {
-            normalize(&mut f);
-            return f;
+            normalize_function(&mut function);
+            return function;
         }
     }
 }
@@ -102,38 +103,38 @@ pub(crate) fn random_reducible(seed: u64, count: usize) -> Function {
 /// A function of `count` blocks with random jumps, any of them possibly unreachable or endless.
 pub(crate) fn random_graph(seed: u64, count: usize) -> Function {
     let mut random = Random::new(seed);
-    let mut f = Function::new();
+    let mut function = Function::new();
     for _ in 0..count {
-        f.add_block();
+        function.add_block();
     }
-    let cond = f.constant(Type::BOOL, 1);
-    let value = f.constant(Type::I32, 1);
-    for block in f.layout.clone() {
+    let condition = function.constant(Type::BOOL, 1);
+    let value = function.constant(Type::I32, 1);
+    for block in function.layout.clone() {
         // The entry has no predecessor.
-        let mut target = || BlockCall { block: Block::from_u32(1 + random.below(count - 1) as u32), args: vec![] };
+        let mut target = || BlockCall { block: Block::from_u32(1 + random.below(count - 1) as u32), arguments: vec![] };
         let (a, b, c) = (target(), target(), target());
-        f.blocks[block].term = match random.below(8) {
+        function.blocks[block].terminator = match random.below(8) {
             0 => Terminator::Return,
             1..=3 => Terminator::Jump(a),
             4 => Terminator::Switch { value, cases: vec![(0, a), (1, b)], default: c },
-            _ => Terminator::Branch { cond, then_to: a, else_to: b },
+            _ => Terminator::Branch { condition, then_to: a, else_to: b },
         };
     }
-    f
+    function
 }
 
-/// Whether a path leads from `from` to `to` that does not touch `without`.
-pub(crate) fn reaches_without(f: &Function, from: Block, to: Block, without: Option<Block>) -> bool {
-    let mut seen = vec![false; f.blocks.len()];
-    let mut stack = vec![from];
-    while let Some(block) = stack.pop() {
+/// Whether a path leads from `source` to `target` that does not touch `without`.
+pub(crate) fn reaches_without(function: &Function, source: Block, to: Block, without: Option<Block>) -> bool {
+    let mut seen = vec![false; function.blocks.len()];
+    let mut worklist = vec![source];
+    while let Some(block) = worklist.pop() {
         if Some(block) == without || std::mem::replace(&mut seen[block.as_u32() as usize], true) {
             continue;
         }
         if block == to {
             return true;
         }
-        stack.extend(f.blocks[block].term.targets().iter().map(|to| to.block));
+        worklist.extend(function.blocks[block].terminator.targets().iter().map(|target| target.block));
     }
     false
 }
@@ -141,45 +142,47 @@ pub(crate) fn reaches_without(f: &Function, from: Block, to: Block, without: Opt
 /// A valid function over a random graph: each block has parameters and sums of values that dominate it.
 /// Blocks that nothing reaches are left out.
 pub(crate) fn random_code(seed: u64, count: usize) -> Function {
-    let mut f = random_graph(seed, count);
-    let graph = cfg(&f);
-    let tree = dominators(&graph);
-    f.layout.retain(|&b| graph.is_reachable(b));
+    let mut function = random_graph(seed, count);
+    let graph = build_cfg(&function);
+    let dominators = compute_dominators(&graph);
+    function.layout.retain(|&other| graph.is_reachable(other));
     let mut random = Random::new(seed ^ 0xabcd);
-    for block in f.layout.clone() {
-        if block != f.entry() {
+    for block in function.layout.clone() {
+        if block != function.entry_block() {
             for _ in 0..random.below(3) {
-                f.add_param(block, Type::I32);
+                function.add_param(block, Type::I32);
             }
         }
     }
-    let zero = f.constant(Type::I32, 0);
+    let zero = function.constant(Type::I32, 0);
     let mut visible: SecondaryMap<Block, Vec<Value>> = SecondaryMap::new();
-    for &block in graph.rpo() {
-        let mut values = match tree.idom(block) {
+    for &block in graph.reverse_post_order() {
+        let mut values = match dominators.immediate_dominator(block) {
             // A sample of what is visible keeps large functions small.
-            Some(idom) => visible[idom].iter().rev().step_by(1 + count / 64).copied().collect(),
+            Some(immediate_dominator) => {
+                visible[immediate_dominator].iter().rev().step_by(1 + count / 64).copied().collect()
+            }
             None => vec![zero],
         };
-        values.extend(&f.blocks[block].params);
+        values.extend(&function.blocks[block].params);
         for _ in 0..8 + random.below(6) {
             let mut pick = || values.get(random.below(values.len().max(1))).copied().unwrap_or(zero);
-            let data = InstData::Binary {
-                op: BinaryOp::Add,
+            let inst_data = InstData::Binary {
+                opcode: BinaryOp::Add,
                 flags: Default::default(),
-                fmf: Default::default(),
-                args: [pick(), pick()],
+                fast_math: Default::default(),
+                arguments: [pick(), pick()],
             };
-            let inst = f.append(block, data, &[Type::I32], Default::default());
-            values.push(f.result(inst));
+            let inst = function.append_inst(block, inst_data, &[Type::I32], Default::default());
+            values.push(function.single_result(inst));
         }
-        let mut term = f.blocks[block].term.clone();
-        for to in term.targets_mut() {
-            let params = f.blocks[to.block].params.len();
-            to.args = (0..params).map(|_| values[random.below(values.len())]).collect();
+        let mut terminator = function.blocks[block].terminator.clone();
+        for target in terminator.targets_mut() {
+            let params = function.blocks[target.block].params.len();
+            target.arguments = (0..params).map(|_| values[random.below(values.len())]).collect();
         }
-        f.blocks[block].term = term;
+        function.blocks[block].terminator = terminator;
         visible[block] = values;
     }
-    f
+    function
 }

@@ -8,16 +8,16 @@
 //! either dimension; one look at every access.
 //! Source: DESIGN decision 8.
 
-use super::cfg::cfg;
-use super::divergence::{Divergence, Facts, divergence};
-use super::dominators::dominators;
-use super::lines::{Line, lines};
-use super::loops::loops;
+use super::cfg::build_cfg;
+use super::divergence::{Divergence, Facts, analyze_divergence};
+use super::dominators::compute_dominators;
+use super::loops::find_loops;
+use super::no_wrap_stride::{NoWrapStride, find_no_wrap_strides};
 use crate::ir::{Function, InstData, Kernel, Module, Query, Value};
 use crate::plan::access_lowering::is_plain;
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::layout::Layout;
-use lockstep_protocol::outline::TraversalOrder;
+use lockstep_protocol::program_metadata::TraversalOrder;
 use lockstep_protocol::types::Type;
 
 /// Instructions of kernels that are looked at.
@@ -35,7 +35,7 @@ pub fn find_order(module: &Module, kernel: &Kernel) -> TraversalOrder {
     if body.insts.len() > MOST_INSTS_BY_COLUMNS {
         return TraversalOrder::Rows;
     }
-    match Orders::of(module, kernel) {
+    match Orders::of_kernel(module, kernel) {
         Some(Orders { rows: true, columns: true }) if body.layout.len() == 1 && body.insts.len() <= MOST_INSTS => {
             TraversalOrder::Both
         }
@@ -54,26 +54,29 @@ struct Orders {
 
 impl Orders {
     /// None of kernels with several regions, and of those that do not ask for both places.
-    fn of(module: &Module, kernel: &Kernel) -> Option<Orders> {
+    fn of_kernel(module: &Module, kernel: &Kernel) -> Option<Orders> {
         let mut regions = kernel.regions.values();
         let (Some(body), None) = (regions.next(), regions.next()) else { return None };
-        let asks = |dim: u8| {
+        let asks = |dimension: u8| {
             let mut data = body.insts.values().map(|node| &node.data);
-            data.any(|data| matches!(data, InstData::Query { query: Query::GlobalId, dim: of } if *of == dim))
+            data.any(|inst_data| matches!(inst_data, InstData::Query { query: Query::GlobalId, dimension: of } if *of == dimension))
         };
         if !asks(0) || !asks(1) {
             return None;
         }
-        let [rows, columns] = [Layout::X, Layout::Y].map(|layout| Along::of(module, kernel, body, layout));
+        let [rows, columns] = [Layout::X, Layout::Y].map(|layout| Along::of_region(module, kernel, body, layout));
         let accesses = || {
             body.insts.values().filter_map(|node| match &node.data {
-                InstData::Load { ptr, .. } => Some((*ptr, body.ty(*node.results.first()?), node.results.len())),
-                InstData::Store { ptr, args, .. } => Some((*ptr, body.ty(*args.first()?), args.len())),
+                InstData::Load { pointer, .. } => Some((*pointer, body.ty(*node.results.first()?), node.results.len())),
+                InstData::Store { pointer, arguments, .. } => {
+                    Some((*pointer, body.ty(*arguments.first()?), arguments.len()))
+                }
                 _ => None,
             })
         };
         let only = |one: &Along, other: &Along| {
-            accesses().any(|(ptr, ty, count)| one.is_plain(ptr, ty, count) && other.stride(ptr).is_none())
+            accesses()
+                .any(|(pointer, ty, count)| one.is_plain(pointer, ty, count) && other.stride_of(pointer).is_none())
         };
         Some(Orders { rows: only(&rows, &columns), columns: only(&columns, &rows) })
     }
@@ -82,24 +85,24 @@ impl Orders {
 /// How addresses differ between lanes along a dimension.
 struct Along {
     found: Divergence,
-    lines: SecondaryMap<Value, Option<Line>>,
+    lines: SecondaryMap<Value, Option<NoWrapStride>>,
 }
 
 impl Along {
-    fn of(module: &Module, kernel: &Kernel, body: &Function, layout: Layout) -> Along {
+    fn of_region(module: &Module, kernel: &Kernel, body: &Function, layout: Layout) -> Along {
         let facts = Facts::new(module, kernel, LANES).laid_out(layout).of_kernel(kernel);
-        let graph = cfg(body);
-        let found = divergence(body, &facts, &graph, &loops(&graph, &dominators(&graph)));
-        let lines = lines(body, graph.rpo(), &found.shapes, LANES);
-        Along { found, lines }
+        let graph = build_cfg(body);
+        let divergence = analyze_divergence(body, &facts, &graph, &find_loops(&graph, &compute_dominators(&graph)));
+        let lines = find_no_wrap_strides(body, graph.reverse_post_order(), &divergence.shapes, LANES);
+        Along { found: divergence, lines }
     }
 
-    fn stride(&self, ptr: Value) -> Option<i64> {
-        self.found.shape(ptr).stride().or(self.lines[ptr].as_ref().map(|line| line.stride))
+    fn stride_of(&self, pointer: Value) -> Option<i64> {
+        self.found.shape(pointer).stride().or(self.lines[pointer].as_ref().map(|no_wrap_stride| no_wrap_stride.stride))
     }
 
-    fn is_plain(&self, ptr: Value, ty: Type, count: usize) -> bool {
-        self.stride(ptr).is_some_and(|stride| is_plain(stride, ty, count))
+    fn is_plain(&self, pointer: Value, ty: Type, count: usize) -> bool {
+        self.stride_of(pointer).is_some_and(|stride| is_plain(stride, ty, count))
     }
 }
 
@@ -107,7 +110,7 @@ impl Along {
 mod tests {
     use super::*;
     use crate::ir::parse_module;
-    use lockstep_protocol::outline::TraversalOrder;
+    use lockstep_protocol::program_metadata::TraversalOrder;
 
     /// The order of a kernel that stores what it loads, at indices computed of the ids along both dimensions (`v3`
     /// and `v4`) and of a number (`v5`).

@@ -8,7 +8,7 @@ use half::f16;
 use lockstep_protocol::types::Type;
 
 /// A float as binary64, exactly.
-pub(super) fn widen(ty: Type, bits: u128) -> f64 {
+pub(super) fn to_binary64(ty: Type, bits: u128) -> f64 {
     match ty {
         Type::F16 => f16::from_bits(bits as u16).to_f64(),
         Type::F32 => f64::from(f32::from_bits(bits as u32)),
@@ -17,7 +17,7 @@ pub(super) fn widen(ty: Type, bits: u128) -> f64 {
 }
 
 /// A binary64 rounded to a type.
-pub(super) fn narrow(ty: Type, x: f64) -> u128 {
+pub(super) fn from_binary64(ty: Type, x: f64) -> u128 {
     match ty {
         Type::F16 => f16::from_f32(to_odd(x)).to_bits().into(),
         Type::F32 => (x as f32).to_bits().into(),
@@ -58,46 +58,46 @@ macro_rules! in_type {
 }
 
 /// The result's bits; `None` for operations on integers.
-pub fn evaluate_binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Option<u128> {
+pub fn evaluate_binary(opcode: BinaryOp, ty: Type, left: u128, right: u128) -> Option<u128> {
     let sign = 1u128 << (ty.bits() - 1);
-    Some(match op {
-        BinaryOp::Fadd => in_type!(ty, [a, b], a + b),
-        BinaryOp::Fsub => in_type!(ty, [a, b], a - b),
-        BinaryOp::Fmul => in_type!(ty, [a, b], a * b),
-        BinaryOp::Fdiv | BinaryOp::QuotientEstimate => in_type!(ty, [a, b], a / b),
-        BinaryOp::Frem => in_type!(ty, [a, b], a % b),
-        BinaryOp::Fmin => in_type!(ty, [a, b], a.min(b)),
-        BinaryOp::Fmax => in_type!(ty, [a, b], a.max(b)),
-        BinaryOp::Copysign => (a & !sign) | (b & sign),
-        BinaryOp::Powered => powered(f64::from_bits(a as u64), f64::from_bits(b as u64)).to_bits().into(),
+    Some(match opcode {
+        BinaryOp::Fadd => in_type!(ty, [left, right], left + right),
+        BinaryOp::Fsub => in_type!(ty, [left, right], left - right),
+        BinaryOp::Fmul => in_type!(ty, [left, right], left * right),
+        BinaryOp::Fdiv | BinaryOp::QuotientEstimate => in_type!(ty, [left, right], left / right),
+        BinaryOp::Frem => in_type!(ty, [left, right], left % right),
+        BinaryOp::Fmin => in_type!(ty, [left, right], left.min(right)),
+        BinaryOp::Fmax => in_type!(ty, [left, right], left.max(right)),
+        BinaryOp::Copysign => (left & !sign) | (right & sign),
+        BinaryOp::Powered => scale_powered(f64::from_bits(left as u64), f64::from_bits(right as u64)).to_bits().into(),
         _ => return None,
     })
 }
 
 /// The result's bits for operations from a float type to itself; `None` for all others.
-pub fn evaluate_unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
+pub fn evaluate_unary(opcode: UnaryOp, ty: Type, a: u128) -> Option<u128> {
     let sign = 1u128 << (ty.bits() - 1);
-    Some(match op {
+    Some(match opcode {
         UnaryOp::Fneg => a ^ sign,
         UnaryOp::Fabs => a & !sign,
         UnaryOp::Sqrt => in_type!(ty, [a], a.sqrt()),
         UnaryOp::Rsqrt | UnaryOp::RsqrtEstimate | UnaryOp::RsqrtNative => in_type!(ty, [a], a.sqrt().recip()),
         UnaryOp::RecipEstimate => in_type!(ty, [a], a.recip()),
-        UnaryOp::Logb => split(f64::from_bits(a as u64)).1.to_bits().into(),
-        UnaryOp::Significand => split(f64::from_bits(a as u64)).0.to_bits().into(),
+        UnaryOp::Logb => split_exponent(f64::from_bits(a as u64)).1.to_bits().into(),
+        UnaryOp::Significand => split_exponent(f64::from_bits(a as u64)).0.to_bits().into(),
         UnaryOp::Floor => in_type!(ty, [a], a.floor()),
         UnaryOp::Ceil => in_type!(ty, [a], a.ceil()),
         UnaryOp::Ftrunc => in_type!(ty, [a], a.trunc()),
         UnaryOp::Rint => in_type!(ty, [a], a.round_ties_even()),
         UnaryOp::Round => in_type!(ty, [a], a.round()),
-        UnaryOp::Canonicalize if widen(ty, a).is_nan() => a | quiet_bit(ty),
+        UnaryOp::Canonicalize if to_binary64(ty, a).is_nan() => a | quiet_bit(ty),
         UnaryOp::Canonicalize => a,
         _ => return None,
     })
 }
 
 /// The m and n of x as m 2^n, as `UnaryOp::Significand` and `UnaryOp::Logb` have them.
-fn split(x: f64) -> (f64, f64) {
+fn split_exponent(x: f64) -> (f64, f64) {
     match x {
         x if x < 0.0 => (f64::NAN, f64::NAN),
         0.0 => (1.0, f64::NEG_INFINITY),
@@ -118,31 +118,31 @@ fn quiet_bit(ty: Type) -> u128 {
 }
 
 /// (a + b) 2^n for the n that c counts, as `TernaryOp::Scaled` has it.
-pub fn evaluate_scaled(ty: Type, a: u128, b: u128, c: u128) -> u128 {
-    let counted = widen(ty, c);
+pub fn evaluate_scaled(ty: Type, left: u128, right: u128, c: u128) -> u128 {
+    let counted = to_binary64(ty, c);
     let n = counted - if ty == Type::F32 { 12_583_166.0 } else { 6_755_399_441_057_790.0 };
     let half = (n / 2.0).floor();
-    let power = |n: f64| narrow(ty, n.exp2());
+    let power = |n: f64| from_binary64(ty, n.exp2());
     let [one, other] = [power(half), power(n - half)];
-    in_type!(ty, [a, b, one, other], (a + b) * one * other)
+    in_type!(ty, [left, right, one, other], (left + right) * one * other)
 }
 
 /// (1 + a) 2^n for the sixteenths n that b counts, as `BinaryOp::Powered` has it.
-fn powered(a: f64, b: f64) -> f64 {
-    let n = b - COUNTS_SIXTEENTHS;
+fn scale_powered(left: f64, right: f64) -> f64 {
+    let n = right - COUNTS_SIXTEENTHS;
     if n.is_nan() {
         return n;
     }
-    let root = f64::from_bits(ROOTS[(b.to_bits() % 16) as usize]);
-    libm::ldexp(root.mul_add(a, root), n.floor() as i32)
+    let root = f64::from_bits(ROOTS[(right.to_bits() % 16) as usize]);
+    libm::ldexp(root.mul_add(left, root), n.floor() as i32)
 }
 
 /// a * b + c, rounded once.
-pub fn evaluate_fma(ty: Type, a: u128, b: u128, c: u128) -> u128 {
+pub fn evaluate_fma(ty: Type, left: u128, right: u128, c: u128) -> u128 {
     if ty == Type::F16 {
         // The product is exact in binary64; the sum is made odd where it is not.
-        let product = widen(ty, a) * widen(ty, b);
-        let c = widen(ty, c);
+        let product = to_binary64(ty, left) * to_binary64(ty, right);
+        let c = to_binary64(ty, c);
         let sum = product + c;
         let back = sum - product;
         let error = (product - (sum - back)) + (c - back);
@@ -152,30 +152,30 @@ pub fn evaluate_fma(ty: Type, a: u128, b: u128, c: u128) -> u128 {
         } else {
             sum
         };
-        return narrow(ty, odd);
+        return from_binary64(ty, odd);
     }
-    in_type!(ty, [a, b, c], a.mul_add(b, c))
+    in_type!(ty, [left, right, c], left.mul_add(right, c))
 }
 
 /// Whether a comparison of two floats of a type holds.
-pub fn evaluate_compare(cc: FloatCc, ty: Type, a: u128, b: u128) -> bool {
-    let (a, b) = (widen(ty, a), widen(ty, b));
-    let unordered = a.is_nan() || b.is_nan();
-    match cc {
-        FloatCc::Oeq => a == b,
-        FloatCc::Ogt => a > b,
-        FloatCc::Oge => a >= b,
-        FloatCc::Olt => a < b,
-        FloatCc::Ole => a <= b,
-        FloatCc::One => !unordered && a != b,
+pub fn evaluate_compare(comparison: FloatCc, ty: Type, left: u128, right: u128) -> bool {
+    let (left, right) = (to_binary64(ty, left), to_binary64(ty, right));
+    let unordered = left.is_nan() || right.is_nan();
+    match comparison {
+        FloatCc::Oeq => left == right,
+        FloatCc::Ogt => left > right,
+        FloatCc::Oge => left >= right,
+        FloatCc::Olt => left < right,
+        FloatCc::Ole => left <= right,
+        FloatCc::One => !unordered && left != right,
         FloatCc::Ord => !unordered,
         FloatCc::Uno => unordered,
-        FloatCc::Ueq => unordered || a == b,
-        FloatCc::Ugt => unordered || a > b,
-        FloatCc::Uge => unordered || a >= b,
-        FloatCc::Ult => unordered || a < b,
-        FloatCc::Ule => unordered || a <= b,
-        FloatCc::Une => unordered || a != b,
+        FloatCc::Ueq => unordered || left == right,
+        FloatCc::Ugt => unordered || left > right,
+        FloatCc::Uge => unordered || left >= right,
+        FloatCc::Ult => unordered || left < right,
+        FloatCc::Ule => unordered || left <= right,
+        FloatCc::Une => unordered || left != right,
     }
 }
 
@@ -187,13 +187,13 @@ mod tests {
     fn halves_are_rounded_once() {
         // Between 1 and the next half: exactly, and a little to either side.
         let middle = 1.0 + 1.0 / 2048.0;
-        assert_eq!(narrow(Type::F16, middle), 0x3c00);
-        assert_eq!(narrow(Type::F16, middle + 1e-12), 0x3c01);
-        assert_eq!(narrow(Type::F16, middle - 1e-12), 0x3c00);
-        assert_eq!(narrow(Type::F16, -(middle + 2.0 / 2048.0 - 1e-15)), 0xbc01);
-        assert_eq!(narrow(Type::F16, 65520.0 - 1e-9), 0x7bff);
-        assert_eq!(narrow(Type::F16, 1e300), 0x7c00);
-        assert_eq!(narrow(Type::F16, -1e-300), 0x8000);
-        assert_eq!(narrow(Type::F16, f64::INFINITY), 0x7c00);
+        assert_eq!(from_binary64(Type::F16, middle), 0x3c00);
+        assert_eq!(from_binary64(Type::F16, middle + 1e-12), 0x3c01);
+        assert_eq!(from_binary64(Type::F16, middle - 1e-12), 0x3c00);
+        assert_eq!(from_binary64(Type::F16, -(middle + 2.0 / 2048.0 - 1e-15)), 0xbc01);
+        assert_eq!(from_binary64(Type::F16, 65520.0 - 1e-9), 0x7bff);
+        assert_eq!(from_binary64(Type::F16, 1e300), 0x7c00);
+        assert_eq!(from_binary64(Type::F16, -1e-300), 0x8000);
+        assert_eq!(from_binary64(Type::F16, f64::INFINITY), 0x7c00);
     }
 }

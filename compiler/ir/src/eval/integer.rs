@@ -10,66 +10,66 @@ pub fn sign_extend(bits: u128, width: u32) -> i128 {
     ((bits << up) as i128) >> up
 }
 
-fn limits(width: u32) -> (i128, i128) {
-    let max = (u128::MAX >> (129 - width).min(127)) as i128;
-    let max = if width == 1 { 0 } else { max };
-    (-max - 1, max)
+fn signed_limits(width: u32) -> (i128, i128) {
+    let maximum = (u128::MAX >> (129 - width).min(127)) as i128;
+    let maximum = if width == 1 { 0 } else { maximum };
+    (-maximum - 1, maximum)
 }
 
 /// Whether a comparison of two integers (or addresses) of a type holds.
-pub fn evaluate_compare(cc: IntCc, ty: Type, a: u128, b: u128) -> bool {
-    let (sa, sb) = (sign_extend(a, ty.bits()), sign_extend(b, ty.bits()));
-    match cc {
-        IntCc::Eq => a == b,
-        IntCc::Ne => a != b,
+pub fn evaluate_compare(comparison: IntCc, ty: Type, left: u128, right: u128) -> bool {
+    let (sa, sb) = (sign_extend(left, ty.bits()), sign_extend(right, ty.bits()));
+    match comparison {
+        IntCc::Eq => left == right,
+        IntCc::Ne => left != right,
         IntCc::Slt => sa < sb,
         IntCc::Sle => sa <= sb,
         IntCc::Sgt => sa > sb,
         IntCc::Sge => sa >= sb,
-        IntCc::Ult => a < b,
-        IntCc::Ule => a <= b,
-        IntCc::Ugt => a > b,
-        IntCc::Uge => a >= b,
+        IntCc::Ult => left < right,
+        IntCc::Ule => left <= right,
+        IntCc::Ugt => left > right,
+        IntCc::Uge => left >= right,
     }
 }
 
 /// The result's bits; `None` for operations on floats.
-pub fn evaluate_binary(op: BinaryOp, width: u32, a: u128, b: u128) -> Option<Result<u128, Undefined>> {
+pub fn evaluate_binary(opcode: BinaryOp, width: u32, left: u128, right: u128) -> Option<Result<u128, Undefined>> {
     let mask = u128::MAX >> (128 - width);
-    let (sa, sb) = (sign_extend(a, width), sign_extend(b, width));
-    let (min, max) = limits(width);
-    let clamp = |n: i128| n.clamp(min, max) as u128;
+    let (sa, sb) = (sign_extend(left, width), sign_extend(right, width));
+    let (min, maximum) = signed_limits(width);
+    let clamp = |n: i128| n.clamp(min, maximum) as u128;
     // Counts not below the width give poison: some count is as good as another.
-    let count = (b % u128::from(width)) as u32;
+    let count = (right % u128::from(width)) as u32;
     let undefined = |what| Some(Err(Undefined(what)));
-    let result = match op {
-        BinaryOp::Add => a.wrapping_add(b),
-        BinaryOp::Sub => a.wrapping_sub(b),
-        BinaryOp::Mul => a.wrapping_mul(b),
-        BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem if b == 0 => {
+    let result = match opcode {
+        BinaryOp::Add => left.wrapping_add(right),
+        BinaryOp::Sub => left.wrapping_sub(right),
+        BinaryOp::Mul => left.wrapping_mul(right),
+        BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem if right == 0 => {
             return undefined("division by zero");
         }
         BinaryOp::Sdiv | BinaryOp::Srem if sa == min && sb == -1 => {
             return undefined("the least integer divided by -1");
         }
-        BinaryOp::Udiv => a / b,
-        BinaryOp::Urem => a % b,
+        BinaryOp::Udiv => left / right,
+        BinaryOp::Urem => left % right,
         BinaryOp::Sdiv => (sa / sb) as u128,
         BinaryOp::Srem => (sa % sb) as u128,
-        BinaryOp::And => a & b,
-        BinaryOp::Or => a | b,
-        BinaryOp::Xor => a ^ b,
-        BinaryOp::Shl => a << count,
-        BinaryOp::Lshr => a >> count,
+        BinaryOp::And => left & right,
+        BinaryOp::Or => left | right,
+        BinaryOp::Xor => left ^ right,
+        BinaryOp::Shl => left << count,
+        BinaryOp::Lshr => left >> count,
         BinaryOp::Ashr => (sa >> count) as u128,
         BinaryOp::Smin => sa.min(sb) as u128,
         BinaryOp::Smax => sa.max(sb) as u128,
-        BinaryOp::Umin => a.min(b),
-        BinaryOp::Umax => a.max(b),
+        BinaryOp::Umin => left.min(right),
+        BinaryOp::Umax => left.max(right),
         BinaryOp::SaddSat => clamp(sa.saturating_add(sb)),
         BinaryOp::SsubSat => clamp(sa.saturating_sub(sb)),
-        BinaryOp::UaddSat => a.saturating_add(b).min(mask),
-        BinaryOp::UsubSat => a.saturating_sub(b),
+        BinaryOp::UaddSat => left.saturating_add(right).min(mask),
+        BinaryOp::UsubSat => left.saturating_sub(right),
         BinaryOp::Fadd
         | BinaryOp::Fsub
         | BinaryOp::Fmul
@@ -85,24 +85,24 @@ pub fn evaluate_binary(op: BinaryOp, width: u32, a: u128, b: u128) -> Option<Res
 }
 
 /// (a:b) shifted left by `count` modulo the width, the high half.
-pub fn funnel_left(width: u32, a: u128, b: u128, count: u128) -> u128 {
+pub fn funnel_left(width: u32, left: u128, right: u128, count: u128) -> u128 {
     let count = (count % u128::from(width)) as u32;
-    if count == 0 { a } else { (a << count | b >> (width - count)) & (u128::MAX >> (128 - width)) }
+    if count == 0 { left } else { (left << count | right >> (width - count)) & (u128::MAX >> (128 - width)) }
 }
 
 /// (a:b) shifted right by `count` modulo the width, the low half.
-pub fn funnel_right(width: u32, a: u128, b: u128, count: u128) -> u128 {
+pub fn funnel_right(width: u32, left: u128, right: u128, count: u128) -> u128 {
     let count = (count % u128::from(width)) as u32;
-    if count == 0 { b } else { (a << (width - count) | b >> count) & (u128::MAX >> (128 - width)) }
+    if count == 0 { right } else { (left << (width - count) | right >> count) & (u128::MAX >> (128 - width)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn value(op: BinaryOp, width: u32, a: i128, b: i128) -> i128 {
+    fn value(opcode: BinaryOp, width: u32, left: i128, right: i128) -> i128 {
         let mask = u128::MAX >> (128 - width);
-        sign_extend(evaluate_binary(op, width, a as u128 & mask, b as u128 & mask).unwrap().unwrap(), width)
+        sign_extend(evaluate_binary(opcode, width, left as u128 & mask, right as u128 & mask).unwrap().unwrap(), width)
     }
 
     #[test]
@@ -124,9 +124,9 @@ mod tests {
                     (BinaryOp::UsubSat, ua.saturating_sub(ub) as i8),
                     (BinaryOp::Shl, a.wrapping_shl(u32::from(ub & 7))),
                 ];
-                for (op, expected) in cases {
-                    let b = if op == BinaryOp::Shl { i128::from(b & 7) } else { i128::from(b) };
-                    assert_eq!(value(op, 8, a.into(), b), expected.into(), "{a} {op:?} {b}");
+                for (opcode, expected) in cases {
+                    let right = if opcode == BinaryOp::Shl { i128::from(b & 7) } else { i128::from(b) };
+                    assert_eq!(value(opcode, 8, a.into(), right), expected.into(), "{a} {opcode:?} {right}");
                 }
                 if b != 0 && !(a == i8::MIN && b == -1) {
                     assert_eq!(value(BinaryOp::Sdiv, 8, a.into(), b.into()), (a / b).into());
@@ -148,10 +148,10 @@ mod tests {
 
     #[test]
     fn limits_of_the_least_and_the_greatest_width() {
-        assert_eq!(limits(1), (-1, 0));
-        assert_eq!(limits(2), (-2, 1));
-        assert_eq!(limits(64), (i64::MIN.into(), i64::MAX.into()));
-        assert_eq!(limits(128), (i128::MIN, i128::MAX));
+        assert_eq!(signed_limits(1), (-1, 0));
+        assert_eq!(signed_limits(2), (-2, 1));
+        assert_eq!(signed_limits(64), (i64::MIN.into(), i64::MAX.into()));
+        assert_eq!(signed_limits(128), (i128::MIN, i128::MAX));
         assert_eq!(value(BinaryOp::SaddSat, 128, i128::MAX, 1), i128::MAX);
         assert_eq!(value(BinaryOp::Mul, 128, i128::MIN, -1), i128::MIN);
     }

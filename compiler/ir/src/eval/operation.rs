@@ -5,41 +5,47 @@ use crate::ir::{BinaryOp, InstData, TernaryOp, UnaryOp, Value};
 use lockstep_protocol::types::Type;
 
 /// The bits of an operation of two operands of a type.
-pub fn evaluate_binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Result<u128, Undefined> {
-    match float::evaluate_binary(op, ty, a, b) {
+pub fn evaluate_binary(opcode: BinaryOp, ty: Type, left: u128, right: u128) -> Result<u128, Undefined> {
+    match float::evaluate_binary(opcode, ty, left, right) {
         Some(bits) => Ok(bits),
-        None => integer::evaluate_binary(op, ty.bits(), a, b).unwrap_or(Ok(0)),
+        None => integer::evaluate_binary(opcode, ty.bits(), left, right).unwrap_or(Ok(0)),
     }
 }
 
 /// The bits of an operation of three operands with a result of a type.
-fn evaluate_ternary(op: TernaryOp, ty: Type, [a, b, c]: [u128; 3]) -> u128 {
-    match op {
-        TernaryOp::Select if a != 0 => b,
+fn evaluate_ternary(opcode: TernaryOp, ty: Type, [left, right, c]: [u128; 3]) -> u128 {
+    match opcode {
+        TernaryOp::Select if left != 0 => right,
         TernaryOp::Select => c,
-        TernaryOp::Fma | TernaryOp::FmulAdd => float::evaluate_fma(ty, a, b, c),
-        TernaryOp::Scaled => float::evaluate_scaled(ty, a, b, c),
-        TernaryOp::Fshl => integer::funnel_left(ty.bits(), a, b, c),
-        TernaryOp::Fshr => integer::funnel_right(ty.bits(), a, b, c),
+        TernaryOp::Fma | TernaryOp::FmulAdd => float::evaluate_fma(ty, left, right, c),
+        TernaryOp::Scaled => float::evaluate_scaled(ty, left, right, c),
+        TernaryOp::Fshl => integer::funnel_left(ty.bits(), left, right, c),
+        TernaryOp::Fshr => integer::funnel_right(ty.bits(), left, right, c),
     }
 }
 
 /// The bits of an instruction with a result of type `ty`, given the types and the bits of its operands; nothing for those
 /// that need more than these.
 pub fn evaluate_instruction(
-    data: &InstData,
+    inst_data: &InstData,
     ty: Type,
     type_of: impl Fn(Value) -> Type,
     bits_of: impl Fn(Value) -> u128,
 ) -> Option<Result<u128, Undefined>> {
-    Some(Ok(match *data {
-        InstData::Unary { op: UnaryOp::SpaceOf, .. } => return None,
-        InstData::Unary { op, arg, .. } => unary::evaluate_unary(op, type_of(arg), ty, bits_of(arg)),
-        InstData::Binary { op, args: [a, b], .. } => return Some(evaluate_binary(op, ty, bits_of(a), bits_of(b))),
-        InstData::Ternary { op, args, .. } => evaluate_ternary(op, ty, args.map(bits_of)),
-        InstData::Icmp { cc, args: [a, b] } => integer::evaluate_compare(cc, type_of(a), bits_of(a), bits_of(b)).into(),
-        InstData::Fcmp { cc, args: [a, b], .. } => {
-            float::evaluate_compare(cc, type_of(a), bits_of(a), bits_of(b)).into()
+    Some(Ok(match *inst_data {
+        InstData::Unary { opcode: UnaryOp::SpaceOf, .. } => return None,
+        InstData::Unary { opcode, argument, .. } => {
+            unary::evaluate_unary(opcode, type_of(argument), ty, bits_of(argument))
+        }
+        InstData::Binary { opcode, arguments: [left, right], .. } => {
+            return Some(evaluate_binary(opcode, ty, bits_of(left), bits_of(right)));
+        }
+        InstData::Ternary { opcode, arguments, .. } => evaluate_ternary(opcode, ty, arguments.map(bits_of)),
+        InstData::Icmp { comparison, arguments: [left, right] } => {
+            integer::evaluate_compare(comparison, type_of(left), bits_of(left), bits_of(right)).into()
+        }
+        InstData::Fcmp { comparison, arguments: [left, right], .. } => {
+            float::evaluate_compare(comparison, type_of(left), bits_of(left), bits_of(right)).into()
         }
         InstData::PtrAdd { base, offset, .. } => {
             let address = bits_of(base) as u64;

@@ -1,18 +1,18 @@
 //! Operations of one operand, casts among them.
 
-use super::float::{self, narrow, widen};
+use super::float::{self, from_binary64, to_binary64};
 use super::integer::sign_extend;
 use crate::ir::UnaryOp;
 use lockstep_protocol::types::Type;
 
-/// The bits of `op` on `a` of type `from` with a result of type `to`. Not for `space_of`, which needs
+/// The bits of `opcode` on `a` of type `from_type` with a result of type `to_type`. Not for `space_of`, which needs
 /// memory: it gives 0 here.
-pub fn evaluate_unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
-    if let Some(bits) = float::evaluate_unary(op, from, a) {
+pub fn evaluate_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: u128) -> u128 {
+    if let Some(bits) = float::evaluate_unary(opcode, from_type, a) {
         return bits;
     }
-    let width = from.bits();
-    let result = match op {
+    let width = from_type.bits();
+    let result = match opcode {
         UnaryOp::Freeze
         | UnaryOp::Trunc
         | UnaryOp::Zext
@@ -21,18 +21,18 @@ pub fn evaluate_unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
         | UnaryOp::IntToPtr
         | UnaryOp::SpaceCast => a,
         UnaryOp::Sext => sign_extend(a, width) as u128,
-        UnaryOp::FpTrunc | UnaryOp::FpExt => narrow(to, widen(from, a)),
+        UnaryOp::FpTrunc | UnaryOp::FpExt => from_binary64(to_type, to_binary64(from_type, a)),
         UnaryOp::FpToSi | UnaryOp::FpToSiSat => {
             // Out of range is poison for the plain form: saturation will do for both.
-            let max = (to.mask() >> 1) as i128;
-            (widen(from, a) as i128).clamp(-max - 1, max) as u128
+            let maximum = (to_type.value_mask() >> 1) as i128;
+            (to_binary64(from_type, a) as i128).clamp(-maximum - 1, maximum) as u128
         }
-        UnaryOp::FpToUi | UnaryOp::FpToUiSat => (widen(from, a) as u128).min(to.mask()),
-        UnaryOp::SiToFp => from_signed(to, sign_extend(a, width)),
+        UnaryOp::FpToUi | UnaryOp::FpToUiSat => (to_binary64(from_type, a) as u128).min(to_type.value_mask()),
+        UnaryOp::SiToFp => from_signed(to_type, sign_extend(a, width)),
         UnaryOp::UiToFp => match i128::try_from(a) {
-            Ok(a) => from_signed(to, a),
-            Err(_) if to == Type::F32 => (a as f32).to_bits().into(),
-            Err(_) => narrow(to, a as f64),
+            Ok(a) => from_signed(to_type, a),
+            Err(_) if to_type == Type::F32 => (a as f32).to_bits().into(),
+            Err(_) => from_binary64(to_type, a as f64),
         },
         UnaryOp::Popcount => a.count_ones().into(),
         UnaryOp::Clz => (a.leading_zeros() - (128 - width)).into(),
@@ -57,15 +57,15 @@ pub fn evaluate_unary(op: UnaryOp, from: Type, to: Type, a: u128) -> u128 {
         | UnaryOp::Round
         | UnaryOp::Canonicalize => 0,
     };
-    result & to.mask()
+    result & to_type.value_mask()
 }
 
 /// An integer rounded once to a float type.
-fn from_signed(to: Type, n: i128) -> u128 {
-    match to {
+fn from_signed(to_type: Type, n: i128) -> u128 {
+    match to_type {
         Type::F32 => (n as f32).to_bits().into(),
         // Integers that binary64 rounds are far beyond binary16's range.
-        _ => narrow(to, n as f64),
+        _ => from_binary64(to_type, n as f64),
     }
 }
 
@@ -79,7 +79,7 @@ mod tests {
             [0.0f64, -0.0, 0.5, -0.5, 1.5, -1.5, 127.9, -128.9, 255.9, 1e10, -1e10, 1e30, f64::NAN, f64::INFINITY];
         for x in numbers {
             let bits = u128::from(x.to_bits());
-            let cast = |op, to| evaluate_unary(op, Type::F64, to, bits);
+            let cast = |opcode, to_type| evaluate_unary(opcode, Type::F64, to_type, bits);
             assert_eq!(cast(UnaryOp::FpToSiSat, Type::I8), u128::from(x as i8 as u8), "{x}");
             assert_eq!(cast(UnaryOp::FpToUiSat, Type::I8), u128::from(x as u8), "{x}");
             assert_eq!(cast(UnaryOp::FpToSiSat, Type::I64), u128::from(x as i64 as u64), "{x}");
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn bit_operations_count_in_their_width() {
         for n in 0..=u8::MAX {
-            let of = |op| evaluate_unary(op, Type::I8, Type::I8, n.into()) as u8;
+            let of = |opcode| evaluate_unary(opcode, Type::I8, Type::I8, n.into()) as u8;
             assert_eq!(u32::from(of(UnaryOp::Clz)), n.leading_zeros());
             assert_eq!(u32::from(of(UnaryOp::Ctz)), n.trailing_zeros());
             assert_eq!(u32::from(of(UnaryOp::Popcount)), n.count_ones());
@@ -113,14 +113,14 @@ mod tests {
     fn every_binary16_survives_binary32_and_fma_is_rounded_once() {
         for bits in 0..=u16::MAX {
             let wide = evaluate_unary(UnaryOp::FpExt, Type::F16, Type::F32, bits.into());
-            if !widen(Type::F32, wide).is_nan() {
+            if !to_binary64(Type::F32, wide).is_nan() {
                 assert_eq!(evaluate_unary(UnaryOp::FpTrunc, Type::F32, Type::F16, wide), bits.into());
             }
         }
         // 1 + 2^-10 squared is 1 + 2^-9 + 2^-20: its sticky bit decides a tie once -2^-11... are added.
         let one = 0x3c01;
         let tie = 0x1000; // 2^-11
-        let exact = widen(Type::F16, one) * widen(Type::F16, one) + widen(Type::F16, tie);
-        assert_eq!(float::evaluate_fma(Type::F16, one, one, tie), narrow(Type::F16, exact));
+        let exact = to_binary64(Type::F16, one) * to_binary64(Type::F16, one) + to_binary64(Type::F16, tie);
+        assert_eq!(float::evaluate_fma(Type::F16, one, one, tie), from_binary64(Type::F16, exact));
     }
 }

@@ -11,28 +11,30 @@ use crate::ir::{BinaryOp, Collect, Combine, InstData, Kernel};
 use lockstep_protocol::types::Type;
 
 /// Gives the waiting work-items the answer of the collective operation that they wait at, if they do.
-pub(super) fn collect(kernel: &Kernel, arrival: Arrival, gangs: &mut [Gang]) -> Result<(), InterpError> {
+pub(super) fn answer_collective(kernel: &Kernel, arrival: Arrival, gangs: &mut [Gang]) -> Result<(), InterpError> {
     let items = || gangs.iter().flat_map(|gang| &gang.lanes);
     match arrival {
         Arrival::Barrier(region, inst) => {
             let node = &kernel.regions[region].insts[inst];
-            let InstData::Collective { how, op, arg } = node.data else { return Ok(()) };
-            let values: Vec<u128> = items().map(|item| item.get(arg)).collect();
-            let answers = answers(how, op, kernel.regions[region].ty(arg), &values)?;
-            for (item, answer) in all(gangs).zip(answers) {
+            let InstData::Collective { collective, opcode, argument } = node.data else { return Ok(()) };
+            let values: Vec<u128> = items().map(|item| item.value_bits(argument)).collect();
+            let answers = compute_answers(collective, opcode, kernel.regions[region].ty(argument), &values)?;
+            for (item, answer) in all_items(gangs).zip(answers) {
                 item.values[node.results[0].as_u32() as usize] = answer;
             }
         }
         Arrival::Region(region) => {
-            let Some(Combine { how, op, live }) = kernel.combines[region] else { return Ok(()) };
-            let slot = live.as_u32() as usize;
+            let Some(Combine { collective, opcode, live_slot }) = kernel.combines[region] else {
+                return Ok(());
+            };
+            let slot = live_slot.as_u32() as usize;
             let values: Option<Vec<u128>> = items().map(|item| item.live[slot]).collect();
             let Some(values) = values else {
-                return Err(Fault::Undefined(format!("{live} was never stored")).into());
+                return Err(Fault::Undefined(format!("{live_slot} was never stored")).into());
             };
-            let answers = answers(how, op, kernel.live[live].ty, &values)?;
-            for (item, answer) in all(gangs).zip(answers) {
-                match how {
+            let answers = compute_answers(collective, opcode, kernel.live[live_slot].ty, &values)?;
+            for (item, answer) in all_items(gangs).zip(answers) {
+                match collective {
                     Collect::Reduce => item.combined = answer,
                     Collect::Inclusive | Collect::Exclusive => item.live[slot] = Some(answer),
                 }
@@ -43,20 +45,25 @@ pub(super) fn collect(kernel: &Kernel, arrival: Arrival, gangs: &mut [Gang]) -> 
     Ok(())
 }
 
-fn all(gangs: &mut [Gang]) -> impl Iterator<Item = &mut Item> {
+fn all_items(gangs: &mut [Gang]) -> impl Iterator<Item = &mut Item> {
     gangs.iter_mut().flat_map(|gang| &mut gang.lanes)
 }
 
 /// What each work-item is told, given their values.
-pub(super) fn answers(how: Collect, op: BinaryOp, ty: Type, values: &[u128]) -> Result<Vec<u128>, Fault> {
-    let mut sum = op.identity(ty).unwrap_or(0);
+pub(super) fn compute_answers(
+    collective: Collect,
+    opcode: BinaryOp,
+    ty: Type,
+    values: &[u128],
+) -> Result<Vec<u128>, Fault> {
+    let mut sum = opcode.identity(ty).unwrap_or(0);
     let mut answers = Vec::with_capacity(values.len());
     for &value in values {
         let before = sum;
-        sum = evaluate_binary(op, ty, sum, value)?;
-        answers.push(if how == Collect::Exclusive { before } else { sum });
+        sum = evaluate_binary(opcode, ty, sum, value)?;
+        answers.push(if collective == Collect::Exclusive { before } else { sum });
     }
-    if how == Collect::Reduce {
+    if collective == Collect::Reduce {
         answers.fill(sum);
     }
     Ok(answers)

@@ -11,20 +11,20 @@ use super::gang::Gang;
 use super::item::{Arrival, Group};
 use super::{Fault, InterpError, Memory, Run};
 use crate::analysis::block_index::block_index;
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::find_loops;
 use crate::ir::{Block, Function, InstData};
 use cranelift_entity::SecondaryMap;
 
 /// The places of a region's blocks in the order in which lanes go on.
-pub(super) fn order(f: &Function) -> SecondaryMap<Block, usize> {
-    let graph = cfg(f);
-    let tree = dominators(&graph);
-    let forest = loops(&graph, &tree);
+pub(super) fn compute_order(function: &Function) -> SecondaryMap<Block, usize> {
+    let graph = build_cfg(function);
+    let dominators = compute_dominators(&graph);
+    let forest = find_loops(&graph, &dominators);
     let blocks = match forest.irreducible_edges() {
-        [] => block_index(&graph, &tree, &forest),
-        _ => graph.rpo().to_vec(),
+        [] => block_index(&graph, &dominators, &forest),
+        _ => graph.reverse_post_order().to_vec(),
     };
     let mut places = SecondaryMap::new();
     blocks.into_iter().enumerate().for_each(|(place, block)| places[block] = place);
@@ -45,35 +45,36 @@ impl Gang {
             let waiting = self.lanes.iter().zip(&arrivals).filter(|(_, arrival)| arrival.is_none());
             let next = waiting.map(|(lane, _)| (run.orders[lane.region][lane.block], lane.block, lane.position)).min();
             let Some((_, block, position)) = next else { break };
-            let f = &kernel.regions[self.lanes[0].region];
+            let function = &kernel.regions[self.lanes[0].region];
             let here = |arrival: &Option<Arrival>, lane: &super::Item| {
                 arrival.is_none() && lane.block == block && lane.position == position
             };
             let active: Vec<bool> = self.lanes.iter().zip(&arrivals).map(|(lane, at)| here(at, lane)).collect();
-            let inst = f.blocks[block].insts.get(position).copied();
+            let inst = function.blocks[block].insts.get(position).copied();
             let answers = match inst {
-                Some(inst) => self.answers(run, f, &f.insts[inst].data, &active)?,
+                Some(inst) => self.answer_lanes(run, function, &function.insts[inst].data, &active)?,
                 None => None,
             };
-            self.step(run)?;
+            self.step_lanes(run)?;
             for (n, lane) in self.lanes.iter_mut().enumerate().filter(|(n, _)| active[*n]) {
                 match (inst, &answers) {
                     (Some(inst), Some(answers)) => {
-                        let result = f.insts[inst].results[0];
-                        lane.values[result.as_u32() as usize] = answers[n] & f.ty(result).mask();
+                        let result = function.insts[inst].results[0];
+                        lane.values[result.as_u32() as usize] = answers[n] & function.ty(result).value_mask();
                         lane.position += 1;
                     }
                     (Some(inst), None) => {
-                        if matches!(f.insts[inst].data, InstData::Barrier | InstData::Collective { .. }) {
+                        if matches!(function.insts[inst].data, InstData::Barrier | InstData::Collective { .. }) {
                             arrivals[n] = Some(Arrival::Barrier(lane.region, inst));
                         } else {
-                            lane.inst(run, group, memory, f, inst).map_err(|fault| lane.error(run, fault))?;
+                            lane.execute_inst(run, group, memory, function, inst)
+                                .map_err(|fault| lane.error_at(run, fault))?;
                         }
                         lane.position += 1;
                     }
                     (None, _) => {
-                        let left = lane.leave(run, group, memory);
-                        arrivals[n] = left.map_err(|fault| lane.error(run, fault))?;
+                        let left = lane.leave_block(run, group, memory);
+                        arrivals[n] = left.map_err(|fault| lane.error_at(run, fault))?;
                     }
                 }
             }
@@ -82,7 +83,7 @@ impl Gang {
         for (lane, arrival) in self.lanes.iter().zip(arrivals) {
             if let Some(other) = arrival.filter(|other| *other != first) {
                 let what = format!("this one {other}, another one of its sub-group {first}");
-                return Err(lane.error(run, Fault::DivergentBarrier(what)));
+                return Err(lane.error_at(run, Fault::DivergentBarrier(what)));
             }
         }
         Ok(first)

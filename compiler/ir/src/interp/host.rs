@@ -3,14 +3,14 @@
 use lockstep_protocol::types::Type;
 
 /// Bits of the function's result; `None` if there is no such function of these types.
-pub(super) fn call(name: &str, result: Type, args: &[(Type, u128)]) -> Option<u128> {
+pub(super) fn call_host_function(name: &str, result: Type, arguments: &[(Type, u128)]) -> Option<u128> {
     let f32s: Option<Vec<f32>> =
-        args.iter().map(|&(ty, bits)| (ty == Type::F32).then(|| f32::from_bits(bits as u32))).collect();
+        arguments.iter().map(|&(ty, bits)| (ty == Type::F32).then(|| f32::from_bits(bits as u32))).collect();
     let f64s: Option<Vec<f64>> =
-        args.iter().map(|&(ty, bits)| (ty == Type::F64).then(|| f64::from_bits(bits as u64))).collect();
+        arguments.iter().map(|&(ty, bits)| (ty == Type::F64).then(|| f64::from_bits(bits as u64))).collect();
     let float32 = |bits: u128| f32::from_bits(bits as u32);
     let float64 = |bits: u128| f64::from_bits(bits as u64);
-    match (result, args) {
+    match (result, arguments) {
         (Type::F32, _) if f32s.is_some() => {
             let x = f32s?;
             single(name.strip_suffix('f')?, &x).map(|x| x.to_bits().into())
@@ -104,9 +104,9 @@ fn logb(x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn f64_of(name: &str, args: &[f64]) -> Option<f64> {
-        let args: Vec<(Type, u128)> = args.iter().map(|x| (Type::F64, x.to_bits().into())).collect();
-        call(name, Type::F64, &args).map(|bits| f64::from_bits(bits as u64))
+    fn f64_of(name: &str, arguments: &[f64]) -> Option<f64> {
+        let arguments: Vec<(Type, u128)> = arguments.iter().map(|x| (Type::F64, x.to_bits().into())).collect();
+        call_host_function(name, Type::F64, &arguments).map(|bits| f64::from_bits(bits as u64))
     }
 
     #[test]
@@ -118,9 +118,9 @@ mod tests {
         assert_eq!(f64_of("pow", &[2.0]), None);
         assert_eq!(f64_of("sinf", &[2.0]), None);
         let two = (Type::F32, u128::from(2f32.to_bits()));
-        assert_eq!(call("sqrtf", Type::F32, &[two]), Some(2f32.sqrt().to_bits().into()));
-        assert_eq!(call("sqrt", Type::F32, &[two]), None);
-        assert_eq!(call("ldexpf", Type::F32, &[two, (Type::I32, 3)]), Some(16f32.to_bits().into()));
-        assert_eq!(call("ilogbf", Type::I32, &[two]), Some(1));
+        assert_eq!(call_host_function("sqrtf", Type::F32, &[two]), Some(2f32.sqrt().to_bits().into()));
+        assert_eq!(call_host_function("sqrt", Type::F32, &[two]), None);
+        assert_eq!(call_host_function("ldexpf", Type::F32, &[two, (Type::I32, 3)]), Some(16f32.to_bits().into()));
+        assert_eq!(call_host_function("ilogbf", Type::I32, &[two]), Some(1));
     }
 }

@@ -33,16 +33,16 @@ impl Group {
         }
         let mut block = args.to_vec();
         for &(param, size) in local_args {
-            let address = memory.add(Kind::LocalArgument(param as u32), poison(size), true)?;
+            let address = memory.add_object(Kind::LocalArgument(param as u32), poison(size), true)?;
             let offset = kernel.params[param].offset as usize;
             block[offset..][..8].copy_from_slice(&address.to_le_bytes());
         }
         let locals = kernel
             .locals
             .iter()
-            .map(|(local, data)| memory.add(Kind::Local(local.as_u32()), poison(data.size), true))
+            .map(|(local, local_data)| memory.add_object(Kind::Local(local.as_u32()), poison(local_data.size), true))
             .collect::<Result<_, _>>()?;
-        let arguments = memory.add(Kind::Arguments, block, false)?;
+        let arguments = memory.add_object(Kind::Arguments, block, false)?;
         Ok(Group { id, size, locals, arguments })
     }
 }
@@ -59,11 +59,11 @@ pub(super) enum Arrival {
 }
 
 impl fmt::Display for Arrival {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Arrival::Barrier(region, inst) => write!(f, "waits at the barrier {inst} of {region}"),
-            Arrival::Region(region) => write!(f, "waits before {region}"),
-            Arrival::End => f.write_str("has finished"),
+            Arrival::Barrier(region, inst) => write!(formatter, "waits at the barrier {inst} of {region}"),
+            Arrival::Region(region) => write!(formatter, "waits before {region}"),
+            Arrival::End => formatter.write_str("has finished"),
         }
     }
 }
@@ -71,7 +71,7 @@ impl fmt::Display for Arrival {
 /// What private memory holds that was never written.
 const UNWRITTEN: u8 = 0xcd;
 
-/// A work-item.
+/// A work-item between two instructions.
 pub(super) struct Item {
     pub global_id: [u64; 3],
     /// Instructions and terminators executed.
@@ -92,7 +92,7 @@ pub(super) struct Item {
 
 impl Item {
     /// What a live slot holds.
-    pub fn kept(&self, slot: LiveSlot) -> Option<u128> {
+    pub fn kept_value(&self, slot: LiveSlot) -> Option<u128> {
         self.live[slot.as_u32() as usize]
     }
 
@@ -108,30 +108,35 @@ impl Item {
         let range = run.range;
         let kernel = run.kernel;
         let mut slots = Vec::new();
-        for (slot, data) in &kernel.slots {
-            if data.size >= 1 << 31 {
+        for (slot, slot_data) in &kernel.slots {
+            if slot_data.size >= 1 << 31 {
                 return Err(Fault::BadLaunch("a private variable is too large".to_string()).into());
             }
             let kind = Kind::Slot(slot.as_u32(), number);
-            slots.push(match data.layout {
-                SlotLayout::Apart => memory.add(kind, vec![UNWRITTEN; data.size as usize], true)?,
+            slots.push(match slot_data.layout {
+                SlotLayout::Apart => memory.add_object(kind, vec![UNWRITTEN; slot_data.size as usize], true)?,
                 SlotLayout::Shared => match gang {
                     Some(first) => first.slots[slot.as_u32() as usize],
-                    None => memory.add(kind.of_gang(run.width.is_some()), vec![UNWRITTEN; data.size as usize], true)?,
+                    None => memory.add_object(
+                        kind.of_gang(run.width.is_some()),
+                        vec![UNWRITTEN; slot_data.size as usize],
+                        true,
+                    )?,
                 },
                 SlotLayout::Interleaved { element, lanes } => {
                     let (element, lanes) = (u64::from(element.max(1)), u64::from(lanes.max(1)));
                     let place = match run.layout {
                         layout if layout.crosses_rows() => number.into(),
-                        layout => local_id[layout.dim()],
+                        layout => local_id[layout.lane_dimension()],
                     };
                     let own = Interleaved { element, lanes, lane: place % lanes };
-                    memory.add_interleaved(kind, data.size, own, UNWRITTEN)?
+                    memory.add_interleaved(kind, slot_data.size, own, UNWRITTEN)?
                 }
             });
         }
-        let global_id = std::array::from_fn(|d| {
-            range.global_offset[d].wrapping_add(group.id[d] * range.local_size[d] + local_id[d])
+        let global_id = std::array::from_fn(|dimension| {
+            range.global_offset[dimension]
+                .wrapping_add(group.id[dimension] * range.local_size[dimension] + local_id[dimension])
         });
         let mut item = Item {
             global_id,
@@ -139,47 +144,47 @@ impl Item {
             local_id,
             number,
             region: Region::from_u32(0),
-            block: kernel.body().entry(),
+            block: kernel.body().entry_block(),
             position: 0,
             values: Vec::new(),
             live: vec![None; kernel.live.len()],
             combined: 0,
             slots,
         };
-        let begun = item.enter(run, group, Region::from_u32(0), memory);
-        begun.map_err(|fault| item.error(run, fault))?;
+        let begun = item.enter_region(run, group, Region::from_u32(0), memory);
+        begun.map_err(|fault| item.error_at(run, fault))?;
         Ok(item)
     }
 
     /// A fault with this work-item's place.
-    pub fn error(&self, run: &Run<'_>, fault: Fault) -> InterpError {
-        let f = &run.kernel.regions[self.region];
-        let inst = f.blocks[self.block].insts.get(self.position);
+    pub fn error_at(&self, run: &Run<'_>, fault: Fault) -> InterpError {
+        let function = &run.kernel.regions[self.region];
+        let inst = function.blocks[self.block].insts.get(self.position);
         InterpError {
             fault,
             global_id: Some(self.global_id),
             place: Some((self.region, self.block)),
-            line: inst.map_or_else(|| term_text(f, self.block), |&inst| inst_text(f, inst)),
-            loc: inst.map(|&inst| f.insts[inst].loc).unwrap_or_default(),
+            line: inst.map_or_else(|| term_text(function, self.block), |&inst| inst_text(function, inst)),
+            location: inst.map(|&inst| function.insts[inst].location).unwrap_or_default(),
         }
     }
 
     /// Goes to a region's beginning.
-    pub fn enter(&mut self, run: &Run<'_>, group: &Group, region: Region, memory: &Memory) -> Result<(), Fault> {
-        let f = &run.kernel.regions[region];
+    pub fn enter_region(&mut self, run: &Run<'_>, group: &Group, region: Region, memory: &Memory) -> Result<(), Fault> {
+        let function = &run.kernel.regions[region];
         self.region = region;
-        self.block = f.entry();
+        self.block = function.entry_block();
         self.position = 0;
         self.values.clear();
-        self.values.extend(f.values.values().map(|data| match data.def {
+        self.values.extend(function.values.values().map(|value_data| match value_data.definition {
             ValueDef::Const(bits) => bits,
             _ => 0,
         }));
-        for (&param, &(input, ty)) in f.blocks[self.block].params.iter().zip(&run.kernel.inputs) {
+        for (&param, &(input, ty)) in function.blocks[self.block].params.iter().zip(&run.kernel.inputs) {
             self.values[param.as_u32() as usize] = match input {
                 Input::Value { param, offset } => {
                     let offset = run.kernel.params[param as usize].offset + offset;
-                    self.read(memory, group.arguments + u64::from(offset), ty, 1)?
+                    self.read_value(memory, group.arguments + u64::from(offset), ty, 1)?
                 }
                 Input::Address { param } => {
                     let offset = run.kernel.params[param as usize].offset;
@@ -191,29 +196,34 @@ impl Item {
     }
 
     /// Runs until it arrives at a barrier or has finished.
-    pub fn run(&mut self, run: &mut Run<'_>, group: &Group, memory: &mut Memory) -> Result<Arrival, InterpError> {
-        let stopped = self.execute(run, group, memory);
-        stopped.map_err(|fault| self.error(run, fault))
+    pub fn run_until_barrier(
+        &mut self,
+        run: &mut Run<'_>,
+        group: &Group,
+        memory: &mut Memory,
+    ) -> Result<Arrival, InterpError> {
+        let stopped = self.execute_region(run, group, memory);
+        stopped.map_err(|fault| self.error_at(run, fault))
     }
 
-    fn execute(&mut self, run: &mut Run<'_>, group: &Group, memory: &mut Memory) -> Result<Arrival, Fault> {
+    fn execute_region(&mut self, run: &mut Run<'_>, group: &Group, memory: &mut Memory) -> Result<Arrival, Fault> {
         let kernel = run.kernel;
         loop {
             self.steps += 1;
             run.step_limit = run.step_limit.checked_sub(1).ok_or(Fault::StepLimit)?;
-            let f = &kernel.regions[self.region];
-            let block = &f.blocks[self.block];
+            let function = &kernel.regions[self.region];
+            let block = &function.blocks[self.block];
             if let Some(&inst) = block.insts.get(self.position) {
-                let data = &f.insts[inst].data;
-                if matches!(data, InstData::Barrier | InstData::Collective { .. }) {
+                let inst_data = &function.insts[inst].data;
+                if matches!(inst_data, InstData::Barrier | InstData::Collective { .. }) {
                     self.position += 1;
                     return Ok(Arrival::Barrier(self.region, inst));
                 }
-                self.inst(run, group, memory, f, inst)?;
+                self.execute_inst(run, group, memory, function, inst)?;
                 self.position += 1;
                 continue;
             }
-            if let Some(arrival) = self.leave(run, group, memory)? {
+            if let Some(arrival) = self.leave_block(run, group, memory)? {
                 return Ok(arrival);
             }
         }
@@ -221,20 +231,20 @@ impl Item {
 
     /// Takes the way out of the block, all of whose instructions have run; the answer is where the work-item stops, if it
     /// does.
-    pub fn leave(&mut self, run: &mut Run<'_>, group: &Group, memory: &Memory) -> Result<Option<Arrival>, Fault> {
-        let f = &run.kernel.regions[self.region];
-        let block = &f.blocks[self.block];
+    pub fn leave_block(&mut self, run: &mut Run<'_>, group: &Group, memory: &Memory) -> Result<Option<Arrival>, Fault> {
+        let function = &run.kernel.regions[self.region];
+        let block = &function.blocks[self.block];
         if let Some(observer) = &mut run.observer {
-            observer.block(group.id, self.local_id, self.region, self.block, &self.values);
+            observer.after_block(group.id, self.local_id, self.region, self.block, &self.values);
         }
-        let (index, to) = match &block.term {
-            Terminator::Jump(to) => (0, to),
-            Terminator::Branch { cond, then_to, else_to } => match self.get(*cond) {
+        let (index, target) = match &block.terminator {
+            Terminator::Jump(target) => (0, target),
+            Terminator::Branch { condition, then_to, else_to } => match self.value_bits(*condition) {
                 0 => (1, else_to),
                 _ => (0, then_to),
             },
             Terminator::Switch { value, cases, default } => {
-                let value = self.get(*value);
+                let value = self.value_bits(*value);
                 match cases.iter().position(|(key, _)| *key == value) {
                     Some(index) => (index, &cases[index].1),
                     None => (cases.len(), default),
@@ -242,7 +252,7 @@ impl Item {
             }
             Terminator::Return => return Ok(Some(Arrival::End)),
             Terminator::Exit(region) => {
-                self.enter(run, group, *region, memory)?;
+                self.enter_region(run, group, *region, memory)?;
                 return Ok(Some(Arrival::Region(*region)));
             }
             Terminator::Unreachable => {
@@ -250,150 +260,153 @@ impl Item {
             }
         };
         *run.report.branches.entry((self.region, self.block, index as u32)).or_default() += 1;
-        let args: Vec<u128> = to.args.iter().map(|&v| self.get(v)).collect();
-        for (&param, bits) in f.blocks[to.block].params.iter().zip(args) {
+        let arguments: Vec<u128> = target.arguments.iter().map(|&v| self.value_bits(v)).collect();
+        for (&param, bits) in function.blocks[target.block].params.iter().zip(arguments) {
             self.values[param.as_u32() as usize] = bits;
         }
-        self.block = to.block;
+        self.block = target.block;
         self.position = 0;
         Ok(None)
     }
 
-    pub fn get(&self, value: Value) -> u128 {
+    pub fn value_bits(&self, value: Value) -> u128 {
         self.values[value.as_u32() as usize]
     }
 
-    fn address(&self, value: Value, offset: i64) -> u64 {
-        (self.get(value) as u64).wrapping_add_signed(offset)
+    fn address_of(&self, value: Value, offset: i64) -> u64 {
+        (self.value_bits(value) as u64).wrapping_add_signed(offset)
     }
 
-    fn read(&self, memory: &Memory, address: u64, ty: Type, align: u32) -> Result<u128, Fault> {
-        let len = ty.bits().div_ceil(8);
-        let place = memory.access(address, len.into(), align, false, self.number)?;
+    fn read_value(&self, memory: &Memory, address: u64, ty: Type, align: u32) -> Result<u128, Fault> {
+        let length = ty.bits().div_ceil(8);
+        let place = memory.check_access(address, length.into(), align, false, self.number)?;
         let mut bytes = [0; 16];
-        bytes[..len as usize].copy_from_slice(memory.read(place, len as usize));
-        Ok(u128::from_le_bytes(bytes) & ty.mask())
+        bytes[..length as usize].copy_from_slice(memory.bytes_at(place, length as usize));
+        Ok(u128::from_le_bytes(bytes) & ty.value_mask())
     }
 
-    fn write(&self, memory: &mut Memory, address: u64, ty: Type, align: u32, bits: u128) -> Result<(), Fault> {
-        let len = ty.bits().div_ceil(8);
-        let place = memory.access(address, len.into(), align, true, self.number)?;
-        memory.write(place, len as usize).copy_from_slice(&bits.to_le_bytes()[..len as usize]);
+    fn write_value(&self, memory: &mut Memory, address: u64, ty: Type, align: u32, bits: u128) -> Result<(), Fault> {
+        let length = ty.bits().div_ceil(8);
+        let place = memory.check_access(address, length.into(), align, true, self.number)?;
+        memory.bytes_at_mut(place, length as usize).copy_from_slice(&bits.to_le_bytes()[..length as usize]);
         Ok(())
     }
 
-    pub fn inst(
+    pub fn execute_inst(
         &mut self,
         run: &mut Run<'_>,
         group: &Group,
         memory: &mut Memory,
-        f: &Function,
+        function: &Function,
         inst: Inst,
     ) -> Result<(), Fault> {
-        let node = &f.insts[inst];
+        let node = &function.insts[inst];
         // The first result's type; instructions without results do not ask.
-        let ty = node.results.first().map_or(Type::BOOL, |&v| f.ty(v));
+        let ty = node.results.first().map_or(Type::BOOL, |&v| function.ty(v));
         let bits = match &node.data {
-            InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => {
-                let space = memory.space_of(self.address(*arg, 0));
-                u128::from(space.unwrap_or(Space::Global).number())
+            InstData::Unary { opcode: UnaryOp::SpaceOf, argument, .. } => {
+                let space = memory.space_of(self.address_of(*argument, 0));
+                u128::from(space.unwrap_or(Space::Global).spir_number())
             }
-            data @ (InstData::Unary { .. }
+            inst_data @ (InstData::Unary { .. }
             | InstData::Binary { .. }
             | InstData::Ternary { .. }
             | InstData::Icmp { .. }
             | InstData::Fcmp { .. }
             | InstData::PtrAdd { .. }) => {
-                let computed = evaluate_instruction(data, ty, |value| f.ty(value), |value| self.get(value));
+                let computed =
+                    evaluate_instruction(inst_data, ty, |value| function.ty(value), |value| self.value_bits(value));
                 computed.unwrap_or(Ok(0))?
             }
-            InstData::Load { ptr, offset, access } => {
+            InstData::Load { pointer, offset, access } => {
                 let mut align = access.align;
-                let mut address = self.address(*ptr, *offset);
+                let mut address = self.address_of(*pointer, *offset);
                 for &result in &node.results {
-                    self.values[result.as_u32() as usize] = self.read(memory, address, ty, align)?;
+                    self.values[result.as_u32() as usize] = self.read_value(memory, address, ty, align)?;
                     address = address.wrapping_add(ty.bytes().into());
                     align = align.min(ty.bytes());
                 }
                 return Ok(());
             }
-            InstData::Store { ptr, offset, access, args } => {
-                let ty = f.ty(args[0]);
+            InstData::Store { pointer, offset, access, arguments } => {
+                let ty = function.ty(arguments[0]);
                 let mut align = access.align;
-                let mut address = self.address(*ptr, *offset);
-                for &arg in args {
-                    self.write(memory, address, ty, align, self.get(arg))?;
+                let mut address = self.address_of(*pointer, *offset);
+                for &argument in arguments {
+                    self.write_value(memory, address, ty, align, self.value_bits(argument))?;
                     address = address.wrapping_add(ty.bytes().into());
                     align = align.min(ty.bytes());
                 }
                 return Ok(());
             }
-            InstData::MemCopy { dst, src, len, overlap, .. } => {
-                let len = self.get(*len) as u64;
-                let (dst, src) = (self.address(*dst, 0), self.address(*src, 0));
-                if len != 0 {
-                    if !overlap && dst != src && dst.abs_diff(src) < len {
+            InstData::MemCopy { destination, source, length, overlap, .. } => {
+                let length = self.value_bits(*length) as u64;
+                let (destination, source) = (self.address_of(*destination, 0), self.address_of(*source, 0));
+                if length != 0 {
+                    if !overlap && destination != source && destination.abs_diff(source) < length {
                         return Err(Fault::Undefined("memcpy of overlapping ranges".to_string()));
                     }
-                    let from = memory.access(src, len, 1, false, self.number)?;
-                    let to = memory.access(dst, len, 1, true, self.number)?;
-                    let bytes = memory.read(from, len as usize).to_vec();
-                    memory.write(to, len as usize).copy_from_slice(&bytes);
+                    let from = memory.check_access(source, length, 1, false, self.number)?;
+                    let to = memory.check_access(destination, length, 1, true, self.number)?;
+                    let bytes = memory.bytes_at(from, length as usize).to_vec();
+                    memory.bytes_at_mut(to, length as usize).copy_from_slice(&bytes);
                 }
                 return Ok(());
             }
-            InstData::MemSet { dst, byte, len, .. } => {
-                let len = self.get(*len) as u64;
-                if len != 0 {
-                    let to = memory.access(self.address(*dst, 0), len, 1, true, self.number)?;
-                    memory.write(to, len as usize).fill(self.get(*byte) as u8);
+            InstData::MemSet { destination, byte, length, .. } => {
+                let length = self.value_bits(*length) as u64;
+                if length != 0 {
+                    let to = memory.check_access(self.address_of(*destination, 0), length, 1, true, self.number)?;
+                    memory.bytes_at_mut(to, length as usize).fill(self.value_bits(*byte) as u8);
                 }
                 return Ok(());
             }
-            InstData::AtomicRmw { op, align, ptr, arg, .. } => {
-                let address = self.address(*ptr, 0);
-                let old = self.read(memory, address, ty, *align)?;
-                let new = match op.binary() {
-                    Some(op) => evaluate_binary(op, ty, old, self.get(*arg))?,
-                    None => self.get(*arg),
+            InstData::AtomicRmw { opcode, align, pointer, argument, .. } => {
+                let address = self.address_of(*pointer, 0);
+                let previous = self.read_value(memory, address, ty, *align)?;
+                let new = match opcode.binary() {
+                    Some(opcode) => evaluate_binary(opcode, ty, previous, self.value_bits(*argument))?,
+                    None => self.value_bits(*argument),
                 };
-                self.write(memory, address, ty, *align, new)?;
-                old
+                self.write_value(memory, address, ty, *align, new)?;
+                previous
             }
-            InstData::AtomicCas { align, ptr, expected, new, .. } => {
-                let address = self.address(*ptr, 0);
-                let old = self.read(memory, address, ty, *align)?;
-                let equal = old == self.get(*expected);
-                let stored = if equal { self.get(*new) } else { old };
-                self.write(memory, address, ty, *align, stored)?;
+            InstData::AtomicCas { align, pointer, expected, new, .. } => {
+                let address = self.address_of(*pointer, 0);
+                let previous = self.read_value(memory, address, ty, *align)?;
+                let equal = previous == self.value_bits(*expected);
+                let stored = if equal { self.value_bits(*new) } else { previous };
+                self.write_value(memory, address, ty, *align, stored)?;
                 self.values[node.results[1].as_u32() as usize] = equal.into();
-                old
+                previous
             }
-            InstData::Query { query, dim } => self.query(run.range, group, *query, *dim).into(),
+            InstData::Query { query, dimension } => self.answer_query(run.range, group, *query, *dimension).into(),
             InstData::SlotAddr { slot } => self.slots[slot.as_u32() as usize].into(),
             InstData::LocalAddr { local } => group.locals[local.as_u32() as usize].into(),
             InstData::GlobalAddr { global } => global_address(global.as_u32()).into(),
-            InstData::LiveLoad { live } => {
-                let kept = self.live[live.as_u32() as usize];
-                kept.ok_or_else(|| Fault::Undefined(format!("{live} was never stored")))?
+            InstData::LiveLoad { live_slot } => {
+                let kept = self.live[live_slot.as_u32() as usize];
+                kept.ok_or_else(|| Fault::Undefined(format!("{live_slot} was never stored")))?
             }
-            InstData::LiveStore { live, arg } => {
-                self.live[live.as_u32() as usize] = Some(self.get(*arg));
+            InstData::LiveStore { live_slot, argument } => {
+                self.live[live_slot.as_u32() as usize] = Some(self.value_bits(*argument));
                 return Ok(());
             }
-            InstData::CallHost { name, args } => {
-                let args: Vec<(Type, u128)> = args.iter().map(|&v| (f.ty(v), self.get(v))).collect();
-                host::call(name, ty, &args).ok_or_else(|| Fault::UnknownHostFunction(name.to_string()))?
+            InstData::CallHost { name, arguments } => {
+                let arguments: Vec<(Type, u128)> =
+                    arguments.iter().map(|&v| (function.ty(v), self.value_bits(v))).collect();
+                host::call_host_function(name, ty, &arguments)
+                    .ok_or_else(|| Fault::UnknownHostFunction(name.to_string()))?
             }
-            InstData::Printf { format, args } => {
-                let args = args.iter().map(|&v| self.get(v)).collect();
-                run.report.printf.push(PrintfEvent { format: *format, args, global_id: self.global_id });
+            InstData::Printf { format, arguments } => {
+                let arguments = arguments.iter().map(|&v| self.value_bits(v)).collect();
+                run.report.printf.push(PrintfEvent { format: *format, args: arguments, global_id: self.global_id });
                 0
             }
-            InstData::Clock => run.tick().into(),
+            InstData::Clock => run.read_clock().into(),
             // Alone, a work-item is the only lane.
-            InstData::Any { cond } | InstData::Ballot { cond } => self.get(*cond),
-            InstData::LaneOf { arg, .. } | InstData::Put { value: arg, .. } => self.get(*arg),
+            InstData::Any { condition } | InstData::Ballot { condition } => self.value_bits(*condition),
+            InstData::LaneOf { argument, .. } | InstData::Put { value: argument, .. } => self.value_bits(*argument),
             // A gang gives their results.
             InstData::Across { .. } | InstData::Shuffle { .. } => return Ok(()),
             InstData::Combined => self.combined,
@@ -407,8 +420,8 @@ impl Item {
         Ok(())
     }
 
-    fn query(&self, range: &super::NdRange, group: &Group, query: Query, dim: u8) -> u64 {
-        let d = usize::from(dim);
+    fn answer_query(&self, range: &super::NdRange, group: &Group, query: Query, dimension: u8) -> u64 {
+        let d = usize::from(dimension);
         match query {
             Query::GlobalId => self.global_id[d],
             Query::LocalId => self.local_id[d],

@@ -60,14 +60,14 @@ pub(super) struct Interleaved {
     pub element: u64,
     /// Lanes of a gang.
     pub lanes: u64,
-    /// The one.
+    /// The lane whose element it is.
     pub lane: u64,
 }
 
 impl Interleaved {
-    /// Whether `len` bytes at an offset are an element of this lane, or part of one.
-    fn holds(self, offset: u64, len: u64) -> bool {
-        offset / self.element % self.lanes == self.lane && offset % self.element + len <= self.element
+    /// Whether `length` bytes at an offset are an element of this lane, or part of one.
+    fn contains_bytes(self, offset: u64, length: u64) -> bool {
+        offset / self.element % self.lanes == self.lane && offset % self.element + length <= self.element
     }
 }
 
@@ -124,14 +124,14 @@ impl Memory {
         if self.globals.len() != module.globals.len() {
             self.globals.clear();
             self.global_constant.clear();
-            for data in module.globals.values() {
-                let mut bytes = data.init.clone();
-                for &(at, target, addend) in &data.relocs {
+            for global_data in module.globals.values() {
+                let mut bytes = global_data.init.clone();
+                for &(offset, target, addend) in &global_data.relocs {
                     let address = global_address(target.as_u32()).wrapping_add_signed(addend);
-                    bytes[at as usize..][..8].copy_from_slice(&address.to_le_bytes());
+                    bytes[offset as usize..][..8].copy_from_slice(&address.to_le_bytes());
                 }
                 self.globals.push(bytes);
-                self.global_constant.push(data.constant || data.space == Space::Constant);
+                self.global_constant.push(global_data.constant || global_data.space == Space::Constant);
             }
         }
         Ok(())
@@ -146,7 +146,7 @@ impl Memory {
     }
 
     /// A new object of the running group; its address.
-    pub(super) fn add(&mut self, kind: Kind, bytes: Vec<u8>, writable: bool) -> Result<u64, Fault> {
+    pub(super) fn add_object(&mut self, kind: Kind, bytes: Vec<u8>, writable: bool) -> Result<u64, Fault> {
         if bytes.len() >= 1 << (OFFSET_BITS - 1) {
             return Err(Fault::BadLaunch(format!("{} is too large", kind.describe())));
         }
@@ -158,7 +158,7 @@ impl Memory {
     /// A new slot of `size` bytes per lane, of which only one lane's may be touched; the address of its first.
     pub(super) fn add_interleaved(&mut self, kind: Kind, size: u64, own: Interleaved, fill: u8) -> Result<u64, Fault> {
         let bytes = size.next_multiple_of(own.element) * own.lanes;
-        let start = self.add(kind, vec![fill; bytes as usize], true)?;
+        let start = self.add_object(kind, vec![fill; bytes as usize], true)?;
         if let Some(object) = self.group.last_mut() {
             object.own = Some(own);
         }
@@ -171,14 +171,14 @@ impl Memory {
         self.group.clear();
     }
 
-    fn index(&self, object: u64) -> Option<usize> {
+    fn object_index(&self, object: u64) -> Option<usize> {
         let number = object.checked_sub(GROUP_BASE)?;
         let index = (number + GROUP_SPAN - self.past % GROUP_SPAN) % GROUP_SPAN;
         ((index as usize) < self.group.len()).then_some(index as usize)
     }
 
-    fn object(&self, object: u64) -> Option<(Kind, usize, bool)> {
-        if let Some(index) = self.index(object) {
+    fn find_object(&self, object: u64) -> Option<(Kind, usize, bool)> {
+        if let Some(index) = self.object_index(object) {
             let object = &self.group[index];
             return Some((object.kind, object.bytes.len(), object.writable));
         }
@@ -191,18 +191,25 @@ impl Memory {
         Some((Kind::Global(n as u32), self.globals.get(n)?.len(), writable))
     }
 
-    fn own(&self, object: u64) -> Option<Interleaved> {
-        self.index(object).and_then(|index| self.group[index].own)
+    fn own_interleaved(&self, object: u64) -> Option<Interleaved> {
+        self.object_index(object).and_then(|index| self.group[index].own)
     }
 
-    /// Checks an access of `len` bytes by work-item `item` of the running group.
-    pub(super) fn access(&self, address: u64, len: u64, align: u32, write: bool, item: u32) -> Result<Place, Fault> {
-        let (object, offset) = split(address);
-        let Some((kind, size, writable)) = self.object(object) else {
-            return Err(Fault::OutOfBounds(format!("{len} bytes at {address:#x}, where nothing is")));
+    /// Checks an access of `length` bytes by work-item `item` of the running group.
+    pub(super) fn check_access(
+        &self,
+        address: u64,
+        length: u64,
+        align: u32,
+        write: bool,
+        item: u32,
+    ) -> Result<Place, Fault> {
+        let (object, offset) = split_address(address);
+        let Some((kind, size, writable)) = self.find_object(object) else {
+            return Err(Fault::OutOfBounds(format!("{length} bytes at {address:#x}, where nothing is")));
         };
-        let place = || format!("{len} bytes at offset {offset} of {} ({size} bytes)", kind.describe());
-        let inside = offset >= 0 && (offset as u64).checked_add(len).is_some_and(|end| end <= size as u64);
+        let place = || format!("{length} bytes at offset {offset} of {} ({size} bytes)", kind.describe());
+        let inside = offset >= 0 && (offset as u64).checked_add(length).is_some_and(|end| end <= size as u64);
         if !inside {
             return Err(Fault::OutOfBounds(place()));
         }
@@ -212,15 +219,15 @@ impl Memory {
         if write && !writable {
             return Err(Fault::ReadOnly(place()));
         }
-        let foreign = self.own(object).is_some_and(|own| !own.holds(offset as u64, len));
+        let foreign = self.own_interleaved(object).is_some_and(|own| !own.contains_bytes(offset as u64, length));
         if foreign || matches!(kind, Kind::Slot(_, owner) if owner != item && owner != GANG) {
             return Err(Fault::NotShared(place()));
         }
         Ok(Place { object, offset: offset as usize })
     }
 
-    fn bytes(&self, object: u64) -> &[u8] {
-        match self.index(object) {
+    fn object_bytes(&self, object: u64) -> &[u8] {
+        match self.object_index(object) {
             Some(index) => &self.group[index].bytes,
             None if object >= BUFFER_BASE => &self.buffers[(object - BUFFER_BASE) as usize],
             None => &self.globals[object as usize - 1],
@@ -228,24 +235,24 @@ impl Memory {
     }
 
     fn bytes_mut(&mut self, object: u64) -> &mut [u8] {
-        match self.index(object) {
+        match self.object_index(object) {
             Some(index) => &mut self.group[index].bytes,
             None if object >= BUFFER_BASE => &mut self.buffers[(object - BUFFER_BASE) as usize],
             None => &mut self.globals[object as usize - 1],
         }
     }
 
-    pub(super) fn read(&self, place: Place, len: usize) -> &[u8] {
-        &self.bytes(place.object)[place.offset..][..len]
+    pub(super) fn bytes_at(&self, place: Place, length: usize) -> &[u8] {
+        &self.object_bytes(place.object)[place.offset..][..length]
     }
 
-    pub(super) fn write(&mut self, place: Place, len: usize) -> &mut [u8] {
-        &mut self.bytes_mut(place.object)[place.offset..][..len]
+    pub(super) fn bytes_at_mut(&mut self, place: Place, length: usize) -> &mut [u8] {
+        &mut self.bytes_mut(place.object)[place.offset..][..length]
     }
 
     /// The address space an address lies in.
     pub(super) fn space_of(&self, address: u64) -> Option<Space> {
-        let (kind, _, writable) = self.object(split(address).0)?;
+        let (kind, _, writable) = self.find_object(split_address(address).0)?;
         Some(kind.space(!writable))
     }
 }
@@ -256,7 +263,7 @@ pub(super) fn global_address(global: u32) -> u64 {
 }
 
 /// The object nearest to an address and the offset from its beginning.
-fn split(address: u64) -> (u64, i64) {
+fn split_address(address: u64) -> (u64, i64) {
     let object = address.wrapping_add(1 << (OFFSET_BITS - 1)) >> OFFSET_BITS;
     (object, address.wrapping_sub(object << OFFSET_BITS) as i64)
 }

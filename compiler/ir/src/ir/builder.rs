@@ -7,26 +7,26 @@ use std::sync::Arc;
 /// Appends to one block of a function after the other.
 pub struct Builder<'a> {
     /// The function that grows.
-    pub func: &'a mut Function,
+    pub function: &'a mut Function,
     block: Block,
-    loc: SourceLoc,
+    location: SourceLoc,
 }
 
 impl<'a> Builder<'a> {
     /// A builder that appends to a block.
-    pub fn at(func: &'a mut Function, block: Block) -> Builder<'a> {
-        Builder { func, block, loc: SourceLoc::default() }
+    pub fn at_end_of(function: &'a mut Function, block: Block) -> Builder<'a> {
+        Builder { function, block, location: SourceLoc::default() }
     }
 
     /// A builder for a new, empty function: makes its entry block with these parameters.
-    pub fn entry(func: &'a mut Function, params: &[Type]) -> (Builder<'a>, Vec<Value>) {
-        let block = func.add_block();
-        let params = params.iter().map(|&ty| func.add_param(block, ty)).collect();
-        (Builder::at(func, block), params)
+    pub fn with_entry(function: &'a mut Function, params: &[Type]) -> (Builder<'a>, Vec<Value>) {
+        let block = function.add_block();
+        let params = params.iter().map(|&ty| function.add_param(block, ty)).collect();
+        (Builder::at_end_of(function, block), params)
     }
 
     /// The block that grows.
-    pub fn block(&self) -> Block {
+    pub fn current_block(&self) -> Block {
         self.block
     }
 
@@ -36,149 +36,160 @@ impl<'a> Builder<'a> {
     }
 
     /// Gives this place to the instructions from here on.
-    pub fn set_loc(&mut self, loc: SourceLoc) {
-        self.loc = loc;
+    pub fn set_loc(&mut self, location: SourceLoc) {
+        self.location = location;
     }
 
     /// A new block at the end of the layout with parameters of these types.
     pub fn new_block(&mut self, params: &[Type]) -> (Block, Vec<Value>) {
-        let block = self.func.add_block();
-        let params = params.iter().map(|&ty| self.func.add_param(block, ty)).collect();
+        let block = self.function.add_block();
+        let params = params.iter().map(|&ty| self.function.add_param(block, ty)).collect();
         (block, params)
     }
 
-    /// Any instruction.
-    pub fn inst(&mut self, data: InstData, results: &[Type]) -> Inst {
-        self.func.append(self.block, data, results, self.loc)
+    /// Appends any instruction, with results of these types.
+    pub fn inst(&mut self, inst_data: InstData, results: &[Type]) -> Inst {
+        self.function.append_inst(self.block, inst_data, results, self.location)
     }
 
-    fn one(&mut self, data: InstData, ty: Type) -> Value {
-        let inst = self.inst(data, &[ty]);
-        self.func.result(inst)
+    fn append_single(&mut self, inst_data: InstData, ty: Type) -> Value {
+        let inst = self.inst(inst_data, &[ty]);
+        self.function.single_result(inst)
     }
 
     /// An integer constant; negative numbers in two's complement.
     pub fn int(&mut self, ty: Type, n: i128) -> Value {
-        self.func.constant(ty, n as u128)
+        self.function.constant(ty, n as u128)
     }
 
     /// An `f32` constant.
     pub fn f32(&mut self, x: f32) -> Value {
-        self.func.constant(Type::F32, u128::from(x.to_bits()))
+        self.function.constant(Type::F32, u128::from(x.to_bits()))
     }
 
     /// An `f64` constant.
     pub fn f64(&mut self, x: f64) -> Value {
-        self.func.constant(Type::F64, u128::from(x.to_bits()))
+        self.function.constant(Type::F64, u128::from(x.to_bits()))
     }
 
     /// An operation of one operand; `ty` is the result's type.
-    pub fn unary(&mut self, op: UnaryOp, ty: Type, arg: Value) -> Value {
-        self.one(InstData::Unary { op, fmf: FastMath::default(), arg }, ty)
+    pub fn unary(&mut self, opcode: UnaryOp, ty: Type, argument: Value) -> Value {
+        self.append_single(InstData::Unary { opcode, fast_math: FastMath::default(), argument }, ty)
     }
 
     /// An operation of two operands.
-    pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
-        let ty = self.func.ty(a);
-        let data = InstData::Binary { op, flags: IntFlags::default(), fmf: FastMath::default(), args: [a, b] };
-        self.one(data, ty)
+    pub fn binary(&mut self, opcode: BinaryOp, left: Value, right: Value) -> Value {
+        let ty = self.function.ty(left);
+        let inst_data = InstData::Binary {
+            opcode,
+            flags: IntFlags::default(),
+            fast_math: FastMath::default(),
+            arguments: [left, right],
+        };
+        self.append_single(inst_data, ty)
     }
 
     /// An operation of three operands.
-    pub fn ternary(&mut self, op: TernaryOp, a: Value, b: Value, c: Value) -> Value {
-        let ty = self.func.ty(c);
-        self.one(InstData::Ternary { op, fmf: FastMath::default(), args: [a, b, c] }, ty)
+    pub fn ternary(&mut self, opcode: TernaryOp, left: Value, right: Value, c: Value) -> Value {
+        let ty = self.function.ty(c);
+        self.append_single(
+            InstData::Ternary { opcode, fast_math: FastMath::default(), arguments: [left, right, c] },
+            ty,
+        )
     }
 
     /// Integer or pointer comparison.
-    pub fn icmp(&mut self, cc: IntCc, a: Value, b: Value) -> Value {
-        self.one(InstData::Icmp { cc, args: [a, b] }, Type::BOOL)
+    pub fn icmp(&mut self, comparison: IntCc, left: Value, right: Value) -> Value {
+        self.append_single(InstData::Icmp { comparison, arguments: [left, right] }, Type::BOOL)
     }
 
-    /// Float comparison.
-    pub fn fcmp(&mut self, cc: FloatCc, a: Value, b: Value) -> Value {
-        self.one(InstData::Fcmp { cc, fmf: FastMath::default(), args: [a, b] }, Type::BOOL)
+    /// A comparison of two floats.
+    pub fn fcmp(&mut self, comparison: FloatCc, left: Value, right: Value) -> Value {
+        self.append_single(
+            InstData::Fcmp { comparison, fast_math: FastMath::default(), arguments: [left, right] },
+            Type::BOOL,
+        )
     }
 
     /// Address plus bytes, within one object.
     pub fn ptr_add(&mut self, base: Value, offset: Value) -> Value {
-        let ty = self.func.ty(base);
-        self.one(InstData::PtrAdd { base, offset, inbounds: true }, ty)
+        let ty = self.function.ty(base);
+        self.append_single(InstData::PtrAdd { base, offset, inbounds: true }, ty)
     }
 
     /// A load of one element, naturally aligned.
-    pub fn load(&mut self, ty: Type, ptr: Value) -> Value {
-        self.one(InstData::Load { ptr, offset: 0, access: Access::plain(ty.bytes()) }, ty)
+    pub fn load(&mut self, ty: Type, pointer: Value) -> Value {
+        self.append_single(InstData::Load { pointer, offset: 0, access: Access::plain(ty.bytes()) }, ty)
     }
 
     /// A store of one element, naturally aligned.
-    pub fn store(&mut self, ptr: Value, arg: Value) {
-        let access = Access::plain(self.func.ty(arg).bytes());
-        self.inst(InstData::Store { ptr, offset: 0, access, args: vec![arg] }, &[]);
+    pub fn store(&mut self, pointer: Value, argument: Value) {
+        let access = Access::plain(self.function.ty(argument).bytes());
+        self.inst(InstData::Store { pointer, offset: 0, access, arguments: vec![argument] }, &[]);
     }
 
     /// A work-item's place in the NDRange.
-    pub fn query(&mut self, query: Query, dim: u8) -> Value {
+    pub fn query(&mut self, query: Query, dimension: u8) -> Value {
         let ty = if query == Query::WorkDim { Type::I32 } else { Type::I64 };
-        self.one(InstData::Query { query, dim }, ty)
+        self.append_single(InstData::Query { query, dimension }, ty)
     }
 
     /// Address of a private slot.
     pub fn slot_addr(&mut self, slot: Slot) -> Value {
-        self.one(InstData::SlotAddr { slot }, Type::Ptr(Space::Private))
+        self.append_single(InstData::SlotAddr { slot }, Type::Ptr(Space::Private))
     }
 
     /// Address of a `__local` variable.
     pub fn local_addr(&mut self, local: LocalVar) -> Value {
-        self.one(InstData::LocalAddr { local }, Type::Ptr(Space::Local))
+        self.append_single(InstData::LocalAddr { local }, Type::Ptr(Space::Local))
     }
 
-    /// Work-group barrier.
+    /// A barrier for all of the group.
     pub fn barrier(&mut self) {
         self.inst(InstData::Barrier, &[]);
     }
 
     /// Whether a condition holds in an active lane.
-    pub fn any(&mut self, cond: Value) -> Value {
-        self.one(InstData::Any { cond }, Type::BOOL)
+    pub fn any(&mut self, condition: Value) -> Value {
+        self.append_single(InstData::Any { condition }, Type::BOOL)
     }
 
     /// The active lanes in which a condition holds.
-    pub fn ballot(&mut self, cond: Value) -> Value {
-        self.one(InstData::Ballot { cond }, Type::I64)
+    pub fn ballot(&mut self, condition: Value) -> Value {
+        self.append_single(InstData::Ballot { condition }, Type::I64)
     }
 
     /// What one lane holds, for all.
-    pub fn lane_of(&mut self, arg: Value, lane: Value) -> Value {
-        let ty = self.func.ty(arg);
-        self.one(InstData::LaneOf { arg, lane }, ty)
+    pub fn lane_of(&mut self, argument: Value, lane: Value) -> Value {
+        let ty = self.function.ty(argument);
+        self.append_single(InstData::LaneOf { argument, lane }, ty)
     }
 
     /// A value in one lane of another.
-    pub fn put(&mut self, into: Value, lane: Value, value: Value) -> Value {
-        let ty = self.func.ty(into);
-        self.one(InstData::Put { into, lane, value }, ty)
+    pub fn insert_lane(&mut self, into: Value, lane: Value, value: Value) -> Value {
+        let ty = self.function.ty(into);
+        self.append_single(InstData::Put { into, lane, value }, ty)
     }
 
     /// A function of the host's C library.
-    pub fn call_host(&mut self, name: &str, ty: Type, args: &[Value]) -> Value {
-        self.one(InstData::CallHost { name: Arc::from(name), args: args.to_vec() }, ty)
+    pub fn call_host(&mut self, name: &str, ty: Type, arguments: &[Value]) -> Value {
+        self.append_single(InstData::CallHost { name: Arc::from(name), arguments: arguments.to_vec() }, ty)
     }
 
     /// Ends the block.
-    pub fn terminate(&mut self, term: Terminator) {
-        self.func.blocks[self.block].term = term;
+    pub fn terminate(&mut self, terminator: Terminator) {
+        self.function.blocks[self.block].terminator = terminator;
     }
 
     /// Ends the block with a jump.
-    pub fn jump(&mut self, block: Block, args: &[Value]) {
-        self.terminate(Terminator::Jump(BlockCall { block, args: args.to_vec() }));
+    pub fn jump(&mut self, block: Block, arguments: &[Value]) {
+        self.terminate(Terminator::Jump(BlockCall { block, arguments: arguments.to_vec() }));
     }
 
     /// Ends the block with a choice between two blocks.
-    pub fn branch(&mut self, cond: Value, then_to: (Block, &[Value]), else_to: (Block, &[Value])) {
-        let call = |(block, args): (Block, &[Value])| BlockCall { block, args: args.to_vec() };
-        self.terminate(Terminator::Branch { cond, then_to: call(then_to), else_to: call(else_to) });
+    pub fn branch(&mut self, condition: Value, then_to: (Block, &[Value]), else_to: (Block, &[Value])) {
+        let call = |(block, arguments): (Block, &[Value])| BlockCall { block, arguments: arguments.to_vec() };
+        self.terminate(Terminator::Branch { condition, then_to: call(then_to), else_to: call(else_to) });
     }
 
     /// Ends the block and the work-item.

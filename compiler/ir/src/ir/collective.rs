@@ -9,11 +9,11 @@ use lockstep_protocol::types::Type;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Combine {
     /// Whether the answer is one for all, or one for each work-item, which then takes the place of its value.
-    pub how: Collect,
+    pub collective: Collect,
     /// What two values are together.
-    pub op: BinaryOp,
+    pub opcode: BinaryOp,
     /// Where the values are.
-    pub live: LiveSlot,
+    pub live_slot: LiveSlot,
 }
 
 /// How many neighbouring lanes answer together: a power of two, or all.
@@ -25,7 +25,7 @@ impl Cluster {
     pub const GANG: Cluster = Cluster(0);
 
     /// Clusters of so many lanes, if that is a power of two.
-    pub fn of(lanes: u128) -> Option<Cluster> {
+    pub fn with_lanes(lanes: u128) -> Option<Cluster> {
         let log = lanes.is_power_of_two().then(|| lanes.trailing_zeros() as u8);
         log.map(|log| Cluster(log + 1))
     }
@@ -36,7 +36,7 @@ impl Cluster {
     }
 
     /// The lanes of a cluster in gangs of `width`.
-    pub fn lanes(self, width: u32) -> u32 {
+    pub fn lane_count(self, width: u32) -> u32 {
         match self.0 {
             0 => width,
             log => 1u32.checked_shl(u32::from(log) - 1).map_or(width, |lanes| lanes.min(width)),
@@ -44,7 +44,7 @@ impl Cluster {
     }
 
     /// The lanes, if these are not all.
-    pub fn count(self) -> Option<u128> {
+    pub fn partial_lanes(self) -> Option<u128> {
         self.0.checked_sub(1).map(|log| 1 << log)
     }
 }
@@ -66,8 +66,8 @@ impl BinaryOp {
         };
         match self {
             BinaryOp::Add | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Umax if ty.is_int() => Some(0),
-            BinaryOp::And | BinaryOp::Umin if ty.is_int() => Some(ty.mask()),
-            BinaryOp::Smin if ty.is_int() => Some(ty.mask() & !top),
+            BinaryOp::And | BinaryOp::Umin if ty.is_int() => Some(ty.value_mask()),
+            BinaryOp::Smin if ty.is_int() => Some(ty.value_mask() & !top),
             BinaryOp::Smax if ty.is_int() => Some(top),
             BinaryOp::Mul if ty.is_int() => Some(1),
             BinaryOp::Fadd if ty.is_float() => Some(0),

@@ -21,10 +21,10 @@ pub enum ValueDef {
 /// A value's type and origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ValueData {
-    /// Its type.
+    /// The type of its values.
     pub ty: Type,
-    /// Its origin.
-    pub def: ValueDef,
+    /// Where the value comes from.
+    pub definition: ValueDef,
 }
 
 /// A place in the user's source; line 0 when unknown.
@@ -39,12 +39,12 @@ pub struct SourceLoc {
 /// An instruction with its results.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InstNode {
-    /// The operation.
+    /// What it does, with its operands.
     pub data: InstData,
     /// Its results, each of which knows its type.
     pub results: Vec<Value>,
     /// Where the user wrote it.
-    pub loc: SourceLoc,
+    pub location: SourceLoc,
 }
 
 /// A basic block.
@@ -55,13 +55,13 @@ pub struct BlockData {
     /// Instructions in order.
     pub insts: Vec<Inst>,
     /// The block's end.
-    pub term: Terminator,
+    pub terminator: Terminator,
 }
 
 /// A function body. Its entry block's parameters are the kernel's inputs.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// All values.
+    /// All values of the function.
     pub values: PrimaryMap<Value, ValueData>,
     /// All instructions, including those no block holds any more.
     pub insts: PrimaryMap<Inst, InstNode>,
@@ -99,7 +99,7 @@ impl Function {
     }
 
     /// The entry block.
-    pub fn entry(&self) -> Block {
+    pub fn entry_block(&self) -> Block {
         self.layout[0]
     }
 
@@ -110,7 +110,7 @@ impl Function {
 
     /// The bits of a constant; `None` for other values.
     pub fn const_bits(&self, value: Value) -> Option<u128> {
-        match self.values[value].def {
+        match self.values[value].definition {
             ValueDef::Const(bits) => Some(bits),
             _ => None,
         }
@@ -124,15 +124,18 @@ impl Function {
 
     /// The constant of this type with these bits (bits above the type's width are dropped).
     pub fn constant(&mut self, ty: Type, bits: u128) -> Value {
-        let bits = bits & ty.mask();
+        let bits = bits & ty.value_mask();
         let values = &mut self.values;
-        *self.consts.entry((ty, bits)).or_insert_with(|| values.push(ValueData { ty, def: ValueDef::Const(bits) }))
+        *self
+            .consts
+            .entry((ty, bits))
+            .or_insert_with(|| values.push(ValueData { ty, definition: ValueDef::Const(bits) }))
     }
 
     /// A new block at the end of the layout, `Unreachable` until its terminator is set.
     pub fn add_block(&mut self) -> Block {
         let block =
-            self.blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), term: Terminator::Unreachable });
+            self.blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), terminator: Terminator::Unreachable });
         self.layout.push(block);
         block
     }
@@ -140,30 +143,30 @@ impl Function {
     /// A new parameter at the end of a block's list.
     pub fn add_param(&mut self, block: Block, ty: Type) -> Value {
         let index = self.blocks[block].params.len() as u32;
-        let value = self.values.push(ValueData { ty, def: ValueDef::Param(block, index) });
+        let value = self.values.push(ValueData { ty, definition: ValueDef::Param(block, index) });
         self.blocks[block].params.push(value);
         value
     }
 
     /// A new instruction that no block holds yet, with one result per type.
-    pub fn make_inst(&mut self, data: InstData, types: &[Type], loc: SourceLoc) -> Inst {
-        let inst = self.insts.push(InstNode { data, results: Vec::new(), loc });
+    pub fn make_inst(&mut self, inst_data: InstData, types: &[Type], location: SourceLoc) -> Inst {
+        let inst = self.insts.push(InstNode { data: inst_data, results: Vec::new(), location });
         for (index, &ty) in types.iter().enumerate() {
-            let value = self.values.push(ValueData { ty, def: ValueDef::Result(inst, index as u32) });
+            let value = self.values.push(ValueData { ty, definition: ValueDef::Result(inst, index as u32) });
             self.insts[inst].results.push(value);
         }
         inst
     }
 
     /// A new instruction at the end of a block.
-    pub fn append(&mut self, block: Block, data: InstData, types: &[Type], loc: SourceLoc) -> Inst {
-        let inst = self.make_inst(data, types, loc);
+    pub fn append_inst(&mut self, block: Block, inst_data: InstData, types: &[Type], location: SourceLoc) -> Inst {
+        let inst = self.make_inst(inst_data, types, location);
         self.blocks[block].insts.push(inst);
         inst
     }
 
     /// The only result of an instruction.
-    pub fn result(&self, inst: Inst) -> Value {
+    pub fn single_result(&self, inst: Inst) -> Value {
         debug_assert_eq!(self.insts[inst].results.len(), 1);
         self.insts[inst].results[0]
     }

@@ -31,15 +31,15 @@ impl Access {
 #[expect(missing_docs, reason = "each variant's text explains its fields")]
 pub enum InstData {
     /// One operand, one result.
-    Unary { op: UnaryOp, fmf: FastMath, arg: Value },
+    Unary { opcode: UnaryOp, fast_math: FastMath, argument: Value },
     /// Two operands and a result of one type.
-    Binary { op: BinaryOp, flags: IntFlags, fmf: FastMath, args: [Value; 2] },
+    Binary { opcode: BinaryOp, flags: IntFlags, fast_math: FastMath, arguments: [Value; 2] },
     /// Three operands, one result.
-    Ternary { op: TernaryOp, fmf: FastMath, args: [Value; 3] },
+    Ternary { opcode: TernaryOp, fast_math: FastMath, arguments: [Value; 3] },
     /// Integer or pointer comparison; the result is `i1`.
-    Icmp { cc: IntCc, args: [Value; 2] },
+    Icmp { comparison: IntCc, arguments: [Value; 2] },
     /// Float comparison; the result is `i1`.
-    Fcmp { cc: FloatCc, fmf: FastMath, args: [Value; 2] },
+    Fcmp { comparison: FloatCc, fast_math: FastMath, arguments: [Value; 2] },
     /// Address plus a byte offset (`i64`, signed); the result has the base's type.
     PtrAdd {
         base: Value,
@@ -49,21 +49,21 @@ pub enum InstData {
     },
     /// Reads as many consecutive elements as there are results, all of one type, from `ptr + offset` bytes.
     /// Elements lie `Type::bytes` apart. An OpenCL vector load is one such instruction.
-    Load { ptr: Value, offset: i64, access: Access },
+    Load { pointer: Value, offset: i64, access: Access },
     /// Writes consecutive elements, all of one type, to `ptr + offset` bytes.
-    Store { ptr: Value, offset: i64, access: Access, args: Vec<Value> },
+    Store { pointer: Value, offset: i64, access: Access, arguments: Vec<Value> },
     /// Copies `len` (`i64`) bytes; the ranges may overlap if `overlap`.
-    MemCopy { dst: Value, src: Value, len: Value, overlap: bool, volatile: bool },
+    MemCopy { destination: Value, source: Value, length: Value, overlap: bool, volatile: bool },
     /// Sets `len` (`i64`) bytes to `byte` (`i8`).
-    MemSet { dst: Value, byte: Value, len: Value, volatile: bool },
+    MemSet { destination: Value, byte: Value, length: Value, volatile: bool },
     /// Atomic read-modify-write; the result is the old value.
-    AtomicRmw { op: AtomicOp, order: Ordering, align: u32, ptr: Value, arg: Value },
+    AtomicRmw { opcode: AtomicOp, order: Ordering, align: u32, pointer: Value, argument: Value },
     /// Atomic compare and exchange; the results are the old value and (`i1`) whether it was stored.
-    AtomicCas { success: Ordering, failure: Ordering, align: u32, ptr: Value, expected: Value, new: Value },
-    /// Memory fence.
+    AtomicCas { success: Ordering, failure: Ordering, align: u32, pointer: Value, expected: Value, new: Value },
+    /// A fence for memory, of a memory order.
     Fence { order: Ordering },
     /// A work-item's place in the NDRange.
-    Query { query: Query, dim: u8 },
+    Query { query: Query, dimension: u8 },
     /// Address of a private slot of the executing work-item (`ptr.private`).
     SlotAddr { slot: Slot },
     /// Address of a `__local` variable of the executing work-group (`ptr.local`).
@@ -75,25 +75,25 @@ pub enum InstData {
     Barrier,
     /// What the operands of all work-items of the group are together, in the order of their numbers. Like a
     /// barrier, it waits until all of them arrive here, and orders memory. Gone after `barriers`.
-    Collective { how: Collect, op: BinaryOp, arg: Value },
+    Collective { collective: Collect, opcode: BinaryOp, argument: Value },
     /// What the region's [`super::Combine`] made of all values together. Only after `barriers`.
     Combined,
     /// Reads the value kept for this work-item. Only after `barriers`.
-    LiveLoad { live: LiveSlot },
+    LiveLoad { live_slot: LiveSlot },
     /// Keeps a value for this work-item's later regions. Only after `barriers`.
-    LiveStore { live: LiveSlot, arg: Value },
+    LiveStore { live_slot: LiveSlot, argument: Value },
     /// Calls a function of the host's C library by name: pure, scalar operands, one scalar result.
-    CallHost { name: Arc<str>, args: Vec<Value> },
+    CallHost { name: Arc<str>, arguments: Vec<Value> },
     /// Whether the condition holds in an active lane: one answer for all lanes, false where none is active.
     /// Only after `normalize`.
-    Any { cond: Value },
+    Any { condition: Value },
     /// The active lanes in which the condition holds, as the bits of an `i64`, lane 0 lowest: one answer for all lanes.
-    Ballot { cond: Value },
+    Ballot { condition: Value },
     /// What the operands of the active lanes are together, in the order of the lanes: of all, or (to a reduction) of as
     /// many neighbours as a cluster has. One answer for all lanes if it is a reduction and the cluster is the gang.
-    Across { how: Collect, op: BinaryOp, cluster: Cluster, arg: Value },
+    Across { collective: Collect, opcode: BinaryOp, cluster: Cluster, argument: Value },
     /// What the lane with this number (`i64`, modulo the gang's width) holds; some value if that lane is not active.
-    Shuffle { arg: Value, lane: Value },
+    Shuffle { argument: Value, lane: Value },
     /// Reads the machine's clock (`i64`, nanoseconds that never go back): one reading for the lanes that arrive together.
     /// Each time counts, and what touches memory stays on its side of it.
     Clock,
@@ -103,11 +103,11 @@ pub enum InstData {
     /// Orders memory between the lanes of a gang, which arrive together, and to others as a fence does.
     GangBarrier,
     /// What an active lane holds, for all lanes; `lane` is its number (`i64`). Only after `normalize`.
-    LaneOf { arg: Value, lane: Value },
+    LaneOf { argument: Value, lane: Value },
     /// `value` in the lane with this number (`i64`), `into` in the others. Only after `normalize`.
     Put { into: Value, lane: Value, value: Value },
     /// Formats and prints; the result is `i32`: 0, or -1 on failure.
-    Printf { format: Format, args: Vec<Value> },
+    Printf { format: Format, arguments: Vec<Value> },
 }
 
 /// A jump target with the values for its block parameters.
@@ -116,18 +116,18 @@ pub struct BlockCall {
     /// The block jumped to.
     pub block: Block,
     /// One value per block parameter.
-    pub args: Vec<Value>,
+    pub arguments: Vec<Value>,
 }
 
 /// How a block ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Terminator {
-    /// Always there.
+    /// Goes to one block always.
     Jump(BlockCall),
     /// By an `i1`.
     Branch {
-        /// The condition.
-        cond: Value,
+        /// The condition that decides.
+        condition: Value,
         /// Taken when true.
         then_to: BlockCall,
         /// Taken when false.
@@ -135,7 +135,7 @@ pub enum Terminator {
     },
     /// By the value of an integer.
     Switch {
-        /// The integer.
+        /// The integer that decides.
         value: Value,
         /// Case constants (bits of the value's type), each once, with their targets.
         cases: Vec<(u128, BlockCall)>,
@@ -146,7 +146,7 @@ pub enum Terminator {
     Return,
     /// The work-item has arrived at a barrier and goes on in this region. Only after `barriers`.
     Exit(Region),
-    /// Never reached.
+    /// No work-item comes here.
     Unreachable,
 }
 
@@ -154,27 +154,29 @@ impl InstData {
     /// Calls `f` on every operand.
     pub fn for_each_arg(&self, f: impl FnMut(Value)) {
         let one = std::slice::from_ref;
-        let args: [&[Value]; 3] = match self {
-            InstData::Unary { arg, .. }
-            | InstData::LiveStore { arg, .. }
-            | InstData::Collective { arg, .. }
-            | InstData::Across { arg, .. }
-            | InstData::Any { cond: arg }
-            | InstData::Ballot { cond: arg } => [one(arg), &[], &[]],
-            InstData::LaneOf { arg, lane } | InstData::Shuffle { arg, lane } => [one(arg), one(lane), &[]],
-            InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
-            InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
-                [args, &[], &[]]
+        let arguments: [&[Value]; 3] = match self {
+            InstData::Unary { argument, .. }
+            | InstData::LiveStore { argument, .. }
+            | InstData::Collective { argument, .. }
+            | InstData::Across { argument, .. }
+            | InstData::Any { condition: argument }
+            | InstData::Ballot { condition: argument } => [one(argument), &[], &[]],
+            InstData::LaneOf { argument, lane } | InstData::Shuffle { argument, lane } => {
+                [one(argument), one(lane), &[]]
             }
-            InstData::Ternary { args, .. } => [args, &[], &[]],
+            InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
+            InstData::Binary { arguments, .. }
+            | InstData::Icmp { arguments, .. }
+            | InstData::Fcmp { arguments, .. } => [arguments, &[], &[]],
+            InstData::Ternary { arguments, .. } => [arguments, &[], &[]],
             InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &[]],
-            InstData::Load { ptr, .. } => [one(ptr), &[], &[]],
-            InstData::Store { ptr, args, .. } => [one(ptr), args, &[]],
-            InstData::MemCopy { dst, src, len, .. } => [one(dst), one(src), one(len)],
-            InstData::MemSet { dst, byte, len, .. } => [one(dst), one(byte), one(len)],
-            InstData::AtomicRmw { ptr, arg, .. } => [one(ptr), one(arg), &[]],
-            InstData::AtomicCas { ptr, expected, new, .. } => [one(ptr), one(expected), one(new)],
-            InstData::CallHost { args, .. } | InstData::Printf { args, .. } => [args, &[], &[]],
+            InstData::Load { pointer, .. } => [one(pointer), &[], &[]],
+            InstData::Store { pointer, arguments, .. } => [one(pointer), arguments, &[]],
+            InstData::MemCopy { destination, source, length, .. } => [one(destination), one(source), one(length)],
+            InstData::MemSet { destination, byte, length, .. } => [one(destination), one(byte), one(length)],
+            InstData::AtomicRmw { pointer, argument, .. } => [one(pointer), one(argument), &[]],
+            InstData::AtomicCas { pointer, expected, new, .. } => [one(pointer), one(expected), one(new)],
+            InstData::CallHost { arguments, .. } | InstData::Printf { arguments, .. } => [arguments, &[], &[]],
             InstData::Fence { .. }
             | InstData::Query { .. }
             | InstData::SlotAddr { .. }
@@ -187,33 +189,35 @@ impl InstData {
             | InstData::Combined
             | InstData::LiveLoad { .. } => [&[]; 3],
         };
-        args.into_iter().flatten().copied().for_each(f);
+        arguments.into_iter().flatten().copied().for_each(f);
     }
 
     /// Replaces every operand `v` by `f(v)`.
     pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
         let one = std::slice::from_mut;
-        let args: [&mut [Value]; 3] = match self {
-            InstData::Unary { arg, .. }
-            | InstData::LiveStore { arg, .. }
-            | InstData::Collective { arg, .. }
-            | InstData::Across { arg, .. }
-            | InstData::Any { cond: arg }
-            | InstData::Ballot { cond: arg } => [one(arg), &mut [], &mut []],
-            InstData::LaneOf { arg, lane } | InstData::Shuffle { arg, lane } => [one(arg), one(lane), &mut []],
-            InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
-            InstData::Binary { args, .. } | InstData::Icmp { args, .. } | InstData::Fcmp { args, .. } => {
-                [args, &mut [], &mut []]
+        let arguments: [&mut [Value]; 3] = match self {
+            InstData::Unary { argument, .. }
+            | InstData::LiveStore { argument, .. }
+            | InstData::Collective { argument, .. }
+            | InstData::Across { argument, .. }
+            | InstData::Any { condition: argument }
+            | InstData::Ballot { condition: argument } => [one(argument), &mut [], &mut []],
+            InstData::LaneOf { argument, lane } | InstData::Shuffle { argument, lane } => {
+                [one(argument), one(lane), &mut []]
             }
-            InstData::Ternary { args, .. } => [args, &mut [], &mut []],
+            InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
+            InstData::Binary { arguments, .. }
+            | InstData::Icmp { arguments, .. }
+            | InstData::Fcmp { arguments, .. } => [arguments, &mut [], &mut []],
+            InstData::Ternary { arguments, .. } => [arguments, &mut [], &mut []],
             InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &mut []],
-            InstData::Load { ptr, .. } => [one(ptr), &mut [], &mut []],
-            InstData::Store { ptr, args, .. } => [one(ptr), args, &mut []],
-            InstData::MemCopy { dst, src, len, .. } => [one(dst), one(src), one(len)],
-            InstData::MemSet { dst, byte, len, .. } => [one(dst), one(byte), one(len)],
-            InstData::AtomicRmw { ptr, arg, .. } => [one(ptr), one(arg), &mut []],
-            InstData::AtomicCas { ptr, expected, new, .. } => [one(ptr), one(expected), one(new)],
-            InstData::CallHost { args, .. } | InstData::Printf { args, .. } => [args, &mut [], &mut []],
+            InstData::Load { pointer, .. } => [one(pointer), &mut [], &mut []],
+            InstData::Store { pointer, arguments, .. } => [one(pointer), arguments, &mut []],
+            InstData::MemCopy { destination, source, length, .. } => [one(destination), one(source), one(length)],
+            InstData::MemSet { destination, byte, length, .. } => [one(destination), one(byte), one(length)],
+            InstData::AtomicRmw { pointer, argument, .. } => [one(pointer), one(argument), &mut []],
+            InstData::AtomicCas { pointer, expected, new, .. } => [one(pointer), one(expected), one(new)],
+            InstData::CallHost { arguments, .. } | InstData::Printf { arguments, .. } => [arguments, &mut [], &mut []],
             InstData::Fence { .. }
             | InstData::Query { .. }
             | InstData::SlotAddr { .. }
@@ -226,14 +230,14 @@ impl InstData {
             | InstData::Combined
             | InstData::LiveLoad { .. } => return,
         };
-        args.into_iter().flatten().for_each(|v| *v = f(*v));
+        arguments.into_iter().flatten().for_each(|v| *v = f(*v));
     }
 
     /// Whether all lanes get one answer, for which all active ones are asked.
     pub fn asks_lanes(&self) -> bool {
         match self {
             InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => true,
-            InstData::Across { how, cluster, .. } => *how == Collect::Reduce && cluster.is_gang(),
+            InstData::Across { collective, cluster, .. } => *collective == Collect::Reduce && cluster.is_gang(),
             _ => false,
         }
     }
@@ -270,10 +274,10 @@ impl Terminator {
     /// The jump targets, in order.
     pub fn targets(&self) -> Targets<'_> {
         match self {
-            Terminator::Jump(to) => Targets::One([to]),
+            Terminator::Jump(target) => Targets::One([target]),
             Terminator::Branch { then_to, else_to, .. } => Targets::Two([then_to, else_to]),
             Terminator::Switch { cases, default, .. } => {
-                Targets::Many(cases.iter().map(|(_, to)| to).chain([default]).collect())
+                Targets::Many(cases.iter().map(|(_, target)| target).chain([default]).collect())
             }
             Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => Targets::None,
         }
@@ -282,9 +286,11 @@ impl Terminator {
     /// The jump targets, in order, to change.
     pub fn targets_mut(&mut self) -> Vec<&mut BlockCall> {
         match self {
-            Terminator::Jump(to) => vec![to],
+            Terminator::Jump(target) => vec![target],
             Terminator::Branch { then_to, else_to, .. } => vec![then_to, else_to],
-            Terminator::Switch { cases, default, .. } => cases.iter_mut().map(|(_, to)| to).chain([default]).collect(),
+            Terminator::Switch { cases, default, .. } => {
+                cases.iter_mut().map(|(_, target)| target).chain([default]).collect()
+            }
             Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => vec![],
         }
     }
@@ -292,7 +298,7 @@ impl Terminator {
     /// The value that chooses the target, if there is a choice.
     pub fn selector(&self) -> Option<Value> {
         match self {
-            Terminator::Branch { cond, .. } => Some(*cond),
+            Terminator::Branch { condition, .. } => Some(*condition),
             Terminator::Switch { value, .. } => Some(*value),
             _ => None,
         }
@@ -301,16 +307,16 @@ impl Terminator {
     /// Replaces every operand `v` (the selector and all block arguments) by `f(v)`.
     pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
         match self {
-            Terminator::Branch { cond, .. } => *cond = f(*cond),
+            Terminator::Branch { condition, .. } => *condition = f(*condition),
             Terminator::Switch { value, .. } => *value = f(*value),
             _ => {}
         }
-        let mut each = |to: &mut BlockCall| to.args.iter_mut().for_each(|v| *v = f(*v));
+        let mut each = |target: &mut BlockCall| target.arguments.iter_mut().for_each(|v| *v = f(*v));
         match self {
-            Terminator::Jump(to) => each(to),
+            Terminator::Jump(target) => each(target),
             Terminator::Branch { then_to, else_to, .. } => [then_to, else_to].into_iter().for_each(each),
             Terminator::Switch { cases, default, .. } => {
-                cases.iter_mut().for_each(|(_, to)| each(to));
+                cases.iter_mut().for_each(|(_, target)| each(target));
                 each(default);
             }
             Terminator::Return | Terminator::Exit(_) | Terminator::Unreachable => {}
@@ -320,8 +326,8 @@ impl Terminator {
     /// Calls `f` on every operand.
     pub fn for_each_arg(&self, mut f: impl FnMut(Value)) {
         self.selector().into_iter().for_each(&mut f);
-        for to in self.targets() {
-            to.args.iter().copied().for_each(&mut f);
+        for target in self.targets() {
+            target.arguments.iter().copied().for_each(&mut f);
         }
     }
 }
@@ -329,7 +335,7 @@ impl Terminator {
 /// The targets of a terminator: a slice that is not on the heap unless there are many.
 #[derive(Clone, Debug)]
 pub enum Targets<'a> {
-    /// Nothing follows.
+    /// Nothing follows from it.
     None,
     /// Of a jump.
     One([&'a BlockCall; 1]),

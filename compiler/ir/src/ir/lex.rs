@@ -22,7 +22,7 @@ pub(super) struct Pos {
 }
 
 impl Pos {
-    pub fn error<T>(self, message: impl Into<String>) -> Result<T, ParseError> {
+    pub fn error_at<T>(self, message: impl Into<String>) -> Result<T, ParseError> {
         Err(ParseError { line: self.line, column: self.column, message: message.into() })
     }
 }
@@ -35,18 +35,18 @@ pub(super) enum Token {
     Number(String),
     /// A string's bytes.
     Str(Vec<u8>),
-    /// One of `( ) { } [ ] , : = + - @`.
+    /// One of the signs `( ) { } [ ] , : = + - @`.
     Sign(char),
     End,
 }
 
 impl fmt::Display for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Token::Word(w) | Token::Number(w) => write!(f, "`{w}`"),
-            Token::Str(_) => f.write_str("a string"),
-            Token::Sign(c) => write!(f, "`{c}`"),
-            Token::End => f.write_str("the end"),
+            Token::Word(w) | Token::Number(w) => write!(formatter, "`{w}`"),
+            Token::Str(_) => formatter.write_str("a string"),
+            Token::Sign(character) => write!(formatter, "`{character}`"),
+            Token::End => formatter.write_str("the end"),
         }
     }
 }
@@ -55,97 +55,101 @@ impl fmt::Display for Token {
 pub(super) fn lex(text: &str) -> Result<Vec<(Token, Pos)>, ParseError> {
     let mut tokens = Vec::new();
     let mut chars = text.chars().peekable();
-    let mut pos = Pos { line: 1, column: 1 };
-    while let Some(&c) = chars.peek() {
-        let start = pos;
-        let mut next = |pos: &mut Pos| {
+    let mut position = Pos { line: 1, column: 1 };
+    while let Some(&character) = chars.peek() {
+        let start = position;
+        let mut next = |position: &mut Pos| {
             let c = chars.next();
             if c == Some('\n') {
-                pos.line += 1;
-                pos.column = 1;
+                position.line += 1;
+                position.column = 1;
             } else {
-                pos.column += 1;
+                position.column += 1;
             }
             (c, chars.peek().copied())
         };
-        let token = match c {
+        let token = match character {
             ' ' | '\t' | '\r' | '\n' => {
-                next(&mut pos);
+                next(&mut position);
                 continue;
             }
             ';' => {
-                while !matches!(next(&mut pos).1, None | Some('\n')) {}
+                while !matches!(next(&mut position).1, None | Some('\n')) {}
                 continue;
             }
-            '"' => Token::Str(string(start, || next(&mut pos).0)?),
+            '"' => Token::Str(lex_string(start, || next(&mut position).0)?),
             '(' | ')' | '{' | '}' | '[' | ']' | ',' | ':' | '=' | '+' | '@' => {
-                next(&mut pos);
-                Token::Sign(c)
+                next(&mut position);
+                Token::Sign(character)
             }
             '-' => {
                 let mut word = String::from('-');
-                let mut peek = next(&mut pos).1;
-                while let Some(d) = peek.filter(|&d| continues_number(&word, d)) {
-                    word.push(d);
-                    peek = next(&mut pos).1;
+                let mut peek = next(&mut position).1;
+                while let Some(digit) = peek.filter(|&digit| continues_number(&word, digit)) {
+                    word.push(digit);
+                    peek = next(&mut position).1;
                 }
                 match word.len() {
                     1 => Token::Sign('-'),
                     _ => Token::Number(word),
                 }
             }
-            c if c.is_ascii_digit() => {
-                let mut word = String::from(c);
-                let mut peek = next(&mut pos).1;
-                while let Some(d) = peek.filter(|&d| continues_number(&word, d)) {
-                    word.push(d);
-                    peek = next(&mut pos).1;
+            character if character.is_ascii_digit() => {
+                let mut word = String::from(character);
+                let mut peek = next(&mut position).1;
+                while let Some(digit) = peek.filter(|&digit| continues_number(&word, digit)) {
+                    word.push(digit);
+                    peek = next(&mut position).1;
                 }
                 Token::Number(word)
             }
-            c if c.is_ascii_alphabetic() => {
-                let mut word = String::from(c);
-                let mut peek = next(&mut pos).1;
-                while let Some(d) = peek.filter(|&d| d.is_ascii_alphanumeric() || d == '_' || d == '.') {
-                    word.push(d);
-                    peek = next(&mut pos).1;
+            character if character.is_ascii_alphabetic() => {
+                let mut word = String::from(character);
+                let mut peek = next(&mut position).1;
+                while let Some(digit) =
+                    peek.filter(|&digit| digit.is_ascii_alphanumeric() || digit == '_' || digit == '.')
+                {
+                    word.push(digit);
+                    peek = next(&mut position).1;
                 }
                 Token::Word(word)
             }
-            c => return start.error(format!("unexpected character `{}`", c.escape_debug())),
+            character => return start.error_at(format!("unexpected character `{}`", character.escape_debug())),
         };
         tokens.push((token, start));
     }
-    tokens.push((Token::End, pos));
+    tokens.push((Token::End, position));
     Ok(tokens)
 }
 
-/// Whether `c` belongs to the number begun by `word`; a sign does only in an exponent.
-fn continues_number(word: &str, c: char) -> bool {
+/// Whether `character` belongs to the number begun by `word`; a sign does only in an exponent.
+fn continues_number(word: &str, character: char) -> bool {
     let hex = word.starts_with("0x") || word.starts_with("-0x");
-    c.is_ascii_alphanumeric() || c == '.' || (matches!(c, '+' | '-') && !hex && word.ends_with(['e', 'E']))
+    character.is_ascii_alphanumeric()
+        || character == '.'
+        || (matches!(character, '+' | '-') && !hex && word.ends_with(['e', 'E']))
 }
 
-fn string(start: Pos, mut next: impl FnMut() -> Option<char>) -> Result<Vec<u8>, ParseError> {
+fn lex_string(start: Pos, mut next: impl FnMut() -> Option<char>) -> Result<Vec<u8>, ParseError> {
     let mut bytes = Vec::new();
     next();
     loop {
         match next() {
-            None => return start.error("this string has no end"),
+            None => return start.error_at("this string has no end"),
             Some('"') => return Ok(bytes),
             Some('\\') => match next() {
-                Some(c @ ('"' | '\\')) => bytes.push(c as u8),
+                Some(character @ ('"' | '\\')) => bytes.push(character as u8),
                 Some('n') => bytes.push(b'\n'),
                 Some('x') => {
-                    let mut digit = || next().and_then(|c| c.to_digit(16));
+                    let mut digit = || next().and_then(|character| character.to_digit(16));
                     match (digit(), digit()) {
-                        (Some(a), Some(b)) => bytes.push((a * 16 + b) as u8),
-                        _ => return start.error("`\\x` needs two hexadecimal digits"),
+                        (Some(left), Some(right)) => bytes.push((left * 16 + right) as u8),
+                        _ => return start.error_at("`\\x` needs two hexadecimal digits"),
                     }
                 }
-                _ => return start.error("unknown escape in this string"),
+                _ => return start.error_at("unknown escape in this string"),
             },
-            Some(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+            Some(character) => bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
 }

@@ -14,7 +14,7 @@ use lockstep_protocol::variables::{FormatData, Global, GlobalData};
 pub struct Module {
     /// Program-scope variables and constant tables.
     pub globals: PrimaryMap<Global, GlobalData>,
-    /// printf formats.
+    /// The formats of calls of printf.
     pub formats: PrimaryMap<Format, FormatData>,
     /// The kernels in the order of the source.
     pub kernels: Vec<Kernel>,
@@ -46,7 +46,7 @@ pub struct Counters {
     /// The kernel's input that leads to the buffer.
     pub input: u32,
     /// What work-items do to each element, atomically and relaxed.
-    pub op: AtomicOp,
+    pub opcode: AtomicOp,
     /// The elements' type.
     pub ty: Type,
 }

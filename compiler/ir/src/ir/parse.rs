@@ -23,7 +23,7 @@ type Result<T> = std::result::Result<T, ParseError>;
 /// Reads a module.
 pub fn parse_module(text: &str) -> Result<Module> {
     let mut parser = Parser { tokens: lex(text)?, at: 0 };
-    parser.module()
+    parser.parse_module()
 }
 
 struct Parser {
@@ -46,25 +46,25 @@ impl Parser {
         token
     }
 
-    fn sign(&mut self, c: char) -> Result<()> {
+    fn expect_sign(&mut self, character: char) -> Result<()> {
         match self.next() {
-            (Token::Sign(d), _) if c == d => Ok(()),
-            (token, pos) => pos.error(format!("expected `{c}`, found {token}")),
+            (Token::Sign(digit), _) if character == digit => Ok(()),
+            (token, position) => position.error_at(format!("expected `{character}`, found {token}")),
         }
     }
 
-    fn take_sign(&mut self, c: char) -> bool {
-        let found = *self.peek() == Token::Sign(c);
+    fn take_sign(&mut self, character: char) -> bool {
+        let found = *self.peek() == Token::Sign(character);
         if found {
             self.next();
         }
         found
     }
 
-    fn word(&mut self, what: &str) -> Result<(String, Pos)> {
+    fn expect_word(&mut self, what: &str) -> Result<(String, Pos)> {
         match self.next() {
-            (Token::Word(word), pos) => Ok((word, pos)),
-            (token, pos) => pos.error(format!("expected {what}, found {token}")),
+            (Token::Word(word), position) => Ok((word, position)),
+            (token, position) => position.error_at(format!("expected {what}, found {token}")),
         }
     }
 
@@ -83,55 +83,59 @@ impl Parser {
         found
     }
 
-    fn keyword(&mut self, keyword: &str) -> Result<()> {
-        let (word, pos) = self.word(&format!("`{keyword}`"))?;
-        if word == keyword { Ok(()) } else { pos.error(format!("expected `{keyword}`, found `{word}`")) }
+    fn expect_keyword(&mut self, keyword: &str) -> Result<()> {
+        let (word, position) = self.expect_word(&format!("`{keyword}`"))?;
+        if word == keyword { Ok(()) } else { position.error_at(format!("expected `{keyword}`, found `{word}`")) }
     }
 
-    fn number<T: TryFrom<i128>>(&mut self) -> Result<T> {
+    fn parse_number<T: TryFrom<i128>>(&mut self) -> Result<T> {
         match self.next() {
-            (Token::Number(text), pos) => {
-                let number = integer(&text).and_then(|n| T::try_from(n).ok());
-                number.map_or_else(|| pos.error(format!("`{text}` is no number for this place")), Ok)
+            (Token::Number(text), position) => {
+                let number = parse_integer(&text).and_then(|n| T::try_from(n).ok());
+                number.map_or_else(|| position.error_at(format!("`{text}` is no number for this place")), Ok)
             }
-            (token, pos) => pos.error(format!("expected a number, found {token}")),
+            (token, position) => position.error_at(format!("expected a number, found {token}")),
         }
     }
 
-    fn bytes(&mut self) -> Result<Vec<u8>> {
+    fn parse_bytes(&mut self) -> Result<Vec<u8>> {
         match self.next() {
             (Token::Str(bytes), _) => Ok(bytes),
-            (token, pos) => pos.error(format!("expected a string, found {token}")),
+            (token, position) => position.error_at(format!("expected a string, found {token}")),
         }
     }
 
-    fn string(&mut self) -> Result<String> {
-        let pos = self.pos();
-        String::from_utf8(self.bytes()?).or_else(|_| pos.error("this string is not UTF-8"))
+    fn parse_string(&mut self) -> Result<String> {
+        let position = self.pos();
+        String::from_utf8(self.parse_bytes()?).or_else(|_| position.error_at("this string is not UTF-8"))
     }
 
-    fn ty(&mut self) -> Result<Type> {
-        let (word, pos) = self.word("a type")?;
-        type_from_name(&word).map_or_else(|| pos.error(format!("`{word}` is no type")), Ok)
+    fn parse_type(&mut self) -> Result<Type> {
+        let (word, position) = self.expect_word("a type")?;
+        type_from_name(&word).map_or_else(|| position.error_at(format!("`{word}` is no type")), Ok)
     }
 
     /// A word `prefix` + number, as entities are written.
-    fn entity(&mut self, prefix: &str, what: &str) -> Result<(u32, Pos)> {
-        let (word, pos) = self.word(what)?;
+    fn parse_entity(&mut self, prefix: &str, what: &str) -> Result<(u32, Pos)> {
+        let (word, position) = self.expect_word(what)?;
         match entity_number(&word, prefix) {
-            Some(n) if n < MAX_NUMBER => Ok((n, pos)),
-            Some(_) => pos.error(format!("the number of `{word}` is too large")),
-            None => pos.error(format!("expected {what}, found `{word}`")),
+            Some(n) if n < MAX_NUMBER => Ok((n, position)),
+            Some(_) => position.error_at(format!("the number of `{word}` is too large")),
+            None => position.error_at(format!("expected {what}, found `{word}`")),
         }
     }
 
     /// An entity whose number must be the next one of its kind.
     fn next_entity(&mut self, prefix: &str, what: &str, count: usize) -> Result<()> {
-        let (n, pos) = self.entity(prefix, what)?;
-        if n as usize == count { Ok(()) } else { pos.error(format!("expected `{prefix}{count}`, found `{prefix}{n}`")) }
+        let (n, position) = self.parse_entity(prefix, what)?;
+        if n as usize == count {
+            Ok(())
+        } else {
+            position.error_at(format!("expected `{prefix}{count}`, found `{prefix}{n}`"))
+        }
     }
 
-    fn list<T>(&mut self, end: char, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+    fn parse_list<T>(&mut self, end: char, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut items = Vec::new();
         if self.take_sign(end) {
             return Ok(items);
@@ -139,44 +143,44 @@ impl Parser {
         loop {
             items.push(item(self)?);
             if !self.take_sign(',') {
-                self.sign(end)?;
+                self.expect_sign(end)?;
                 return Ok(items);
             }
         }
     }
 
     /// ` + 4`, ` - 4` or nothing.
-    fn offset(&mut self) -> Result<i64> {
-        let pos = self.pos();
+    fn parse_offset(&mut self) -> Result<i64> {
+        let position = self.pos();
         let n = if self.take_sign('+') {
-            i128::from(self.number::<u64>()?)
+            i128::from(self.parse_number::<u64>()?)
         } else if self.take_sign('-') {
-            -i128::from(self.number::<u64>()?)
+            -i128::from(self.parse_number::<u64>()?)
         } else {
             0
         };
-        i64::try_from(n).or_else(|_| pos.error("this offset is too large"))
+        i64::try_from(n).or_else(|_| position.error_at("this offset is too large"))
     }
 
-    fn align(&mut self) -> Result<u32> {
-        self.keyword("align")?;
-        self.number()
+    fn parse_align(&mut self) -> Result<u32> {
+        self.expect_keyword("align")?;
+        self.parse_number()
     }
 
     /// How a slot lies, if not apart.
-    fn layout(&mut self) -> Result<SlotLayout> {
+    fn parse_layout(&mut self) -> Result<SlotLayout> {
         if self.take_word("shared") {
             return Ok(SlotLayout::Shared);
         }
         if !self.take_word("interleaved") {
             return Ok(SlotLayout::Apart);
         }
-        let element = self.number()?;
-        self.keyword("lanes")?;
-        Ok(SlotLayout::Interleaved { element, lanes: self.number()? })
+        let element = self.parse_number()?;
+        self.expect_keyword("lanes")?;
+        Ok(SlotLayout::Interleaved { element, lanes: self.parse_number()? })
     }
 
-    fn module(&mut self) -> Result<Module> {
+    fn parse_module(&mut self) -> Result<Module> {
         let mut module = Module::default();
         let mut init_left = MAX_INIT;
         loop {
@@ -184,86 +188,86 @@ impl Parser {
                 (Token::End, _) => return Ok(module),
                 (Token::Word(word), _) if word == "global" => {
                     self.next_entity("g", "a global", module.globals.len())?;
-                    let global = self.global(&mut init_left)?;
+                    let global = self.parse_global(&mut init_left)?;
                     module.globals.push(global);
                 }
                 (Token::Word(word), _) if word == "format" => {
                     self.next_entity("fmt", "a format", module.formats.len())?;
-                    let text = self.bytes()?;
-                    self.sign('(')?;
-                    let args = self.list(')', |p| {
-                        let ty = p.ty()?;
-                        Ok((ty, if p.take_word("x") { p.number()? } else { 1 }))
+                    let text = self.parse_bytes()?;
+                    self.expect_sign('(')?;
+                    let arguments = self.parse_list(')', |parser| {
+                        let ty = parser.parse_type()?;
+                        Ok((ty, if parser.take_word("x") { parser.parse_number()? } else { 1 }))
                     })?;
-                    module.formats.push(FormatData { text, args });
+                    module.formats.push(FormatData { text, args: arguments });
                 }
                 (Token::Word(word), _) if word == "kernel" => {
-                    let kernel = self.kernel()?;
+                    let kernel = self.parse_kernel()?;
                     module.kernels.push(kernel);
                 }
-                (token, pos) => {
-                    return pos.error(format!("expected `global`, `format` or `kernel`, found {token}"));
+                (token, position) => {
+                    return position.error_at(format!("expected `global`, `format` or `kernel`, found {token}"));
                 }
             }
         }
     }
 
-    fn global(&mut self, init_left: &mut u64) -> Result<GlobalData> {
-        let name = self.string()?;
-        let (word, pos) = self.word("an address space")?;
+    fn parse_global(&mut self, init_left: &mut u64) -> Result<GlobalData> {
+        let name = self.parse_string()?;
+        let (word, position) = self.expect_word("an address space")?;
         let Some(space) = space_from_name(&word) else {
-            return pos.error(format!("`{word}` is no address space"));
+            return position.error_at(format!("`{word}` is no address space"));
         };
-        let align = self.align()?;
+        let align = self.parse_align()?;
         let constant = self.take_word("constant");
-        self.keyword("size")?;
-        let pos = self.pos();
-        let size: u64 = self.number()?;
+        self.expect_keyword("size")?;
+        let position = self.pos();
+        let size: u64 = self.parse_number()?;
         if size > *init_left {
-            return pos.error("globals larger than 256 MiB have no text form");
+            return position.error_at("globals larger than 256 MiB have no text form");
         }
         *init_left -= size;
-        let mut init = vec![0; size as usize];
+        let mut initial = vec![0; size as usize];
         if self.take_word("init") {
-            let (token, pos) = self.next();
+            let (token, position) = self.next();
             let Token::Number(text) = token else {
-                return pos.error(format!("expected hexadecimal bytes, found {token}"));
+                return position.error_at(format!("expected hexadecimal bytes, found {token}"));
             };
             let Some(bytes) = hex_bytes(&text) else {
-                return pos.error("expected `0x` and two hexadecimal digits per byte");
+                return position.error_at("expected `0x` and two hexadecimal digits per byte");
             };
-            if bytes.len() > init.len() {
-                return pos.error("more bytes than the global's size");
+            if bytes.len() > initial.len() {
+                return position.error_at("more bytes than the global's size");
             }
-            init[..bytes.len()].copy_from_slice(&bytes);
+            initial[..bytes.len()].copy_from_slice(&bytes);
         }
         let mut relocs = Vec::new();
         if self.take_word("relocs") {
-            self.sign('[')?;
-            relocs = self.list(']', |p| {
-                let at = p.number()?;
-                p.sign(':')?;
-                let (target, _) = p.entity("g", "a global")?;
-                Ok((at, Global::from_u32(target), p.offset()?))
+            self.expect_sign('[')?;
+            relocs = self.parse_list(']', |parser| {
+                let offset = parser.parse_number()?;
+                parser.expect_sign(':')?;
+                let (target, _) = parser.parse_entity("g", "a global")?;
+                Ok((offset, Global::from_u32(target), parser.parse_offset()?))
             })?;
         }
-        Ok(GlobalData { name, space, align, init, relocs, constant })
+        Ok(GlobalData { name, space, align, init: initial, relocs, constant })
     }
 
-    fn size3(&mut self) -> Result<[u32; 3]> {
-        self.sign('(')?;
-        let x = self.number()?;
-        self.sign(',')?;
-        let y = self.number()?;
-        self.sign(',')?;
-        let z = self.number()?;
-        self.sign(')')?;
+    fn parse_size3(&mut self) -> Result<[u32; 3]> {
+        self.expect_sign('(')?;
+        let x = self.parse_number()?;
+        self.expect_sign(',')?;
+        let y = self.parse_number()?;
+        self.expect_sign(',')?;
+        let z = self.parse_number()?;
+        self.expect_sign(')')?;
         Ok([x, y, z])
     }
 
-    fn kernel(&mut self) -> Result<Kernel> {
+    fn parse_kernel(&mut self) -> Result<Kernel> {
         let mut kernel = Kernel {
-            name: self.string()?,
+            name: self.parse_string()?,
             params: Vec::new(),
             args_size: 0,
             inputs: Vec::new(),
@@ -274,95 +278,95 @@ impl Parser {
             combines: Default::default(),
             attrs: KernelAttrs::default(),
         };
-        self.sign('{')?;
+        self.expect_sign('{')?;
         loop {
             if self.take_sign('}') {
                 return Ok(kernel);
             }
-            let (word, pos) = self.word("a part of the kernel or `}`")?;
+            let (word, position) = self.expect_word("a part of the kernel or `}`")?;
             match word.as_str() {
-                "args" => kernel.args_size = self.number()?,
+                "args" => kernel.args_size = self.parse_number()?,
                 "param" => {
-                    let param = self.param()?;
+                    let param = self.parse_param()?;
                     kernel.params.push(param);
                 }
-                "reqd_work_group_size" => kernel.attrs.reqd_work_group_size = Some(self.size3()?),
-                "work_group_size_hint" => kernel.attrs.work_group_size_hint = Some(self.size3()?),
-                "vec_type_hint" => kernel.attrs.vec_type_hint = Some(self.string()?),
+                "reqd_work_group_size" => kernel.attrs.reqd_work_group_size = Some(self.parse_size3()?),
+                "work_group_size_hint" => kernel.attrs.work_group_size_hint = Some(self.parse_size3()?),
+                "vec_type_hint" => kernel.attrs.vec_type_hint = Some(self.parse_string()?),
                 "reqd_sub_group_size" => {
-                    self.sign('(')?;
-                    kernel.attrs.reqd_sub_group_size = Some(self.number()?);
-                    self.sign(')')?;
+                    self.expect_sign('(')?;
+                    kernel.attrs.reqd_sub_group_size = Some(self.parse_number()?);
+                    self.expect_sign(')')?;
                 }
-                "attributes" => kernel.attrs.text = self.string()?,
+                "attributes" => kernel.attrs.text = self.parse_string()?,
                 "input" => {
-                    let (kind, pos) = self.word("`value` or `address`")?;
-                    self.sign('(')?;
-                    let param = self.number()?;
+                    let (kind, position) = self.expect_word("`value` or `address`")?;
+                    self.expect_sign('(')?;
+                    let param = self.parse_number()?;
                     let input = match kind.as_str() {
                         "value" => {
-                            self.sign(',')?;
-                            let offset = self.number()?;
+                            self.expect_sign(',')?;
+                            let offset = self.parse_number()?;
                             Input::Value { param, offset }
                         }
                         "address" => Input::Address { param },
-                        _ => return pos.error(format!("`{kind}` is no kind of input")),
+                        _ => return position.error_at(format!("`{kind}` is no kind of input")),
                     };
-                    self.sign(')')?;
-                    self.sign(':')?;
-                    let ty = self.ty()?;
+                    self.expect_sign(')')?;
+                    self.expect_sign(':')?;
+                    let ty = self.parse_type()?;
                     kernel.inputs.push((input, ty));
                 }
                 "slot" => {
                     self.next_entity("ss", "a slot", kernel.slots.len())?;
-                    self.keyword("size")?;
-                    let size = self.number()?;
-                    let align = self.align()?;
-                    let layout = self.layout()?;
+                    self.expect_keyword("size")?;
+                    let size = self.parse_number()?;
+                    let align = self.parse_align()?;
+                    let layout = self.parse_layout()?;
                     kernel.slots.push(SlotData { size, align, layout });
                 }
                 "local" => {
                     self.next_entity("lv", "a local variable", kernel.locals.len())?;
-                    self.keyword("size")?;
-                    let size = self.number()?;
-                    let align = self.align()?;
+                    self.expect_keyword("size")?;
+                    let size = self.parse_number()?;
+                    let align = self.parse_align()?;
                     kernel.locals.push(LocalData { size, align, counters: None });
                 }
                 "live" => {
                     self.next_entity("ls", "a live slot", kernel.live.len())?;
-                    self.sign(':')?;
-                    let ty = self.ty()?;
+                    self.expect_sign(':')?;
+                    let ty = self.parse_type()?;
                     let shared = self.take_word("shared");
                     kernel.live.push(LiveData { ty, shared });
                 }
                 "region" => {
                     self.next_entity("r", "a region", kernel.regions.len())?;
-                    let combine = if self.take_word("combines") { Some(self.combine()?) } else { None };
-                    self.sign('{')?;
-                    let function = self.function()?;
+                    let combine = if self.take_word("combines") { Some(self.parse_combine()?) } else { None };
+                    self.expect_sign('{')?;
+                    let function = self.parse_function()?;
                     let region = kernel.regions.push(function);
                     if combine.is_some() {
                         kernel.combines[region] = combine;
                     }
                 }
-                _ => return pos.error(format!("`{word}` is no part of a kernel")),
+                _ => return position.error_at(format!("`{word}` is no part of a kernel")),
             }
         }
     }
 
-    fn combine(&mut self) -> Result<Combine> {
-        let (word, pos) = self.word("a collective operation")?;
+    fn parse_combine(&mut self) -> Result<Combine> {
+        let (word, position) = self.expect_word("a collective operation")?;
         let parts = word.split_once('.').map(|(how, op)| (Collect::from_name(how), BinaryOp::from_name(op)));
-        let Some((Some(how), Some(op))) = parts else {
-            return pos.error(format!("`{word}` is no collective operation"));
+        let Some((Some(collective), Some(opcode))) = parts else {
+            return position.error_at(format!("`{word}` is no collective operation"));
         };
-        let live = LiveSlot::from_u32(self.entity("ls", "a live slot")?.0);
-        Ok(Combine { how, op, live })
+        let live_slot = LiveSlot::from_u32(self.parse_entity("ls", "a live slot")?.0);
+        Ok(Combine { collective, opcode, live_slot })
     }
 
-    fn param(&mut self) -> Result<Param> {
-        let name = self.string()?;
-        let (word, pos) = self.word("a kind of parameter")?;
+    fn parse_param(&mut self) -> Result<Param> {
+        let name = self.parse_string()?;
+        let (word, position) = self.expect_word("a kind of parameter")?;
         let kind = match word.as_str() {
             "value" => ParamKind::Value,
             "local" => ParamKind::Local,
@@ -370,17 +374,17 @@ impl Parser {
             "sampler" => ParamKind::Sampler,
             _ => match word.strip_prefix("pointer.").and_then(space_from_name) {
                 Some(space) => ParamKind::Pointer(space),
-                None => return pos.error(format!("`{word}` is no kind of parameter")),
+                None => return position.error_at(format!("`{word}` is no kind of parameter")),
             },
         };
-        let type_name = self.string()?;
-        self.keyword("size")?;
-        let size = self.number()?;
-        let align = self.align()?;
-        self.keyword("offset")?;
-        let offset = self.number()?;
-        let access = if self.take_word("access") { self.string()? } else { String::new() };
-        let qualifiers = if self.take_word("qualifiers") { self.string()? } else { String::new() };
+        let type_name = self.parse_string()?;
+        self.expect_keyword("size")?;
+        let size = self.parse_number()?;
+        let align = self.parse_align()?;
+        self.expect_keyword("offset")?;
+        let offset = self.parse_number()?;
+        let access = if self.take_word("access") { self.parse_string()? } else { String::new() };
+        let qualifiers = if self.take_word("qualifiers") { self.parse_string()? } else { String::new() };
         Ok(Param {
             name,
             type_name,
@@ -396,7 +400,7 @@ impl Parser {
     }
 }
 
-fn integer(text: &str) -> Option<i128> {
+fn parse_integer(text: &str) -> Option<i128> {
     match text.strip_prefix("0x") {
         Some(digits) => i128::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),

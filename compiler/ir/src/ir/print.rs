@@ -38,10 +38,10 @@ use std::fmt::{self, Display, Formatter, Write};
 
 /// The type an operand must have by what else the text says of the instruction (its operation and its
 /// result types); `None` where a literal needs a suffix. Operands count as `InstData::map_args` walks.
-pub(super) fn operand_type(data: &InstData, results: &[Type], index: usize) -> Option<Type> {
+pub(super) fn operand_type(inst_data: &InstData, results: &[Type], index: usize) -> Option<Type> {
     let result = results.first().copied();
-    match data {
-        InstData::Unary { op, .. } => match op {
+    match inst_data {
+        InstData::Unary { opcode, .. } => match opcode {
             UnaryOp::Trunc
             | UnaryOp::Zext
             | UnaryOp::Sext
@@ -66,7 +66,7 @@ pub(super) fn operand_type(data: &InstData, results: &[Type], index: usize) -> O
             1 => Some(Type::I64),
             _ => result,
         },
-        InstData::Ternary { op: TernaryOp::Select, .. } if index == 0 => Some(Type::BOOL),
+        InstData::Ternary { opcode: TernaryOp::Select, .. } if index == 0 => Some(Type::BOOL),
         InstData::Ternary { .. } => result,
         InstData::PtrAdd { .. } => [result, Some(Type::I64)][index.min(1)],
         InstData::MemCopy { .. } if index == 2 => Some(Type::I64),
@@ -78,7 +78,7 @@ pub(super) fn operand_type(data: &InstData, results: &[Type], index: usize) -> O
 }
 
 /// A literal of this type with these bits.
-pub(super) fn literal(ty: Type, bits: u128) -> String {
+pub(super) fn literal_text(ty: Type, bits: u128) -> String {
     match ty {
         Type::Int(1) => (if bits == 0 { "false" } else { "true" }).to_string(),
         Type::Int(w) => {
@@ -88,92 +88,94 @@ pub(super) fn literal(ty: Type, bits: u128) -> String {
         Type::Ptr(_) if bits == 0 => "null".to_string(),
         Type::Ptr(_) => format!("{bits:#x}"),
         Type::F16 => {
-            float(f64::from(f16::from_bits(bits as u16)), || format!("{:?}", f16::from_bits(bits as u16).to_f32()))
+            float_text(f64::from(f16::from_bits(bits as u16)), || format!("{:?}", f16::from_bits(bits as u16).to_f32()))
                 .unwrap_or_else(|| format!("{bits:#06x}"))
         }
-        Type::F32 => float(f64::from(f32::from_bits(bits as u32)), || format!("{:?}", f32::from_bits(bits as u32)))
-            .unwrap_or_else(|| format!("{bits:#010x}")),
-        Type::F64 => float(f64::from_bits(bits as u64), || format!("{:?}", f64::from_bits(bits as u64)))
+        Type::F32 => {
+            float_text(f64::from(f32::from_bits(bits as u32)), || format!("{:?}", f32::from_bits(bits as u32)))
+                .unwrap_or_else(|| format!("{bits:#010x}"))
+        }
+        Type::F64 => float_text(f64::from_bits(bits as u64), || format!("{:?}", f64::from_bits(bits as u64)))
             .unwrap_or_else(|| format!("{bits:#018x}")),
     }
 }
 
-fn float(value: f64, shortest: impl Fn() -> String) -> Option<String> {
+fn float_text(value: f64, shortest: impl Fn() -> String) -> Option<String> {
     if value.is_nan() { None } else { Some(shortest()) }
 }
 
 /// A quoted string; bytes that are not printable become `\xHH`.
 fn quote_bytes(bytes: &[u8]) -> String {
-    let mut out = String::from("\"");
+    let mut output = String::from("\"");
     for &b in bytes {
         match b {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            0x20..=0x7e => out.push(char::from(b)),
+            b'"' => output.push_str("\\\""),
+            b'\\' => output.push_str("\\\\"),
+            b'\n' => output.push_str("\\n"),
+            0x20..=0x7e => output.push(char::from(b)),
             _ => {
-                let _ = write!(out, "\\x{b:02x}");
+                let _ = write!(output, "\\x{b:02x}");
             }
         }
     }
-    out.push('"');
-    out
+    output.push('"');
+    output
 }
 
-fn quote(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            c if c.is_ascii_control() => {
-                let _ = write!(out, "\\x{:02x}", c as u32);
+fn quote_text(text: &str) -> String {
+    let mut output = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' => output.push_str("\\\""),
+            '\\' => output.push_str("\\\\"),
+            '\n' => output.push_str("\\n"),
+            character if character.is_ascii_control() => {
+                let _ = write!(output, "\\x{:02x}", character as u32);
             }
-            c => out.push(c),
+            character => output.push(character),
         }
     }
-    out.push('"');
-    out
+    output.push('"');
+    output
 }
 
 /// A value as an operand whose type the context gives as `expected`.
-fn operand(f: &Function, value: Value, expected: Option<Type>) -> String {
-    match f.values.get(value) {
-        Some(&ValueData { ty, def: ValueDef::Const(bits) }) => {
-            let text = literal(ty, bits);
+fn operand_text(function: &Function, value: Value, expected: Option<Type>) -> String {
+    match function.values.get(value) {
+        Some(&ValueData { ty, definition: ValueDef::Const(bits) }) => {
+            let text = literal_text(ty, bits);
             if expected == Some(ty) { text } else { format!("{text}:{ty}") }
         }
         _ => value.to_string(),
     }
 }
 
-fn call_text(f: &Function, to: &BlockCall) -> String {
-    if to.args.is_empty() {
-        return to.block.to_string();
+fn call_text(function: &Function, target: &BlockCall) -> String {
+    if target.arguments.is_empty() {
+        return target.block.to_string();
     }
-    let params: &[Value] = f.blocks.get(to.block).map_or(&[], |b| &b.params);
-    let args: Vec<String> = to
-        .args
+    let params: &[Value] = function.blocks.get(target.block).map_or(&[], |b| &b.params);
+    let arguments: Vec<String> = target
+        .arguments
         .iter()
         .enumerate()
-        .map(|(i, &v)| {
-            let expected = params.get(i).and_then(|&p| f.values.get(p)).map(|data| data.ty);
-            operand(f, v, expected)
+        .map(|(index, &value)| {
+            let expected = params.get(index).and_then(|&p| function.values.get(p)).map(|value_data| value_data.ty);
+            operand_text(function, value, expected)
         })
         .collect();
-    format!("{}({})", to.block, args.join(", "))
+    format!("{}({})", target.block, arguments.join(", "))
 }
 
-/// `v3: i32`.
-fn typed(f: &Function, value: Value) -> String {
-    match f.values.get(value) {
-        Some(data) => format!("{value}: {}", data.ty),
+/// A value with its type, as in `v3: i32`.
+fn typed_value(function: &Function, value: Value) -> String {
+    match function.values.get(value) {
+        Some(value_data) => format!("{value}: {}", value_data.ty),
         None => format!("{value}: ?"),
     }
 }
 
-fn place(ptr: &str, offset: i64) -> String {
+fn place_text(ptr: &str, offset: i64) -> String {
     match offset {
         0 => ptr.to_string(),
         o if o < 0 => format!("{ptr} - {}", o.unsigned_abs()),
@@ -190,11 +192,11 @@ fn access_flags(access: &Access) -> String {
 }
 
 impl Display for FastMath {
-    /// `.nnan.ninf`.
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+    /// The flags as text: `.nnan.ninf`.
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         for (bit, name) in FastMath::NAMES.iter().enumerate() {
             if self.0 >> bit & 1 != 0 {
-                write!(f, ".{name}")?;
+                write!(formatter, ".{name}")?;
             }
         }
         Ok(())
@@ -202,43 +204,44 @@ impl Display for FastMath {
 }
 
 /// One instruction as a line of text, without indentation.
-pub fn inst_text(f: &Function, inst: Inst) -> String {
-    let node = &f.insts[inst];
-    let mut out = String::new();
+pub fn inst_text(function: &Function, inst: Inst) -> String {
+    let node = &function.insts[inst];
+    let mut output = String::new();
     if !node.results.is_empty() {
-        let results: Vec<String> = node.results.iter().map(|&v| typed(f, v)).collect();
-        out = format!("{} = ", results.join(", "));
+        let results: Vec<String> = node.results.iter().map(|&value| typed_value(function, value)).collect();
+        output = format!("{} = ", results.join(", "));
     }
-    let types: Vec<Type> = node.results.iter().filter_map(|&v| f.values.get(v).map(|d| d.ty)).collect();
-    let mut args = Vec::new();
-    node.data.for_each_arg(|v| {
-        let expected = operand_type(&node.data, &types, args.len());
-        args.push(operand(f, v, expected));
+    let types: Vec<Type> =
+        node.results.iter().filter_map(|&value| function.values.get(value).map(|value_data| value_data.ty)).collect();
+    let mut arguments = Vec::new();
+    node.data.for_each_arg(|value| {
+        let expected = operand_type(&node.data, &types, arguments.len());
+        arguments.push(operand_text(function, value, expected));
     });
-    let list = args.join(", ");
-    out += &match &node.data {
-        InstData::Unary { op, fmf, .. } => format!("{}{fmf} {list}", op.name()),
-        InstData::Binary { op, flags, fmf, .. } => format!(
-            "{}{}{}{fmf} {list}",
-            op.name(),
+    let list = arguments.join(", ");
+    output += &match &node.data {
+        InstData::Unary { opcode, fast_math, .. } => format!("{}{fast_math} {list}", opcode.name()),
+        InstData::Binary { opcode, flags, fast_math, .. } => format!(
+            "{}{}{}{fast_math} {list}",
+            opcode.name(),
             if flags.nsw { ".nsw" } else { "" },
             if flags.nuw { ".nuw" } else { "" }
         ),
-        InstData::Ternary { op, fmf, .. } => format!("{}{fmf} {list}", op.name()),
-        InstData::Icmp { cc, .. } => format!("icmp.{} {list}", cc.name()),
-        InstData::Fcmp { cc, fmf, .. } => format!("fcmp.{}{fmf} {list}", cc.name()),
+        InstData::Ternary { opcode, fast_math, .. } => format!("{}{fast_math} {list}", opcode.name()),
+        InstData::Icmp { comparison, .. } => format!("icmp.{} {list}", comparison.name()),
+        InstData::Fcmp { comparison, fast_math, .. } => format!("fcmp.{}{fast_math} {list}", comparison.name()),
         InstData::PtrAdd { inbounds, .. } => {
             let inbounds = if *inbounds { ".inbounds" } else { "" };
             format!("ptradd{inbounds} {list}")
         }
         InstData::Load { offset, access, .. } => {
-            format!("load{} {} align {}", access_flags(access), place(&args[0], *offset), access.align)
+            format!("load{} {} align {}", access_flags(access), place_text(&arguments[0], *offset), access.align)
         }
         InstData::Store { offset, access, .. } => format!(
             "store{} {} to {} align {}",
             access_flags(access),
-            args[1..].join(", "),
-            place(&args[0], *offset),
+            arguments[1..].join(", "),
+            place_text(&arguments[0], *offset),
             access.align
         ),
         InstData::MemCopy { overlap, volatile, .. } => format!(
@@ -249,27 +252,29 @@ pub fn inst_text(f: &Function, inst: Inst) -> String {
         InstData::MemSet { volatile, .. } => {
             format!("memset{} {list}", if *volatile { ".volatile" } else { "" })
         }
-        InstData::AtomicRmw { op, order, align, .. } => {
-            format!("atomic_rmw.{}.{} {list} align {align}", op.name(), order.name())
+        InstData::AtomicRmw { opcode, order, align, .. } => {
+            format!("atomic_rmw.{}.{} {list} align {align}", opcode.name(), order.name())
         }
         InstData::AtomicCas { success, failure, align, .. } => {
             format!("atomic_cas.{}.{} {list} align {align}", success.name(), failure.name())
         }
         InstData::Fence { order } => format!("fence.{}", order.name()),
-        InstData::Query { query, dim } => format!("query.{} {dim}", query.name()),
+        InstData::Query { query, dimension } => format!("query.{} {dimension}", query.name()),
         InstData::SlotAddr { slot } => format!("slot_addr {slot}"),
         InstData::LocalAddr { local } => format!("local_addr {local}"),
         InstData::GlobalAddr { global } => format!("global_addr {global}"),
         InstData::Barrier => "barrier".to_string(),
-        InstData::Collective { how, op, .. } => format!("collective.{}.{} {list}", how.name(), op.name()),
+        InstData::Collective { collective, opcode, .. } => {
+            format!("collective.{}.{} {list}", collective.name(), opcode.name())
+        }
         InstData::Combined => "combined".to_string(),
-        InstData::LiveLoad { live } => format!("live_load {live}"),
-        InstData::LiveStore { live, .. } => format!("live_store {live}, {list}"),
+        InstData::LiveLoad { live_slot } => format!("live_load {live_slot}"),
+        InstData::LiveStore { live_slot, .. } => format!("live_store {live_slot}, {list}"),
         InstData::Any { .. } => format!("any {list}"),
         InstData::Ballot { .. } => format!("ballot {list}"),
-        InstData::Across { how, op, cluster, .. } => {
-            let of = cluster.count().map_or_else(String::new, |lanes| format!(".of{lanes}"));
-            format!("across.{}.{}{of} {list}", how.name(), op.name())
+        InstData::Across { collective, opcode, cluster, .. } => {
+            let of = cluster.partial_lanes().map_or_else(String::new, |lanes| format!(".of{lanes}"));
+            format!("across.{}.{}{of} {list}", collective.name(), opcode.name())
         }
         InstData::Shuffle { .. } => format!("shuffle {list}"),
         InstData::GangBarrier => "gang_barrier".to_string(),
@@ -277,32 +282,43 @@ pub fn inst_text(f: &Function, inst: Inst) -> String {
         InstData::Yield => "yield".to_string(),
         InstData::LaneOf { .. } => format!("lane_of {list}"),
         InstData::Put { .. } => format!("put {list}"),
-        InstData::CallHost { name, .. } => format!("call_host {}({list})", quote(name)),
+        InstData::CallHost { name, .. } => format!("call_host {}({list})", quote_text(name)),
         InstData::Printf { format, .. } => format!("printf {format}({list})"),
     };
-    if node.loc.line != 0 {
-        let _ = write!(out, " @{}:{}", node.loc.line, node.loc.column);
+    if node.location.line != 0 {
+        let _ = write!(output, " @{}:{}", node.location.line, node.location.column);
     }
-    out
+    output
 }
 
 /// A block's terminator as a line of text, without indentation.
-pub fn term_text(f: &Function, block: Block) -> String {
-    match &f.blocks[block].term {
-        Terminator::Jump(to) => format!("jump {}", call_text(f, to)),
-        Terminator::Branch { cond, then_to, else_to } => {
-            format!("br {}, {}, {}", operand(f, *cond, Some(Type::BOOL)), call_text(f, then_to), call_text(f, else_to))
+pub fn term_text(function: &Function, block: Block) -> String {
+    match &function.blocks[block].terminator {
+        Terminator::Jump(target) => format!("jump {}", call_text(function, target)),
+        Terminator::Branch { condition, then_to, else_to } => {
+            format!(
+                "br {}, {}, {}",
+                operand_text(function, *condition, Some(Type::BOOL)),
+                call_text(function, then_to),
+                call_text(function, else_to)
+            )
         }
         Terminator::Switch { value, cases, default } => {
-            let ty = f.values.get(*value).map_or(Type::I64, |d| d.ty);
+            let ty = function.values.get(*value).map_or(Type::I64, |value_data| value_data.ty);
             let cases: Vec<String> = cases
                 .iter()
-                .map(|(bits, to)| {
-                    let key = if *bits == *bits & ty.mask() { literal(ty, *bits) } else { format!("{bits:#x}") };
-                    format!("{key}: {}", call_text(f, to))
+                .map(|(bits, target)| {
+                    let key =
+                        if *bits == *bits & ty.value_mask() { literal_text(ty, *bits) } else { format!("{bits:#x}") };
+                    format!("{key}: {}", call_text(function, target))
                 })
                 .collect();
-            format!("switch {} [{}] default {}", operand(f, *value, None), cases.join(", "), call_text(f, default))
+            format!(
+                "switch {} [{}] default {}",
+                operand_text(function, *value, None),
+                cases.join(", "),
+                call_text(function, default)
+            )
         }
         Terminator::Return => "return".to_string(),
         Terminator::Exit(region) => format!("exit {region}"),
@@ -311,21 +327,23 @@ pub fn term_text(f: &Function, block: Block) -> String {
 }
 
 /// A block's head: its name, parameters and mask.
-pub fn block_text(f: &Function, block: Block) -> String {
-    let params: Vec<String> = f.blocks[block].params.iter().map(|&v| typed(f, v)).collect();
-    let mask = f.masks[block].expand().map(|v| format!(" mask {}", operand(f, v, Some(Type::BOOL))));
+pub fn block_text(function: &Function, block: Block) -> String {
+    let params: Vec<String> = function.blocks[block].params.iter().map(|&value| typed_value(function, value)).collect();
+    let mask = function.masks[block]
+        .expand()
+        .map(|value| format!(" mask {}", operand_text(function, value, Some(Type::BOOL))));
     let params = if params.is_empty() { String::new() } else { format!("({})", params.join(", ")) };
     format!("{block}{params}{}:", mask.unwrap_or_default())
 }
 
 impl Display for Function {
-    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, output: &mut Formatter<'_>) -> fmt::Result {
         for &block in &self.layout {
-            writeln!(out, "  {}", block_text(self, block))?;
+            writeln!(output, "  {}", block_text(self, block))?;
             for &inst in &self.blocks[block].insts {
-                writeln!(out, "    {}", inst_text(self, inst))?;
+                writeln!(output, "    {}", inst_text(self, inst))?;
             }
-            writeln!(out, "    {}", term_text(self, block))?;
+            writeln!(output, "    {}", term_text(self, block))?;
         }
         Ok(())
     }
@@ -346,19 +364,19 @@ fn kind_text(kind: ParamKind) -> String {
 pub fn param_text(param: &Param) -> String {
     let mut text = format!(
         "param {} {} {} size {} align {} offset {}",
-        quote(&param.name),
+        quote_text(&param.name),
         kind_text(param.kind),
-        quote(&param.type_name),
+        quote_text(&param.type_name),
         param.size,
         param.align,
         param.offset
     );
     // Writing to a string does not fail.
     if !param.access.is_empty() {
-        let _ = write!(text, " access {}", quote(&param.access));
+        let _ = write!(text, " access {}", quote_text(&param.access));
     }
     if !param.qualifiers.is_empty() {
-        let _ = write!(text, " qualifiers {}", quote(&param.qualifiers));
+        let _ = write!(text, " qualifiers {}", quote_text(&param.qualifiers));
     }
     if param.readonly {
         text.push_str(" readonly");
@@ -370,107 +388,113 @@ pub fn param_text(param: &Param) -> String {
 }
 
 impl Display for SlotData {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "size {} align {}", self.size, self.align)?;
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(formatter, "size {} align {}", self.size, self.align)?;
         match self.layout {
             SlotLayout::Apart => Ok(()),
-            SlotLayout::Shared => f.write_str(" shared"),
-            SlotLayout::Interleaved { element, lanes } => write!(f, " interleaved {element} lanes {lanes}"),
+            SlotLayout::Shared => formatter.write_str(" shared"),
+            SlotLayout::Interleaved { element, lanes } => write!(formatter, " interleaved {element} lanes {lanes}"),
         }
     }
 }
 
 impl Display for LiveData {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.ty, if self.shared { " shared" } else { "" })
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}{}", self.ty, if self.shared { " shared" } else { "" })
     }
 }
 
 impl Display for Kernel {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "kernel {} {{", quote(&self.name))?;
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "kernel {} {{", quote_text(&self.name))?;
         if self.args_size != 0 {
-            writeln!(f, "  args {}", self.args_size)?;
+            writeln!(formatter, "  args {}", self.args_size)?;
         }
         for param in &self.params {
-            writeln!(f, "  {}", param_text(param))?;
+            writeln!(formatter, "  {}", param_text(param))?;
         }
         let size = |[x, y, z]: [u32; 3]| format!("{x}, {y}, {z}");
         if let Some(s) = self.attrs.reqd_work_group_size {
-            writeln!(f, "  reqd_work_group_size({})", size(s))?;
+            writeln!(formatter, "  reqd_work_group_size({})", size(s))?;
         }
         if let Some(s) = self.attrs.work_group_size_hint {
-            writeln!(f, "  work_group_size_hint({})", size(s))?;
+            writeln!(formatter, "  work_group_size_hint({})", size(s))?;
         }
         if let Some(hint) = &self.attrs.vec_type_hint {
-            writeln!(f, "  vec_type_hint {}", quote(hint))?;
+            writeln!(formatter, "  vec_type_hint {}", quote_text(hint))?;
         }
         if let Some(size) = self.attrs.reqd_sub_group_size {
-            writeln!(f, "  reqd_sub_group_size({size})")?;
+            writeln!(formatter, "  reqd_sub_group_size({size})")?;
         }
         if !self.attrs.text.is_empty() {
-            writeln!(f, "  attributes {}", quote(&self.attrs.text))?;
+            writeln!(formatter, "  attributes {}", quote_text(&self.attrs.text))?;
         }
         for (input, ty) in &self.inputs {
             match input {
                 Input::Value { param, offset } => {
-                    writeln!(f, "  input value({param}, {offset}): {ty}")?;
+                    writeln!(formatter, "  input value({param}, {offset}): {ty}")?;
                 }
-                Input::Address { param } => writeln!(f, "  input address({param}): {ty}")?,
+                Input::Address { param } => writeln!(formatter, "  input address({param}): {ty}")?,
             }
         }
-        for (slot, data) in &self.slots {
-            writeln!(f, "  slot {slot} {data}")?;
+        for (slot, slot_data) in &self.slots {
+            writeln!(formatter, "  slot {slot} {slot_data}")?;
         }
-        for (local, data) in &self.locals {
-            writeln!(f, "  local {local} size {} align {}", data.size, data.align)?;
+        for (local, local_data) in &self.locals {
+            writeln!(formatter, "  local {local} size {} align {}", local_data.size, local_data.align)?;
         }
-        for (live, data) in &self.live {
-            writeln!(f, "  live {live}: {data}")?;
+        for (live_slot, live_data) in &self.live {
+            writeln!(formatter, "  live {live_slot}: {live_data}")?;
         }
         for (region, function) in &self.regions {
             let combine = self.combines[region];
-            let text = combine.map_or(String::new(), |Combine { how, op, live }| {
-                format!("combines {}.{} {live} ", how.name(), op.name())
+            let text = combine.map_or(String::new(), |Combine { collective, opcode, live_slot }| {
+                format!("combines {}.{} {live_slot} ", collective.name(), opcode.name())
             });
-            write!(f, "  region {region} {text}{{\n{function}  }}\n")?;
+            write!(formatter, "  region {region} {text}{{\n{function}  }}\n")?;
         }
-        f.write_str("}\n")
+        formatter.write_str("}\n")
     }
 }
 
 impl Display for Module {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let mut first = true;
-        for (global, data) in &self.globals {
+        for (global, global_data) in &self.globals {
             first = false;
-            write!(f, "global {global} {} {} align {}", quote(&data.name), data.space.name(), data.align)?;
-            if data.constant {
-                f.write_str(" constant")?;
+            write!(
+                formatter,
+                "global {global} {} {} align {}",
+                quote_text(&global_data.name),
+                global_data.space.name(),
+                global_data.align
+            )?;
+            if global_data.constant {
+                formatter.write_str(" constant")?;
             }
             // Zeros at the end need no text, however many they are.
-            let len = data.init.len();
-            let written = data.init.iter().rposition(|&b| b != 0).map_or(0, |p| p + 1);
-            write!(f, " size {len}")?;
+            let length = global_data.init.len();
+            let written = global_data.init.iter().rposition(|&b| b != 0).map_or(0, |p| p + 1);
+            write!(formatter, " size {length}")?;
             if written != 0 {
-                f.write_str(" init 0x")?;
-                for b in &data.init[..written] {
-                    write!(f, "{b:02x}")?;
+                formatter.write_str(" init 0x")?;
+                for b in &global_data.init[..written] {
+                    write!(formatter, "{b:02x}")?;
                 }
             }
-            if !data.relocs.is_empty() {
-                let relocs: Vec<String> = data
+            if !global_data.relocs.is_empty() {
+                let relocs: Vec<String> = global_data
                     .relocs
                     .iter()
-                    .map(|(at, target, addend)| format!("{at}: {}", place(&target.to_string(), *addend)))
+                    .map(|(offset, target, addend)| format!("{offset}: {}", place_text(&target.to_string(), *addend)))
                     .collect();
-                write!(f, " relocs [{}]", relocs.join(", "))?;
+                write!(formatter, " relocs [{}]", relocs.join(", "))?;
             }
-            f.write_char('\n')?;
+            formatter.write_char('\n')?;
         }
-        for (format, data) in &self.formats {
+        for (format, format_data) in &self.formats {
             first = false;
-            let args: Vec<String> = data
+            let arguments: Vec<String> = format_data
                 .args
                 .iter()
                 .map(|(ty, n)| match n {
@@ -478,14 +502,14 @@ impl Display for Module {
                     n => format!("{ty} x {n}"),
                 })
                 .collect();
-            writeln!(f, "format {format} {} ({})", quote_bytes(&data.text), args.join(", "))?;
+            writeln!(formatter, "format {format} {} ({})", quote_bytes(&format_data.text), arguments.join(", "))?;
         }
         for kernel in &self.kernels {
             if !first {
-                f.write_char('\n')?;
+                formatter.write_char('\n')?;
             }
             first = false;
-            write!(f, "{kernel}")?;
+            write!(formatter, "{kernel}")?;
         }
         Ok(())
     }

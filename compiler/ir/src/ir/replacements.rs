@@ -12,13 +12,13 @@ pub struct Replacements {
 
 impl Replacements {
     /// Lets one value stand for another.
-    pub fn replace(&mut self, value: Value, by: Value) {
+    pub fn record_replacement(&mut self, value: Value, by: Value) {
         self.by[value] = Some(by);
         self.any = true;
     }
 
     /// What stands for a value, or the value itself.
-    pub fn of(&self, mut value: Value) -> Value {
+    pub fn value_for(&self, mut value: Value) -> Value {
         while let Some(by) = self.by[value] {
             value = by;
         }
@@ -26,17 +26,17 @@ impl Replacements {
     }
 
     /// Puts them in their places: in the operands of the function's blocks.
-    pub fn apply(&self, f: &mut Function) {
+    pub fn apply_to(&self, function: &mut Function) {
         if self.any {
-            f.layout.clone().into_iter().for_each(|block| self.apply_in(f, block));
+            function.layout.clone().into_iter().for_each(|block| self.apply_in(function, block));
         }
     }
 
     /// Puts them in their places in one block.
-    pub fn apply_in(&self, f: &mut Function, block: Block) {
-        for &inst in &f.blocks[block].insts {
-            f.insts[inst].data.map_args(|value| self.of(value));
+    pub fn apply_in(&self, function: &mut Function, block: Block) {
+        for &inst in &function.blocks[block].insts {
+            function.insts[inst].data.map_args(|value| self.value_for(value));
         }
-        f.blocks[block].term.map_args(|value| self.of(value));
+        function.blocks[block].terminator.map_args(|value| self.value_for(value));
     }
 }

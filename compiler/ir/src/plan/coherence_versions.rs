@@ -4,20 +4,20 @@
 //! Ensures: `Stage::Versioned`; what diverges in what came out.
 //! Phases: divergent loops, outer ones first; then targets of divergent branches; then loops in their copies; until
 //! nothing is left that pays or may be; then what is left of divergent loops that lanes enter one by one.
-//! Source: as `transform::unmasked_loops`, `transform::all_true` and `transform::in_turn`.
+//! Source: as `transform::unmasked_loops`, `transform::coherent_branches` and `transform::per_lane_loops`.
 
 use super::notes::{branch_place, loop_place};
-use super::region_state::analyse;
-use crate::analysis::cfg::{Cfg, cfg};
+use super::region_state::analyze_region;
+use crate::analysis::cfg::{Cfg, build_cfg};
 use crate::analysis::divergence::{Divergence, Facts};
-use crate::analysis::dominators::{Dominators, dominators};
-use crate::analysis::lines::{Line, lines};
-use crate::analysis::loops::{Loop, Loops, loops};
+use crate::analysis::dominators::{Dominators, compute_dominators};
+use crate::analysis::loops::{Loop, Loops, find_loops};
+use crate::analysis::no_wrap_stride::{NoWrapStride, find_no_wrap_strides};
 use crate::ir::{Block, Function, SourceLoc, Value};
 use crate::report::{Note, Notes};
 use crate::target::Registers;
-use crate::transform::all_true;
-use crate::transform::in_turn;
+use crate::transform::coherent_branches;
+use crate::transform::per_lane_loops;
 use crate::transform::unmasked_loops::{self, Known, Refusal};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
@@ -31,20 +31,20 @@ const MOST: usize = 600;
 const MOST_VERSIONS: usize = 8;
 
 /// Makes versions of a function's code; the answer is what diverges then.
-pub fn versions(
-    f: &mut Function,
+pub fn make_versions(
+    function: &mut Function,
     facts: &Facts,
-    found: Divergence,
+    divergence: Divergence,
     gangs: Gangs,
     registers: Registers,
     notes: &Notes,
 ) -> Divergence {
-    if found.divergent_branches.is_empty() {
-        return found;
+    if divergence.divergent_branches.is_empty() {
+        return divergence;
     }
     let mut pass = Pass {
         facts,
-        found,
+        found: divergence,
         gangs,
         registers,
         loops_done: EntitySet::new(),
@@ -52,55 +52,69 @@ pub fn versions(
         turns_done: EntitySet::new(),
         decided: Vec::new(),
     };
-    let always =
-        [gangs.pass(PassSwitch::UnmaskedLoops), gangs.pass(PassSwitch::AllTrue), gangs.pass(PassSwitch::InTurn)]
-            .contains(&Versions::Always);
-    let most = if always { usize::MAX } else { MOST };
+    let always = [
+        gangs.pass_versions(PassSwitch::UnmaskedLoops),
+        gangs.pass_versions(PassSwitch::CoherentBranches),
+        gangs.pass_versions(PassSwitch::PerLaneLoops),
+    ]
+    .contains(&Versions::Always);
+    let maximum = if always { usize::MAX } else { MOST };
     let mut made = 0;
-    while made < MOST_VERSIONS && size(f) <= most && (pass.version_a_loop(f) || pass.copy_a_target(f)) {
+    while made < MOST_VERSIONS
+        && count_instructions(function) <= maximum
+        && (pass.version_a_loop(function) || pass.copy_a_target(function))
+    {
         made += 1;
     }
-    while made < MOST_VERSIONS && size(f) <= most && pass.give_turns(f) {
+    while made < MOST_VERSIONS && count_instructions(function) <= maximum && pass.give_turns(function) {
         made += 1;
     }
-    if size(f) > most && made == 0 && gangs.pass(PassSwitch::UnmaskedLoops) != Versions::Never {
-        pass.refuse_all(f);
+    if count_instructions(function) > maximum
+        && made == 0
+        && gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never
+    {
+        pass.refuse_all(function);
     }
-    pass.note(notes);
+    pass.note_versions(notes);
     pass.found
 }
 
 /// The outermost divergent loops that lanes of a gang would run one after the other, however many enter them.
 pub fn loops_in_turn(
-    f: &Function,
+    function: &Function,
     graph: &Cfg,
     forest: &Loops,
-    found: &Divergence,
+    divergence: &Divergence,
     gangs: Gangs,
     registers: Registers,
 ) -> Vec<Loop> {
-    let mode = gangs.pass(PassSwitch::InTurn);
-    let has_versions = gangs.configuration == Configuration::UniCf && mode != Versions::Never && size(f) <= MOST;
-    if !has_versions || found.divergent_loops.is_empty() {
+    let mode = gangs.pass_versions(PassSwitch::PerLaneLoops);
+    let has_versions =
+        gangs.configuration == Configuration::UniCf && mode != Versions::Never && count_instructions(function) <= MOST;
+    if !has_versions || divergence.divergent_loops.is_empty() {
         return Vec::new();
     }
-    let (tree, lines) = (dominators(graph), lines(f, graph.rpo(), &found.shapes, registers.width));
-    let known = Known { cfg: graph, tree: &tree, forest, found, lines: &lines, registers };
-    let mut in_turn: Vec<Loop> = Vec::new();
-    for (l, data) in forest.iter() {
-        let is_inner = in_turn.iter().any(|&outer| forest.contains(outer, data.header));
-        if found.divergent_loops.contains(l)
+    let (dominators, lines) = (
+        compute_dominators(graph),
+        find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, registers.width),
+    );
+    let known = Known { cfg: graph, dominators: &dominators, forest, found: divergence, lines: &lines, registers };
+    let mut per_lane_loops: Vec<Loop> = Vec::new();
+    for (loop_id, loop_data) in forest.iter() {
+        let is_inner = per_lane_loops.iter().any(|&outer| forest.contains(outer, loop_data.header));
+        if divergence.divergent_loops.contains(loop_id)
             && !is_inner
-            && in_turn::plan(f, known, l, mode == Versions::Always).is_ok_and(|plan| plan.is_for_all())
+            && per_lane_loops::plan_turns(function, known, loop_id, mode == Versions::Always)
+                .is_ok_and(|plan| plan.is_for_all())
         {
-            in_turn.push(l);
+            per_lane_loops.push(loop_id);
         }
     }
-    in_turn
+    per_lane_loops
 }
 
-fn size(f: &Function) -> usize {
-    f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum()
+fn count_instructions(function: &Function) -> usize {
+    function.layout.iter().map(|&block| function.blocks[block].insts.len()).sum()
 }
 
 struct Pass<'a> {
@@ -120,29 +134,29 @@ struct Pass<'a> {
 /// A function as it stands between two changes.
 struct Outline {
     graph: Cfg,
-    tree: Dominators,
+    dominators: Dominators,
     forest: Loops,
-    lines: SecondaryMap<Value, Option<Line>>,
+    lines: SecondaryMap<Value, Option<NoWrapStride>>,
 }
 
 impl Outline {
-    fn new(f: &Function, found: &Divergence, registers: Registers) -> Outline {
-        let graph = cfg(f);
-        let tree = dominators(&graph);
-        let forest = loops(&graph, &tree);
-        let lines = lines(f, graph.rpo(), &found.shapes, registers.width);
-        Outline { graph, tree, forest, lines }
+    fn new(function: &Function, divergence: &Divergence, registers: Registers) -> Outline {
+        let graph = build_cfg(function);
+        let dominators = compute_dominators(&graph);
+        let forest = find_loops(&graph, &dominators);
+        let lines = find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, registers.width);
+        Outline { graph, dominators, forest, lines }
     }
 
-    fn known<'a>(&'a self, found: &'a Divergence, registers: Registers) -> Known<'a> {
-        let Outline { graph, tree, forest, lines } = self;
-        Known { cfg: graph, tree, forest, found, lines, registers }
+    fn known_of<'a>(&'a self, divergence: &'a Divergence, registers: Registers) -> Known<'a> {
+        let Outline { graph, dominators, forest, lines } = self;
+        Known { cfg: graph, dominators, forest, found: divergence, lines, registers }
     }
 }
 
 /// What was decided of a loop or branch.
 struct Decided {
-    loc: SourceLoc,
+    location: SourceLoc,
     version: Version,
 }
 
@@ -157,35 +171,37 @@ enum Version {
 
 impl Pass<'_> {
     /// Makes a version of one divergent loop; false if there is none to make.
-    fn version_a_loop(&mut self, f: &mut Function) -> bool {
-        let mode = self.gangs.pass(PassSwitch::UnmaskedLoops);
+    fn version_a_loop(&mut self, function: &mut Function) -> bool {
+        let mode = self.gangs.pass_versions(PassSwitch::UnmaskedLoops);
         if mode == Versions::Never {
             return false;
         }
-        let outline = Outline::new(f, &self.found, self.registers);
-        for (l, data) in outline.forest.iter() {
-            if !self.found.divergent_loops.contains(l) || !self.loops_done.insert(data.header) {
+        let outline = Outline::new(function, &self.found, self.registers);
+        for (loop_id, loop_data) in outline.forest.iter() {
+            if !self.found.divergent_loops.contains(loop_id) || !self.loops_done.insert(loop_data.header) {
                 continue;
             }
-            let loc = loop_place(f, data);
-            let known = outline.known(&self.found, self.registers);
-            let plan = match known.is_entered_by_all(l) {
-                true => unmasked_loops::plan(f, known, l),
+            let location = loop_place(function, loop_data);
+            let known = outline.known_of(&self.found, self.registers);
+            let plan = match known.is_entered_by_all(loop_id) {
+                true => unmasked_loops::plan_version(function, known, loop_id),
                 false => Err(Refusal::SomeLanes),
             };
             let plan = plan.and_then(|plan| match mode {
-                Versions::WherePays => plan.pays().map(|()| plan),
+                Versions::WherePays => plan.check_profitable().map(|()| plan),
                 _ => Ok(plan),
             });
             let version = match plan {
                 Ok(plan) => {
-                    let before = f.clone();
-                    let (header, over) = plan.apply(f);
+                    let before = function.clone();
+                    let (header, over) = plan.make_version(function);
                     // Not all lanes stay there.
                     self.targets_done.extend(over.into_iter().flat_map(|block| [(block, 0), (block, 1)]));
-                    if self.accept(f, before, |forest, found| {
-                        let uniform = forest.with_header(header).is_some_and(|l| !found.divergent_loops.contains(l));
-                        uniform && !found.divergent_blocks.contains(header)
+                    if self.accept_version(function, before, |forest, divergence| {
+                        let uniform = forest
+                            .with_header(header)
+                            .is_some_and(|loop_id| !divergence.divergent_loops.contains(loop_id));
+                        uniform && !divergence.divergent_blocks.contains(header)
                     }) {
                         Version::Loop
                     } else {
@@ -195,7 +211,7 @@ impl Pass<'_> {
                 Err(refusal) => Version::NoLoop(refusal.to_string()),
             };
             let made = version == Version::Loop;
-            self.decided.push(Decided { loc, version });
+            self.decided.push(Decided { location, version });
             if made {
                 return true;
             }
@@ -204,41 +220,41 @@ impl Pass<'_> {
     }
 
     /// No loop of a large function gets a version.
-    fn refuse_all(&mut self, f: &Function) {
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        for (_, data) in forest.iter().filter(|&(l, _)| self.found.divergent_loops.contains(l)) {
-            let why = format!("there are {} instructions around it", size(f));
-            self.decided.push(Decided { loc: loop_place(f, data), version: Version::NoLoop(why) });
+    fn refuse_all(&mut self, function: &Function) {
+        let graph = build_cfg(function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
+        for (_, loop_data) in forest.iter().filter(|&(loop_id, _)| self.found.divergent_loops.contains(loop_id)) {
+            let reason = format!("there are {} instructions around it", count_instructions(function));
+            self.decided.push(Decided { location: loop_place(function, loop_data), version: Version::NoLoop(reason) });
         }
     }
 
     /// Makes a copy of one target of a divergent branch; false if there is none to make.
-    fn copy_a_target(&mut self, f: &mut Function) -> bool {
-        let mode = self.gangs.pass(PassSwitch::AllTrue);
+    fn copy_a_target(&mut self, function: &mut Function) -> bool {
+        let mode = self.gangs.pass_versions(PassSwitch::CoherentBranches);
         if mode == Versions::Never {
             return false;
         }
-        let outline = Outline::new(f, &self.found, self.registers);
-        for &block in outline.graph.rpo() {
+        let outline = Outline::new(function, &self.found, self.registers);
+        for &block in outline.graph.reverse_post_order() {
             for target in 0..2 {
-                let known = outline.known(&self.found, self.registers);
-                let loops = self.gangs.pass(PassSwitch::UnmaskedLoops) != Versions::Never;
-                let Some(plan) = all_true::plan(f, known, block, target, loops) else { continue };
-                if !self.targets_done.insert((block, target)) || mode == Versions::WherePays && !plan.pays() {
+                let known = outline.known_of(&self.found, self.registers);
+                let loops = self.gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never;
+                let Some(plan) = coherent_branches::plan_copy(function, known, block, target, loops) else { continue };
+                if !self.targets_done.insert((block, target)) || mode == Versions::WherePays && !plan.is_profitable() {
                     continue;
                 }
-                let loc = branch_place(f, block);
-                let before = f.clone();
-                let (some, copy) = plan.apply(f);
-                if self.accept(f, before, |_, found| !found.divergent_blocks.contains(copy)) {
+                let location = branch_place(function, block);
+                let before = function.clone();
+                let (some, copy) = plan.make_copy(function);
+                if self.accept_version(function, before, |_, divergence| !divergence.divergent_blocks.contains(copy)) {
                     // The branch has moved.
                     for target in 0..2 {
                         if self.targets_done.contains(&(block, target)) {
                             self.targets_done.insert((some, target));
                         }
                     }
-                    self.decided.push(Decided { loc, version: Version::Copy });
+                    self.decided.push(Decided { location, version: Version::Copy });
                     return true;
                 }
             }
@@ -247,25 +263,27 @@ impl Pass<'_> {
     }
 
     /// Lets lanes run one divergent loop alone where few enter it; false if there is none for that.
-    fn give_turns(&mut self, f: &mut Function) -> bool {
-        let mode = self.gangs.pass(PassSwitch::InTurn);
+    fn give_turns(&mut self, function: &mut Function) -> bool {
+        let mode = self.gangs.pass_versions(PassSwitch::PerLaneLoops);
         if mode == Versions::Never {
             return false;
         }
-        let outline = Outline::new(f, &self.found, self.registers);
-        for (l, data) in outline.forest.iter() {
-            if !self.found.divergent_loops.contains(l) || !self.turns_done.insert(data.header) {
+        let outline = Outline::new(function, &self.found, self.registers);
+        for (loop_id, loop_data) in outline.forest.iter() {
+            if !self.found.divergent_loops.contains(loop_id) || !self.turns_done.insert(loop_data.header) {
                 continue;
             }
-            let known = outline.known(&self.found, self.registers);
-            let Ok(plan) = in_turn::plan(f, known, l, mode == Versions::Always) else { continue };
-            let loc = loop_place(f, data);
-            let before = f.clone();
-            let turn = plan.apply(f);
-            if self.accept(f, before, |forest, found| {
-                forest.with_header(turn).is_some_and(|l| !found.divergent_loops.contains(l))
+            let known = outline.known_of(&self.found, self.registers);
+            let Ok(plan) = per_lane_loops::plan_turns(function, known, loop_id, mode == Versions::Always) else {
+                continue;
+            };
+            let location = loop_place(function, loop_data);
+            let before = function.clone();
+            let turn = plan.make_turns(function);
+            if self.accept_version(function, before, |forest, divergence| {
+                forest.with_header(turn).is_some_and(|loop_id| !divergence.divergent_loops.contains(loop_id))
             }) {
-                self.decided.push(Decided { loc, version: Version::Turns(plan.to_string()) });
+                self.decided.push(Decided { location, version: Version::Turns(plan.to_string()) });
                 return true;
             }
         }
@@ -273,30 +291,41 @@ impl Pass<'_> {
     }
 
     /// Keeps what was made of the function if it is as meant.
-    fn accept(&mut self, f: &mut Function, before: Function, meant: impl Fn(&Loops, &Divergence) -> bool) -> bool {
-        let found = analyse(f, self.facts);
-        let graph = cfg(f);
-        let accepted = meant(&loops(&graph, &dominators(&graph)), &found);
+    fn accept_version(
+        &mut self,
+        function: &mut Function,
+        before: Function,
+        meant: impl Fn(&Loops, &Divergence) -> bool,
+    ) -> bool {
+        let divergence = analyze_region(function, self.facts);
+        let graph = build_cfg(function);
+        let accepted = meant(&find_loops(&graph, &compute_dominators(&graph)), &divergence);
         if accepted {
-            self.found = found;
+            self.found = divergence;
         } else {
-            *f = before;
+            *function = before;
         }
         accepted
     }
 
     /// Copies of a loop stand at one place in the source; it has a version if one of them has.
-    fn note(&self, notes: &Notes) {
-        for Decided { loc, version } in &self.decided {
-            let made = |other: &Decided| other.loc == *loc && other.version == Version::Loop;
+    fn note_versions(&self, notes: &Notes) {
+        for Decided { location, version } in &self.decided {
+            let made = |other: &Decided| other.location == *location && other.version == Version::Loop;
             let (class, detail) = match version {
                 Version::Loop => ("unmasked loop", "until a lane leaves".to_owned()),
                 Version::Copy => ("all-true copy", "where all lanes go one way".to_owned()),
                 Version::Turns(most) => ("in turn", format!("{most} of those who enter it, one after the other")),
                 Version::NoLoop(_) if self.decided.iter().any(made) => continue,
-                Version::NoLoop(why) => ("none", format!("of the loop: {why}")),
+                Version::NoLoop(reason) => ("none", format!("of the loop: {reason}")),
             };
-            notes.add(|| Note { loc: *loc, kind: "version", class: class.into(), masked: false, detail });
+            notes.add_note(|| Note {
+                location: *location,
+                kind: "version",
+                class: class.into(),
+                masked: false,
+                detail,
+            });
         }
     }
 }

@@ -12,7 +12,7 @@ use super::RegionPlan;
 use super::access_lowering::{MemoryAccess, Together};
 use super::storage::Storage;
 use super::value_form::Form;
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::ir::{Block, Collect, Function, Inst, InstData, InstNode, Kernel, Query, UnaryOp, Value, ValueDef};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::configuration::Configuration;
@@ -28,8 +28,8 @@ pub struct HeldForms {
 
 impl HeldForms {
     /// How a value is held.
-    pub fn of(&self, body: &Function, value: Value) -> Form {
-        match body.values[value].def {
+    pub fn form_of(&self, body: &Function, value: Value) -> Form {
+        match body.values[value].definition {
             ValueDef::Const(_) => Form::Affine(0),
             _ => self.forms[value],
         }
@@ -37,7 +37,7 @@ impl HeldForms {
 
     /// Whether a value is one scalar for all lanes.
     pub fn is_uniform(&self, body: &Function, value: Value) -> bool {
-        self.of(body, value).is_uniform()
+        self.form_of(body, value).is_uniform()
     }
 
     /// Whether all rows of a tile have the same of a value.
@@ -49,7 +49,7 @@ impl HeldForms {
 /// What decides how values are held, beside their shapes.
 #[derive(Clone, Copy)]
 pub struct HeldContext<'a> {
-    /// The kernel.
+    /// The kernel that the region is of.
     pub kernel: &'a Kernel,
     /// Where its slots lie.
     pub storage: &'a Storage,
@@ -66,18 +66,18 @@ pub struct HeldContext<'a> {
 /// Finds how the values of a region are held.
 pub fn find_held_forms(body: &Function, plan: &RegionPlan, context: HeldContext<'_>) -> HeldForms {
     let mut finder = Finder { body, plan, context, found: HeldForms::default() };
-    let graph = cfg(body);
-    for &param in &body.blocks[body.entry()].params {
-        finder.set(param, Form::Affine(0), false);
+    let graph = build_cfg(body);
+    for &param in &body.blocks[body.entry_block()].params {
+        finder.set_form(param, Form::Affine(0), false);
     }
-    for &block in &graph.rpo()[1..] {
+    for &block in &graph.reverse_post_order()[1..] {
         for &param in &body.blocks[block].params {
-            finder.found.forms[param] = plan.form(body, param);
+            finder.found.forms[param] = plan.form_of(body, param);
         }
     }
-    for &block in graph.rpo() {
+    for &block in graph.reverse_post_order() {
         for &inst in &body.blocks[block].insts {
-            finder.see(block, inst);
+            finder.visit_inst(block, inst);
         }
     }
     finder.found
@@ -92,9 +92,9 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     /// Takes note of what is computed of a value, as it is to be held.
-    fn set(&mut self, value: Value, computed: Form, alike: bool) {
+    fn set_form(&mut self, value: Value, computed: Form, alike: bool) {
         let is_naive = self.context.configuration == Configuration::Naive;
-        let held = match (self.plan.form(self.body, value), computed) {
+        let held = match (self.plan.form_of(self.body, value), computed) {
             (Form::Affine(stride), Form::Vector) => Form::Affine(stride),
             (Form::Vector, _) if is_naive => Form::Vector,
             (_, computed) => computed,
@@ -105,96 +105,102 @@ impl Finder<'_> {
         }
     }
 
-    fn held(&self, value: Value) -> Form {
-        self.found.of(self.body, value)
+    fn held_form(&self, value: Value) -> Form {
+        self.found.form_of(self.body, value)
     }
 
     fn is_uniform(&self, value: Value) -> bool {
-        self.held(value).is_uniform()
+        self.held_form(value).is_uniform()
     }
 
-    fn all_args(&self, data: &InstData, holds: impl Fn(Value) -> bool) -> bool {
+    fn all_args(&self, inst_data: &InstData, holds: impl Fn(Value) -> bool) -> bool {
         let mut all = true;
-        data.for_each_arg(|arg| all &= holds(arg));
+        inst_data.for_each_arg(|argument| all &= holds(argument));
         all
     }
 
-    fn see(&mut self, block: Block, inst: Inst) {
+    fn visit_inst(&mut self, block: Block, inst: Inst) {
         let body = self.body;
         let node = &body.insts[inst];
         let Some(&first) = node.results.first() else { return };
         let (form, alike) = match &node.data {
             InstData::Load { .. } => self.form_of_load(block, node),
-            data => self.form_of_result(first, data),
+            inst_data => self.form_of_result(first, inst_data),
         };
         for &result in &node.results {
-            self.set(result, form, alike);
+            self.set_form(result, form, alike);
         }
     }
 
     /// The form of what a load gives, and whether all rows of a tile have the same.
     fn form_of_load(&self, block: Block, node: &InstNode) -> (Form, bool) {
-        let Some(access) = MemoryAccess::of(self.body, node) else { return (Form::Vector, false) };
-        match self.held(access.ptr) {
+        let Some(access) = MemoryAccess::of_inst(self.body, node) else { return (Form::Vector, false) };
+        match self.held_form(access.ptr) {
             Form::Affine(0) => (Form::Affine(0), false),
-            Form::Runs(0) if access.together(self.context.may_wait) == Together::Free => {
+            Form::Runs(0) if access.lane_group(self.context.may_wait) == Together::Free => {
                 (Form::Runs(0), self.plan.masks[block].is_none() && self.found.has_alike_rows(access.ptr))
             }
             _ => (Form::Vector, false),
         }
     }
 
-    fn form_of_result(&self, result: Value, data: &InstData) -> (Form, bool) {
+    fn form_of_result(&self, result: Value, inst_data: &InstData) -> (Form, bool) {
         let HeldContext { kernel, storage, layout, is_tile, .. } = self.context;
-        let form = match data {
-            InstData::LiveLoad { live } if kernel.live[*live].shared => Form::Affine(0),
+        let form = match inst_data {
+            InstData::LiveLoad { live_slot } if kernel.live[*live_slot].shared => Form::Affine(0),
             InstData::LiveLoad { .. } | InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => Form::Vector,
             InstData::Printf { .. } | InstData::Put { .. } => Form::Vector,
-            InstData::CallHost { args, .. } if args.iter().all(|&arg| self.is_uniform(arg)) => Form::Affine(0),
-            InstData::CallHost { .. } => Form::Vector,
-            InstData::Query { query: Query::GlobalId | Query::LocalId, dim: dim @ 0..2 } if is_tile => {
-                return (Form::Runs(i64::from(*dim == 0)), *dim == 0);
+            InstData::CallHost { arguments, .. } if arguments.iter().all(|&argument| self.is_uniform(argument)) => {
+                Form::Affine(0)
             }
-            InstData::Query { query, dim } => Form::Affine(tells_lanes(*query, *dim, layout, is_tile).into()),
+            InstData::CallHost { .. } => Form::Vector,
+            InstData::Query { query: Query::GlobalId | Query::LocalId, dimension: dimension @ 0..2 } if is_tile => {
+                return (Form::Runs(i64::from(*dimension == 0)), *dimension == 0);
+            }
+            InstData::Query { query, dimension } => {
+                Form::Affine(tells_lanes(*query, *dimension, layout, is_tile).into())
+            }
             InstData::SlotAddr { slot } => Form::Affine(storage.strides[*slot] as i64),
             InstData::LocalAddr { .. } | InstData::GlobalAddr { .. } | InstData::Clock | InstData::Combined => {
                 Form::Affine(0)
             }
             InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => Form::Affine(0),
-            InstData::Across { how: Collect::Reduce, cluster, .. } if cluster.is_gang() => Form::Affine(0),
+            InstData::Across { collective: Collect::Reduce, cluster, .. } if cluster.is_gang() => Form::Affine(0),
             InstData::Across { .. } => Form::Vector,
-            InstData::Shuffle { arg, lane } if self.is_uniform(*arg) || self.is_uniform(*lane) => Form::Affine(0),
+            InstData::Shuffle { argument, lane } if self.is_uniform(*argument) || self.is_uniform(*lane) => {
+                Form::Affine(0)
+            }
             InstData::Shuffle { .. } => Form::Vector,
-            InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } if self.is_uniform(*arg) => Form::Affine(0),
-            InstData::Unary { op: UnaryOp::SpaceOf, .. } => Form::Vector,
-            InstData::PtrAdd { base, offset, .. } => match (self.held(*base), self.held(*offset)) {
+            InstData::Unary { opcode: UnaryOp::SpaceOf, argument, .. } if self.is_uniform(*argument) => Form::Affine(0),
+            InstData::Unary { opcode: UnaryOp::SpaceOf, .. } => Form::Vector,
+            InstData::PtrAdd { base, offset, .. } => match (self.held_form(*base), self.held_form(*offset)) {
                 (Form::Affine(base), Form::Affine(offset)) => Form::Affine(base.wrapping_add(offset)),
-                _ => return self.form_of_operation(result, data),
+                _ => return self.form_of_operation(result, inst_data),
             },
-            data => return self.form_of_operation(result, data),
+            inst_data => return self.form_of_operation(result, inst_data),
         };
         (form, false)
     }
 
     /// The form of what is computed of values alone.
-    fn form_of_operation(&self, result: Value, data: &InstData) -> (Form, bool) {
-        match self.plan.form(self.body, result) {
+    fn form_of_operation(&self, result: Value, inst_data: &InstData) -> (Form, bool) {
+        match self.plan.form_of(self.body, result) {
             Form::Runs(stride) => {
-                let is_alike = |arg| match self.held(arg) {
+                let is_alike = |argument| match self.held_form(argument) {
                     Form::Affine(stride) => stride == 0,
-                    Form::Runs(_) => self.found.has_alike_rows(arg),
+                    Form::Runs(_) => self.found.has_alike_rows(argument),
                     Form::Vector => false,
                 };
-                (Form::Runs(stride), self.all_args(data, is_alike))
+                (Form::Runs(stride), self.all_args(inst_data, is_alike))
             }
-            Form::Vector if self.all_args(data, |arg| self.is_uniform(arg)) => (Form::Affine(0), false),
+            Form::Vector if self.all_args(inst_data, |argument| self.is_uniform(argument)) => (Form::Affine(0), false),
             form => (form, false),
         }
     }
 }
 
 /// Whether a query tells each lane one more than the one before.
-pub fn tells_lanes(query: Query, dim: u8, layout: Layout, is_tile: bool) -> bool {
-    let along = usize::from(dim) == layout.dim();
+pub fn tells_lanes(query: Query, dimension: u8, layout: Layout, is_tile: bool) -> bool {
+    let along = usize::from(dimension) == layout.lane_dimension();
     query == Query::LinearId || along && !is_tile && matches!(query, Query::GlobalId | Query::LocalId)
 }

@@ -4,20 +4,20 @@ use super::access_lowering::GangAccess;
 use super::access_lowering::region::{RegionContext, lower_accesses};
 use super::held_forms::HeldContext;
 use super::kernel_state::{KernelState, ProgramFacts};
-use super::region_state::{GangContext, GangShape, RegionState, analyse};
+use super::region_state::{GangContext, GangShape, RegionState, analyze_region};
 use super::storage::Storage;
-use super::width_selection::{choose, may_lie};
+use super::width_selection::{choose_width, may_lie};
 use super::{Reason, SLOT_ALIGN, notes};
 use crate::analysis::divergence::Facts;
-use crate::analysis::group_queries::needs_sub_groups;
-use crate::analysis::origins::apart;
-use crate::analysis::waiting::may_wait;
+use crate::analysis::spin_loops::may_wait;
+use crate::analysis::underlying_objects::find_apart_arguments;
+use crate::analysis::work_group_dependence::needs_sub_groups;
 use crate::ir::{Kernel, Region};
 use crate::transform;
+use crate::transform::insert_yields::mark_waiting_loops;
 use crate::transform::reducible::make_reducible;
 use crate::transform::split_conditions::has_joined_condition;
 use crate::transform::unreachable_edges::remove_unreachable_edges;
-use crate::transform::waiting_loops::mark_waiting_loops;
 use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::pass_switches::PassSwitch;
@@ -28,14 +28,14 @@ pub(super) fn reducible(kernel: &mut Kernel, _: ProgramFacts) {
     }
 }
 
-pub(super) fn waiting_loops(kernel: &mut Kernel, program: ProgramFacts) {
+pub(super) fn insert_yields(kernel: &mut Kernel, program: ProgramFacts) {
     if !(program.sub_groups_never_wait && needs_sub_groups(kernel)) {
         mark_waiting_loops(kernel);
     }
 }
 
-pub(super) fn known_inputs(state: &mut KernelState<'_>) {
-    transform::known_inputs::known_inputs(&mut state.kernel, &state.launch);
+pub(super) fn specialize_arguments(state: &mut KernelState<'_>) {
+    transform::specialize_arguments::specialize_arguments(&mut state.kernel, &state.launch);
 }
 
 pub(super) fn own_counters(state: &mut KernelState<'_>) {
@@ -73,12 +73,12 @@ pub(super) fn barriers(state: &mut KernelState<'_>) {
     transform::barriers::barriers_within(&mut state.kernel, state.request.bounds);
 }
 
-pub(super) fn shared_live(state: &mut KernelState<'_>) {
-    transform::shared_live::shared_live(state.module, &mut state.kernel);
+pub(super) fn uniform_live_values(state: &mut KernelState<'_>) {
+    transform::uniform_live_values::uniform_live_values(state.module, &mut state.kernel);
 }
 
 pub(super) fn rounds(state: &mut KernelState<'_>) {
-    transform::rounds::rounds(&mut state.kernel, &state.launch);
+    transform::unroll_barrier_loops::separate_rounds(&mut state.kernel, &state.launch);
 }
 
 pub(super) fn gang_limits(state: &mut KernelState<'_>) {
@@ -95,12 +95,12 @@ pub(super) fn unreachable_edges(state: &mut KernelState<'_>) {
 }
 
 pub(super) fn normalize(state: &mut KernelState<'_>) {
-    state.kernel.regions.values_mut().for_each(transform::normalize::normalize);
+    state.kernel.regions.values_mut().for_each(transform::normalize::normalize_function);
 }
 
 pub(super) fn promote_places(state: &mut KernelState<'_>) {
     let kernel = &mut state.kernel;
-    let apart = apart(kernel, &state.launch);
+    let apart = find_apart_arguments(kernel, &state.launch);
     for region in kernel.regions.keys() {
         let mut body = std::mem::take(&mut kernel.regions[region]);
         transform::promote_places::promote_places(kernel, &mut body, &apart);
@@ -114,24 +114,24 @@ pub(super) fn split_conditions(state: &mut KernelState<'_>) {
     if !kernel.regions.values().any(has_joined_condition) {
         return;
     }
-    let always = state.gangs.is_some_and(|gangs| gangs.pass(PassSwitch::SplitConditions) == Versions::Always);
+    let always = state.gangs.is_some_and(|gangs| gangs.pass_versions(PassSwitch::SplitConditions) == Versions::Always);
     let facts = Facts::of_groups(state.module, kernel).of_kernel(kernel);
     for body in kernel.regions.values_mut() {
-        let found = analyse(body, &facts);
-        transform::split_conditions::split_conditions(body, &found.shapes, &found.divergent_branches, always);
+        let divergence = analyze_region(body, &facts);
+        transform::split_conditions::split_conditions(body, &divergence.shapes, &divergence.divergent_branches, always);
     }
 }
 
 pub(super) fn width_selection(state: &mut KernelState<'_>) {
     let Some(gangs) = state.gangs else { return };
-    state.choice = gangs.width.is_none().then(|| choose(state, gangs));
-    if let Some(choice) = state.choice.filter(|choice| !choice.pays()) {
+    state.choice = gangs.width.is_none().then(|| choose_width(state, gangs));
+    if let Some(choice) = state.choice.filter(|choice| !choice.is_profitable()) {
         return state.refuse_gangs(Reason::Cost(choice));
     }
     let shape = state
         .choice
         .map_or_else(|| asked_shape(state, gangs), |choice| GangShape { width: choice.width, layout: choice.layout });
-    state.context = Some(GangContext::of(state, gangs, shape));
+    state.context = Some(GangContext::of_kernel(state, gangs, shape));
 }
 
 /// The gangs that somebody asked for, as far as work-items may lie so.
@@ -143,7 +143,11 @@ fn asked_shape(state: &KernelState<'_>, gangs: Gangs) -> GangShape {
 
 pub(super) fn interleave(state: &mut KernelState<'_>) {
     let Some(context) = &mut state.context else { return };
-    transform::interleave::interleave(&mut state.kernel, context.facts.width, &context.facts.uniform_slots);
+    transform::private_array_soa::interleave_slots(
+        &mut state.kernel,
+        context.facts.width,
+        &context.facts.uniform_slots,
+    );
     context.see_slots(&state.kernel);
 }
 
@@ -152,10 +156,10 @@ pub(super) fn divergence(state: &mut KernelState<'_>) {
     let is_alone = |region: Region| state.choice.is_some_and(|choice| choice.is_alone(region));
     for (region, body) in &state.kernel.regions {
         if is_alone(region) {
-            notes::alone(body, state.notes);
-            state.regions.push(RegionState::alone());
+            notes::note_scalar(body, state.notes);
+            state.regions.push(RegionState::scalar_region());
         } else {
-            state.regions.push(RegionState::of(body, context));
+            state.regions.push(RegionState::of_region(body, context));
         }
     }
 }
@@ -164,9 +168,9 @@ pub(super) fn divergence(state: &mut KernelState<'_>) {
 pub(super) fn access_lowering(state: &mut KernelState<'_>) {
     let (Some(gangs), Some(context)) = (state.gangs, &state.context) else { return };
     let (kernel, width, layout) = (&state.kernel, context.facts.width, context.facts.layout);
-    let storage = Storage::of(kernel, width, layout);
+    let storage = Storage::lay_out(kernel, width, layout);
     let row = context.tile.as_ref().map(|tile| tile.rows.width);
-    let apart = apart(kernel, &state.launch);
+    let apart = find_apart_arguments(kernel, &state.launch);
     let is_tile = row.is_some();
     let (may_wait, configuration) = (may_wait(kernel), gangs.configuration);
     let held = HeldContext { kernel, storage: &storage, layout, is_tile, may_wait, configuration };

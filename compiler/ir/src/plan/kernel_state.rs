@@ -4,7 +4,7 @@ use super::passes::{Pass, Phase};
 use super::region_state::{GangContext, RegionState};
 use super::storage::Storage;
 use super::{Choice, MOST_STACK_BYTES, Reason, STACK_BYTES, Widening, notes};
-use crate::analysis::group_queries::needs_groups;
+use crate::analysis::work_group_dependence::needs_groups;
 use crate::ir::{Kernel, Module, Region};
 use crate::report::Notes;
 use crate::target::TargetInfo;
@@ -38,7 +38,7 @@ pub struct Request {
 
 /// A kernel for launches of which certain facts hold, and what passes have found.
 pub struct KernelState<'a> {
-    /// The program.
+    /// The program that the kernel is of.
     pub module: &'a Module,
     /// The kernel as it is now.
     pub kernel: Kernel,
@@ -104,7 +104,7 @@ impl<'a> KernelState<'a> {
             && match pass.phase {
                 Phase::Program => false,
                 Phase::Kernel => true,
-                Phase::Gangs | Phase::Regions => self.gangs.is_some_and(|gangs| suits(pass, gangs)),
+                Phase::Gangs | Phase::Regions => self.gangs.is_some_and(|gangs| suits_gangs(pass, gangs)),
             }
     }
 
@@ -125,18 +125,18 @@ impl<'a> KernelState<'a> {
             choice,
             configuration: gangs.configuration,
             storage,
-            full_gangs: gangs.pass(PassSwitch::FullGangs),
+            full_gangs: gangs.pass_versions(PassSwitch::FullGangs),
             regions: regions.into_iter().map(|(_, state)| state.plan).collect(),
         });
         if let Some(widening) = &widening {
-            notes::private(&kernel, widening, notes);
+            notes::note_private_layout(&kernel, widening, notes);
         }
         (kernel, widening)
     }
 }
 
 /// Whether gangs have a pass.
-pub(super) fn suits(pass: &Pass, gangs: Gangs) -> bool {
-    let is_on = |&switch: &PassSwitch| gangs.pass(switch) != Versions::Never;
+pub(super) fn suits_gangs(pass: &Pass, gangs: Gangs) -> bool {
+    let is_on = |&switch: &PassSwitch| gangs.pass_versions(switch) != Versions::Never;
     gangs.configuration >= pass.least && (pass.switches.is_empty() || pass.switches.iter().any(is_on))
 }

@@ -1,13 +1,13 @@
 //! Which regions get versions for a condition that the launch decides, and which loops run several rounds at once.
 
 use super::passes::Weighted;
-use super::region_state::{GangContext, RegionState, analyse};
+use super::region_state::{GangContext, RegionState, analyze_region};
 use crate::analysis::divergence::Divergence;
 use crate::ir::{Function, InstData, SourceLoc, Value, ValueDef};
 use crate::report::{Note, Notes};
-use crate::transform::rounds_at_once;
-use crate::transform::uniform_choices::{condition, split, suppose};
-use crate::transform::whole_pieces::{Pieces, pieces};
+use crate::transform::divisibility::{Pieces, find_pieces};
+use crate::transform::partial_unroll;
+use crate::transform::unswitch_selects::{find_condition, split_region, suppose_condition};
 use lockstep_protocol::configuration::{Gangs, Versions};
 use lockstep_protocol::pass_switches::PassSwitch;
 
@@ -21,110 +21,111 @@ const MOST_CONDITIONS: usize = 2;
 const WHOLE_PIECES: u64 = 3;
 
 /// Whether a region is small enough for versions.
-fn may_split(f: &Function, gangs: Gangs, switch: PassSwitch) -> bool {
-    let size: usize = f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum();
-    size <= MOST || gangs.pass(switch) == Versions::Always
+fn may_split(function: &Function, gangs: Gangs, switch: PassSwitch) -> bool {
+    let size: usize = function.layout.iter().map(|&block| function.blocks[block].insts.len()).sum();
+    size <= MOST || gangs.pass_versions(switch) == Versions::Always
 }
 
 /// The pieces of indices for which a region gets a version: where they hold whole gangs, addresses that were varying are
 /// lines, or branches uniform.
-fn whole_pieces(f: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Pieces> {
-    if !may_split(f, context.gangs, PassSwitch::WholePieces) {
+fn divisibility(function: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Pieces> {
+    if !may_split(function, context.gangs, PassSwitch::Divisibility) {
         return None;
     }
-    let (facts, found) = (context.together(), state.together());
-    let asked = pieces(f, &found.shapes, facts.width).filter(|asked| state.share(&asked.asked()))?;
-    let mut whole = f.clone();
-    asked.suppose(&mut whole, &found.shapes, facts.width);
-    let after = analyse(&whole, facts);
-    let pays = differing(&whole, &after) < differing(f, found);
-    (pays || context.gangs.pass(PassSwitch::WholePieces) == Versions::Always).then_some(asked)
+    let (facts, divergence) = (context.facts_together(), state.divergence_together());
+    let asked = find_pieces(function, &divergence.shapes, facts.width)
+        .filter(|asked| state.all_lanes_share(&asked.asked_values()))?;
+    let mut whole = function.clone();
+    asked.suppose_whole(&mut whole, &divergence.shapes, facts.width);
+    let after = analyze_region(&whole, facts);
+    let pays = count_differing(&whole, &after) < count_differing(function, divergence);
+    (pays || context.gangs.pass_versions(PassSwitch::Divisibility) == Versions::Always).then_some(asked)
 }
 
 /// Gives a region a version for launches in which pieces of indices hold whole gangs.
-pub(super) fn split_whole_pieces(f: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
-    if let Some(asked) = whole_pieces(f, state, context) {
+pub(super) fn split_whole_pieces(function: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+    if let Some(asked) = divisibility(function, state, context) {
         let detail = "where no piece of an index ends within a gang, as the launch decides";
-        note_version(context.notes, asked.place(f), "whole pieces", detail.to_owned());
-        asked.split(f, &state.together().shapes, context.together().width);
-        state.analyse(f, context);
+        note_version(context.notes, asked.source_place(function), "whole pieces", detail.to_owned());
+        asked.split_region(function, &state.divergence_together().shapes, context.facts_together().width);
+        state.analyze_region(function, context);
     }
 }
 
 /// The region as it is, and for such launches.
 pub(super) fn suppose_whole_pieces(
-    f: &Function,
+    function: &Function,
     state: &RegionState,
     context: &GangContext<'_>,
 ) -> Option<Vec<Weighted>> {
-    let asked = whole_pieces(f, state, context)?;
-    let mut whole = f.clone();
-    asked.suppose(&mut whole, &state.together().shapes, context.together().width);
-    Some(vec![(f.clone(), 1), (whole, WHOLE_PIECES)])
+    let asked = divisibility(function, state, context)?;
+    let mut whole = function.clone();
+    asked.suppose_whole(&mut whole, &state.divergence_together().shapes, context.facts_together().width);
+    Some(vec![(function.clone(), 1), (whole, WHOLE_PIECES)])
 }
 
 /// The condition that chooses between two lines for which a region gets versions.
-fn uniform_choice(f: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Value> {
-    let may_split = may_split(f, context.gangs, PassSwitch::UniformChoices);
-    let condition = may_split.then(|| condition(f, &state.together().shapes)).flatten();
-    condition.filter(|&condition| state.share(&[condition]))
+fn uniform_choice(function: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Value> {
+    let may_split = may_split(function, context.gangs, PassSwitch::UnswitchSelects);
+    let condition = may_split.then(|| find_condition(function, &state.divergence_together().shapes)).flatten();
+    condition.filter(|&condition| state.all_lanes_share(&[condition]))
 }
 
 /// Gives a region versions for conditions that choose between two lines.
-pub(super) fn split_uniform_choices(f: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+pub(super) fn split_uniform_choices(function: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
     for _ in 0..MOST_CONDITIONS {
-        let Some(condition) = uniform_choice(f, state, context) else { break };
-        let loc = match f.values[condition].def {
-            ValueDef::Result(inst, _) => f.insts[inst].loc,
+        let Some(condition) = uniform_choice(function, state, context) else { break };
+        let location = match function.values[condition].definition {
+            ValueDef::Result(inst, _) => function.insts[inst].location,
             _ => SourceLoc::default(),
         };
         let detail = "for each value of the condition, as the launch decides";
-        note_version(context.notes, loc, "uniform choice", detail.to_owned());
-        split(f, condition);
-        state.analyse(f, context);
+        note_version(context.notes, location, "uniform choice", detail.to_owned());
+        split_region(function, condition);
+        state.analyze_region(function, context);
     }
 }
 
 /// The region for each value of such a condition.
 pub(super) fn suppose_uniform_choice(
-    f: &Function,
+    function: &Function,
     state: &RegionState,
     context: &GangContext<'_>,
 ) -> Option<Vec<Weighted>> {
-    let condition = uniform_choice(f, state, context)?;
+    let condition = uniform_choice(function, state, context)?;
     let supposed = |holds: bool| {
-        let mut version = f.clone();
-        suppose(&mut version, condition, holds);
+        let mut version = function.clone();
+        suppose_condition(&mut version, condition, holds);
         (version, 1)
     };
     Some([true, false].map(supposed).into())
 }
 
 /// Has loops run several rounds at once. In tiles, whose rows and columns have accesses of their own, they stay as they are.
-pub(super) fn run_rounds_at_once(f: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+pub(super) fn run_rounds_at_once(function: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
     if context.tile.is_some() {
         return;
     }
-    let always = context.gangs.pass(PassSwitch::RoundsAtOnce) == Versions::Always;
-    let Some(plan) = rounds_at_once::plan(f, &state.found, context.facts.width, always) else { return };
-    for (rounds, loc) in plan.rounds(f) {
+    let always = context.gangs.pass_versions(PassSwitch::PartialUnroll) == Versions::Always;
+    let Some(plan) = partial_unroll::plan_rounds(function, &state.found, context.facts.width, always) else { return };
+    for (rounds, location) in plan.rounds_per_loop(function) {
         let detail = format!("{rounds} at once, as lanes walk along memory in places of their own");
-        note_version(context.notes, loc, "rounds", detail);
+        note_version(context.notes, location, "rounds", detail);
     }
-    plan.apply(f);
-    state.analyse(f, context);
+    plan.write_out_rounds(function);
+    state.analyze_region(function, context);
 }
 
-fn note_version(notes: &Notes, loc: SourceLoc, class: &'static str, detail: String) {
-    notes.add(|| Note { loc, kind: "version", class: class.into(), masked: false, detail });
+fn note_version(notes: &Notes, location: SourceLoc, class: &'static str, detail: String) {
+    notes.add_note(|| Note { location, kind: "version", class: class.into(), masked: false, detail });
 }
 
 /// The accesses and branches of which lanes have each their own.
-fn differing(f: &Function, found: &Divergence) -> usize {
-    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
-    let accesses = insts.filter(|&&inst| match f.insts[inst].data {
-        InstData::Load { ptr, .. } | InstData::Store { ptr, .. } => found.shapes[ptr].is_varying(),
+fn count_differing(function: &Function, divergence: &Divergence) -> usize {
+    let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    let accesses = insts.filter(|&&inst| match function.insts[inst].data {
+        InstData::Load { pointer, .. } | InstData::Store { pointer, .. } => divergence.shapes[pointer].is_varying(),
         _ => false,
     });
-    accesses.count() + f.layout.iter().filter(|&&block| found.divergent_branches.contains(block)).count()
+    accesses.count() + function.layout.iter().filter(|&&block| divergence.divergent_branches.contains(block)).count()
 }

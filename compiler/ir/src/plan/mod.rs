@@ -65,13 +65,13 @@ pub enum Reason {
 }
 
 impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Width(width) => write!(f, "gangs of {width} work-items are not supported"),
-            Reason::Cost(choice) => choice.fmt(f),
-            Reason::SlotAlignment(align) => write!(f, "a private variable is aligned to {align} bytes"),
-            Reason::Waits => f.write_str("work-items may wait for each other in a loop"),
-            Reason::StackFrame => f.write_str("the values of a gang take too much of the stack"),
+            Reason::Width(width) => write!(formatter, "gangs of {width} work-items are not supported"),
+            Reason::Cost(choice) => choice.fmt(formatter),
+            Reason::SlotAlignment(align) => write!(formatter, "a private variable is aligned to {align} bytes"),
+            Reason::Waits => formatter.write_str("work-items may wait for each other in a loop"),
+            Reason::StackFrame => formatter.write_str("the values of a gang take too much of the stack"),
         }
     }
 }
@@ -81,7 +81,7 @@ impl fmt::Display for Reason {
 pub struct Widening {
     /// Work-items of a gang.
     pub width: u32,
-    /// Which.
+    /// Which work-items are the lanes of a gang.
     pub layout: Layout,
     /// Stack bytes that their code may take.
     pub stack: u64,

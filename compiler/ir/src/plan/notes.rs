@@ -2,10 +2,10 @@
 
 use super::value_form::Form;
 use super::{RegionPlan, Widening};
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::analysis::divergence::Divergence;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::{LoopData, loops};
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::{LoopData, find_loops};
 use crate::ir::{Block, Function, Inst, InstData, Kernel, SlotLayout, SourceLoc, Terminator, Value, ValueDef};
 use crate::report::{Note, Notes};
 use crate::transform::boscc::Refusal;
@@ -19,13 +19,13 @@ pub struct Control {
 
 struct FoundBranch {
     block: Block,
-    loc: SourceLoc,
+    location: SourceLoc,
     kind: &'static str,
     divergent: bool,
 }
 
 struct FoundLoop {
-    loc: SourceLoc,
+    location: SourceLoc,
     /// The branch at which lanes part; none: they do not.
     parts: Option<SourceLoc>,
     divergent: bool,
@@ -35,82 +35,95 @@ struct FoundLoop {
 impl Control {
     /// The branches and loops of a function in normal form, given what is divergent. Without, everything is
     /// taken to be.
-    pub fn of(f: &Function, found: Option<&Divergence>) -> Control {
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        let divergent = |block: Block| found.is_none_or(|found| found.divergent_branches.contains(block));
+    pub fn of_function(function: &Function, found: Option<&Divergence>) -> Control {
+        let graph = build_cfg(function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let divergent = |block: Block| found.is_none_or(|divergence| divergence.divergent_branches.contains(block));
         let mut branches = Vec::new();
-        for &block in graph.rpo() {
-            let kind = match f.blocks[block].term {
+        for &block in graph.reverse_post_order() {
+            let kind = match function.blocks[block].terminator {
                 Terminator::Switch { .. } => "switch",
                 Terminator::Branch { .. } => "branch",
                 _ => continue,
             };
-            branches.push(FoundBranch { block, loc: branch_place(f, block), kind, divergent: divergent(block) });
+            branches.push(FoundBranch {
+                block,
+                location: branch_place(function, block),
+                kind,
+                divergent: divergent(block),
+            });
         }
         let mut all = Vec::new();
-        for (l, data) in forest.iter() {
-            let is_divergent = found.is_none_or(|found| found.divergent_loops.contains(l));
-            let leaves = |&&b: &&Block| divergent(b) && data.exits.iter().any(|&(from, _)| from == b);
-            let parts = |&&b: &&Block| divergent(b) && f.blocks[b].term.selector().is_some();
-            let blocks = || data.blocks.iter();
+        for (loop_id, loop_data) in forest.iter() {
+            let is_divergent = found.is_none_or(|divergence| divergence.divergent_loops.contains(loop_id));
+            let leaves =
+                |&&other: &&Block| divergent(other) && loop_data.exits.iter().any(|&(source, _)| source == other);
+            let parts = |&&other: &&Block| divergent(other) && function.blocks[other].terminator.selector().is_some();
+            let blocks = || loop_data.blocks.iter();
             let branch = blocks().find(leaves).or_else(|| blocks().find(parts)).filter(|_| is_divergent);
             all.push(FoundLoop {
-                loc: loop_place(f, data),
-                parts: branch.map(|&block| branch_place(f, block)),
+                location: loop_place(function, loop_data),
+                parts: branch.map(|&block| branch_place(function, block)),
                 divergent: is_divergent,
-                carried: f.blocks[data.header].params.clone(),
+                carried: function.blocks[loop_data.header].params.clone(),
             });
         }
         Control { branches, loops: all }
     }
 
     /// Notes what became of them in the linearized function.
-    pub fn note(self, f: &Function, plan: &RegionPlan, notes: &Notes) {
-        for FoundBranch { block, loc, kind, divergent } in self.branches {
+    pub fn note_outcome(self, function: &Function, plan: &RegionPlan, notes: &Notes) {
+        for FoundBranch { block, location, kind, divergent } in self.branches {
             let class = if divergent { "divergent" } else { "uniform" };
             // What a divergent branch leads to may have copies for lanes that agree, but no such branch stays.
-            let stays = !divergent && f.blocks[block].term.selector().is_some();
+            let stays = !divergent && function.blocks[block].terminator.selector().is_some();
             let detail = if stays { "stays a branch" } else { "folded" };
-            notes.add(|| Note { loc, kind, class: class.into(), masked: false, detail: detail.into() });
+            notes.add_note(|| Note { location, kind, class: class.into(), masked: false, detail: detail.into() });
         }
         for l in self.loops {
             let class = if l.divergent { "divergent" } else { "uniform" };
-            let scalars = l.carried.iter().filter(|&&v| plan.form(f, v) != Form::Vector).count();
+            let scalars = l.carried.iter().filter(|&&value| plan.form_of(function, value) != Form::Vector).count();
             let mut detail =
-                format!("carries {} and {}", count(scalars, "scalar"), count(l.carried.len() - scalars, "vector"));
+                format!("carries {} and {}", counted(scalars, "scalar"), counted(l.carried.len() - scalars, "vector"));
             match l.parts {
                 Some(SourceLoc { line, column }) if line != 0 => {
                     detail.insert_str(0, &format!("lanes part at {line}:{column}, "));
                 }
                 _ => {}
             }
-            notes.add(|| Note { loc: l.loc, kind: "loop", class: class.into(), masked: false, detail });
+            notes.add_note(|| Note { location: l.location, kind: "loop", class: class.into(), masked: false, detail });
         }
     }
 }
 
 /// Notes which costly arms stand behind a gate, and why others run although no lane may want them.
-pub fn note_gates(f: &Function, arms: &[(Block, Result<(), Refusal>)], notes: &Notes) {
+pub fn note_gates(function: &Function, arms: &[(Block, Result<(), Refusal>)], notes: &Notes) {
     for &(first, gate) in arms {
-        let insts = &f.blocks[first].insts;
-        let loc = insts.iter().map(|&inst| f.insts[inst].loc).find(|loc| loc.line != 0).unwrap_or_default();
+        let insts = &function.blocks[first].insts;
+        let location = insts
+            .iter()
+            .map(|&inst| function.insts[inst].location)
+            .find(|location| location.line != 0)
+            .unwrap_or_default();
         let (class, detail) = match gate {
             Ok(()) => ("put", "skipped where no lane comes".to_owned()),
             Err(refusal) => ("none", format!("runs for every gang: {refusal}")),
         };
-        notes.add(|| Note { loc, kind: "gate", class: class.into(), masked: false, detail });
+        notes.add_note(|| Note { location, kind: "gate", class: class.into(), masked: false, detail });
     }
 }
 
 /// Notes that one work-item after the other runs a region.
-pub fn alone(f: &Function, notes: &Notes) {
+pub fn note_scalar(function: &Function, notes: &Notes) {
     // What ids are computed of may stand far before the barrier.
-    let accesses = |&&inst: &&Inst| matches!(f.insts[inst].data, InstData::Load { .. } | InstData::Store { .. });
-    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts).filter(accesses);
-    let loc = insts.map(|&inst| f.insts[inst].loc).filter(|loc| loc.line != 0).min_by_key(|loc| (loc.line, loc.column));
-    notes.add(|| Note {
-        loc: loc.unwrap_or_default(),
+    let accesses = |&&inst: &&Inst| matches!(function.insts[inst].data, InstData::Load { .. } | InstData::Store { .. });
+    let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts).filter(accesses);
+    let location = insts
+        .map(|&inst| function.insts[inst].location)
+        .filter(|location| location.line != 0)
+        .min_by_key(|location| (location.line, location.column));
+    notes.add_note(|| Note {
+        location: location.unwrap_or_default(),
         kind: "region",
         class: "scalar".into(),
         masked: false,
@@ -119,63 +132,70 @@ pub fn alone(f: &Function, notes: &Notes) {
 }
 
 /// Notes how the lanes' copies of each private variable lie.
-pub fn private(kernel: &Kernel, widening: &Widening, notes: &Notes) {
-    if !notes.wanted() {
+pub fn note_private_layout(kernel: &Kernel, widening: &Widening, notes: &Notes) {
+    if !notes.are_wanted() {
         return;
     }
-    let (mut seen, mut shared) = (EntitySet::new(), EntitySet::new());
+    let (mut visited, mut shared) = (EntitySet::new(), EntitySet::new());
     for (region, body) in &kernel.regions {
         for inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
             let node = &body.insts[*inst];
             if let InstData::SlotAddr { slot } = node.data {
-                seen.insert(slot);
+                visited.insert(slot);
                 if widening.regions[region].shapes[node.results[0]].is_uniform() {
                     shared.insert(slot);
                 }
             }
         }
     }
-    for (slot, data) in kernel.slots.iter().filter(|&(slot, _)| seen.contains(slot)) {
-        let (class, copies) = match (shared.contains(slot), data.layout) {
+    for (slot, slot_data) in kernel.slots.iter().filter(|&(slot, _)| visited.contains(slot)) {
+        let (class, copies) = match (shared.contains(slot), slot_data.layout) {
             (true, _) | (_, SlotLayout::Shared) => ("uniform", "one for all lanes".to_owned()),
             (false, SlotLayout::Apart) => ("apart", "one lane's behind the other's".to_owned()),
             (false, SlotLayout::Interleaved { element, .. }) => ("interleaved", format!("elements of {element} bytes")),
         };
-        let detail = format!("{} bytes, {copies}", data.size);
-        notes.add(|| Note { loc: SourceLoc::default(), kind: "private", class: class.into(), masked: false, detail });
+        let detail = format!("{} bytes, {copies}", slot_data.size);
+        notes.add_note(|| Note {
+            location: SourceLoc::default(),
+            kind: "private",
+            class: class.into(),
+            masked: false,
+            detail,
+        });
     }
 }
 
-fn count(n: usize, what: &str) -> String {
+fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Where a branch is, or else its condition.
-pub(super) fn branch_place(f: &Function, block: Block) -> SourceLoc {
-    let data = &f.blocks[block];
-    let cond = || data.term.selector().map(|value| value_place(f, value, 4)).unwrap_or_default();
-    if f.end_locs[block].line != 0 { f.end_locs[block] } else { cond() }
+pub(super) fn branch_place(function: &Function, block: Block) -> SourceLoc {
+    let block_data = &function.blocks[block];
+    let condition =
+        || block_data.terminator.selector().map(|value| value_place(function, value, 4)).unwrap_or_default();
+    if function.end_locs[block].line != 0 { function.end_locs[block] } else { condition() }
 }
 
 /// Where a value is computed, or what it is computed of.
-fn value_place(f: &Function, value: Value, depth: u32) -> SourceLoc {
-    let ValueDef::Result(inst, _) = f.values[value].def else { return SourceLoc::default() };
-    let node = &f.insts[inst];
-    let mut place = node.loc;
-    node.data.for_each_arg(|arg| {
-        if place.line == 0 && depth > 0 {
-            place = value_place(f, arg, depth - 1);
+fn value_place(function: &Function, value: Value, depth: u32) -> SourceLoc {
+    let ValueDef::Result(inst, _) = function.values[value].definition else { return SourceLoc::default() };
+    let node = &function.insts[inst];
+    let mut location = node.location;
+    node.data.for_each_arg(|argument| {
+        if location.line == 0 && depth > 0 {
+            location = value_place(function, argument, depth - 1);
         }
     });
-    place
+    location
 }
 
 /// Where a loop asks whether to go on: at its head, or the last place where it may be left.
-pub(super) fn loop_place(f: &Function, data: &LoopData) -> SourceLoc {
-    let asks = |&&(from, _): &&(Block, Block)| from == data.header;
-    let exit = data.exits.iter().find(asks).or(data.exits.last()).map(|&(from, _)| from);
-    let place = exit.map(|block| branch_place(f, block)).unwrap_or_default();
-    let insts = data.blocks.iter().flat_map(|&block| &f.blocks[block].insts);
-    let first = insts.map(|&inst| f.insts[inst].loc).filter(|loc| loc.line != 0);
-    if place.line != 0 { place } else { first.min_by_key(|loc| (loc.line, loc.column)).unwrap_or_default() }
+pub(super) fn loop_place(function: &Function, loop_data: &LoopData) -> SourceLoc {
+    let asks = |&&(source, _): &&(Block, Block)| source == loop_data.header;
+    let exit = loop_data.exits.iter().find(asks).or(loop_data.exits.last()).map(|&(source, _)| source);
+    let location = exit.map(|block| branch_place(function, block)).unwrap_or_default();
+    let insts = loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts);
+    let first = insts.map(|&inst| function.insts[inst].location).filter(|loc| loc.line != 0);
+    if location.line != 0 { location } else { first.min_by_key(|loc| (loc.line, loc.column)).unwrap_or_default() }
 }

@@ -15,7 +15,7 @@ pub trait Observer {
     fn see_pass(&mut self, number: usize, pass: &Pass, took: Duration, kernel: &Kernel);
 }
 
-/// Nobody.
+/// An observer that looks at nothing.
 impl Observer for () {
     fn see_pass(&mut self, _: usize, _: &Pass, _: Duration, _: &Kernel) {}
 }
@@ -23,24 +23,24 @@ impl Observer for () {
 /// A mistake of the driver, in a pass or in code generation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InternalError {
-    /// The pass.
+    /// The name of the pass.
     pub pass: &'static str,
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// Where in the source; line 0 where that is not known.
-    pub loc: SourceLoc,
+    pub location: SourceLoc,
     /// What went wrong.
     pub what: String,
 }
 
 impl fmt::Display for InternalError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let InternalError { pass, kernel, loc, what } = self;
-        write!(f, "internal error in {pass} of kernel {kernel:?}")?;
-        if loc.line != 0 {
-            write!(f, ", line {}", loc.line)?;
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InternalError { pass, kernel, location, what } = self;
+        write!(formatter, "internal error in {pass} of kernel {kernel:?}")?;
+        if location.line != 0 {
+            write!(formatter, ", line {}", location.line)?;
         }
-        write!(f, ": {what}")
+        write!(formatter, ": {what}")
     }
 }
 
@@ -62,9 +62,9 @@ pub fn run_program_passes(
         let Run::Program(run) = pass.run else { continue };
         let since = Instant::now();
         let ran = catch_unwind(AssertUnwindSafe(|| run(kernel, facts)));
-        ran.map_err(|panic| panicked(pass, kernel, panic.as_ref()))?;
+        ran.map_err(|panic| panic_error(pass, kernel, panic.as_ref()))?;
         observer.see_pass(number, pass, since.elapsed(), kernel);
-        check(pass, module, kernel)?;
+        check_after(pass, module, kernel)?;
     }
     Ok(())
 }
@@ -81,9 +81,9 @@ pub fn run_passes(state: &mut KernelState<'_>, observer: &mut impl Observer) -> 
         }
         let since = Instant::now();
         let ran = catch_unwind(AssertUnwindSafe(|| run_pass(pass, state)));
-        ran.map_err(|panic| panicked(pass, &state.kernel, panic.as_ref()))?;
+        ran.map_err(|panic| panic_error(pass, &state.kernel, panic.as_ref()))?;
         observer.see_pass(number, pass, since.elapsed(), &state.kernel);
-        check(pass, state.module, &state.kernel)?;
+        check_after(pass, state.module, &state.kernel)?;
     }
     Ok(())
 }
@@ -105,23 +105,26 @@ pub fn run_pass(pass: &Pass, state: &mut KernelState<'_>) {
 }
 
 /// In builds with debug assertions, checks the rules that hold after a pass.
-fn check(pass: &Pass, module: &Module, kernel: &Kernel) -> Result<(), InternalError> {
+fn check_after(pass: &Pass, module: &Module, kernel: &Kernel) -> Result<(), InternalError> {
     if !cfg!(debug_assertions) || !pass.is_checked {
         return Ok(());
     }
     verify_kernel(module, kernel, pass.after).map_err(|errors| {
-        let loc = errors.first().and_then(|error| error.source_loc()).unwrap_or_default();
+        let location = errors.first().and_then(|error| error.source_loc()).unwrap_or_default();
         let first = errors.first().map(ToString::to_string).unwrap_or_default();
         let what = format!("{} rules are broken, the first: {first}", errors.len());
-        InternalError { pass: pass.name, kernel: kernel.name.clone(), loc, what }
+        InternalError { pass: pass.name, kernel: kernel.name.clone(), location, what }
     })
 }
 
-fn panicked(pass: &Pass, kernel: &Kernel, panic: &(dyn Any + Send)) -> InternalError {
+fn panic_error(pass: &Pass, kernel: &Kernel, panic: &(dyn Any + Send)) -> InternalError {
     // Of a panic it is known no more exactly.
-    let locs = kernel.regions.values().flat_map(|body| body.insts.values().map(|node| node.loc));
-    let loc = locs.filter(|loc| loc.line != 0).min_by_key(|loc| (loc.line, loc.column)).unwrap_or_default();
-    InternalError { pass: pass.name, kernel: kernel.name.clone(), loc, what: describe_panic(panic) }
+    let locations = kernel.regions.values().flat_map(|body| body.insts.values().map(|node| node.location));
+    let location = locations
+        .filter(|location| location.line != 0)
+        .min_by_key(|location| (location.line, location.column))
+        .unwrap_or_default();
+    InternalError { pass: pass.name, kernel: kernel.name.clone(), location, what: describe_panic(panic) }
 }
 
 /// A panic's message.

@@ -128,21 +128,21 @@ pub const PASSES: &[Pass] = &[
         ..PLAIN
     },
     Pass {
-        name: "waiting_loops",
+        name: "insert_yields",
         what: "lets others of the group go on where a loop may wait for them",
-        file: "transform/waiting_loops.rs",
+        file: "transform/insert_yields.rs",
         source: "OpenCL API 3.0, 4.2",
         phase: Phase::Program,
         is_needed: true,
-        run: Run::Program(kernels::waiting_loops),
+        run: Run::Program(kernels::insert_yields),
         ..PLAIN
     },
     Pass {
-        name: "known_inputs",
+        name: "specialize_arguments",
         what: "puts constants for what the launch tells: arguments that multiply ids and are 1, formats of images, bits of samplers",
-        file: "transform/known_inputs.rs",
+        file: "transform/specialize_arguments.rs",
         source: "DESIGN decision 7",
-        run: Run::Kernel(kernels::known_inputs),
+        run: Run::Kernel(kernels::specialize_arguments),
         ..PLAIN
     },
     Pass {
@@ -183,18 +183,18 @@ pub const PASSES: &[Pass] = &[
         ..PLAIN
     },
     Pass {
-        name: "shared_live",
+        name: "uniform_live_values",
         what: "finds kept values that are the same for all work-items of a group, which keeps them once",
-        file: "transform/shared_live.rs",
+        file: "transform/uniform_live_values.rs",
         source: "Moll 2021, chapters 6 and 7",
         after: Stage::Regions,
-        run: Run::Kernel(kernels::shared_live),
+        run: Run::Kernel(kernels::uniform_live_values),
         ..PLAIN
     },
     Pass {
-        name: "rounds",
+        name: "unroll_barrier_loops",
         what: "gives rounds of a loop around barriers regions of their own",
-        file: "transform/rounds.rs",
+        file: "transform/unroll_barrier_loops.rs",
         source: "Wegman & Zadeck 1991, over regions as states",
         phase: Phase::Gangs,
         after: Stage::Regions,
@@ -266,9 +266,9 @@ pub const PASSES: &[Pass] = &[
         ..PLAIN
     },
     Pass {
-        name: "interleave",
+        name: "private_array_soa",
         what: "lays private slots out element by element, for all lanes of a gang",
-        file: "transform/interleave.rs",
+        file: "transform/private_array_soa.rs",
         source: "Moll 2021, section 6.6; Karrenberg & Hack 2012, section 3.3",
         phase: Phase::Gangs,
         after: Stage::Normalized,
@@ -292,53 +292,53 @@ pub const PASSES: &[Pass] = &[
         ..PLAIN
     },
     Pass {
-        name: "whole_pieces",
+        name: "divisibility",
         what: "gives regions a version for launches in which pieces of indices hold whole gangs",
-        file: "transform/whole_pieces.rs",
+        file: "transform/divisibility.rs",
         source: "Moll 2021, sections 10.4 and 10.5",
         phase: Phase::Regions,
         after: Stage::Normalized,
         least: Configuration::UniCf,
-        switches: &[PassSwitch::WholePieces],
+        switches: &[PassSwitch::Divisibility],
         estimate: Estimate::Versions(launch_versions::suppose_whole_pieces),
         run: Run::Region(launch_versions::split_whole_pieces),
         ..PLAIN
     },
     Pass {
-        name: "uniform_choices",
+        name: "unswitch_selects",
         what: "gives regions versions for a condition of the launch that chooses between two lines",
-        file: "transform/uniform_choices.rs",
+        file: "transform/unswitch_selects.rs",
         source: "Karrenberg & Hack 2012, section 3.3",
         phase: Phase::Regions,
         after: Stage::Normalized,
         least: Configuration::UniCf,
-        switches: &[PassSwitch::UniformChoices],
+        switches: &[PassSwitch::UnswitchSelects],
         estimate: Estimate::Versions(launch_versions::suppose_uniform_choice),
         run: Run::Region(launch_versions::split_uniform_choices),
         ..PLAIN
     },
     Pass {
-        name: "rounds_at_once",
+        name: "partial_unroll",
         what: "runs several rounds of a loop at once, where lanes walk along memory each in its own place",
-        file: "transform/rounds_at_once.rs",
+        file: "transform/partial_unroll.rs",
         source: "Muchnick 1997, 17.4.3",
         phase: Phase::Regions,
         after: Stage::Normalized,
         least: Configuration::UniCf,
-        switches: &[PassSwitch::RoundsAtOnce],
+        switches: &[PassSwitch::PartialUnroll],
         estimate: Estimate::Runs,
         run: Run::Region(launch_versions::run_rounds_at_once),
         ..PLAIN
     },
     Pass {
-        name: "group_accesses",
+        name: "interleaved_access_groups",
         what: "merges accesses to neighbouring elements into one of several elements",
-        file: "transform/group_accesses.rs",
+        file: "transform/interleaved_access_groups.rs",
         source: "Nuzman, Rosen & Zaks 2006",
         phase: Phase::Regions,
         after: Stage::Normalized,
         estimate: Estimate::Runs,
-        run: Run::Region(regions::group_accesses),
+        run: Run::Region(regions::interleaved_access_groups),
         ..PLAIN
     },
     Pass {
@@ -353,13 +353,13 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "coherence_versions",
-        what: "gives divergent loops versions without masks (`transform/unmasked_loops.rs`), targets of divergent branches copies for gangs all of whose lanes go there (`transform/all_true.rs`), and lets lanes run a loop one after the other that few of them enter (`transform/in_turn.rs`)",
+        what: "gives divergent loops versions without masks (`transform/unmasked_loops.rs`), targets of divergent branches copies for gangs all of whose lanes go there (`transform/coherent_branches.rs`), and lets lanes run a loop one after the other that few of them enter (`transform/per_lane_loops.rs`)",
         file: "plan/coherence_versions.rs",
-        source: "Moll 2021, section 9.1; Sun et al. 2019 as told there in 9.2; for `in_turn` what Bulavintsev 2019 measures",
+        source: "Moll 2021, section 9.1; Sun et al. 2019 as told there in 9.2; for `per_lane_loops` what Bulavintsev 2019 measures",
         phase: Phase::Regions,
         after: Stage::Versioned,
         least: Configuration::UniCf,
-        switches: &[PassSwitch::UnmaskedLoops, PassSwitch::AllTrue, PassSwitch::InTurn],
+        switches: &[PassSwitch::UnmaskedLoops, PassSwitch::CoherentBranches, PassSwitch::PerLaneLoops],
         estimate: Estimate::LeavesOut(
             "how often lanes agree is not known before the launch; loops that lanes would run in turn are priced so",
         ),
@@ -412,7 +412,7 @@ pub const PASSES: &[Pass] = &[
         phase: Phase::Regions,
         after: Stage::Linearized,
         is_needed: true,
-        estimate: Estimate::LeavesOut("masks are priced by what they will be for (`analysis/masking.rs`)"),
+        estimate: Estimate::LeavesOut("masks are priced by what they will be for (`analysis/mask_cost.rs`)"),
         run: Run::Region(regions::linearize),
         ..PLAIN
     },

@@ -1,32 +1,39 @@
 //! The passes over single regions, as the table calls them.
 
-use super::coherence_versions::versions;
+use super::coherence_versions::make_versions;
 use super::notes::{Control, note_gates};
 use super::region_plan::plan_region;
 use super::region_state::{GangContext, RegionState};
 use crate::ir::{Block, Function};
 use crate::transform;
-use crate::transform::boscc::boscc;
+use crate::transform::boscc::insert_gates;
 use cranelift_entity::EntitySet;
 use lockstep_protocol::configuration::Configuration;
 use lockstep_protocol::pass_switches::PassSwitch;
 
 /// Accesses of tiles are those of a row.
-pub(super) fn group_accesses(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
-    let (roots, width, is_tile) = (context.facts.roots(body), context.together().width, context.tile.is_some());
-    transform::group_accesses::group_accesses(body, &state.together().shapes, &roots, width, is_tile);
+pub(super) fn interleaved_access_groups(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+    let (roots, width, is_tile) =
+        (context.facts.root_facts(body), context.facts_together().width, context.tile.is_some());
+    transform::interleaved_access_groups::interleaved_access_groups(
+        body,
+        &state.divergence_together().shapes,
+        &roots,
+        width,
+        is_tile,
+    );
 }
 
 pub(super) fn control_notes(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
-    if context.notes.wanted() {
+    if context.notes.are_wanted() {
         let found = (context.gangs.configuration == Configuration::UniCf).then_some(&state.found);
-        state.control = Some(Control::of(body, found));
+        state.control = Some(Control::of_function(body, found));
     }
 }
 
 pub(super) fn coherence_versions(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
-    let found = std::mem::take(&mut state.found);
-    state.found = versions(body, &context.facts, found, context.gangs, context.registers, context.notes);
+    let divergence = std::mem::take(&mut state.found);
+    state.found = make_versions(body, &context.facts, divergence, context.gangs, context.registers, context.notes);
 }
 
 pub(super) fn divergent_loops(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
@@ -40,7 +47,7 @@ pub(super) fn divergent_loops(body: &mut Function, state: &mut RegionState, cont
 fn every_branch(body: &Function) -> EntitySet<Block> {
     let mut found = EntitySet::new();
     for &block in &body.layout {
-        if body.blocks[block].term.selector().is_some() {
+        if body.blocks[block].terminator.selector().is_some() {
             found.insert(block);
         }
     }
@@ -49,20 +56,20 @@ fn every_branch(body: &Function) -> EntitySet<Block> {
 
 pub(super) fn trivial_branches(body: &mut Function, state: &mut RegionState, _: &GangContext<'_>) {
     if let Some(loops) = &state.loops {
-        transform::trivial_branches::trivial_branches(body, &loops.flow, &mut state.divergent);
+        transform::trivial_branches::trivial_branches(body, &loops.control_flow, &mut state.divergent);
     }
 }
 
 pub(super) fn gates(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
     let Some(loops) = &mut state.loops else { return };
-    let gates = context.gangs.pass(PassSwitch::Gates);
-    let arms = boscc(body, loops, &mut state.divergent, &state.found.shapes, context.registers, gates);
+    let gates = context.gangs.pass_versions(PassSwitch::Gates);
+    let arms = insert_gates(body, loops, &mut state.divergent, &state.found.shapes, context.registers, gates);
     note_gates(body, &arms, context.notes);
 }
 
 pub(super) fn linearize(body: &mut Function, state: &mut RegionState, _: &GangContext<'_>) {
     if let Some(loops) = state.loops.take() {
-        transform::linearize::linearize(body, &loops.flow, &state.divergent, &loops.tracked);
+        transform::linearize::linearize_function(body, &loops.control_flow, &state.divergent, &loops.tracked);
     }
 }
 
@@ -71,6 +78,6 @@ pub(super) fn region_plan(body: &mut Function, state: &mut RegionState, context:
     let RegionState { control, .. } = std::mem::take(state);
     state.plan = plan_region(body, context);
     if let Some(control) = control {
-        control.note(body, &state.plan, context.notes);
+        control.note_outcome(body, &state.plan, context.notes);
     }
 }

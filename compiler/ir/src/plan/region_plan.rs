@@ -1,10 +1,10 @@
 //! How a region runs for a gang, which code generation goes by.
 
 use super::access_lowering::region::RegionAccesses;
-use super::region_state::{GangContext, analyse};
+use super::region_state::{GangContext, analyze_region};
 use super::value_form::Form;
 use crate::analysis::divergence::Facts;
-use crate::analysis::run_by_some::run_by_some;
+use crate::analysis::nonempty_masks::run_by_some;
 use crate::analysis::shape::Shape;
 use crate::ir::{BinaryOp, Block, Function, InstData, InstNode, UnaryOp, Value};
 use cranelift_entity::packed_option::PackedOption;
@@ -34,9 +34,9 @@ pub struct RegionPlan {
 
 impl RegionPlan {
     /// How a value is held in registers.
-    pub fn form(&self, body: &Function, value: Value) -> Form {
-        match Form::of(body.ty(value), self.shapes[value]) {
-            Form::Vector => match Form::of(body.ty(value), self.runs[value]) {
+    pub fn form_of(&self, body: &Function, value: Value) -> Form {
+        match Form::of_shape(body.ty(value), self.shapes[value]) {
+            Form::Vector => match Form::of_shape(body.ty(value), self.runs[value]) {
                 Form::Affine(stride) => Form::Runs(stride),
                 form => form,
             },
@@ -48,9 +48,9 @@ impl RegionPlan {
 /// The plan of a linearized region.
 pub(super) fn plan_region(body: &Function, context: &GangContext<'_>) -> RegionPlan {
     let facts = &context.facts;
-    let shapes = analyse(body, facts).shapes;
+    let shapes = analyze_region(body, facts).shapes;
     let by_active = shaped_by_active(body, facts, &shapes);
-    let shapes_in = |facts: &Facts| analyse(body, facts).shapes;
+    let shapes_in = |facts: &Facts| analyze_region(body, facts).shapes;
     let tile = context.tile.as_ref();
     RegionPlan {
         shapes,
@@ -65,12 +65,12 @@ pub(super) fn plan_region(body: &Function, context: &GangContext<'_>) -> RegionP
 }
 
 /// Whether lane 0 of the operands gives lane 0 of the result wherever lanes wrap.
-fn wraps_alike(data: &InstData) -> bool {
+fn wraps_alike(inst_data: &InstData) -> bool {
     use BinaryOp::{Add, Mul, Shl, Sub};
-    match data {
-        InstData::Binary { op, .. } => matches!(op, Add | Sub | Mul | Shl),
-        InstData::Unary { op, .. } => matches!(op, UnaryOp::Trunc | UnaryOp::Freeze | UnaryOp::SpaceCast),
-        _ => matches!(data, InstData::PtrAdd { .. }),
+    match inst_data {
+        InstData::Binary { opcode, .. } => matches!(opcode, Add | Sub | Mul | Shl),
+        InstData::Unary { opcode, .. } => matches!(opcode, UnaryOp::Trunc | UnaryOp::Freeze | UnaryOp::SpaceCast),
+        _ => matches!(inst_data, InstData::PtrAdd { .. }),
     }
 }
 
@@ -87,7 +87,7 @@ fn shaped_by_active(body: &Function, facts: &Facts, shapes: &SecondaryMap<Value,
     if insts().any(promises) {
         let mut facts = facts.clone();
         facts.promises_bind = false;
-        let certain = analyse(body, &facts).shapes;
+        let certain = analyze_region(body, &facts).shapes;
         for &result in insts().filter(|node| !wraps_alike(&node.data)).flat_map(|node| &node.results) {
             if !shapes[result].is_varying() && shapes[result].stride() != certain[result].stride() {
                 found.insert(result);

@@ -3,10 +3,10 @@
 use super::RegionPlan;
 use super::kernel_state::KernelState;
 use super::notes::Control;
-use crate::analysis::cfg::cfg;
-use crate::analysis::divergence::{Divergence, Facts, divergence};
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::divergence::{Divergence, Facts, analyze_divergence};
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::find_loops;
 use crate::ir::{Block, Function, Kernel, Value};
 use crate::report::Notes;
 use crate::target::{Registers, TargetInfo};
@@ -21,7 +21,7 @@ use lockstep_protocol::layout::Layout;
 pub struct GangShape {
     /// Work-items of a gang.
     pub width: u32,
-    /// Which.
+    /// Which work-items are the lanes of a gang.
     pub layout: Layout,
 }
 
@@ -50,7 +50,7 @@ pub struct TileFacts {
 
 impl<'a> GangContext<'a> {
     /// What is known of such gangs of a kernel in normal form.
-    pub fn of(state: &KernelState<'a>, gangs: Gangs, shape: GangShape) -> GangContext<'a> {
+    pub fn of_kernel(state: &KernelState<'a>, gangs: Gangs, shape: GangShape) -> GangContext<'a> {
         let KernelState { module, kernel, launch, request, notes, .. } = state;
         let facts = Facts::new(module, kernel, shape.width).laid_out(shape.layout);
         let mut facts = facts.of_launch(kernel, launch);
@@ -77,13 +77,13 @@ impl<'a> GangContext<'a> {
     }
 
     /// What holds of the lanes that access memory together: those of a gang, or of a tile's row.
-    pub fn together(&self) -> &Facts {
+    pub fn facts_together(&self) -> &Facts {
         self.tile.as_ref().map_or(&self.facts, |tile| &tile.rows)
     }
 }
 
 fn tile_facts(facts: &Facts, launch: &LaunchFacts) -> Option<TileFacts> {
-    let row = facts.layout.run(launch, facts.width)?;
+    let row = facts.layout.row_length(launch, facts.width)?;
     Some(TileFacts { rows: facts.of_runs(row), columns: facts.of_columns(facts.width / row) })
 }
 
@@ -106,37 +106,37 @@ pub struct RegionState {
 
 impl RegionState {
     /// A region of which nothing is known but what differs.
-    pub fn of(body: &Function, context: &GangContext<'_>) -> RegionState {
+    pub fn of_region(body: &Function, context: &GangContext<'_>) -> RegionState {
         let mut state = RegionState::default();
-        state.analyse(body, context);
+        state.analyze_region(body, context);
         state
     }
 
     /// A region that work-items run one after the other.
-    pub fn alone() -> RegionState {
+    pub fn scalar_region() -> RegionState {
         RegionState { plan: RegionPlan { alone: true, ..RegionPlan::default() }, ..RegionState::default() }
     }
 
     /// Finds anew what differs.
-    pub fn analyse(&mut self, body: &Function, context: &GangContext<'_>) {
-        self.found = analyse(body, &context.facts);
-        self.rows = context.tile.as_ref().map(|tile| analyse(body, &tile.rows));
+    pub fn analyze_region(&mut self, body: &Function, context: &GangContext<'_>) {
+        self.found = analyze_region(body, &context.facts);
+        self.rows = context.tile.as_ref().map(|tile| analyze_region(body, &tile.rows));
     }
 
     /// What differs between the lanes that access memory together.
-    pub fn together(&self) -> &Divergence {
+    pub fn divergence_together(&self) -> &Divergence {
         self.rows.as_ref().unwrap_or(&self.found)
     }
 
     /// Whether all lanes of the gang have the same of values that are the same in those that access memory together.
-    pub fn share(&self, values: &[Value]) -> bool {
+    pub fn all_lanes_share(&self, values: &[Value]) -> bool {
         self.rows.is_none() || values.iter().all(|&value| self.found.shapes[value].is_uniform())
     }
 }
 
 /// What differs in a region between lanes of which the facts hold.
-pub(crate) fn analyse(body: &Function, facts: &Facts) -> Divergence {
-    let graph = cfg(body);
-    let forest = loops(&graph, &dominators(&graph));
-    divergence(body, facts, &graph, &forest)
+pub(crate) fn analyze_region(body: &Function, facts: &Facts) -> Divergence {
+    let graph = build_cfg(body);
+    let forest = find_loops(&graph, &compute_dominators(&graph));
+    analyze_divergence(body, facts, &graph, &forest)
 }

@@ -9,7 +9,7 @@
 //! are one block, wherever that is; so that every gang has room for all lanes, rows of work-items then have
 //! storage for whole gangs.
 
-use crate::analysis::waiting::waits;
+use crate::analysis::spin_loops::region_may_wait;
 use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, UnaryOp};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use lockstep_protocol::kernel_abi::ScratchNeeds;
@@ -66,38 +66,38 @@ pub struct Storage {
 
 impl Storage {
     /// Lays out the scratch memory of a kernel whose gangs have at most `lanes` work-items.
-    pub fn of(kernel: &Kernel, lanes: u32, layout: Layout) -> Storage {
-        let mut needs = ScratchNeeds { dim: layout.dim(), ..ScratchNeeds::default() };
+    pub fn lay_out(kernel: &Kernel, lanes: u32, layout: Layout) -> Storage {
+        let mut needs = ScratchNeeds { dim: layout.lane_dimension(), ..ScratchNeeds::default() };
         let locals =
-            kernel.locals.values().map(|local| place(&mut needs.local_bytes, local.size, local.align)).collect();
+            kernel.locals.values().map(|local| place_next(&mut needs.local_bytes, local.size, local.align)).collect();
         let asks_space = kernel.regions.values().any(asks_space);
         let kept = kept_slots(kernel);
         let in_turns = used_in_turns(kernel);
         let mut slots = SecondaryMap::new();
         let mut strides: SecondaryMap<Slot, u64> = SecondaryMap::new();
         let mut blocks = SecondaryMap::new();
-        let mut live = vec![0; kernel.live.len()];
+        let mut live_offsets = vec![0; kernel.live.len()];
         // Arrays of elements with falling alignment need no gaps between them, however many
         // work-items there are.
         let mut arrays: Vec<(u64, Array)> =
-            apart(kernel).map(|(slot, ty)| (u64::from(ty.bytes()), Array::Live(slot, ty))).collect();
+            apart_values(kernel).map(|(slot, ty)| (u64::from(ty.bytes()), Array::Live(slot, ty))).collect();
         let mut stack = STACK_BYTES;
         let mut by_size: Vec<Slot> = kernel.slots.keys().collect();
         by_size.sort_by_key(|&slot| kernel.slots[slot].size);
         for slot in by_size {
-            let data = kernel.slots[slot];
-            strides[slot] = match data.layout {
-                SlotLayout::Apart => data.size.next_multiple_of(data.align.max(1).into()),
+            let slot_data = kernel.slots[slot];
+            strides[slot] = match slot_data.layout {
+                SlotLayout::Apart => slot_data.size.next_multiple_of(slot_data.align.max(1).into()),
                 SlotLayout::Shared => 0,
                 SlotLayout::Interleaved { element, .. } => element.into(),
             };
-            let (size, align) = match data.layout {
+            let (size, align) = match slot_data.layout {
                 SlotLayout::Interleaved { element, lanes } => {
-                    let size = data.size.next_multiple_of(element.into()) * u64::from(lanes);
-                    (size, data.align.max(ROW_ALIGN.min(element * lanes)))
+                    let size = slot_data.size.next_multiple_of(element.into()) * u64::from(lanes);
+                    (size, slot_data.align.max(ROW_ALIGN.min(element * lanes)))
                 }
-                SlotLayout::Apart if lanes > 1 => (strides[slot] * u64::from(lanes), data.align),
-                SlotLayout::Apart | SlotLayout::Shared => (data.size, data.align),
+                SlotLayout::Apart if lanes > 1 => (strides[slot] * u64::from(lanes), slot_data.align),
+                SlotLayout::Apart | SlotLayout::Shared => (slot_data.size, slot_data.align),
             };
             blocks[slot] = (size, align);
             // The address of a stack variable tells nothing about its address space.
@@ -109,14 +109,14 @@ impl Storage {
             slots[slot] = match used {
                 Use::None => SlotHome::Unused,
                 Use::Kept => {
-                    arrays.push((u64::from(data.align).min(SCRATCH_ALIGN), Array::Slot(slot)));
+                    arrays.push((u64::from(slot_data.align).min(SCRATCH_ALIGN), Array::Slot(slot)));
                     SlotHome::Unused
                 }
                 Use::Passing if on_stack => {
                     stack -= size;
                     SlotHome::Stack
                 }
-                Use::Passing => SlotHome::Worker(place(&mut needs.worker_bytes, size, align)),
+                Use::Passing => SlotHome::Worker(place_next(&mut needs.worker_bytes, size, align)),
             };
         }
         arrays.sort_by_key(|&(align, _)| std::cmp::Reverse(align));
@@ -124,22 +124,24 @@ impl Storage {
             let offset = needs.item_bytes;
             let stride = match array {
                 Array::Live(slot, ty) => {
-                    live[slot.index()] = offset;
+                    live_offsets[slot.index()] = offset;
                     u64::from(ty.bytes())
                 }
                 Array::Slot(slot) => {
-                    let data = kernel.slots[slot];
-                    let stride = match data.layout {
-                        SlotLayout::Apart | SlotLayout::Shared => padded(data.size, data.align).next_multiple_of(align),
+                    let slot_data = kernel.slots[slot];
+                    let stride = match slot_data.layout {
+                        SlotLayout::Apart | SlotLayout::Shared => {
+                            padded_size(slot_data.size, slot_data.align).next_multiple_of(align)
+                        }
                         SlotLayout::Interleaved { element, lanes } => {
                             // Groups are whole tiles.
                             if layout != Layout::Tile {
                                 needs.row = needs.row.max(lanes.into());
                             }
-                            data.size.next_multiple_of(element.into()).next_multiple_of(align)
+                            slot_data.size.next_multiple_of(element.into()).next_multiple_of(align)
                         }
                     };
-                    if data.layout == SlotLayout::Apart {
+                    if slot_data.layout == SlotLayout::Apart {
                         strides[slot] = stride;
                     }
                     slots[slot] = SlotHome::Item { offset, stride };
@@ -150,13 +152,13 @@ impl Storage {
         }
         needs.local_bytes = needs.local_bytes.next_multiple_of(SCRATCH_ALIGN);
         needs.worker_bytes = needs.worker_bytes.next_multiple_of(SCRATCH_ALIGN);
-        Storage { locals, slots, strides, blocks, live, needs, asks_space }
+        Storage { locals, slots, strides, blocks, live: live_offsets, needs, asks_space }
     }
 }
 
 /// What each work-item keeps for itself; what a group shares is on the worker's stack.
-fn apart(kernel: &Kernel) -> impl Iterator<Item = (LiveSlot, Type)> {
-    kernel.live.iter().filter(|(_, data)| !data.shared).map(|(slot, data)| (slot, data.ty))
+fn apart_values(kernel: &Kernel) -> impl Iterator<Item = (LiveSlot, Type)> {
+    kernel.live.iter().filter(|(_, live_data)| !live_data.shared).map(|(slot, live_data)| (slot, live_data.ty))
 }
 
 enum Array {
@@ -165,22 +167,22 @@ enum Array {
 }
 
 /// The next place for `size` bytes in an area that now has `end` bytes.
-fn place(end: &mut u64, size: u64, align: u32) -> u64 {
+fn place_next(end: &mut u64, size: u64, align: u32) -> u64 {
     let offset = end.next_multiple_of(u64::from(align).clamp(1, SCRATCH_ALIGN));
-    *end = offset + padded(size, align);
+    *end = offset + padded_size(size, align);
     offset
 }
 
 /// A variable's bytes and, where its alignment exceeds that of the scratch memory, what rounding its
 /// address up may take.
-fn padded(size: u64, align: u32) -> u64 {
+fn padded_size(size: u64, align: u32) -> u64 {
     if u64::from(align) > SCRATCH_ALIGN { size + u64::from(align) } else { size }
 }
 
 /// The slots of regions in which work-items wait for others: while one waits others run, so what each uses is its own.
 fn used_in_turns(kernel: &Kernel) -> SecondaryMap<Slot, bool> {
     let mut used = SecondaryMap::new();
-    for body in kernel.regions.values().filter(|body| waits(body)) {
+    for body in kernel.regions.values().filter(|body| region_may_wait(body)) {
         for &inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
             if let InstData::SlotAddr { slot } = body.insts[inst].data {
                 used[slot] = true;
@@ -191,8 +193,8 @@ fn used_in_turns(kernel: &Kernel) -> SecondaryMap<Slot, bool> {
 }
 
 fn asks_space(body: &Function) -> bool {
-    let insts = body.layout.iter().flat_map(|&b| &body.blocks[b].insts);
-    insts.into_iter().any(|&inst| matches!(body.insts[inst].data, InstData::Unary { op: UnaryOp::SpaceOf, .. }))
+    let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
+    insts.into_iter().any(|&inst| matches!(body.insts[inst].data, InstData::Unary { opcode: UnaryOp::SpaceOf, .. }))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -232,16 +234,16 @@ fn kept_slots(kernel: &Kernel) -> SecondaryMap<Slot, Use> {
 /// Whether a work-item that leaves this region can come back to it.
 fn runs_again(kernel: &Kernel, region: crate::ir::Region) -> bool {
     let mut seen = vec![false; kernel.regions.len()];
-    let mut work = vec![region];
-    while let Some(from) = work.pop() {
+    let mut worklist = vec![region];
+    while let Some(from) = worklist.pop() {
         let body = &kernel.regions[from];
         for &block in &body.layout {
-            if let Terminator::Exit(to) = body.blocks[block].term {
+            if let Terminator::Exit(to) = body.blocks[block].terminator {
                 if to == region {
                     return true;
                 }
                 if !std::mem::replace(&mut seen[to.index()], true) {
-                    work.push(to);
+                    worklist.push(to);
                 }
             }
         }
@@ -256,14 +258,14 @@ fn escaping_slots(body: &Function) -> Vec<Slot> {
     let mut changed = true;
     let add = |points: &mut SecondaryMap<_, Vec<Slot>>, to, from| {
         let new: Vec<Slot> = Vec::clone(&points[from]);
-        let old: &mut Vec<Slot> = &mut points[to];
-        let before = old.len();
+        let previous: &mut Vec<Slot> = &mut points[to];
+        let before = previous.len();
         new.into_iter().for_each(|slot| {
-            if !old.contains(&slot) {
-                old.push(slot);
+            if !previous.contains(&slot) {
+                previous.push(slot);
             }
         });
-        old.len() != before
+        previous.len() != before
     };
     while changed {
         changed = false;
@@ -278,15 +280,15 @@ fn escaping_slots(body: &Function) -> Vec<Slot> {
                             changed = true;
                         }
                     }
-                    data if passes_on(data) => data.for_each_arg(|arg| {
-                        changed |= add(&mut points, node.results[0], arg);
+                    inst_data if passes_on(inst_data) => inst_data.for_each_arg(|argument| {
+                        changed |= add(&mut points, node.results[0], argument);
                     }),
                     _ => {}
                 }
             }
-            for to in body.blocks[block].term.targets() {
-                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
-                    changed |= add(&mut points, param, arg);
+            for target in body.blocks[block].terminator.targets() {
+                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+                    changed |= add(&mut points, param, argument);
                 }
             }
         }
@@ -294,18 +296,18 @@ fn escaping_slots(body: &Function) -> Vec<Slot> {
     let mut escaped = Vec::new();
     for &block in &body.layout {
         for &inst in &body.blocks[block].insts {
-            let data = &body.insts[inst].data;
+            let inst_data = &body.insts[inst].data;
             let mut escape = |value| escaped.extend_from_slice(&points[value]);
-            match data {
+            match inst_data {
                 InstData::Load { .. } | InstData::MemCopy { .. } | InstData::MemSet { .. } | InstData::Icmp { .. } => {}
-                InstData::Store { args, .. } => args.iter().copied().for_each(escape),
-                InstData::AtomicRmw { arg, .. } => escape(*arg),
+                InstData::Store { arguments, .. } => arguments.iter().copied().for_each(escape),
+                InstData::AtomicRmw { argument, .. } => escape(*argument),
                 InstData::AtomicCas { expected, new, .. } => {
                     escape(*expected);
                     escape(*new);
                 }
-                data if passes_on(data) => {}
-                data => data.for_each_arg(escape),
+                inst_data if passes_on(inst_data) => {}
+                inst_data => inst_data.for_each_arg(escape),
             }
         }
     }
@@ -313,12 +315,12 @@ fn escaping_slots(body: &Function) -> Vec<Slot> {
 }
 
 /// Whether the result may be an address that one of the operands is.
-fn passes_on(data: &InstData) -> bool {
+fn passes_on(inst_data: &InstData) -> bool {
     matches!(
-        data,
+        inst_data,
         InstData::PtrAdd { .. }
             | InstData::Ternary { .. }
-            | InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze, .. }
+            | InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, .. }
     )
 }
 
@@ -326,7 +328,7 @@ fn passes_on(data: &InstData) -> bool {
 mod tests {
     use super::*;
     use crate::ir::parse_module;
-    use crate::transform::barriers::barriers;
+    use crate::transform::barriers::cut_at_barriers;
 
     /// The layout of a kernel with these slots (size and alignment) and this code behind its entry.
     fn layout(slots: &[(u64, u32)], code: &str) -> Storage {
@@ -337,9 +339,9 @@ mod tests {
             text += &format!(" slot ss{index} size {size} align {align}\n");
         }
         text += &format!(" region r0 {{\n b0(v0: ptr.global):\n{code}\n return\n }}\n}}\n");
-        let mut module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-        barriers(&mut module.kernels[0]);
-        Storage::of(&module.kernels[0], 1, Layout::X)
+        let mut module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        cut_at_barriers(&mut module.kernels[0]);
+        Storage::lay_out(&module.kernels[0], 1, Layout::X)
     }
 
     fn homes(storage: &Storage, count: u32) -> Vec<SlotHome> {

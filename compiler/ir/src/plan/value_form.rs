@@ -20,7 +20,7 @@ pub enum Form {
 
 impl Form {
     /// The form of a value of this type and shape. A float is affine only where all lanes have the same.
-    pub fn of(ty: Type, shape: Shape) -> Form {
+    pub fn of_shape(ty: Type, shape: Shape) -> Form {
         match shape {
             Shape::Strided { stride: 0, .. } => Form::Affine(0),
             Shape::Strided { stride, .. } if !ty.is_float() && ty.bits() <= 64 => Form::Affine(stride),
@@ -42,12 +42,12 @@ mod tests {
     #[test]
     fn only_what_can_be_added_to_is_affine() {
         let strided = Shape::Strided { stride: 4, align: 4 };
-        assert_eq!(Form::of(Type::I32, strided), Form::Affine(4));
-        assert_eq!(Form::of(Type::Ptr(Space::Global), strided), Form::Affine(4));
-        assert_eq!(Form::of(Type::F32, strided), Form::Vector);
-        assert_eq!(Form::of(Type::F32, Shape::uniform(1)), Form::Affine(0));
-        assert_eq!(Form::of(Type::Int(128), strided), Form::Vector);
-        assert_eq!(Form::of(Type::I32, Shape::Varying), Form::Vector);
-        assert!(Form::of(Type::F64, Shape::uniform(1)).is_uniform());
+        assert_eq!(Form::of_shape(Type::I32, strided), Form::Affine(4));
+        assert_eq!(Form::of_shape(Type::Ptr(Space::Global), strided), Form::Affine(4));
+        assert_eq!(Form::of_shape(Type::F32, strided), Form::Vector);
+        assert_eq!(Form::of_shape(Type::F32, Shape::uniform(1)), Form::Affine(0));
+        assert_eq!(Form::of_shape(Type::Int(128), strided), Form::Vector);
+        assert_eq!(Form::of_shape(Type::I32, Shape::Varying), Form::Vector);
+        assert!(Form::of_shape(Type::F64, Shape::uniform(1)).is_uniform());
     }
 }

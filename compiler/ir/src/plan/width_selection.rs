@@ -12,17 +12,17 @@
 
 use super::access_lowering::CACHE_LINE;
 use super::coherence_versions::loops_in_turn;
-use super::kernel_state::{KernelState, suits};
+use super::kernel_state::{KernelState, suits_gangs};
 use super::passes::{Estimate, Pass, Run, Suppose, Weighted};
 use super::region_state::{GangContext, RegionState};
-use crate::analysis::cfg::{Cfg, cfg};
+use crate::analysis::cfg::{Cfg, build_cfg};
 use crate::analysis::cost::{self, Costs};
-use crate::analysis::divergence::{Divergence, Facts, divergence};
-use crate::analysis::dominators::dominators;
-use crate::analysis::group_queries::needs_groups;
-use crate::analysis::loops::{Loops, loops};
+use crate::analysis::divergence::{Divergence, Facts, analyze_divergence};
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::{Loops, find_loops};
 use crate::analysis::shape::Shape;
 use crate::analysis::traversal_order::find_order;
+use crate::analysis::work_group_dependence::needs_groups;
 use crate::ir::{Block, Function, Inst, InstData, Kernel, Module, Region, Terminator, Value};
 use crate::report::Notes;
 use crate::target::{Registers, TargetInfo};
@@ -30,7 +30,7 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use lockstep_protocol::configuration::{Configuration, Gangs, WIDTHS};
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
 use lockstep_protocol::layout::{Layout, MOST_RUNS};
-use lockstep_protocol::outline::TraversalOrder;
+use lockstep_protocol::program_metadata::TraversalOrder;
 use std::fmt;
 
 /// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
@@ -41,7 +41,7 @@ const MARGIN: u64 = 90;
 const MOST_REGIONS: usize = 8;
 
 /// Whether what gangs are expected to cost is enough less than the same work-items one after the other.
-fn pays(gang: u64, apart: u64) -> bool {
+fn is_profitable(gang: u64, apart: u64) -> bool {
     gang.saturating_mul(100) < apart.saturating_mul(MARGIN)
 }
 
@@ -55,7 +55,7 @@ fn bit_of(region: usize) -> u64 {
 pub struct Choice {
     /// Work-items of a gang.
     pub width: u32,
-    /// Which.
+    /// Which work-items are the lanes of a gang.
     pub layout: Layout,
     /// What a work-item costs alone.
     pub scalar: u64,
@@ -70,7 +70,7 @@ pub struct Choice {
     /// Whether what its lanes hold around some loop is more than registers.
     crowded: bool,
     /// Whether its lanes run some loop one after the other.
-    in_turn: bool,
+    per_lane_loops: bool,
     /// What a gang takes for what all work-items do every time.
     steady: u64,
     /// The best of the other layouts, if there was a choice.
@@ -80,7 +80,7 @@ pub struct Choice {
 /// A layout that was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Other {
-    /// The layout.
+    /// Which work-items are the lanes of a gang.
     pub layout: Layout,
     /// Its best width.
     pub width: u32,
@@ -89,15 +89,27 @@ pub struct Other {
 }
 
 impl Choice {
-    fn nothing(width: u32, layout: Layout) -> Choice {
+    fn empty_choice(width: u32, layout: Layout) -> Choice {
         let (scalar, gang, alone, waits, steady) = (0, 0, 0, 0, 0);
-        let [crowded, in_turn] = [false; 2];
-        Choice { width, layout, scalar, gang, alone, each_pays: true, waits, crowded, in_turn, steady, other: None }
+        let [crowded, per_lane_loops] = [false; 2];
+        Choice {
+            width,
+            layout,
+            scalar,
+            gang,
+            alone,
+            each_pays: true,
+            waits,
+            crowded,
+            per_lane_loops,
+            steady,
+            other: None,
+        }
     }
 
     /// Whether a gang is faster than its work-items one after the other.
-    pub fn pays(self) -> bool {
-        pays(self.gang, self.scalar.saturating_mul(self.width.into())) || self.alone != 0 && self.each_pays
+    pub fn is_profitable(self) -> bool {
+        is_profitable(self.gang, self.scalar.saturating_mul(self.width.into())) || self.alone != 0 && self.each_pays
     }
 
     /// Whether work-items run a region one after the other although others run in gangs.
@@ -129,17 +141,17 @@ impl Choice {
 }
 
 impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Choice { width, layout, scalar, gang, alone, other, .. } = self;
         let apart = scalar.saturating_mul(u64::from(*width));
-        write!(f, "a gang of {width} {layout} is expected to cost {gang}, {width} work-items alone {apart}")?;
+        write!(formatter, "a gang of {width} {layout} is expected to cost {gang}, {width} work-items alone {apart}")?;
         if *alone != 0 {
             let regions: Vec<String> =
                 (0..64).filter(|&region| bit_of(region) & alone != 0).map(|region| format!("r{region}")).collect();
-            write!(f, ", with {} one work-item after the other", regions.join(", "))?;
+            write!(formatter, ", with {} one work-item after the other", regions.join(", "))?;
         }
         match other {
-            Some(Other { layout, width, gang }) => write!(f, ", a gang of {width} {layout} {gang}"),
+            Some(Other { layout, width, gang }) => write!(formatter, ", a gang of {width} {layout} {gang}"),
             None => Ok(()),
         }
     }
@@ -163,7 +175,7 @@ const MOST_FOR_TALL: usize = 64;
 /// Whether the work-items of a kernel may lie in gangs like this, in launches of which the facts hold.
 pub fn may_lie(kernel: &Kernel, launch: &LaunchFacts, layout: Layout, width: u32) -> bool {
     if layout == Layout::Tile {
-        return layout.run(launch, width).is_some();
+        return layout.row_length(launch, width).is_some();
     }
     // What work-items collect is taken in the order of their numbers.
     layout.keeps_order(launch) || kernel.combines.values().all(Option::is_none)
@@ -182,9 +194,9 @@ struct Candidate<'a> {
 }
 
 /// The layout and width that cost a work-item least.
-pub fn choose(state: &KernelState<'_>, gangs: Gangs) -> Choice {
+pub fn choose_width(state: &KernelState<'_>, gangs: Gangs) -> Choice {
     let KernelState { module, kernel, launch, request, table, .. } = state;
-    Candidate { module, kernel, gangs, target: request.target, launch, table }.best()
+    Candidate { module, kernel, gangs, target: request.target, launch, table }.best_choice()
 }
 
 impl<'a> Candidate<'a> {
@@ -193,7 +205,7 @@ impl<'a> Candidate<'a> {
         (self.target.register_bits / 32).max(WIDTHS[0])
     }
 
-    fn best(&self) -> Choice {
+    fn best_choice(&self) -> Choice {
         let &Candidate { module, kernel, gangs, launch, .. } = self;
         if let Some(layout) = gangs.layout {
             return self.best_of_layout(layout).unwrap_or_else(|| best_width(self, Layout::X));
@@ -207,7 +219,7 @@ impl<'a> Candidate<'a> {
         for layout in [Layout::Y, Layout::Z, Layout::Tile] {
             // Groups of kernels that go by columns are runs along dimension 1, however long.
             let of_columns = layout == Layout::Y && launch.local == LocalSize::Any && by_columns();
-            if !of_columns && launch.local_size(layout.dim()).is_none_or(|size| size == 1) {
+            if !of_columns && launch.local_size(layout.lane_dimension()).is_none_or(|size| size == 1) {
                 continue;
             }
             let Some(found) = self.best_of_layout(layout) else { continue };
@@ -234,10 +246,11 @@ impl<'a> Candidate<'a> {
         let &Candidate { kernel, gangs, target, launch, .. } = self;
         let usual = self.usual_width();
         let width = [usual, usual / 2].into_iter().find(|&width| may_lie(kernel, launch, Layout::Tile, width));
-        let flat = width.map(|width| self.estimates(Layout::Tile, width).of(width));
+        let flat = width.map(|width| self.estimates_of(Layout::Tile, width).estimate_width(width));
         let width = tall_tile(kernel, gangs, launch, target.register_bits).filter(|&width| width > usual);
-        let tall = width.map(|width| (self.estimates(Layout::Tile, width), width));
-        let tall = tall.filter(|(tile, width)| tile.go_by_columns(*width)).map(|(tile, width)| tile.of(width));
+        let tall = width.map(|width| (self.estimates_of(Layout::Tile, width), width));
+        let tall =
+            tall.filter(|(tile, width)| tile.go_by_columns(*width)).map(|(tile, width)| tile.estimate_width(width));
         match (flat, tall) {
             (Some(flat), Some(tall)) => Some(if tall.is_cheaper(flat) { tall } else { flat }),
             (flat, tall) => flat.or(tall),
@@ -245,13 +258,13 @@ impl<'a> Candidate<'a> {
     }
 
     /// What holds of gangs like this. Of the naive configuration as of others: it is as wide as these.
-    fn facts(&self, layout: Layout, width: u32) -> Facts {
+    fn facts_of(&self, layout: Layout, width: u32) -> Facts {
         let facts = Facts::new(self.module, self.kernel, width).laid_out(layout);
         facts.of_launch(self.kernel, self.launch).of_kernel(self.kernel)
     }
 
-    fn estimates(&self, layout: Layout, width: u32) -> Estimates<'a> {
-        Estimates::new(self, self.facts(layout, width))
+    fn estimates_of(&self, layout: Layout, width: u32) -> Estimates<'a> {
+        Estimates::new(self, self.facts_of(layout, width))
     }
 }
 
@@ -265,41 +278,41 @@ fn tall_tile(kernel: &Kernel, gangs: Gangs, launch: &LaunchFacts, bits: u32) -> 
     }
     let data = kernel.regions.values().flat_map(|body| body.insts.iter().map(move |(_, node)| (body, node)));
     let moved = data.filter_map(|(body, node)| match &node.data {
-        InstData::Load { .. } => node.results.first().map(|&v| body.ty(v).bytes()),
-        InstData::Store { args, .. } => args.first().map(|&v| body.ty(v).bytes()),
+        InstData::Load { .. } => node.results.first().map(|&value| body.ty(value).bytes()),
+        InstData::Store { arguments, .. } => arguments.first().map(|&value| body.ty(value).bytes()),
         _ => None,
     });
     let widest = moved.max()?;
     // A value takes half of the registers at most, and a column not more than a line of the cache.
-    let most = if bits >= 512 { 16 } else { 8 } * bits / 8 / widest;
+    let maximum = if bits >= 512 { 16 } else { 8 } * bits / 8 / widest;
     let runs = (CACHE_LINE / widest).min(MOST_RUNS as u32);
     let row = launch.local_size(0)?;
     let widths = [runs, runs / 2, runs / 4].map(|runs| runs.saturating_mul(row));
-    widths.into_iter().find(|&width| width <= most && may_lie(kernel, launch, Layout::Tile, width))
+    widths.into_iter().find(|&width| width <= maximum && may_lie(kernel, launch, Layout::Tile, width))
 }
 
 /// Whether a region only computes and accesses memory, all work-items the same.
 fn is_plain(body: &Function) -> bool {
-    let plain = |data: &InstData| match data {
+    let plain = |inst_data: &InstData| match inst_data {
         InstData::Load { access, .. } | InstData::Store { access, .. } => !access.volatile && access.atomic.is_none(),
-        InstData::Unary { .. } | InstData::Binary { .. } => !cost::per_lane(data),
+        InstData::Unary { .. } | InstData::Binary { .. } => !cost::per_lane(inst_data),
         InstData::Ternary { .. } | InstData::Icmp { .. } | InstData::Fcmp { .. } | InstData::PtrAdd { .. } => true,
         InstData::LocalAddr { .. } | InstData::GlobalAddr { .. } | InstData::Query { .. } => true,
-        data => matches!(data, InstData::LiveLoad { .. } | InstData::LiveStore { .. }),
+        inst_data => matches!(inst_data, InstData::LiveLoad { .. } | InstData::LiveStore { .. }),
     };
-    body.layout.len() == 1 && body.blocks[body.entry()].insts.iter().all(|&inst| plain(&body.insts[inst].data))
+    body.layout.len() == 1 && body.blocks[body.entry_block()].insts.iter().all(|&inst| plain(&body.insts[inst].data))
 }
 
 /// The width that costs a work-item least in gangs of a layout.
 fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
     let &Candidate { kernel, target, launch, .. } = candidate;
     let usual = candidate.usual_width();
-    let facts = candidate.facts(layout, usual);
+    let facts = candidate.facts_of(layout, usual);
     let narrow = Estimates::new(candidate, facts.clone());
-    let short = launch.local_size(layout.dim()).map_or(usual, u32::next_power_of_two).min(usual);
-    let mut best = narrow.of(usual);
+    let short = launch.local_size(layout.lane_dimension()).map_or(usual, u32::next_power_of_two).min(usual);
+    let mut best = narrow.estimate_width(usual);
     for width in [usual / 2, short].into_iter().filter(|width| WIDTHS.contains(width)) {
-        let other = narrow.of(width);
+        let other = narrow.estimate_width(width);
         // Rows as long as a gang leave no lane idle.
         if other.is_cheaper(best) || width == short && !best.is_cheaper(other) {
             best = other;
@@ -310,14 +323,14 @@ fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
         return best;
     }
     // What holds of a gang need not hold of two together.
-    let wider = |width| candidate.estimates(layout, width).of(width);
+    let wider = |width| candidate.estimates_of(layout, width).estimate_width(width);
     if insts <= MOST_FOR_WIDER {
         let other = wider(2 * usual);
         // Four bytes of each of so many work-items are a line, which need not be read where a launch streams.
         let fills_lines =
             launch.streams != 0 && target.register_bits == CACHE_LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
         // Turns take what they take; what lanes do together is shared by more.
-        let shares_more = other.in_turn && !other.crowded && other.is_cheaper(best);
+        let shares_more = other.per_lane_loops && !other.crowded && other.is_cheaper(best);
         let fills_units = !other.crowded && best.is_enough_slower_than(other);
         if best.is_enough_cheaper_in(other, !other.crowded) || fills_lines || fills_units || shares_more {
             best = other;
@@ -339,7 +352,7 @@ fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
 /// The bytes of private variables that each lane has of its own.
 fn own_bytes(kernel: &Kernel, facts: &Facts) -> u64 {
     let own = kernel.slots.iter().filter(|(slot, _)| !facts.uniform_slots.contains(*slot));
-    own.map(|(_, data)| data.size).sum()
+    own.map(|(_, slot_data)| slot_data.size).sum()
 }
 
 /// What the regions of a kernel cost gangs of which the same facts hold.
@@ -371,35 +384,35 @@ impl<'a> Estimates<'a> {
         self.regions.iter().flatten().any(|(region, _)| region.goes_by_columns(registers))
     }
 
-    fn of(&self, width: u32) -> Choice {
+    fn estimate_width(&self, width: u32) -> Choice {
         let layout = self.layout;
-        let mut choice = Choice::nothing(width, self.layout);
+        let mut choice = Choice::empty_choice(width, self.layout);
         for (number, versions) in self.regions.iter().enumerate() {
             let registers = Registers { target: self.target, width };
             let costs: Vec<(Costs, u64)> =
-                versions.iter().map(|(region, times)| (region.cost(registers), *times)).collect();
+                versions.iter().map(|(region, times)| (region.estimate_costs(registers), *times)).collect();
             let runs = costs.iter().map(|&(_, times)| times).sum::<u64>().max(1);
             let sum = |of: fn(&Costs) -> u64| {
                 let each = costs.iter().map(|(costs, times)| of(costs).saturating_mul(*times) / runs);
                 each.fold(0, u64::saturating_add)
             };
-            let one = sum(|costs| costs.one);
-            let mut gang = sum(|costs| costs.all);
+            let one = sum(|costs| costs.scalar);
+            let mut gang = sum(|costs| costs.vector);
             // The last gang of a row may have lanes to spare.
-            if let Some(row) = self.launch.local_size(layout.dim()).filter(|_| !layout.crosses_rows()) {
+            if let Some(row) = self.launch.local_size(layout.lane_dimension()).filter(|_| !layout.crosses_rows()) {
                 let lanes = u64::from(row.next_multiple_of(width));
                 gang = gang.saturating_mul(lanes) / u64::from(row.max(1));
             }
             let apart = one.saturating_mul(width.into());
-            if self.may_be_alone[number] && pays(apart, gang) {
+            if self.may_be_alone[number] && is_profitable(apart, gang) {
                 choice.alone |= bit_of(number);
                 gang = apart;
             } else {
                 choice.waits = choice.waits.saturating_add(sum(|costs| costs.waits));
                 choice.steady = choice.steady.saturating_add(sum(|costs| costs.steady));
                 choice.crowded |= costs.iter().any(|(costs, _)| costs.crowded);
-                choice.in_turn |= costs.iter().any(|(costs, _)| costs.in_turn);
-                choice.each_pays &= pays(gang, apart) || gang == 0;
+                choice.per_lane_loops |= costs.iter().any(|(costs, _)| costs.per_lane_loops);
+                choice.each_pays &= is_profitable(gang, apart) || gang == 0;
             }
             choice.scalar = choice.scalar.saturating_add(one);
             choice.gang = choice.gang.saturating_add(gang);
@@ -414,23 +427,25 @@ impl<'a> Estimates<'a> {
 /// same in all lanes. The region stays as it is, so it has to be of the form that linearized ones have.
 fn may_be_alone(region: Region, body: &Function, layout: Layout) -> bool {
     let of_lanes = |&inst: &Inst| {
-        let data = &body.insts[inst].data;
-        data.needs_lanes() || matches!(data, InstData::SlotAddr { .. } | InstData::Clock)
+        let inst_data = &body.insts[inst].data;
+        inst_data.needs_lanes() || matches!(inst_data, InstData::SlotAddr { .. } | InstData::Clock)
     };
     let other_form = |&block: &Block| {
-        let data = &body.blocks[block];
-        matches!(data.term, Terminator::Switch { .. } | Terminator::Unreachable) || data.insts.iter().any(of_lanes)
+        let block_data = &body.blocks[block];
+        matches!(block_data.terminator, Terminator::Switch { .. } | Terminator::Unreachable)
+            || block_data.insts.iter().any(of_lanes)
     };
-    let graph = cfg(body);
-    let endless = || loops(&graph, &dominators(&graph)).iter().any(|(_, data)| data.exits.is_empty());
+    let graph = build_cfg(body);
+    let endless =
+        || find_loops(&graph, &compute_dominators(&graph)).iter().any(|(_, loop_data)| loop_data.exits.is_empty());
     layout == Layout::X && bit_of(region.index()) != 0 && !body.layout.iter().any(other_form) && !endless()
 }
 
 /// What a region becomes of the passes that the estimate runs: its versions, and how often each is expected to run.
 fn run_estimated(body: &Function, context: &GangContext<'_>, table: &[Pass]) -> Vec<(Analysed, u64)> {
-    let state = RegionState::of(body, context);
+    let state = RegionState::of_region(body, context);
     let mut versions = vec![(body.clone(), state, 1)];
-    for pass in table.iter().filter(|pass| suits(pass, context.gangs)) {
+    for pass in table.iter().filter(|pass| suits_gangs(pass, context.gangs)) {
         match (pass.estimate, pass.run) {
             (Estimate::Runs, Run::Region(run)) => {
                 versions.iter_mut().for_each(|(body, state, _)| run(body, state, context));
@@ -456,7 +471,7 @@ fn split_versions(versions: Vec<Version>, context: &GangContext<'_>, suppose: Su
         match parts {
             None => result.push((body, state, times * runs)),
             Some(parts) => result.extend(parts.into_iter().map(|(part, of_it)| {
-                let state = RegionState::of(&part, context);
+                let state = RegionState::of_region(&part, context);
                 (part, state, times * of_it)
             })),
         }
@@ -484,34 +499,42 @@ struct Analysed {
 
 impl Analysed {
     fn new(body: Function, state: RegionState, context: &GangContext<'_>) -> Analysed {
-        let graph = cfg(&body);
-        let forest = loops(&graph, &dominators(&graph));
+        let graph = build_cfg(&body);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         let tile = context.tile.as_ref().zip(state.rows).map(|(tile, rows)| AnalysedTile {
             shapes: rows.shapes,
-            columns: divergence(&body, &tile.columns, &graph, &forest).shapes,
+            columns: analyze_divergence(&body, &tile.columns, &graph, &forest).shapes,
             row: tile.rows.width,
             rows: tile.columns.width,
         });
         Analysed { body, graph, forest, found: state.found, tile, gangs: context.gangs }
     }
 
-    fn tile(&self) -> Option<cost::Tile<'_>> {
+    fn tile_costs(&self) -> Option<cost::Tile<'_>> {
         let tile = self.tile.as_ref()?;
         Some(cost::Tile { shapes: &tile.shapes, columns: &tile.columns, row: tile.row, rows: tile.rows })
     }
 
-    fn cost(&self, registers: Registers) -> Costs {
-        let in_turn = if self.tile.is_none() {
+    fn estimate_costs(&self, registers: Registers) -> Costs {
+        let per_lane_loops = if self.tile.is_none() {
             loops_in_turn(&self.body, &self.graph, &self.forest, &self.found, self.gangs, registers)
         } else {
             Vec::new()
         };
-        cost::whole(&self.body, &self.graph, &self.forest, &self.found, self.tile(), registers, &in_turn)
+        cost::function_costs(
+            &self.body,
+            &self.graph,
+            &self.forest,
+            &self.found,
+            self.tile_costs(),
+            registers,
+            &per_lane_loops,
+        )
     }
 
     /// Whether some accesses are those of a tile's columns.
     fn goes_by_columns(&self, registers: Registers) -> bool {
         let shapes = &self.found.shapes;
-        self.tile().is_some_and(|tile| cost::go_by_columns(&self.body, &self.graph, shapes, tile, registers))
+        self.tile_costs().is_some_and(|tile| cost::go_by_columns(&self.body, &self.graph, shapes, tile, registers))
     }
 }

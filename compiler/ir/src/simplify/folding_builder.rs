@@ -1,6 +1,6 @@
 //! Builds operations of which something simpler may be there already.
 
-use super::{Operands, Simpler, simplest};
+use super::{Operands, Simpler, simplest_form};
 use crate::ir::{
     BinaryOp, Block, FastMath, Function, Inst, InstData, IntCc, IntFlags, SourceLoc, TernaryOp, UnaryOp, Value,
 };
@@ -11,7 +11,7 @@ use lockstep_protocol::types::Type;
 /// Their places in the source are not known.
 pub struct FoldingBuilder<'a> {
     /// The function that grows.
-    pub func: &'a mut Function,
+    pub function: &'a mut Function,
     block: Block,
     operands: Operands,
     own: Option<&'a mut EntitySet<Inst>>,
@@ -19,76 +19,85 @@ pub struct FoldingBuilder<'a> {
 
 impl<'a> FoldingBuilder<'a> {
     /// A builder that appends to a block.
-    pub fn at(func: &'a mut Function, block: Block) -> FoldingBuilder<'a> {
-        FoldingBuilder { func, block, operands: Operands::Any, own: None }
+    pub fn at_end_of(function: &'a mut Function, block: Block) -> FoldingBuilder<'a> {
+        FoldingBuilder { function, block, operands: Operands::Any, own: None }
     }
 
     /// A builder of masks: no operand may be poison where code asks it. An instruction at the end of the block is used again
     /// if it is one of those that such builders have appended, which `own` keeps.
-    pub fn of_masks(func: &'a mut Function, block: Block, own: &'a mut EntitySet<Inst>) -> FoldingBuilder<'a> {
-        FoldingBuilder { func, block, operands: Operands::OfMasks, own: Some(own) }
+    pub fn of_masks(function: &'a mut Function, block: Block, own: &'a mut EntitySet<Inst>) -> FoldingBuilder<'a> {
+        FoldingBuilder { function, block, operands: Operands::OfMasks, own: Some(own) }
     }
 
     /// Any instruction with one result of a type.
-    pub fn operation(&mut self, data: InstData, ty: Type) -> Value {
-        match simplest(self.func, data, ty, self.operands) {
+    pub fn fold_operation(&mut self, inst_data: InstData, ty: Type) -> Value {
+        match simplest_form(self.function, inst_data, ty, self.operands) {
             Simpler::Value(value) => value,
-            Simpler::Operation(data) => self.append(data, ty),
+            Simpler::Operation(inst_data) => self.append_new(inst_data, ty),
         }
     }
 
-    fn append(&mut self, data: InstData, ty: Type) -> Value {
-        let inst =
-            self.find_own(&data).unwrap_or_else(|| self.func.append(self.block, data, &[ty], SourceLoc::default()));
+    fn append_new(&mut self, inst_data: InstData, ty: Type) -> Value {
+        let inst = self
+            .find_own(&inst_data)
+            .unwrap_or_else(|| self.function.append_inst(self.block, inst_data, &[ty], SourceLoc::default()));
         if let Some(own) = &mut self.own {
             own.insert(inst);
         }
-        self.func.result(inst)
+        self.function.single_result(inst)
     }
 
     /// The same instruction, among those at the block's end that builders like this one have appended.
-    fn find_own(&self, data: &InstData) -> Option<Inst> {
+    fn find_own(&self, inst_data: &InstData) -> Option<Inst> {
         let own = self.own.as_deref()?;
-        let mut last = self.func.blocks[self.block].insts.iter().rev().take_while(|&&inst| own.contains(inst));
-        last.find(|&&inst| self.func.insts[inst].data == *data).copied()
+        let mut last = self.function.blocks[self.block].insts.iter().rev().take_while(|&&inst| own.contains(inst));
+        last.find(|&&inst| self.function.insts[inst].data == *inst_data).copied()
     }
 
     /// An operation of one operand; `ty` is the result's type.
-    pub fn unary(&mut self, op: UnaryOp, ty: Type, arg: Value) -> Value {
-        self.operation(InstData::Unary { op, fmf: FastMath::default(), arg }, ty)
+    pub fn unary(&mut self, opcode: UnaryOp, ty: Type, argument: Value) -> Value {
+        self.fold_operation(InstData::Unary { opcode, fast_math: FastMath::default(), argument }, ty)
     }
 
     /// An operation of two operands.
-    pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
-        let data = InstData::Binary { op, flags: IntFlags::default(), fmf: FastMath::default(), args: [a, b] };
-        self.operation(data, self.func.ty(a))
+    pub fn binary(&mut self, opcode: BinaryOp, left: Value, right: Value) -> Value {
+        let inst_data = InstData::Binary {
+            opcode,
+            flags: IntFlags::default(),
+            fast_math: FastMath::default(),
+            arguments: [left, right],
+        };
+        self.fold_operation(inst_data, self.function.ty(left))
     }
 
     /// Both of two conditions.
-    pub fn and(&mut self, a: Value, b: Value) -> Value {
-        self.binary(BinaryOp::And, a, b)
+    pub fn and(&mut self, left: Value, right: Value) -> Value {
+        self.binary(BinaryOp::And, left, right)
     }
 
     /// One of two conditions, or both.
-    pub fn or(&mut self, a: Value, b: Value) -> Value {
-        self.binary(BinaryOp::Or, a, b)
+    pub fn or(&mut self, left: Value, right: Value) -> Value {
+        self.binary(BinaryOp::Or, left, right)
     }
 
     /// The opposite of a condition.
     pub fn not(&mut self, condition: Value) -> Value {
-        let yes = self.func.constant(Type::BOOL, 1);
-        self.binary(BinaryOp::Xor, condition, yes)
+        let if_true = self.function.constant(Type::BOOL, 1);
+        self.binary(BinaryOp::Xor, condition, if_true)
     }
 
     /// One of two values by a condition.
-    pub fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
-        let args = [condition, yes, no];
-        let ty = self.func.ty(yes);
-        self.operation(InstData::Ternary { op: TernaryOp::Select, fmf: FastMath::default(), args }, ty)
+    pub fn select(&mut self, condition: Value, if_true: Value, if_false: Value) -> Value {
+        let arguments = [condition, if_true, if_false];
+        let ty = self.function.ty(if_true);
+        self.fold_operation(
+            InstData::Ternary { opcode: TernaryOp::Select, fast_math: FastMath::default(), arguments },
+            ty,
+        )
     }
 
     /// Integer or pointer comparison.
-    pub fn icmp(&mut self, cc: IntCc, a: Value, b: Value) -> Value {
-        self.operation(InstData::Icmp { cc, args: [a, b] }, Type::BOOL)
+    pub fn icmp(&mut self, comparison: IntCc, left: Value, right: Value) -> Value {
+        self.fold_operation(InstData::Icmp { comparison, arguments: [left, right] }, Type::BOOL)
     }
 }

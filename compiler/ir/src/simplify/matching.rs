@@ -9,12 +9,16 @@ use lockstep_protocol::types::Type;
 pub(super) type Operation = (Op, [Option<Value>; 3]);
 
 /// The operation of an instruction, if rules may tell of it.
-pub(super) fn operation_of(data: &InstData) -> Option<Operation> {
-    Some(match *data {
-        InstData::Unary { op, arg, .. } => (Op::Unary(op), [Some(arg), None, None]),
-        InstData::Binary { op, args: [a, b], .. } => (Op::Binary(op), [Some(a), Some(b), None]),
-        InstData::Ternary { op, args, .. } => (Op::Ternary(op), args.map(Some)),
-        InstData::Icmp { cc, args: [a, b] } => (Op::Icmp(cc), [Some(a), Some(b), None]),
+pub(super) fn operation_of(inst_data: &InstData) -> Option<Operation> {
+    Some(match *inst_data {
+        InstData::Unary { opcode, argument, .. } => (Op::Unary(opcode), [Some(argument), None, None]),
+        InstData::Binary { opcode, arguments: [left, right], .. } => {
+            (Op::Binary(opcode), [Some(left), Some(right), None])
+        }
+        InstData::Ternary { opcode, arguments, .. } => (Op::Ternary(opcode), arguments.map(Some)),
+        InstData::Icmp { comparison, arguments: [left, right] } => {
+            (Op::Icmp(comparison), [Some(left), Some(right), None])
+        }
         InstData::PtrAdd { base, offset, .. } => (Op::PtrAdd, [Some(base), Some(offset), None]),
         _ => return None,
     })
@@ -23,7 +27,7 @@ pub(super) fn operation_of(data: &InstData) -> Option<Operation> {
 /// An operand of what a rule puts for an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operand {
-    /// A value.
+    /// A value that is there already.
     Value(Value),
     /// A constant of the type of the result.
     Constant(u128),
@@ -43,13 +47,13 @@ struct Bindings {
 
 impl Bindings {
     /// Lets a name stand for a value, if it does not stand for another one.
-    fn bind(mut self, name: usize, value: Value) -> Option<Bindings> {
+    fn bind_name(mut self, name: usize, value: Value) -> Option<Bindings> {
         let bound = self.names[name].get_or_insert(value);
         (*bound == value).then_some(self)
     }
 
     /// Keeps which value is the result of a part.
-    fn keep(mut self, part: Pattern, value: Value) -> Bindings {
+    fn keep_result(mut self, part: Pattern, value: Value) -> Bindings {
         if let Some(free) = self.parts.iter_mut().find(|part| part.is_none()) {
             *free = Some((part, value));
         }
@@ -57,7 +61,7 @@ impl Bindings {
     }
 
     /// The value of a name, or of an operation that stands on the left side.
-    fn value(&self, pattern: Pattern) -> Option<Value> {
+    fn bound_value(&self, pattern: Pattern) -> Option<Value> {
         match pattern {
             Pattern::Any(name) => self.names[name],
             Pattern::Number(_) => None,
@@ -75,47 +79,47 @@ struct Rest<'a> {
 
 /// Compares patterns with the operations of a function, given which values are constants.
 pub(super) struct Matcher<'f, C> {
-    pub f: &'f Function,
+    pub function: &'f Function,
     pub constant: C,
 }
 
 impl<C: Fn(Value) -> Option<u128>> Matcher<'_, C> {
     /// What a rule puts for an operation with a result of a type, if the operation has its form.
-    pub fn apply(&self, rule: &Rule, operation: Operation, ty: Type) -> Option<Found> {
-        let Pattern::Op(op, patterns) = rule.from else { return None };
-        let bindings = self.compare_operation(op, patterns, operation, None, Bindings::default())?;
-        if let Some(value) = bindings.value(rule.to).filter(|&value| self.f.ty(value) == ty) {
+    pub fn apply_rule(&self, rule: &Rule, operation: Operation, ty: Type) -> Option<Found> {
+        let Pattern::Op(opcode, patterns) = rule.from else { return None };
+        let bindings = self.compare_operation(opcode, patterns, operation, None, Bindings::default())?;
+        if let Some(value) = bindings.bound_value(rule.to).filter(|&value| self.function.ty(value) == ty) {
             return Some(Found::Value(value));
         }
         match rule.to {
             Pattern::Any(_) => None,
-            Pattern::Number(number) => number.bits(ty).map(Found::Constant),
-            Pattern::Op(op, patterns) => {
+            Pattern::Number(number) => number.bits_as(ty).map(Found::Constant),
+            Pattern::Op(opcode, patterns) => {
                 let mut operands = [Operand::Missing; 3];
                 for (operand, &pattern) in operands.iter_mut().zip(patterns) {
                     *operand = match pattern {
-                        Pattern::Number(number) => Operand::Constant(number.bits(ty)?),
-                        _ => Operand::Value(bindings.value(pattern)?),
+                        Pattern::Number(number) => Operand::Constant(number.bits_as(ty)?),
+                        _ => Operand::Value(bindings.bound_value(pattern)?),
                     };
                 }
-                self.has_type(op, &operands, ty).then_some(Found::Operation(op, operands))
+                self.has_type(opcode, &operands, ty).then_some(Found::Operation(opcode, operands))
             }
         }
     }
 
     /// Whether the operands of what a rule would put fit a result of a type.
-    fn has_type(&self, op: Op, operands: &[Operand], ty: Type) -> bool {
+    fn has_type(&self, opcode: Op, operands: &[Operand], ty: Type) -> bool {
         let fits = |operand: &Operand| match operand {
-            Operand::Value(value) => self.f.ty(*value) == ty,
+            Operand::Value(value) => self.function.ty(*value) == ty,
             Operand::Constant(_) | Operand::Missing => true,
         };
-        !matches!(op, Op::Binary(_)) || operands.iter().all(fits)
+        !matches!(opcode, Op::Binary(_)) || operands.iter().all(fits)
     }
 
     /// Compares an operation, and the rest, in each order in which its operands may stand.
     fn compare_operation(
         &self,
-        op: Op,
+        opcode: Op,
         patterns: &[Pattern],
         (found, [a, b, c]): Operation,
         then: Option<&Rest<'_>>,
@@ -123,8 +127,8 @@ impl<C: Fn(Value) -> Option<u128>> Matcher<'_, C> {
     ) -> Option<Bindings> {
         let as_written = || self.compare_operands(patterns, &[a, b, c], then, bindings);
         let exchanged = || self.compare_operands(patterns, &[b, a, c], then, bindings);
-        let first = if op == found { as_written() } else { None };
-        first.or_else(|| if op.exchanged() == Some(found) { exchanged() } else { None })
+        let first = if opcode == found { as_written() } else { None };
+        first.or_else(|| if opcode.with_exchanged_operands() == Some(found) { exchanged() } else { None })
     }
 
     fn compare_operands(
@@ -134,24 +138,28 @@ impl<C: Fn(Value) -> Option<u128>> Matcher<'_, C> {
         then: Option<&Rest<'_>>,
         bindings: Bindings,
     ) -> Option<Bindings> {
-        let Some((&pattern, before)) = patterns.split_last() else { return self.compare(then, bindings) };
+        let Some((&pattern, before)) = patterns.split_last() else { return self.compare_rest(then, bindings) };
         let rest = Rest { pattern, value: operands[before.len()]?, then };
         self.compare_operands(before, operands, Some(&rest), bindings)
     }
 
     /// Compares what is left.
-    fn compare(&self, rest: Option<&Rest<'_>>, bindings: Bindings) -> Option<Bindings> {
+    fn compare_rest(&self, rest: Option<&Rest<'_>>, bindings: Bindings) -> Option<Bindings> {
         let Some(&Rest { pattern, value, then }) = rest else { return Some(bindings) };
         match pattern {
-            Pattern::Any(name) => self.compare(then, bindings.bind(name, value)?),
+            Pattern::Any(name) => self.compare_rest(then, bindings.bind_name(name, value)?),
             Pattern::Number(number) => {
                 let bits = (self.constant)(value)?;
-                if number.bits(self.f.ty(value)) == Some(bits) { self.compare(then, bindings) } else { None }
+                if number.bits_as(self.function.ty(value)) == Some(bits) {
+                    self.compare_rest(then, bindings)
+                } else {
+                    None
+                }
             }
-            Pattern::Op(op, patterns) => {
-                let ValueDef::Result(inst, _) = self.f.values[value].def else { return None };
-                let operation = operation_of(&self.f.insts[inst].data)?;
-                self.compare_operation(op, patterns, operation, then, bindings.keep(pattern, value))
+            Pattern::Op(opcode, patterns) => {
+                let ValueDef::Result(inst, _) = self.function.values[value].definition else { return None };
+                let operation = operation_of(&self.function.insts[inst].data)?;
+                self.compare_operation(opcode, patterns, operation, then, bindings.keep_result(pattern, value))
             }
         }
     }

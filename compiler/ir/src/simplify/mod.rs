@@ -1,6 +1,6 @@
 //! What an operation comes to: a constant, a value that is there, or a simpler operation.
 //!
-//! Operations on constants are evaluated as the interpreter does it (`eval`); the rest is the table [`rules`]. Who makes
+//! Operations on constants are evaluated as the interpreter does it (`eval`); the rest is the table [`applicable_rules`]. Who makes
 //! instructions asks with a [`FoldingBuilder`]; [`simplify`](crate::transform::simplify::simplify) asks for those that are
 //! there, and [`sccp`](crate::analysis::sccp::sccp) with what it knows of values that are no constants yet.
 //!
@@ -34,54 +34,61 @@ pub enum Simpler {
 /// What operands may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operands {
-    /// Any values.
+    /// Operands of any kind.
     Any,
     /// Masks and what they choose among; none is poison where code asks it.
     OfMasks,
 }
 
 impl Operands {
-    fn rules(self) -> impl Iterator<Item = &'static Rule> {
+    fn applicable_rules(self) -> impl Iterator<Item = &'static Rule> {
         let more = if self == Operands::OfMasks { RULES_OF_MASKS } else { &[] };
         RULES.iter().chain(more)
     }
 }
 
 /// The simplest that stands for an operation with a result of a type, which may be itself.
-pub fn simplest(f: &mut Function, data: InstData, ty: Type, operands: Operands) -> Simpler {
-    simplify_operation(f, &data, ty, operands).unwrap_or(Simpler::Operation(data))
+pub fn simplest_form(function: &mut Function, inst_data: InstData, ty: Type, operands: Operands) -> Simpler {
+    simplify_operation(function, &inst_data, ty, operands).unwrap_or(Simpler::Operation(inst_data))
 }
 
 /// The simplest that stands for an operation with a result of a type, if there is something simpler than it.
-pub fn simplify_operation(f: &mut Function, data: &InstData, ty: Type, operands: Operands) -> Option<Simpler> {
-    let mut simpler = simplify_once(f, data, ty, operands)?;
-    while let Simpler::Operation(data) = &simpler
-        && let Some(next) = simplify_once(f, data, ty, operands)
+pub fn simplify_operation(
+    function: &mut Function,
+    inst_data: &InstData,
+    ty: Type,
+    operands: Operands,
+) -> Option<Simpler> {
+    let mut simpler = simplify_once(function, inst_data, ty, operands)?;
+    while let Simpler::Operation(inst_data) = &simpler
+        && let Some(next) = simplify_once(function, inst_data, ty, operands)
     {
         simpler = next;
     }
     Some(simpler)
 }
 
-fn simplify_once(f: &mut Function, data: &InstData, ty: Type, operands: Operands) -> Option<Simpler> {
-    let constant = |value| f.const_bits(value);
-    let found = match evaluate_constants(f, data, ty, constant) {
+fn simplify_once(function: &mut Function, inst_data: &InstData, ty: Type, operands: Operands) -> Option<Simpler> {
+    let constant = |value| function.const_bits(value);
+    let found = match evaluate_constants(function, inst_data, ty, constant) {
         Some(bits) => Found::Constant(bits),
-        None => find_simpler(f, data, ty, operands, constant).next()?,
+        None => find_simpler(function, inst_data, ty, operands, constant).next()?,
     };
     Some(match found {
-        Found::Constant(bits) => Simpler::Value(f.constant(ty, bits)),
+        Found::Constant(bits) => Simpler::Value(function.constant(ty, bits)),
         Found::Value(value) => Simpler::Value(value),
-        Found::Operation(op, args) => Simpler::Operation(instruction_of(op, args.map(|arg| value_of(f, ty, arg)))?),
+        Found::Operation(opcode, arguments) => {
+            Simpler::Operation(instruction_of(opcode, arguments.map(|argument| value_of(function, ty, argument)))?)
+        }
     })
 }
 
 /// What a rule puts for an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
-    /// These bits.
+    /// The constant with these bits.
     Constant(u128),
-    /// A value.
+    /// A value that is there already.
     Value(Value),
     /// An operation; the last operands are missing where it has fewer.
     Operation(Op, [Operand; 3]),
@@ -89,65 +96,65 @@ pub enum Found {
 
 /// What the rules put for an operation, given which values are constants.
 pub fn find_simpler<C: Fn(Value) -> Option<u128>>(
-    f: &Function,
-    data: &InstData,
+    function: &Function,
+    inst_data: &InstData,
     ty: Type,
     operands: Operands,
     constant: C,
 ) -> impl Iterator<Item = Found> {
-    let matcher = Matcher { f, constant };
-    let operation = matching::operation_of(data);
-    operands.rules().filter_map(move |rule| matcher.apply(rule, operation?, ty))
+    let matcher = Matcher { function, constant };
+    let operation = matching::operation_of(inst_data);
+    operands.applicable_rules().filter_map(move |rule| matcher.apply_rule(rule, operation?, ty))
 }
 
 /// The bits of an operation, if those of all its operands are known. Floating-point arithmetic is left to LLVM, which
 /// knows its modes.
 pub fn evaluate_constants(
-    f: &Function,
-    data: &InstData,
+    function: &Function,
+    inst_data: &InstData,
     ty: Type,
     constant: impl Fn(Value) -> Option<u128>,
 ) -> Option<u128> {
-    if !is_exact(f, data, ty) {
+    if !is_exact(function, inst_data, ty) {
         return None;
     }
     let mut all = true;
-    data.for_each_arg(|value| all &= constant(value).is_some());
+    inst_data.for_each_arg(|value| all &= constant(value).is_some());
     let bits = |value| constant(value).unwrap_or_default();
-    if all { evaluate_instruction(data, ty, |value| f.ty(value), bits)?.ok() } else { None }
+    if all { evaluate_instruction(inst_data, ty, |value| function.ty(value), bits)?.ok() } else { None }
 }
 
 /// Whether an operation works on integers, or on bits whatever they mean.
-fn is_exact(f: &Function, data: &InstData, ty: Type) -> bool {
+fn is_exact(function: &Function, inst_data: &InstData, ty: Type) -> bool {
     use UnaryOp::{Bitcast, Fabs, Fneg, Freeze};
-    let on_bits = match data {
-        InstData::Unary { op, .. } => matches!(op, Bitcast | Fabs | Fneg | Freeze),
-        InstData::Ternary { op, .. } => *op == TernaryOp::Select,
+    let on_bits = match inst_data {
+        InstData::Unary { opcode, .. } => matches!(opcode, Bitcast | Fabs | Fneg | Freeze),
+        InstData::Ternary { opcode, .. } => *opcode == TernaryOp::Select,
         InstData::Binary { .. } | InstData::Icmp { .. } => false,
         _ => return false,
     };
     let mut of_integers = ty.is_int();
-    data.for_each_arg(|value| of_integers &= f.ty(value).is_int());
+    inst_data.for_each_arg(|value| of_integers &= function.ty(value).is_int());
     on_bits || of_integers
 }
 
 /// The value of an operand of an operation with a result of type `ty`.
-fn value_of(f: &mut Function, ty: Type, operand: Operand) -> Option<Value> {
+fn value_of(function: &mut Function, ty: Type, operand: Operand) -> Option<Value> {
     match operand {
         Operand::Value(value) => Some(value),
-        Operand::Constant(bits) => Some(f.constant(ty, bits)),
+        Operand::Constant(bits) => Some(function.constant(ty, bits)),
         Operand::Missing => None,
     }
 }
 
 /// The instruction for an operation on these, without promises or freedoms.
-fn instruction_of(op: Op, [a, b, c]: [Option<Value>; 3]) -> Option<InstData> {
-    let (flags, fmf) = (IntFlags::default(), FastMath::default());
-    Some(match op {
-        Op::Unary(op) => InstData::Unary { op, fmf, arg: a? },
-        Op::Binary(op) => InstData::Binary { op, flags, fmf, args: [a?, b?] },
-        Op::Ternary(op) => InstData::Ternary { op, fmf, args: [a?, b?, c?] },
-        Op::Icmp(cc) => InstData::Icmp { cc, args: [a?, b?] },
+fn instruction_of(opcode: Op, [a, b, c]: [Option<Value>; 3]) -> Option<InstData> {
+    let (flags, fast_math) = (IntFlags::default(), FastMath::default());
+    Some(match opcode {
+        Op::Unary(opcode) => InstData::Unary { opcode, fast_math, argument: a? },
+        Op::Binary(opcode) => InstData::Binary { opcode, flags, fast_math, arguments: [a?, b?] },
+        Op::Ternary(opcode) => InstData::Ternary { opcode, fast_math, arguments: [a?, b?, c?] },
+        Op::Icmp(comparison) => InstData::Icmp { comparison, arguments: [a?, b?] },
         Op::PtrAdd => InstData::PtrAdd { base: a?, offset: b?, inbounds: false },
     })
 }

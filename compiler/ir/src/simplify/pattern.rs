@@ -20,52 +20,52 @@ pub enum Op {
 
 impl Op {
     /// The operation with this name in text; a name that is none does not compile.
-    pub const fn named(name: &str) -> Op {
+    pub const fn op_named(name: &str) -> Op {
         if is_same(name, "ptradd") {
             return Op::PtrAdd;
         }
-        let mut i = 0;
-        while i < UnaryOp::ALL.len() {
-            if is_same(name, UnaryOp::ALL[i].name()) {
-                return Op::Unary(UnaryOp::ALL[i]);
+        let mut index = 0;
+        while index < UnaryOp::ALL.len() {
+            if is_same(name, UnaryOp::ALL[index].name()) {
+                return Op::Unary(UnaryOp::ALL[index]);
             }
-            i += 1;
+            index += 1;
         }
-        let mut i = 0;
-        while i < BinaryOp::ALL.len() {
-            if is_same(name, BinaryOp::ALL[i].name()) {
-                return Op::Binary(BinaryOp::ALL[i]);
+        let mut index = 0;
+        while index < BinaryOp::ALL.len() {
+            if is_same(name, BinaryOp::ALL[index].name()) {
+                return Op::Binary(BinaryOp::ALL[index]);
             }
-            i += 1;
+            index += 1;
         }
-        let mut i = 0;
-        while i < TernaryOp::ALL.len() {
-            if is_same(name, TernaryOp::ALL[i].name()) {
-                return Op::Ternary(TernaryOp::ALL[i]);
+        let mut index = 0;
+        while index < TernaryOp::ALL.len() {
+            if is_same(name, TernaryOp::ALL[index].name()) {
+                return Op::Ternary(TernaryOp::ALL[index]);
             }
-            i += 1;
+            index += 1;
         }
         panic!("no operation has this name")
     }
 
     /// The comparison with this name in text; a name that is none does not compile.
-    pub const fn comparison(name: &str) -> Op {
-        let mut i = 0;
-        while i < IntCc::ALL.len() {
-            if is_same(name, IntCc::ALL[i].name()) {
-                return Op::Icmp(IntCc::ALL[i]);
+    pub const fn comparison_named(name: &str) -> Op {
+        let mut index = 0;
+        while index < IntCc::ALL.len() {
+            if is_same(name, IntCc::ALL[index].name()) {
+                return Op::Icmp(IntCc::ALL[index]);
             }
-            i += 1;
+            index += 1;
         }
         panic!("no comparison has this name")
     }
 
     /// The operation that computes the same of exchanged operands, if there is one.
-    pub fn exchanged(self) -> Option<Op> {
+    pub fn with_exchanged_operands(self) -> Option<Op> {
         use BinaryOp::{Add, And, Mul, Or, SaddSat, Smax, Smin, UaddSat, Umax, Umin, Xor};
         match self {
             Op::Binary(Add | Mul | And | Or | Xor | Smin | Smax | Umin | Umax | SaddSat | UaddSat) => Some(self),
-            Op::Icmp(cc) => Some(Op::Icmp(cc.swapped())),
+            Op::Icmp(comparison) => Some(Op::Icmp(comparison.swapped())),
             _ => None,
         }
     }
@@ -74,19 +74,19 @@ impl Op {
 /// Whether two names are one, which `==` does not tell yet where constants are computed.
 const fn is_same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut i = 0;
-    while i < a.len() && i < b.len() && a[i] == b[i] {
-        i += 1;
+    let mut index = 0;
+    while index < a.len() && index < b.len() && a[index] == b[index] {
+        index += 1;
     }
-    i == a.len() && i == b.len()
+    index == a.len() && index == b.len()
 }
 
 /// A number of whatever integer type stands there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Number {
-    /// `0`.
+    /// The number `0` of every type.
     Zero,
-    /// `1`.
+    /// The number `1` of every type.
     One,
     /// `ones`: all bits set.
     Ones,
@@ -102,15 +102,15 @@ pub enum Number {
 
 impl Number {
     /// Its bits as a value of a type, which may have no such number.
-    pub fn bits(self, ty: Type) -> Option<u128> {
+    pub fn bits_as(self, ty: Type) -> Option<u128> {
         let bits = match self {
             Number::True if ty == Type::BOOL => 1,
             Number::False if ty == Type::BOOL => 0,
             Number::Zero if ty.is_int() => 0,
             Number::One if ty.is_int() => 1,
-            Number::Ones if ty.is_int() => ty.mask(),
-            Number::Least if ty.is_int() => ty.mask() ^ ty.mask() >> 1,
-            Number::Greatest if ty.is_int() => ty.mask() >> 1,
+            Number::Ones if ty.is_int() => ty.value_mask(),
+            Number::Least if ty.is_int() => ty.value_mask() ^ ty.value_mask() >> 1,
+            Number::Greatest if ty.is_int() => ty.value_mask() >> 1,
             _ => return None,
         };
         Some(bits)
@@ -125,7 +125,7 @@ pub const NAMES: usize = 5;
 pub enum Pattern {
     /// Any value: `x`, `y`, `z`, `c` for a condition, `p` for an address. The same letter is the same value.
     Any(usize),
-    /// A constant.
+    /// A constant of the operation's type.
     Number(Number),
     /// The result of an operation, whatever its flags are.
     Op(Op, &'static [Pattern]),
@@ -183,10 +183,10 @@ macro_rules! pattern {
         Pattern::Number(Number::False)
     };
     ((icmp.$cc:ident $a:tt $b:tt)) => {
-        Pattern::Op(const { Op::comparison(stringify!($cc)) }, &[pattern!($a), pattern!($b)])
+        Pattern::Op(const { Op::comparison_named(stringify!($cc)) }, &[pattern!($a), pattern!($b)])
     };
     (($op:ident $($operand:tt)+)) => {
-        Pattern::Op(const { Op::named(stringify!($op)) }, &[$(pattern!($operand)),+])
+        Pattern::Op(const { Op::op_named(stringify!($op)) }, &[$(pattern!($operand)),+])
     };
 }
 

@@ -46,10 +46,12 @@ fn typings(pattern: Pattern, ty: Type, names: Names) -> Vec<(Typed, Names)> {
             let fits = *names[name].get_or_insert(ty) == ty;
             if fits { vec![(Typed::Name(name), names)] } else { Vec::new() }
         }
-        Pattern::Number(number) => number.bits(ty).map(|bits| (Typed::Constant(bits, ty), names)).into_iter().collect(),
-        Pattern::Op(op, patterns) => {
+        Pattern::Number(number) => {
+            number.bits_as(ty).map(|bits| (Typed::Constant(bits, ty), names)).into_iter().collect()
+        }
+        Pattern::Op(opcode, patterns) => {
             let mut found = Vec::new();
-            for types in operand_types(op, ty) {
+            for types in operand_types(opcode, ty) {
                 let mut partial = vec![(Vec::new(), names)];
                 for (&pattern, ty) in patterns.iter().zip(types) {
                     let more = |(before, names): &(Vec<Typed>, Names)| {
@@ -59,7 +61,7 @@ fn typings(pattern: Pattern, ty: Type, names: Names) -> Vec<(Typed, Names)> {
                     };
                     partial = partial.iter().flat_map(more).collect();
                 }
-                found.extend(partial.into_iter().map(|(operands, names)| (Typed::Result(op, operands, ty), names)));
+                found.extend(partial.into_iter().map(|(operands, names)| (Typed::Result(opcode, operands, ty), names)));
             }
             found
         }
@@ -67,10 +69,10 @@ fn typings(pattern: Pattern, ty: Type, names: Names) -> Vec<(Typed, Names)> {
 }
 
 /// The types that the operands of an operation with a result of a type may have.
-fn operand_types(op: Op, ty: Type) -> Vec<Vec<Type>> {
+fn operand_types(opcode: Op, ty: Type) -> Vec<Vec<Type>> {
     let from = |fits: &dyn Fn(Type) -> bool| TYPES.iter().filter(|&&ty| fits(ty)).map(|&ty| vec![ty]).collect();
     let only = |fits: bool, types: &[Type]| if fits { vec![types.to_vec()] } else { Vec::new() };
-    match op {
+    match opcode {
         Op::Unary(UnaryOp::Trunc) if ty.is_int() => from(&|of| of.is_int() && of.bits() > ty.bits()),
         Op::Unary(UnaryOp::Zext | UnaryOp::Sext) if ty.is_int() => from(&|of| of.is_int() && of.bits() < ty.bits()),
         Op::Unary(UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext) => Vec::new(),
@@ -79,12 +81,12 @@ fn operand_types(op: Op, ty: Type) -> Vec<Vec<Type>> {
         Op::Unary(UnaryOp::Freeze) => only(true, &[ty]),
         Op::Unary(UnaryOp::Bswap) => only(ty.is_int() && ty.bits().is_multiple_of(16), &[ty]),
         Op::Unary(UnaryOp::Bitreverse | UnaryOp::Iabs) => only(ty.is_int(), &[ty]),
-        Op::Unary(op) => panic!("say which types {} has", op.name()),
+        Op::Unary(opcode) => panic!("say which types {} has", opcode.name()),
         Op::Binary(BinaryOp::Copysign) => only(ty.is_float(), &[ty; 2]),
         Op::Binary(_) => only(ty.is_int(), &[ty; 2]),
         Op::Ternary(TernaryOp::Select) => only(true, &[Type::BOOL, ty, ty]),
         Op::Ternary(TernaryOp::Fshl | TernaryOp::Fshr) => only(ty.is_int(), &[ty; 3]),
-        Op::Ternary(op) => panic!("say which types {} has", op.name()),
+        Op::Ternary(opcode) => panic!("say which types {} has", opcode.name()),
         Op::Icmp(_) if ty == Type::BOOL => {
             TYPES.iter().filter(|of| of.is_int() || of.is_ptr()).map(|&of| vec![of; 2]).collect()
         }
@@ -95,74 +97,76 @@ fn operand_types(op: Op, ty: Type) -> Vec<Vec<Type>> {
 
 /// A function that computes a side of a rule.
 struct Computed {
-    f: Function,
+    function: Function,
     names: [Option<Value>; NAMES],
 }
 
 impl Computed {
     /// One that computes nothing yet.
     fn of(types: &Names) -> Computed {
-        let mut f = Function::new();
+        let mut function = Function::new();
         let given: Vec<Type> = types.iter().flatten().copied().collect();
-        let (_, params) = Builder::entry(&mut f, &given);
+        let (_, params) = Builder::with_entry(&mut function, &given);
         let mut params = params.into_iter();
-        Computed { f, names: types.map(|ty| ty.and_then(|_| params.next())) }
+        Computed { function, names: types.map(|ty| ty.and_then(|_| params.next())) }
     }
 
     /// Computes a part; with operands that may be exchanged the other way round if `exchanged`.
     fn make(&mut self, part: &Typed, exchanged: bool) -> Value {
         match part {
             Typed::Name(name) => self.names[*name].expect("it has a type"),
-            Typed::Constant(bits, ty) => self.f.constant(*ty, *bits),
-            Typed::Result(op, operands, ty) => {
+            Typed::Constant(bits, ty) => self.function.constant(*ty, *bits),
+            Typed::Result(opcode, operands, ty) => {
                 let mut made: Vec<Value> = operands.iter().map(|part| self.make(part, exchanged)).collect();
-                let other = op.exchanged().filter(|_| exchanged);
+                let other = opcode.with_exchanged_operands().filter(|_| exchanged);
                 if other.is_some() {
                     made.reverse();
                 }
-                let operand = |i: usize| made.get(i).copied();
-                let data = instruction_of(other.unwrap_or(*op), [operand(0), operand(1), operand(2)]);
-                let entry = self.f.entry();
-                Builder::at(&mut self.f, entry).inst(data.expect("it has its operands"), &[*ty]);
-                let inst = *self.f.blocks[entry].insts.last().expect("just made");
-                self.f.result(inst)
+                let operand = |index: usize| made.get(index).copied();
+                let data = instruction_of(other.unwrap_or(*opcode), [operand(0), operand(1), operand(2)]);
+                let entry = self.function.entry_block();
+                Builder::at_end_of(&mut self.function, entry).inst(data.expect("it has its operands"), &[*ty]);
+                let inst = *self.function.blocks[entry].insts.last().expect("just made");
+                self.function.single_result(inst)
             }
         }
     }
 
     /// The bits of a value, given those of the names; nothing where the operation is undefined.
     fn evaluate(&self, value: Value, given: &[u128]) -> Option<u128> {
-        match self.f.values[value].def {
+        match self.function.values[value].definition {
             ValueDef::Const(bits) => Some(bits),
             ValueDef::Param(_, index) => Some(given[index as usize]),
-            ValueDef::Result(inst, _) => self.evaluate_operation(&self.f.insts[inst].data, self.f.ty(value), given),
+            ValueDef::Result(inst, _) => {
+                self.evaluate_operation(&self.function.insts[inst].data, self.function.ty(value), given)
+            }
         }
     }
 
-    fn evaluate_operation(&self, data: &InstData, ty: Type, given: &[u128]) -> Option<u128> {
+    fn evaluate_operation(&self, inst_data: &InstData, ty: Type, given: &[u128]) -> Option<u128> {
         let mut bits = Vec::new();
-        data.for_each_arg(|value| bits.push((value, self.evaluate(value, given))));
+        inst_data.for_each_arg(|value| bits.push((value, self.evaluate(value, given))));
         let all: Option<Vec<(Value, u128)>> = bits.into_iter().map(|(value, bits)| Some((value, bits?))).collect();
         let all = all?;
         let of = |value| all.iter().find(|(other, _)| *other == value).expect("an operand").1;
-        evaluate_instruction(data, ty, |value| self.f.ty(value), of)?.ok()
+        evaluate_instruction(inst_data, ty, |value| self.function.ty(value), of)?.ok()
     }
 }
 
 /// Values of a type where mistakes show, and some others.
 fn samples(ty: Type, random: &mut Random) -> Vec<u128> {
-    let least = ty.mask() ^ ty.mask() >> 1;
-    let mut found = vec![0, 1, 2, 3, ty.mask(), ty.mask() - 1, least, least + 1, least - 1];
+    let least = ty.value_mask() ^ ty.value_mask() >> 1;
+    let mut found = vec![0, 1, 2, 3, ty.value_mask(), ty.value_mask() - 1, least, least + 1, least - 1];
     if ty.is_float() {
-        let float = |op, x: f64| crate::eval::unary::evaluate_unary(op, Type::F64, ty, x.to_bits().into());
-        let op = if ty == Type::F64 { UnaryOp::Bitcast } else { UnaryOp::FpTrunc };
+        let float = |opcode, x: f64| crate::eval::unary::evaluate_unary(opcode, Type::F64, ty, x.to_bits().into());
+        let opcode = if ty == Type::F64 { UnaryOp::Bitcast } else { UnaryOp::FpTrunc };
         let numbers = [1.0, -1.0, 0.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
-        found.extend(numbers.map(|x| float(op, x)));
+        found.extend(numbers.map(|x| float(opcode, x)));
         // Infinity plus one is a signaling NaN.
-        found.push(float(op, f64::INFINITY) + 1);
+        found.push(float(opcode, f64::INFINITY) + 1);
     }
-    found.extend((0..6).map(|_| u128::from(random.bits()) << 64 | u128::from(random.bits())));
-    found.into_iter().map(|bits| bits & ty.mask()).collect()
+    found.extend((0..6).map(|_| u128::from(random.next_bits()) << 64 | u128::from(random.next_bits())));
+    found.into_iter().map(|bits| bits & ty.value_mask()).collect()
 }
 
 /// Each choice of one of the samples for each of the names.
@@ -181,36 +185,38 @@ fn combinations(types: &Names, random: &mut Random) -> Vec<Vec<u128>> {
 
 /// The operation that a function computes last, and its type.
 fn last(computed: &Computed, value: Value) -> (InstData, Type) {
-    let ValueDef::Result(inst, _) = computed.f.values[value].def else { panic!("a rule replaces an operation") };
-    (computed.f.insts[inst].data.clone(), computed.f.ty(value))
+    let ValueDef::Result(inst, _) = computed.function.values[value].definition else {
+        panic!("a rule replaces an operation")
+    };
+    (computed.function.insts[inst].data.clone(), computed.function.ty(value))
 }
 
 /// Checks a rule where its left side has these types; whether it applies there.
 fn holds(rule: &Rule, left: &Typed, types: &Names, exchanged: bool, random: &mut Random) -> bool {
     let mut computed = Computed::of(types);
     let value = computed.make(left, exchanged);
-    let (data, ty) = last(&computed, value);
-    let operation = matching::operation_of(&data).expect("rules tell of it");
+    let (inst_data, ty) = last(&computed, value);
+    let operation = matching::operation_of(&inst_data).expect("rules tell of it");
     let found = {
-        let f = &computed.f;
-        Matcher { f, constant: |value| f.const_bits(value) }.apply(rule, operation, ty)
+        let function = &computed.function;
+        Matcher { function, constant: |value| function.const_bits(value) }.apply_rule(rule, operation, ty)
     };
     let Some(found) = found else { return false };
     let right = match found {
-        Found::Constant(bits) => Simpler::Value(computed.f.constant(ty, bits)),
+        Found::Constant(bits) => Simpler::Value(computed.function.constant(ty, bits)),
         Found::Value(value) => Simpler::Value(value),
-        Found::Operation(op, args) => {
-            let args = args.map(|arg| value_of(&mut computed.f, ty, arg));
-            Simpler::Operation(instruction_of(op, args).expect("it has its operands"))
+        Found::Operation(opcode, arguments) => {
+            let arguments = arguments.map(|argument| value_of(&mut computed.function, ty, argument));
+            Simpler::Operation(instruction_of(opcode, arguments).expect("it has its operands"))
         }
     };
     for given in combinations(types, random) {
         let Some(wanted) = computed.evaluate(value, &given) else { continue };
         let now = match &right {
             Simpler::Value(value) => computed.evaluate(*value, &given),
-            Simpler::Operation(data) => computed.evaluate_operation(data, ty, &given),
+            Simpler::Operation(inst_data) => computed.evaluate_operation(inst_data, ty, &given),
         };
-        assert_eq!(now, Some(wanted), "{}, {data:?} of {types:?} on {given:x?}", rule.text);
+        assert_eq!(now, Some(wanted), "{}, {inst_data:?} of {types:?} on {given:x?}", rule.text);
     }
     true
 }
@@ -236,11 +242,11 @@ fn rules_are_needed() {
         let is_first = |(left, types): (Typed, Names)| {
             let mut computed = Computed::of(&types);
             let value = computed.make(&left, false);
-            let (data, ty) = last(&computed, value);
-            let f = &computed.f;
-            let matcher = Matcher { f, constant: |value| f.const_bits(value) };
-            let operation = matching::operation_of(&data).expect("rules tell of it");
-            let first = every_rule().find(|rule| matcher.apply(rule, operation, ty).is_some());
+            let (inst_data, ty) = last(&computed, value);
+            let function = &computed.function;
+            let matcher = Matcher { function, constant: |value| function.const_bits(value) };
+            let operation = matching::operation_of(&inst_data).expect("rules tell of it");
+            let first = every_rule().find(|rule| matcher.apply_rule(rule, operation, ty).is_some());
             first.is_some_and(|first| first.text == rule.text)
         };
         let mut ways = TYPES.iter().flat_map(|&ty| typings(rule.from, ty, [None; NAMES]));
@@ -280,39 +286,39 @@ fn right_sides_are_simpler() {
 
 #[test]
 fn builders_fold() {
-    let mut f = Function::new();
-    let (builder, params) = Builder::entry(&mut f, &[Type::I32, Type::BOOL]);
-    let entry = builder.block();
-    let (x, c) = (params[0], params[1]);
-    let [two, three, six, no] =
-        [(Type::I32, 2), (Type::I32, 3), (Type::I32, 6), (Type::BOOL, 0)].map(|(ty, bits)| f.constant(ty, bits));
-    let mut b = FoldingBuilder::at(&mut f, entry);
+    let mut function = Function::new();
+    let (builder, params) = Builder::with_entry(&mut function, &[Type::I32, Type::BOOL]);
+    let entry = builder.current_block();
+    let (operand, c) = (params[0], params[1]);
+    let [two, three, six, if_false] =
+        [(Type::I32, 2), (Type::I32, 3), (Type::I32, 6), (Type::BOOL, 0)].map(|(ty, bits)| function.constant(ty, bits));
+    let mut b = FoldingBuilder::at_end_of(&mut function, entry);
     assert_eq!(b.binary(BinaryOp::Mul, two, three), six, "constants are evaluated");
-    let same = b.icmp(crate::ir::IntCc::Ne, x, x);
-    assert_eq!(same, no, "rules give constants");
+    let same = b.icmp(crate::ir::IntCc::Ne, operand, operand);
+    assert_eq!(same, if_false, "rules give constants");
     assert_eq!(b.or(same, c), c, "of what was folded as well");
     let not = b.not(c);
     assert_eq!(b.not(not), c, "what made an operand is seen");
-    let zero = b.binary(BinaryOp::Sub, x, x);
-    assert_eq!(b.binary(BinaryOp::Add, zero, x), x);
-    assert_ne!(b.select(c, c, no), b.and(c, no), "where operands may be poison, a choice hides it");
-    assert_eq!(f.blocks[entry].insts.len(), 2, "the opposite of c, and the choice");
+    let zero = b.binary(BinaryOp::Sub, operand, operand);
+    assert_eq!(b.binary(BinaryOp::Add, zero, operand), operand);
+    assert_ne!(b.select(c, c, if_false), b.and(c, if_false), "where operands may be poison, a choice hides it");
+    assert_eq!(function.blocks[entry].insts.len(), 2, "the opposite of c, and the choice");
 }
 
 /// Division by zero has no result.
 #[test]
 fn what_is_undefined_stays() {
-    let mut f = Function::new();
-    let (builder, _) = Builder::entry(&mut f, &[]);
-    let entry = builder.block();
-    let [four, none] = [4, 0].map(|bits| f.constant(Type::I32, bits));
-    FoldingBuilder::at(&mut f, entry).binary(BinaryOp::Udiv, four, none);
-    assert_eq!(f.blocks[entry].insts.len(), 1);
+    let mut function = Function::new();
+    let (builder, _) = Builder::with_entry(&mut function, &[]);
+    let entry = builder.current_block();
+    let [four, none] = [4, 0].map(|bits| function.constant(Type::I32, bits));
+    FoldingBuilder::at_end_of(&mut function, entry).binary(BinaryOp::Udiv, four, none);
+    assert_eq!(function.blocks[entry].insts.len(), 1);
 }
 
 #[test]
 fn numbers_have_types() {
-    assert_eq!(Number::Least.bits(Type::I8), Some(0x80));
-    assert_eq!(Number::Greatest.bits(Type::Int(128)), Some(u128::MAX >> 1));
-    assert_eq!((Number::True.bits(Type::I8), Number::Ones.bits(Type::F32)), (None, None));
+    assert_eq!(Number::Least.bits_as(Type::I8), Some(0x80));
+    assert_eq!(Number::Greatest.bits_as(Type::Int(128)), Some(u128::MAX >> 1));
+    assert_eq!((Number::True.bits_as(Type::I8), Number::Ones.bits_as(Type::F32)), (None, None));
 }

@@ -115,7 +115,7 @@ impl Registers {
     }
 
     /// Registers that a vector of the gang's elements takes.
-    pub fn of(self, ty: Type) -> u64 {
+    pub fn registers_for(self, ty: Type) -> u64 {
         u64::from((ty.bytes() * 8 * self.width).div_ceil(self.bits()).max(1))
     }
 }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn registers_of_a_gang() {
         let registers = |bits| Registers { target: TargetInfo::of_bits(bits), width: 16 };
-        assert_eq!([128, 256, 512].map(|bits| registers(bits).of(Type::F32)), [4, 2, 1]);
-        assert_eq!([128, 256, 512].map(|bits| registers(bits).of(Type::BOOL)), [1, 1, 1]);
+        assert_eq!([128, 256, 512].map(|bits| registers(bits).registers_for(Type::F32)), [4, 2, 1]);
+        assert_eq!([128, 256, 512].map(|bits| registers(bits).registers_for(Type::BOOL)), [1, 1, 1]);
     }
 }

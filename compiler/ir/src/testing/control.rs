@@ -6,17 +6,17 @@ use lockstep_protocol::types::Type;
 
 impl Generator {
     /// The whole program behind the prologue.
-    pub(super) fn program(&mut self) {
+    pub(super) fn emit_program(&mut self) {
         let last_part = self.budget / 4;
         let mut alive = true;
         while alive && self.budget > 0 {
             if self.budget <= last_part {
                 self.barriers_over = true;
             }
-            alive = self.statement(0);
+            alive = self.emit_statement(0);
         }
         if alive {
-            self.finish();
+            self.finish_item();
         }
         self.fold_jumps();
     }
@@ -24,111 +24,115 @@ impl Generator {
     /// Leads some edges past blocks that only jump: critical edges come of it, and several edges between
     /// the same two blocks with different arguments.
     fn fold_jumps(&mut self) {
-        let blocks = self.f.layout.clone();
+        let blocks = self.function.layout.clone();
         for &block in &blocks[1..] {
-            let data = &self.f.blocks[block];
-            let Terminator::Jump(to) = data.term.clone() else { continue };
-            if !data.insts.is_empty() || !data.params.is_empty() || to.block == block || self.random.percent(40) {
+            let block_data = &self.function.blocks[block];
+            let Terminator::Jump(target) = block_data.terminator.clone() else { continue };
+            if !block_data.insts.is_empty()
+                || !block_data.params.is_empty()
+                || target.block == block
+                || self.random.percent(40)
+            {
                 continue;
             }
-            for &from in &self.f.layout {
-                for edge in self.f.blocks[from].term.targets_mut() {
+            for &source in &self.function.layout {
+                for edge in self.function.blocks[source].terminator.targets_mut() {
                     if edge.block == block {
-                        edge.clone_from(&to);
+                        edge.clone_from(&target);
                     }
                 }
             }
-            self.f.layout.retain(|&b| b != block);
+            self.function.layout.retain(|&other| other != block);
         }
     }
 
     /// Stores all variables and ends the item.
-    pub(super) fn finish(&mut self) {
+    pub(super) fn finish_item(&mut self) {
         let output = self.output;
-        for i in 0..self.variables.len() {
-            let value = self.variables[i].value;
-            let word = self.word(value);
-            let mut b = self.build();
-            let offset = b.int(Type::I64, i128::from((FREE_WORDS + i as u64) * 4));
-            let place = b.ptr_add(output, offset);
-            b.store(place, word);
+        for index in 0..self.variables.len() {
+            let value = self.variables[index].value;
+            let word = self.value_as_word(value);
+            let mut builder = self.builder_here();
+            let offset = builder.int(Type::I64, i128::from((FREE_WORDS + index as u64) * 4));
+            let place = builder.ptr_add(output, offset);
+            builder.store(place, word);
         }
-        self.build().ret();
+        self.builder_here().ret();
     }
 
     /// Some statements; false if nothing comes behind them.
-    pub(super) fn statements(&mut self, depth: usize) -> bool {
+    pub(super) fn emit_statements(&mut self, depth: usize) -> bool {
         let seen = self.visible.len();
         let mut alive = true;
         for _ in 0..1 + self.random.below(4) {
-            alive = alive && self.statement(depth);
+            alive = alive && self.emit_statement(depth);
         }
         self.visible.truncate(seen);
         alive
     }
 
     /// One statement; false if nothing comes behind it.
-    fn statement(&mut self, depth: usize) -> bool {
+    fn emit_statement(&mut self, depth: usize) -> bool {
         self.budget = self.budget.saturating_sub(1);
         let nest = depth < self.shape.depth && self.budget > 0;
         let barrier = self.uniform_here && !self.barriers_over;
         match self.random.below(29) {
-            0..=5 => self.assign(),
-            6 | 7 => self.store(),
+            0..=5 => self.assign_variable(),
+            6 | 7 => self.random_store(),
             8 => {
                 let uniform = self.random.percent(30);
-                self.load(uniform);
+                self.random_load(uniform);
             }
-            9..=11 if nest => return self.choice(depth),
-            12 if nest => return self.switch(depth),
-            13..=15 if nest => return self.repeat(depth),
-            16..=18 if barrier => return self.exchange(depth),
-            19 if barrier => self.build().barrier(),
-            20 | 21 if depth > 0 => return self.leave(),
-            22..=24 => self.private(),
+            9..=11 if nest => return self.emit_choice(depth),
+            12 if nest => return self.emit_switch(depth),
+            13..=15 if nest => return self.emit_loop(depth),
+            16..=18 if barrier => return self.emit_exchange(depth),
+            19 if barrier => self.builder_here().barrier(),
+            20 | 21 if depth > 0 => return self.emit_exit(),
+            22..=24 => self.access_private_array(),
             25 | 26 if nest => return self.with_scratch(depth),
-            27 => self.neighbours(),
-            28 => self.walk(),
-            _ => self.assign(),
+            27 => self.access_neighbours(),
+            28 => self.emit_walk(),
+            _ => self.assign_variable(),
         }
         true
     }
 
     /// A variable takes a new value. Where not all items are here, uniform ones stay as they are.
-    fn assign(&mut self) {
-        let i = self.random.below(self.variables.len());
-        let variable = self.variables[i];
+    fn assign_variable(&mut self) {
+        let index = self.random.below(self.variables.len());
+        let variable = self.variables[index];
         let around = self.loops.last();
-        let fixed = around.is_some_and(|l| !l.variables.contains(&i));
+        let fixed = around.is_some_and(|l| !l.variables.contains(&index));
         if fixed || (variable.uniform && !self.uniform_here) {
-            return self.store();
+            return self.random_store();
         }
-        let loaded = self.random.percent(30).then(|| self.load(variable.uniform));
+        let loaded = self.random.percent(30).then(|| self.random_load(variable.uniform));
         let value = match loaded {
-            Some(value) if self.f.ty(value) == variable.ty => value,
-            _ => self.expression(variable.ty, variable.uniform),
+            Some(value) if self.function.ty(value) == variable.ty => value,
+            _ => self.random_expression(variable.ty, variable.uniform),
         };
-        self.variables[i].value = value;
+        self.variables[index].value = value;
     }
 
     /// Mixes an `i32` into a variable or, where none may change, into a word of the item's own.
-    pub(super) fn keep(&mut self, value: Value) {
-        let may = |i: &usize| {
-            let variable = &self.variables[*i];
-            let free = self.loops.last().is_none_or(|l| l.variables.contains(i));
+    pub(super) fn keep_value(&mut self, value: Value) {
+        let may = |position: &usize| {
+            let variable = &self.variables[*position];
+            let free = self.loops.last().is_none_or(|l| l.variables.contains(position));
             variable.ty == Type::I32 && !variable.uniform && free
         };
         let free: Vec<usize> = (0..self.variables.len()).filter(may).collect();
-        if self.f.ty(value) != Type::I32 {
+        if self.function.ty(value) != Type::I32 {
             return;
         }
         if free.is_empty() || self.random.percent(20) {
-            let index = self.value(Type::I64, false);
+            let index = self.pick_value(Type::I64, false);
             self.atomic_to_output(index, value);
         } else {
-            let i = self.random.pick(&free);
-            let old = self.variables[i].value;
-            self.variables[i].value = self.build().binary(BinaryOp::Add, old, value);
+            let position = self.random.pick(&free);
+            let old_value = self.variables[position].value;
+            self.variables[position].value = self.builder_here().binary(BinaryOp::Add, old_value, value);
         }
     }
 
@@ -137,37 +141,37 @@ impl Generator {
         self.random.percent(if self.uniform_here { 60 } else { 20 })
     }
 
-    fn values(&self, variables: &[usize]) -> Vec<Value> {
-        variables.iter().map(|&i| self.variables[i].value).collect()
+    fn variable_values(&self, variables: &[usize]) -> Vec<Value> {
+        variables.iter().map(|&index| self.variables[index].value).collect()
     }
 
     /// Gives every variable on which the ends of arms differ a parameter of a new block where they meet.
-    fn join(&mut self, ends: Vec<(Block, Vec<Value>)>) -> bool {
+    fn join_arms(&mut self, ends: Vec<(Block, Vec<Value>)>) -> bool {
         if ends.is_empty() {
             return false;
         }
-        let join = self.f.add_block();
+        let join = self.function.add_block();
         let mut changed = Vec::new();
-        for i in 0..self.variables.len() {
-            if ends.iter().any(|(_, values)| values[i] != ends[0].1[i]) {
-                let param = self.f.add_param(join, self.variables[i].ty);
-                self.uniform_values[param] = self.variables[i].uniform;
-                self.variables[i].value = param;
-                changed.push(i);
+        for index in 0..self.variables.len() {
+            if ends.iter().any(|(_, values)| values[index] != ends[0].1[index]) {
+                let param = self.function.add_param(join, self.variables[index].ty);
+                self.uniform_values[param] = self.variables[index].uniform;
+                self.variables[index].value = param;
+                changed.push(index);
             } else {
-                self.variables[i].value = ends[0].1[i];
+                self.variables[index].value = ends[0].1[index];
             }
         }
         for (block, values) in ends {
-            let args = changed.iter().map(|&i| values[i]).collect();
-            self.f.blocks[block].term = Terminator::Jump(BlockCall { block: join, args });
+            let arguments = changed.iter().map(|&index| values[index]).collect();
+            self.function.blocks[block].terminator = Terminator::Jump(BlockCall { block: join, arguments });
         }
         self.block = join;
         true
     }
 
     /// Runs each arm from the same state; the arms' blocks must exist and have no parameters.
-    fn arms(&mut self, depth: usize, blocks: &[Block], uniform: bool) -> Vec<(Block, Vec<Value>)> {
+    fn emit_arms(&mut self, depth: usize, blocks: &[Block], uniform: bool) -> Vec<(Block, Vec<Value>)> {
         let before = self.variables.clone();
         let was_uniform = self.uniform_here;
         self.uniform_here &= uniform;
@@ -175,8 +179,8 @@ impl Generator {
         for &block in blocks {
             self.block = block;
             self.variables.clone_from(&before);
-            if self.statements(depth + 1) {
-                ends.push((self.block, self.variables.iter().map(|v| v.value).collect()));
+            if self.emit_statements(depth + 1) {
+                ends.push((self.block, self.variables.iter().map(|variable| variable.value).collect()));
             }
         }
         self.variables = before;
@@ -184,73 +188,73 @@ impl Generator {
         ends
     }
 
-    fn choice(&mut self, depth: usize) -> bool {
+    fn emit_choice(&mut self, depth: usize) -> bool {
         let uniform = self.uniform_choice();
-        let cond = self.condition(uniform);
-        let then_block = self.f.add_block();
-        let other = self.f.add_block();
-        self.build().branch(cond, (then_block, &[]), (other, &[]));
+        let condition = self.random_condition(uniform);
+        let then_block = self.function.add_block();
+        let other = self.function.add_block();
+        self.builder_here().branch(condition, (then_block, &[]), (other, &[]));
         if self.random.percent(50) {
-            let ends = self.arms(depth, &[then_block, other], uniform);
-            return self.join(ends);
+            let ends = self.emit_arms(depth, &[then_block, other], uniform);
+            return self.join_arms(ends);
         }
         // Without an else: the edge goes to where the arm ends.
-        let unchanged = self.variables.iter().map(|v| v.value).collect();
-        let mut ends = self.arms(depth, &[then_block], uniform);
+        let unchanged = self.variables.iter().map(|variable| variable.value).collect();
+        let mut ends = self.emit_arms(depth, &[then_block], uniform);
         ends.push((other, unchanged));
-        self.join(ends)
+        self.join_arms(ends)
     }
 
-    fn switch(&mut self, depth: usize) -> bool {
+    fn emit_switch(&mut self, depth: usize) -> bool {
         let uniform = self.uniform_choice();
-        let value = self.value(Type::I32, uniform);
+        let value = self.pick_value(Type::I32, uniform);
         let count = 2 + self.random.below(3);
-        let mut b = self.build();
-        let mask = b.int(Type::I32, 3);
-        let value = b.binary(BinaryOp::And, value, mask);
-        let blocks: Vec<Block> = (0..count).map(|_| self.f.add_block()).collect();
-        let to = |block: Block| BlockCall { block, args: Vec::new() };
-        let cases = blocks[1..].iter().enumerate().map(|(i, &block)| (i as u128, to(block))).collect();
-        self.build().terminate(Terminator::Switch { value, cases, default: to(blocks[0]) });
-        let ends = self.arms(depth, &blocks, uniform);
-        self.join(ends)
+        let mut builder = self.builder_here();
+        let mask = builder.int(Type::I32, 3);
+        let value = builder.binary(BinaryOp::And, value, mask);
+        let blocks: Vec<Block> = (0..count).map(|_| self.function.add_block()).collect();
+        let to = |block: Block| BlockCall { block, arguments: Vec::new() };
+        let cases = blocks[1..].iter().enumerate().map(|(index, &block)| (index as u128, to(block))).collect();
+        self.builder_here().terminate(Terminator::Switch { value, cases, default: to(blocks[0]) });
+        let ends = self.emit_arms(depth, &blocks, uniform);
+        self.join_arms(ends)
     }
 
     /// A loop of a few iterations, tested at its top or its bottom, with whatever other exits its body has.
-    fn repeat(&mut self, depth: usize) -> bool {
+    fn emit_loop(&mut self, depth: usize) -> bool {
         let uniform = self.uniform_here && self.random.percent(60);
         let was_uniform = self.uniform_here;
         let outer = self.loops.last().map(|l| l.variables.clone());
         let mut variables = Vec::new();
-        for i in 0..self.variables.len() {
-            let may = outer.as_ref().is_none_or(|o| o.contains(&i)) && (uniform || !self.variables[i].uniform);
+        for index in 0..self.variables.len() {
+            let may = outer.as_ref().is_none_or(|o| o.contains(&index)) && (uniform || !self.variables[index].uniform);
             if may && self.random.percent(70) {
-                variables.push(i);
+                variables.push(index);
             }
         }
         // At most five times: the bound's low bits.
-        let bound = self.value(Type::I32, uniform);
-        let mut b = self.build();
-        let (mask, one) = (b.int(Type::I32, 3), b.int(Type::I32, 1));
-        let bound = b.binary(BinaryOp::And, bound, mask);
-        let bound = b.binary(BinaryOp::Add, bound, one);
+        let bound = self.pick_value(Type::I32, uniform);
+        let mut builder = self.builder_here();
+        let (mask, one) = (builder.int(Type::I32, 3), builder.int(Type::I32, 1));
+        let bound = builder.binary(BinaryOp::And, bound, mask);
+        let bound = builder.binary(BinaryOp::Add, bound, one);
 
-        let [header, latch, exit] = [(); 3].map(|()| self.f.add_block());
-        let zero = self.f.constant(Type::I32, 0);
-        let counter = self.f.add_param(header, Type::I32);
-        let latch_counter = self.f.add_param(latch, Type::I32);
-        let mut args = vec![zero];
-        args.extend(self.values(&variables));
-        self.build().jump(header, &args);
+        let [header, latch, exit] = [(); 3].map(|()| self.function.add_block());
+        let zero = self.function.constant(Type::I32, 0);
+        let counter = self.function.add_param(header, Type::I32);
+        let latch_counter = self.function.add_param(latch, Type::I32);
+        let mut arguments = vec![zero];
+        arguments.extend(self.variable_values(&variables));
+        self.builder_here().jump(header, &arguments);
         self.uniform_here = uniform;
         self.block = header;
         let seen = self.visible.len();
-        self.see(counter, uniform);
+        self.note_value(counter, uniform);
         self.take_params(header, &variables);
         let latch_params: Vec<Value> =
-            variables.iter().map(|&i| self.f.add_param(latch, self.variables[i].ty)).collect();
-        for &i in &variables {
-            self.f.add_param(exit, self.variables[i].ty);
+            variables.iter().map(|&index| self.function.add_param(latch, self.variables[index].ty)).collect();
+        for &index in &variables {
+            self.function.add_param(exit, self.variables[index].ty);
         }
         self.loops.push(Around {
             uniform,
@@ -264,81 +268,81 @@ impl Generator {
         let bottom_tested = self.random.percent(40);
         if !bottom_tested {
             if self.random.percent(30) {
-                self.assign();
+                self.assign_variable();
             }
-            let cond = self.build().icmp(IntCc::Slt, counter, bound);
-            let body = self.f.add_block();
-            let args = self.values(&variables);
-            self.build().branch(cond, (body, &[]), (exit, &args));
+            let condition = self.builder_here().icmp(IntCc::Slt, counter, bound);
+            let body = self.function.add_block();
+            let arguments = self.variable_values(&variables);
+            self.builder_here().branch(condition, (body, &[]), (exit, &arguments));
             self.loops.last_mut().expect("just pushed").exit_used = true;
             self.block = body;
         }
         // What the header defines can be used behind the loop too.
         let in_header = self.visible.len();
-        if self.statements(depth + 1) {
+        if self.emit_statements(depth + 1) {
             self.jump_to_latch(self.loops.len() - 1);
         }
         let around = self.loops.pop().expect("pushed above");
         if around.latch_used {
             self.block = latch;
-            for (&i, &param) in variables.iter().zip(&latch_params) {
-                self.uniform_values[param] = self.variables[i].uniform;
+            for (&index, &param) in variables.iter().zip(&latch_params) {
+                self.uniform_values[param] = self.variables[index].uniform;
             }
-            let mut b = self.build();
-            let next = b.binary(BinaryOp::Add, latch_counter, one);
+            let mut builder = self.builder_here();
+            let next = builder.binary(BinaryOp::Add, latch_counter, one);
             let mut again = vec![next];
             again.extend(&latch_params);
             if bottom_tested {
-                let cond = b.icmp(IntCc::Slt, next, bound);
-                b.branch(cond, (header, &again), (exit, &latch_params));
+                let condition = builder.icmp(IntCc::Slt, next, bound);
+                builder.branch(condition, (header, &again), (exit, &latch_params));
             } else {
-                b.jump(header, &again);
+                builder.jump(header, &again);
             }
         } else {
-            self.f.layout.retain(|&block| block != latch);
+            self.function.layout.retain(|&block| block != latch);
         }
         self.uniform_here = was_uniform;
         self.visible.truncate(if bottom_tested { seen } else { in_header });
         if !uniform {
             // Items leave at different times: what was the same in an iteration is not behind the loop.
-            for &v in &self.visible[seen..] {
-                self.uniform_values[v] = false;
+            for &value in &self.visible[seen..] {
+                self.uniform_values[value] = false;
             }
         }
         let leaves_at_bottom = bottom_tested && around.latch_used;
         if !(around.exit_used || leaves_at_bottom) {
-            self.f.layout.retain(|&block| block != exit);
+            self.function.layout.retain(|&block| block != exit);
             return false;
         }
         self.block = exit;
-        let params = self.f.blocks[exit].params.clone();
-        for (&i, param) in variables.iter().zip(params) {
-            self.uniform_values[param] = self.variables[i].uniform;
-            self.variables[i].value = param;
+        let params = self.function.blocks[exit].params.clone();
+        for (&index, param) in variables.iter().zip(params) {
+            self.uniform_values[param] = self.variables[index].uniform;
+            self.variables[index].value = param;
         }
         true
     }
 
     /// New parameters of a block for variables, which are their values from here on.
     fn take_params(&mut self, block: Block, variables: &[usize]) {
-        for &i in variables {
-            let param = self.f.add_param(block, self.variables[i].ty);
-            self.uniform_values[param] = self.variables[i].uniform;
-            self.variables[i].value = param;
+        for &index in variables {
+            let param = self.function.add_param(block, self.variables[index].ty);
+            self.uniform_values[param] = self.variables[index].uniform;
+            self.variables[index].value = param;
         }
     }
 
     /// Jumps to a loop's latch with the variables' values.
     fn jump_to_latch(&mut self, l: usize) {
         let around = self.loops[l].clone();
-        let mut args = vec![around.counter];
-        args.extend(self.values(&around.variables));
-        self.build().jump(around.latch, &args);
+        let mut arguments = vec![around.counter];
+        arguments.extend(self.variable_values(&around.variables));
+        self.builder_here().jump(around.latch, &arguments);
         self.loops[l].latch_used = true;
     }
 
     /// Leaves a loop, goes on with its next iteration, or ends the item, where that is allowed here.
-    fn leave(&mut self) -> bool {
+    fn emit_exit(&mut self) -> bool {
         let can = |l: &Around, here: bool| here || !l.uniform;
         let here = self.uniform_here;
         let loops: Vec<usize> =
@@ -346,11 +350,11 @@ impl Generator {
         // All items of the group end here, or no barrier comes any more.
         let may_end = self.open_exchanges == 0 && (self.barriers_over || self.uniform_here);
         if may_end && self.random.percent(30) {
-            self.finish();
+            self.finish_item();
             return false;
         }
         if loops.is_empty() {
-            self.assign();
+            self.assign_variable();
             return true;
         }
         let l = self.random.pick(&loops);
@@ -358,40 +362,40 @@ impl Generator {
             self.jump_to_latch(l);
         } else {
             let around = self.loops[l].clone();
-            let args = self.values(&around.variables);
-            self.build().jump(around.exit, &args);
+            let arguments = self.variable_values(&around.variables);
+            self.builder_here().jump(around.exit, &arguments);
             self.loops[l].exit_used = true;
         }
         false
     }
 
     /// Each item writes its word of some shared memory; behind a barrier, all read; then a barrier again.
-    fn exchange(&mut self, depth: usize) -> bool {
-        let free: Vec<usize> = (0..self.shared.len()).filter(|&i| !self.shared[i].readable).collect();
+    fn emit_exchange(&mut self, depth: usize) -> bool {
+        let free: Vec<usize> = (0..self.shared.len()).filter(|&index| !self.shared[index].readable).collect();
         if free.is_empty() {
-            self.assign();
+            self.assign_variable();
             return true;
         }
         let which = self.random.pick(&free);
-        let value = self.value(Type::I32, false);
+        let value = self.pick_value(Type::I32, false);
         let (base, offset) = (self.shared[which].base, self.own_word);
-        let mut b = self.build();
-        let place = b.ptr_add(base, offset);
-        b.store(place, value);
-        b.barrier();
+        let mut builder = self.builder_here();
+        let place = builder.ptr_add(base, offset);
+        builder.store(place, value);
+        builder.barrier();
         self.shared[which].readable = true;
         // Whoever left from here would miss the second barrier.
         let floor = std::mem::replace(&mut self.loops_floor, self.loops.len());
         self.open_exchanges += 1;
         let uniform = self.random.percent(40);
-        let loaded = self.load(uniform);
-        self.keep(loaded);
-        let alive = depth >= self.shape.depth || self.statements(depth + 1);
+        let loaded = self.random_load(uniform);
+        self.keep_value(loaded);
+        let alive = depth >= self.shape.depth || self.emit_statements(depth + 1);
         debug_assert!(alive);
         self.loops_floor = floor;
         self.open_exchanges -= 1;
         self.shared[which].readable = false;
-        self.build().barrier();
+        self.builder_here().barrier();
         true
     }
 }

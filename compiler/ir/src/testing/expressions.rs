@@ -5,263 +5,263 @@ use crate::ir::*;
 use lockstep_protocol::types::Type;
 
 impl Generator {
-    pub(super) fn build(&mut self) -> Builder<'_> {
-        Builder::at(&mut self.f, self.block)
+    pub(super) fn builder_here(&mut self) -> Builder<'_> {
+        Builder::at_end_of(&mut self.function, self.block)
     }
 
     fn is_uniform(&self, value: Value) -> bool {
-        self.f.const_bits(value).is_some() || self.uniform_values[value]
+        self.function.const_bits(value).is_some() || self.uniform_values[value]
     }
 
     /// Notes a new value that may be used from here on.
-    pub(super) fn see(&mut self, value: Value, uniform: bool) -> Value {
+    pub(super) fn note_value(&mut self, value: Value, uniform: bool) -> Value {
         self.uniform_values[value] = uniform;
         self.visible.push(value);
         value
     }
 
     /// A value of a type that can be used here: a constant, a variable or a value seen earlier.
-    pub(super) fn value(&mut self, ty: Type, uniform: bool) -> Value {
+    pub(super) fn pick_value(&mut self, ty: Type, uniform: bool) -> Value {
         let mut found: Vec<Value> = Vec::new();
-        for v in &self.variables {
-            if v.ty == ty && (v.uniform || !uniform) {
-                found.push(v.value);
+        for variable in &self.variables {
+            if variable.ty == ty && (variable.uniform || !uniform) {
+                found.push(variable.value);
             }
         }
-        for &v in self.visible.iter().rev().take(24) {
-            if self.f.ty(v) == ty && (!uniform || self.is_uniform(v)) {
-                found.push(v);
+        for &value in self.visible.iter().rev().take(24) {
+            if self.function.ty(value) == ty && (!uniform || self.is_uniform(value)) {
+                found.push(value);
             }
         }
-        if found.is_empty() || self.random.percent(15) { self.constant(ty) } else { self.random.pick(&found) }
+        if found.is_empty() || self.random.percent(15) { self.random_constant(ty) } else { self.random.pick(&found) }
     }
 
-    fn constant(&mut self, ty: Type) -> Value {
+    fn random_constant(&mut self, ty: Type) -> Value {
         let n = match self.random.below(5) {
-            0 => self.random.bits() as i64,
+            0 => self.random.next_bits() as i64,
             _ => self.random.below(12) as i64 - 3,
         };
         let half = self.random.percent(30);
-        let mut b = self.build();
+        let mut builder = self.builder_here();
         match ty {
-            Type::F32 => b.f32((n % 1000) as f32 + if half { 0.5 } else { 0.0 }),
-            Type::F64 => b.f64((n % 1000) as f64),
-            _ => b.int(ty, n.into()),
+            Type::F32 => builder.f32((n % 1000) as f32 + if half { 0.5 } else { 0.0 }),
+            Type::F64 => builder.f64((n % 1000) as f64),
+            _ => builder.int(ty, n.into()),
         }
     }
 
     /// A new value of a type by a random operation.
-    pub(super) fn expression(&mut self, ty: Type, uniform: bool) -> Value {
+    pub(super) fn random_expression(&mut self, ty: Type, uniform: bool) -> Value {
         let result = match ty {
-            Type::F32 | Type::F64 => self.float(ty, uniform),
-            Type::Int(1) => return self.condition(uniform),
-            _ => self.integer(ty, uniform),
+            Type::F32 | Type::F64 => self.random_float(ty, uniform),
+            Type::Int(1) => return self.random_condition(uniform),
+            _ => self.random_integer(ty, uniform),
         };
         let uniform = uniform || self.inputs_uniform(result);
-        self.see(result, uniform)
+        self.note_value(result, uniform)
     }
 
     /// Whether the instruction that made a value has uniform operands only and no memory or identity.
     fn inputs_uniform(&self, value: Value) -> bool {
-        let ValueDef::Result(inst, _) = self.f.values[value].def else {
+        let ValueDef::Result(inst, _) = self.function.values[value].definition else {
             return self.is_uniform(value);
         };
-        let data = &self.f.insts[inst].data;
-        let pure = matches!(data, InstData::Unary { .. } | InstData::Binary { .. } | InstData::Ternary { .. });
+        let inst_data = &self.function.insts[inst].data;
+        let pure = matches!(inst_data, InstData::Unary { .. } | InstData::Binary { .. } | InstData::Ternary { .. });
         let mut uniform = pure;
-        data.for_each_arg(|v| uniform &= self.is_uniform(v));
+        inst_data.for_each_arg(|v| uniform &= self.is_uniform(v));
         uniform
     }
 
-    fn integer(&mut self, ty: Type, uniform: bool) -> Value {
+    fn random_integer(&mut self, ty: Type, uniform: bool) -> Value {
         use BinaryOp::*;
         match self.random.below(12) {
             0..=4 => {
-                let (a, c) = (self.value(ty, uniform), self.value(ty, uniform));
-                let op = self
+                let (left, c) = (self.pick_value(ty, uniform), self.pick_value(ty, uniform));
+                let opcode = self
                     .random
                     .pick(&[Add, Sub, Mul, And, Or, Xor, Smin, Smax, Umin, Umax, SaddSat, UaddSat, SsubSat, UsubSat]);
-                self.build().binary(op, a, c)
+                self.builder_here().binary(opcode, left, c)
             }
             5 => {
                 // A divisor from 1 to 16: no division by zero, no overflow.
-                let (a, c) = (self.value(ty, uniform), self.value(ty, uniform));
-                let op = self.random.pick(&[Udiv, Sdiv, Urem, Srem]);
-                let mut b = self.build();
-                let (mask, one) = (b.int(ty, 15), b.int(ty, 1));
-                let c = b.binary(And, c, mask);
-                let c = b.binary(Add, c, one);
-                b.binary(op, a, c)
+                let (left, c) = (self.pick_value(ty, uniform), self.pick_value(ty, uniform));
+                let opcode = self.random.pick(&[Udiv, Sdiv, Urem, Srem]);
+                let mut builder = self.builder_here();
+                let (mask, one) = (builder.int(ty, 15), builder.int(ty, 1));
+                let c = builder.binary(And, c, mask);
+                let c = builder.binary(Add, c, one);
+                builder.binary(opcode, left, c)
             }
             6 => {
-                let (a, c) = (self.value(ty, uniform), self.value(ty, uniform));
-                let op = self.random.pick(&[Shl, Lshr, Ashr]);
-                let mut b = self.build();
-                let mask = b.int(ty, i128::from(ty.bits()) - 1);
-                let c = b.binary(And, c, mask);
-                b.binary(op, a, c)
+                let (left, c) = (self.pick_value(ty, uniform), self.pick_value(ty, uniform));
+                let opcode = self.random.pick(&[Shl, Lshr, Ashr]);
+                let mut builder = self.builder_here();
+                let mask = builder.int(ty, i128::from(ty.bits()) - 1);
+                let c = builder.binary(And, c, mask);
+                builder.binary(opcode, left, c)
             }
             7 => {
-                let c = self.condition(uniform);
-                let (x, y) = (self.value(ty, uniform), self.value(ty, uniform));
-                self.build().ternary(TernaryOp::Select, c, x, y)
+                let c = self.random_condition(uniform);
+                let (operand, right) = (self.pick_value(ty, uniform), self.pick_value(ty, uniform));
+                self.builder_here().ternary(TernaryOp::Select, c, operand, right)
             }
             8 => {
-                let a = self.value(ty, uniform);
+                let left = self.pick_value(ty, uniform);
                 use UnaryOp::*;
-                let op = self.random.pick(if ty == Type::I8 {
+                let opcode = self.random.pick(if ty == Type::I8 {
                     &[Popcount, Clz, Ctz, Bitreverse, Iabs]
                 } else {
                     &[Popcount, Clz, Ctz, Bswap, Bitreverse, Iabs, Freeze]
                 });
-                self.build().unary(op, ty, a)
+                self.builder_here().unary(opcode, ty, left)
             }
             9 => {
-                let [a, x, y] = [(); 3].map(|()| self.value(ty, uniform));
-                let op = self.random.pick(&[TernaryOp::Fshl, TernaryOp::Fshr]);
-                self.build().ternary(op, a, x, y)
+                let [left, operand, right] = [(); 3].map(|()| self.pick_value(ty, uniform));
+                let opcode = self.random.pick(&[TernaryOp::Fshl, TernaryOp::Fshr]);
+                self.builder_here().ternary(opcode, left, operand, right)
             }
             10 => {
-                let from = self.random.pick(&[Type::F32, Type::F64]);
-                let a = self.value(from, uniform);
-                let op = self.random.pick(&[UnaryOp::FpToSiSat, UnaryOp::FpToUiSat]);
-                self.build().unary(op, ty, a)
+                let from_type = self.random.pick(&[Type::F32, Type::F64]);
+                let left = self.pick_value(from_type, uniform);
+                let opcode = self.random.pick(&[UnaryOp::FpToSiSat, UnaryOp::FpToUiSat]);
+                self.builder_here().unary(opcode, ty, left)
             }
-            _ => self.cast(ty, uniform),
+            _ => self.random_cast(ty, uniform),
         }
     }
 
     /// An integer of another width, perhaps through a narrow one.
-    fn cast(&mut self, ty: Type, uniform: bool) -> Value {
+    fn random_cast(&mut self, ty: Type, uniform: bool) -> Value {
         let others: Vec<Type> = [Type::I8, Type::I32, Type::I64].into_iter().filter(|&t| t != ty).collect();
         let other = self.random.pick(&others);
-        let mut a = self.value(other, uniform);
+        let mut left = self.pick_value(other, uniform);
         let narrow = self.random.pick(&[Type::Int(5), Type::I16, Type::Int(24)]);
         let extend = self.random.pick(&[UnaryOp::Sext, UnaryOp::Zext]);
         let through = narrow.bits() < other.bits() && self.random.percent(50);
-        let mut b = self.build();
+        let mut builder = self.builder_here();
         if through {
-            a = b.unary(UnaryOp::Trunc, narrow, a);
+            left = builder.unary(UnaryOp::Trunc, narrow, left);
         }
-        let op = if b.func.ty(a).bits() > ty.bits() { UnaryOp::Trunc } else { extend };
-        b.unary(op, ty, a)
+        let opcode = if builder.function.ty(left).bits() > ty.bits() { UnaryOp::Trunc } else { extend };
+        builder.unary(opcode, ty, left)
     }
 
-    fn float(&mut self, ty: Type, uniform: bool) -> Value {
+    fn random_float(&mut self, ty: Type, uniform: bool) -> Value {
         use BinaryOp::*;
         let other = if ty == Type::F32 { Type::F64 } else { Type::F32 };
         match self.random.below(8) {
             0..=2 => {
-                let (a, c) = (self.value(ty, uniform), self.value(ty, uniform));
-                let op = self.random.pick(&[Fadd, Fsub, Fmul, Fdiv]);
-                self.build().binary(op, a, c)
+                let (left, c) = (self.pick_value(ty, uniform), self.pick_value(ty, uniform));
+                let opcode = self.random.pick(&[Fadd, Fsub, Fmul, Fdiv]);
+                self.builder_here().binary(opcode, left, c)
             }
             3 => {
-                let a = self.value(ty, uniform);
+                let left = self.pick_value(ty, uniform);
                 use UnaryOp::*;
-                let op = self.random.pick(&[Fneg, Fabs, Sqrt, Floor, Ceil, Ftrunc, Rint, Round]);
-                self.build().unary(op, ty, a)
+                let opcode = self.random.pick(&[Fneg, Fabs, Sqrt, Floor, Ceil, Ftrunc, Rint, Round]);
+                self.builder_here().unary(opcode, ty, left)
             }
             4 => {
-                let [a, x, y] = [(); 3].map(|()| self.value(ty, uniform));
-                self.build().ternary(TernaryOp::Fma, a, x, y)
+                let [left, operand, right] = [(); 3].map(|()| self.pick_value(ty, uniform));
+                self.builder_here().ternary(TernaryOp::Fma, left, operand, right)
             }
             5 => {
-                let c = self.condition(uniform);
-                let (x, y) = (self.value(ty, uniform), self.value(ty, uniform));
-                self.build().ternary(TernaryOp::Select, c, x, y)
+                let c = self.random_condition(uniform);
+                let (operand, right) = (self.pick_value(ty, uniform), self.pick_value(ty, uniform));
+                self.builder_here().ternary(TernaryOp::Select, c, operand, right)
             }
             6 => {
-                let a = self.value(other, uniform);
-                let mut b = self.build();
-                let third = b.f64(1.0 / 3.0);
-                let wide = if other == Type::F64 { a } else { b.unary(UnaryOp::FpExt, Type::F64, a) };
-                let wide = b.binary(Fmul, wide, third);
-                if ty == Type::F64 { wide } else { b.unary(UnaryOp::FpTrunc, ty, wide) }
+                let left = self.pick_value(other, uniform);
+                let mut builder = self.builder_here();
+                let third = builder.f64(1.0 / 3.0);
+                let wide = if other == Type::F64 { left } else { builder.unary(UnaryOp::FpExt, Type::F64, left) };
+                let wide = builder.binary(Fmul, wide, third);
+                if ty == Type::F64 { wide } else { builder.unary(UnaryOp::FpTrunc, ty, wide) }
             }
             _ => {
-                let from = self.random.pick(&[Type::I8, Type::I32, Type::I64]);
-                let a = self.value(from, uniform);
-                let op = self.random.pick(&[UnaryOp::SiToFp, UnaryOp::UiToFp]);
-                self.build().unary(op, ty, a)
+                let from_type = self.random.pick(&[Type::I8, Type::I32, Type::I64]);
+                let left = self.pick_value(from_type, uniform);
+                let opcode = self.random.pick(&[UnaryOp::SiToFp, UnaryOp::UiToFp]);
+                self.builder_here().unary(opcode, ty, left)
             }
         }
     }
 
     /// A new `i1`.
-    pub(super) fn condition(&mut self, uniform: bool) -> Value {
+    pub(super) fn random_condition(&mut self, uniform: bool) -> Value {
         if self.random.percent(25) {
-            let (a, c) = (self.value(Type::BOOL, uniform), self.value(Type::BOOL, uniform));
-            let op = self.random.pick(&[BinaryOp::And, BinaryOp::Or, BinaryOp::Xor]);
-            let uniform = self.is_uniform(a) && self.is_uniform(c);
-            let result = self.build().binary(op, a, c);
-            return self.see(result, uniform);
+            let (left, c) = (self.pick_value(Type::BOOL, uniform), self.pick_value(Type::BOOL, uniform));
+            let opcode = self.random.pick(&[BinaryOp::And, BinaryOp::Or, BinaryOp::Xor]);
+            let uniform = self.is_uniform(left) && self.is_uniform(c);
+            let result = self.builder_here().binary(opcode, left, c);
+            return self.note_value(result, uniform);
         }
         let ty = self.random.pick(&[Type::I32, Type::I32, Type::I64, Type::F32, Type::I8, Type::F64]);
-        let (a, c) = (self.value(ty, uniform), self.value(ty, uniform));
-        let cc = self.random.pick(IntCc::ALL);
+        let (left, c) = (self.pick_value(ty, uniform), self.pick_value(ty, uniform));
+        let comparison = self.random.pick(IntCc::ALL);
         let fcc = self.random.pick(FloatCc::ALL);
-        let mut b = self.build();
-        let result = if ty.is_float() { b.fcmp(fcc, a, c) } else { b.icmp(cc, a, c) };
-        let uniform = self.is_uniform(a) && self.is_uniform(c);
-        self.see(result, uniform)
+        let mut builder = self.builder_here();
+        let result = if ty.is_float() { builder.fcmp(fcc, left, c) } else { builder.icmp(comparison, left, c) };
+        let uniform = self.is_uniform(left) && self.is_uniform(c);
+        self.note_value(result, uniform)
     }
 
     /// An `i32` with a value's bits, the same for every NaN.
-    pub(super) fn word(&mut self, value: Value) -> Value {
-        let ty = self.f.ty(value);
-        let mut b = self.build();
+    pub(super) fn value_as_word(&mut self, value: Value) -> Value {
+        let ty = self.function.ty(value);
+        let mut builder = self.builder_here();
         match ty {
             Type::F32 | Type::F64 => {
                 // The choice is between integers: between floats LLVM may take one NaN for another.
-                let nan = b.fcmp(FloatCc::Uno, value, value);
-                let int = Type::Int(ty.bits() as u16);
-                let bits = b.unary(UnaryOp::Bitcast, int, value);
-                let one_nan = b.int(int, -1);
-                let bits = b.ternary(TernaryOp::Select, nan, one_nan, bits);
-                self.word(bits)
+                let nan = builder.fcmp(FloatCc::Uno, value, value);
+                let int_type = Type::Int(ty.bits() as u16);
+                let bits = builder.unary(UnaryOp::Bitcast, int_type, value);
+                let one_nan = builder.int(int_type, -1);
+                let bits = builder.ternary(TernaryOp::Select, nan, one_nan, bits);
+                self.value_as_word(bits)
             }
             Type::I64 => {
-                let half = b.int(ty, 32);
-                let high = b.binary(BinaryOp::Lshr, value, half);
-                let mixed = b.binary(BinaryOp::Xor, high, value);
-                b.unary(UnaryOp::Trunc, Type::I32, mixed)
+                let half = builder.int(ty, 32);
+                let high = builder.binary(BinaryOp::Lshr, value, half);
+                let mixed = builder.binary(BinaryOp::Xor, high, value);
+                builder.unary(UnaryOp::Trunc, Type::I32, mixed)
             }
-            Type::I8 => b.unary(UnaryOp::Sext, Type::I32, value),
+            Type::I8 => builder.unary(UnaryOp::Sext, Type::I32, value),
             _ => value,
         }
     }
 
     /// The address of word `index` modulo `words` (a power of two).
-    pub(super) fn cell(&mut self, base: Value, index: Value, words: u64) -> Value {
-        let mut b = self.build();
-        let (mask, four) = (b.int(Type::I64, i128::from(words - 1)), b.int(Type::I64, 4));
-        let index = b.binary(BinaryOp::And, index, mask);
-        let offset = b.binary(BinaryOp::Mul, index, four);
-        b.ptr_add(base, offset)
+    pub(super) fn cell_address(&mut self, base: Value, index: Value, words: u64) -> Value {
+        let mut builder = self.builder_here();
+        let (mask, four) = (builder.int(Type::I64, i128::from(words - 1)), builder.int(Type::I64, 4));
+        let index = builder.binary(BinaryOp::And, index, mask);
+        let offset = builder.binary(BinaryOp::Mul, index, four);
+        builder.ptr_add(base, offset)
     }
 
     /// Reads some memory that this item may read now.
-    pub(super) fn load(&mut self, uniform: bool) -> Value {
-        let index = self.value(Type::I64, uniform);
+    pub(super) fn random_load(&mut self, uniform: bool) -> Value {
+        let index = self.pick_value(Type::I64, uniform);
         let readable: Vec<Value> = self.shared.iter().filter(|s| s.readable).map(|s| s.base).collect();
         if !readable.is_empty() && self.random.percent(60) {
             let base = self.random.pick(&readable);
             let items = self.group_items;
-            let mut b = self.build();
-            let four = b.int(Type::I64, 4);
-            let index = b.binary(BinaryOp::Urem, index, items);
-            let offset = b.binary(BinaryOp::Mul, index, four);
-            let place = b.ptr_add(base, offset);
-            let value = b.load(Type::I32, place);
-            return self.see(value, uniform);
+            let mut builder = self.builder_here();
+            let four = builder.int(Type::I64, 4);
+            let index = builder.binary(BinaryOp::Urem, index, items);
+            let offset = builder.binary(BinaryOp::Mul, index, four);
+            let place = builder.ptr_add(base, offset);
+            let value = builder.load(Type::I32, place);
+            return self.note_value(value, uniform);
         }
         if uniform || self.random.percent(40) {
             let (base, words) = (self.input, INPUT_WORDS);
             let ty = self.random.pick(&[Type::I32, Type::F32, Type::I8]);
-            let place = self.cell(base, index, words);
-            let value = self.build().load(ty, place);
-            return self.see(value, uniform);
+            let place = self.cell_address(base, index, words);
+            let value = self.builder_here().load(ty, place);
+            return self.note_value(value, uniform);
         }
         match self.random.below(5) {
             0 => return self.vector_load(index),
@@ -270,99 +270,103 @@ impl Generator {
             _ => {}
         }
         let (base, words) = self.random.pick(&[(self.slot, SLOT_WORDS), (self.output, FREE_WORDS)]);
-        let place = self.cell(base, index, words);
-        let value = self.build().load(Type::I32, place);
-        self.see(value, false)
+        let place = self.cell_address(base, index, words);
+        let value = self.builder_here().load(Type::I32, place);
+        self.note_value(value, false)
     }
 
     /// Reads the word behind those of the items before, where the count of words wraps at the end of the input.
     fn wrapping_load(&mut self) -> Value {
-        let distance = self.value(Type::I64, true);
+        let distance = self.pick_value(Type::I64, true);
         let (base, item) = (self.input, self.in_group);
         let signed = self.random.percent(50);
-        let mut b = self.build();
-        let index = b.binary(BinaryOp::Add, item, distance);
-        let index = b.unary(UnaryOp::Trunc, Type::Int(INPUT_WORDS.ilog2() as u16), index);
-        let index = b.unary(if signed { UnaryOp::Sext } else { UnaryOp::Zext }, Type::I64, index);
-        let four = b.int(Type::I64, 4);
-        let offset = b.binary(BinaryOp::Mul, index, four);
-        let middle = b.int(Type::I64, if signed { 2 * i128::from(INPUT_WORDS) } else { 0 });
-        let offset = b.binary(BinaryOp::Add, offset, middle);
-        let place = b.ptr_add(base, offset);
-        let value = b.load(Type::I32, place);
-        self.see(value, false)
+        let mut builder = self.builder_here();
+        let index = builder.binary(BinaryOp::Add, item, distance);
+        let index = builder.unary(UnaryOp::Trunc, Type::Int(INPUT_WORDS.ilog2() as u16), index);
+        let index = builder.unary(if signed { UnaryOp::Sext } else { UnaryOp::Zext }, Type::I64, index);
+        let four = builder.int(Type::I64, 4);
+        let offset = builder.binary(BinaryOp::Mul, index, four);
+        let middle = builder.int(Type::I64, if signed { 2 * i128::from(INPUT_WORDS) } else { 0 });
+        let offset = builder.binary(BinaryOp::Add, offset, middle);
+        let place = builder.ptr_add(base, offset);
+        let value = builder.load(Type::I32, place);
+        self.note_value(value, false)
     }
 
     /// Reads the input forward or backward, as the launch decides.
     fn chosen_load(&mut self) -> Value {
         let (base, item, choice) = (self.input, self.in_group, self.choice);
-        let mut b = self.build();
-        let (last, four) = (b.int(Type::I64, i128::from(INPUT_WORDS - 1)), b.int(Type::I64, 4));
-        let back = b.binary(BinaryOp::Sub, last, item);
-        let index = b.ternary(TernaryOp::Select, choice, item, back);
-        let offset = b.binary(BinaryOp::Mul, index, four);
-        let place = b.ptr_add(base, offset);
-        let value = b.load(Type::I32, place);
-        self.see(value, false)
+        let mut builder = self.builder_here();
+        let (last, four) = (builder.int(Type::I64, i128::from(INPUT_WORDS - 1)), builder.int(Type::I64, 4));
+        let back = builder.binary(BinaryOp::Sub, last, item);
+        let index = builder.ternary(TernaryOp::Select, choice, item, back);
+        let offset = builder.binary(BinaryOp::Mul, index, four);
+        let place = builder.ptr_add(base, offset);
+        let value = builder.load(Type::I32, place);
+        self.note_value(value, false)
     }
 
     fn vector_load(&mut self, index: Value) -> Value {
         let n = self.random.pick(&[2, 3, 4, 8]);
         let ty = self.random.pick(&[Type::I32, Type::F32]);
         let base = self.input;
-        let mut b = self.build();
-        let (mask, bytes) = (b.int(Type::I64, 7), b.int(Type::I64, 32));
-        let index = b.binary(BinaryOp::And, index, mask);
-        let offset = b.binary(BinaryOp::Mul, index, bytes);
-        let place = b.ptr_add(base, offset);
-        let data = InstData::Load { ptr: place, offset: 0, access: Access::plain(4) };
-        let inst = b.inst(data, &vec![ty; n]);
-        let results = self.f.insts[inst].results.clone();
-        results.iter().for_each(|&v| {
-            self.see(v, false);
+        let mut builder = self.builder_here();
+        let (mask, bytes) = (builder.int(Type::I64, 7), builder.int(Type::I64, 32));
+        let index = builder.binary(BinaryOp::And, index, mask);
+        let offset = builder.binary(BinaryOp::Mul, index, bytes);
+        let place = builder.ptr_add(base, offset);
+        let inst_data = InstData::Load { pointer: place, offset: 0, access: Access::plain(4) };
+        let inst = builder.inst(inst_data, &vec![ty; n]);
+        let results = self.function.insts[inst].results.clone();
+        results.iter().for_each(|&value| {
+            self.note_value(value, false);
         });
         results[n - 1]
     }
 
     /// Writes memory of this item alone, or adds to a counter.
-    pub(super) fn store(&mut self) {
-        let index = self.value(Type::I64, false);
+    pub(super) fn random_store(&mut self) {
+        let index = self.pick_value(Type::I64, false);
         let ty = self.random.pick(&[Type::I32, Type::F32, Type::I64, Type::I8, Type::F64]);
-        let value = self.value(ty, false);
-        let value = self.word(value);
+        let value = self.pick_value(ty, false);
+        let value = self.value_as_word(value);
         match self.random.below(6) {
             0 => {
                 let (base, words) = (self.counters, COUNTER_WORDS);
-                let place = self.cell(base, index, words);
+                let place = self.cell_address(base, index, words);
                 // All items add, so that their order does not matter.
-                self.atomic(AtomicOp::Add, place, value);
+                self.emit_atomic(AtomicOp::Add, place, value);
             }
             1 => {
-                let old = self.atomic_to_output(index, value);
-                self.see(old, false);
+                let old_value = self.atomic_to_output(index, value);
+                self.note_value(old_value, false);
             }
             2 => {
-                let other = self.value(Type::I32, false);
+                let other = self.pick_value(Type::I32, false);
                 let n = self.random.pick(&[2, 4]);
                 let (base, words) = self.random.pick(&[(self.slot, SLOT_WORDS), (self.output, FREE_WORDS)]);
-                let mut b = self.build();
-                let (mask, bytes) = (b.int(Type::I64, i128::from(words / 4 - 1)), b.int(Type::I64, 16));
-                let index = b.binary(BinaryOp::And, index, mask);
-                let offset = b.binary(BinaryOp::Mul, index, bytes);
-                let ptr = b.ptr_add(base, offset);
-                let args = [value, other, value, other][..n].to_vec();
-                b.inst(InstData::Store { ptr, offset: 0, access: Access::plain(4), args }, &[]);
+                let mut builder = self.builder_here();
+                let (mask, bytes) = (builder.int(Type::I64, i128::from(words / 4 - 1)), builder.int(Type::I64, 16));
+                let index = builder.binary(BinaryOp::And, index, mask);
+                let offset = builder.binary(BinaryOp::Mul, index, bytes);
+                let pointer = builder.ptr_add(base, offset);
+                let arguments = [value, other, value, other][..n].to_vec();
+                builder.inst(InstData::Store { pointer, offset: 0, access: Access::plain(4), arguments }, &[]);
             }
             3 => {
-                let (a, c) = if self.random.percent(50) { (self.slot, self.output) } else { (self.output, self.slot) };
-                let mut b = self.build();
-                let len = b.int(Type::I64, 16);
-                b.inst(InstData::MemCopy { dst: a, src: c, len, overlap: false, volatile: false }, &[]);
+                let (left, c) =
+                    if self.random.percent(50) { (self.slot, self.output) } else { (self.output, self.slot) };
+                let mut builder = self.builder_here();
+                let length = builder.int(Type::I64, 16);
+                builder.inst(
+                    InstData::MemCopy { destination: left, source: c, length, overlap: false, volatile: false },
+                    &[],
+                );
             }
             _ => {
                 let (base, words) = self.random.pick(&[(self.slot, SLOT_WORDS), (self.output, FREE_WORDS)]);
-                let place = self.cell(base, index, words);
-                self.build().store(place, value);
+                let place = self.cell_address(base, index, words);
+                self.builder_here().store(place, value);
             }
         }
     }
@@ -370,14 +374,14 @@ impl Generator {
     /// Changes one of the item's own words atomically; its old value.
     pub(super) fn atomic_to_output(&mut self, index: Value, value: Value) -> Value {
         let (base, words) = (self.output, FREE_WORDS);
-        let place = self.cell(base, index, words);
-        let op = self.random.pick(&[AtomicOp::Add, AtomicOp::Xor, AtomicOp::Umax, AtomicOp::Xchg]);
-        self.atomic(op, place, value)
+        let place = self.cell_address(base, index, words);
+        let opcode = self.random.pick(&[AtomicOp::Add, AtomicOp::Xor, AtomicOp::Umax, AtomicOp::Xchg]);
+        self.emit_atomic(opcode, place, value)
     }
 
-    fn atomic(&mut self, op: AtomicOp, ptr: Value, arg: Value) -> Value {
-        let data = InstData::AtomicRmw { op, order: Ordering::Relaxed, align: 4, ptr, arg };
-        let inst = self.build().inst(data, &[Type::I32]);
-        self.f.result(inst)
+    fn emit_atomic(&mut self, opcode: AtomicOp, pointer: Value, argument: Value) -> Value {
+        let inst_data = InstData::AtomicRmw { opcode, order: Ordering::Relaxed, align: 4, pointer, argument };
+        let inst = self.builder_here().inst(inst_data, &[Type::I32]);
+        self.function.single_result(inst)
     }
 }

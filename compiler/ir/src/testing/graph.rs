@@ -1,7 +1,7 @@
 //! Programs whose top level is a random graph, reducible or not, that all items of a group walk together.
 
 use super::kernels::Generator;
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::ir::*;
 use lockstep_protocol::types::Type;
 
@@ -13,7 +13,7 @@ impl Generator {
         let count = 4 + self.random.below(6);
         let mut nodes = Vec::new();
         for _ in 0..=count {
-            let node = self.build().new_block(&types);
+            let node = self.builder_here().new_block(&types);
             for (variable, &param) in self.variables.iter().zip(&node.1[1..]) {
                 self.uniform_values[param] = variable.uniform;
             }
@@ -21,23 +21,23 @@ impl Generator {
             nodes.push(node);
         }
         let fuel = self.random.below(14) as i128 + 2;
-        let fuel = self.build().int(Type::I32, fuel);
-        let args = self.all_values(fuel);
-        self.build().jump(nodes[0].0, &args);
+        let fuel = self.builder_here().int(Type::I32, fuel);
+        let arguments = self.all_values(fuel);
+        self.builder_here().jump(nodes[0].0, &arguments);
         let seen = self.visible.len();
         let (last, inner) = nodes.split_last().expect("there is one more than `count`");
         for (block, params) in inner {
             self.enter_node(*block, params);
             self.visible.truncate(seen);
             self.budget = self.shape.statements / count + 1;
-            if self.statements(1) {
+            if self.emit_statements(1) {
                 self.move_on(params[0], &nodes);
             }
         }
         self.enter_node(last.0, &last.1);
-        self.finish();
-        let graph = cfg(&self.f);
-        self.f.layout.retain(|&block| graph.is_reachable(block));
+        self.finish_item();
+        let graph = build_cfg(&self.function);
+        self.function.layout.retain(|&block| graph.is_reachable(block));
     }
 
     fn enter_node(&mut self, block: Block, params: &[Value]) {
@@ -48,32 +48,32 @@ impl Generator {
     }
 
     fn all_values(&self, fuel: Value) -> Vec<Value> {
-        std::iter::once(fuel).chain(self.variables.iter().map(|v| v.value)).collect()
+        std::iter::once(fuel).chain(self.variables.iter().map(|variable| variable.value)).collect()
     }
 
     /// To some other node, or to the last one when the fuel is used up.
     fn move_on(&mut self, fuel: Value, nodes: &[(Block, Vec<Value>)]) {
-        let cond = self.condition(true);
-        let value = self.value(Type::I32, true);
-        let mut b = self.build();
-        let one = b.int(Type::I32, 1);
-        let fuel = b.binary(BinaryOp::Sub, fuel, one);
-        let three = b.int(Type::I32, 3);
-        let value = b.binary(BinaryOp::And, value, three);
-        let zero = b.int(Type::I32, 0);
-        let more = b.icmp(IntCc::Sgt, fuel, zero);
-        let go_on = b.new_block(&[]).0;
-        let args = self.all_values(fuel);
+        let condition = self.random_condition(true);
+        let value = self.pick_value(Type::I32, true);
+        let mut builder = self.builder_here();
+        let one = builder.int(Type::I32, 1);
+        let fuel = builder.binary(BinaryOp::Sub, fuel, one);
+        let three = builder.int(Type::I32, 3);
+        let value = builder.binary(BinaryOp::And, value, three);
+        let zero = builder.int(Type::I32, 0);
+        let more = builder.icmp(IntCc::Sgt, fuel, zero);
+        let go_on = builder.new_block(&[]).0;
+        let arguments = self.all_values(fuel);
         let last = nodes[nodes.len() - 1].0;
-        self.build().branch(more, (go_on, &[]), (last, &args));
+        self.builder_here().branch(more, (go_on, &[]), (last, &arguments));
         self.block = go_on;
         let [x, y, z] = [(); 3].map(|()| nodes[self.random.below(nodes.len() - 1)].0);
-        let to = |block: Block| BlockCall { block, args: args.clone() };
-        let term = match self.random.below(8) {
+        let to = |block: Block| BlockCall { block, arguments: arguments.clone() };
+        let terminator = match self.random.below(8) {
             0 => Terminator::Jump(to(x)),
             1..=3 => Terminator::Switch { value, cases: vec![(0, to(x)), (2, to(y))], default: to(z) },
-            _ => Terminator::Branch { cond, then_to: to(x), else_to: to(y) },
+            _ => Terminator::Branch { condition, then_to: to(x), else_to: to(y) },
         };
-        self.build().terminate(term);
+        self.builder_here().terminate(terminator);
     }
 }

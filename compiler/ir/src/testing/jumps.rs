@@ -13,7 +13,7 @@ mod evaluate;
 mod generate;
 mod source;
 
-pub use evaluate::evaluate;
+pub use evaluate::evaluate_program;
 pub use generate::random_program;
 pub use source::print_source;
 
@@ -47,17 +47,17 @@ pub struct JumpProgram {
 /// The operators of expressions, on 32 bits that wrap. Shifts take the low five bits of the distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operator {
-    /// `+`
+    /// The sum, modulo 2^32 (`+`).
     Add,
-    /// `-`
+    /// The difference, modulo 2^32 (`-`).
     Subtract,
-    /// `*`
+    /// The product, modulo 2^32 (`*`).
     Multiply,
-    /// `^`
+    /// The bits in one of both (`^`).
     Xor,
-    /// `&`
+    /// The bits in both (`&`).
     And,
-    /// `>>`
+    /// The bits moved down, zeros above (`>>`).
     ShiftRight,
 }
 
@@ -112,13 +112,13 @@ pub enum LoopKind {
 /// A statement of the abstract program, with the statements inside it.
 #[derive(Clone, Debug)]
 pub enum Statement {
-    /// `variable = value`
+    /// Sets a variable: `variable = value`.
     Assign(usize, Expression),
     /// `out[…] += value`, in the bin that the second expression selects.
     Accumulate(Expression, Expression),
     /// A variable gets a value if a condition holds, of data as well: no jump.
     AssignIf(Condition, usize, Expression),
-    /// `if … else …`
+    /// A choice between two lists: `if … else …`.
     If(Condition, Vec<Statement>, Vec<Statement>),
     /// `switch (value % modulus)`
     Switch(Expression, u32, Vec<Arm>),
@@ -132,7 +132,7 @@ pub enum Statement {
     Break(Condition),
     /// `if (…) continue`, of the loop around.
     Continue(Condition),
-    /// `if (…) return`.
+    /// Ends the work-item if a condition holds.
     Return(Condition),
     /// A variable that is not for control goes to the left neighbour in the group, around at the ends: two barriers.
     Exchange(usize),

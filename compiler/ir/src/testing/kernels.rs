@@ -41,7 +41,7 @@ pub struct Generated {
     pub module: Module,
     /// Where it runs.
     pub range: NdRange,
-    /// Its arguments.
+    /// The arguments that it is run with.
     pub args: Vec<Arg>,
     /// The buffers' contents before it runs.
     pub buffers: Vec<Vec<u8>>,
@@ -94,9 +94,9 @@ pub(super) struct Around {
 /// The generator's state.
 pub(super) struct Generator {
     pub random: Random,
-    pub f: Function,
+    pub function: Function,
     pub block: Block,
-    /// Statements left.
+    /// How many statements may still be made.
     pub budget: usize,
     pub shape: Shape,
     /// Whether all items of a group are here together.
@@ -144,7 +144,7 @@ pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
     let words = |random: &mut Random, n: u64| -> Vec<u8> {
         let word = |random: &mut Random| -> u32 {
             match random.below(4) {
-                0 => random.bits() as u32,
+                0 => random.next_bits() as u32,
                 1 => (random.below(200) as f32 - 100.0).to_bits(),
                 _ => random.below(20) as u32,
             }
@@ -159,7 +159,7 @@ pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
         vec![0; (groups * group_items * 4) as usize],
         vec![1; (items * row_words * 4) as usize],
     ];
-    let args = vec![
+    let arguments = vec![
         Arg::Buffer(0),
         Arg::Buffer(1),
         Arg::Buffer(2),
@@ -168,16 +168,16 @@ pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
         Arg::i32(random.below(12) as i32 - 2),
         Arg::Buffer(4),
     ];
-    let kernel = kernel(random, shape, range.work_dim, group_items, row_words);
-    Generated { module: Module { kernels: vec![kernel], ..Module::default() }, range, args, buffers }
+    let kernel = generate_kernel(random, shape, range.work_dim, group_items, row_words);
+    Generated { module: Module { kernels: vec![kernel], ..Module::default() }, range, args: arguments, buffers }
 }
 
 fn random_range(random: &mut Random) -> NdRange {
-    let dims = random.pick(&[1, 1, 1, 2, 3]);
+    let dimensions = random.pick(&[1, 1, 1, 2, 3]);
     let mut local = Vec::new();
     let mut global = Vec::new();
-    for _ in 0..dims {
-        let size = random.pick(if dims == 1 { &[1, 2, 3, 4, 5, 8, 13, 16] } else { &[1, 2, 3, 4] });
+    for _ in 0..dimensions {
+        let size = random.pick(if dimensions == 1 { &[1, 2, 3, 4, 5, 8, 13, 16] } else { &[1, 2, 3, 4] });
         local.push(size);
         let groups = 1 + random.below(3) as u64;
         // Sometimes the last group is smaller.
@@ -191,7 +191,7 @@ fn random_range(random: &mut Random) -> NdRange {
     range
 }
 
-fn param(name: &str, type_name: &str, kind: ParamKind, size: u32, offset: u32) -> Param {
+fn make_param(name: &str, type_name: &str, kind: ParamKind, size: u32, offset: u32) -> Param {
     Param {
         name: name.to_string(),
         type_name: type_name.to_string(),
@@ -206,83 +206,84 @@ fn param(name: &str, type_name: &str, kind: ParamKind, size: u32, offset: u32) -
     }
 }
 
-fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_words: u64) -> Kernel {
+fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_items: u64, row_words: u64) -> Kernel {
     let global = ParamKind::Pointer(Space::Global);
     let params = vec![
-        param("input", "int*", global, 8, 0),
-        param("output", "int*", global, 8, 8),
-        param("counters", "int*", global, 8, 16),
-        param("scratch", "int*", global, 8, 24),
-        param("shared", "int*", ParamKind::Local, 8, 32),
-        param("n", "int", ParamKind::Value, 4, 40),
-        param("rows", "int*", global, 8, 48),
+        make_param("input", "int*", global, 8, 0),
+        make_param("output", "int*", global, 8, 8),
+        make_param("counters", "int*", global, 8, 16),
+        make_param("scratch", "int*", global, 8, 24),
+        make_param("shared", "int*", ParamKind::Local, 8, 32),
+        make_param("n", "int", ParamKind::Value, 4, 40),
+        make_param("rows", "int*", global, 8, 48),
     ];
     let pointer = Type::Ptr(Space::Global);
     let types = [pointer, pointer, pointer, pointer, Type::Ptr(Space::Local), Type::I32, pointer];
-    let inputs = types.iter().enumerate().map(|(i, &ty)| (Input::Value { param: i as u32, offset: 0 }, ty)).collect();
+    let inputs =
+        types.iter().enumerate().map(|(index, &ty)| (Input::Value { param: index as u32, offset: 0 }, ty)).collect();
     let mut slots = PrimaryMap::new();
     let slot = slots.push(SlotData::new(SLOT_WORDS * 4, 16));
     let mut locals = PrimaryMap::new();
     let local = locals.push(LocalData { size: group_items * 4, align: 16, counters: None });
 
-    let mut f = Function::new();
-    let (mut b, inputs_here) = Builder::entry(&mut f, &types);
-    let flat = |b: &mut Builder<'_>, id: &dyn Fn(&mut Builder<'_>, u8) -> Value, size: Query| {
-        let mut flat = b.int(Type::I64, 0);
-        for d in (0..dims as u8).rev() {
-            let size = b.query(size, d);
-            let row = b.binary(BinaryOp::Mul, flat, size);
-            let id = id(b, d);
-            flat = b.binary(BinaryOp::Add, row, id);
+    let mut function = Function::new();
+    let (mut builder, inputs_here) = Builder::with_entry(&mut function, &types);
+    let flat = |builder: &mut Builder<'_>, id: &dyn Fn(&mut Builder<'_>, u8) -> Value, size: Query| {
+        let mut flat = builder.int(Type::I64, 0);
+        for d in (0..dimensions as u8).rev() {
+            let size = builder.query(size, d);
+            let row = builder.binary(BinaryOp::Mul, flat, size);
+            let id = id(builder, d);
+            flat = builder.binary(BinaryOp::Add, row, id);
         }
         flat
     };
-    let global_id = |b: &mut Builder<'_>, d: u8| {
-        let id = b.query(Query::GlobalId, d);
-        let offset = b.query(Query::GlobalOffset, d);
-        b.binary(BinaryOp::Sub, id, offset)
+    let global_id = |builder: &mut Builder<'_>, d: u8| {
+        let id = builder.query(Query::GlobalId, d);
+        let offset = builder.query(Query::GlobalOffset, d);
+        builder.binary(BinaryOp::Sub, id, offset)
     };
-    let five = b.int(Type::I32, 5);
-    let choice = b.icmp(IntCc::Slt, inputs_here[5], five);
-    let item = flat(&mut b, &global_id, Query::GlobalSize);
-    let in_group = flat(&mut b, &|b, d| b.query(Query::LocalId, d), Query::LocalSize);
-    let group = flat(&mut b, &|b, d| b.query(Query::GroupId, d), Query::NumGroups);
-    let mut group_size = b.int(Type::I64, 1);
-    for d in 0..dims as u8 {
-        let size = b.query(Query::LocalSize, d);
-        group_size = b.binary(BinaryOp::Mul, group_size, size);
+    let five = builder.int(Type::I32, 5);
+    let choice = builder.icmp(IntCc::Slt, inputs_here[5], five);
+    let item = flat(&mut builder, &global_id, Query::GlobalSize);
+    let in_group = flat(&mut builder, &|builder, d| builder.query(Query::LocalId, d), Query::LocalSize);
+    let group = flat(&mut builder, &|builder, d| builder.query(Query::GroupId, d), Query::NumGroups);
+    let mut group_size = builder.int(Type::I64, 1);
+    for d in 0..dimensions as u8 {
+        let size = builder.query(Query::LocalSize, d);
+        group_size = builder.binary(BinaryOp::Mul, group_size, size);
     }
-    let scaled = |b: &mut Builder<'_>, n: Value, bytes: u64| {
-        let bytes = b.int(Type::I64, bytes.into());
-        b.binary(BinaryOp::Mul, n, bytes)
+    let scaled = |builder: &mut Builder<'_>, n: Value, bytes: u64| {
+        let bytes = builder.int(Type::I64, bytes.into());
+        builder.binary(BinaryOp::Mul, n, bytes)
     };
-    let offset = scaled(&mut b, item, OUTPUT_WORDS * 4);
-    let output = b.ptr_add(inputs_here[1], offset);
-    let offset = scaled(&mut b, item, row_words * 4);
-    let row = b.ptr_add(inputs_here[6], offset);
-    let own_word = scaled(&mut b, in_group, 4);
-    let offset = scaled(&mut b, group, group_items * 4);
-    let scratch = b.ptr_add(inputs_here[3], offset);
-    let local_base = b.local_addr(local);
-    let slot = b.slot_addr(slot);
+    let offset = scaled(&mut builder, item, OUTPUT_WORDS * 4);
+    let output = builder.ptr_add(inputs_here[1], offset);
+    let offset = scaled(&mut builder, item, row_words * 4);
+    let row = builder.ptr_add(inputs_here[6], offset);
+    let own_word = scaled(&mut builder, in_group, 4);
+    let offset = scaled(&mut builder, group, group_items * 4);
+    let scratch = builder.ptr_add(inputs_here[3], offset);
+    let local_base = builder.local_addr(local);
+    let slot = builder.slot_addr(slot);
     let scratch_slots =
-        (0..SCRATCH_SLOTS).map(|_| b.slot_addr(slots.push(SlotData::new(SCRATCH_WORDS * 4, 8)))).collect();
-    let uniform_slot = b.slot_addr(slots.push(SlotData::new(UNIFORM_WORDS * 4, 4)));
-    for (dst, words) in [(slot, SLOT_WORDS), (uniform_slot, UNIFORM_WORDS)] {
-        let (byte, len) = (b.int(Type::I8, 5), b.int(Type::I64, i128::from(words * 4)));
-        b.inst(InstData::MemSet { dst, byte, len, volatile: false }, &[]);
+        (0..SCRATCH_SLOTS).map(|_| builder.slot_addr(slots.push(SlotData::new(SCRATCH_WORDS * 4, 8)))).collect();
+    let uniform_slot = builder.slot_addr(slots.push(SlotData::new(UNIFORM_WORDS * 4, 4)));
+    for (destination, words) in [(slot, SLOT_WORDS), (uniform_slot, UNIFORM_WORDS)] {
+        let (byte, length) = (builder.int(Type::I8, 5), builder.int(Type::I64, i128::from(words * 4)));
+        builder.inst(InstData::MemSet { destination, byte, length, volatile: false }, &[]);
     }
 
     let mut uniform_values: SecondaryMap<Value, bool> = SecondaryMap::new();
     let uniform = [inputs_here[0], inputs_here[2], inputs_here[5], group, group_size];
     uniform.iter().for_each(|&v| uniform_values[v] = true);
     // Variables of both kinds; each begins with something the launch decides.
-    let small = b.unary(UnaryOp::Trunc, Type::I32, item);
-    let small_group = b.unary(UnaryOp::Trunc, Type::I32, group);
-    let real = b.unary(UnaryOp::SiToFp, Type::F32, small);
-    let uniform_real = b.unary(UnaryOp::SiToFp, Type::F32, inputs_here[5]);
-    let byte = b.unary(UnaryOp::Trunc, Type::I8, item);
-    let double = b.unary(UnaryOp::FpExt, Type::F64, real);
+    let small = builder.unary(UnaryOp::Trunc, Type::I32, item);
+    let small_group = builder.unary(UnaryOp::Trunc, Type::I32, group);
+    let real = builder.unary(UnaryOp::SiToFp, Type::F32, small);
+    let uniform_real = builder.unary(UnaryOp::SiToFp, Type::F32, inputs_here[5]);
+    let byte = builder.unary(UnaryOp::Trunc, Type::I8, item);
+    let double = builder.unary(UnaryOp::FpExt, Type::F64, real);
     let start = [
         (inputs_here[5], true),
         (small_group, true),
@@ -295,13 +296,13 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
         (byte, false),
         (double, false),
     ];
-    let variables = start.map(|(value, uniform)| Variable { ty: b.func.ty(value), uniform, value });
+    let variables = start.map(|(value, uniform)| Variable { ty: builder.function.ty(value), uniform, value });
     let shared = [inputs_here[4], local_base, scratch].map(|base| Shared { base, readable: false });
-    let block = b.block();
+    let block = builder.current_block();
     let budget = shape.statements / 2 + random.below(shape.statements + 1);
     let mut generator = Generator {
         random,
-        f,
+        function,
         block,
         budget,
         shape,
@@ -331,7 +332,7 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
     if shape.unstructured {
         generator.graph_program();
     } else {
-        generator.program();
+        generator.emit_program();
     }
     Kernel {
         name: "random".to_string(),
@@ -341,7 +342,7 @@ fn kernel(mut random: Random, shape: Shape, dims: u32, group_items: u64, row_wor
         slots,
         locals,
         live: PrimaryMap::new(),
-        regions: std::iter::once(generator.f).collect(),
+        regions: std::iter::once(generator.function).collect(),
         combines: SecondaryMap::new(),
         attrs: KernelAttrs::default(),
     }

@@ -9,27 +9,27 @@ pub(super) const ROW_WORDS: [u64; 4] = [2, 3, 4, 8];
 
 impl Generator {
     /// Reads or writes some words of the item's row, perhaps a word twice, perhaps another memory between.
-    pub(super) fn neighbours(&mut self) {
+    pub(super) fn access_neighbours(&mut self) {
         let words = self.row_words as usize;
         let turn = self.random.below(words);
         let some = 2 + self.random.below(words);
         let step = if words == 3 { self.random.pick(&[1, 2]) } else { self.random.pick(&[1, 3]) };
-        let places: Vec<usize> = (0..some).map(|i| (turn + step * i) % words).collect();
+        let places: Vec<usize> = (0..some).map(|index| (turn + step * index) % words).collect();
         if self.random.percent(50) {
             let values: Vec<Value> = places.iter().map(|_| self.word_of_any_type()).collect();
             for (place, value) in places.into_iter().zip(values) {
                 if self.random.percent(10) {
                     self.read_neighbour(turn);
                 }
-                let (ptr, offset) = self.neighbour(place);
-                let data = InstData::Store { ptr, offset, access: Access::plain(4), args: vec![value] };
-                self.build().inst(data, &[]);
+                let (pointer, offset) = self.neighbour_address(place);
+                let inst_data = InstData::Store { pointer, offset, access: Access::plain(4), arguments: vec![value] };
+                self.builder_here().inst(inst_data, &[]);
             }
         } else {
             for place in places {
                 self.read_neighbour(place);
                 if self.random.percent(10) {
-                    self.store();
+                    self.random_store();
                 }
             }
         }
@@ -37,30 +37,30 @@ impl Generator {
 
     fn read_neighbour(&mut self, place: usize) {
         let ty = self.random.pick(&[Type::I32, Type::I32, Type::F32]);
-        let (ptr, offset) = self.neighbour(place);
-        let data = InstData::Load { ptr, offset, access: Access::plain(4) };
-        let load = self.build().inst(data, &[ty]);
-        let value = self.f.result(load);
-        self.see(value, false);
+        let (pointer, offset) = self.neighbour_address(place);
+        let inst_data = InstData::Load { pointer, offset, access: Access::plain(4) };
+        let load = self.builder_here().inst(inst_data, &[ty]);
+        let value = self.function.single_result(load);
+        self.note_value(value, false);
         if ty == Type::I32 {
-            self.keep(value);
+            self.keep_value(value);
         }
     }
 
     fn word_of_any_type(&mut self) -> Value {
-        let value = self.value(Type::I32, false);
+        let value = self.pick_value(Type::I32, false);
         let real = self.random.percent(30);
-        if real { self.build().unary(UnaryOp::Bitcast, Type::F32, value) } else { value }
+        if real { self.builder_here().unary(UnaryOp::Bitcast, Type::F32, value) } else { value }
     }
 
     /// The address of a word of the row and what is added to it, one or the other.
-    fn neighbour(&mut self, place: usize) -> (Value, i64) {
+    fn neighbour_address(&mut self, place: usize) -> (Value, i64) {
         let (row, bytes) = (self.row, 4 * place as i64);
         if self.random.percent(50) {
             return (row, bytes);
         }
-        let mut b = self.build();
-        let offset = b.int(Type::I64, bytes.into());
-        (b.ptr_add(row, offset), 0)
+        let mut builder = self.builder_here();
+        let offset = builder.int(Type::I64, bytes.into());
+        (builder.ptr_add(row, offset), 0)
     }
 }

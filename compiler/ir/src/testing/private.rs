@@ -14,61 +14,62 @@ pub(super) const SCRATCH_WORDS: u64 = 2;
 
 impl Generator {
     /// Reads or writes a private array.
-    pub(super) fn private(&mut self) {
+    pub(super) fn access_private_array(&mut self) {
         if self.scratch_used > 0 && self.random.percent(75) {
-            let i = self.random.below(self.scratch_used);
-            let base = self.scratch[i];
+            let position = self.random.below(self.scratch_used);
+            let base = self.scratch[position];
             self.scratch_access(base);
         } else if self.uniform_here && self.random.percent(50) {
-            let (value, index) = (self.value(Type::I32, true), self.value(Type::I64, true));
-            let place = self.cell(self.uniform_slot, index, UNIFORM_WORDS);
-            self.build().store(place, value);
+            let (value, index) = (self.pick_value(Type::I32, true), self.pick_value(Type::I64, true));
+            let place = self.cell_address(self.uniform_slot, index, UNIFORM_WORDS);
+            self.builder_here().store(place, value);
         } else {
             let uniform = self.random.percent(70);
-            let index = self.value(Type::I64, uniform);
-            let place = self.cell(self.uniform_slot, index, UNIFORM_WORDS);
-            let value = self.build().load(Type::I32, place);
-            self.see(value, uniform);
-            self.keep(value);
+            let index = self.pick_value(Type::I64, uniform);
+            let place = self.cell_address(self.uniform_slot, index, UNIFORM_WORDS);
+            let value = self.builder_here().load(Type::I32, place);
+            self.note_value(value, uniform);
+            self.keep_value(value);
         }
     }
 
     fn scratch_access(&mut self, base: Value) {
         let uniform = self.random.percent(85);
-        let index = self.value(Type::I64, uniform);
+        let index = self.pick_value(Type::I64, uniform);
         if self.random.percent(50) {
             let uniform = self.random.percent(85);
-            let value = self.value(Type::I32, uniform);
+            let value = self.pick_value(Type::I32, uniform);
             if self.random.percent(20) {
                 self.fill_scratch(base, uniform);
             }
-            let place = self.cell(base, index, SCRATCH_WORDS);
-            self.build().store(place, value);
+            let place = self.cell_address(base, index, SCRATCH_WORDS);
+            self.builder_here().store(place, value);
         } else {
-            let place = self.cell(base, index, SCRATCH_WORDS);
-            let value = self.build().load(Type::I32, place);
-            self.see(value, false);
-            self.keep(value);
+            let place = self.cell_address(base, index, SCRATCH_WORDS);
+            let value = self.builder_here().load(Type::I32, place);
+            self.note_value(value, false);
+            self.keep_value(value);
         }
     }
 
     /// Overwrites an array as a whole.
     fn fill_scratch(&mut self, base: Value, uniform: bool) {
-        let args = (0..SCRATCH_WORDS).map(|_| self.value(Type::I32, uniform)).collect();
-        self.build().inst(InstData::Store { ptr: base, offset: 0, access: Access::plain(4), args }, &[]);
+        let arguments = (0..SCRATCH_WORDS).map(|_| self.pick_value(Type::I32, uniform)).collect();
+        self.builder_here()
+            .inst(InstData::Store { pointer: base, offset: 0, access: Access::plain(4), arguments }, &[]);
     }
 
     /// Statements with an array of their own.
     pub(super) fn with_scratch(&mut self, depth: usize) -> bool {
         if self.scratch_used == self.scratch.len() {
-            self.private();
+            self.access_private_array();
             return true;
         }
         let uniform = self.random.percent(80);
         let base = self.scratch[self.scratch_used];
         self.fill_scratch(base, uniform);
         self.scratch_used += 1;
-        let alive = self.statements(depth + 1);
+        let alive = self.emit_statements(depth + 1);
         self.scratch_used -= 1;
         alive
     }

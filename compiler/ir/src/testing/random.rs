@@ -14,14 +14,14 @@ impl Random {
         Random(SplitMix64::seed_from_u64(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ 0x5bf0_3635))
     }
 
-    /// Any number.
-    pub fn bits(&mut self) -> u64 {
+    /// The next number, of 64 random bits.
+    pub fn next_bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// A number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.bits() % (n as u64).max(1)) as usize
+        (self.next_bits() % (n as u64).max(1)) as usize
     }
 
     /// True in so many of a hundred cases.
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn seeds_keep_their_numbers() {
         let mut random = Random::new(7);
-        let numbers = [random.bits(), random.bits(), random.bits()];
+        let numbers = [random.next_bits(), random.next_bits(), random.next_bits()];
         assert_eq!(numbers, [0xd76a_7eb5_64f8_1432, 0xf3f0_d425_3f35_7f95, 0xcbf7_4b3e_d5da_f50c]);
     }
 }

@@ -10,7 +10,7 @@
 //! Source: Zeller & Hildebrandt 2002 (one part after the other, as kernels are small).
 
 use super::Generated;
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
@@ -29,15 +29,15 @@ enum Step {
 }
 
 /// The smallest kernel found of which `fails` holds, as it must of `generated`.
-pub fn reduce(generated: &Generated, mut fails: impl FnMut(&Generated) -> bool) -> Generated {
+pub fn reduce_kernel(generated: &Generated, mut fails: impl FnMut(&Generated) -> bool) -> Generated {
     let mut smallest = generated.clone();
     loop {
         let mut smaller = false;
-        for step in steps(smallest.module.kernels[0].body()) {
+        for step in possible_steps(smallest.module.kernels[0].body()) {
             let mut next = smallest.clone();
-            let f = next.module.kernels[0].body_mut();
-            if apply(f, step) {
-                clean(f);
+            let function = next.module.kernels[0].body_mut();
+            if apply_step(function, step) {
+                remove_unneeded(function);
                 if fails(&next) {
                     smallest = next;
                     smaller = true;
@@ -50,136 +50,147 @@ pub fn reduce(generated: &Generated, mut fails: impl FnMut(&Generated) -> bool) 
     }
 }
 
-fn steps(f: &Function) -> Vec<Step> {
+fn possible_steps(function: &Function) -> Vec<Step> {
     let mut steps = Vec::new();
-    let choices = f.layout.iter().filter(|&&block| f.blocks[block].term.selector().is_some());
+    let choices = function.layout.iter().filter(|&&block| function.blocks[block].terminator.selector().is_some());
     for &block in choices {
-        steps.extend((0..f.blocks[block].term.targets().len()).map(|n| Step::Jump(block, n)));
+        steps.extend((0..function.blocks[block].terminator.targets().len()).map(|n| Step::Jump(block, n)));
     }
-    for &block in f.layout[1..].iter().rev() {
-        steps.extend(f.blocks[block].insts.iter().rev().map(|&inst| Step::Remove(block, inst)));
-        steps.extend(f.blocks[block].params.iter().map(|&param| Step::Zero(block, param)));
+    for &block in function.layout[1..].iter().rev() {
+        steps.extend(function.blocks[block].insts.iter().rev().map(|&inst| Step::Remove(block, inst)));
+        steps.extend(function.blocks[block].params.iter().map(|&param| Step::Zero(block, param)));
     }
-    steps.extend(f.layout.iter().map(|&block| Step::Join(block)));
+    steps.extend(function.layout.iter().map(|&block| Step::Join(block)));
     steps
 }
 
 /// Takes a step, if that is possible now: earlier ones may have been in its way.
-fn apply(f: &mut Function, step: Step) -> bool {
+fn apply_step(function: &mut Function, step: Step) -> bool {
     match step {
         Step::Jump(block, n) => {
-            let data = &f.blocks[block];
-            let targets = data.term.targets();
-            let possible = f.layout.contains(&block) && targets.len() > 1 && n < targets.len();
+            let block_data = &function.blocks[block];
+            let targets = block_data.terminator.targets();
+            let possible = function.layout.contains(&block) && targets.len() > 1 && n < targets.len();
             if possible {
-                let to = targets[n].clone();
-                f.blocks[block].term = Terminator::Jump(to);
+                let target = targets[n].clone();
+                function.blocks[block].terminator = Terminator::Jump(target);
             }
             possible
         }
         Step::Remove(block, inst) => {
-            let data = &f.insts[inst].data;
-            let nan_test = matches!(data, InstData::Fcmp { cc: FloatCc::Uno, .. });
-            let here = f.layout.contains(&block) && f.blocks[block].insts.contains(&inst);
-            if !here || nan_test || *data == InstData::Barrier || f.insts[inst].results.iter().any(|&v| is_ptr(f, v)) {
+            let inst_data = &function.insts[inst].data;
+            let nan_test = matches!(inst_data, InstData::Fcmp { comparison: FloatCc::Uno, .. });
+            let here = function.layout.contains(&block) && function.blocks[block].insts.contains(&inst);
+            if !here
+                || nan_test
+                || *inst_data == InstData::Barrier
+                || function.insts[inst].results.iter().any(|&value| is_ptr(function, value))
+            {
                 return false;
             }
-            f.blocks[block].insts.retain(|&other| other != inst);
-            f.insts[inst].results.clone().into_iter().for_each(|v| zero(f, v));
+            function.blocks[block].insts.retain(|&other| other != inst);
+            function.insts[inst].results.clone().into_iter().for_each(|value| put_zero(function, value));
             true
         }
         Step::Zero(block, param) => {
-            let possible = f.layout.contains(&block) && f.blocks[block].params.contains(&param) && !is_ptr(f, param);
+            let possible = function.layout.contains(&block)
+                && function.blocks[block].params.contains(&param)
+                && !is_ptr(function, param);
             if possible {
-                zero(f, param);
+                put_zero(function, param);
             }
             possible
         }
-        Step::Join(block) => join(f, block),
+        Step::Join(block) => join_successor(function, block),
     }
 }
 
-fn is_ptr(f: &Function, value: Value) -> bool {
-    matches!(f.ty(value), Type::Ptr(_))
+fn is_ptr(function: &Function, value: Value) -> bool {
+    matches!(function.ty(value), Type::Ptr(_))
 }
 
-fn zero(f: &mut Function, value: Value) {
-    let zero = f.constant(f.ty(value), 0);
-    replace(f, &|v| if v == value { zero } else { v });
+fn put_zero(function: &mut Function, value: Value) {
+    let zero = function.constant(function.ty(value), 0);
+    replace_values(function, &|v| if v == value { zero } else { v });
 }
 
-fn replace(f: &mut Function, with: &dyn Fn(Value) -> Value) {
-    for &block in &f.layout {
-        for &inst in &f.blocks[block].insts {
-            f.insts[inst].data.map_args(with);
+fn replace_values(function: &mut Function, with: &dyn Fn(Value) -> Value) {
+    for &block in &function.layout {
+        for &inst in &function.blocks[block].insts {
+            function.insts[inst].data.map_args(with);
         }
-        f.blocks[block].term.map_args(with);
+        function.blocks[block].terminator.map_args(with);
     }
 }
 
-fn join(f: &mut Function, block: Block) -> bool {
-    let Terminator::Jump(to) = f.blocks[block].term.clone() else { return false };
-    let graph = cfg(f);
-    if !f.layout.contains(&block) || graph.preds(to.block).len() != 1 || to.block == block {
+fn join_successor(function: &mut Function, block: Block) -> bool {
+    let Terminator::Jump(target) = function.blocks[block].terminator.clone() else { return false };
+    let graph = build_cfg(function);
+    if !function.layout.contains(&block) || graph.predecessors(target.block).len() != 1 || target.block == block {
         return false;
     }
-    let next = f.blocks[to.block].clone();
-    f.layout.retain(|&b| b != to.block);
-    f.blocks[block].insts.extend(next.insts);
-    f.blocks[block].term = next.term;
+    let next = function.blocks[target.block].clone();
+    function.layout.retain(|&other| other != target.block);
+    function.blocks[block].insts.extend(next.insts);
+    function.blocks[block].terminator = next.terminator;
     // An argument is no parameter of the block that is gone: nothing else leads there.
-    replace(f, &|v| next.params.iter().position(|&param| param == v).map_or(v, |n| to.args[n]));
+    replace_values(function, &|value| {
+        next.params.iter().position(|&param| param == value).map_or(value, |n| target.arguments[n])
+    });
     true
 }
 
 /// Removes what is not reached and what is not used.
-fn clean(f: &mut Function) {
-    let graph = cfg(f);
-    f.layout.retain(|&block| graph.is_reachable(block));
-    let used = used(f);
-    for block in f.layout.clone() {
-        let insts = std::mem::take(&mut f.blocks[block].insts);
-        let needed =
-            |inst: &Inst| f.insts[*inst].data.has_effect() || f.insts[*inst].results.iter().any(|&v| used.contains(v));
-        f.blocks[block].insts = insts.into_iter().filter(needed).collect();
+fn remove_unneeded(function: &mut Function) {
+    let graph = build_cfg(function);
+    function.layout.retain(|&block| graph.is_reachable(block));
+    let used = find_used_values(function);
+    for block in function.layout.clone() {
+        let insts = std::mem::take(&mut function.blocks[block].insts);
+        let needed = |inst: &Inst| {
+            function.insts[*inst].data.has_effect()
+                || function.insts[*inst].results.iter().any(|&value| used.contains(value))
+        };
+        function.blocks[block].insts = insts.into_iter().filter(needed).collect();
     }
-    let entry = f.entry();
+    let entry = function.entry_block();
     let mut kept: SecondaryMap<Block, Vec<bool>> = SecondaryMap::new();
-    for &block in f.layout.iter().filter(|&&block| block != entry) {
-        let params = std::mem::take(&mut f.blocks[block].params);
-        kept[block] = params.iter().map(|&v| used.contains(v)).collect();
-        f.blocks[block].params = params.into_iter().filter(|&v| used.contains(v)).collect();
-        for (n, &param) in f.blocks[block].params.iter().enumerate() {
-            f.values[param].def = ValueDef::Param(block, n as u32);
+    for &block in function.layout.iter().filter(|&&block| block != entry) {
+        let params = std::mem::take(&mut function.blocks[block].params);
+        kept[block] = params.iter().map(|&value| used.contains(value)).collect();
+        function.blocks[block].params = params.into_iter().filter(|&value| used.contains(value)).collect();
+        for (n, &param) in function.blocks[block].params.iter().enumerate() {
+            function.values[param].definition = ValueDef::Param(block, n as u32);
         }
     }
-    for &block in &f.layout {
-        for to in f.blocks[block].term.targets_mut() {
-            let mut keep = kept[to.block].iter();
-            to.args.retain(|_| keep.next().is_none_or(|&keep| keep));
+    for &block in &function.layout {
+        for target in function.blocks[block].terminator.targets_mut() {
+            let mut keep = kept[target.block].iter();
+            target.arguments.retain(|_| keep.next().is_none_or(|&keep| keep));
         }
     }
 }
 
 /// The values that an effect or a choice depends on.
-fn used(f: &Function) -> EntitySet<Value> {
+fn find_used_values(function: &Function) -> EntitySet<Value> {
     let mut used = EntitySet::new();
     let mut left: Vec<Value> = Vec::new();
-    for &block in &f.layout {
-        let data = &f.blocks[block];
-        left.extend(data.term.selector());
-        let effects = data.insts.iter().map(|&inst| &f.insts[inst].data).filter(|data| data.has_effect());
-        effects.for_each(|data| data.for_each_arg(|v| left.push(v)));
+    for &block in &function.layout {
+        let block_data = &function.blocks[block];
+        left.extend(block_data.terminator.selector());
+        let effects =
+            block_data.insts.iter().map(|&inst| &function.insts[inst].data).filter(|inst_data| inst_data.has_effect());
+        effects.for_each(|inst_data| inst_data.for_each_arg(|v| left.push(v)));
     }
     while let Some(value) = left.pop() {
         if !used.insert(value) {
             continue;
         }
-        match f.values[value].def {
-            ValueDef::Result(inst, _) => f.insts[inst].data.for_each_arg(|v| left.push(v)),
+        match function.values[value].definition {
+            ValueDef::Result(inst, _) => function.insts[inst].data.for_each_arg(|v| left.push(v)),
             ValueDef::Param(block, n) => {
-                let edges = f.layout.iter().flat_map(|&from| f.blocks[from].term.targets());
-                left.extend(edges.filter(|to| to.block == block).map(|to| to.args[n as usize]));
+                let edges = function.layout.iter().flat_map(|&source| function.blocks[source].terminator.targets());
+                left.extend(edges.filter(|target| target.block == block).map(|target| target.arguments[n as usize]));
             }
             ValueDef::Const(_) => {}
         }
@@ -189,11 +200,11 @@ fn used(f: &Function) -> EntitySet<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::reduce;
+    use super::reduce_kernel;
     use crate::interp::{Memory, run_limited};
     use crate::ir::{AtomicOp, InstData};
     use crate::testing::{Generated, Shape, random_kernel};
-    use crate::verify::{Stage, verify};
+    use crate::verify::{Stage, verify_module};
 
     /// The mistake: exclusive or is taken for addition.
     fn shows(g: &Generated) -> bool {
@@ -202,13 +213,13 @@ mod tests {
             run_limited(&g.module, "random", &g.range, &g.args, &mut memory, 1_000_000).ok().map(|_| memory.buffers)
         };
         let mut wrong = g.clone();
-        let f = wrong.module.kernels[0].body_mut();
-        for block in f.layout.clone() {
-            for &inst in &f.blocks[block].insts {
-                if let InstData::AtomicRmw { op, .. } = &mut f.insts[inst].data
-                    && *op == AtomicOp::Xor
+        let function = wrong.module.kernels[0].body_mut();
+        for block in function.layout.clone() {
+            for &inst in &function.blocks[block].insts {
+                if let InstData::AtomicRmw { opcode, .. } = &mut function.insts[inst].data
+                    && *opcode == AtomicOp::Xor
                 {
-                    *op = AtomicOp::Add;
+                    *opcode = AtomicOp::Add;
                 }
             }
         }
@@ -219,16 +230,16 @@ mod tests {
     #[test]
     fn a_small_kernel_shows_the_mistake() {
         let size = |g: &Generated| {
-            let f = g.module.kernels[0].body();
-            f.layout[1..].iter().map(|&block| f.blocks[block].insts.len()).sum::<usize>()
+            let function = g.module.kernels[0].body();
+            function.layout[1..].iter().map(|&block| function.blocks[block].insts.len()).sum::<usize>()
         };
         let kernels = (0..300).map(|seed| random_kernel(seed, Shape::default()));
         let found: Vec<Generated> = kernels.filter(shows).take(5).collect();
         assert_eq!(found.len(), 5);
         for g in found {
-            let small = reduce(&g, shows);
+            let small = reduce_kernel(&g, shows);
             assert!(shows(&small));
-            verify(&small.module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{}", e[0], small.module));
+            verify_module(&small.module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{}", e[0], small.module));
             assert!(
                 size(&small) * 4 < size(&g) && size(&small) < 30,
                 "{} of {}\n{}",

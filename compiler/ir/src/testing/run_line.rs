@@ -17,13 +17,13 @@ use crate::ir::Module;
 fn split_list(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0, 0);
-    for (i, c) in text.char_indices() {
-        match c {
+    for (index, character) in text.char_indices() {
+        match character {
             '[' | '(' => depth += 1,
             ']' | ')' => depth -= 1,
             ',' if depth == 0 => {
-                parts.push(text[start..i].trim());
-                start = i + 1;
+                parts.push(text[start..index].trim());
+                start = index + 1;
             }
             _ => {}
         }
@@ -34,7 +34,7 @@ fn split_list(text: &str) -> Vec<&str> {
 }
 
 /// A number's bytes in memory.
-fn element(text: &str, ty: &str) -> Result<Vec<u8>, String> {
+fn parse_element(text: &str, ty: &str) -> Result<Vec<u8>, String> {
     let bad = || format!("{text:?} is no {ty}");
     let int = || text.parse::<i128>().map_err(|_| bad());
     Ok(match ty {
@@ -50,7 +50,7 @@ fn element(text: &str, ty: &str) -> Result<Vec<u8>, String> {
 }
 
 /// The bytes of `[1, 2]:i32` and the element type.
-fn array(text: &str) -> Result<(Vec<u8>, &str), String> {
+fn parse_array(text: &str) -> Result<(Vec<u8>, &str), String> {
     let bad = || format!("{text:?} is no array");
     let (list, ty) = text.rsplit_once(':').ok_or_else(bad)?;
     let list = list.strip_prefix('[').and_then(|l| l.strip_suffix(']')).ok_or_else(bad)?;
@@ -62,14 +62,14 @@ fn array(text: &str) -> Result<(Vec<u8>, &str), String> {
             None => (part, 1),
         };
         for _ in 0..count {
-            bytes.extend(element(number, ty)?);
+            bytes.extend(parse_element(number, ty)?);
         }
     }
     Ok((bytes, ty))
 }
 
-fn show(bytes: &[u8], ty: &str) -> String {
-    let size = element("0", ty).map_or(1, |b| b.len());
+fn show_elements(bytes: &[u8], ty: &str) -> String {
+    let size = parse_element("0", ty).map_or(1, |b| b.len());
     let parts: Vec<String> = bytes
         .chunks(size)
         .map(|chunk| {
@@ -87,7 +87,7 @@ fn show(bytes: &[u8], ty: &str) -> String {
     format!("[{}]:{ty}", parts.join(", "))
 }
 
-fn sizes(text: &str) -> Result<Vec<u64>, String> {
+fn parse_sizes(text: &str) -> Result<Vec<u64>, String> {
     text.split('x').map(|n| n.parse().map_err(|_| format!("{text:?} is no size"))).collect()
 }
 
@@ -100,15 +100,15 @@ struct Launch<'a> {
     expected: &'a str,
 }
 
-fn parse(line: &str) -> Result<Launch<'_>, String> {
+fn parse_launch(line: &str) -> Result<Launch<'_>, String> {
     let (call, expected) = line.split_once("=>").ok_or("a run needs `=>`")?;
     let open = call.find('(').ok_or("a run needs arguments")?;
     let close = call.rfind(')').ok_or("a run needs `)`")?;
-    let mut args = Vec::new();
+    let mut arguments = Vec::new();
     let mut buffers = Vec::new();
     for text in split_list(&call[open + 1..close]) {
         let number = |prefix: &str| -> Option<u64> { text.strip_prefix(prefix)?.strip_suffix(')')?.parse().ok() };
-        args.push(if text == "null" {
+        arguments.push(if text == "null" {
             Arg::Null
         } else if let Some(size) = number("local(") {
             Arg::Local(size)
@@ -116,13 +116,13 @@ fn parse(line: &str) -> Result<Launch<'_>, String> {
             buffers.push(vec![0; size as usize]);
             Arg::Buffer(buffers.len() - 1)
         } else if let Some(list) = text.strip_prefix("value") {
-            Arg::Value(array(list)?.0)
+            Arg::Value(parse_array(list)?.0)
         } else if text.starts_with('[') {
-            buffers.push(array(text)?.0);
+            buffers.push(parse_array(text)?.0);
             Arg::Buffer(buffers.len() - 1)
         } else {
             let (number, ty) = text.split_once(':').ok_or_else(|| format!("{text:?} is no argument"))?;
-            Arg::Value(element(number, ty)?)
+            Arg::Value(parse_element(number, ty)?)
         });
     }
     let mut range = NdRange::new(&[1], &[1]);
@@ -130,17 +130,17 @@ fn parse(line: &str) -> Result<Launch<'_>, String> {
     let (mut global, mut local, mut offset) = (vec![1], vec![1], vec![]);
     for option in call[close + 1..].split_whitespace() {
         match option.split_once('=') {
-            Some(("global", text)) => global = sizes(text)?,
-            Some(("local", text)) => local = sizes(text)?,
-            Some(("offset", text)) => offset = sizes(text)?,
+            Some(("global", text)) => global = parse_sizes(text)?,
+            Some(("local", text)) => local = parse_sizes(text)?,
+            Some(("offset", text)) => offset = parse_sizes(text)?,
             Some(("steps", text)) => steps = text.parse().map_err(|_| format!("{text:?} is no number"))?,
             _ => return Err(format!("unknown option {option:?}")),
         }
     }
     range = NdRange { global_offset: range.global_offset, ..NdRange::new(&global, &local) };
-    offset.iter().enumerate().for_each(|(d, &n)| range.global_offset[d] = n);
+    offset.iter().enumerate().for_each(|(dimension, &n)| range.global_offset[dimension] = n);
     let memory = Memory::new(buffers);
-    Ok(Launch { kernel: call[..open].trim(), range, args, memory, steps, expected: expected.trim() })
+    Ok(Launch { kernel: call[..open].trim(), range, args: arguments, memory, steps, expected: expected.trim() })
 }
 
 /// Whether a run line expects an error.
@@ -149,10 +149,10 @@ pub fn expects_error(line: &str) -> bool {
 }
 
 /// Executes a run line with the interpreter and compares.
-pub fn check(module: &Module, line: &str) -> Result<(), String> {
-    let steps = parse(line)?.steps;
-    check_with(line, |kernel, range, args, memory| {
-        run_limited(module, kernel, range, args, memory, steps).map_err(|e| e.to_string())
+pub fn check_run_line(module: &Module, line: &str) -> Result<(), String> {
+    let steps = parse_launch(line)?.steps;
+    check_with(line, |kernel, range, arguments, memory| {
+        run_limited(module, kernel, range, arguments, memory, steps).map_err(|error| error.to_string())
     })
 }
 
@@ -161,7 +161,7 @@ pub fn check_with(
     line: &str,
     execute: impl Fn(&str, &NdRange, &[Arg], &mut Memory) -> Result<Report, String>,
 ) -> Result<(), String> {
-    let Launch { kernel, range, args, mut memory, expected, .. } = parse(line)?;
+    let Launch { kernel, range, args, mut memory, expected, .. } = parse_launch(line)?;
     let outcome = execute(kernel, &range, &args, &mut memory);
     let report = match (outcome, expected.strip_prefix("error: ")) {
         (Ok(report), None) => report,
@@ -176,8 +176,8 @@ pub fn check_with(
         .printf
         .iter()
         .map(|event| {
-            let args: Vec<String> = event.args.iter().map(u128::to_string).collect();
-            format!("printf {}({})", event.format, args.join(", "))
+            let arguments: Vec<String> = event.args.iter().map(u128::to_string).collect();
+            format!("printf {}({})", event.format, arguments.join(", "))
         })
         .collect();
     let expected = split_list(expected);
@@ -186,13 +186,13 @@ pub fn check_with(
     if contents.len() != memory.buffers.len() {
         return Err(format!("{} buffers, {} expected contents", memory.buffers.len(), contents.len()));
     }
-    for (i, (&text, found)) in contents.iter().zip(&memory.buffers).enumerate() {
+    for (index, (&text, found)) in contents.iter().zip(&memory.buffers).enumerate() {
         if text == "_" {
             continue;
         }
-        let (bytes, ty) = array(text)?;
+        let (bytes, ty) = parse_array(text)?;
         if bytes != *found {
-            return Err(format!("buffer {i} is {}", show(found, ty)));
+            return Err(format!("buffer {index} is {}", show_elements(found, ty)));
         }
     }
     if events != prints.iter().map(String::as_str).collect::<Vec<_>>() {

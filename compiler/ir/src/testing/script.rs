@@ -23,12 +23,12 @@ pub struct Script {
 fn split_comment(line: &str) -> (&str, Option<&str>) {
     let mut in_string = false;
     let mut escaped = false;
-    for (i, c) in line.char_indices() {
-        match c {
+    for (index, character) in line.char_indices() {
+        match character {
             _ if escaped => escaped = false,
             '\\' if in_string => escaped = true,
             '"' => in_string = !in_string,
-            ';' if !in_string => return (&line[..i], Some(&line[i + 1..])),
+            ';' if !in_string => return (&line[..index], Some(&line[index + 1..])),
             _ => {}
         }
     }
@@ -43,7 +43,7 @@ fn single_blanks(text: &str) -> String {
 fn key_value(text: &str) -> Option<(String, String)> {
     let (key, value) = text.split_once(':')?;
     let key = key.trim();
-    let word = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let word = !key.is_empty() && key.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
     word.then(|| (key.to_string(), single_blanks(value)))
 }
 
@@ -72,7 +72,7 @@ fn add_scripts(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
 }
 
 /// What a filetest says.
-pub fn script(text: &str) -> Script {
+pub fn parse_script(text: &str) -> Script {
     let mut script = Script { tests: Vec::new(), stage: Stage::Imported, directives: Vec::new(), facts: Vec::new() };
     // Behind `; output:` stands what a pass wrote.
     let lines = text.lines().take_while(|line| !line.starts_with("; output: "));
@@ -102,8 +102,8 @@ pub fn compare_facts(script: &Script, keys: &[&str], mut found: Vec<Fact>) -> Re
     let mut message = String::new();
     for fact in script.facts.iter().filter(|(_, key, _)| keys.contains(&key.as_str())) {
         match found.iter().position(|f| f == fact) {
-            Some(at) => {
-                found.swap_remove(at);
+            Some(position) => {
+                found.swap_remove(position);
             }
             None => {
                 let _ = write!(message, "\n  not so:  {} ; {}: {}", fact.0, fact.1, fact.2);

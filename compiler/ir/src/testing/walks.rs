@@ -9,48 +9,50 @@ const MOST_ROUNDS: u64 = 32;
 
 impl Generator {
     /// A sum over some words of the input, perhaps kept in the item's row, which all items that are here run equally often.
-    pub(super) fn walk(&mut self) {
-        let bound = self.value(Type::I32, true);
-        let place = self.value(Type::I32, false);
-        let sum = self.value(Type::I32, false);
+    pub(super) fn emit_walk(&mut self) {
+        let bound = self.pick_value(Type::I32, true);
+        let place = self.pick_value(Type::I32, false);
+        let sum = self.pick_value(Type::I32, false);
         let (input, row, keeps) = (self.input, self.row, self.random.percent(30));
         let step = self.random.pick(&[1, 1, 1, 2]);
-        let cc = self.random.pick(&[IntCc::Slt, IntCc::Ult, IntCc::Sle, IntCc::Ne]);
-        let cc = if step > 1 && cc == IntCc::Ne { IntCc::Slt } else { cc };
+        let comparison = self.random.pick(&[IntCc::Slt, IntCc::Ult, IntCc::Sle, IntCc::Ne]);
+        let comparison = if step > 1 && comparison == IntCc::Ne { IntCc::Slt } else { comparison };
         let flags = IntFlags { nsw: self.random.percent(80), nuw: true };
-        let mut b = self.build();
-        let [most, places, one, two] = [MOST_ROUNDS - 2, INPUT_WORDS / 2 - 1, 1, 2].map(|n| b.int(Type::I32, n.into()));
-        let bound = b.binary(BinaryOp::And, bound, most);
-        let bound = b.binary(BinaryOp::Add, bound, one);
-        let place = b.binary(BinaryOp::And, place, places);
-        let place = b.unary(UnaryOp::Zext, Type::I64, place);
-        let four = b.int(Type::I64, 4);
-        let start = b.binary(BinaryOp::Mul, place, four);
-        let start = b.ptr_add(input, start);
-        let (body, params) = b.new_block(&[Type::I32, Type::I32]);
-        let (exit, results) = b.new_block(&[Type::I32]);
-        let zero = b.int(Type::I32, 0);
-        b.jump(body, &[zero, sum]);
-        b.switch_to(body);
+        let mut builder = self.builder_here();
+        let [most, places, one, two] =
+            [MOST_ROUNDS - 2, INPUT_WORDS / 2 - 1, 1, 2].map(|n| builder.int(Type::I32, n.into()));
+        let bound = builder.binary(BinaryOp::And, bound, most);
+        let bound = builder.binary(BinaryOp::Add, bound, one);
+        let place = builder.binary(BinaryOp::And, place, places);
+        let place = builder.unary(UnaryOp::Zext, Type::I64, place);
+        let four = builder.int(Type::I64, 4);
+        let start = builder.binary(BinaryOp::Mul, place, four);
+        let start = builder.ptr_add(input, start);
+        let (body, params) = builder.new_block(&[Type::I32, Type::I32]);
+        let (exit, results) = builder.new_block(&[Type::I32]);
+        let zero = builder.int(Type::I32, 0);
+        builder.jump(body, &[zero, sum]);
+        builder.switch_to(body);
         let (counter, sum) = (params[0], params[1]);
-        let wide = b.unary(UnaryOp::Sext, Type::I64, counter);
-        let bytes = b.binary(BinaryOp::Mul, wide, four);
-        let ptr = b.ptr_add(start, bytes);
-        let word = b.load(Type::I32, ptr);
-        let mixed = b.int(Type::I32, 31);
-        let sum = b.binary(BinaryOp::Mul, sum, mixed);
-        let sum = b.binary(BinaryOp::Add, sum, word);
+        let wide = builder.unary(UnaryOp::Sext, Type::I64, counter);
+        let bytes = builder.binary(BinaryOp::Mul, wide, four);
+        let pointer = builder.ptr_add(start, bytes);
+        let word = builder.load(Type::I32, pointer);
+        let mixed = builder.int(Type::I32, 31);
+        let sum = builder.binary(BinaryOp::Mul, sum, mixed);
+        let sum = builder.binary(BinaryOp::Add, sum, word);
         if keeps {
-            b.store(row, sum);
+            builder.store(row, sum);
         }
         let by = if step == 1 { one } else { two };
-        let next = InstData::Binary { op: BinaryOp::Add, flags, fmf: FastMath::default(), args: [counter, by] };
-        let next = b.inst(next, &[Type::I32]);
-        let next = b.func.result(next);
-        let goes_on = b.icmp(cc, next, bound);
-        b.branch(goes_on, (body, &[next, sum]), (exit, &[sum]));
+        let next =
+            InstData::Binary { opcode: BinaryOp::Add, flags, fast_math: FastMath::default(), arguments: [counter, by] };
+        let next = builder.inst(next, &[Type::I32]);
+        let next = builder.function.single_result(next);
+        let goes_on = builder.icmp(comparison, next, bound);
+        builder.branch(goes_on, (body, &[next, sum]), (exit, &[sum]));
         self.block = exit;
-        self.see(results[0], false);
-        self.keep(results[0]);
+        self.note_value(results[0], false);
+        self.keep_value(results[0]);
     }
 }

@@ -18,8 +18,8 @@ mod live;
 mod merge;
 mod region;
 
-use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::liveness::{Liveness, liveness};
+use crate::analysis::cfg::{Cfg, build_cfg};
+use crate::analysis::liveness::{Liveness, compute_liveness};
 use crate::ir::{
     Block, BlockCall, Collect, Combine, Function, InstData, Kernel, LiveSlot, Region, Terminator, Value, ValueDef,
 };
@@ -47,7 +47,7 @@ struct Split {
 }
 
 /// Cuts a kernel at its barriers.
-pub fn barriers(kernel: &mut Kernel) {
+pub fn cut_at_barriers(kernel: &mut Kernel) {
     barriers_within(kernel, Bounds::default());
 }
 
@@ -56,22 +56,22 @@ pub fn barriers_within(kernel: &mut Kernel, bounds: Bounds) {
     debug_assert_eq!(kernel.regions.len(), 1, "cut already");
     let mut body = kernel.body().clone();
     drop_redundant(&mut body);
-    let mut cuts = split(&mut body);
+    let mut cuts = split_at_barriers(&mut body);
     if cuts.starts.len() == 1 {
         *kernel.body_mut() = body;
         return;
     }
-    let mut graph = cfg(&body);
+    let mut graph = build_cfg(&body);
     let regions = if merge::copies_exceed(&body, &graph, &cuts, bounds) {
         split_behind_answers(&mut body, &mut cuts);
-        graph = cfg(&body);
+        graph = build_cfg(&body);
         merge::merged_regions(&graph, &cuts, bounds.most_copies)
     } else {
         merge::separate_regions(&cuts)
     };
-    let split = Split::of(body, graph, cuts, regions);
-    let plan = live::plan(kernel, &split);
-    kernel.regions = split.regions.starts.keys().map(|region| region::build(&split, &plan, region)).collect();
+    let split = Split::split_kernel(body, graph, cuts, regions);
+    let plan = live::plan_live_values(kernel, &split);
+    kernel.regions = split.regions.starts.keys().map(|region| region::build_region(&split, &plan, region)).collect();
     kernel.live = plan.slots;
     kernel.combines = SecondaryMap::new();
     for (region, starts) in &split.regions.starts {
@@ -99,8 +99,8 @@ impl Cuts {
     fn cut_at(&mut self, body: &mut Function, block: Block, position: usize) -> (Block, Start) {
         let rest = body.add_block();
         body.blocks[rest].insts = body.blocks[block].insts.split_off(position);
-        let jump = Terminator::Jump(BlockCall { block: rest, args: Vec::new() });
-        body.blocks[rest].term = std::mem::replace(&mut body.blocks[block].term, jump);
+        let jump = Terminator::Jump(BlockCall { block: rest, arguments: Vec::new() });
+        body.blocks[rest].terminator = std::mem::replace(&mut body.blocks[block].terminator, jump);
         let start = self.starts.push(rest);
         // A cut at the block's old end is one of what is behind now.
         self.cut[rest] = self.cut[block].replace(start);
@@ -120,30 +120,30 @@ fn split_behind_answers(body: &mut Function, cuts: &mut Cuts) {
 
 /// Splits blocks so that each barrier, which goes, ends one. Barriers that no path leads to go without a
 /// region.
-fn split(body: &mut Function) -> Cuts {
+fn split_at_barriers(body: &mut Function) -> Cuts {
     let mut cuts = Cuts::default();
-    cuts.starts.push(body.entry());
-    let reachable = cfg(body);
+    cuts.starts.push(body.entry_block());
+    let reachable = build_cfg(body);
     body.layout.retain(|&block| reachable.is_reachable(block));
     for block in body.layout.clone() {
         let insts = std::mem::take(&mut body.blocks[block].insts);
         let mut block = block;
         for inst in insts {
-            if !separates(&body.insts[inst].data) {
+            if !is_barrier(&body.insts[inst].data) {
                 body.blocks[block].insts.push(inst);
                 continue;
             }
             let (rest, start) = cuts.cut_at(body, block, body.blocks[block].insts.len());
-            if let InstData::Collective { how, op, arg } = body.insts[inst].data {
-                let ty = body.ty(arg);
+            if let InstData::Collective { collective, opcode, argument } = body.insts[inst].data {
+                let ty = body.ty(argument);
                 let slot = cuts.together.iter().find(|&(_, of)| *of == ty).map(|(slot, _)| slot);
-                let live = slot.unwrap_or_else(|| cuts.together.push(ty));
-                cuts.combines[start] = Some(Combine { how, op, live });
-                let loc = body.insts[inst].loc;
-                body.append(block, InstData::LiveStore { live, arg }, &[], loc);
+                let live_slot = slot.unwrap_or_else(|| cuts.together.push(ty));
+                cuts.combines[start] = Some(Combine { collective, opcode, live_slot });
+                let location = body.insts[inst].location;
+                body.append_inst(block, InstData::LiveStore { live_slot, argument }, &[], location);
                 // The instruction now takes the answer.
                 body.insts[inst].data =
-                    if how == Collect::Reduce { InstData::Combined } else { InstData::LiveLoad { live } };
+                    if collective == Collect::Reduce { InstData::Combined } else { InstData::LiveLoad { live_slot } };
                 body.blocks[rest].insts.push(inst);
             }
             block = rest;
@@ -153,16 +153,16 @@ fn split(body: &mut Function) -> Cuts {
 }
 
 /// Whether work-items wait here for the others of their group.
-fn separates(data: &InstData) -> bool {
-    matches!(data, InstData::Barrier | InstData::Collective { .. })
+fn is_barrier(inst_data: &InstData) -> bool {
+    matches!(inst_data, InstData::Barrier | InstData::Collective { .. })
 }
 
 /// Drops barriers that separate nothing: no work-item touches shared memory between the barrier and the
 /// kernel's begin, its end, or the next barrier or collective operation, which then does its work. Only straight paths are
 /// followed.
 fn drop_redundant(body: &mut Function) {
-    let graph = cfg(body);
-    for block in graph.rpo().to_vec() {
+    let graph = build_cfg(body);
+    for block in graph.reverse_post_order().to_vec() {
         let mut position = 0;
         while let Some(&inst) = body.blocks[block].insts.get(position) {
             let redundant = body.insts[inst].data == InstData::Barrier
@@ -183,14 +183,14 @@ fn idle_behind(body: &Function, block: Block, position: usize) -> bool {
     for _ in 0..body.layout.len() {
         for &inst in &body.blocks[block].insts[position..] {
             match &body.insts[inst].data {
-                data if separates(data) => return true,
-                data if touches_shared(body, data) => return false,
+                inst_data if is_barrier(inst_data) => return true,
+                inst_data if touches_shared(body, inst_data) => return false,
                 _ => {}
             }
         }
-        match &body.blocks[block].term {
+        match &body.blocks[block].terminator {
             Terminator::Return => return true,
-            Terminator::Jump(to) => (block, position) = (to.block, 0),
+            Terminator::Jump(target) => (block, position) = (target.block, 0),
             _ => return false,
         }
     }
@@ -206,8 +206,8 @@ fn idle_before(body: &Function, graph: &Cfg, block: Block, position: usize) -> b
         if insts.iter().any(|&inst| touches_shared(body, &body.insts[inst].data)) {
             return false;
         }
-        match graph.preds(block) {
-            [] => return block == body.entry(),
+        match graph.predecessors(block) {
+            [] => return block == body.entry_block(),
             &[before] => (block, end) = (before, body.blocks[before].insts.len()),
             _ => return false,
         }
@@ -216,52 +216,54 @@ fn idle_before(body: &Function, graph: &Cfg, block: Block, position: usize) -> b
 }
 
 /// Whether other work-items could tell when this instruction happens.
-fn touches_shared(body: &Function, data: &InstData) -> bool {
-    let own = |ptr: Value| matches!(body.ty(ptr), Type::Ptr(Space::Private));
-    let fixed = |ptr: Value| matches!(body.ty(ptr), Type::Ptr(Space::Constant));
-    match data {
-        InstData::Load { ptr, access, .. } => access.volatile || !(own(*ptr) || fixed(*ptr)),
-        InstData::Store { ptr, access, .. } => access.volatile || !own(*ptr),
-        InstData::MemCopy { dst, src, volatile, .. } => *volatile || !own(*dst) || !(own(*src) || fixed(*src)),
-        InstData::MemSet { dst, volatile, .. } => *volatile || !own(*dst),
-        data => data.has_effect(),
+fn touches_shared(body: &Function, inst_data: &InstData) -> bool {
+    let own = |pointer: Value| matches!(body.ty(pointer), Type::Ptr(Space::Private));
+    let fixed = |pointer: Value| matches!(body.ty(pointer), Type::Ptr(Space::Constant));
+    match inst_data {
+        InstData::Load { pointer, access, .. } => access.volatile || !(own(*pointer) || fixed(*pointer)),
+        InstData::Store { pointer, access, .. } => access.volatile || !own(*pointer),
+        InstData::MemCopy { destination, source, volatile, .. } => {
+            *volatile || !own(*destination) || !(own(*source) || fixed(*source))
+        }
+        InstData::MemSet { destination, volatile, .. } => *volatile || !own(*destination),
+        inst_data => inst_data.has_effect(),
     }
 }
 
 impl Split {
-    fn of(body: Function, cfg: Cfg, cuts: Cuts, regions: Regions) -> Split {
-        let liveness = liveness(&body, &cfg);
-        let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+    fn split_kernel(body: Function, graph: Cfg, cuts: Cuts, regions: Regions) -> Split {
+        let liveness = compute_liveness(&body, &graph);
+        let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
         let mut order: SecondaryMap<Value, u32> = SecondaryMap::new();
         let mut count = 0;
-        for &block in cfg.rpo() {
-            let data = &body.blocks[block];
-            let results = data.insts.iter().flat_map(|&inst| &body.insts[inst].results);
-            for &value in data.params.iter().chain(results) {
-                home[value] = Some(block);
+        for &block in graph.reverse_post_order() {
+            let block_data = &body.blocks[block];
+            let results = block_data.insts.iter().flat_map(|&inst| &body.insts[inst].results);
+            for &value in block_data.params.iter().chain(results) {
+                home_blocks[value] = Some(block);
                 order[value] = count;
                 count += 1;
             }
         }
-        Split { body, cfg, liveness, home, order, cuts, regions }
+        Split { body, cfg: graph, liveness, home: home_blocks, order, cuts, regions }
     }
 
     /// The slot that tells regions of several starts where to go on, if there are such regions.
-    fn which(&self) -> Option<LiveSlot> {
+    fn start_slot(&self) -> Option<LiveSlot> {
         let several = self.regions.starts.values().any(|starts| starts.len() > 1);
         several.then(|| LiveSlot::new(self.cuts.together.len()))
     }
 
     /// Whether a value is one of the kernel's inputs, which every region has.
-    fn input(&self, value: Value) -> Option<usize> {
-        match self.body.values[value].def {
-            ValueDef::Param(block, index) if block == self.body.entry() => Some(index as usize),
+    fn input_index(&self, value: Value) -> Option<usize> {
+        match self.body.values[value].definition {
+            ValueDef::Param(block, index) if block == self.body.entry_block() => Some(index as usize),
             _ => None,
         }
     }
 
     /// The blocks of a region: those that its starts lead to without passing a barrier.
-    fn blocks(&self, region: Region) -> Vec<Block> {
+    fn region_blocks(&self, region: Region) -> Vec<Block> {
         let starts: Vec<Block> = self.regions.starts[region].iter().map(|&start| self.cuts.starts[start]).collect();
         let mut inside: EntitySet<Block> = EntitySet::new();
         let mut found = starts.clone();
@@ -272,7 +274,7 @@ impl Split {
         while let Some(&block) = found.get(next) {
             next += 1;
             if self.cuts.cut[block].is_none() {
-                found.extend(self.cfg.succs(block).iter().copied().filter(|&to| inside.insert(to)));
+                found.extend(self.cfg.successors(block).iter().copied().filter(|&target| inside.insert(target)));
             }
         }
         let mut rest = found.split_off(starts.len());
@@ -287,8 +289,8 @@ mod tests {
     use crate::testing::{Shape, random_kernel};
 
     fn count_barriers(body: &Function) -> usize {
-        let graph = cfg(body);
-        let insts = graph.rpo().iter().flat_map(|&block| &body.blocks[block].insts);
+        let graph = build_cfg(body);
+        let insts = graph.reverse_post_order().iter().flat_map(|&block| &body.blocks[block].insts);
         insts.filter(|&&inst| body.insts[inst].data == InstData::Barrier).count()
     }
 
@@ -304,13 +306,13 @@ mod tests {
             drop_redundant(&mut body);
             let wanted = count_barriers(&body);
             dropped += written - wanted;
-            barriers(&mut kernel);
+            cut_at_barriers(&mut kernel);
             assert_eq!(kernel.regions.len(), 1 + wanted, "seed {seed}");
             let mut arrived = vec![false; kernel.regions.len()];
             arrived[0] = true;
             for body in kernel.regions.values() {
                 for &block in &body.layout {
-                    if let Terminator::Exit(to) = body.blocks[block].term {
+                    if let Terminator::Exit(to) = body.blocks[block].terminator {
                         arrived[to.as_u32() as usize] = true;
                     }
                 }
@@ -326,37 +328,37 @@ mod tests {
         for seed in 0..400 {
             let shape = Shape { unstructured: seed % 2 == 0, ..Shape::default() };
             let mut kernel = random_kernel(seed, shape).module.kernels.swap_remove(0);
-            barriers(&mut kernel);
+            cut_at_barriers(&mut kernel);
             // By region: which slots hold something for sure when a work-item begins it.
             let mut written: Vec<Option<Vec<bool>>> = vec![None; kernel.regions.len()];
             written[0] = Some(vec![false; kernel.live.len()]);
-            let mut work = vec![Region::from_u32(0)];
-            while let Some(region) = work.pop() {
+            let mut worklist = vec![Region::from_u32(0)];
+            while let Some(region) = worklist.pop() {
                 let body = &kernel.regions[region];
                 for &block in &body.layout {
-                    let Terminator::Exit(to) = body.blocks[block].term else { continue };
+                    let Terminator::Exit(to) = body.blocks[block].terminator else { continue };
                     let mut now = written[region.as_u32() as usize].clone().unwrap();
                     for &inst in &body.blocks[block].insts {
-                        if let InstData::LiveStore { live, .. } = body.insts[inst].data {
-                            now[live.as_u32() as usize] = true;
+                        if let InstData::LiveStore { live_slot, .. } = body.insts[inst].data {
+                            now[live_slot.as_u32() as usize] = true;
                         }
                     }
-                    let old = &mut written[to.as_u32() as usize];
-                    let new = match old {
-                        Some(old) => old.iter().zip(&now).map(|(&a, &b)| a && b).collect(),
+                    let previous = &mut written[to.as_u32() as usize];
+                    let new = match previous {
+                        Some(previous) => previous.iter().zip(&now).map(|(&a, &b)| a && b).collect(),
                         None => now,
                     };
-                    if old.as_ref() != Some(&new) {
-                        *old = Some(new);
-                        work.push(to);
+                    if previous.as_ref() != Some(&new) {
+                        *previous = Some(new);
+                        worklist.push(to);
                     }
                 }
             }
             for (region, body) in &kernel.regions {
                 for inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
-                    if let InstData::LiveLoad { live } = body.insts[*inst].data {
+                    if let InstData::LiveLoad { live_slot } = body.insts[*inst].data {
                         let written = written[region.as_u32() as usize].as_ref().unwrap();
-                        assert!(written[live.as_u32() as usize], "seed {seed}: {live} in {region}");
+                        assert!(written[live_slot.as_u32() as usize], "seed {seed}: {live_slot} in {region}");
                     }
                 }
             }

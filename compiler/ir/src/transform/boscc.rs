@@ -21,8 +21,8 @@
 use crate::analysis::cfg::Cfg;
 use crate::analysis::cost::{self, Lanes};
 use crate::analysis::dominators::Dominators;
-use crate::analysis::lines::lines;
 use crate::analysis::loops::Loops;
+use crate::analysis::no_wrap_stride::find_no_wrap_strides;
 use crate::analysis::predicates::{self, ControlFlow};
 use crate::analysis::shape::Shape;
 use crate::ir::*;
@@ -61,8 +61,8 @@ pub enum Refusal {
 }
 
 impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
             Refusal::NoExit => "the arm leads nowhere",
             Refusal::ManyExits => "the arm leads to too many places",
             Refusal::LeavesLoop => "the arm leads out of a loop or back to its begin",
@@ -81,113 +81,114 @@ pub(super) struct Arm<'a> {
 
 /// Puts gates in front of costly arms. The control flow is as it is then, and divergent branches that lead past arms are
 /// in the set. The answer: each costly arm's first block, and why it has no gate if it has none.
-pub fn boscc(
-    f: &mut Function,
+pub fn insert_gates(
+    function: &mut Function,
     uniform: &mut UniformLoops,
     divergent: &mut EntitySet<Block>,
     shapes: &SecondaryMap<Value, Shape>,
     registers: Registers,
     gates: Versions,
 ) -> Vec<(Block, Result<(), Refusal>)> {
-    let instructions: usize = f.layout.iter().map(|&block| f.blocks[block].insts.len()).sum();
+    let instructions: usize = function.layout.iter().map(|&block| function.blocks[block].insts.len()).sum();
     let least = match gates {
         Versions::Never => return Vec::new(),
         Versions::WherePays => LEAST * (instructions / LONG).max(1) as u64,
         Versions::Always => 0,
     };
-    let flow = &uniform.flow;
-    let lines = lines(f, flow.cfg.rpo(), shapes, registers.width);
+    let control_flow = &uniform.control_flow;
+    let lines = find_no_wrap_strides(function, control_flow.cfg.reverse_post_order(), shapes, registers.width);
     let lanes = Lanes { shapes, lines: &lines, rows: None, rewritten: None };
-    let runs = flow.graph(divergent).lanes();
-    let switches = long_switches(f, &flow.graph(divergent));
-    let used = used_elsewhere(f, flow);
+    let runs = control_flow.with_divergent(divergent).lanes_of_blocks();
+    let switches = long_switches(function, &control_flow.with_divergent(divergent));
+    let used = used_elsewhere(function, control_flow);
     let has_part_of_switch = |first: Block, arm: &Arm<'_>| {
-        let leaves = |to: &BlockCall| !flow.dominators.dominates(first, to.block);
+        let leaves = |target: &BlockCall| !control_flow.dominators.dominates(first, target.block);
         let ways = arm.inside.iter().filter(|&&block| switches.ways[block].is_some());
-        ways.into_iter().any(|&way| f.blocks[way].term.targets().into_iter().any(leaves))
+        ways.into_iter().any(|&way| function.blocks[way].terminator.targets().into_iter().any(leaves))
     };
     let refusal = |first: Block, arm: &Arm<'_>| {
         if arm.inside.iter().any(|&block| used.contains(block)) {
             return Some(Refusal::Used);
         }
-        let is_plain = arm.exits.len() == 1 && flow.cfg.preds(first).len() == 1;
+        let is_plain = arm.exits.len() == 1 && control_flow.cfg.predecessors(first).len() == 1;
         (!is_plain && has_part_of_switch(first, arm)).then_some(Refusal::PartOfSwitch)
     };
     let mut costs: SecondaryMap<Block, u64> = SecondaryMap::new();
-    for &block in flow.cfg.rpo() {
-        costs[block] = f.blocks[block].insts.iter().map(|&inst| cost::gang(f, inst, lanes, registers)).sum();
+    for &block in control_flow.cfg.reverse_post_order() {
+        costs[block] =
+            function.blocks[block].insts.iter().map(|&inst| cost::gang_cost(function, inst, lanes, registers)).sum();
     }
     let mut found = Vec::new();
-    for &first in flow.cfg.rpo() {
-        let is_header = flow.loops.with_header(first).is_some();
+    for &first in control_flow.cfg.reverse_post_order() {
+        let is_header = control_flow.loops.with_header(first).is_some();
         if runs[first] != predicates::Lanes::Of(first) || is_header || uniform.guarded.contains(first) {
             continue;
         }
-        if f.blocks[first].params.iter().any(|param| uniform.tracked.contains_key(param)) {
+        if function.blocks[first].params.iter().any(|param| uniform.tracked.contains_key(param)) {
             continue;
         }
-        let inside = flow.dominators.dominated(first);
-        if cost_of(&flow.loops, inside, &costs) < least {
+        let inside = control_flow.dominators.dominated_blocks(first);
+        if cost_of(&control_flow.loops, inside, &costs) < least {
             continue;
         }
-        let arm = find_arm(&flow.cfg, &flow.dominators, &flow.loops, first);
+        let arm = find_arm(&control_flow.cfg, &control_flow.dominators, &control_flow.loops, first);
         found.push((first, arm.and_then(|arm| refusal(first, &arm).map_or(Ok(arm.exits), Err))));
     }
     let mut gates = Gates::default();
     let mut arms = Vec::new();
     for (first, exits) in found {
-        arms.push((first, exits.map(|exits| gates.add(f, &flow.cfg, first, exits, divergent))));
+        arms.push((first, exits.map(|exits| gates.add_gate(function, &control_flow.cfg, first, exits, divergent))));
     }
-    if gates.lead(f) {
-        uniform.flow = ControlFlow::of(f);
+    if gates.redirect_to_gates(function) {
+        uniform.control_flow = ControlFlow::analyze_function(function);
     }
     arms
 }
 
 /// The blocks whose values are used where they need not have run: behind an endless loop, which nobody leaves.
-fn used_elsewhere(f: &Function, flow: &ControlFlow) -> EntitySet<Block> {
-    let mut home: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
-    for &block in flow.cfg.rpo() {
-        f.blocks[block].insts.iter().for_each(|&inst| home[inst] = block.into());
+fn used_elsewhere(function: &Function, control_flow: &ControlFlow) -> EntitySet<Block> {
+    let mut home_blocks: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
+    for &block in control_flow.cfg.reverse_post_order() {
+        function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = block.into());
     }
     let mut found = EntitySet::new();
-    for &block in flow.cfg.rpo() {
+    for &block in control_flow.cfg.reverse_post_order() {
         let mut look = |value: Value| {
-            let from = match f.values[value].def {
-                ValueDef::Result(inst, _) => home[inst].expand(),
-                ValueDef::Param(from, _) => Some(from),
+            let from = match function.values[value].definition {
+                ValueDef::Result(inst, _) => home_blocks[inst].expand(),
+                ValueDef::Param(source, _) => Some(source),
                 ValueDef::Const(_) => None,
             };
-            if let Some(from) = from.filter(|&from| !flow.dominators.dominates(from, block)) {
-                found.insert(from);
+            if let Some(source) = from.filter(|&source| !control_flow.dominators.dominates(source, block)) {
+                found.insert(source);
             }
         };
-        f.blocks[block].insts.iter().for_each(|&inst| f.insts[inst].data.for_each_arg(&mut look));
-        f.blocks[block].term.for_each_arg(&mut look);
+        function.blocks[block].insts.iter().for_each(|&inst| function.insts[inst].data.for_each_arg(&mut look));
+        function.blocks[block].terminator.for_each_arg(&mut look);
     }
     found
 }
 
 /// The blocks that one block dominates, and those where they lead.
 pub(super) fn find_arm<'a>(
-    cfg: &Cfg,
+    graph: &Cfg,
     dominators: &'a Dominators,
     loops: &Loops,
     first: Block,
 ) -> Result<Arm<'a>, Refusal> {
-    let inside = dominators.dominated(first);
+    let inside = dominators.dominated_blocks(first);
     let mut exits = Vec::new();
     for &block in inside {
-        let succs = cfg.succs(block);
-        if succs.is_empty() {
+        let successors = graph.successors(block);
+        if successors.is_empty() {
             return Err(Refusal::NoExit);
         }
-        for &to in succs.iter().filter(|&&to| !dominators.dominates(first, to)) {
-            if loops.innermost(first) != loops.innermost(to) || loops.with_header(to).is_some() {
+        for &target in successors.iter().filter(|&&target| !dominators.dominates(first, target)) {
+            if loops.innermost_loop(first) != loops.innermost_loop(target) || loops.with_header(target).is_some() {
                 return Err(Refusal::LeavesLoop);
             }
-            if !exits.contains(&to) {
-                exits.push(to);
+            if !exits.contains(&target) {
+                exits.push(target);
             }
         }
         if exits.len() > MOST_EXITS {
@@ -199,8 +200,8 @@ pub(super) fn find_arm<'a>(
 
 /// What blocks cost each time the first of them runs, by what each costs when it runs.
 fn cost_of(forest: &Loops, inside: &[Block], costs: &SecondaryMap<Block, u64>) -> u64 {
-    let outer = inside.first().map_or(1, |&first| cost::frequency(forest, first));
-    let of = |&block: &Block| costs[block].saturating_mul(cost::frequency(forest, block) / outer.max(1));
+    let outer = inside.first().map_or(1, |&first| cost::estimate_frequency(forest, first));
+    let of = |&block: &Block| costs[block].saturating_mul(cost::estimate_frequency(forest, block) / outer.max(1));
     inside.iter().map(of).fold(0, u64::saturating_add)
 }
 
@@ -213,53 +214,60 @@ struct Gates {
 }
 
 impl Gates {
-    fn add(&mut self, f: &mut Function, cfg: &Cfg, first: Block, exits: Vec<Block>, divergent: &mut EntitySet<Block>) {
-        let gate = f.add_block();
+    fn add_gate(
+        &mut self,
+        function: &mut Function,
+        graph: &Cfg,
+        first: Block,
+        exits: Vec<Block>,
+        divergent: &mut EntitySet<Block>,
+    ) {
+        let gate = function.add_block();
         // The values of the only way in need not go through the gate.
-        let args = match only_way_in(f, cfg, first) {
-            Some(args) => args,
+        let arguments = match only_way_in(function, graph, first) {
+            Some(arguments) => arguments,
             None => {
-                let types: Vec<Type> = f.blocks[first].params.iter().map(|&param| f.ty(param)).collect();
-                types.into_iter().map(|ty| f.add_param(gate, ty)).collect()
+                let types: Vec<Type> = function.blocks[first].params.iter().map(|&param| function.ty(param)).collect();
+                types.into_iter().map(|ty| function.add_param(gate, ty)).collect()
             }
         };
-        let yes = f.constant(Type::BOOL, 1);
-        let mut past = f.add_block();
-        let mut b = Builder::at(f, gate);
-        let any = b.any(yes);
-        b.branch(any, (first, &args), (past, &[]));
+        let if_true = function.constant(Type::BOOL, 1);
+        let mut past = function.add_block();
+        let mut builder = Builder::at_end_of(function, gate);
+        let any_lane = builder.any(if_true);
+        builder.branch(any_lane, (first, &arguments), (past, &[]));
         let Some((&last, others)) = exits.split_last() else { return };
         for &exit in others {
             // No edge is critical.
-            let [way, next] = [f.add_block(), f.add_block()];
-            let no = f.constant(Type::BOOL, 0);
-            Builder::at(f, past).branch(no, (way, &[]), (next, &[]));
+            let [way, next] = [function.add_block(), function.add_block()];
+            let if_false = function.constant(Type::BOOL, 0);
+            Builder::at_end_of(function, past).branch(if_false, (way, &[]), (next, &[]));
             divergent.insert(past);
-            let zeros = zeros_for(f, exit);
-            Builder::at(f, way).jump(exit, &zeros);
+            let zeros = zeros_for(function, exit);
+            Builder::at_end_of(function, way).jump(exit, &zeros);
             past = next;
         }
-        let zeros = zeros_for(f, last);
-        Builder::at(f, past).jump(last, &zeros);
+        let zeros = zeros_for(function, last);
+        Builder::at_end_of(function, past).jump(last, &zeros);
         self.of[first] = gate.into();
         self.all.push(gate);
     }
 
     /// Has all ways into arms lead to their gates; whether there are any.
-    fn lead(self, f: &mut Function) -> bool {
-        for block in f.layout.clone() {
-            let mut term = f.blocks[block].term.clone();
+    fn redirect_to_gates(self, function: &mut Function) -> bool {
+        for block in function.layout.clone() {
+            let mut terminator = function.blocks[block].terminator.clone();
             let mut changed = false;
-            for to in term.targets_mut() {
-                let Some(gate) = self.of[to.block].expand().filter(|&gate| gate != block) else { continue };
-                to.block = gate;
-                if f.blocks[gate].params.is_empty() {
-                    to.args.clear();
+            for target in terminator.targets_mut() {
+                let Some(gate) = self.of[target.block].expand().filter(|&gate| gate != block) else { continue };
+                target.block = gate;
+                if function.blocks[gate].params.is_empty() {
+                    target.arguments.clear();
                 }
                 changed = true;
             }
             if changed {
-                f.blocks[block].term = term;
+                function.blocks[block].terminator = terminator;
             }
         }
         !self.all.is_empty()
@@ -267,14 +275,14 @@ impl Gates {
 }
 
 /// What the only edge to a block brings; none: there are several.
-fn only_way_in(f: &Function, cfg: &Cfg, block: Block) -> Option<Vec<Value>> {
-    let &[before] = cfg.preds(block) else { return None };
-    let mut ways = f.blocks[before].term.targets().into_iter().filter(|to| to.block == block);
+fn only_way_in(function: &Function, graph: &Cfg, block: Block) -> Option<Vec<Value>> {
+    let &[before] = graph.predecessors(block) else { return None };
+    let mut ways = function.blocks[before].terminator.targets().into_iter().filter(|target| target.block == block);
     let way = ways.next()?;
-    ways.next().is_none().then(|| way.args.clone())
+    ways.next().is_none().then(|| way.arguments.clone())
 }
 
-fn zeros_for(f: &mut Function, block: Block) -> Vec<Value> {
-    let types: Vec<Type> = f.blocks[block].params.iter().map(|&param| f.ty(param)).collect();
-    types.into_iter().map(|ty| f.constant(ty, 0)).collect()
+fn zeros_for(function: &mut Function, block: Block) -> Vec<Value> {
+    let types: Vec<Type> = function.blocks[block].params.iter().map(|&param| function.ty(param)).collect();
+    types.into_iter().map(|ty| function.constant(ty, 0)).collect()
 }

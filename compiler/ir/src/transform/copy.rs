@@ -18,54 +18,54 @@ pub struct Copies {
 
 impl Copies {
     /// Says what stands for a value in the copy.
-    pub fn replace(&mut self, value: Value, by: Value) {
+    pub fn map_value(&mut self, value: Value, by: Value) {
         self.values[value] = Some(by);
     }
 
     /// The copy of a block, or the block itself.
-    pub fn block(&self, block: Block) -> Block {
+    pub fn block_copy(&self, block: Block) -> Block {
         self.blocks[block].unwrap_or(block)
     }
 
     /// The copy of a value, or the value itself.
-    pub fn value(&self, value: Value) -> Value {
+    pub fn value_copy(&self, value: Value) -> Value {
         self.values[value].unwrap_or(value)
     }
 
     /// A block's end as a copy of the block has it.
-    pub fn term(&self, term: &Terminator) -> Terminator {
-        let mut term = term.clone();
-        term.map_args(|value| self.value(value));
-        term.targets_mut().into_iter().for_each(|to| to.block = self.block(to.block));
-        term
+    pub fn terminator_copy(&self, terminator: &Terminator) -> Terminator {
+        let mut terminator = terminator.clone();
+        terminator.map_args(|value| self.value_copy(value));
+        terminator.targets_mut().into_iter().for_each(|target| target.block = self.block_copy(target.block));
+        terminator
     }
 }
 
 /// Copies blocks; `values` are those that are used in them under another name.
-pub fn copy(f: &mut Function, blocks: &[Block], values: &Copies) -> Copies {
+pub fn copy_blocks(function: &mut Function, blocks: &[Block], values: &Copies) -> Copies {
     let mut copies = Copies { blocks: SecondaryMap::new(), values: values.values.clone() };
     for &block in blocks {
-        let new = f.add_block();
-        copies.blocks[block] = Some(new);
-        f.end_locs[new] = f.end_locs[block];
-        for param in f.blocks[block].params.clone() {
-            copies.values[param] = Some(f.add_param(new, f.ty(param)));
+        let new_block = function.add_block();
+        copies.blocks[block] = Some(new_block);
+        function.end_locs[new_block] = function.end_locs[block];
+        for param in function.blocks[block].params.clone() {
+            copies.values[param] = Some(function.add_param(new_block, function.ty(param)));
         }
-        for inst in f.blocks[block].insts.clone() {
-            let node = f.insts[inst].clone();
-            let types: Vec<_> = node.results.iter().map(|&result| f.ty(result)).collect();
-            let made = f.append(new, node.data, &types, node.loc);
-            for (&old, &new) in node.results.iter().zip(&f.insts[made].results) {
-                copies.values[old] = Some(new);
+        for inst in function.blocks[block].insts.clone() {
+            let node = function.insts[inst].clone();
+            let types: Vec<_> = node.results.iter().map(|&result| function.ty(result)).collect();
+            let new_inst = function.append_inst(new_block, node.data, &types, node.location);
+            for (&old_value, &new_value) in node.results.iter().zip(&function.insts[new_inst].results) {
+                copies.values[old_value] = Some(new_value);
             }
         }
     }
     for &block in blocks {
-        let new = copies.block(block);
-        for inst in f.blocks[new].insts.clone() {
-            f.insts[inst].data.map_args(|value| copies.value(value));
+        let new_block = copies.block_copy(block);
+        for inst in function.blocks[new_block].insts.clone() {
+            function.insts[inst].data.map_args(|value| copies.value_copy(value));
         }
-        f.blocks[new].term = copies.term(&f.blocks[block].term);
+        function.blocks[new_block].terminator = copies.terminator_copy(&function.blocks[block].terminator);
     }
     copies
 }

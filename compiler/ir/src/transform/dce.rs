@@ -6,26 +6,26 @@
 //! Phases: from effects and choices back, what is used; the rest goes.
 //! Source: Cytron et al. 1991, section 7.1.
 
-use crate::analysis::cfg::{Cfg, cfg};
+use crate::analysis::cfg::{Cfg, build_cfg};
 use crate::ir::{Block, Function, InstNode, Value, ValueDef};
 use cranelift_entity::EntitySet;
 
 /// Takes out instructions without effect, and parameters of blocks, that nothing uses.
-pub fn dce(f: &mut Function) {
-    let graph = cfg(f);
-    let used = find_used(f, &graph);
+pub fn remove_dead_code(function: &mut Function) {
+    let graph = build_cfg(function);
+    let used = find_used(function, &graph);
     let is_used = |inst: &InstNode| inst.data.has_effect() || inst.results.iter().any(|&result| used.contains(result));
-    let entry = f.entry();
-    for block in f.layout.clone() {
-        f.blocks[block].insts.retain(|&inst| is_used(&f.insts[inst]));
+    let entry = function.entry_block();
+    for block in function.layout.clone() {
+        function.blocks[block].insts.retain(|&inst| is_used(&function.insts[inst]));
         if block != entry {
-            drop_params(f, &graph, block, &used);
+            drop_params(function, &graph, block, &used);
         }
     }
 }
 
 /// The values that effects and choices depend on.
-fn find_used(f: &Function, graph: &Cfg) -> EntitySet<Value> {
+fn find_used(function: &Function, graph: &Cfg) -> EntitySet<Value> {
     let mut used: EntitySet<Value> = EntitySet::new();
     let mut open = Vec::new();
     let mut use_it = |value: Value, open: &mut Vec<Value>| {
@@ -33,19 +33,19 @@ fn find_used(f: &Function, graph: &Cfg) -> EntitySet<Value> {
             open.push(value);
         }
     };
-    for &block in &f.layout {
-        let effects = f.blocks[block].insts.iter().filter(|&&inst| f.insts[inst].data.has_effect());
-        effects.for_each(|&inst| f.insts[inst].data.for_each_arg(|value| use_it(value, &mut open)));
-        f.blocks[block].term.selector().into_iter().for_each(|value| use_it(value, &mut open));
+    for &block in &function.layout {
+        let effects = function.blocks[block].insts.iter().filter(|&&inst| function.insts[inst].data.has_effect());
+        effects.for_each(|&inst| function.insts[inst].data.for_each_arg(|value| use_it(value, &mut open)));
+        function.blocks[block].terminator.selector().into_iter().for_each(|value| use_it(value, &mut open));
     }
     while let Some(value) = open.pop() {
-        match f.values[value].def {
-            ValueDef::Result(inst, _) => f.insts[inst].data.for_each_arg(|value| use_it(value, &mut open)),
+        match function.values[value].definition {
+            ValueDef::Result(inst, _) => function.insts[inst].data.for_each_arg(|value| use_it(value, &mut open)),
             ValueDef::Param(block, index) => {
-                for &pred in graph.preds(block) {
-                    let targets = f.blocks[pred].term.targets();
-                    for to in targets.into_iter().filter(|to| to.block == block) {
-                        use_it(to.args[index as usize], &mut open);
+                for &predecessor in graph.predecessors(block) {
+                    let targets = function.blocks[predecessor].terminator.targets();
+                    for target in targets.into_iter().filter(|target| target.block == block) {
+                        use_it(target.arguments[index as usize], &mut open);
                     }
                 }
             }
@@ -56,23 +56,25 @@ fn find_used(f: &Function, graph: &Cfg) -> EntitySet<Value> {
 }
 
 /// Takes out the parameters of a block that are not used, and what is passed for them.
-fn drop_params(f: &mut Function, graph: &Cfg, block: Block, used: &EntitySet<Value>) {
-    let params = f.blocks[block].params.clone();
+fn drop_params(function: &mut Function, graph: &Cfg, block: Block, used: &EntitySet<Value>) {
+    let params = function.blocks[block].params.clone();
     if params.iter().all(|&param| used.contains(param)) {
         return;
     }
-    for &pred in graph.preds(block) {
-        for to in f.blocks[pred].term.targets_mut().into_iter().filter(|to| to.block == block) {
+    for &predecessor in graph.predecessors(block) {
+        for target in
+            function.blocks[predecessor].terminator.targets_mut().into_iter().filter(|target| target.block == block)
+        {
             // An edge for each time it is listed; the first time takes them all.
-            if to.args.len() == params.len() {
+            if target.arguments.len() == params.len() {
                 let mut index = 0..;
-                to.args.retain(|_| index.next().is_some_and(|index: usize| used.contains(params[index])));
+                target.arguments.retain(|_| index.next().is_some_and(|index: usize| used.contains(params[index])));
             }
         }
     }
     let left: Vec<Value> = params.into_iter().filter(|&param| used.contains(param)).collect();
     for (index, &param) in left.iter().enumerate() {
-        f.values[param].def = ValueDef::Param(block, index as u32);
+        function.values[param].definition = ValueDef::Param(block, index as u32);
     }
-    f.blocks[block].params = left;
+    function.blocks[block].params = left;
 }

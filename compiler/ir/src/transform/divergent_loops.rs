@@ -24,7 +24,7 @@
 //! defined before the loop needs no out.
 
 use crate::analysis::block_index::block_index;
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::analysis::loops::{Loop, LoopData};
 use crate::analysis::predicates::{ControlFlow, Graph, Lanes};
 use crate::ir::*;
@@ -40,7 +40,7 @@ pub type Tracked = HashMap<Value, Block>;
 /// What later passes have to know.
 pub struct UniformLoops {
     /// The control flow as it is now.
-    pub flow: ControlFlow,
+    pub control_flow: ControlFlow,
     /// Which values count on one edge only.
     pub tracked: Tracked,
     /// Blocks that run for a lane at least, as a branch before them asks.
@@ -48,30 +48,31 @@ pub struct UniformLoops {
 }
 
 /// Makes every loop uniform.
-pub fn divergent_loops(f: &mut Function, divergent: &mut EntitySet<Block>) -> UniformLoops {
-    expand_switches(f, divergent);
-    let end = join_ends(f);
-    let mut home: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::with_capacity(f.insts.len());
-    for &block in &f.layout {
-        f.blocks[block].insts.iter().for_each(|&inst| home[inst] = block.into());
+pub fn divergent_loops(function: &mut Function, divergent: &mut EntitySet<Block>) -> UniformLoops {
+    expand_switches(function, divergent);
+    let end = join_ends(function);
+    let mut home_blocks: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::with_capacity(function.insts.len());
+    for &block in &function.layout {
+        function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = block.into());
     }
-    let flow = ControlFlow::of(f);
-    let headers: Vec<(Block, u32)> = flow.loops.iter().map(|(_, l)| (l.header, l.depth)).collect();
-    let guarded = gated(f, &flow);
-    let mut pass = Pass { f, divergent, end, home, tracked: HashMap::new(), guarded };
-    let flow = pass.divergent_exits(flow, &headers);
-    let flow = pass.empty_entries(flow, &headers);
-    UniformLoops { tracked: pass.tracked, guarded: pass.guarded, flow }
+    let control_flow = ControlFlow::analyze_function(function);
+    let headers: Vec<(Block, u32)> =
+        control_flow.loops.iter().map(|(_, loop_data)| (loop_data.header, loop_data.depth)).collect();
+    let guarded = find_gated_blocks(function, &control_flow);
+    let mut pass = Pass { function, divergent, end, home: home_blocks, tracked: HashMap::new(), guarded };
+    let control_flow = pass.divergent_exits(control_flow, &headers);
+    let control_flow = pass.empty_entries(control_flow, &headers);
+    UniformLoops { tracked: pass.tracked, guarded: pass.guarded, control_flow }
 }
 
 /// The blocks to which a question for an active lane is the only way.
-fn gated(f: &Function, flow: &ControlFlow) -> EntitySet<Block> {
+fn find_gated_blocks(function: &Function, control_flow: &ControlFlow) -> EntitySet<Block> {
     let mut found = EntitySet::new();
-    for &block in flow.cfg.rpo() {
-        let Terminator::Branch { cond, then_to, .. } = &f.blocks[block].term else { continue };
-        let ValueDef::Result(inst, _) = f.values[*cond].def else { continue };
-        let InstData::Any { cond } = f.insts[inst].data else { continue };
-        if f.const_bits(cond) == Some(1) && flow.cfg.preds(then_to.block).len() == 1 {
+    for &block in control_flow.cfg.reverse_post_order() {
+        let Terminator::Branch { condition, then_to, .. } = &function.blocks[block].terminator else { continue };
+        let ValueDef::Result(inst, _) = function.values[*condition].definition else { continue };
+        let InstData::Any { condition } = function.insts[inst].data else { continue };
+        if function.const_bits(condition) == Some(1) && control_flow.cfg.predecessors(then_to.block).len() == 1 {
             found.insert(then_to.block);
         }
     }
@@ -79,73 +80,76 @@ fn gated(f: &Function, flow: &ControlFlow) -> EntitySet<Block> {
 }
 
 /// Whether lanes may leave a loop at different times or through different exits, or never. Loops inside are uniform.
-fn is_divergent(graph: &Graph<'_>, l: Loop, lanes: &mut SecondaryMap<Block, Lanes>) -> bool {
-    let exits = &graph.loops.get(l).exits;
+fn is_divergent(graph: &Graph<'_>, loop_id: Loop, lanes: &mut SecondaryMap<Block, Lanes>) -> bool {
+    let exits = &graph.loops.get(loop_id).exits;
     if exits.is_empty() {
         return true;
     }
-    graph.lanes_in(l, lanes);
-    exits.iter().any(|&(from, _)| graph.divergent.contains(from) || lanes[from] != Lanes::All)
+    graph.lanes_in(loop_id, lanes);
+    exits.iter().any(|&(source, _)| graph.divergent.contains(source) || lanes[source] != Lanes::All)
 }
 
 /// Turns switches into chains of branches. A block of the chain may lie outside of a loop that the switch
 /// is in, so values go there as arguments.
-fn expand_switches(f: &mut Function, divergent: &mut EntitySet<Block>) {
-    for block in f.layout.clone() {
-        let Terminator::Switch { mut value, mut cases, mut default } = f.blocks[block].term.clone() else { continue };
+fn expand_switches(function: &mut Function, divergent: &mut EntitySet<Block>) {
+    for block in function.layout.clone() {
+        let Terminator::Switch { mut value, mut cases, mut default } = function.blocks[block].terminator.clone() else {
+            continue;
+        };
         let is_divergent = divergent.contains(block);
-        let mut here = block;
+        let mut current_block = block;
         cases.reverse();
         if cases.is_empty() {
             divergent.remove(block);
         }
         while let Some((key, then_to)) = cases.pop() {
-            let key = f.constant(f.ty(value), key);
-            let cond = Builder::at(f, here).icmp(IntCc::Eq, value, key);
+            let key = function.constant(function.ty(value), key);
+            let condition = Builder::at_end_of(function, current_block).icmp(IntCc::Eq, value, key);
             if is_divergent {
-                divergent.insert(here);
+                divergent.insert(current_block);
             }
             if cases.is_empty() {
-                f.blocks[here].term = Terminator::Branch { cond, then_to, else_to: default.clone() };
+                function.blocks[current_block].terminator =
+                    Terminator::Branch { condition, then_to, else_to: default.clone() };
                 break;
             }
-            let next = f.add_block();
+            let next = function.add_block();
             let mut given = Vec::new();
             let mut pass = |v: &mut Value| {
-                if f.const_bits(*v).is_none() {
+                if function.const_bits(*v).is_none() {
                     let known = given.iter().position(|given| given == v);
-                    let i = known.unwrap_or_else(|| {
+                    let index = known.unwrap_or_else(|| {
                         given.push(*v);
-                        f.add_param(next, f.ty(*v));
+                        function.add_param(next, function.ty(*v));
                         given.len() - 1
                     });
-                    *v = f.blocks[next].params[i];
+                    *v = function.blocks[next].params[index];
                 }
             };
             pass(&mut value);
-            cases.iter_mut().flat_map(|(_, to)| &mut to.args).chain(&mut default.args).for_each(pass);
-            let else_to = BlockCall { block: next, args: given };
-            f.blocks[here].term = Terminator::Branch { cond, then_to, else_to };
-            here = next;
+            cases.iter_mut().flat_map(|(_, target)| &mut target.arguments).chain(&mut default.arguments).for_each(pass);
+            let else_to = BlockCall { block: next, arguments: given };
+            function.blocks[current_block].terminator = Terminator::Branch { condition, then_to, else_to };
+            current_block = next;
         }
-        if here == block && matches!(f.blocks[block].term, Terminator::Switch { .. }) {
-            f.blocks[block].term = Terminator::Jump(default);
+        if current_block == block && matches!(function.blocks[block].terminator, Terminator::Switch { .. }) {
+            function.blocks[block].terminator = Terminator::Jump(default);
         }
     }
 }
 
 /// Lets all ways end in one block. All lanes arrive at the same barrier or none does, so asking one lane
 /// which it was is enough.
-fn join_ends(f: &mut Function) -> Option<Block> {
-    let reachable = cfg(f);
-    f.layout.retain(|&block| reachable.is_reachable(block));
-    let is_end = |f: &Function, b: Block| f.blocks[b].term.targets().is_empty();
-    let ends: Vec<Block> = f.layout.iter().copied().filter(|&b| is_end(f, b)).collect();
+fn join_ends(function: &mut Function) -> Option<Block> {
+    let reachable = build_cfg(function);
+    function.layout.retain(|&block| reachable.is_reachable(block));
+    let is_end = |function: &Function, other: Block| function.blocks[other].terminator.targets().is_empty();
+    let ends: Vec<Block> = function.layout.iter().copied().filter(|&other| is_end(function, other)).collect();
     let mut kinds: Vec<Terminator> = Vec::new();
     for &end in &ends {
-        let term = &f.blocks[end].term;
-        if *term != Terminator::Unreachable && !kinds.contains(term) {
-            kinds.push(term.clone());
+        let terminator = &function.blocks[end].terminator;
+        if *terminator != Terminator::Unreachable && !kinds.contains(terminator) {
+            kinds.push(terminator.clone());
         }
     }
     if kinds.is_empty() {
@@ -153,35 +157,35 @@ fn join_ends(f: &mut Function) -> Option<Block> {
     }
     match ends[..] {
         [] => return None,
-        [end] if f.blocks[end].term == kinds[0] => return Some(end),
+        [end] if function.blocks[end].terminator == kinds[0] => return Some(end),
         _ => {}
     }
-    let join = f.add_block();
-    let which = (kinds.len() > 1).then(|| f.add_param(join, Type::I32));
+    let join = function.add_block();
+    let which = (kinds.len() > 1).then(|| function.add_param(join, Type::I32));
     for end in ends {
-        let kind = kinds.iter().position(|kind| *kind == f.blocks[end].term).unwrap_or(0);
-        let kind = f.constant(Type::I32, kind as u128);
-        let args = which.iter().map(|_| kind).collect();
-        f.blocks[end].term = Terminator::Jump(BlockCall { block: join, args });
+        let kind = kinds.iter().position(|kind| *kind == function.blocks[end].terminator).unwrap_or(0);
+        let kind = function.constant(Type::I32, kind as u128);
+        let arguments = which.iter().map(|_| kind).collect();
+        function.blocks[end].terminator = Terminator::Jump(BlockCall { block: join, arguments });
     }
-    let mut here = join;
-    for (i, kind) in kinds.iter().enumerate().skip(1) {
+    let mut current_block = join;
+    for (index, kind) in kinds.iter().enumerate().skip(1) {
         let Some(which) = which else { break };
-        let number = f.constant(Type::I32, i as u128);
-        let (end, next) = (f.add_block(), f.add_block());
-        f.blocks[end].term = kind.clone();
-        let mut b = Builder::at(f, here);
-        let is_it = b.icmp(IntCc::Eq, which, number);
-        let cond = b.any(is_it);
-        b.branch(cond, (end, &[]), (next, &[]));
-        here = next;
+        let number = function.constant(Type::I32, index as u128);
+        let (end, next) = (function.add_block(), function.add_block());
+        function.blocks[end].terminator = kind.clone();
+        let mut builder = Builder::at_end_of(function, current_block);
+        let is_it = builder.icmp(IntCc::Eq, which, number);
+        let condition = builder.any(is_it);
+        builder.branch(condition, (end, &[]), (next, &[]));
+        current_block = next;
     }
-    f.blocks[here].term = kinds.swap_remove(0);
+    function.blocks[current_block].terminator = kinds.swap_remove(0);
     Some(join)
 }
 
 struct Pass<'a> {
-    f: &'a mut Function,
+    function: &'a mut Function,
     divergent: &'a mut EntitySet<Block>,
     /// Where all ways end, if one does.
     end: Option<Block>,
@@ -204,50 +208,50 @@ struct Exit {
 impl Pass<'_> {
     /// Makes loops with divergent exits uniform, inner ones first. Loops of one depth do not lie in each other, so what is
     /// known of the others stays true while one of them is changed.
-    fn divergent_exits(&mut self, mut flow: ControlFlow, headers: &[(Block, u32)]) -> ControlFlow {
+    fn divergent_exits(&mut self, mut control_flow: ControlFlow, headers: &[(Block, u32)]) -> ControlFlow {
         let mut lanes = SecondaryMap::new();
         let deepest = headers.iter().map(|&(_, depth)| depth).max().unwrap_or(0);
         for depth in (1..=deepest).rev() {
-            let graph = flow.graph(self.divergent);
+            let graph = control_flow.with_divergent(self.divergent);
             let here = headers.iter().rev().filter(|&&(_, d)| d == depth);
-            let found = here.filter_map(|&(header, _)| flow.loops.with_header(header));
-            let found: Vec<Loop> = found.filter(|&l| is_divergent(&graph, l, &mut lanes)).collect();
-            flow = self.make_all_uniform(flow, &found);
+            let found = here.filter_map(|&(header, _)| control_flow.loops.with_header(header));
+            let found: Vec<Loop> = found.filter(|&loop_id| is_divergent(&graph, loop_id, &mut lanes)).collect();
+            control_flow = self.make_all_uniform(control_flow, &found);
         }
-        flow
+        control_flow
     }
 
     /// Makes loops uniform that linearized code might enter with no lane, outer ones first: they guard what is in them.
-    fn empty_entries(&mut self, mut flow: ControlFlow, headers: &[(Block, u32)]) -> ControlFlow {
+    fn empty_entries(&mut self, mut control_flow: ControlFlow, headers: &[(Block, u32)]) -> ControlFlow {
         loop {
-            let graph = flow.graph(self.divergent);
-            let lanes = graph.lanes();
+            let graph = control_flow.with_divergent(self.divergent);
+            let lanes = graph.lanes_of_blocks();
             let (mut found, mut chosen) = (Vec::new(), EntitySet::new());
-            for l in headers.iter().filter_map(|&(header, _)| flow.loops.with_header(header)) {
-                let header = flow.loops.get(l).header;
-                let inside = flow.loops.around(header).any(|outer| chosen.contains(outer));
+            for loop_id in headers.iter().filter_map(|&(header, _)| control_flow.loops.with_header(header)) {
+                let header = control_flow.loops.get(loop_id).header;
+                let inside = control_flow.loops.loops_around(header).any(|outer| chosen.contains(outer));
                 if !inside && !self.has_lanes(&graph, &lanes, header) {
-                    chosen.insert(l);
-                    found.push(l);
+                    chosen.insert(loop_id);
+                    found.push(loop_id);
                 }
             }
             if found.is_empty() {
-                return flow;
+                return control_flow;
             }
-            flow = self.make_all_uniform(flow, &found);
+            control_flow = self.make_all_uniform(control_flow, &found);
         }
     }
 
     /// Makes loops uniform none of which lies in another one.
-    fn make_all_uniform(&mut self, flow: ControlFlow, found: &[Loop]) -> ControlFlow {
+    fn make_all_uniform(&mut self, control_flow: ControlFlow, found: &[Loop]) -> ControlFlow {
         if found.is_empty() {
-            return flow;
+            return control_flow;
         }
-        let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(flow.cfg.block_count());
-        let order = block_index(&flow.cfg, &flow.dominators, &flow.loops);
-        order.into_iter().enumerate().for_each(|(i, block)| place[block] = i as u32);
-        found.iter().for_each(|&l| self.make_uniform(&flow, &place, l));
-        ControlFlow::of(self.f)
+        let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(control_flow.cfg.block_count());
+        let order = block_index(&control_flow.cfg, &control_flow.dominators, &control_flow.loops);
+        order.into_iter().enumerate().for_each(|(index, block)| place[block] = index as u32);
+        found.iter().for_each(|&loop_id| self.make_uniform(&control_flow, &place, loop_id));
+        ControlFlow::analyze_function(self.function)
     }
 
     /// Whether a lane is active whenever linearized code comes to a loop's header from outside.
@@ -262,141 +266,148 @@ impl Pass<'_> {
         true
     }
 
-    fn make_uniform(&mut self, flow: &ControlFlow, place: &SecondaryMap<Block, u32>, l: Loop) {
-        let data = flow.loops.get(l);
-        let old_header = data.header;
-        let inside = |block: Block| flow.loops.contains(l, block);
-        let f = &mut *self.f;
-        let [header, guard, latch, leave] = [(); 4].map(|()| f.add_block());
+    fn make_uniform(&mut self, control_flow: &ControlFlow, place: &SecondaryMap<Block, u32>, loop_id: Loop) {
+        let loop_data = control_flow.loops.get(loop_id);
+        let old_header = loop_data.header;
+        let inside = |block: Block| control_flow.loops.contains(loop_id, block);
+        let function = &mut *self.function;
+        let [header, guard, latch, leave] = [(); 4].map(|()| function.add_block());
 
         // The header takes the old one's parameters, which keep their names, and new ones.
-        let params = std::mem::take(&mut f.blocks[old_header].params);
-        for (i, &param) in params.iter().enumerate() {
-            f.values[param].def = ValueDef::Param(header, i as u32);
+        let params = std::mem::take(&mut function.blocks[old_header].params);
+        for (index, &param) in params.iter().enumerate() {
+            function.values[param].definition = ValueDef::Param(header, index as u32);
         }
         let carried = params.len();
-        f.blocks[header].params = params;
-        let live = f.add_param(header, Type::BOOL);
-        let invariant = |f: &Function, v: Value| match f.values[v].def {
+        function.blocks[header].params = params;
+        let live = function.add_param(header, Type::BOOL);
+        let invariant = |function: &Function, v: Value| match function.values[v].definition {
             ValueDef::Const(_) => true,
-            ValueDef::Param(home, _) => home != header && !inside(home),
-            ValueDef::Result(inst, _) => self.home[inst].expand().is_none_or(|home| !inside(home)),
+            ValueDef::Param(home_block, _) => home_block != header && !inside(home_block),
+            ValueDef::Result(inst, _) => self.home[inst].expand().is_none_or(|home_block| !inside(home_block)),
         };
-        let exits = exits(f, data, place, header, &invariant);
-        let head: Vec<Value> = f.blocks[header].params.clone();
-        let back: Vec<Value> = head.iter().map(|&v| f.add_param(latch, f.ty(v))).collect();
-        let [yes, no] = [1, 0].map(|bit| f.constant(Type::BOOL, bit));
+        let exits = collect_exits(function, loop_data, place, header, &invariant);
+        let head: Vec<Value> = function.blocks[header].params.clone();
+        let back: Vec<Value> = head.iter().map(|&v| function.add_param(latch, function.ty(v))).collect();
+        let [if_true, if_false] = [1, 0].map(|bit| function.constant(Type::BOOL, bit));
 
         // Lanes that leave, and those that wait, go to the new latch.
         let mut ends: Vec<Block> =
-            data.exits.iter().map(|&(from, _)| from).chain(data.latches.iter().copied()).collect();
+            loop_data.exits.iter().map(|&(source, _)| source).chain(loop_data.latches.iter().copied()).collect();
         ends.dedup();
         for block in ends {
-            let mut term = std::mem::replace(&mut f.blocks[block].term, Terminator::Unreachable);
-            for to in term.targets_mut() {
-                let mut args = head.clone();
-                if to.block == old_header {
-                    args[..carried].clone_from_slice(&to.args);
-                    args[carried] = yes;
+            let mut terminator = std::mem::replace(&mut function.blocks[block].terminator, Terminator::Unreachable);
+            for target in terminator.targets_mut() {
+                let mut arguments = head.clone();
+                if target.block == old_header {
+                    arguments[..carried].clone_from_slice(&target.arguments);
+                    arguments[carried] = if_true;
                     back[..carried].iter().for_each(|&v| {
                         self.tracked.insert(v, block);
                     });
-                } else if let Some(exit) = exits.iter().find(|exit| exit.block == to.block) {
-                    args[carried] = no;
-                    exit.track.iter().for_each(|&i| args[i] = yes);
-                    for (kept, &value) in exit.args.iter().zip(&to.args) {
-                        if let Err(i) = *kept {
-                            args[i] = value;
+                } else if let Some(exit) = exits.iter().find(|exit| exit.block == target.block) {
+                    arguments[carried] = if_false;
+                    exit.track.iter().for_each(|&index| arguments[index] = if_true);
+                    for (kept, &value) in exit.args.iter().zip(&target.arguments) {
+                        if let Err(index) = *kept {
+                            arguments[index] = value;
                         }
                     }
                 } else {
                     continue;
                 }
-                *to = BlockCall { block: latch, args };
+                *target = BlockCall { block: latch, arguments };
             }
-            f.blocks[block].term = term;
+            function.blocks[block].terminator = terminator;
         }
         let mut waiting = head.clone();
-        waiting[carried] = no;
-        f.blocks[latch].term = Terminator::Jump(BlockCall { block: header, args: back });
+        waiting[carried] = if_false;
+        function.blocks[latch].terminator = Terminator::Jump(BlockCall { block: header, arguments: back });
 
         // The ways in.
-        let outside: Vec<Block> = flow.cfg.preds(old_header).iter().copied().filter(|&p| !inside(p)).collect();
+        let outside: Vec<Block> =
+            control_flow.cfg.predecessors(old_header).iter().copied().filter(|&p| !inside(p)).collect();
         let zeros: Vec<Value> = head[carried + 1..]
             .iter()
-            .map(|&v| f.ty(v))
+            .map(|&v| function.ty(v))
             .collect::<Vec<_>>()
             .into_iter()
-            .map(|ty| f.constant(ty, 0))
+            .map(|ty| function.constant(ty, 0))
             .collect();
         for block in outside {
-            for to in f.blocks[block].term.targets_mut() {
-                if to.block == old_header {
-                    to.block = header;
-                    to.args.push(yes);
-                    to.args.extend(&zeros);
+            for target in function.blocks[block].terminator.targets_mut() {
+                if target.block == old_header {
+                    target.block = header;
+                    target.arguments.push(if_true);
+                    target.arguments.extend(&zeros);
                 }
             }
         }
-        let mut b = Builder::at(f, header);
-        let any = b.any(live);
-        b.branch(any, (guard, &[]), (leave, &[]));
-        b.switch_to(guard);
-        b.branch(live, (old_header, &[]), (latch, &waiting));
+        let mut builder = Builder::at_end_of(function, header);
+        let any_lane = builder.any(live);
+        builder.branch(any_lane, (guard, &[]), (leave, &[]));
+        builder.switch_to(guard);
+        builder.branch(live, (old_header, &[]), (latch, &waiting));
         self.divergent.insert(guard);
         self.guarded.insert(old_header);
-        self.dispatch(leave, &head, &exits);
+        self.dispatch_exits(leave, &head, &exits);
     }
 
     /// Sends each lane on to the exit through which it left.
-    fn dispatch(&mut self, leave: Block, head: &[Value], exits: &[Exit]) {
-        let mut here = leave;
+    fn dispatch_exits(&mut self, leave: Block, head: &[Value], exits: &[Exit]) {
+        let mut current_block = leave;
         if exits.is_empty() {
             // No lane comes here that wants to go on, but linearized code has to.
-            self.f.blocks[here].term = self.end();
-            self.end.get_or_insert(here);
+            self.function.blocks[current_block].terminator = self.jump_to_end();
+            self.end.get_or_insert(current_block);
         }
         // A block behind a question may lie outside of a loop around this one, so values go there as
         // arguments.
         let mut now: HashMap<Value, Value> = HashMap::new();
-        let of = |exit: &Exit| -> Vec<Value> { exit.args.iter().map(|&arg| arg.unwrap_or_else(|i| head[i])).collect() };
+        let of = |exit: &Exit| -> Vec<Value> {
+            exit.args.iter().map(|&argument| argument.unwrap_or_else(|index| head[index])).collect()
+        };
         for (n, exit) in exits.iter().enumerate() {
             let at = |v: Value| now.get(&v).copied().unwrap_or(v);
-            let args: Vec<Value> = of(exit).into_iter().map(at).collect();
+            let arguments: Vec<Value> = of(exit).into_iter().map(at).collect();
             let Some(track) = exit.track else {
-                Builder::at(self.f, here).jump(exit.block, &args);
+                Builder::at_end_of(self.function, current_block).jump(exit.block, &arguments);
                 continue;
             };
-            let next = self.f.add_block();
+            let next = self.function.add_block();
             let mut later = Vec::new();
             for exit in &exits[n + 1..] {
-                for value in exit.track.map(|i| head[i]).into_iter().chain(of(exit)) {
-                    if self.f.const_bits(value).is_none() && !later.contains(&value) {
+                for value in exit.track.map(|index| head[index]).into_iter().chain(of(exit)) {
+                    if self.function.const_bits(value).is_none() && !later.contains(&value) {
                         later.push(value);
                     }
                 }
             }
             let given: Vec<Value> = later.iter().map(|&v| at(v)).collect();
-            Builder::at(self.f, here).branch(at(head[track]), (exit.block, &args), (next, &given));
-            self.divergent.insert(here);
-            now = later.into_iter().map(|v| (v, self.f.add_param(next, self.f.ty(v)))).collect();
-            here = next;
+            Builder::at_end_of(self.function, current_block).branch(
+                at(head[track]),
+                (exit.block, &arguments),
+                (next, &given),
+            );
+            self.divergent.insert(current_block);
+            now = later.into_iter().map(|v| (v, self.function.add_param(next, self.function.ty(v)))).collect();
+            current_block = next;
         }
     }
 
     /// A jump to the block where all ways end; a new end where no way ended.
-    fn end(&mut self) -> Terminator {
+    fn jump_to_end(&mut self) -> Terminator {
         let Some(end) = self.end else { return Terminator::Return };
-        let params = self.f.blocks[end].params.clone();
-        let args = params.into_iter().map(|v| self.f.constant(self.f.ty(v), 0)).collect();
-        Terminator::Jump(BlockCall { block: end, args })
+        let params = self.function.blocks[end].params.clone();
+        let arguments = params.into_iter().map(|value| self.function.constant(self.function.ty(value), 0)).collect();
+        Terminator::Jump(BlockCall { block: end, arguments })
     }
 }
 
 /// The exit blocks of a loop in the order of the function, with new parameters of the header.
-fn exits(
-    f: &mut Function,
-    data: &LoopData,
+fn collect_exits(
+    function: &mut Function,
+    loop_data: &LoopData,
     place: &SecondaryMap<Block, u32>,
     header: Block,
     invariant: &dyn Fn(&Function, Value) -> bool,
@@ -404,28 +415,28 @@ fn exits(
     // Each edge with what it gives the exit block.
     let mut edges: Vec<(u32, Block, Vec<Value>)> = Vec::new();
     let mut before = None;
-    for &(from, to) in &data.exits {
-        if before.replace((from, to)) != Some((from, to)) {
-            let calls = f.blocks[from].term.targets().into_iter().filter(|call| call.block == to);
-            edges.extend(calls.map(|call| (place[to], to, call.args.clone())));
+    for &(source, target) in &loop_data.exits {
+        if before.replace((source, target)) != Some((source, target)) {
+            let calls = function.blocks[source].terminator.targets().into_iter().filter(|call| call.block == target);
+            edges.extend(calls.map(|call| (place[target], target, call.arguments.clone())));
         }
     }
     edges.sort_by_key(|&(place, ..)| place);
-    let param = |f: &mut Function, ty: Type| {
-        f.add_param(header, ty);
-        f.blocks[header].params.len() - 1
+    let param = |function: &mut Function, ty: Type| {
+        function.add_param(header, ty);
+        function.blocks[header].params.len() - 1
     };
-    let mut blocks = edges.chunk_by(|(_, a, _), (_, b, _)| a == b).peekable();
+    let mut blocks = edges.chunk_by(|(_, a, _), (_, other, _)| a == other).peekable();
     let mut exits = Vec::new();
     while let Some(given) = blocks.next() {
         let (_, block, ref first) = given[0];
-        let track = blocks.peek().is_some().then(|| param(f, Type::BOOL));
-        let mut args = Vec::new();
-        for (i, &value) in first.iter().enumerate() {
-            let same = given.iter().all(|(.., args)| args[i] == value) && invariant(f, value);
-            args.push(if same { Ok(value) } else { Err(param(f, f.ty(value))) });
+        let track = blocks.peek().is_some().then(|| param(function, Type::BOOL));
+        let mut arguments = Vec::new();
+        for (index, &value) in first.iter().enumerate() {
+            let same = given.iter().all(|(.., arguments)| arguments[index] == value) && invariant(function, value);
+            arguments.push(if same { Ok(value) } else { Err(param(function, function.ty(value))) });
         }
-        exits.push(Exit { block, track, args });
+        exits.push(Exit { block, track, args: arguments });
     }
     exits
 }

@@ -5,35 +5,36 @@
 //! Phases: in reverse post-order, the blocks that a block leads to alone.
 //! Source: Muchnick 1997, section 18.1.
 
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::ir::replacements::Replacements;
 use crate::ir::{Function, Terminator};
 use cranelift_entity::EntitySet;
 
 /// Puts a block that is reached from one place, by a jump, at the end of the one it is reached from.
-pub fn join_blocks(f: &mut Function) {
-    let graph = cfg(f);
-    let mut args = Replacements::default();
+pub fn join_blocks(function: &mut Function) {
+    let graph = build_cfg(function);
+    let mut arguments = Replacements::default();
     let mut joined = EntitySet::new();
-    for &block in graph.rpo() {
+    for &block in graph.reverse_post_order() {
         if joined.contains(block) {
             continue;
         }
-        while let Terminator::Jump(to) = &f.blocks[block].term {
-            let next = to.block;
-            if graph.preds(next).len() != 1 || next == block {
+        while let Terminator::Jump(target) = &function.blocks[block].terminator {
+            let next = target.block;
+            if graph.predecessors(next).len() != 1 || next == block {
                 break;
             }
-            for (&param, &arg) in f.blocks[next].params.iter().zip(&to.args) {
-                args.replace(param, arg);
+            for (&param, &argument) in function.blocks[next].params.iter().zip(&target.arguments) {
+                arguments.record_replacement(param, argument);
             }
-            let insts = std::mem::take(&mut f.blocks[next].insts);
-            f.blocks[block].insts.extend(insts);
-            f.blocks[block].term = std::mem::replace(&mut f.blocks[next].term, Terminator::Unreachable);
-            f.end_locs[block] = f.end_locs[next];
+            let insts = std::mem::take(&mut function.blocks[next].insts);
+            function.blocks[block].insts.extend(insts);
+            function.blocks[block].terminator =
+                std::mem::replace(&mut function.blocks[next].terminator, Terminator::Unreachable);
+            function.end_locs[block] = function.end_locs[next];
             joined.insert(next);
         }
     }
-    f.layout.retain(|&block| graph.is_reachable(block) && !joined.contains(block));
-    args.apply(f);
+    function.layout.retain(|&block| graph.is_reachable(block) && !joined.contains(block));
+    arguments.apply_to(function);
 }

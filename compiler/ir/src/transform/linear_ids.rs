@@ -19,73 +19,74 @@ use std::collections::HashMap;
 
 /// Rewrites a kernel's ids, for launches of which the facts hold.
 pub fn linear_ids(kernel: &mut Kernel, launch: &LaunchFacts) {
-    kernel.regions.values_mut().for_each(|body| rewrite(body, launch));
+    kernel.regions.values_mut().for_each(|body| rewrite_ids(body, launch));
 }
 
-fn rewrite(f: &mut Function, launch: &LaunchFacts) {
-    let asked = |f: &Function, inst: Inst| match f.insts[inst].data {
-        InstData::Query { query: query @ (Query::LocalId | Query::GlobalId), dim } => Some((query, dim)),
+fn rewrite_ids(function: &mut Function, launch: &LaunchFacts) {
+    let asked = |function: &Function, inst: Inst| match function.insts[inst].data {
+        InstData::Query { query: query @ (Query::LocalId | Query::GlobalId), dimension } => Some((query, dimension)),
         _ => None,
     };
-    let insts: Vec<Inst> = f.layout.iter().flat_map(|&block| &f.blocks[block].insts).copied().collect();
-    let of = |inst: Inst| asked(f, inst).map(|id| (f.insts[inst].results[0], id));
+    let insts: Vec<Inst> = function.layout.iter().flat_map(|&block| &function.blocks[block].insts).copied().collect();
+    let of = |inst: Inst| asked(function, inst).map(|id| (function.insts[inst].results[0], id));
     let wanted: Vec<(Value, (Query, u8))> = insts.into_iter().filter_map(of).collect();
     if wanted.is_empty() {
         return;
     }
-    let entry = f.entry();
-    let behind = std::mem::take(&mut f.blocks[entry].insts);
+    let entry = function.entry_block();
+    let behind = std::mem::take(&mut function.blocks[entry].insts);
     let mut ids: HashMap<(Query, u8), Value> = HashMap::new();
-    for dim in 0..3 {
-        if !wanted.iter().any(|&(_, (_, of))| of == dim) {
+    for dimension in 0..3 {
+        if !wanted.iter().any(|&(_, (_, of))| of == dimension) {
             continue;
         }
-        let mut b = Builder::at(f, entry);
-        let local = local_id(&mut b, dim, launch);
-        ids.insert((Query::LocalId, dim), local);
-        if wanted.iter().any(|&(_, id)| id == (Query::GlobalId, dim)) {
-            let [group, size, offset] =
-                [Query::GroupId, Query::EnqueuedLocalSize, Query::GlobalOffset].map(|query| b.query(query, dim));
-            let before = b.binary(BinaryOp::Mul, group, size);
-            let first = b.binary(BinaryOp::Add, before, offset);
-            let global = b.binary(BinaryOp::Add, first, local);
-            ids.insert((Query::GlobalId, dim), global);
+        let mut builder = Builder::at_end_of(function, entry);
+        let local = local_id(&mut builder, dimension, launch);
+        ids.insert((Query::LocalId, dimension), local);
+        if wanted.iter().any(|&(_, id)| id == (Query::GlobalId, dimension)) {
+            let [group, size, offset] = [Query::GroupId, Query::EnqueuedLocalSize, Query::GlobalOffset]
+                .map(|query| builder.query(query, dimension));
+            let before = builder.binary(BinaryOp::Mul, group, size);
+            let first = builder.binary(BinaryOp::Add, before, offset);
+            let global = builder.binary(BinaryOp::Add, first, local);
+            ids.insert((Query::GlobalId, dimension), global);
         }
     }
-    f.blocks[entry].insts.extend(behind);
+    function.blocks[entry].insts.extend(behind);
     let known: HashMap<Value, Value> = wanted.iter().map(|&(value, id)| (value, ids[&id])).collect();
     let now = |value: Value| known.get(&value).copied().unwrap_or(value);
-    for block in f.layout.clone() {
-        let kept: Vec<Inst> = f.blocks[block].insts.iter().copied().filter(|&inst| asked(f, inst).is_none()).collect();
-        kept.iter().for_each(|&inst| f.insts[inst].data.map_args(now));
-        f.blocks[block].insts = kept;
-        f.blocks[block].term.map_args(now);
+    for block in function.layout.clone() {
+        let kept: Vec<Inst> =
+            function.blocks[block].insts.iter().copied().filter(|&inst| asked(function, inst).is_none()).collect();
+        kept.iter().for_each(|&inst| function.insts[inst].data.map_args(now));
+        function.blocks[block].insts = kept;
+        function.blocks[block].terminator.map_args(now);
     }
 }
 
 /// A local id. Numbers in a group are small, and quotients of 32 bits come cheap in lanes.
-fn local_id(b: &mut Builder<'_>, dim: u8, launch: &LaunchFacts) -> Value {
-    let number = b.query(Query::LinearId, 0);
+fn local_id(builder: &mut Builder<'_>, dimension: u8, launch: &LaunchFacts) -> Value {
+    let number = builder.query(Query::LinearId, 0);
     if launch.is_one_row() {
-        return if dim == 0 { number } else { b.int(Type::I64, 0) };
+        return if dimension == 0 { number } else { builder.int(Type::I64, 0) };
     }
-    let mut rest = b.unary(UnaryOp::Trunc, Type::I32, number);
-    for before in 0..dim {
-        let size = local_size(b, before, launch);
-        rest = b.binary(BinaryOp::Udiv, rest, size);
+    let mut rest = builder.unary(UnaryOp::Trunc, Type::I32, number);
+    for before in 0..dimension {
+        let size = local_size(builder, before, launch);
+        rest = builder.binary(BinaryOp::Udiv, rest, size);
     }
-    if dim < 2 && !(dim == 1 && launch.local_size(2) == Some(1)) {
-        let size = local_size(b, dim, launch);
-        rest = b.binary(BinaryOp::Urem, rest, size);
+    if dimension < 2 && !(dimension == 1 && launch.local_size(2) == Some(1)) {
+        let size = local_size(builder, dimension, launch);
+        rest = builder.binary(BinaryOp::Urem, rest, size);
     }
-    b.unary(UnaryOp::Zext, Type::I64, rest)
+    builder.unary(UnaryOp::Zext, Type::I64, rest)
 }
 
 /// The group's size in a dimension, a constant where all groups of the launch have it.
-fn local_size(b: &mut Builder<'_>, dim: u8, launch: &LaunchFacts) -> Value {
-    if let Some(size) = launch.local_size(dim.into()).filter(|_| launch.full_groups) {
-        return b.int(Type::I32, size.into());
+fn local_size(builder: &mut Builder<'_>, dimension: u8, launch: &LaunchFacts) -> Value {
+    if let Some(size) = launch.local_size(dimension.into()).filter(|_| launch.full_groups) {
+        return builder.int(Type::I32, size.into());
     }
-    let size = b.query(Query::LocalSize, dim);
-    b.unary(UnaryOp::Trunc, Type::I32, size)
+    let size = builder.query(Query::LocalSize, dimension);
+    builder.unary(UnaryOp::Trunc, Type::I32, size)
 }

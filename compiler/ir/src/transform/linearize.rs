@@ -22,12 +22,18 @@ use crate::ir::{Block, Function};
 use cranelift_entity::EntitySet;
 
 /// Folds the divergent branches and gives blocks their masks.
-pub fn linearize(f: &mut Function, flow: &ControlFlow, divergent: &EntitySet<Block>, tracked: &Tracked) {
-    f.layout.retain(|&block| flow.cfg.is_reachable(block));
-    let graph = flow.graph(divergent);
-    let switches = long_switches::long_switches(f, &graph);
-    let order = switches.move_ways_to_cases(f, block_index(&flow.cfg, &flow.dominators, &flow.loops));
-    let skeleton = skeleton::skeleton(f, &graph, &order);
-    masks::apply(f, &graph, tracked, &switches, &order, &skeleton);
-    f.layout = order;
+pub fn linearize_function(
+    function: &mut Function,
+    control_flow: &ControlFlow,
+    divergent: &EntitySet<Block>,
+    tracked: &Tracked,
+) {
+    function.layout.retain(|&block| control_flow.cfg.is_reachable(block));
+    let graph = control_flow.with_divergent(divergent);
+    let switches = long_switches::long_switches(function, &graph);
+    let order = switches
+        .move_ways_to_cases(function, block_index(&control_flow.cfg, &control_flow.dominators, &control_flow.loops));
+    let skeleton = skeleton::draw_skeleton(function, &graph, &order);
+    masks::apply_masks(function, &graph, tracked, &switches, &order, &skeleton);
+    function.layout = order;
 }

@@ -10,9 +10,9 @@
 //! preheaders; loop-closed SSA, inner loops first.
 //! Source: Moll 2021, section 2.4; Cytron et al. 1991 for the SSA form, with merges placed on demand.
 
-use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::dominators::{Dominators, dominators};
-use crate::analysis::loops::{Loop, Loops, loops};
+use crate::analysis::cfg::{Cfg, build_cfg};
+use crate::analysis::dominators::{Dominators, compute_dominators};
+use crate::analysis::loops::{Loop, Loops, find_loops};
 use crate::ir::{Block, BlockCall, Function, Terminator, Value};
 use crate::transform::reducible::make_reducible;
 use cranelift_entity::SecondaryMap;
@@ -20,134 +20,147 @@ use lockstep_protocol::types::Type;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Brings a function into normal form.
-pub fn normalize(f: &mut Function) {
-    let graph = cfg(f);
-    f.layout.retain(|&block| graph.is_reachable(block));
-    make_reducible(f);
-    merge_ends(f);
-    split_critical_edges(f);
-    merge_loop_edges(f);
-    close_loops(f);
+pub fn normalize_function(function: &mut Function) {
+    let graph = build_cfg(function);
+    function.layout.retain(|&block| graph.is_reachable(block));
+    make_reducible(function);
+    merge_ends(function);
+    split_critical_edges(function);
+    merge_loop_edges(function);
+    close_loops(function);
 }
 
-fn jump(block: Block, args: Vec<Value>) -> Terminator {
-    Terminator::Jump(BlockCall { block, args })
+fn jump_to(block: Block, arguments: Vec<Value>) -> Terminator {
+    Terminator::Jump(BlockCall { block, arguments })
 }
 
 /// Gives all blocks that end alike one block that does.
-fn merge_ends(f: &mut Function) {
+fn merge_ends(function: &mut Function) {
     let mut ends: Vec<(Terminator, Vec<Block>)> = Vec::new();
-    for &block in &f.layout {
-        let term = &f.blocks[block].term;
-        if matches!(term, Terminator::Return | Terminator::Exit(_)) {
-            match ends.iter_mut().find(|(end, _)| end == term) {
+    for &block in &function.layout {
+        let terminator = &function.blocks[block].terminator;
+        if matches!(terminator, Terminator::Return | Terminator::Exit(_)) {
+            match ends.iter_mut().find(|(end, _)| end == terminator) {
                 Some((_, blocks)) => blocks.push(block),
-                None => ends.push((term.clone(), vec![block])),
+                None => ends.push((terminator.clone(), vec![block])),
             }
         }
     }
     for (end, blocks) in ends.into_iter().filter(|(_, blocks)| blocks.len() > 1) {
-        let last = f.add_block();
-        f.blocks[last].term = end;
+        let last = function.add_block();
+        function.blocks[last].terminator = end;
         for block in blocks {
-            f.blocks[block].term = jump(last, Vec::new());
+            function.blocks[block].terminator = jump_to(last, Vec::new());
         }
     }
 }
 
 /// Puts a block on every edge from a block with several targets to one with several predecessors.
-fn split_critical_edges(f: &mut Function) {
-    let graph = cfg(f);
-    for block in f.layout.clone() {
-        if graph.succs(block).len() < 2 {
+fn split_critical_edges(function: &mut Function) {
+    let graph = build_cfg(function);
+    for block in function.layout.clone() {
+        if graph.successors(block).len() < 2 {
             continue;
         }
-        let mut term = f.blocks[block].term.clone();
-        for to in term.targets_mut() {
-            if graph.preds(to.block).len() > 1 {
-                let between = f.add_block();
-                f.blocks[between].term = Terminator::Jump(to.clone());
-                *to = BlockCall { block: between, args: Vec::new() };
+        let mut terminator = function.blocks[block].terminator.clone();
+        for target in terminator.targets_mut() {
+            if graph.predecessors(target.block).len() > 1 {
+                let between = function.add_block();
+                function.blocks[between].terminator = Terminator::Jump(target.clone());
+                *target = BlockCall { block: between, arguments: Vec::new() };
             }
         }
-        f.blocks[block].term = term;
+        function.blocks[block].terminator = terminator;
     }
 }
 
 /// Gives each loop one latch and one preheader. Without critical edges all predecessors of a header jump.
-fn merge_loop_edges(f: &mut Function) {
-    let graph = cfg(f);
-    let forest = loops(&graph, &dominators(&graph));
-    for (_, data) in forest.iter() {
-        let header = data.header;
-        let outside: Vec<Block> =
-            graph.preds(header).iter().copied().filter(|pred| !data.latches.contains(pred)).collect();
-        merge_jumps(f, header, &outside);
-        merge_jumps(f, header, &data.latches);
+fn merge_loop_edges(function: &mut Function) {
+    let graph = build_cfg(function);
+    let forest = find_loops(&graph, &compute_dominators(&graph));
+    for (_, loop_data) in forest.iter() {
+        let header = loop_data.header;
+        let outside: Vec<Block> = graph
+            .predecessors(header)
+            .iter()
+            .copied()
+            .filter(|predecessor| !loop_data.latches.contains(predecessor))
+            .collect();
+        merge_jumps(function, header, &outside);
+        merge_jumps(function, header, &loop_data.latches);
     }
 }
 
 /// Lets several blocks that jump to a block do so through a new one.
-fn merge_jumps(f: &mut Function, to: Block, from: &[Block]) {
+fn merge_jumps(function: &mut Function, to: Block, from: &[Block]) {
     if from.len() < 2 {
         return;
     }
-    let types: Vec<Type> = f.blocks[to].params.iter().map(|&param| f.ty(param)).collect();
-    let between = f.add_block();
-    let params = types.into_iter().map(|ty| f.add_param(between, ty)).collect();
-    f.blocks[between].term = jump(to, params);
+    let types: Vec<Type> = function.blocks[to].params.iter().map(|&param| function.ty(param)).collect();
+    let between = function.add_block();
+    let params = types.into_iter().map(|ty| function.add_param(between, ty)).collect();
+    function.blocks[between].terminator = jump_to(to, params);
     for &block in from {
-        for target in f.blocks[block].term.targets_mut() {
+        for target in function.blocks[block].terminator.targets_mut() {
             target.block = between;
         }
     }
 }
 
 /// Leads values that are used outside of their loop through parameters of the loop's exits.
-fn close_loops(f: &mut Function) {
-    let graph = cfg(f);
-    let tree = dominators(&graph);
-    let forest = loops(&graph, &tree);
-    let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
-    for &block in &f.layout {
-        let data = &f.blocks[block];
-        let results = data.insts.iter().flat_map(|&inst| &f.insts[inst].results);
-        data.params.iter().chain(results).for_each(|&value| home[value] = Some(block));
+fn close_loops(function: &mut Function) {
+    let graph = build_cfg(function);
+    let dominators = compute_dominators(&graph);
+    let forest = find_loops(&graph, &dominators);
+    let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+    for &block in &function.layout {
+        let block_data = &function.blocks[block];
+        let results = block_data.insts.iter().flat_map(|&inst| &function.insts[inst].results);
+        block_data.params.iter().chain(results).for_each(|&value| home_blocks[value] = Some(block));
     }
-    let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(f.blocks.len());
-    f.layout.iter().enumerate().for_each(|(i, &block)| place[block] = i as u32);
+    let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(function.blocks.len());
+    function.layout.iter().enumerate().for_each(|(index, &block)| place[block] = index as u32);
     let mut users: SecondaryMap<Loop, BTreeSet<(u32, Block)>> = SecondaryMap::new();
-    for &block in &f.layout {
-        let data = &f.blocks[block];
+    for &block in &function.layout {
+        let block_data = &function.blocks[block];
         let mut used = |value: Value| {
-            for l in left(&forest, home[value], block) {
-                users[l].insert((place[block], block));
+            for loop_id in loops_left(&forest, home_blocks[value], block) {
+                users[loop_id].insert((place[block], block));
             }
         };
-        data.insts.iter().for_each(|&inst| f.insts[inst].data.for_each_arg(&mut used));
-        data.term.for_each_arg(&mut used);
+        block_data.insts.iter().for_each(|&inst| function.insts[inst].data.for_each_arg(&mut used));
+        block_data.terminator.for_each_arg(&mut used);
     }
-    let inner_first: Vec<Loop> = forest.iter().map(|(l, _)| l).rev().collect();
-    let mut closing =
-        Closing { f, graph, tree, forest: &forest, home, place, users, l: Loop::from_u32(0), seen: HashMap::new() };
-    for l in inner_first {
-        closing.l = l;
+    let inner_first: Vec<Loop> = forest.iter().map(|(loop_id, _)| loop_id).rev().collect();
+    let mut closing = Closing {
+        function,
+        graph,
+        dominators,
+        forest: &forest,
+        home: home_blocks,
+        place,
+        users,
+        loop_id: Loop::from_u32(0),
+        seen: HashMap::new(),
+    };
+    for loop_id in inner_first {
+        closing.loop_id = loop_id;
         closing.seen.clear();
-        closing.close();
+        closing.close_loops();
     }
 }
 
-/// The loops that a value leaves on its way from `home` to `block`, innermost first.
-fn left(forest: &Loops, home: Option<Block>, block: Block) -> impl Iterator<Item = Loop> {
-    let around = home.into_iter().flat_map(|home| forest.around(home));
-    around.take_while(move |&l| !forest.contains(l, block))
+/// The loops that a value leaves on its way from `home_block` to `block`, innermost first.
+fn loops_left(forest: &Loops, home: Option<Block>, block: Block) -> impl Iterator<Item = Loop> {
+    let around = home.into_iter().flat_map(|home_block| forest.loops_around(home_block));
+    around.take_while(move |&loop_id| !forest.contains(loop_id, block))
 }
 
 /// Leads out the values of one loop after the other.
 struct Closing<'a> {
-    f: &'a mut Function,
+    function: &'a mut Function,
     graph: Cfg,
-    tree: Dominators,
+    dominators: Dominators,
     forest: &'a Loops,
     home: SecondaryMap<Value, Option<Block>>,
     /// Places of the blocks in the layout.
@@ -155,79 +168,88 @@ struct Closing<'a> {
     /// The blocks outside of a loop that use values of its blocks, by their places in the layout.
     users: SecondaryMap<Loop, BTreeSet<(u32, Block)>>,
     /// The loop whose values are led out.
-    l: Loop,
+    loop_id: Loop,
     /// What a value is called in a block outside.
     seen: HashMap<(Value, Block), Value>,
 }
 
 impl Closing<'_> {
-    fn close(&mut self) {
+    fn close_loops(&mut self) {
         // First come, first served: a block's arguments are passed in the order of its parameters.
         let mut open = VecDeque::new();
-        for (_, block) in std::mem::take(&mut self.users[self.l]) {
-            for i in 0..self.f.blocks[block].insts.len() {
-                let inst = self.f.blocks[block].insts[i];
-                let mut data = self.f.insts[inst].data.clone();
-                data.map_args(|value| self.outside_value(value, block, &mut open));
-                self.f.insts[inst].data = data;
+        for (_, block) in std::mem::take(&mut self.users[self.loop_id]) {
+            for index in 0..self.function.blocks[block].insts.len() {
+                let inst = self.function.blocks[block].insts[index];
+                let mut inst_data = self.function.insts[inst].data.clone();
+                inst_data.map_args(|value| self.outside_value(value, block, &mut open));
+                self.function.insts[inst].data = inst_data;
             }
-            let mut term = self.f.blocks[block].term.clone();
-            term.map_args(|value| self.outside_value(value, block, &mut open));
-            self.f.blocks[block].term = term;
+            let mut terminator = self.function.blocks[block].terminator.clone();
+            terminator.map_args(|value| self.outside_value(value, block, &mut open));
+            self.function.blocks[block].terminator = terminator;
         }
         // Merges between the exits and the uses.
         while let Some((value, block)) = open.pop_front() {
-            for i in 0..self.graph.preds(block).len() {
-                let pred = self.graph.preds(block)[i];
-                let arg = self.outside_value(value, pred, &mut open);
-                self.pass(pred, block, arg);
+            for index in 0..self.graph.predecessors(block).len() {
+                let predecessor = self.graph.predecessors(block)[index];
+                let argument = self.outside_value(value, predecessor, &mut open);
+                self.pass_argument(predecessor, block, argument);
             }
         }
     }
 
     /// What stands for a value at the end of a block outside of the loop.
     fn outside_value(&mut self, value: Value, block: Block, open: &mut VecDeque<(Value, Block)>) -> Value {
-        let Some(home) = self.home[value].filter(|&home| self.forest.contains(self.l, home)) else {
+        let Some(home_block) = self.home[value].filter(|&home_block| self.forest.contains(self.loop_id, home_block))
+        else {
             return value;
         };
-        let mut at = block;
+        let mut at_block = block;
         let found = loop {
-            if let Some(&known) = self.seen.get(&(value, at)) {
+            if let Some(&known) = self.seen.get(&(value, at_block)) {
                 break known;
             }
-            match self.tree.idom(at) {
+            match self.dominators.immediate_dominator(at_block) {
                 // Between a block and its immediate dominator no other definition comes in.
-                Some(idom) if !self.forest.contains(self.l, idom) && self.tree.dominates(home, idom) => at = idom,
-                _ => break self.lead_out(value, at, open),
+                Some(immediate_dominator)
+                    if !self.forest.contains(self.loop_id, immediate_dominator)
+                        && self.dominators.dominates(home_block, immediate_dominator) =>
+                {
+                    at_block = immediate_dominator
+                }
+                _ => break self.lead_out(value, at_block, open),
             }
         };
         // The next question from here shall not go all the way.
-        let mut on_the_way = Some(block).filter(|&block| block != at);
-        while let Some(here) = on_the_way {
-            self.seen.insert((value, here), found);
-            on_the_way = self.tree.idom(here).filter(|&idom| idom != at);
+        let mut on_the_way = Some(block).filter(|&block| block != at_block);
+        while let Some(current_block) = on_the_way {
+            self.seen.insert((value, current_block), found);
+            on_the_way = self
+                .dominators
+                .immediate_dominator(current_block)
+                .filter(|&immediate_dominator| immediate_dominator != at_block);
         }
         found
     }
 
     /// A block's parameter that brings a value of the loop there.
-    fn lead_out(&mut self, value: Value, at: Block, open: &mut VecDeque<(Value, Block)>) -> Value {
-        let param = self.f.add_param(at, self.f.ty(value));
-        self.home[param] = Some(at);
-        self.seen.insert((value, at), param);
-        match self.graph.preds(at) {
+    fn lead_out(&mut self, value: Value, block: Block, open: &mut VecDeque<(Value, Block)>) -> Value {
+        let param = self.function.add_param(block, self.function.ty(value));
+        self.home[param] = Some(block);
+        self.seen.insert((value, block), param);
+        match self.graph.predecessors(block) {
             // An exit.
-            &[pred] => self.pass(pred, at, value),
-            _ => open.push_back((value, at)),
+            &[predecessor] => self.pass_argument(predecessor, block, value),
+            _ => open.push_back((value, block)),
         }
         param
     }
 
-    fn pass(&mut self, from: Block, to: Block, arg: Value) {
-        for l in left(self.forest, self.home[arg], from) {
-            self.users[l].insert((self.place[from], from));
+    fn pass_argument(&mut self, source: Block, to: Block, argument: Value) {
+        for loop_id in loops_left(self.forest, self.home[argument], source) {
+            self.users[loop_id].insert((self.place[source], source));
         }
-        let targets = self.f.blocks[from].term.targets_mut();
-        targets.into_iter().filter(|target| target.block == to).for_each(|target| target.args.push(arg));
+        let targets = self.function.blocks[source].terminator.targets_mut();
+        targets.into_iter().filter(|target| target.block == to).for_each(|target| target.arguments.push(argument));
     }
 }

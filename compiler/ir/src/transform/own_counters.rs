@@ -34,32 +34,32 @@ pub fn own_counters(kernel: &mut Kernel, launch: &LaunchFacts) {
         let Some(counters) = counters_of(kernel, input) else { continue };
         let copy = LocalData { size: launch.counters_bytes.into(), align: ALIGN, counters: Some(counters) };
         let local = kernel.locals.push(copy);
-        kernel.regions.values_mut().for_each(|body| redirect(body, input, local));
+        kernel.regions.values_mut().for_each(|body| redirect_input(body, input, local));
     }
 }
 
-fn redirect(f: &mut Function, input: u32, local: LocalVar) {
-    let entry = f.entry();
-    let from = f.blocks[entry].params[input as usize];
+fn redirect_input(function: &mut Function, input: u32, local: LocalVar) {
+    let entry = function.entry_block();
+    let from = function.blocks[entry].params[input as usize];
     let space = Type::Ptr(Space::Local);
-    let address = f.make_inst(InstData::LocalAddr { local }, &[space], SourceLoc::default());
-    let to = f.result(address);
+    let address = function.make_inst(InstData::LocalAddr { local }, &[space], SourceLoc::default());
+    let to = function.single_result(address);
     let mut moved = vec![from];
     while let Some(base) = moved.pop() {
-        for block in f.layout.clone() {
-            for inst in f.blocks[block].insts.clone() {
-                if matches!(f.insts[inst].data, InstData::PtrAdd { base: of, .. } if of == base) {
-                    let result = f.result(inst);
-                    f.values[result].ty = space;
+        for block in function.layout.clone() {
+            for inst in function.blocks[block].insts.clone() {
+                if matches!(function.insts[inst].data, InstData::PtrAdd { base: of, .. } if of == base) {
+                    let result = function.single_result(inst);
+                    function.values[result].ty = space;
                     moved.push(result);
                 }
             }
         }
     }
-    for block in f.layout.clone() {
-        for inst in f.blocks[block].insts.clone() {
-            f.insts[inst].data.map_args(|value| if value == from { to } else { value });
+    for block in function.layout.clone() {
+        for inst in function.blocks[block].insts.clone() {
+            function.insts[inst].data.map_args(|value| if value == from { to } else { value });
         }
     }
-    f.blocks[entry].insts.insert(0, address);
+    function.blocks[entry].insts.insert(0, address);
 }

@@ -21,8 +21,8 @@
 //! ```
 
 use crate::analysis::loops::Loop;
-use crate::analysis::origins::{Apart, Origin, Origins};
 use crate::analysis::predicates::ControlFlow;
+use crate::analysis::underlying_objects::{Apart, Origin, Origins};
 use crate::ir::*;
 use cranelift_entity::EntitySet;
 use lockstep_protocol::types::{Space, Type};
@@ -33,13 +33,13 @@ use std::collections::HashMap;
 const MOST: usize = 4000;
 
 /// Keeps such places in registers, given the arguments that are apart from others.
-pub fn promote_places(kernel: &Kernel, f: &mut Function, apart: &[Apart]) {
-    let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
+pub fn promote_places(kernel: &Kernel, function: &mut Function, apart: &[Apart]) {
+    let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
     if insts.count() > MOST {
         return;
     }
-    while let Some(place) = find_place(kernel, f, apart) {
-        place.promote(f);
+    while let Some(place) = find_place(kernel, function, apart) {
+        place.promote_place(function);
     }
 }
 
@@ -65,7 +65,7 @@ impl Access {
     }
 
     /// Whether one work-item's accesses are surely to different bytes.
-    fn is_apart(&self, other: &Access, f: &Function) -> bool {
+    fn is_apart(&self, other: &Access, function: &Function) -> bool {
         let ends_before = |a: &Access, b: &Access| a.offset.saturating_add(a.bytes) <= b.offset;
         if self.root == other.root {
             return ends_before(self, other) || ends_before(other, self);
@@ -76,12 +76,12 @@ impl Access {
             Space::Global | Space::Constant => Some(2),
             Space::Generic => None,
         };
-        if let (Some(a), Some(b)) = (of_one_kind(self.space), of_one_kind(other.space))
-            && a != b
+        if let (Some(left), Some(right)) = (of_one_kind(self.space), of_one_kind(other.space))
+            && left != right
         {
             return true;
         }
-        if let (Some(a), Some(b)) = (variable(f, self.root), variable(f, other.root))
+        if let (Some(a), Some(b)) = (variable_at(function, self.root), variable_at(function, other.root))
             && a != b
         {
             return true;
@@ -100,10 +100,10 @@ enum Variable {
     Global(Global),
 }
 
-fn variable(f: &Function, mut address: Value) -> Option<Variable> {
+fn variable_at(function: &Function, mut address: Value) -> Option<Variable> {
     loop {
-        let ValueDef::Result(inst, _) = f.values[address].def else { return None };
-        match f.insts[inst].data {
+        let ValueDef::Result(inst, _) = function.values[address].definition else { return None };
+        match function.insts[inst].data {
             InstData::PtrAdd { base, .. } => address = base,
             InstData::SlotAddr { slot } => return Some(Variable::Slot(slot)),
             InstData::LocalAddr { local } => return Some(Variable::Local(local)),
@@ -114,11 +114,11 @@ fn variable(f: &Function, mut address: Value) -> Option<Variable> {
 }
 
 /// An address without the constants that were added to it, and these.
-fn root_of(f: &Function, mut address: Value) -> (Value, i64) {
+fn root_of(function: &Function, mut address: Value) -> (Value, i64) {
     let mut sum = 0_i64;
-    while let ValueDef::Result(inst, _) = f.values[address].def
-        && let InstData::PtrAdd { base, offset, .. } = f.insts[inst].data
-        && let Some(by) = f.signed_constant(offset)
+    while let ValueDef::Result(inst, _) = function.values[address].definition
+        && let InstData::PtrAdd { base, offset, .. } = function.insts[inst].data
+        && let Some(by) = function.signed_constant(offset)
     {
         sum = sum.wrapping_add(by);
         address = base;
@@ -127,18 +127,20 @@ fn root_of(f: &Function, mut address: Value) -> (Value, i64) {
 }
 
 /// The plain load or store that an instruction is; none for what touches no memory.
-fn access_of(f: &Function, origins: &Origins, block: Block, inst: Inst) -> Result<Option<Access>, ()> {
-    let data = &f.insts[inst].data;
-    let (ptr, offset, access, values) = match data {
-        InstData::Load { ptr, offset, access } => (*ptr, *offset, access, &f.insts[inst].results),
-        InstData::Store { ptr, offset, access, args } => (*ptr, *offset, access, args),
-        data if data.has_effect() => return Err(()),
+fn access_of(function: &Function, origins: &Origins, block: Block, inst: Inst) -> Result<Option<Access>, ()> {
+    let inst_data = &function.insts[inst].data;
+    let (pointer, offset, access, values) = match inst_data {
+        InstData::Load { pointer, offset, access } => (*pointer, *offset, access, &function.insts[inst].results),
+        InstData::Store { pointer, offset, access, arguments } => (*pointer, *offset, access, arguments),
+        inst_data if inst_data.has_effect() => return Err(()),
         _ => return Ok(None),
     };
     let Some(&first) = values.first() else { return Ok(None) };
-    let (Type::Ptr(space), true) = (f.ty(ptr), access.atomic.is_none() && !access.volatile) else { return Err(()) };
-    let (root, by) = root_of(f, ptr);
-    let ty = f.ty(first);
+    let (Type::Ptr(space), true) = (function.ty(pointer), access.atomic.is_none() && !access.volatile) else {
+        return Err(());
+    };
+    let (root, by) = root_of(function, pointer);
+    let ty = function.ty(first);
     Ok(Some(Access {
         block,
         inst,
@@ -148,8 +150,8 @@ fn access_of(f: &Function, origins: &Origins, block: Block, inst: Inst) -> Resul
         ty,
         elements: values.len(),
         space,
-        origin: origins.of_access(data),
-        stores: matches!(data, InstData::Store { .. }),
+        origin: origins.of_access(inst_data),
+        stores: matches!(inst_data, InstData::Store { .. }),
     }))
 }
 
@@ -163,55 +165,57 @@ struct Place {
     accesses: Vec<Access>,
 }
 
-fn find_place(kernel: &Kernel, f: &Function, apart: &[Apart]) -> Option<Place> {
-    let flow = ControlFlow::of(f);
-    flow.loops.iter().next()?;
-    let origins = Origins::of(kernel, f, apart);
-    let mut all: Vec<Loop> = flow.loops.iter().map(|(l, _)| l).collect();
-    all.sort_by_key(|&l| std::cmp::Reverse(flow.loops.get(l).depth));
-    all.into_iter().find_map(|l| find_in_loop(f, &flow, &origins, l))
+fn find_place(kernel: &Kernel, function: &Function, apart: &[Apart]) -> Option<Place> {
+    let control_flow = ControlFlow::analyze_function(function);
+    control_flow.loops.iter().next()?;
+    let origins = Origins::trace_addresses(kernel, function, apart);
+    let mut all: Vec<Loop> = control_flow.loops.iter().map(|(loop_id, _)| loop_id).collect();
+    all.sort_by_key(|&loop_id| std::cmp::Reverse(control_flow.loops.get(loop_id).depth));
+    all.into_iter().find_map(|loop_id| find_in_loop(function, &control_flow, &origins, loop_id))
 }
 
-fn find_in_loop(f: &Function, flow: &ControlFlow, origins: &Origins, l: Loop) -> Option<Place> {
-    let data = flow.loops.get(l);
-    let in_loop = |block: Block| flow.loops.contains(l, block);
+fn find_in_loop(function: &Function, control_flow: &ControlFlow, origins: &Origins, loop_id: Loop) -> Option<Place> {
+    let loop_data = control_flow.loops.get(loop_id);
+    let in_loop = |block: Block| control_flow.loops.contains(loop_id, block);
     let mut inside = EntitySet::new();
     let mut accesses = Vec::new();
     // Blocks of loops inside come between; what counts is the order of those that dominate one another.
-    for &block in flow.cfg.rpo().iter().filter(|&&block| in_loop(block)) {
-        for &inst in &f.blocks[block].insts {
+    for &block in control_flow.cfg.reverse_post_order().iter().filter(|&&block| in_loop(block)) {
+        for &inst in &function.blocks[block].insts {
             inside.insert(inst);
-            accesses.extend(access_of(f, origins, block, inst).ok()?);
+            accesses.extend(access_of(function, origins, block, inst).ok()?);
         }
     }
     let mut exits: Vec<Block> = Vec::new();
-    for &(_, exit) in &data.exits {
+    for &(_, exit) in &loop_data.exits {
         if !exits.contains(&exit) {
             exits.push(exit);
         }
-        if !flow.cfg.preds(exit).iter().all(|&from| in_loop(from)) {
+        if !control_flow.cfg.predecessors(exit).iter().all(|&source| in_loop(source)) {
             return None;
         }
     }
-    let (outside, latches): (Vec<Block>, Vec<Block>) = flow.cfg.preds(data.header).iter().partition(|&&p| !in_loop(p));
+    let (outside, latches): (Vec<Block>, Vec<Block>) =
+        control_flow.cfg.predecessors(loop_data.header).iter().partition(|&&p| !in_loop(p));
     let (&[preheader], &[latch]) = (&outside[..], &latches[..]) else { return None };
-    if exits.is_empty() || !matches!(f.blocks[preheader].term, Terminator::Jump(_)) {
+    if exits.is_empty() || !matches!(function.blocks[preheader].terminator, Terminator::Jump(_)) {
         return None;
     }
-    let is_invariant = |value: Value| match f.values[value].def {
+    let is_invariant = |value: Value| match function.values[value].definition {
         ValueDef::Result(inst, _) => !inside.contains(inst),
         ValueDef::Param(block, _) => !in_loop(block),
         ValueDef::Const(_) => true,
     };
     // Where a value leaves a loop that it is computed in, it would have to come through a parameter.
     let stays_in_its_loops = |value: Value| {
-        let home = find_home(f, value);
-        let leaves = |around: Loop| exits.iter().any(|&exit| !flow.loops.contains(around, exit));
-        !home.is_some_and(|home| flow.loops.around(home).any(leaves))
+        let home = find_home(function, value);
+        let leaves = |around: Loop| exits.iter().any(|&exit| !control_flow.loops.contains(around, exit));
+        !home.is_some_and(|home_block| control_flow.loops.loops_around(home_block).any(leaves))
     };
     let is_passed = |block: Block| {
-        let ways = data.exits.iter().map(|&(from, _)| from).chain([latch]);
-        flow.loops.innermost(block) == Some(l) && ways.into_iter().all(|from| flow.dominators.dominates(block, from))
+        let ways = loop_data.exits.iter().map(|&(source, _)| source).chain([latch]);
+        control_flow.loops.innermost_loop(block) == Some(loop_id)
+            && ways.into_iter().all(|source| control_flow.dominators.dominates(block, source))
     };
     let can_stay = |place: &&Access| {
         let of_others = matches!(place.space, Space::Global | Space::Local);
@@ -224,84 +228,87 @@ fn find_in_loop(f: &Function, flow: &ControlFlow, origins: &Origins, l: Loop) ->
         }
         accesses.iter().all(|access| match access.is_same_place(place) {
             true => is_passed(access.block),
-            false => !(writes || access.stores) || access.is_apart(place, f),
+            false => !(writes || access.stores) || access.is_apart(place, function),
         })
     };
     let place = accesses.iter().find(can_stay)?;
     let accesses = accesses.iter().filter(|access| access.is_same_place(place)).copied().collect();
-    Some(Place { preheader, latch, header: data.header, exits, accesses })
+    Some(Place { preheader, latch, header: loop_data.header, exits, accesses })
 }
 
 /// The block that computes a value; none for constants.
-fn find_home(f: &Function, value: Value) -> Option<Block> {
-    match f.values[value].def {
-        ValueDef::Result(inst, _) => f.layout.iter().copied().find(|&block| f.blocks[block].insts.contains(&inst)),
+fn find_home(function: &Function, value: Value) -> Option<Block> {
+    match function.values[value].definition {
+        ValueDef::Result(inst, _) => {
+            function.layout.iter().copied().find(|&block| function.blocks[block].insts.contains(&inst))
+        }
         ValueDef::Param(block, _) => Some(block),
         ValueDef::Const(_) => None,
     }
 }
 
 impl Place {
-    fn promote(self, f: &mut Function) {
+    fn promote_place(self, function: &mut Function) {
         let Place { preheader, latch, header, exits, accesses } = self;
         let stores = accesses.iter().any(|access| access.stores);
         let Some(first) = accesses.first().copied() else { return };
         let mut instead: HashMap<Value, Value> = HashMap::new();
         // What is there when an iteration begins, if it asks.
-        let carried = (stores && !first.stores).then(|| f.add_param(header, first.ty));
+        let carried = (stores && !first.stores).then(|| function.add_param(header, first.ty));
         let mut now = carried;
         if !first.stores {
-            let (data, loc) = (f.insts[first.inst].data.clone(), f.insts[first.inst].loc);
-            let InstData::Load { access, .. } = data else { return };
-            let data = InstData::Load { ptr: first.root, offset: first.offset, access };
-            let load = f.append(preheader, data, &[first.ty], loc);
-            let loaded = f.insts[load].results[0];
+            let (inst_data, location) = (function.insts[first.inst].data.clone(), function.insts[first.inst].location);
+            let InstData::Load { access, .. } = inst_data else { return };
+            let inst_data = InstData::Load { pointer: first.root, offset: first.offset, access };
+            let load = function.append_inst(preheader, inst_data, &[first.ty], location);
+            let loaded = function.insts[load].results[0];
             match carried {
-                Some(_) => pass(f, preheader, header, loaded),
+                Some(_) => add_edge_argument(function, preheader, header, loaded),
                 None => now = Some(loaded),
             }
         }
         let mut last_store = None;
         for access in &accesses {
-            f.blocks[access.block].insts.retain(|&inst| inst != access.inst);
-            match (&f.insts[access.inst].data, now) {
-                (InstData::Store { args, .. }, _) => {
-                    now = Some(*instead.get(&args[0]).unwrap_or(&args[0]));
+            function.blocks[access.block].insts.retain(|&inst| inst != access.inst);
+            match (&function.insts[access.inst].data, now) {
+                (InstData::Store { arguments, .. }, _) => {
+                    now = Some(*instead.get(&arguments[0]).unwrap_or(&arguments[0]));
                     last_store = Some(access.inst);
                 }
-                (_, Some(now)) => _ = instead.insert(f.insts[access.inst].results[0], now),
+                (_, Some(now)) => _ = instead.insert(function.insts[access.inst].results[0], now),
                 (_, None) => {}
             }
         }
-        for block in f.layout.clone() {
-            for inst in f.blocks[block].insts.clone() {
-                f.insts[inst].data.map_args(|value| *instead.get(&value).unwrap_or(&value));
+        for block in function.layout.clone() {
+            for inst in function.blocks[block].insts.clone() {
+                function.insts[inst].data.map_args(|value| *instead.get(&value).unwrap_or(&value));
             }
-            f.blocks[block].term.map_args(|value| *instead.get(&value).unwrap_or(&value));
+            function.blocks[block].terminator.map_args(|value| *instead.get(&value).unwrap_or(&value));
         }
         let (Some(now), Some(store)) = (now, last_store) else { return };
         if carried.is_some() {
-            pass(f, latch, header, now);
+            add_edge_argument(function, latch, header, now);
         }
         for exit in exits {
-            let param = f.add_param(exit, first.ty);
-            for from in f.layout.clone() {
-                pass(f, from, exit, now);
+            let param = function.add_param(exit, first.ty);
+            for source in function.layout.clone() {
+                add_edge_argument(function, source, exit, now);
             }
-            let (data, loc) = (f.insts[store].data.clone(), f.insts[store].loc);
-            let InstData::Store { access, .. } = data else { return };
-            let data = InstData::Store { ptr: first.root, offset: first.offset, access, args: vec![param] };
-            let inst = f.make_inst(data, &[], loc);
-            f.blocks[exit].insts.insert(0, inst);
+            let (inst_data, location) = (function.insts[store].data.clone(), function.insts[store].location);
+            let InstData::Store { access, .. } = inst_data else { return };
+            let inst_data =
+                InstData::Store { pointer: first.root, offset: first.offset, access, arguments: vec![param] };
+            let inst = function.make_inst(inst_data, &[], location);
+            function.blocks[exit].insts.insert(0, inst);
         }
     }
 }
 
 /// Adds an argument to all edges from one block to another.
-fn pass(f: &mut Function, from: Block, to: Block, value: Value) {
-    for target in f.blocks[from].term.targets_mut() {
+fn add_edge_argument(function: &mut Function, source: Block, to: Block, value: Value) {
+    for target in function.blocks[source].terminator.targets_mut() {
         if target.block == to {
-            target.args.push(value);
+            target.arguments.push(value);
         }
     }
 }

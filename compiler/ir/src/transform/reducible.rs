@@ -24,32 +24,33 @@
 //! the new one, then. A definition inside lies behind the last entry on the way, as from there a use can be
 //! reached that came into the cycle just now.
 
-use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
+use crate::analysis::cfg::{Cfg, build_cfg};
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::find_loops;
 use crate::ir::{Block, BlockCall, Function, Terminator, Value};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
 
 /// Gives every cycle one entry; how many headers were added.
-pub fn make_reducible(f: &mut Function) -> usize {
-    let mut graph = cfg(f);
-    if loops(&graph, &dominators(&graph)).irreducible_edges().is_empty() {
+pub fn make_reducible(function: &mut Function) -> usize {
+    let mut graph = build_cfg(function);
+    if find_loops(&graph, &compute_dominators(&graph)).irreducible_edges().is_empty() {
         return 0;
     }
     let mut added = 0;
-    let mut parts: Vec<Vec<Block>> = vec![graph.rpo().to_vec()];
+    let mut parts: Vec<Vec<Block>> = vec![graph.reverse_post_order().to_vec()];
     while let Some(part) = parts.pop() {
-        for cycle in cycles(&graph, &part) {
-            let inside = set(&cycle);
-            let from_outside = |&&block: &&Block| graph.preds(block).iter().any(|&pred| !inside.contains(pred));
+        for cycle in find_cycles(&graph, &part) {
+            let inside = block_set(&cycle);
+            let from_outside =
+                |&&block: &&Block| graph.predecessors(block).iter().any(|&predecessor| !inside.contains(predecessor));
             let entries: Vec<Block> = cycle.iter().filter(from_outside).copied().collect();
             if let [header] = entries[..] {
                 parts.push(cycle.into_iter().filter(|&block| block != header).collect());
             } else {
                 // All edges to the entries go through a header outside of this list now.
-                add_header(f, &graph, &entries);
-                graph = cfg(f);
+                add_header(function, &graph, &entries);
+                graph = build_cfg(function);
                 added += 1;
                 parts.push(cycle);
             }
@@ -58,52 +59,57 @@ pub fn make_reducible(f: &mut Function) -> usize {
     added
 }
 
-fn set(blocks: &[Block]) -> EntitySet<Block> {
-    let mut set = EntitySet::new();
+fn block_set(blocks: &[Block]) -> EntitySet<Block> {
+    let mut block_set = EntitySet::new();
     blocks.iter().for_each(|&block| {
-        set.insert(block);
+        block_set.insert(block);
     });
-    set
+    block_set
 }
 
 /// The strongly connected components with a cycle of a part of the graph, in the order of its blocks.
-fn cycles(graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
-    let here = set(part);
+fn find_cycles(graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
+    let here = block_set(part);
     // Depth-first: blocks in the order in which the search leaves them.
     let mut left: Vec<Block> = Vec::new();
-    let mut seen: EntitySet<Block> = EntitySet::new();
+    let mut visited: EntitySet<Block> = EntitySet::new();
     for &root in part {
         let mut stack = Vec::new();
-        if seen.insert(root) {
+        if visited.insert(root) {
             stack.push((root, 0));
         }
         while let Some((block, next)) = stack.last_mut() {
-            let Some(&to) = graph.succs(*block).get(*next) else {
+            let Some(&target) = graph.successors(*block).get(*next) else {
                 left.push(*block);
                 stack.pop();
                 continue;
             };
             *next += 1;
-            if here.contains(to) && seen.insert(to) {
-                stack.push((to, 0));
+            if here.contains(target) && visited.insert(target) {
+                stack.push((target, 0));
             }
         }
     }
     // Backwards from the one left last: what reaches it is its component.
     let mut found = Vec::new();
-    let mut seen: EntitySet<Block> = EntitySet::new();
+    let mut visited: EntitySet<Block> = EntitySet::new();
     for root in left.into_iter().rev() {
-        if !seen.insert(root) {
+        if !visited.insert(root) {
             continue;
         }
         let mut component = vec![root];
         let mut next = 0;
         while let Some(&block) = component.get(next) {
             next += 1;
-            component
-                .extend(graph.preds(block).iter().copied().filter(|&pred| here.contains(pred) && seen.insert(pred)));
+            component.extend(
+                graph
+                    .predecessors(block)
+                    .iter()
+                    .copied()
+                    .filter(|&predecessor| here.contains(predecessor) && visited.insert(predecessor)),
+            );
         }
-        if component.len() > 1 || graph.succs(root).contains(&root) {
+        if component.len() > 1 || graph.successors(root).contains(&root) {
             component.sort_by_key(|&block| graph.rpo_number(block));
             found.push(component);
         }
@@ -122,17 +128,17 @@ struct HeaderParams {
 /// Adds the parameters to a header. Each of two entries has its own, which differ between lanes only as those of the entry do.
 /// Several entries share them, as each arrival is at one entry: there are no more than the entry with the most needs, and
 /// edges stay as short.
-fn add_header_params(f: &mut Function, header: Block, entries: &[Block]) -> HeaderParams {
+fn add_header_params(function: &mut Function, header: Block, entries: &[Block]) -> HeaderParams {
     let is_shared = entries.len() > 2;
     let mut params = HeaderParams { all: Vec::new(), of_entry: Vec::new() };
     for &entry in entries {
-        let types: Vec<Type> = f.blocks[entry].params.iter().map(|&param| f.ty(param)).collect();
+        let types: Vec<Type> = function.blocks[entry].params.iter().map(|&param| function.ty(param)).collect();
         let mut positions: Vec<usize> = Vec::new();
         for ty in types {
-            let is_free = |position: &usize| f.ty(params.all[*position]) == ty && !positions.contains(position);
+            let is_free = |position: &usize| function.ty(params.all[*position]) == ty && !positions.contains(position);
             let free = (0..params.all.len()).find(|position| is_shared && is_free(position));
             positions.push(free.unwrap_or_else(|| {
-                params.all.push(f.add_param(header, ty));
+                params.all.push(function.add_param(header, ty));
                 params.all.len() - 1
             }));
         }
@@ -142,41 +148,41 @@ fn add_header_params(f: &mut Function, header: Block, entries: &[Block]) -> Head
 }
 
 /// Leads all edges to several blocks through a new one, which is told where to go on.
-fn add_header(f: &mut Function, graph: &Cfg, entries: &[Block]) {
-    let header = f.add_block();
+fn add_header(function: &mut Function, graph: &Cfg, entries: &[Block]) {
+    let header = function.add_block();
     let ty = if entries.len() == 2 { Type::BOOL } else { Type::I32 };
-    let which = f.add_param(header, ty);
+    let which = function.add_param(header, ty);
     let number = |entry: usize| if entries.len() == 2 { 1 - entry as u128 } else { entry as u128 };
-    let params = add_header_params(f, header, entries);
-    let types: Vec<Type> = params.all.iter().map(|&param| f.ty(param)).collect();
-    let unused: Vec<Value> = types.into_iter().map(|ty| f.constant(ty, 0)).collect();
+    let params = add_header_params(function, header, entries);
+    let types: Vec<Type> = params.all.iter().map(|&param| function.ty(param)).collect();
+    let unused: Vec<Value> = types.into_iter().map(|ty| function.constant(ty, 0)).collect();
     let mut entry_of: SecondaryMap<Block, Option<usize>> = SecondaryMap::new();
-    entries.iter().enumerate().for_each(|(i, &entry)| entry_of[entry] = Some(i));
-    let mut sources: Vec<Block> = entries.iter().flat_map(|&entry| graph.preds(entry)).copied().collect();
+    entries.iter().enumerate().for_each(|(index, &entry)| entry_of[entry] = Some(index));
+    let mut sources: Vec<Block> = entries.iter().flat_map(|&entry| graph.predecessors(entry)).copied().collect();
     sources.sort_by_key(|&block| graph.rpo_number(block));
     sources.dedup();
     for source in sources {
-        let mut term = f.blocks[source].term.clone();
-        for to in term.targets_mut() {
-            let Some(entry) = entry_of[to.block] else { continue };
-            let mut args = unused.clone();
-            for (&position, &arg) in params.of_entry[entry].iter().zip(&to.args) {
-                args[position] = arg;
+        let mut terminator = function.blocks[source].terminator.clone();
+        for target in terminator.targets_mut() {
+            let Some(entry) = entry_of[target.block] else { continue };
+            let mut arguments = unused.clone();
+            for (&position, &argument) in params.of_entry[entry].iter().zip(&target.arguments) {
+                arguments[position] = argument;
             }
-            args.insert(0, f.constant(ty, number(entry)));
-            *to = BlockCall { block: header, args };
+            arguments.insert(0, function.constant(ty, number(entry)));
+            *target = BlockCall { block: header, arguments };
         }
-        f.blocks[source].term = term;
+        function.blocks[source].terminator = terminator;
     }
-    let call = |(i, &block): (usize, &Block)| {
-        let args = params.of_entry[i].iter().map(|&position| params.all[position]).collect();
-        BlockCall { block, args }
+    let call = |(index, &block): (usize, &Block)| {
+        let arguments = params.of_entry[index].iter().map(|&position| params.all[position]).collect();
+        BlockCall { block, arguments }
     };
     let to: Vec<BlockCall> = entries.iter().enumerate().map(call).collect();
-    f.blocks[header].term = match &to[..] {
-        [first, second] => Terminator::Branch { cond: which, then_to: first.clone(), else_to: second.clone() },
+    function.blocks[header].terminator = match &to[..] {
+        [first, second] => Terminator::Branch { condition: which, then_to: first.clone(), else_to: second.clone() },
         [cases @ .., last] => {
-            let cases = cases.iter().enumerate().map(|(i, to)| (number(i), to.clone())).collect();
+            let cases = cases.iter().enumerate().map(|(index, target)| (number(index), target.clone())).collect();
             Terminator::Switch { value: which, cases, default: last.clone() }
         }
         [] => unreachable!("a cycle that is reached has an entry"),

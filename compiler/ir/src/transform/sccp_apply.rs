@@ -11,30 +11,34 @@ use crate::ir::{Function, InstNode, Terminator, Value, ValueDef};
 use cranelift_entity::EntitySet;
 
 /// Puts constants in their places, and takes out what is not reached with them.
-pub fn sccp_apply(f: &mut Function, found: &Constants) {
-    f.layout.retain(|&block| found.reached.contains(block));
-    let known: Vec<(Value, u128)> = f.values.iter().filter_map(|(value, data)| known(found, value, data.def)).collect();
+pub fn sccp_apply(function: &mut Function, constants: &Constants) {
+    function.layout.retain(|&block| constants.reached.contains(block));
+    let known: Vec<(Value, u128)> = function
+        .values
+        .iter()
+        .filter_map(|(value, value_data)| known_bits(constants, value, value_data.definition))
+        .collect();
     let mut places = Replacements::default();
     let mut gone: EntitySet<Value> = EntitySet::new();
     for (value, bits) in known {
-        let constant = f.constant(f.ty(value), bits);
-        places.replace(value, constant);
+        let constant = function.constant(function.ty(value), bits);
+        places.record_replacement(value, constant);
         gone.insert(value);
     }
-    for block in f.layout.clone() {
+    for block in function.layout.clone() {
         let is_constant = |inst: &InstNode| inst.results.iter().any(|&result| gone.contains(result));
-        f.blocks[block].insts.retain(|&inst| !is_constant(&f.insts[inst]));
-        if let Some(only) = found.only_target(f, block) {
-            f.blocks[block].term = Terminator::Jump(only.clone());
+        function.blocks[block].insts.retain(|&inst| !is_constant(&function.insts[inst]));
+        if let Some(only) = constants.only_target(function, block) {
+            function.blocks[block].terminator = Terminator::Jump(only.clone());
         }
     }
-    places.apply(f);
+    places.apply_to(function);
 }
 
 /// The bits of a value that is to be put in its place.
-fn known(found: &Constants, value: Value, def: ValueDef) -> Option<(Value, u128)> {
-    match def {
-        ValueDef::Result(..) | ValueDef::Param(..) => Some((value, found.values[value].bits()?)),
+fn known_bits(constants: &Constants, value: Value, definition: ValueDef) -> Option<(Value, u128)> {
+    match definition {
+        ValueDef::Result(..) | ValueDef::Param(..) => Some((value, constants.values[value].bits()?)),
         ValueDef::Const(_) => None,
     }
 }

@@ -7,42 +7,42 @@
 //! Phases: in reverse post-order, each operation with the operands that are simple by then; operands that come around loops.
 //! Source: see [`crate::simplify`].
 
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::ir::replacements::Replacements;
 use crate::ir::{Block, Function, Inst};
 use crate::simplify::{Operands, Simpler, simplify_operation};
 
 /// Simplifies all operations of a function.
-pub fn simplify(f: &mut Function) {
-    let blocks = cfg(f).rpo().to_vec();
-    simplify_blocks(f, &blocks);
+pub fn simplify_function(function: &mut Function) {
+    let blocks = build_cfg(function).reverse_post_order().to_vec();
+    simplify_blocks(function, &blocks);
 }
 
 /// Simplifies the operations of some blocks, which no others use; the blocks come in an order in which those that dominate
 /// others come before them.
-pub fn simplify_blocks(f: &mut Function, blocks: &[Block]) {
+pub fn simplify_blocks(function: &mut Function, blocks: &[Block]) {
     let mut simpler = Replacements::default();
     for &block in blocks {
-        for inst in std::mem::take(&mut f.blocks[block].insts) {
-            f.insts[inst].data.map_args(|value| simpler.of(value));
-            if !replace(f, inst, &mut simpler) {
-                f.blocks[block].insts.push(inst);
+        for inst in std::mem::take(&mut function.blocks[block].insts) {
+            function.insts[inst].data.map_args(|value| simpler.value_for(value));
+            if !simplify_inst(function, inst, &mut simpler) {
+                function.blocks[block].insts.push(inst);
             }
         }
     }
-    blocks.iter().for_each(|&block| simpler.apply_in(f, block));
+    blocks.iter().for_each(|&block| simpler.apply_in(function, block));
 }
 
 /// Simplifies an instruction; whether a value stands for its result from now on.
-fn replace(f: &mut Function, inst: Inst, simpler: &mut Replacements) -> bool {
-    let [result] = f.insts[inst].results[..] else { return false };
-    let (data, ty) = (f.insts[inst].data.clone(), f.ty(result));
-    match simplify_operation(f, &data, ty, Operands::Any) {
+fn simplify_inst(function: &mut Function, inst: Inst, simpler: &mut Replacements) -> bool {
+    let [result] = function.insts[inst].results[..] else { return false };
+    let (inst_data, ty) = (function.insts[inst].data.clone(), function.ty(result));
+    match simplify_operation(function, &inst_data, ty, Operands::Any) {
         Some(Simpler::Value(value)) => {
-            simpler.replace(result, value);
+            simpler.record_replacement(result, value);
             return true;
         }
-        Some(Simpler::Operation(data)) => f.insts[inst].data = data,
+        Some(Simpler::Operation(inst_data)) => function.insts[inst].data = inst_data,
         None => {}
     }
     false

@@ -20,12 +20,12 @@
 //!                            b2: br d, t(x…), e(y…)
 //! ```
 
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::{Loops, loops};
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::{Loops, find_loops};
 use crate::analysis::shape::Shape;
 use crate::ir::*;
-use crate::transform::normalize::normalize;
+use crate::transform::normalize::normalize_function;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
 
@@ -49,60 +49,61 @@ struct Condition {
 }
 
 /// Whether a branch asks a condition of several operands.
-pub fn has_joined_condition(f: &Function) -> bool {
-    let is_joined = |&block: &Block| match f.blocks[block].term {
-        Terminator::Branch { cond, .. } => find_connective(f, cond).is_some(),
+pub fn has_joined_condition(function: &Function) -> bool {
+    let is_joined = |&block: &Block| match function.blocks[block].terminator {
+        Terminator::Branch { condition, .. } => find_connective(function, condition).is_some(),
         _ => false,
     };
-    f.layout.iter().any(is_joined)
+    function.layout.iter().any(is_joined)
 }
 
 /// Gives uniform operands of divergent conditions branches of their own, also those that skip nothing if `always`.
 pub fn split_conditions(
-    f: &mut Function,
+    function: &mut Function,
     shapes: &SecondaryMap<Value, Shape>,
     divergent_branches: &EntitySet<Block>,
     always: bool,
 ) {
-    let graph = cfg(f);
-    let forest = loops(&graph, &dominators(&graph));
+    let graph = build_cfg(function);
+    let forest = find_loops(&graph, &compute_dominators(&graph));
     let mut found = Vec::new();
-    for &block in graph.rpo().iter().filter(|&&block| divergent_branches.contains(block)) {
-        if !leaves_loop(f, &forest, block)
-            && (always || skips_something(f, block))
-            && let Some(condition) = find_condition(f, shapes, block)
+    for &block in graph.reverse_post_order().iter().filter(|&&block| divergent_branches.contains(block)) {
+        if !leaves_loop(function, &forest, block)
+            && (always || skips_something(function, block))
+            && let Some(condition) = find_condition(function, shapes, block)
         {
             found.push((block, condition));
         }
     }
     for (block, condition) in &found {
-        split(f, *block, condition);
+        split_branch(function, *block, condition);
     }
     if !found.is_empty() {
-        normalize(f);
+        normalize_function(function);
     }
 }
 
 /// Whether a way out of a block leaves the block's loop or goes round it again: who is still in a loop is asked of all
 /// its exits together.
-fn leaves_loop(f: &Function, forest: &Loops, block: Block) -> bool {
-    let own = forest.innermost(block);
-    let mut targets = f.blocks[block].term.targets().into_iter();
-    targets.any(|to| forest.innermost(to.block) != own || forest.with_header(to.block).is_some())
+fn leaves_loop(function: &Function, forest: &Loops, block: Block) -> bool {
+    let own = forest.innermost_loop(block);
+    let mut targets = function.blocks[block].terminator.targets().into_iter();
+    targets.any(|target| forest.innermost_loop(target.block) != own || forest.with_header(target.block).is_some())
 }
 
 /// Whether one way of a block's branch has an instruction or a choice of its own before the ways meet.
-fn skips_something(f: &Function, block: Block) -> bool {
-    let mut targets = f.blocks[block].term.targets().into_iter().map(|to| &f.blocks[to.block]);
-    targets.any(|data| !data.insts.is_empty() || !matches!(data.term, Terminator::Jump(_)))
+fn skips_something(function: &Function, block: Block) -> bool {
+    let mut targets =
+        function.blocks[block].terminator.targets().into_iter().map(|target| &function.blocks[target.block]);
+    targets.any(|block_data| !block_data.insts.is_empty() || !matches!(block_data.terminator, Terminator::Jump(_)))
 }
 
 /// The condition of a block's branch, if some of its operands are uniform and some are not.
-fn find_condition(f: &Function, shapes: &SecondaryMap<Value, Shape>, block: Block) -> Option<Condition> {
-    let Terminator::Branch { cond, .. } = f.blocks[block].term else { return None };
-    let connective = find_connective(f, cond)?;
+fn find_condition(function: &Function, shapes: &SecondaryMap<Value, Shape>, block: Block) -> Option<Condition> {
+    let Terminator::Branch { condition, .. } = function.blocks[block].terminator else { return None };
+    let connective = find_connective(function, condition)?;
     let mut operands = Vec::new();
-    collect_operands(f, cond, connective, &mut operands);
+    collect_operands(function, condition, connective, &mut operands);
     if operands.len() > MOST_OPERANDS {
         return None;
     }
@@ -110,69 +111,76 @@ fn find_condition(f: &Function, shapes: &SecondaryMap<Value, Shape>, block: Bloc
     (!uniform.is_empty() && !divergent.is_empty()).then_some(Condition { connective, uniform, divergent })
 }
 
-fn find_connective(f: &Function, value: Value) -> Option<Connective> {
-    [Connective::And, Connective::Or].into_iter().find(|&connective| split_operand(f, value, connective).is_some())
+fn find_connective(function: &Function, value: Value) -> Option<Connective> {
+    [Connective::And, Connective::Or]
+        .into_iter()
+        .find(|&connective| split_operand(function, value, connective).is_some())
 }
 
 /// The operands of a value that joins two of them so, in the order of evaluation.
-fn split_operand(f: &Function, value: Value, connective: Connective) -> Option<[Value; 2]> {
-    let ValueDef::Result(inst, _) = f.values[value].def else { return None };
-    let is_constant = |value: Value, bits: u128| f.values[value].def == ValueDef::Const(bits);
-    match (&f.insts[inst].data, connective) {
-        (&InstData::Binary { op: BinaryOp::And, args, .. }, Connective::And)
-        | (&InstData::Binary { op: BinaryOp::Or, args, .. }, Connective::Or) => Some(args),
-        (&InstData::Ternary { op: TernaryOp::Select, args: [a, b, c], .. }, Connective::And) if is_constant(c, 0) => {
-            Some([a, b])
+fn split_operand(function: &Function, value: Value, connective: Connective) -> Option<[Value; 2]> {
+    let ValueDef::Result(inst, _) = function.values[value].definition else { return None };
+    let is_constant = |value: Value, bits: u128| function.values[value].definition == ValueDef::Const(bits);
+    match (&function.insts[inst].data, connective) {
+        (&InstData::Binary { opcode: BinaryOp::And, arguments, .. }, Connective::And)
+        | (&InstData::Binary { opcode: BinaryOp::Or, arguments, .. }, Connective::Or) => Some(arguments),
+        (&InstData::Ternary { opcode: TernaryOp::Select, arguments: [left, right, c], .. }, Connective::And)
+            if is_constant(c, 0) =>
+        {
+            Some([left, right])
         }
-        (&InstData::Ternary { op: TernaryOp::Select, args: [a, b, c], .. }, Connective::Or) if is_constant(b, 1) => {
-            Some([a, c])
+        (&InstData::Ternary { opcode: TernaryOp::Select, arguments: [left, right, c], .. }, Connective::Or)
+            if is_constant(right, 1) =>
+        {
+            Some([left, c])
         }
         _ => None,
     }
 }
 
-fn collect_operands(f: &Function, value: Value, connective: Connective, operands: &mut Vec<Value>) {
-    match split_operand(f, value, connective) {
+fn collect_operands(function: &Function, value: Value, connective: Connective, operands: &mut Vec<Value>) {
+    match split_operand(function, value, connective) {
         Some(parts) if operands.len() <= MOST_OPERANDS => {
-            parts.into_iter().for_each(|part| collect_operands(f, part, connective, operands));
+            parts.into_iter().for_each(|part| collect_operands(function, part, connective, operands));
         }
         _ => operands.push(value),
     }
 }
 
 /// Puts a branch on the uniform operands in front of a block's branch, which asks the others from then on.
-fn split(f: &mut Function, block: Block, condition: &Condition) {
-    let rest = f.add_block();
-    f.end_locs[rest] = f.end_locs[block];
-    let Terminator::Branch { then_to, else_to, .. } = f.blocks[block].term.clone() else { return };
-    let divergent = join_operands(f, rest, condition.connective, &condition.divergent);
-    f.blocks[rest].term = Terminator::Branch { cond: divergent, then_to: then_to.clone(), else_to: else_to.clone() };
+fn split_branch(function: &mut Function, block: Block, condition: &Condition) {
+    let rest = function.add_block();
+    function.end_locs[rest] = function.end_locs[block];
+    let Terminator::Branch { then_to, else_to, .. } = function.blocks[block].terminator.clone() else { return };
+    let divergent = join_operands(function, rest, condition.connective, &condition.divergent);
+    function.blocks[rest].terminator =
+        Terminator::Branch { condition: divergent, then_to: then_to.clone(), else_to: else_to.clone() };
 
-    let uniform = join_operands(f, block, condition.connective, &condition.uniform);
+    let uniform = join_operands(function, block, condition.connective, &condition.uniform);
     // An operand may be poison where one that came before it has decided; a branch on it would be undefined.
-    let freeze = InstData::Unary { op: UnaryOp::Freeze, fmf: FastMath::default(), arg: uniform };
-    let frozen = f.append(block, freeze, &[Type::BOOL], f.end_locs[block]);
-    let cond = f.result(frozen);
-    let to_rest = BlockCall { block: rest, args: Vec::new() };
-    f.blocks[block].term = match condition.connective {
-        Connective::And => Terminator::Branch { cond, then_to: to_rest, else_to },
-        Connective::Or => Terminator::Branch { cond, then_to, else_to: to_rest },
+    let freeze = InstData::Unary { opcode: UnaryOp::Freeze, fast_math: FastMath::default(), argument: uniform };
+    let frozen = function.append_inst(block, freeze, &[Type::BOOL], function.end_locs[block]);
+    let cond = function.single_result(frozen);
+    let to_rest = BlockCall { block: rest, arguments: Vec::new() };
+    function.blocks[block].terminator = match condition.connective {
+        Connective::And => Terminator::Branch { condition: cond, then_to: to_rest, else_to },
+        Connective::Or => Terminator::Branch { condition: cond, then_to, else_to: to_rest },
     };
 }
 
 /// The operands joined at a block's end, by choices, so that one that decides hides poison in those after it.
-fn join_operands(f: &mut Function, block: Block, connective: Connective, operands: &[Value]) -> Value {
-    let constant = f.constant(Type::BOOL, (connective == Connective::Or).into());
-    let loc = f.end_locs[block];
+fn join_operands(function: &mut Function, block: Block, connective: Connective, operands: &[Value]) -> Value {
+    let constant = function.constant(Type::BOOL, (connective == Connective::Or).into());
+    let location = function.end_locs[block];
     let mut joined = operands[0];
     for &operand in &operands[1..] {
-        let args = match connective {
+        let arguments = match connective {
             Connective::And => [joined, operand, constant],
             Connective::Or => [joined, constant, operand],
         };
-        let select = InstData::Ternary { op: TernaryOp::Select, fmf: FastMath::default(), args };
-        let inst = f.append(block, select, &[Type::BOOL], loc);
-        joined = f.result(inst);
+        let select = InstData::Ternary { opcode: TernaryOp::Select, fast_math: FastMath::default(), arguments };
+        let inst = function.append_inst(block, select, &[Type::BOOL], location);
+        joined = function.single_result(inst);
     }
     joined
 }

@@ -12,18 +12,20 @@ use crate::ir::{Block, Function, Terminator};
 use cranelift_entity::EntitySet;
 
 /// Adds the branches that are not worth keeping to those that are folded.
-pub fn trivial_branches(f: &Function, flow: &ControlFlow, divergent: &mut EntitySet<Block>) {
-    let lanes = flow.graph(divergent).lanes();
-    let (edges, forest) = (&flow.cfg, &flow.loops);
+pub fn trivial_branches(function: &Function, control_flow: &ControlFlow, divergent: &mut EntitySet<Block>) {
+    let lanes = control_flow.with_divergent(divergent).lanes_of_blocks();
+    let (edges, forest) = (&control_flow.cfg, &control_flow.loops);
     let end = |block: Block| -> Block {
-        let data = &f.blocks[block];
-        match &data.term {
-            Terminator::Jump(to) if data.insts.is_empty() && edges.preds(block).len() == 1 => to.block,
+        let block_data = &function.blocks[block];
+        match &block_data.terminator {
+            Terminator::Jump(target) if block_data.insts.is_empty() && edges.predecessors(block).len() == 1 => {
+                target.block
+            }
             _ => block,
         }
     };
-    for &block in edges.rpo() {
-        let Terminator::Branch { then_to, else_to, .. } = &f.blocks[block].term else { continue };
+    for &block in edges.reverse_post_order() {
+        let Terminator::Branch { then_to, else_to, .. } = &function.blocks[block].terminator else { continue };
         let meet = end(then_to.block) == end(else_to.block);
         if meet && lanes[block] != Lanes::All && forest.with_header(end(then_to.block)).is_none() {
             divergent.insert(block);

@@ -25,13 +25,13 @@ use crate::analysis::cfg::Cfg;
 use crate::analysis::cost::{self, Lanes};
 use crate::analysis::divergence::Divergence;
 use crate::analysis::dominators::Dominators;
-use crate::analysis::lines::Line;
 use crate::analysis::loops::{Loop, Loops};
-use crate::analysis::masking;
+use crate::analysis::mask_cost;
+use crate::analysis::no_wrap_stride::NoWrapStride;
 use crate::ir::*;
 use crate::target::Registers;
-use crate::transform::copy::{Copies, copy};
-use crate::transform::normalize::normalize;
+use crate::transform::copy::{Copies, copy_blocks};
+use crate::transform::normalize::normalize_function;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
 use std::fmt;
@@ -65,13 +65,13 @@ pub enum Refusal {
 }
 
 impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::SomeLanes => f.write_str("not all lanes enter it together"),
-            Refusal::Exit(_) => f.write_str("lanes leave it from code that some of them run"),
-            Refusal::Switch(_) => f.write_str("lanes leave it at a switch"),
-            Refusal::Size(insts) => write!(f, "it would take {insts} instructions"),
-            Refusal::Cost(saved, of) => write!(f, "it would save {saved} of {of}"),
+            Refusal::SomeLanes => formatter.write_str("not all lanes enter it together"),
+            Refusal::Exit(_) => formatter.write_str("lanes leave it from code that some of them run"),
+            Refusal::Switch(_) => formatter.write_str("lanes leave it at a switch"),
+            Refusal::Size(insts) => write!(formatter, "it would take {insts} instructions"),
+            Refusal::Cost(saved, of) => write!(formatter, "it would save {saved} of {of}"),
         }
     }
 }
@@ -79,16 +79,16 @@ impl fmt::Display for Refusal {
 /// What is known of the function as it is.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
-    /// Its edges.
+    /// The edges between its blocks.
     pub cfg: &'a Cfg,
-    /// Its dominators.
-    pub tree: &'a Dominators,
-    /// Its loops.
+    /// The dominators of its blocks.
+    pub dominators: &'a Dominators,
+    /// The loops that its blocks form.
     pub forest: &'a Loops,
     /// What differs between lanes.
     pub found: &'a Divergence,
     /// The lines on which values lie unless an index wraps.
-    pub lines: &'a SecondaryMap<Value, Option<Line>>,
+    pub lines: &'a SecondaryMap<Value, Option<NoWrapStride>>,
     /// What gangs are made of.
     pub registers: Registers,
 }
@@ -118,73 +118,76 @@ enum Over {
 }
 
 impl<'a> Known<'a> {
-    fn lanes(self) -> Lanes<'a> {
+    fn lane_facts(self) -> Lanes<'a> {
         Lanes { shapes: &self.found.shapes, lines: self.lines, rows: None, rewritten: None }
     }
 
     /// Whether all lanes that entered the function enter a loop, and together.
-    pub fn is_entered_by_all(self, l: Loop) -> bool {
-        let outside = |pred: &&Block| !self.forest.contains(l, **pred);
-        let mut preds = self.cfg.preds(self.forest.get(l).header).iter().filter(outside);
-        preds.all(|&pred| !self.found.divergent_blocks.contains(pred))
+    pub fn is_entered_by_all(self, loop_id: Loop) -> bool {
+        let outside = |predecessor: &&Block| !self.forest.contains(loop_id, **predecessor);
+        let mut predecessors = self.cfg.predecessors(self.forest.get(loop_id).header).iter().filter(outside);
+        predecessors.all(|&predecessor| !self.found.divergent_blocks.contains(predecessor))
     }
 
     /// What blocks cost a gang for each time that one of them, `once`, is run, if they need no masks.
-    pub fn cost_of(self, f: &Function, once: Block, blocks: &[Block]) -> u64 {
+    pub fn cost_of(self, function: &Function, once: Block, blocks: &[Block]) -> u64 {
         self.sum_of(once, blocks, |block| {
-            let insts = f.blocks[block].insts.iter();
-            insts.map(|&inst| cost::gang(f, inst, self.lanes(), self.registers)).sum()
+            let insts = function.blocks[block].insts.iter();
+            insts.map(|&inst| cost::gang_cost(function, inst, self.lane_facts(), self.registers)).sum()
         })
     }
 
     /// What masks cost in blocks for each time that one of them, `once`, is run.
-    pub fn masks_of(self, f: &Function, once: Block, blocks: &[Block]) -> u64 {
+    pub fn masks_of(self, function: &Function, once: Block, blocks: &[Block]) -> u64 {
         self.sum_of(once, blocks, |block| {
-            let insts = f.blocks[block].insts.iter();
-            insts.map(|&inst| masking::extra(f, inst, self.lanes(), self.registers)).sum()
+            let insts = function.blocks[block].insts.iter();
+            insts.map(|&inst| mask_cost::masking_cost(function, inst, self.lane_facts(), self.registers)).sum()
         })
     }
 
     /// The sum over blocks for each time that one of them, `once`, is run.
     pub fn sum_of(self, once: Block, blocks: &[Block], of: impl Fn(Block) -> u64) -> u64 {
-        let often = |block: Block| cost::frequency(self.forest, block) / cost::frequency(self.forest, once).max(1);
+        let often = |block: Block| {
+            cost::estimate_frequency(self.forest, block) / cost::estimate_frequency(self.forest, once).max(1)
+        };
         blocks.iter().map(|&block| of(block).saturating_mul(often(block))).fold(0, u64::saturating_add)
     }
 }
 
 /// Finds out how a divergent loop gets a version, if all lanes enter it together.
-pub fn plan(f: &Function, known: Known<'_>, l: Loop) -> Result<Plan, Refusal> {
-    let Known { cfg, tree, forest, found, .. } = known;
-    let data = forest.get(l);
-    let header = data.header;
-    let inside = |block: Block| forest.contains(l, block);
-    let preheader = cfg.preds(header).iter().copied().find(|&pred| !inside(pred)).ok_or(Refusal::SomeLanes)?;
-    let size = |blocks: &[Block]| blocks.iter().map(|&block| f.blocks[block].insts.len() + 1).sum::<usize>();
-    let mut copied = size(&data.blocks);
+pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Result<Plan, Refusal> {
+    let Known { cfg, dominators, forest, found, .. } = known;
+    let loop_data = forest.get(loop_id);
+    let header = loop_data.header;
+    let inside = |block: Block| forest.contains(loop_id, block);
+    let preheader =
+        cfg.predecessors(header).iter().copied().find(|&predecessor| !inside(predecessor)).ok_or(Refusal::SomeLanes)?;
+    let size = |blocks: &[Block]| blocks.iter().map(|&block| function.blocks[block].insts.len() + 1).sum::<usize>();
+    let mut copied = size(&loop_data.blocks);
     let mut exits: Vec<Exit> = Vec::new();
-    for &(from, _) in &data.exits {
-        if !found.divergent_branches.contains(from) || exits.iter().any(|exit| exit.from == from) {
+    for &(source, _) in &loop_data.exits {
+        if !found.divergent_branches.contains(source) || exits.iter().any(|exit| exit.from == source) {
             continue;
         }
-        if !matches!(f.blocks[from].term, Terminator::Branch { .. }) {
-            return Err(Refusal::Switch(from));
+        if !matches!(function.blocks[source].terminator, Terminator::Branch { .. }) {
+            return Err(Refusal::Switch(source));
         }
         // Whoever begins an iteration and has not left comes here.
-        let all = data.latches.iter().all(|&latch| tree.dominates(from, latch));
-        if !all || forest.innermost(from) != Some(l) {
-            return Err(Refusal::Exit(from));
+        let all = loop_data.latches.iter().all(|&latch| dominators.dominates(source, latch));
+        if !all || forest.innermost_loop(source) != Some(loop_id) {
+            return Err(Refusal::Exit(source));
         }
-        let rest = behind(cfg, forest, l, from);
-        let before: Vec<Block> = data.blocks.iter().copied().filter(|block| !rest.contains(*block)).collect();
-        let rest: Vec<Block> = data.blocks.iter().copied().filter(|&block| rest.contains(block)).collect();
-        let insts = before.iter().flat_map(|&block| &f.blocks[block].insts);
-        let again = insts.into_iter().all(|&inst| !f.insts[inst].data.has_effect());
-        let cheap = 4 * known.cost_of(f, header, &before) <= known.cost_of(f, header, &data.blocks);
+        let rest = blocks_after(cfg, forest, loop_id, source);
+        let before: Vec<Block> = loop_data.blocks.iter().copied().filter(|block| !rest.contains(*block)).collect();
+        let rest: Vec<Block> = loop_data.blocks.iter().copied().filter(|&block| rest.contains(block)).collect();
+        let insts = before.iter().flat_map(|&block| &function.blocks[block].insts);
+        let again = insts.into_iter().all(|&inst| !function.insts[inst].data.has_effect());
+        let cheap = 4 * known.cost_of(function, header, &before) <= known.cost_of(function, header, &loop_data.blocks);
         let over = if again && cheap && size(&rest) > SHORT { Over::Again } else { Over::Rest(rest) };
         if let Over::Rest(rest) = &over {
             copied += size(rest);
         }
-        exits.push(Exit { from, over });
+        exits.push(Exit { from: source, over });
     }
     if copied > MOST {
         return Err(Refusal::Size(copied));
@@ -193,18 +196,24 @@ pub fn plan(f: &Function, known: Known<'_>, l: Loop) -> Result<Plan, Refusal> {
     if exits.is_empty() {
         return Err(Refusal::Exit(header));
     }
-    Ok(Plan { header, preheader, blocks: data.blocks.clone(), exits, gain: gain(f, known, l) })
+    Ok(Plan {
+        header,
+        preheader,
+        blocks: loop_data.blocks.clone(),
+        exits,
+        gain: mask_and_wait_cost(function, known, loop_id),
+    })
 }
 
 /// The blocks of an iteration that come behind a block.
-fn behind(cfg: &Cfg, forest: &Loops, l: Loop, from: Block) -> EntitySet<Block> {
-    let header = forest.get(l).header;
+fn blocks_after(graph: &Cfg, forest: &Loops, loop_id: Loop, source: Block) -> EntitySet<Block> {
+    let header = forest.get(loop_id).header;
     let mut found = EntitySet::new();
-    let mut stack = vec![from];
-    while let Some(block) = stack.pop() {
-        for &to in cfg.succs(block) {
-            if to != header && forest.contains(l, to) && found.insert(to) {
-                stack.push(to);
+    let mut worklist = vec![source];
+    while let Some(block) = worklist.pop() {
+        for &target in graph.successors(block) {
+            if target != header && forest.contains(loop_id, target) && found.insert(target) {
+                worklist.push(target);
             }
         }
     }
@@ -212,88 +221,97 @@ fn behind(cfg: &Cfg, forest: &Loops, l: Loop, from: Block) -> EntitySet<Block> {
 }
 
 /// What an iteration of a loop costs more for masks and waiting lanes, and what it costs with that.
-fn gain(f: &Function, known: Known<'_>, l: Loop) -> (u64, u64) {
+fn mask_and_wait_cost(function: &Function, known: Known<'_>, loop_id: Loop) -> (u64, u64) {
     let Known { forest, found, registers, .. } = known;
-    let data = forest.get(l);
+    let loop_data = forest.get(loop_id);
     // The mask of those in the loop.
-    let mut saved = 2 * registers.of(Type::BOOL);
+    let mut saved = 2 * registers.registers_for(Type::BOOL);
     let mut seen: Vec<Block> = Vec::new();
-    for &(from, exit) in &data.exits {
-        if found.divergent_branches.contains(from) {
+    for &(source, exit) in &loop_data.exits {
+        if found.divergent_branches.contains(source) {
             saved += EXIT;
         }
         if !seen.contains(&exit) {
             seen.push(exit);
-            saved += f.blocks[exit].params.iter().map(|&param| 2 * registers.of(f.ty(param))).sum::<u64>();
+            saved += function.blocks[exit]
+                .params
+                .iter()
+                .map(|&param| 2 * registers.registers_for(function.ty(param)))
+                .sum::<u64>();
         }
     }
-    saved = saved.saturating_add(known.masks_of(f, data.header, &data.blocks));
-    (saved, saved.saturating_add(known.cost_of(f, data.header, &data.blocks)))
+    saved = saved.saturating_add(known.masks_of(function, loop_data.header, &loop_data.blocks));
+    (saved, saved.saturating_add(known.cost_of(function, loop_data.header, &loop_data.blocks)))
 }
 
 impl fmt::Display for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for Exit { from, over } in &self.exits {
             match over {
-                Over::Again => write!(f, "{from} again, ")?,
+                Over::Again => write!(formatter, "{from} again, ")?,
                 Over::Rest(rest) => {
-                    write!(f, "{from} rest")?;
-                    rest.iter().try_for_each(|block| write!(f, " {block}"))?;
-                    f.write_str(", ")?;
+                    write!(formatter, "{from} rest")?;
+                    rest.iter().try_for_each(|block| write!(formatter, " {block}"))?;
+                    formatter.write_str(", ")?;
                 }
             }
         }
         let (saved, cost) = self.gain;
-        write!(f, "saves {saved} of {cost}")
+        write!(formatter, "saves {saved} of {cost}")
     }
 }
 
 impl Plan {
     /// What a version saves of an iteration.
-    pub fn saves(&self) -> u64 {
+    pub fn saved_per_iteration(&self) -> u64 {
         self.gain.0
     }
 
     /// Whether the version is expected to pay.
-    pub fn pays(&self) -> Result<(), Refusal> {
+    pub fn check_profitable(&self) -> Result<(), Refusal> {
         let (saved, cost) = self.gain;
         if saved.saturating_mul(100) >= cost.saturating_mul(LEAST) { Ok(()) } else { Err(Refusal::Cost(saved, cost)) }
     }
 
     /// Makes the version; the answer is its header, and the blocks where lanes go over.
-    pub fn apply(&self, f: &mut Function) -> (Block, Vec<Block>) {
-        let copies = copy(f, &self.blocks, &Copies::default());
-        let mut term = f.blocks[self.preheader].term.clone();
-        for to in term.targets_mut() {
-            to.block = copies.block(to.block);
+    pub fn make_version(&self, function: &mut Function) -> (Block, Vec<Block>) {
+        let copies = copy_blocks(function, &self.blocks, &Copies::default());
+        let mut terminator = function.blocks[self.preheader].terminator.clone();
+        for target in terminator.targets_mut() {
+            target.block = copies.block_copy(target.block);
         }
-        f.blocks[self.preheader].term = term;
+        function.blocks[self.preheader].terminator = terminator;
         let exits = self.exits.iter();
-        let over = exits.map(|Exit { from, over }| self.go_over(f, &copies, *from, over)).collect();
-        normalize(f);
-        (copies.block(self.header), over)
+        let over = exits.map(|Exit { from, over }| self.go_over(function, &copies, *from, over)).collect();
+        normalize_function(function);
+        (copies.block_copy(self.header), over)
     }
 
     /// Leads lanes from the version's copy of an exit into the loop.
-    fn go_over(&self, f: &mut Function, copies: &Copies, from: Block, over: &Over) -> Block {
-        let here = copies.block(from);
-        let to = f.add_block();
-        let Terminator::Branch { cond, then_to, else_to } = f.blocks[here].term.clone() else { return to };
-        let leaves_if_true = !self.blocks.iter().any(|&block| copies.block(block) == then_to.block);
-        f.blocks[to].term = match over {
-            Over::Again => {
-                let args = f.blocks[copies.block(self.header)].params.clone();
-                Terminator::Jump(BlockCall { block: self.header, args })
-            }
-            Over::Rest(rest) => copy(f, rest, copies).term(&f.blocks[from].term),
+    fn go_over(&self, function: &mut Function, copies: &Copies, source: Block, over: &Over) -> Block {
+        let current_block = copies.block_copy(source);
+        let target = function.add_block();
+        let Terminator::Branch { condition, then_to, else_to } = function.blocks[current_block].terminator.clone()
+        else {
+            return target;
         };
-        f.end_locs[to] = f.end_locs[from];
-        let yes = f.constant(Type::BOOL, 1);
-        let mut b = Builder::at(f, here);
-        let leaves = if leaves_if_true { cond } else { b.binary(BinaryOp::Xor, cond, yes) };
-        let any = b.any(leaves);
+        let leaves_if_true = !self.blocks.iter().any(|&block| copies.block_copy(block) == then_to.block);
+        function.blocks[target].terminator = match over {
+            Over::Again => {
+                let arguments = function.blocks[copies.block_copy(self.header)].params.clone();
+                Terminator::Jump(BlockCall { block: self.header, arguments })
+            }
+            Over::Rest(rest) => {
+                copy_blocks(function, rest, copies).terminator_copy(&function.blocks[source].terminator)
+            }
+        };
+        function.end_locs[target] = function.end_locs[source];
+        let if_true = function.constant(Type::BOOL, 1);
+        let mut builder = Builder::at_end_of(function, current_block);
+        let leaves = if leaves_if_true { condition } else { builder.binary(BinaryOp::Xor, condition, if_true) };
+        let any_lane = builder.any(leaves);
         let stays = if leaves_if_true { else_to } else { then_to };
-        b.branch(any, (to, &[]), (stays.block, &stays.args));
-        to
+        builder.branch(any_lane, (target, &[]), (stays.block, &stays.arguments));
+        target
     }
 }

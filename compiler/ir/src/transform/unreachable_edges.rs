@@ -16,58 +16,66 @@
 //! b9: unreachable
 //! ```
 
-use crate::analysis::cfg::cfg;
+use crate::analysis::cfg::build_cfg;
 use crate::ir::{Block, BlockCall, Function, Terminator};
 use cranelift_entity::EntitySet;
 
 /// Takes the edges to unreachable code out of a function.
-pub fn remove_unreachable_edges(f: &mut Function) {
-    let unreachable = find_unreachable_blocks(f);
+pub fn remove_unreachable_edges(function: &mut Function) {
+    let unreachable = find_unreachable_blocks(function);
     if unreachable.is_empty() {
         return;
     }
-    let is_reached = |to: &BlockCall| !unreachable.contains(to.block);
-    for block in f.layout.clone() {
-        let term = &mut f.blocks[block].term;
+    let is_reached = |target: &BlockCall| !unreachable.contains(target.block);
+    for block in function.layout.clone() {
+        let terminator = &mut function.blocks[block].terminator;
         if unreachable.contains(block) {
-            *term = Terminator::Unreachable;
+            *terminator = Terminator::Unreachable;
             continue;
         }
-        match term {
+        match terminator {
             Terminator::Branch { then_to, else_to, .. } => match (is_reached(then_to), is_reached(else_to)) {
-                (true, false) => *term = Terminator::Jump(then_to.clone()),
-                (false, true) => *term = Terminator::Jump(else_to.clone()),
+                (true, false) => *terminator = Terminator::Jump(then_to.clone()),
+                (false, true) => *terminator = Terminator::Jump(else_to.clone()),
                 // A block with effects may have no way on.
-                (false, false) => *term = Terminator::Unreachable,
+                (false, false) => *terminator = Terminator::Unreachable,
                 (true, true) => {}
             },
             Terminator::Switch { cases, default, .. } => {
-                cases.retain(|(_, to)| is_reached(to));
+                cases.retain(|(_, target)| is_reached(target));
                 if !is_reached(default) {
                     match cases.pop() {
                         Some((_, last)) => *default = last,
-                        None => *term = Terminator::Unreachable,
+                        None => *terminator = Terminator::Unreachable,
                     }
                 }
             }
-            Terminator::Jump(to) if !is_reached(to) => *term = Terminator::Unreachable,
+            Terminator::Jump(target) if !is_reached(target) => *terminator = Terminator::Unreachable,
             _ => {}
         }
     }
-    let graph = cfg(f);
-    f.layout.retain(|&block| graph.is_reachable(block));
+    let graph = build_cfg(function);
+    function.layout.retain(|&block| graph.is_reachable(block));
 }
 
 /// The blocks without effects from which every way comes to `unreachable`, through blocks without effects.
-fn find_unreachable_blocks(f: &Function) -> EntitySet<Block> {
-    let graph = cfg(f);
-    let is_pure = |block: Block| !f.blocks[block].insts.iter().any(|&inst| f.insts[inst].data.has_effect());
+fn find_unreachable_blocks(function: &Function) -> EntitySet<Block> {
+    let graph = build_cfg(function);
+    let is_pure =
+        |block: Block| !function.blocks[block].insts.iter().any(|&inst| function.insts[inst].data.has_effect());
     let mut found = EntitySet::new();
-    let ends = graph.rpo().iter().copied().filter(|&block| f.blocks[block].term == Terminator::Unreachable);
+    let ends = graph
+        .reverse_post_order()
+        .iter()
+        .copied()
+        .filter(|&block| function.blocks[block].terminator == Terminator::Unreachable);
     let mut open: Vec<Block> = ends.collect();
     while let Some(block) = open.pop() {
-        if is_pure(block) && graph.succs(block).iter().all(|&to| found.contains(to)) && found.insert(block) {
-            open.extend(graph.preds(block).iter().copied().filter(|&pred| graph.is_reachable(pred)));
+        if is_pure(block) && graph.successors(block).iter().all(|&target| found.contains(target)) && found.insert(block)
+        {
+            open.extend(
+                graph.predecessors(block).iter().copied().filter(|&predecessor| graph.is_reachable(predecessor)),
+            );
         }
     }
     found

@@ -4,57 +4,61 @@
 //! interpreter's gangs check it where code runs.
 
 use super::{Code, Verifier};
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::find_loops;
 use crate::ir::*;
 
 impl Verifier<'_> {
-    pub(super) fn linearized(&mut self, region: Region, code: &Code<'_>) {
-        let f = code.f;
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        let some_lanes = |block: Block| f.masks[block].expand().is_some_and(|mask| f.const_bits(mask) != Some(1));
-        let same_for_all = |value: Value| match f.values[value].def {
+    pub(super) fn check_linearized(&mut self, region: Region, code: &Code<'_>) {
+        let function = code.function;
+        let graph = build_cfg(function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let some_lanes =
+            |block: Block| function.masks[block].expand().is_some_and(|mask| function.const_bits(mask) != Some(1));
+        let same_for_all = |value: Value| match function.values[value].definition {
             ValueDef::Const(_) => true,
-            ValueDef::Result(inst, _) => f.insts[inst].data.asks_lanes(),
+            ValueDef::Result(inst, _) => function.insts[inst].data.asks_lanes(),
             ValueDef::Param(..) => false,
         };
-        for &(from, to) in forest.irreducible_edges() {
-            self.place = format!("{region}, {from}");
-            self.error(&term_text(f, from), format!("the edge to {to} makes the control flow irreducible"));
+        for &(source, target) in forest.irreducible_edges() {
+            self.place = format!("{region}, {source}");
+            self.add_error(
+                &term_text(function, source),
+                format!("the edge to {target} makes the control flow irreducible"),
+            );
         }
         let mut ends: Vec<&Terminator> = Vec::new();
-        for &block in &f.layout {
+        for &block in &function.layout {
             self.place = format!("{region}, {block}");
-            let term = &f.blocks[block].term;
-            let line = || term_text(f, block);
-            match term {
-                Terminator::Switch { .. } => self.error(&line(), "a switch is left after `linearize`"),
-                Terminator::Unreachable => self.error(&line(), "lanes that are not active come here as well"),
-                Terminator::Branch { cond, .. } if some_lanes(block) && !same_for_all(*cond) => {
-                    self.error(&line(), "lanes that are not active may decide: `any` is missing");
+            let terminator = &function.blocks[block].terminator;
+            let line = || term_text(function, block);
+            match terminator {
+                Terminator::Switch { .. } => self.add_error(&line(), "a switch is left after `linearize`"),
+                Terminator::Unreachable => self.add_error(&line(), "lanes that are not active come here as well"),
+                Terminator::Branch { condition, .. } if some_lanes(block) && !same_for_all(*condition) => {
+                    self.add_error(&line(), "lanes that are not active may decide: `any` is missing");
                 }
                 Terminator::Return | Terminator::Exit(_) => {
                     if some_lanes(block) {
-                        self.error(&line(), "the region ends for some lanes only");
+                        self.add_error(&line(), "the region ends for some lanes only");
                     }
-                    if ends.contains(&term) {
-                        self.error(&line(), "another block ends the same way");
+                    if ends.contains(&terminator) {
+                        self.add_error(&line(), "another block ends the same way");
                     }
-                    ends.push(term);
+                    ends.push(terminator);
                 }
                 Terminator::Jump(_) | Terminator::Branch { .. } => {}
             }
-            let Some(l) = forest.with_header(block) else { continue };
-            let exits = &forest.get(l).exits;
+            let Some(loop_id) = forest.with_header(block) else { continue };
+            let exits = &forest.get(loop_id).exits;
             if exits.is_empty() {
-                self.error(&block_text(f, block), "the loop has no exit for a gang without active lanes");
+                self.add_error(&block_text(function, block), "the loop has no exit for a gang without active lanes");
             }
-            for &(from, _) in exits {
-                if some_lanes(from) && !some_lanes(block) {
-                    self.place = format!("{region}, {from}");
-                    self.error(&term_text(f, from), "some lanes leave the loop before the others");
+            for &(source, _) in exits {
+                if some_lanes(source) && !some_lanes(block) {
+                    self.place = format!("{region}, {source}");
+                    self.add_error(&term_text(function, source), "some lanes leave the loop before the others");
                 }
             }
         }

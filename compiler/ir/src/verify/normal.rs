@@ -1,67 +1,76 @@
 //! The rules of normal form, which `normalize` establishes.
 
 use super::{Code, Verifier};
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::find_loops;
 use crate::ir::*;
 use cranelift_entity::SecondaryMap;
 
 impl Verifier<'_> {
     pub(super) fn normal_form(&mut self, region: Region, code: &Code<'_>) {
-        let f = code.f;
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        for &(from, to) in forest.irreducible_edges() {
-            self.place = format!("{region}, {from}");
-            self.error(&term_text(f, from), format!("the edge to {to} makes the control flow irreducible"));
+        let function = code.function;
+        let graph = build_cfg(function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
+        for &(source, target) in forest.irreducible_edges() {
+            self.place = format!("{region}, {source}");
+            self.add_error(
+                &term_text(function, source),
+                format!("the edge to {target} makes the control flow irreducible"),
+            );
         }
-        let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+        let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
         let mut ends: Vec<&Terminator> = Vec::new();
-        for &block in &f.layout {
+        for &block in &function.layout {
             self.place = format!("{region}, {block}");
-            let data = &f.blocks[block];
-            let results = data.insts.iter().flat_map(|&inst| &f.insts[inst].results);
-            data.params.iter().chain(results).for_each(|&value| home[value] = Some(block));
-            if matches!(data.term, Terminator::Return | Terminator::Exit(_)) {
-                if ends.contains(&&data.term) {
-                    self.error(&term_text(f, block), "another block ends the same way");
+            let block_data = &function.blocks[block];
+            let results = block_data.insts.iter().flat_map(|&inst| &function.insts[inst].results);
+            block_data.params.iter().chain(results).for_each(|&value| home_blocks[value] = Some(block));
+            if matches!(block_data.terminator, Terminator::Return | Terminator::Exit(_)) {
+                if ends.contains(&&block_data.terminator) {
+                    self.add_error(&term_text(function, block), "another block ends the same way");
                 }
-                ends.push(&data.term);
+                ends.push(&block_data.terminator);
             }
-            let succs = graph.succs(block);
-            for &to in if succs.len() > 1 { succs } else { &[] } {
-                if graph.preds(to).len() > 1 {
-                    self.error(&term_text(f, block), format!("the edge to {to} is critical"));
+            let successors = graph.successors(block);
+            for &target in if successors.len() > 1 { successors } else { &[] } {
+                if graph.predecessors(target).len() > 1 {
+                    self.add_error(&term_text(function, block), format!("the edge to {target} is critical"));
                 }
             }
-            if let Some(l) = forest.with_header(block) {
-                let latches = &forest.get(l).latches;
+            if let Some(loop_id) = forest.with_header(block) {
+                let latches = &forest.get(loop_id).latches;
                 if latches.len() > 1 {
-                    self.error(&block_text(f, block), "the loop has several latches");
+                    self.add_error(&block_text(function, block), "the loop has several latches");
                 }
-                if graph.preds(block).iter().filter(|pred| !latches.contains(pred)).count() > 1 {
-                    self.error(&block_text(f, block), "the loop has no preheader");
+                if graph.predecessors(block).iter().filter(|predecessor| !latches.contains(predecessor)).count() > 1 {
+                    self.add_error(&block_text(function, block), "the loop has no preheader");
                 }
             }
         }
-        for &block in &f.layout {
+        for &block in &function.layout {
             self.place = format!("{region}, {block}");
             let stays = |value: Value| {
-                let Some(home) = home[value] else { return true };
-                forest.innermost(home).is_none_or(|l| forest.contains(l, block))
+                let Some(home_block) = home_blocks[value] else { return true };
+                forest.innermost_loop(home_block).is_none_or(|loop_id| forest.contains(loop_id, block))
             };
-            let data = &f.blocks[block];
-            for &inst in &data.insts {
-                f.insts[inst].data.for_each_arg(|v| {
+            let block_data = &function.blocks[block];
+            for &inst in &block_data.insts {
+                function.insts[inst].data.for_each_arg(|v| {
                     if !stays(v) {
-                        self.error(&inst_text(f, inst), format!("{v} leaves its loop without an exit's parameter"));
+                        self.add_error(
+                            &inst_text(function, inst),
+                            format!("{v} leaves its loop without an exit's parameter"),
+                        );
                     }
                 });
             }
-            data.term.for_each_arg(|v| {
+            block_data.terminator.for_each_arg(|v| {
                 if !stays(v) {
-                    self.error(&term_text(f, block), format!("{v} leaves its loop without an exit's parameter"));
+                    self.add_error(
+                        &term_text(function, block),
+                        format!("{v} leaves its loop without an exit's parameter"),
+                    );
                 }
             });
         }

@@ -10,398 +10,410 @@ use std::fmt::Display;
 type Check = Result<(), String>;
 
 /// The message becomes text only where it is needed: checks that hold are many.
-fn check(holds: bool, message: impl Display) -> Check {
+fn check_that(holds: bool, message: impl Display) -> Check {
     if holds { Ok(()) } else { Err(message.to_string()) }
 }
 
-fn same(what: &str, a: Type, b: Type) -> Check {
-    check(a == b, format_args!("{what} must be {a}, not {b}"))
+fn check_same(what: &str, left: Type, right: Type) -> Check {
+    check_that(left == right, format_args!("{what} must be {left}, not {right}"))
 }
 
-fn int(ty: Type) -> Check {
-    check(ty.is_int(), format_args!("{ty} is no integer type"))
+fn check_int(ty: Type) -> Check {
+    check_that(ty.is_int(), format_args!("{ty} is no integer type"))
 }
 
-fn float(ty: Type) -> Check {
-    check(ty.is_float(), format_args!("{ty} is no float type"))
+fn check_float(ty: Type) -> Check {
+    check_that(ty.is_float(), format_args!("{ty} is no float type"))
 }
 
-fn ptr(ty: Type) -> Check {
-    check(ty.is_ptr(), format_args!("{ty} is no pointer type"))
+fn check_ptr(ty: Type) -> Check {
+    check_that(ty.is_ptr(), format_args!("{ty} is no pointer type"))
 }
 
 fn power_of_two(align: u32) -> Check {
-    check(align.is_power_of_two(), format_args!("alignment {align} is no power of two"))
+    check_that(align.is_power_of_two(), format_args!("alignment {align} is no power of two"))
 }
 
 fn atomic_align(align: u32, ty: Type) -> Check {
     power_of_two(align)?;
-    check(align >= ty.bytes(), format_args!("an atomic {ty} needs alignment {}", ty.bytes()))
+    check_that(align >= ty.bytes(), format_args!("an atomic {ty} needs alignment {}", ty.bytes()))
 }
 
-fn count<const N: usize>(results: &[Type]) -> Result<[Type; N], String> {
+fn check_count<const N: usize>(results: &[Type]) -> Result<[Type; N], String> {
     results.try_into().map_err(|_| format!("{N} results are needed, here are {}", results.len()))
 }
 
 impl Verifier<'_> {
     pub(super) fn code_types(&mut self, region: Region, code: &Code<'_>) {
-        let (kernel, f) = (code.kernel, code.f);
-        let entry = f.entry();
+        let (kernel, function) = (code.kernel, code.function);
+        let entry = function.entry_block();
         self.place = format!("{region}, {entry}");
-        let params: Vec<Type> = f.blocks[entry].params.iter().map(|&v| f.ty(v)).collect();
+        let params: Vec<Type> = function.blocks[entry].params.iter().map(|&value| function.ty(value)).collect();
         let inputs: Vec<Type> = kernel.inputs.iter().map(|&(_, ty)| ty).collect();
         if params != inputs {
-            self.error(&block_text(f, entry), "the entry's parameters are not the kernel's inputs");
+            self.add_error(&block_text(function, entry), "the entry's parameters are not the kernel's inputs");
         }
-        for &block in &f.layout {
+        for &block in &function.layout {
             self.place = format!("{region}, {block}");
-            for &inst in &f.blocks[block].insts {
-                if let Err(message) = self.inst(code, inst) {
-                    self.error(&inst_text(f, inst), message);
+            for &inst in &function.blocks[block].insts {
+                if let Err(message) = self.check_inst(code, inst) {
+                    self.add_error(&inst_text(function, inst), message);
                 }
             }
-            if let Err(message) = terminator(f, &f.blocks[block].term) {
-                self.error(&term_text(f, block), message);
+            if let Err(message) = check_terminator(function, &function.blocks[block].terminator) {
+                self.add_error(&term_text(function, block), message);
             }
         }
     }
 
-    fn inst(&self, code: &Code<'_>, inst: Inst) -> Check {
-        let f = code.f;
-        let node = &f.insts[inst];
-        let results: Vec<Type> = node.results.iter().map(|&v| f.ty(v)).collect();
+    fn check_inst(&self, code: &Code<'_>, inst: Inst) -> Check {
+        let function = code.function;
+        let node = &function.insts[inst];
+        let results: Vec<Type> = node.results.iter().map(|&v| function.ty(v)).collect();
         match &node.data {
-            InstData::Unary { op, fmf, arg } => {
-                let [to] = count(&results)?;
-                unary(*op, f.ty(*arg), to)?;
-                fast_math(*fmf, to)
+            InstData::Unary { opcode, fast_math: fmf, argument } => {
+                let [to_type] = check_count(&results)?;
+                check_unary(*opcode, function.ty(*argument), to_type)?;
+                fast_math(*fmf, to_type)
             }
-            InstData::Binary { op, flags, fmf, args } => {
-                let [ty] = count(&results)?;
-                if is_float_op(*op) { float(ty) } else { int(ty) }?;
-                check(*op != BinaryOp::QuotientEstimate || ty == Type::F32, format_args!("{ty} is not f32"))?;
-                check(*op != BinaryOp::Powered || ty == Type::F64, format_args!("{ty} is not f64"))?;
-                args.iter().try_for_each(|&arg| same("the operand", ty, f.ty(arg)))?;
+            InstData::Binary { opcode, flags, fast_math: fmf, arguments } => {
+                let [ty] = check_count(&results)?;
+                if is_float_op(*opcode) { check_float(ty) } else { check_int(ty) }?;
+                check_that(*opcode != BinaryOp::QuotientEstimate || ty == Type::F32, format_args!("{ty} is not f32"))?;
+                check_that(*opcode != BinaryOp::Powered || ty == Type::F64, format_args!("{ty} is not f64"))?;
+                arguments.iter().try_for_each(|&argument| check_same("the operand", ty, function.ty(argument)))?;
                 fast_math(*fmf, ty)?;
                 use BinaryOp::{Add, Mul, Shl, Sub};
-                check(
-                    *flags == IntFlags::default() || matches!(op, Add | Sub | Mul | Shl),
-                    format_args!("{} takes no nsw or nuw", op.name()),
+                check_that(
+                    *flags == IntFlags::default() || matches!(opcode, Add | Sub | Mul | Shl),
+                    format_args!("{} takes no nsw or nuw", opcode.name()),
                 )
             }
-            InstData::Ternary { op, fmf, args } => {
-                let [ty] = count(&results)?;
-                let operands = match op {
+            InstData::Ternary { opcode, fast_math: fmf, arguments } => {
+                let [ty] = check_count(&results)?;
+                let operands = match opcode {
                     TernaryOp::Select => {
-                        same("the condition", Type::BOOL, f.ty(args[0]))?;
-                        &args[1..]
+                        check_same("the condition", Type::BOOL, function.ty(arguments[0]))?;
+                        &arguments[1..]
                     }
                     TernaryOp::Fma | TernaryOp::FmulAdd => {
-                        float(ty)?;
-                        &args[..]
+                        check_float(ty)?;
+                        &arguments[..]
                     }
                     TernaryOp::Scaled => {
-                        check(matches!(ty, Type::F32 | Type::F64), format_args!("{ty} is not f32 or f64"))?;
-                        &args[..]
+                        check_that(matches!(ty, Type::F32 | Type::F64), format_args!("{ty} is not f32 or f64"))?;
+                        &arguments[..]
                     }
                     TernaryOp::Fshl | TernaryOp::Fshr => {
-                        int(ty)?;
-                        &args[..]
+                        check_int(ty)?;
+                        &arguments[..]
                     }
                 };
                 fast_math(*fmf, ty)?;
-                operands.iter().try_for_each(|&arg| same("the operand", ty, f.ty(arg)))
+                operands.iter().try_for_each(|&argument| check_same("the operand", ty, function.ty(argument)))
             }
-            InstData::Icmp { args, .. } => {
-                let [ty] = count(&results)?;
-                same("the result", Type::BOOL, ty)?;
-                let operand = f.ty(args[0]);
-                check(!operand.is_float(), format_args!("icmp does not compare {operand}"))?;
-                same("the second operand", operand, f.ty(args[1]))
+            InstData::Icmp { arguments, .. } => {
+                let [ty] = check_count(&results)?;
+                check_same("the result", Type::BOOL, ty)?;
+                let operand = function.ty(arguments[0]);
+                check_that(!operand.is_float(), format_args!("icmp does not compare {operand}"))?;
+                check_same("the second operand", operand, function.ty(arguments[1]))
             }
-            InstData::Fcmp { args, .. } => {
-                let [ty] = count(&results)?;
-                same("the result", Type::BOOL, ty)?;
-                float(f.ty(args[0]))?;
-                same("the second operand", f.ty(args[0]), f.ty(args[1]))
+            InstData::Fcmp { arguments, .. } => {
+                let [ty] = check_count(&results)?;
+                check_same("the result", Type::BOOL, ty)?;
+                check_float(function.ty(arguments[0]))?;
+                check_same("the second operand", function.ty(arguments[0]), function.ty(arguments[1]))
             }
             InstData::PtrAdd { base, offset, .. } => {
-                let [ty] = count(&results)?;
-                ptr(ty)?;
-                same("the base", ty, f.ty(*base))?;
-                same("the offset", Type::I64, f.ty(*offset))
+                let [ty] = check_count(&results)?;
+                check_ptr(ty)?;
+                check_same("the base", ty, function.ty(*base))?;
+                check_same("the offset", Type::I64, function.ty(*offset))
             }
-            InstData::Load { ptr: place, access, .. } => {
-                ptr(f.ty(*place))?;
-                check(!results.is_empty(), "a load has at least one result")?;
-                check(!matches!(access.atomic, Some(Ordering::Release | Ordering::AcqRel)), "a load does not release")?;
-                elements(&results, access)
+            InstData::Load { pointer: place, access, .. } => {
+                check_ptr(function.ty(*place))?;
+                check_that(!results.is_empty(), "a load has at least one result")?;
+                check_that(
+                    !matches!(access.atomic, Some(Ordering::Release | Ordering::AcqRel)),
+                    "a load does not release",
+                )?;
+                check_elements(&results, access)
             }
-            InstData::Store { ptr: place, access, args, .. } => {
-                count::<0>(&results)?;
-                ptr(f.ty(*place))?;
-                check(!args.is_empty(), "a store has at least one value")?;
-                check(
+            InstData::Store { pointer: place, access, arguments, .. } => {
+                check_count::<0>(&results)?;
+                check_ptr(function.ty(*place))?;
+                check_that(!arguments.is_empty(), "a store has at least one value")?;
+                check_that(
                     !matches!(access.atomic, Some(Ordering::Acquire | Ordering::AcqRel)),
                     "a store does not acquire",
                 )?;
-                let types: Vec<Type> = args.iter().map(|&v| f.ty(v)).collect();
-                elements(&types, access)
+                let types: Vec<Type> = arguments.iter().map(|&v| function.ty(v)).collect();
+                check_elements(&types, access)
             }
-            InstData::MemCopy { dst, src, len, .. } => {
-                count::<0>(&results)?;
-                ptr(f.ty(*dst))?;
-                ptr(f.ty(*src))?;
-                same("the length", Type::I64, f.ty(*len))
+            InstData::MemCopy { destination, source, length, .. } => {
+                check_count::<0>(&results)?;
+                check_ptr(function.ty(*destination))?;
+                check_ptr(function.ty(*source))?;
+                check_same("the length", Type::I64, function.ty(*length))
             }
-            InstData::MemSet { dst, byte, len, .. } => {
-                count::<0>(&results)?;
-                ptr(f.ty(*dst))?;
-                same("the byte", Type::I8, f.ty(*byte))?;
-                same("the length", Type::I64, f.ty(*len))
+            InstData::MemSet { destination, byte, length, .. } => {
+                check_count::<0>(&results)?;
+                check_ptr(function.ty(*destination))?;
+                check_same("the byte", Type::I8, function.ty(*byte))?;
+                check_same("the length", Type::I64, function.ty(*length))
             }
-            InstData::AtomicRmw { op, align, ptr: place, arg, .. } => {
-                let [ty] = count(&results)?;
-                ptr(f.ty(*place))?;
-                same("the operand", ty, f.ty(*arg))?;
+            InstData::AtomicRmw { opcode, align, pointer: place, argument, .. } => {
+                let [ty] = check_count(&results)?;
+                check_ptr(function.ty(*place))?;
+                check_same("the operand", ty, function.ty(*argument))?;
                 use AtomicOp::{Fadd, Fmax, Fmin, Fsub, Xchg};
-                match op {
+                match opcode {
                     Xchg => Ok(()),
-                    Fadd | Fsub | Fmax | Fmin => float(ty),
-                    _ => int(ty),
+                    Fadd | Fsub | Fmax | Fmin => check_float(ty),
+                    _ => check_int(ty),
                 }?;
                 atomic_align(*align, ty)
             }
-            InstData::AtomicCas { failure, align, ptr: place, expected, new, .. } => {
-                let [ty, stored] = count(&results)?;
-                ptr(f.ty(*place))?;
-                same("the second result", Type::BOOL, stored)?;
-                check(!ty.is_float(), format_args!("atomic_cas does not compare {ty}"))?;
-                same("the expected value", ty, f.ty(*expected))?;
-                same("the new value", ty, f.ty(*new))?;
-                check(
+            InstData::AtomicCas { failure, align, pointer: place, expected, new, .. } => {
+                let [ty, stored] = check_count(&results)?;
+                check_ptr(function.ty(*place))?;
+                check_same("the second result", Type::BOOL, stored)?;
+                check_that(!ty.is_float(), format_args!("atomic_cas does not compare {ty}"))?;
+                check_same("the expected value", ty, function.ty(*expected))?;
+                check_same("the new value", ty, function.ty(*new))?;
+                check_that(
                     !matches!(failure, Ordering::Release | Ordering::AcqRel),
                     "a failure stores nothing and so cannot release",
                 )?;
                 atomic_align(*align, ty)
             }
             InstData::Fence { order } => {
-                count::<0>(&results)?;
-                check(*order != Ordering::Relaxed, "a relaxed fence orders nothing")
+                check_count::<0>(&results)?;
+                check_that(*order != Ordering::Relaxed, "a relaxed fence orders nothing")
             }
-            InstData::Query { query, dim } => {
-                let [ty] = count(&results)?;
+            InstData::Query { query, dimension } => {
+                let [ty] = check_count(&results)?;
                 if *query == Query::WorkDim {
-                    check(*dim == 0, "work_dim has no dimension but 0")?;
-                    same("the result", Type::I32, ty)
+                    check_that(*dimension == 0, "work_dim has no dimension but 0")?;
+                    check_same("the result", Type::I32, ty)
                 } else {
-                    check(*query != Query::LinearId || *dim == 0, "linear_id has no dimension but 0")?;
-                    check(*dim < 3, format_args!("there is no dimension {dim}"))?;
-                    same("the result", Type::I64, ty)
+                    check_that(*query != Query::LinearId || *dimension == 0, "linear_id has no dimension but 0")?;
+                    check_that(*dimension < 3, format_args!("there is no dimension {dimension}"))?;
+                    check_same("the result", Type::I64, ty)
                 }
             }
             InstData::SlotAddr { .. } => {
-                let [ty] = count(&results)?;
-                same("the result", Type::Ptr(Space::Private), ty)
+                let [ty] = check_count(&results)?;
+                check_same("the result", Type::Ptr(Space::Private), ty)
             }
             InstData::LocalAddr { .. } => {
-                let [ty] = count(&results)?;
-                same("the result", Type::Ptr(Space::Local), ty)
+                let [ty] = check_count(&results)?;
+                check_same("the result", Type::Ptr(Space::Local), ty)
             }
             InstData::GlobalAddr { global } => {
-                let [ty] = count(&results)?;
+                let [ty] = check_count(&results)?;
                 let space = self.module.globals[*global].space;
-                same("the result", Type::Ptr(space), ty)
+                check_same("the result", Type::Ptr(space), ty)
             }
-            InstData::Any { cond } => {
-                let [ty] = count(&results)?;
-                same("the result", Type::BOOL, ty)?;
-                same("the condition", Type::BOOL, f.ty(*cond))
+            InstData::Any { condition } => {
+                let [ty] = check_count(&results)?;
+                check_same("the result", Type::BOOL, ty)?;
+                check_same("the condition", Type::BOOL, function.ty(*condition))
             }
-            InstData::Ballot { cond } => {
-                let [ty] = count(&results)?;
-                same("the result", Type::I64, ty)?;
-                same("the condition", Type::BOOL, f.ty(*cond))
+            InstData::Ballot { condition } => {
+                let [ty] = check_count(&results)?;
+                check_same("the result", Type::I64, ty)?;
+                check_same("the condition", Type::BOOL, function.ty(*condition))
             }
-            InstData::LaneOf { arg, lane } | InstData::Shuffle { arg, lane } => {
-                let [ty] = count(&results)?;
-                same("the operand", ty, f.ty(*arg))?;
-                same("the lane", Type::I64, f.ty(*lane))
+            InstData::LaneOf { argument, lane } | InstData::Shuffle { argument, lane } => {
+                let [ty] = check_count(&results)?;
+                check_same("the operand", ty, function.ty(*argument))?;
+                check_same("the lane", Type::I64, function.ty(*lane))
             }
             InstData::Put { into, lane, value } => {
-                let [ty] = count(&results)?;
-                same("the operand", ty, f.ty(*into))?;
-                same("the lane", Type::I64, f.ty(*lane))?;
-                same("the value", ty, f.ty(*value))
+                let [ty] = check_count(&results)?;
+                check_same("the operand", ty, function.ty(*into))?;
+                check_same("the lane", Type::I64, function.ty(*lane))?;
+                check_same("the value", ty, function.ty(*value))
             }
-            InstData::Barrier | InstData::GangBarrier | InstData::Yield => count::<0>(&results).map(drop),
-            InstData::Collective { op, arg, .. } | InstData::Across { op, arg, .. } => {
-                let [ty] = count(&results)?;
-                same("the operand", ty, f.ty(*arg))?;
-                check(op.identity(ty).is_some(), format_args!("{} of {ty} is not collective", op.name()))
+            InstData::Barrier | InstData::GangBarrier | InstData::Yield => check_count::<0>(&results).map(drop),
+            InstData::Collective { opcode, argument, .. } | InstData::Across { opcode, argument, .. } => {
+                let [ty] = check_count(&results)?;
+                check_same("the operand", ty, function.ty(*argument))?;
+                check_that(opcode.identity(ty).is_some(), format_args!("{} of {ty} is not collective", opcode.name()))
             }
             InstData::Clock => {
-                let [ty] = count(&results)?;
-                same("the result", Type::I64, ty)
+                let [ty] = check_count(&results)?;
+                check_same("the result", Type::I64, ty)
             }
             InstData::Combined => {
-                let [ty] = count(&results)?;
+                let [ty] = check_count(&results)?;
                 let combine = code.kernel.combines[code.region];
-                let of = combine.filter(|combine| combine.how == Collect::Reduce);
-                let of = of.and_then(|combine| code.kernel.live.get(combine.live).map(|data| data.ty));
-                check(of == Some(ty), "the region does not begin with a reduction of this type")
+                let of = combine.filter(|combine| combine.collective == Collect::Reduce);
+                let of = of.and_then(|combine| code.kernel.live.get(combine.live_slot).map(|live_data| live_data.ty));
+                check_that(of == Some(ty), "the region does not begin with a reduction of this type")
             }
-            InstData::LiveLoad { live } => {
-                let [ty] = count(&results)?;
-                same("the result", code.kernel.live[*live].ty, ty)
+            InstData::LiveLoad { live_slot } => {
+                let [ty] = check_count(&results)?;
+                check_same("the result", code.kernel.live[*live_slot].ty, ty)
             }
-            InstData::LiveStore { live, arg } => {
-                count::<0>(&results)?;
-                same("the operand", code.kernel.live[*live].ty, f.ty(*arg))
+            InstData::LiveStore { live_slot, argument } => {
+                check_count::<0>(&results)?;
+                check_same("the operand", code.kernel.live[*live_slot].ty, function.ty(*argument))
             }
-            InstData::CallHost { args, .. } => {
-                let [ty] = count(&results)?;
-                let mut types = args.iter().map(|&v| f.ty(v)).chain([ty]);
-                check(types.all(|ty| !ty.is_ptr()), "a host function takes and gives no pointers")
+            InstData::CallHost { arguments, .. } => {
+                let [ty] = check_count(&results)?;
+                let mut types = arguments.iter().map(|&v| function.ty(v)).chain([ty]);
+                check_that(types.all(|ty| !ty.is_ptr()), "a host function takes and gives no pointers")
             }
-            InstData::Printf { format, args } => {
-                let [ty] = count(&results)?;
-                same("the result", Type::I32, ty)?;
+            InstData::Printf { format, arguments } => {
+                let [ty] = check_count(&results)?;
+                check_same("the result", Type::I32, ty)?;
                 let needed: Vec<Type> = self.module.formats[*format]
                     .args
                     .iter()
                     .flat_map(|&(ty, n)| std::iter::repeat_n(ty, usize::from(n)))
                     .collect();
-                check(needed.len() == args.len(), format_args!("the format takes {} operands", needed.len()))?;
-                args.iter().zip(needed).try_for_each(|(&arg, ty)| same("the operand", ty, f.ty(arg)))
+                check_that(
+                    needed.len() == arguments.len(),
+                    format_args!("the format takes {} operands", needed.len()),
+                )?;
+                arguments
+                    .iter()
+                    .zip(needed)
+                    .try_for_each(|(&argument, ty)| check_same("the operand", ty, function.ty(argument)))
             }
         }
     }
 }
 
-fn terminator(f: &Function, term: &Terminator) -> Check {
-    match term {
-        Terminator::Branch { cond, .. } => same("the condition", Type::BOOL, f.ty(*cond))?,
+fn check_terminator(function: &Function, terminator: &Terminator) -> Check {
+    match terminator {
+        Terminator::Branch { condition, .. } => check_same("the condition", Type::BOOL, function.ty(*condition))?,
         Terminator::Switch { value, cases, .. } => {
-            let ty = f.ty(*value);
-            int(ty)?;
+            let ty = function.ty(*value);
+            check_int(ty)?;
             let mut keys = HashSet::new();
             for &(key, _) in cases {
-                check(key & ty.mask() == key, format_args!("case {key:#x} is no {ty}"))?;
-                check(keys.insert(key), format_args!("case {key} stands twice"))?;
+                check_that(key & ty.value_mask() == key, format_args!("case {key:#x} is no {ty}"))?;
+                check_that(keys.insert(key), format_args!("case {key} stands twice"))?;
             }
         }
         _ => {}
     }
-    for to in term.targets() {
-        for (&arg, &param) in to.args.iter().zip(&f.blocks[to.block].params) {
-            same(&format!("{}'s {param}", to.block), f.ty(param), f.ty(arg))?;
+    for target in terminator.targets() {
+        for (&argument, &param) in target.arguments.iter().zip(&function.blocks[target.block].params) {
+            check_same(&format!("{}'s {param}", target.block), function.ty(param), function.ty(argument))?;
         }
     }
     Ok(())
 }
 
-fn fast_math(fmf: FastMath, ty: Type) -> Check {
-    check(fmf == FastMath::default() || ty.is_float(), format_args!("fast-math flags mean nothing for {ty}"))
+fn fast_math(fast_math: FastMath, ty: Type) -> Check {
+    check_that(fast_math == FastMath::default() || ty.is_float(), format_args!("fast-math flags mean nothing for {ty}"))
 }
 
-fn elements(types: &[Type], access: &Access) -> Check {
-    types[1..].iter().try_for_each(|&ty| same("every element", types[0], ty))?;
+fn check_elements(types: &[Type], access: &Access) -> Check {
+    types[1..].iter().try_for_each(|&ty| check_same("every element", types[0], ty))?;
     power_of_two(access.align)?;
     if access.atomic.is_some() {
-        check(types.len() == 1, "an atomic access has one element")?;
+        check_that(types.len() == 1, "an atomic access has one element")?;
         atomic_align(access.align, types[0])?;
     }
     Ok(())
 }
 
-fn is_float_op(op: BinaryOp) -> bool {
+fn is_float_op(opcode: BinaryOp) -> bool {
     use BinaryOp::*;
-    match op {
+    match opcode {
         Fadd | Fsub | Fmul | Fdiv | QuotientEstimate | Frem | Fmin | Fmax | Copysign | Powered => true,
         Add | Sub | Mul | Udiv | Sdiv | Urem | Srem | And | Or | Xor | Shl | Lshr | Ashr | Smin | Smax | Umin
         | Umax | SaddSat | UaddSat | SsubSat | UsubSat => false,
     }
 }
 
-fn unary(op: UnaryOp, from: Type, to: Type) -> Check {
+fn check_unary(opcode: UnaryOp, from_type: Type, to_type: Type) -> Check {
     use UnaryOp::*;
-    let narrower = || check(to.bits() < from.bits(), format_args!("{to} is not below {from}"));
-    let wider = || check(to.bits() > from.bits(), format_args!("{to} is not above {from}"));
-    match op {
-        Freeze => same("the operand", to, from),
+    let narrower = || check_that(to_type.bits() < from_type.bits(), format_args!("{to_type} is not below {from_type}"));
+    let wider = || check_that(to_type.bits() > from_type.bits(), format_args!("{to_type} is not above {from_type}"));
+    match opcode {
+        Freeze => check_same("the operand", to_type, from_type),
         Fneg | Fabs | Sqrt | Floor | Ceil | Ftrunc | Rint | Round | Canonicalize => {
-            float(to)?;
-            same("the operand", to, from)
+            check_float(to_type)?;
+            check_same("the operand", to_type, from_type)
         }
         Rsqrt | RecipEstimate | RsqrtNative => {
-            check(to == Type::F32, format_args!("{to} is not f32"))?;
-            same("the operand", to, from)
+            check_that(to_type == Type::F32, format_args!("{to_type} is not f32"))?;
+            check_same("the operand", to_type, from_type)
         }
         Logb | Significand => {
-            check(to == Type::F64, format_args!("{to} is not f64"))?;
-            same("the operand", to, from)
+            check_that(to_type == Type::F64, format_args!("{to_type} is not f64"))?;
+            check_same("the operand", to_type, from_type)
         }
         RsqrtEstimate => {
-            check(matches!(to, Type::F32 | Type::F64), format_args!("{to} is not f32 or f64"))?;
-            same("the operand", to, from)
+            check_that(matches!(to_type, Type::F32 | Type::F64), format_args!("{to_type} is not f32 or f64"))?;
+            check_same("the operand", to_type, from_type)
         }
         Popcount | Clz | Ctz | Bitreverse | Iabs => {
-            int(to)?;
-            same("the operand", to, from)
+            check_int(to_type)?;
+            check_same("the operand", to_type, from_type)
         }
         Bswap => {
-            int(to)?;
-            same("the operand", to, from)?;
-            check(to.bits().is_multiple_of(16), format_args!("{to} has no byte pairs"))
+            check_int(to_type)?;
+            check_same("the operand", to_type, from_type)?;
+            check_that(to_type.bits().is_multiple_of(16), format_args!("{to_type} has no byte pairs"))
         }
         Trunc => {
-            int(from)?;
-            int(to)?;
+            check_int(from_type)?;
+            check_int(to_type)?;
             narrower()
         }
         Zext | Sext => {
-            int(from)?;
-            int(to)?;
+            check_int(from_type)?;
+            check_int(to_type)?;
             wider()
         }
         FpTrunc => {
-            float(from)?;
-            float(to)?;
+            check_float(from_type)?;
+            check_float(to_type)?;
             narrower()
         }
         FpExt => {
-            float(from)?;
-            float(to)?;
+            check_float(from_type)?;
+            check_float(to_type)?;
             wider()
         }
         FpToSi | FpToUi | FpToSiSat | FpToUiSat => {
-            float(from)?;
-            int(to)
+            check_float(from_type)?;
+            check_int(to_type)
         }
         SiToFp | UiToFp => {
-            int(from)?;
-            float(to)
+            check_int(from_type)?;
+            check_float(to_type)
         }
         Bitcast => {
-            check(!from.is_ptr() && !to.is_ptr(), "bitcast takes and gives no pointer")?;
-            check(from.bits() == to.bits(), format_args!("{from} and {to} have different widths"))
+            check_that(!from_type.is_ptr() && !to_type.is_ptr(), "bitcast takes and gives no pointer")?;
+            check_that(
+                from_type.bits() == to_type.bits(),
+                format_args!("{from_type} and {to_type} have different widths"),
+            )
         }
         PtrToInt => {
-            ptr(from)?;
-            int(to)
+            check_ptr(from_type)?;
+            check_int(to_type)
         }
         IntToPtr => {
-            int(from)?;
-            ptr(to)
+            check_int(from_type)?;
+            check_ptr(to_type)
         }
         SpaceCast => {
-            ptr(from)?;
-            ptr(to)
+            check_ptr(from_type)?;
+            check_ptr(to_type)
         }
         SpaceOf => {
-            ptr(from)?;
-            same("the result", Type::I32, to)
+            check_ptr(from_type)?;
+            check_same("the result", Type::I32, to_type)
         }
     }
 }

@@ -1,18 +1,18 @@
 //! Facts that the analyses find.
 
-use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::divergence::{Facts, divergence};
-use lockstep_ir::analysis::dominators::dominators;
-use lockstep_ir::analysis::joins::Walks;
-use lockstep_ir::analysis::lines::lines;
-use lockstep_ir::analysis::liveness::liveness;
-use lockstep_ir::analysis::loops::loops;
+use lockstep_ir::analysis::cfg::build_cfg;
+use lockstep_ir::analysis::divergence::{Facts, analyze_divergence};
+use lockstep_ir::analysis::dominators::compute_dominators;
+use lockstep_ir::analysis::liveness::compute_liveness;
+use lockstep_ir::analysis::loops::find_loops;
+use lockstep_ir::analysis::no_wrap_stride::find_no_wrap_strides;
 use lockstep_ir::analysis::post_dominators::post_dominators;
-use lockstep_ir::analysis::waiting::waiting_loops;
+use lockstep_ir::analysis::spin_loops::insert_yields;
+use lockstep_ir::analysis::sync_dependence::Walks;
 use lockstep_ir::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
 use lockstep_ir::target::{Registers, TargetInfo};
 use lockstep_ir::testing::script::{Fact, Script};
-use lockstep_ir::transform::all_true;
+use lockstep_ir::transform::coherent_branches;
 use lockstep_ir::transform::unmasked_loops::{self, Known, Refusal};
 use lockstep_ir::verify::VerifyError;
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
@@ -21,8 +21,8 @@ use std::collections::BTreeSet;
 fn each_function(module: &Module, mut facts: impl FnMut(&Function, &mut Vec<Fact>)) -> Vec<Fact> {
     let mut found = Vec::new();
     for kernel in &module.kernels {
-        for f in kernel.regions.values() {
-            facts(f, &mut found);
+        for function in kernel.regions.values() {
+            facts(function, &mut found);
         }
     }
     found
@@ -34,11 +34,11 @@ pub fn errors(errors: &[VerifyError]) -> Vec<Fact> {
 
 /// `idom: b2` for every block but the entry.
 pub fn idoms(module: &Module) -> Vec<Fact> {
-    each_function(module, |f, found| {
-        let tree = dominators(&cfg(f));
-        for &block in &f.layout {
-            if let Some(idom) = tree.idom(block) {
-                found.push((block_text(f, block), "idom".to_string(), idom.to_string()));
+    each_function(module, |function, found| {
+        let dominators = compute_dominators(&build_cfg(function));
+        for &block in &function.layout {
+            if let Some(immediate_dominator) = dominators.immediate_dominator(block) {
+                found.push((block_text(function, block), "idom".to_string(), immediate_dominator.to_string()));
             }
         }
     })
@@ -46,12 +46,12 @@ pub fn idoms(module: &Module) -> Vec<Fact> {
 
 /// `ipdom: b2`, or `ipdom: end`, for every reachable block.
 pub fn ipdoms(module: &Module) -> Vec<Fact> {
-    each_function(module, |f, found| {
-        let graph = cfg(f);
+    each_function(module, |function, found| {
+        let graph = build_cfg(function);
         let tree = post_dominators(&graph);
-        for &block in graph.rpo() {
-            let next = tree.ipdom(block).map_or("end".to_string(), |b| b.to_string());
-            found.push((block_text(f, block), "ipdom".to_string(), next));
+        for &block in graph.reverse_post_order() {
+            let next = tree.immediate_post_dominator(block).map_or("end".to_string(), |other| other.to_string());
+            found.push((block_text(function, block), "ipdom".to_string(), next));
         }
     })
 }
@@ -59,50 +59,51 @@ pub fn ipdoms(module: &Module) -> Vec<Fact> {
 /// `in: b1` (the header of the innermost loop) for every block in a loop; for headers also
 /// `loop: depth 1, latches b3, exits b2-b4`; at the jump of an irreducible edge `irreducible: b5`.
 pub fn loop_facts(module: &Module) -> Vec<Fact> {
-    each_function(module, |f, found| {
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
-        for &block in &f.layout {
-            if let Some(l) = forest.innermost(block) {
-                let header = forest.get(l).header.to_string();
-                found.push((block_text(f, block), "in".to_string(), header));
+    each_function(module, |function, found| {
+        let graph = build_cfg(function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
+        for &block in &function.layout {
+            if let Some(loop_id) = forest.innermost_loop(block) {
+                let header = forest.get(loop_id).header.to_string();
+                found.push((block_text(function, block), "in".to_string(), header));
             }
-            if let Some(l) = forest.with_header(block) {
-                let data = forest.get(l);
-                let latches: Vec<String> = data.latches.iter().map(|b| b.to_string()).collect();
-                let exits: Vec<String> = data.exits.iter().map(|(a, b)| format!("{a}-{b}")).collect();
+            if let Some(loop_id) = forest.with_header(block) {
+                let loop_data = forest.get(loop_id);
+                let latches: Vec<String> = loop_data.latches.iter().map(|other| other.to_string()).collect();
+                let exits: Vec<String> =
+                    loop_data.exits.iter().map(|(first, other)| format!("{first}-{other}")).collect();
                 let exits = if exits.is_empty() { "none".to_string() } else { exits.join(" ") };
-                let text = format!("depth {}, latches {}, exits {exits}", data.depth, latches.join(" "));
-                found.push((block_text(f, block), "loop".to_string(), text));
+                let text = format!("depth {}, latches {}, exits {exits}", loop_data.depth, latches.join(" "));
+                found.push((block_text(function, block), "loop".to_string(), text));
             }
         }
-        for (from, to) in forest.irreducible_edges() {
-            found.push((term_text(f, *from), "irreducible".to_string(), to.to_string()));
+        for (source, target) in forest.irreducible_edges() {
+            found.push((term_text(function, *source), "irreducible".to_string(), target.to_string()));
         }
     })
 }
 
 /// `waits: yes` or `waits: no` for every loop's header.
 pub fn waiting(module: &Module) -> Vec<Fact> {
-    each_function(module, |f, found| {
-        let graph = cfg(f);
-        let waiting = waiting_loops(f);
-        for (_, data) in loops(&graph, &dominators(&graph)).iter() {
-            let waits = if waiting.contains(&data.header) { "yes" } else { "no" };
-            found.push((block_text(f, data.header), "waits".to_string(), waits.to_string()));
+    each_function(module, |function, found| {
+        let graph = build_cfg(function);
+        let waiting = insert_yields(function);
+        for (_, loop_data) in find_loops(&graph, &compute_dominators(&graph)).iter() {
+            let waits = if waiting.contains(&loop_data.header) { "yes" } else { "no" };
+            found.push((block_text(function, loop_data.header), "waits".to_string(), waits.to_string()));
         }
     })
 }
 
 /// `live_in: v1, v2` and `live_out: v1` for every block where something is live.
 pub fn live_sets(module: &Module) -> Vec<Fact> {
-    each_function(module, |f, found| {
-        let live = liveness(f, &cfg(f));
-        for &block in &f.layout {
+    each_function(module, |function, found| {
+        let live = compute_liveness(function, &build_cfg(function));
+        for &block in &function.layout {
             let mut fact = |key: &str, values: Vec<Value>| {
                 if !values.is_empty() {
-                    let values: Vec<String> = values.iter().map(|v| v.to_string()).collect();
-                    found.push((block_text(f, block), key.to_string(), values.join(", ")));
+                    let values: Vec<String> = values.iter().map(|value| value.to_string()).collect();
+                    found.push((block_text(function, block), key.to_string(), values.join(", ")));
                 }
             };
             fact("live_in", live.live_in(block).collect());
@@ -114,11 +115,11 @@ pub fn live_sets(module: &Module) -> Vec<Fact> {
 /// For each branch or switch, what follows if it is divergent: `joins: b3 b4` where lanes meet, `exits: b5`
 /// where they arrive that left a loop at different times; `joins: none` where neither is.
 pub fn control_divergences(module: &Module) -> Vec<Fact> {
-    each_function(module, |f, found| {
-        let graph = cfg(f);
-        let forest = loops(&graph, &dominators(&graph));
+    each_function(module, |function, found| {
+        let graph = build_cfg(function);
+        let forest = find_loops(&graph, &compute_dominators(&graph));
         let mut walks = Walks::default();
-        for &block in f.layout.iter().filter(|&&block| graph.succs(block).len() > 1) {
+        for &block in function.layout.iter().filter(|&&block| graph.successors(block).len() > 1) {
             let effects = walks.control_divergence(&graph, &forest, block);
             let list = |blocks: &BTreeSet<Block>| blocks.iter().map(Block::to_string).collect::<Vec<_>>().join(" ");
             let joins = list(&effects.joins);
@@ -127,7 +128,7 @@ pub fn control_divergences(module: &Module) -> Vec<Fact> {
             let joins = if none { "none".to_string() } else { joins };
             for (key, text) in [("joins", joins), ("exits", exits)] {
                 if !text.is_empty() {
-                    found.push((term_text(f, block), key.to_string(), text));
+                    found.push((term_text(function, block), key.to_string(), text));
                 }
             }
         }
@@ -141,30 +142,43 @@ pub fn versions(module: &Module) -> Vec<Fact> {
     let mut found = Vec::new();
     for kernel in &module.kernels {
         let facts = Facts::new(module, kernel, 16).of_kernel(kernel);
-        for f in kernel.regions.values() {
-            let graph = cfg(f);
-            let tree = dominators(&graph);
-            let forest = loops(&graph, &tree);
-            let divergent = divergence(f, &facts, &graph, &forest);
+        for function in kernel.regions.values() {
+            let graph = build_cfg(function);
+            let dominators = compute_dominators(&graph);
+            let forest = find_loops(&graph, &dominators);
+            let divergent = analyze_divergence(function, &facts, &graph, &forest);
             let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
-            let lines = lines(f, graph.rpo(), &divergent.shapes, registers.width);
-            let known =
-                Known { cfg: &graph, tree: &tree, forest: &forest, found: &divergent, lines: &lines, registers };
-            for (l, data) in forest.iter().filter(|&(l, _)| divergent.divergent_loops.contains(l)) {
-                let plan = unmasked_loops::plan(f, known, l).map_err(|refusal| refusal.to_string());
+            let lines = find_no_wrap_strides(function, graph.reverse_post_order(), &divergent.shapes, registers.width);
+            let known = Known {
+                cfg: &graph,
+                dominators: &dominators,
+                forest: &forest,
+                found: &divergent,
+                lines: &lines,
+                registers,
+            };
+            for (loop_id, loop_data) in
+                forest.iter().filter(|&(loop_id, _)| divergent.divergent_loops.contains(loop_id))
+            {
+                let plan =
+                    unmasked_loops::plan_version(function, known, loop_id).map_err(|refusal| refusal.to_string());
                 let version = match plan {
-                    _ if !known.is_entered_by_all(l) => Refusal::SomeLanes.to_string(),
+                    _ if !known.is_entered_by_all(loop_id) => Refusal::SomeLanes.to_string(),
                     Ok(plan) => plan.to_string(),
                     Err(refusal) => refusal,
                 };
-                found.push((block_text(f, data.header), "version".to_string(), version));
+                found.push((block_text(function, loop_data.header), "version".to_string(), version));
             }
-            for &block in f.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
+            for &block in function.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
                 let copy = |target| {
-                    let plan = all_true::plan(f, known, block, target, true);
+                    let plan = coherent_branches::plan_copy(function, known, block, target, true);
                     plan.map_or("none".to_string(), |plan| plan.to_string())
                 };
-                found.push((term_text(f, block), "copies".to_string(), format!("then {}, else {}", copy(0), copy(1))));
+                found.push((
+                    term_text(function, block),
+                    "copies".to_string(),
+                    format!("then {}, else {}", copy(0), copy(1)),
+                ));
             }
         }
     }
@@ -220,42 +234,49 @@ pub fn divergences(module: &Module, script: &Script) -> Vec<Fact> {
     let mut facts = Vec::new();
     for kernel in &module.kernels {
         let known = Facts::new(module, kernel, 8).of_launch(kernel, &launch).of_kernel(kernel);
-        for f in kernel.regions.values() {
-            let graph = cfg(f);
-            let forest = loops(&graph, &dominators(&graph));
-            let found = divergence(f, &known, &graph, &forest);
-            let lines = lines(f, graph.rpo(), &found.shapes, 8);
+        for function in kernel.regions.values() {
+            let graph = build_cfg(function);
+            let forest = find_loops(&graph, &compute_dominators(&graph));
+            let divergence = analyze_divergence(function, &known, &graph, &forest);
+            let lines = find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, 8);
             let mut fact = |line: String, key: &str, value: String| facts.push((line, key.to_string(), value));
-            let shapes =
-                |values: &[Value]| values.iter().map(|&v| found.shape(v).to_string()).collect::<Vec<_>>().join(", ");
-            for &block in &f.layout {
-                let data = &f.blocks[block];
-                if !data.params.is_empty() {
-                    fact(block_text(f, block), "shape", shapes(&data.params));
+            let shapes = |values: &[Value]| {
+                values.iter().map(|&v| divergence.shape(v).to_string()).collect::<Vec<_>>().join(", ")
+            };
+            for &block in &function.layout {
+                let block_data = &function.blocks[block];
+                if !block_data.params.is_empty() {
+                    fact(block_text(function, block), "shape", shapes(&block_data.params));
                 }
-                let late = found.temporal.iter().any(|&(_, exit)| exit == block);
-                let header = forest.with_header(block).is_some_and(|l| found.divergent_loops.contains(l));
+                let late = divergence.temporal.iter().any(|&(_, exit)| exit == block);
+                let header =
+                    forest.with_header(block).is_some_and(|loop_id| divergence.divergent_loops.contains(loop_id));
                 let kinds = [
-                    (found.divergent_blocks.contains(block), "block"),
-                    (found.joins.contains(block), "join"),
+                    (divergence.divergent_blocks.contains(block), "block"),
+                    (divergence.joins.contains(block), "join"),
                     (late, "exit"),
                     (header, "loop"),
                 ];
                 let kinds: Vec<&str> = kinds.iter().filter(|(is, _)| *is).map(|(_, kind)| *kind).collect();
                 if !kinds.is_empty() {
-                    fact(block_text(f, block), "divergent", kinds.join(" "));
+                    fact(block_text(function, block), "divergent", kinds.join(" "));
                 }
-                for &inst in &data.insts {
-                    if !f.insts[inst].results.is_empty() {
-                        fact(inst_text(f, inst), "shape", shapes(&f.insts[inst].results));
+                for &inst in &block_data.insts {
+                    if !function.insts[inst].results.is_empty() {
+                        fact(inst_text(function, inst), "shape", shapes(&function.insts[inst].results));
                     }
-                    if let Some(line) = f.insts[inst].results.first().and_then(|&v| lines[v].as_ref()) {
-                        let extensions: Vec<String> = line.extensions.iter().map(|v| v.to_string()).collect();
-                        fact(inst_text(f, inst), "line", format!("{} by {}", line.stride, extensions.join(", ")));
+                    if let Some(no_wrap_stride) = function.insts[inst].results.first().and_then(|&v| lines[v].as_ref())
+                    {
+                        let extensions: Vec<String> = no_wrap_stride.extensions.iter().map(|v| v.to_string()).collect();
+                        fact(
+                            inst_text(function, inst),
+                            "line",
+                            format!("{} by {}", no_wrap_stride.stride, extensions.join(", ")),
+                        );
                     }
                 }
-                if found.divergent_branches.contains(block) {
-                    fact(term_text(f, block), "divergent", "branch".to_string());
+                if divergence.divergent_branches.contains(block) {
+                    fact(term_text(function, block), "divergent", "branch".to_string());
                 }
             }
         }

@@ -8,7 +8,7 @@
 //! With `BLESS=1` in the environment the files are rewritten to what the passes give.
 
 use super::analyses::{launch_facts, words};
-use lockstep_ir::analysis::sccp::sccp;
+use lockstep_ir::analysis::sccp::find_constants;
 use lockstep_ir::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
 use lockstep_ir::ir::{Function, Kernel, Module};
 use lockstep_ir::plan::kernel_state::{KernelState, Request};
@@ -18,11 +18,11 @@ use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::run_line;
 use lockstep_ir::testing::script::Script;
-use lockstep_ir::transform::dce::dce;
+use lockstep_ir::transform::dce::remove_dead_code;
 use lockstep_ir::transform::join_blocks::join_blocks;
 use lockstep_ir::transform::sccp_apply::sccp_apply;
-use lockstep_ir::transform::simplify::simplify;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::transform::simplify::simplify_function;
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::{Bounds, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::layout::Layout;
@@ -35,12 +35,16 @@ const ANALYSES: [&str; 2] = ["width_selection", "divergence"];
 type Part = fn(&mut Function);
 
 /// What passes do with what they leave.
-const PARTS: [(&str, Part); 4] =
-    [("sccp_apply", put_constants), ("join_blocks", join_blocks), ("simplify", simplify), ("dce", dce)];
+const PARTS: [(&str, Part); 4] = [
+    ("sccp_apply", put_constants),
+    ("join_blocks", join_blocks),
+    ("simplify", simplify_function),
+    ("dce", remove_dead_code),
+];
 
-fn put_constants(f: &mut Function) {
-    let found = sccp(f, |_| None);
-    sccp_apply(f, &found);
+fn put_constants(function: &mut Function) {
+    let constants = find_constants(function, |_| None);
+    sccp_apply(function, &constants);
 }
 
 /// What a test runs.
@@ -129,11 +133,12 @@ pub fn check(name: &str, path: &Path, text: &str, module: &Module, script: &Scri
 /// A run line must hold; for linearized code, with gangs of every width.
 fn check_run(test: &str, module: &Module, line: &str) -> Result<(), String> {
     if !test.ends_with("linearize") {
-        return run_line::check(module, line);
+        return run_line::check_run_line(module, line);
     }
     [1, 2, 4, 8, 16].into_iter().try_for_each(|width| {
-        let gangs = |kernel: &str, range: &NdRange, args: &[Arg], memory: &mut Memory| {
-            run_gangs(module, kernel, range, args, memory, STEP_LIMIT, (width, Layout::X)).map_err(|e| e.to_string())
+        let gangs = |kernel: &str, range: &NdRange, arguments: &[Arg], memory: &mut Memory| {
+            run_gangs(module, kernel, range, arguments, memory, STEP_LIMIT, (width, Layout::X))
+                .map_err(|error| error.to_string())
         };
         run_line::check_with(line, gangs).map_err(|e| format!("width {width}: {e}"))
     })
@@ -151,7 +156,7 @@ fn check_output(
     let kernels = std::mem::take(&mut module.kernels);
     module.kernels = kernels.into_iter().map(|kernel| tested.run(&module, kernel, script)).collect();
     let printed = module.to_string();
-    verify(&module, tested.after().max(script.stage))
+    verify_module(&module, tested.after().max(script.stage))
         .map_err(|e| format!("the output does not verify: {}\n{printed}", e[0]))?;
     for (number, key, line) in &script.directives {
         if key == "run" {
@@ -167,7 +172,7 @@ fn check_output(
         return Ok(());
     }
     if std::env::var_os("BLESS").is_some() {
-        return std::fs::write(path, expected).map_err(|e| e.to_string());
+        return std::fs::write(path, expected).map_err(|error| error.to_string());
     }
     let differs = text.lines().zip(expected.lines()).find(|(a, b)| a != b);
     let (written, found) = differs.unwrap_or(("nothing", "more"));

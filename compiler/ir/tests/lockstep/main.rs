@@ -1,22 +1,22 @@
 //! Random kernels mean the same for single work-items and, linearized, for gangs of every width.
 
 use cranelift_entity::EntitySet;
-use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::divergence::{Facts, divergence};
-use lockstep_ir::analysis::dominators::dominators;
-use lockstep_ir::analysis::loops::loops;
-use lockstep_ir::analysis::pointees::pointees;
-use lockstep_ir::interp::{Memory, STEP_LIMIT, run, run_gangs};
+use lockstep_ir::analysis::cfg::build_cfg;
+use lockstep_ir::analysis::divergence::{Facts, analyze_divergence};
+use lockstep_ir::analysis::dominators::compute_dominators;
+use lockstep_ir::analysis::loops::find_loops;
+use lockstep_ir::analysis::points_to::find_pointees;
+use lockstep_ir::interp::{Memory, STEP_LIMIT, run_gangs, run_kernel};
 use lockstep_ir::ir::{Block, Function, InstData, Kernel, Module, SlotLayout};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::testing::{Generated, Shape, random_kernel};
-use lockstep_ir::transform::barriers::barriers;
+use lockstep_ir::transform::barriers::cut_at_barriers;
 use lockstep_ir::transform::divergent_loops::{UniformLoops, divergent_loops};
-use lockstep_ir::transform::linearize::linearize;
-use lockstep_ir::transform::normalize::normalize;
-use lockstep_ir::verify::{Stage, verify};
+use lockstep_ir::transform::linearize::linearize_function;
+use lockstep_ir::transform::normalize::normalize_function;
+use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
@@ -34,27 +34,29 @@ fn seeds(count: u64) -> Range<u64> {
     range.unwrap_or(0..count)
 }
 
-fn every_branch(f: &Function) -> EntitySet<Block> {
+fn every_branch(function: &Function) -> EntitySet<Block> {
     let mut found = EntitySet::new();
-    f.layout.iter().filter(|&&b| f.blocks[b].term.selector().is_some()).for_each(|&b| {
-        found.insert(b);
-    });
+    function.layout.iter().filter(|&&block| function.blocks[block].terminator.selector().is_some()).for_each(
+        |&block| {
+            found.insert(block);
+        },
+    );
     found
 }
 
 /// All regions in normal form, then linearized with the divergent branches that `find` tells.
 fn linearized(module: &Module, stage: &mut Module, find: impl Fn(&Module, &Function) -> EntitySet<Block>) -> Module {
     let mut module = module.clone();
-    barriers(&mut module.kernels[0]);
-    module.kernels[0].regions.values_mut().for_each(normalize);
+    cut_at_barriers(&mut module.kernels[0]);
+    module.kernels[0].regions.values_mut().for_each(normalize_function);
     let regions = module.clone();
     for region in module.kernels[0].regions.keys().collect::<Vec<_>>() {
-        let f = &mut module.kernels[0].regions[region];
-        let mut divergent = find(&regions, f);
-        let UniformLoops { flow, tracked, .. } = divergent_loops(f, &mut divergent);
+        let function = &mut module.kernels[0].regions[region];
+        let mut divergent = find(&regions, function);
+        let UniformLoops { control_flow, tracked, .. } = divergent_loops(function, &mut divergent);
         stage.kernels.clone_from(&module.kernels);
-        let f = &mut module.kernels[0].regions[region];
-        linearize(f, &flow, &divergent, &tracked);
+        let function = &mut module.kernels[0].regions[region];
+        linearize_function(function, &control_flow, &divergent, &tracked);
     }
     module
 }
@@ -62,12 +64,12 @@ fn linearized(module: &Module, stage: &mut Module, find: impl Fn(&Module, &Funct
 fn result(module: &Module, g: &Generated, width: Option<usize>, what: &str) -> Vec<Vec<u8>> {
     let mut memory = Memory::new(g.buffers.clone());
     let outcome = match width {
-        None => run(module, "random", &g.range, &g.args, &mut memory),
+        None => run_kernel(module, "random", &g.range, &g.args, &mut memory),
         Some(width) => run_gangs(module, "random", &g.range, &g.args, &mut memory, STEP_LIMIT, (width, Layout::X)),
     };
     match outcome {
         Ok(_) => memory.buffers,
-        Err(e) => panic!("{what}: {e}\n{:?}\n{module}\nfrom\n{}", g.range, g.module),
+        Err(error) => panic!("{what}: {error}\n{:?}\n{module}\nfrom\n{}", g.range, g.module),
     }
 }
 
@@ -77,7 +79,7 @@ fn check(seed: u64, shape: Shape, find: impl Fn(&Module, &Function) -> EntitySet
     let expected = result(&g.module, &g, None, &format!("seed {seed}"));
     let mut looped = g.module.clone();
     let module = linearized(&g.module, &mut looped, find);
-    if let Err(errors) = verify(&module, Stage::Linearized) {
+    if let Err(errors) = verify_module(&module, Stage::Linearized) {
         panic!("seed {seed}: {}\nfrom\n{looped}\nto\n{module}", errors[0]);
     }
     for width in [1, 2, 4, 8, 16] {
@@ -87,17 +89,17 @@ fn check(seed: u64, shape: Shape, find: impl Fn(&Module, &Function) -> EntitySet
 }
 
 /// What the analysis finds.
-fn analysed(module: &Module, f: &Function) -> EntitySet<Block> {
-    let graph = cfg(f);
-    let forest = loops(&graph, &dominators(&graph));
+fn analysed(module: &Module, function: &Function) -> EntitySet<Block> {
+    let graph = build_cfg(function);
+    let forest = find_loops(&graph, &compute_dominators(&graph));
     let facts = Facts::new(module, &module.kernels[0], 16);
-    divergence(f, &facts, &graph, &forest).divergent_branches
+    analyze_divergence(function, &facts, &graph, &forest).divergent_branches
 }
 
 #[test]
 fn everything_divergent() {
     let shape = Shape { statements: 20, ..Shape::default() };
-    seeds(300).for_each(|seed| check(seed, shape, |_, f| every_branch(f)));
+    seeds(300).for_each(|seed| check(seed, shape, |_, function| every_branch(function)));
 }
 
 #[test]
@@ -116,13 +118,13 @@ fn without_barriers() {
 fn any_graph() {
     let shape = Shape { unstructured: true, depth: 3, ..Shape::default() };
     seeds(200).for_each(|seed| check(seed, shape, analysed));
-    seeds(100).for_each(|seed| check(seed, shape, |_, f| every_branch(f)));
+    seeds(100).for_each(|seed| check(seed, shape, |_, function| every_branch(function)));
 }
 
 /// Uniform branches stay branches in kernels that have them.
 #[test]
 fn uniform_branches_stay() {
-    let find = |_: &Module, f: &Function| uniform::divergent_branches(f);
+    let find = |_: &Module, function: &Function| uniform::divergent_branches(function);
     seeds(500).for_each(|seed| check(seed, Shape::default(), find));
 }
 
@@ -138,7 +140,7 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
         let versioned = gangs.with_versions(Versions::Always);
         for gangs in [gangs, versioned, Gangs { configuration: Configuration::UniVal, ..gangs }] {
             let mut module = g.module.clone();
-            barriers(&mut module.kernels[0]);
+            cut_at_barriers(&mut module.kernels[0]);
             let planned = plan_gangs(
                 &g.module,
                 &mut module.kernels[0],
@@ -148,7 +150,7 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
                 &Notes::default(),
             );
             planned.unwrap_or_else(|reason| panic!("seed {seed}: {reason}"));
-            if let Err(errors) = verify(&module, Stage::Linearized) {
+            if let Err(errors) = verify_module(&module, Stage::Linearized) {
                 panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
             }
             let found = result(&module, &g, Some(width as usize), &format!("seed {seed}, width {width}"));
@@ -162,18 +164,22 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
 /// How many shared slots are written in blocks with a mask.
 fn shared_and_masked(kernel: &Kernel) -> usize {
     let mut written = EntitySet::new();
-    for f in kernel.regions.values() {
-        let pointees = pointees(f);
-        for &block in f.layout.iter().filter(|&&block| f.masks[block].is_some()) {
-            for &inst in &f.blocks[block].insts {
-                let InstData::Store { ptr, .. } = f.insts[inst].data else { continue };
-                pointees[ptr].slots.iter().for_each(|&slot| {
+    for function in kernel.regions.values() {
+        let pointees = find_pointees(function);
+        for &block in function.layout.iter().filter(|&&block| function.masks[block].is_some()) {
+            for &inst in &function.blocks[block].insts {
+                let InstData::Store { pointer, .. } = function.insts[inst].data else { continue };
+                pointees[pointer].slots.iter().for_each(|&slot| {
                     written.insert(slot);
                 });
             }
         }
     }
-    kernel.slots.iter().filter(|(slot, data)| data.layout == SlotLayout::Shared && written.contains(*slot)).count()
+    kernel
+        .slots
+        .iter()
+        .filter(|(slot, slot_data)| slot_data.layout == SlotLayout::Shared && written.contains(*slot))
+        .count()
 }
 
 #[test]

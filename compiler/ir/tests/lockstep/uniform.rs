@@ -2,29 +2,29 @@
 //! post-dominator.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
-use lockstep_ir::analysis::cfg::cfg;
+use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::post_dominators::post_dominators;
 use lockstep_ir::ir::{Block, Function, InstData, Query, Value};
 
 /// The blocks whose branches may send work-items of a group different ways.
-pub fn divergent_branches(f: &Function) -> EntitySet<Block> {
-    let graph = cfg(f);
+pub fn divergent_branches(function: &Function) -> EntitySet<Block> {
+    let graph = build_cfg(function);
     let ends = post_dominators(&graph);
     let mut varying: SecondaryMap<Value, bool> = SecondaryMap::new();
     let mut influenced: EntitySet<Block> = EntitySet::new();
     let mut divergent = EntitySet::new();
     loop {
         let (mut changed, mut again) = (false, false);
-        let mut mark = |v: Value, varying: &mut SecondaryMap<Value, bool>| {
-            changed |= !std::mem::replace(&mut varying[v], true);
+        let mut mark = |value: Value, varying: &mut SecondaryMap<Value, bool>| {
+            changed |= !std::mem::replace(&mut varying[value], true);
         };
-        for &block in graph.rpo() {
-            let data = &f.blocks[block];
+        for &block in graph.reverse_post_order() {
+            let block_data = &function.blocks[block];
             if influenced.contains(block) {
-                data.params.iter().for_each(|&v| mark(v, &mut varying));
+                block_data.params.iter().for_each(|&value| mark(value, &mut varying));
             }
-            for &inst in &data.insts {
-                let node = &f.insts[inst];
+            for &inst in &block_data.insts {
+                let node = &function.insts[inst];
                 let mut differs = match node.data {
                     InstData::Query { query, .. } => matches!(query, Query::GlobalId | Query::LocalId),
                     InstData::Load { .. }
@@ -34,27 +34,27 @@ pub fn divergent_branches(f: &Function) -> EntitySet<Block> {
                     | InstData::AtomicCas { .. } => true,
                     _ => false,
                 };
-                node.data.for_each_arg(|v| differs |= varying[v]);
+                node.data.for_each_arg(|value| differs |= varying[value]);
                 if differs {
-                    node.results.iter().for_each(|&v| mark(v, &mut varying));
+                    node.results.iter().for_each(|&value| mark(value, &mut varying));
                 }
             }
-            for to in data.term.targets() {
-                for (&arg, &param) in to.args.iter().zip(&f.blocks[to.block].params) {
-                    if varying[arg] {
+            for target in block_data.terminator.targets() {
+                for (&argument, &param) in target.arguments.iter().zip(&function.blocks[target.block].params) {
+                    if varying[argument] {
                         mark(param, &mut varying);
                     }
                 }
             }
-            if data.term.selector().is_some_and(|v| varying[v]) && divergent.insert(block) {
-                let end = ends.ipdom(block);
-                let mut seen: EntitySet<Block> = EntitySet::new();
-                let mut stack: Vec<Block> = graph.succs(block).to_vec();
-                while let Some(next) = stack.pop() {
-                    if seen.insert(next) {
+            if block_data.terminator.selector().is_some_and(|value| varying[value]) && divergent.insert(block) {
+                let end = ends.immediate_post_dominator(block);
+                let mut visited: EntitySet<Block> = EntitySet::new();
+                let mut worklist: Vec<Block> = graph.successors(block).to_vec();
+                while let Some(next) = worklist.pop() {
+                    if visited.insert(next) {
                         influenced.insert(next);
                         if Some(next) != end {
-                            stack.extend(graph.succs(next));
+                            worklist.extend(graph.successors(next));
                         }
                     }
                 }

@@ -6,9 +6,9 @@
 //! no other work-item comes between is one of the orders that the program allows. An exchange is none of
 //! these, and sums of floats would round otherwise.
 
-use super::GangCode;
+use super::VectorEmitter;
 use super::masks::Mask;
-use super::values::Held;
+use super::values::LaneValue;
 use crate::codegen::emit::{Emitted, vector_of};
 use cranelift_entity::EntitySet;
 use inkwell::types::VectorType;
@@ -18,24 +18,24 @@ use lockstep_protocol::types::Type;
 
 /// The results of atomic operations that are used.
 pub fn used_old_values(body: &Function) -> EntitySet<Value> {
-    let (mut old, mut used) = (EntitySet::new(), EntitySet::new());
+    let (mut previous, mut used) = (EntitySet::new(), EntitySet::new());
     for inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
         let node = &body.insts[*inst];
         if let InstData::AtomicRmw { .. } = node.data {
-            old.extend(node.results.iter().copied());
+            previous.extend(node.results.iter().copied());
         }
     }
-    if old.is_empty() {
+    if previous.is_empty() {
         return used;
     }
     let mut see = |value| {
-        if old.contains(value) {
+        if previous.contains(value) {
             used.insert(value);
         }
     };
     for &block in &body.layout {
         body.blocks[block].insts.iter().for_each(|&inst| body.insts[inst].data.for_each_arg(&mut see));
-        body.blocks[block].term.for_each_arg(&mut see);
+        body.blocks[block].terminator.for_each_arg(&mut see);
     }
     used
 }
@@ -43,7 +43,7 @@ pub fn used_old_values(body: &Function) -> EntitySet<Value> {
 /// What one operation for all lanes is made of.
 struct Combine {
     /// Makes one operand of two.
-    op: BinaryOp,
+    opcode: BinaryOp,
     /// LLVM's name of the same over a vector.
     reduce: &'static str,
     /// The bits of the operand that changes nothing.
@@ -51,137 +51,156 @@ struct Combine {
 }
 
 impl Combine {
-    fn of(op: AtomicOp, ty: Type) -> Option<Combine> {
+    fn of_atomic(opcode: AtomicOp, ty: Type) -> Option<Combine> {
         let Type::Int(bits @ ..=64) = ty else { return None };
         let top = 1 << (bits - 1);
-        let (op, reduce, neutral) = match op {
+        let (opcode, reduce, neutral) = match opcode {
             AtomicOp::Add | AtomicOp::Sub => (BinaryOp::Add, "llvm.vector.reduce.add", 0),
-            AtomicOp::And => (BinaryOp::And, "llvm.vector.reduce.and", ty.mask()),
+            AtomicOp::And => (BinaryOp::And, "llvm.vector.reduce.and", ty.value_mask()),
             AtomicOp::Or => (BinaryOp::Or, "llvm.vector.reduce.or", 0),
             AtomicOp::Xor => (BinaryOp::Xor, "llvm.vector.reduce.xor", 0),
             AtomicOp::Smax => (BinaryOp::Smax, "llvm.vector.reduce.smax", top),
             AtomicOp::Smin => (BinaryOp::Smin, "llvm.vector.reduce.smin", top - 1),
             AtomicOp::Umax => (BinaryOp::Umax, "llvm.vector.reduce.umax", 0),
-            AtomicOp::Umin => (BinaryOp::Umin, "llvm.vector.reduce.umin", ty.mask()),
+            AtomicOp::Umin => (BinaryOp::Umin, "llvm.vector.reduce.umin", ty.value_mask()),
             AtomicOp::Xchg | AtomicOp::Fadd | AtomicOp::Fsub | AtomicOp::Fmax | AtomicOp::Fmin => return None,
         };
-        Some(Combine { op, reduce, neutral })
+        Some(Combine { opcode, reduce, neutral })
     }
 }
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     pub(super) fn atomic_rmw(
         &self,
         node: &InstNode,
-        op: AtomicOp,
+        opcode: AtomicOp,
         order: Ordering,
-        ptr: Value,
-        arg: Value,
-    ) -> Emitted<Vec<Held<'ctx>>> {
-        let (emit, ty, space) = (self.around.emit, self.ty(arg), self.space(ptr));
-        let combine = match Combine::of(op, ty) {
-            Some(combine) if self.is_uniform(ptr) => combine,
+        pointer: Value,
+        argument: Value,
+    ) -> Emitted<Vec<LaneValue<'ctx>>> {
+        let (emitter, ty, space) = (self.around.emitter, self.type_of(argument), self.space_of(pointer));
+        let combine = match Combine::of_atomic(opcode, ty) {
+            Some(combine) if self.is_uniform(pointer) => combine,
             combine => {
                 self.note_lanes("atomic", if combine.is_none() { "no reduction" } else { "addresses differ" });
                 let change = |lane| {
-                    let target = self.lane_address(ptr, lane)?;
-                    Ok(vec![emit.atomic_rmw(op, order, ty, target, space, self.lane(arg, lane)?)?])
+                    let target = self.lane_address(pointer, lane)?;
+                    Ok(vec![emitter.atomic_rmw(opcode, order, ty, target, space, self.read_lane(argument, lane)?)?])
                 };
-                return self.lanes(node, change);
+                return self.emit_by_lane(node, change);
             }
         };
         let used = node.results.iter().any(|&result| self.old_values.contains(result));
-        let mask = self.mask()?;
+        let mask = self.block_mask()?;
         let change = |operand| -> Emitted<BasicValueEnum<'ctx>> {
-            emit.atomic_rmw(op, order, ty, self.first(ptr)?.into_pointer_value(), space, operand)
+            emitter.atomic_rmw(opcode, order, ty, self.lane_zero(pointer)?.into_pointer_value(), space, operand)
         };
         if !used {
-            self.note("atomic", "uniform", "reduced");
-            let old = self.guarded(mask, || Ok(vec![change(self.reduced(&combine, ty, arg, mask)?)?]))?;
-            return Ok(old.into_iter().map(|old| Held::Affine(old, 0)).collect());
+            self.note_class("atomic", "uniform", "reduced");
+            let previous =
+                self.emit_guarded(mask, || Ok(vec![change(self.reduce_operands(&combine, ty, argument, mask)?)?]))?;
+            return Ok(previous.into_iter().map(|old_value| LaneValue::Affine(old_value, 0)).collect());
         }
-        self.note("atomic", "uniform", "reduced, lanes' old values by a scan");
-        let old = self.guarded(mask, || {
-            let before = self.scanned(&combine, ty, arg, mask)?;
-            let base = change(self.reduced(&combine, ty, arg, mask)?)?;
-            let base = emit.splat(base, self.around.width())?;
-            let op = if op == AtomicOp::Sub { BinaryOp::Sub } else { combine.op };
-            Ok(vec![self.combined(op, base, before)?.into()])
+        self.note_class("atomic", "uniform", "reduced, lanes' old values by a scan");
+        let previous = self.emit_guarded(mask, || {
+            let before = self.scan_operands(&combine, ty, argument, mask)?;
+            let base = change(self.reduce_operands(&combine, ty, argument, mask)?)?;
+            let base = emitter.splat(base, self.around.width())?;
+            let opcode = if opcode == AtomicOp::Sub { BinaryOp::Sub } else { combine.opcode };
+            Ok(vec![self.combine_vectors(opcode, base, before)?.into()])
         })?;
-        Ok(old.into_iter().map(|old| Held::Vector(old.into_vector_value())).collect())
+        Ok(previous.into_iter().map(|old_value| LaneValue::Vector(old_value.into_vector_value())).collect())
     }
 
-    fn combined(&self, op: BinaryOp, a: VectorValue<'ctx>, b: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let result = self.around.emit.binary(op, IntFlags::default(), FastMath::default(), [a.into(), b.into()])?;
+    fn combine_vectors(
+        &self,
+        opcode: BinaryOp,
+        left: VectorValue<'ctx>,
+        right: VectorValue<'ctx>,
+    ) -> Emitted<VectorValue<'ctx>> {
+        let result = self.around.emitter.binary(
+            opcode,
+            IntFlags::default(),
+            FastMath::default(),
+            [left.into(), right.into()],
+        )?;
         Ok(result.into_vector_value())
     }
 
     /// What the active lanes' operands are together; one lane at least is active.
-    fn reduced(
+    fn reduce_operands(
         &self,
         combine: &Combine,
         ty: Type,
-        arg: Value,
+        argument: Value,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emit;
-        match combine.op {
+        let emitter = self.around.emitter;
+        match combine.opcode {
             // So many times the same.
-            BinaryOp::Add if self.is_uniform(arg) => {
+            BinaryOp::Add if self.is_uniform(argument) => {
                 let count = match mask {
-                    None => emit.const64(self.around.width().into()),
+                    None => emitter.const64(self.around.width().into()),
                     Some(mask) => {
-                        let bits = self.bits(mask.lanes)?.into();
-                        emit.intrinsic("llvm.ctpop", &[emit.i64().into()], &[bits])?.into_int_value()
+                        let bits = self.lanes_as_bits(mask.lanes)?.into();
+                        emitter.call_intrinsic("llvm.ctpop", &[emitter.i64_type().into()], &[bits])?.into_int_value()
                     }
                 };
-                let count = emit.builder.build_int_cast(count, emit.ty(ty).into_int_type(), "")?;
-                Ok(emit.builder.build_int_mul(self.first(arg)?.into_int_value(), count, "")?.into())
+                let count = emitter.builder.build_int_cast(count, emitter.value_type(ty).into_int_type(), "")?;
+                Ok(emitter.builder.build_int_mul(self.lane_zero(argument)?.into_int_value(), count, "")?.into())
             }
             // The same once more changes nothing.
-            op if op != BinaryOp::Add && op != BinaryOp::Xor && self.is_uniform(arg) => self.first(arg),
+            opcode if opcode != BinaryOp::Add && opcode != BinaryOp::Xor && self.is_uniform(argument) => {
+                self.lane_zero(argument)
+            }
             _ => {
-                let operands = self.operands(combine, ty, arg, mask)?;
-                emit.intrinsic(combine.reduce, &[operands.get_type().into()], &[operands.into()])
+                let operands = self.masked_operands(combine, ty, argument, mask)?;
+                emitter.call_intrinsic(combine.reduce, &[operands.get_type().into()], &[operands.into()])
             }
         }
     }
 
     /// The lanes' operands; what changes nothing in those that are not active.
-    fn operands(
+    fn masked_operands(
         &self,
         combine: &Combine,
         ty: Type,
-        arg: Value,
+        argument: Value,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<VectorValue<'ctx>> {
-        let operands = self.vector(arg)?;
+        let operands = self.as_vector(argument)?;
         let Some(mask) = mask else { return Ok(operands) };
-        let neutral = self.neutral(combine, ty)?;
-        Ok(self.around.emit.builder.build_select(mask.lanes, operands, neutral, "")?.into_vector_value())
+        let neutral = self.neutral_vector(combine, ty)?;
+        Ok(self.around.emitter.builder.build_select(mask.lanes, operands, neutral, "")?.into_vector_value())
     }
 
-    fn neutral(&self, combine: &Combine, ty: Type) -> Emitted<VectorValue<'ctx>> {
-        self.around.emit.splat(self.around.emit.constant(ty, combine.neutral), self.around.width())
+    fn neutral_vector(&self, combine: &Combine, ty: Type) -> Emitted<VectorValue<'ctx>> {
+        self.around.emitter.splat(self.around.emitter.constant(ty, combine.neutral), self.around.width())
     }
 
     /// What the operands of the active lanes before each lane are together.
-    fn scanned(&self, combine: &Combine, ty: Type, arg: Value, mask: Option<Mask<'ctx>>) -> Emitted<VectorValue<'ctx>> {
-        let (emit, width) = (self.around.emit, self.around.width());
-        if combine.op == BinaryOp::Add && self.is_uniform(arg) {
+    fn scan_operands(
+        &self,
+        combine: &Combine,
+        ty: Type,
+        argument: Value,
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<VectorValue<'ctx>> {
+        let (emitter, width) = (self.around.emitter, self.around.width());
+        if combine.opcode == BinaryOp::Add && self.is_uniform(argument) {
             let counts = self.lanes_before(ty, mask)?;
-            return Ok(emit.builder.build_int_mul(counts, self.vector(arg)?, "")?);
+            return Ok(emitter.builder.build_int_mul(counts, self.as_vector(argument)?, "")?);
         }
-        let neutral = self.neutral(combine, ty)?;
+        let neutral = self.neutral_vector(combine, ty)?;
         // Lane `i` gets lane `i - by`'s element.
         let moved = |vector: VectorValue<'ctx>, by: u32| {
             let place = |lane: u32| Some(if lane < by { width } else { lane - by });
-            emit.shuffle(vector, neutral, &(0..width).map(place).collect::<Vec<_>>())
+            emitter.shuffle_vectors(vector, neutral, &(0..width).map(place).collect::<Vec<_>>())
         };
-        let mut sums = moved(self.operands(combine, ty, arg, mask)?, 1)?;
+        let mut sums = moved(self.masked_operands(combine, ty, argument, mask)?, 1)?;
         let mut by = 1;
         while by < width {
-            sums = self.combined(combine.op, sums, moved(sums, by)?)?;
+            sums = self.combine_vectors(combine.opcode, sums, moved(sums, by)?)?;
             by *= 2;
         }
         Ok(sums)
@@ -189,25 +208,25 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// How many active lanes are before each lane.
     fn lanes_before(&self, ty: Type, mask: Option<Mask<'ctx>>) -> Emitted<VectorValue<'ctx>> {
-        let (emit, width) = (self.around.emit, self.around.width());
-        let to = emit.ty(ty).into_int_type();
+        let (emitter, width) = (self.around.emitter, self.around.width());
+        let to = emitter.value_type(ty).into_int_type();
         let Some(mask) = mask else {
             let numbers: Vec<_> = (0..width).map(|lane| to.const_int(lane.into(), false)).collect();
             return Ok(VectorType::const_vector(&numbers));
         };
         // Counts in the narrowest elements that have a bit for each lane.
-        let small = emit.int(width.max(16));
-        let bits = emit.builder.build_int_cast(self.bits(mask.lanes)?, small, "")?;
+        let small = emitter.int_type(width.max(16));
+        let bits = emitter.builder.build_int_cast(self.lanes_as_bits(mask.lanes)?, small, "")?;
         let before: Vec<_> = (0..width).map(|lane| small.const_int((1 << lane) - 1, false)).collect();
-        let lower = emit.splat(bits.into(), width)?;
-        let lower = emit.builder.build_and(lower, VectorType::const_vector(&before), "")?;
-        let counts = emit.intrinsic("llvm.ctpop", &[lower.get_type().into()], &[lower.into()])?;
+        let lower = emitter.splat(bits.into(), width)?;
+        let lower = emitter.builder.build_and(lower, VectorType::const_vector(&before), "")?;
+        let counts = emitter.call_intrinsic("llvm.ctpop", &[lower.get_type().into()], &[lower.into()])?;
         let opcode = match to.get_bit_width().cmp(&small.get_bit_width()) {
             std::cmp::Ordering::Equal => return Ok(counts.into_vector_value()),
             std::cmp::Ordering::Less => InstructionOpcode::Trunc,
             std::cmp::Ordering::Greater => InstructionOpcode::ZExt,
         };
-        let counts = emit.builder.build_cast(opcode, counts, vector_of(to.into(), width), "")?;
+        let counts = emitter.builder.build_cast(opcode, counts, vector_of(to.into(), width), "")?;
         Ok(counts.into_vector_value())
     }
 }

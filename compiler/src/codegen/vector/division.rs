@@ -3,7 +3,7 @@
 //! The quotient of two integers of at most 32 bits, divided in double precision and cut, is exact: it differs from the
 //! next integer by more than the rounding error. Half as many bits fit single precision.
 
-use super::GangCode;
+use super::VectorEmitter;
 use crate::codegen::emit::{Emitted, vector_of};
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, VectorValue};
@@ -13,43 +13,43 @@ use lockstep_protocol::types::Type;
 /// The widest integers that are divided this way.
 pub const MOST_BITS: u32 = 32;
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Whether a division of vectors goes through floating point. LLVM has a way of its own for constant divisors.
-    pub(super) fn divides_as_floats(&self, op: BinaryOp, ty: Type, divisor: Value) -> bool {
+    pub(super) fn divides_as_floats(&self, opcode: BinaryOp, ty: Type, divisor: Value) -> bool {
         use BinaryOp::{Sdiv, Srem, Udiv, Urem};
         let known = self.body.const_bits(divisor).is_some();
-        matches!(op, Udiv | Sdiv | Urem | Srem) && (8..=MOST_BITS).contains(&ty.bits()) && !known
+        matches!(opcode, Udiv | Sdiv | Urem | Srem) && (8..=MOST_BITS).contains(&ty.bits()) && !known
     }
 
     /// Quotients or remainders. Where a division has no result, that of a lane is some number.
     pub(super) fn divide_as_floats(
         &self,
-        op: BinaryOp,
+        opcode: BinaryOp,
         ty: Type,
-        [x, y]: [VectorValue<'ctx>; 2],
+        [left, right]: [VectorValue<'ctx>; 2],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         use BinaryOp::{Sdiv, Srem, Urem};
-        let emit = self.around.emit;
-        let b = &emit.builder;
-        let signed = matches!(op, Sdiv | Srem);
+        let emitter = self.around.emitter;
+        let builder = &emitter.builder;
+        let signed = matches!(opcode, Sdiv | Srem);
         let (to_float, to_int) = match signed {
             true => (InstructionOpcode::SIToFP, InstructionOpcode::FPToSI),
             false => (InstructionOpcode::UIToFP, InstructionOpcode::FPToUI),
         };
         let float: BasicTypeEnum<'ctx> = match ty.bits() {
-            0..=16 => emit.ctx.f32_type().into(),
-            _ => emit.ctx.f64_type().into(),
+            0..=16 => emitter.context.f32_type().into(),
+            _ => emitter.context.f64_type().into(),
         };
         let floats = vector_of(float, self.around.width());
-        let [a, c] = [x, y].map(|v| b.build_cast(to_float, v, floats, ""));
-        let quotient = b.build_float_div(a?.into_vector_value(), c?.into_vector_value(), "")?;
-        let quotient = b.build_cast(to_int, quotient, x.get_type(), "")?;
+        let [a, c] = [left, right].map(|vector| builder.build_cast(to_float, vector, floats, ""));
+        let quotient = builder.build_float_div(a?.into_vector_value(), c?.into_vector_value(), "")?;
+        let quotient = builder.build_cast(to_int, quotient, left.get_type(), "")?;
         // What a division by zero, or that of the least number by -1, gives does not fit.
-        let quotient = self.freeze(quotient)?;
-        if !matches!(op, Srem | Urem) {
+        let quotient = self.freeze_value(quotient)?;
+        if !matches!(opcode, Srem | Urem) {
             return Ok(quotient);
         }
-        let product = b.build_int_mul(quotient.into_vector_value(), y, "")?;
-        Ok(b.build_int_sub(x, product, "")?.into())
+        let product = builder.build_int_mul(quotient.into_vector_value(), right, "")?;
+        Ok(builder.build_int_sub(left, product, "")?.into())
     }
 }

@@ -5,8 +5,8 @@
 //! masked, so that the code of full gangs carries no masks for it. Where launches have no gangs of one kind,
 //! there is no code for them. A region whose code takes long to make gets it once: full gangs run the masked code then.
 
-use super::{Around, Gang, GangCode};
-use crate::codegen::emit::{Emit, Emitted};
+use super::{EmitContext, Gang, VectorEmitter};
+use crate::codegen::emit::{Emitted, Emitter};
 use crate::codegen::groups::{Item, Level};
 use crate::codegen::region::Exits;
 use cranelift_entity::EntityRef;
@@ -14,9 +14,9 @@ use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::VectorType;
 use inkwell::values::{IntValue, PointerValue, VectorValue};
-use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::dominators::dominators;
-use lockstep_ir::analysis::loops::loops;
+use lockstep_ir::analysis::cfg::build_cfg;
+use lockstep_ir::analysis::dominators::compute_dominators;
+use lockstep_ir::analysis::loops::find_loops;
 use lockstep_ir::ir::{Function, Region};
 use lockstep_ir::plan::RegionPlan;
 use lockstep_protocol::configuration::Versions;
@@ -26,105 +26,105 @@ use lockstep_protocol::layout::Layout;
 /// Emits a region's code for all work-items of the group, in gangs; emission goes on behind it. The answer:
 /// the regions in which the group may go on, of which the one is stored to `next` by its number.
 pub fn run_gangs<'ctx>(
-    around: Around<'_, 'ctx, '_>,
+    around: EmitContext<'_, 'ctx, '_>,
     body: &Function,
     plan: &RegionPlan,
     next: PointerValue<'ctx>,
     number: impl Fn(Option<Region>) -> IntValue<'ctx>,
 ) -> Emitted<Vec<Option<Region>>> {
     if let Some(run) = around.widening.run {
-        return run_tiles(around, body, plan, run, |emit, region| {
-            Ok(emit.builder.build_store(next, number(region)).map(drop)?)
+        return run_tiles(around, body, plan, run, |emitter, region| {
+            Ok(emitter.builder.build_store(next, number(region)).map(drop)?)
         });
     }
-    let Around { emit, group, .. } = around;
-    let b = &emit.builder;
-    let width = emit.const64(around.width().into());
-    let zero = emit.const64(0);
-    let [along, middle, outer] = around.widening.layout.order();
-    let z = Level::open(emit, "outer", group.first[outer], zero)?;
-    let y = Level::open(emit, "rows", group.first[middle], z.number())?;
+    let EmitContext { emitter, group, .. } = around;
+    let builder = &emitter.builder;
+    let width = emitter.const64(around.width().into());
+    let zero = emitter.const64(0);
+    let [along, middle, outer] = around.widening.layout.loop_order();
+    let z = Level::open_loop(emitter, "outer", group.first[outer], zero)?;
+    let y = Level::open_loop(emitter, "rows", group.first[middle], z.item_number())?;
     // All work-items are one row, or each of the group's is.
-    let rows_of = |dim: usize| match around.widening.layout {
-        Layout::Linear => emit.const64(1),
-        _ => group.size[dim],
+    let rows_of = |dimension: usize| match around.widening.layout {
+        Layout::Linear => emitter.const64(1),
+        _ => group.size[dimension],
     };
     let mut size = group.size[along];
     if around.widening.layout == Layout::Linear {
-        size = emit.mul(emit.mul(size, group.size[middle])?, group.size[outer])?;
+        size = emitter.mul(emitter.mul(size, group.size[middle])?, group.size[outer])?;
     }
-    let left = b.build_and(size, emit.const64(u64::from(around.width()) - 1), "left")?;
-    let full = b.build_int_sub(size, left, "full")?;
-    let item = |x: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
-        let (mut local, mut global) = ([x; 3], [x; 3]);
-        global[along] = b.build_int_add(group.first[along], x, "")?;
-        for (dim, level) in [(middle, &y), (outer, &z)] {
-            (local[dim], global[dim]) = (level.local(), level.global);
+    let left = builder.build_and(size, emitter.const64(u64::from(around.width()) - 1), "left")?;
+    let full = builder.build_int_sub(size, left, "full")?;
+    let item = |operand: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
+        let (mut local, mut global) = ([operand; 3], [operand; 3]);
+        global[along] = builder.build_int_add(group.first[along], operand, "")?;
+        for (dimension, level) in [(middle, &y), (outer, &z)] {
+            (local[dimension], global[dimension]) = (level.local_id(), level.global);
         }
-        Ok(Item { local, global, number: emit.add(y.number(), x)? })
+        Ok(Item { local, global, number: emitter.add(y.item_number(), operand)? })
     };
     let mut nexts = Vec::new();
-    let mut leave = |exits: &Exits<'ctx>, to: BasicBlock<'ctx>| -> Emitted<()> {
-        for &(region, from) in exits {
-            emit.at(from);
-            b.build_store(next, number(region))?;
-            b.build_unconditional_branch(to)?;
+    let mut leave = |exits: &Exits<'ctx>, target: BasicBlock<'ctx>| -> Emitted<()> {
+        for &(region, source) in exits {
+            emitter.position_at(source);
+            builder.build_store(next, number(region))?;
+            builder.build_unconditional_branch(target)?;
             nexts.push(region);
         }
         Ok(())
     };
 
-    let rows = Rows::of(&around.frame.launch, around.width(), around.widening.layout);
+    let rows = Rows::of_launches(&around.frame.launch, around.width(), around.widening.layout);
     let share_code = rows.has_full && rows.has_partial && !have_own_code(around.widening.full_gangs, body);
-    let rest = emit.block("rest");
+    let rest = emitter.append_block("rest");
     if rows.has_full {
-        let before = emit.here()?;
-        let [head, latch] = ["gang", "gang.next"].map(|name| emit.block(name));
+        let before = emitter.current_block()?;
+        let [head, latch] = ["gang", "gang.next"].map(|name| emitter.append_block(name));
         if rows.has_partial && !share_code {
-            let some = b.build_int_compare(IntPredicate::NE, full, zero, "")?;
-            b.build_conditional_branch(some, head, rest)?;
+            let some = builder.build_int_compare(IntPredicate::NE, full, zero, "")?;
+            builder.build_conditional_branch(some, head, rest)?;
         } else {
-            b.build_unconditional_branch(head)?;
+            builder.build_unconditional_branch(head)?;
         }
-        emit.at(head);
-        let x = emit.phi(emit.i64(), &[(&zero, before)], "x")?;
+        emitter.position_at(head);
+        let x = emitter.phi(emitter.i64_type(), &[(&zero, before)], "x")?;
         let first = x.as_basic_value().into_int_value();
         let entry = match share_code {
-            true => Some(first_lanes(around, at_most(emit, b.build_int_sub(size, first, "items")?, width)?)?),
+            true => Some(first_lanes(around, at_most(emitter, builder.build_int_sub(size, first, "items")?, width)?)?),
             false => None,
         };
-        let exits = GangCode::emit(around, &Gang { first: item(first)?, entry }, body, plan)?;
+        let exits = VectorEmitter::emit_region(around, &Gang { first: item(first)?, entry }, body, plan)?;
         leave(&exits, latch)?;
-        emit.at(latch);
-        let following = emit.add(first, width)?;
+        emitter.position_at(latch);
+        let following = emitter.add(first, width)?;
         x.add_incoming(&[(&following, latch)]);
         let more = match share_code {
-            true => b.build_int_compare(IntPredicate::ULT, following, size, "")?,
-            false => b.build_int_compare(IntPredicate::NE, following, full, "")?,
+            true => builder.build_int_compare(IntPredicate::ULT, following, size, "")?,
+            false => builder.build_int_compare(IntPredicate::NE, following, full, "")?,
         };
-        let again = b.build_conditional_branch(more, head, rest)?;
+        let again = builder.build_conditional_branch(more, head, rest)?;
         if is_written_out(around, body) {
-            emit.write_out(again);
+            emitter.write_out(again);
         }
     } else {
-        b.build_unconditional_branch(rest)?;
+        builder.build_unconditional_branch(rest)?;
     }
 
-    emit.at(rest);
+    emitter.position_at(rest);
     if rows.has_partial && !share_code {
-        let [tail, row_done] = ["tail", "row.done"].map(|name| emit.block(name));
-        let some = b.build_int_compare(IntPredicate::NE, left, zero, "")?;
-        b.build_conditional_branch(some, tail, row_done)?;
-        emit.at(tail);
+        let [tail, row_done] = ["tail", "row.done"].map(|name| emitter.append_block(name));
+        let some = builder.build_int_compare(IntPredicate::NE, left, zero, "")?;
+        builder.build_conditional_branch(some, tail, row_done)?;
+        emitter.position_at(tail);
         let entry = Some(first_lanes(around, left)?);
-        let exits = GangCode::emit(around, &Gang { first: item(full)?, entry }, body, plan)?;
+        let exits = VectorEmitter::emit_region(around, &Gang { first: item(full)?, entry }, body, plan)?;
         leave(&exits, row_done)?;
-        emit.at(row_done);
+        emitter.position_at(row_done);
     }
 
-    let done = emit.add(y.number(), size)?;
-    y.close_outer(emit, rows_of(middle), done)?;
-    z.close_outer(emit, rows_of(outer), done)?;
+    let done = emitter.add(y.item_number(), size)?;
+    y.close_outer(emitter, rows_of(middle), done)?;
+    z.close_outer(emitter, rows_of(outer), done)?;
     nexts.sort();
     nexts.dedup();
     debug_assert!(nexts.iter().flatten().all(|region| region.index() < around.kernel.regions.len()));
@@ -133,34 +133,34 @@ pub fn run_gangs<'ctx>(
 
 /// As [`run_gangs`], for gangs that are several rows of `run` work-items. Groups are whole gangs.
 fn run_tiles<'ctx>(
-    around: Around<'_, 'ctx, '_>,
+    around: EmitContext<'_, 'ctx, '_>,
     body: &Function,
     plan: &RegionPlan,
     run: u32,
-    choose: impl Fn(&Emit<'ctx, '_>, Option<Region>) -> Emitted<()>,
+    choose: impl Fn(&Emitter<'ctx, '_>, Option<Region>) -> Emitted<()>,
 ) -> Emitted<Vec<Option<Region>>> {
-    let Around { emit, group, .. } = around;
-    let (zero, rows) = (emit.const64(0), u64::from(around.width() / run));
-    let z = Level::open(emit, "z", group.first[2], zero)?;
-    let tile = Level::open(emit, "tile", zero, z.number())?;
-    let y = emit.mul(tile.local(), emit.const64(rows))?;
+    let EmitContext { emitter, group, .. } = around;
+    let (zero, rows) = (emitter.const64(0), u64::from(around.width() / run));
+    let z = Level::open_loop(emitter, "z", group.first[2], zero)?;
+    let tile = Level::open_loop(emitter, "tile", zero, z.item_number())?;
+    let y = emitter.mul(tile.local_id(), emitter.const64(rows))?;
     // Ids may wrap: the offset is any number.
-    let global = [group.first[0], emit.builder.build_int_add(group.first[1], y, "")?, z.global];
-    let first = Item { local: [zero, y, z.local()], global, number: tile.number() };
-    let exits = GangCode::emit(around, &Gang { first, entry: None }, body, plan)?;
-    let latch = emit.block("tile.next");
+    let global = [group.first[0], emitter.builder.build_int_add(group.first[1], y, "")?, z.global];
+    let first = Item { local: [zero, y, z.local_id()], global, number: tile.item_number() };
+    let exits = VectorEmitter::emit_region(around, &Gang { first, entry: None }, body, plan)?;
+    let latch = emitter.append_block("tile.next");
     let mut nexts = Vec::new();
-    for &(region, from) in &exits {
-        emit.at(from);
-        choose(emit, region)?;
-        emit.builder.build_unconditional_branch(latch)?;
+    for &(region, source) in &exits {
+        emitter.position_at(source);
+        choose(emitter, region)?;
+        emitter.builder.build_unconditional_branch(latch)?;
         nexts.push(region);
     }
-    emit.at(latch);
-    let following = emit.add(tile.number(), emit.const64(around.width().into()))?;
-    let tiles = emit.builder.build_int_unsigned_div(group.size[1], emit.const64(rows), "")?;
-    tile.close(emit, tiles, following)?;
-    z.close_outer(emit, group.size[2], following)?;
+    emitter.position_at(latch);
+    let following = emitter.add(tile.item_number(), emitter.const64(around.width().into()))?;
+    let tiles = emitter.builder.build_int_unsigned_div(group.size[1], emitter.const64(rows), "")?;
+    tile.close_loop(emitter, tiles, following)?;
+    z.close_outer(emitter, group.size[2], following)?;
     nexts.sort();
     nexts.dedup();
     Ok(nexts)
@@ -191,15 +191,15 @@ const MOST_GANGS: u64 = 32;
 
 /// Whether the gangs of a group are so few that each gets code of its own: with barriers between them, so that what one
 /// region leaves for the next may stay in registers.
-fn is_written_out(around: Around<'_, '_, '_>, body: &Function) -> bool {
+fn is_written_out(around: EmitContext<'_, '_, '_>, body: &Function) -> bool {
     let launch = &around.frame.launch;
-    let [along, middle, outer] = around.widening.layout.order();
-    let one_row = [middle, outer].map(|dim| launch.local_size(dim)) == [Some(1); 2];
+    let [along, middle, outer] = around.widening.layout.loop_order();
+    let one_row = [middle, outer].map(|dimension| launch.local_size(dimension)) == [Some(1); 2];
     let items = launch.local_size(along).filter(|_| one_row && around.kernel.regions.len() > 1);
     let Some(items) = items else { return false };
     let all: u64 = around.kernel.regions.values().map(count_insts).sum();
-    let graph = cfg(body);
-    let is_straight = loops(&graph, &dominators(&graph)).iter().next().is_none();
+    let graph = build_cfg(body);
+    let is_straight = find_loops(&graph, &compute_dominators(&graph)).iter().next().is_none();
     let gangs = u64::from(items / around.width());
     is_straight && gangs <= MOST_GANGS && all * gangs <= MOST_INSTS
 }
@@ -215,10 +215,10 @@ pub struct Rows {
 
 impl Rows {
     /// Those of launches of which the facts hold.
-    pub fn of(launch: &LaunchFacts, width: u32, layout: Layout) -> Rows {
-        let along = layout.dim();
+    pub fn of_launches(launch: &LaunchFacts, width: u32, layout: Layout) -> Rows {
+        let along = layout.lane_dimension();
         if layout == Layout::Linear {
-            let items = [0, 1, 2].map(|dim| launch.local_size(dim)).into_iter().product::<Option<u32>>();
+            let items = [0, 1, 2].map(|dimension| launch.local_size(dimension)).into_iter().product::<Option<u32>>();
             let whole = items.is_some_and(|items| items.is_multiple_of(width));
             return Rows {
                 has_full: items.is_none_or(|items| items >= width),
@@ -232,19 +232,19 @@ impl Rows {
     }
 }
 
-fn at_most<'ctx>(emit: &Emit<'ctx, '_>, count: IntValue<'ctx>, most: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-    let least = emit.intrinsic("llvm.umin", &[emit.i64().into()], &[count.into(), most.into()])?;
+fn at_most<'ctx>(emitter: &Emitter<'ctx, '_>, count: IntValue<'ctx>, most: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+    let least = emitter.call_intrinsic("llvm.umin", &[emitter.i64_type().into()], &[count.into(), most.into()])?;
     Ok(least.into_int_value())
 }
 
 /// The mask of the first `count` lanes.
-pub fn first_lanes<'ctx>(around: Around<'_, 'ctx, '_>, count: IntValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-    let (emit, width) = (around.emit, around.width());
-    let i32 = emit.ctx.i32_type();
+pub fn first_lanes<'ctx>(around: EmitContext<'_, 'ctx, '_>, count: IntValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    let (emitter, width) = (around.emitter, around.width());
+    let i32 = emitter.context.i32_type();
     let lanes: Vec<IntValue> = (0..width).map(|lane| i32.const_int(lane.into(), false)).collect();
-    let count = emit.builder.build_int_truncate(count, i32, "")?;
-    let count = emit.splat(count.into(), width)?;
-    Ok(emit.builder.build_int_compare(IntPredicate::ULT, VectorType::const_vector(&lanes), count, "entry")?)
+    let count = emitter.builder.build_int_truncate(count, i32, "")?;
+    let count = emitter.splat(count.into(), width)?;
+    Ok(emitter.builder.build_int_compare(IntPredicate::ULT, VectorType::const_vector(&lanes), count, "entry")?)
 }
 
 #[cfg(test)]
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn code_for_the_gangs_there_are() {
         let rows = |global, x, width| {
-            let rows = Rows::of(&LaunchFacts::of_range([0; 3], [global, 4, 1], [x, 2, 1]), width, Layout::X);
+            let rows = Rows::of_launches(&LaunchFacts::of_range([0; 3], [global, 4, 1], [x, 2, 1]), width, Layout::X);
             (rows.has_full, rows.has_partial)
         };
         assert_eq!(rows(96, 32, 16), (true, false));
@@ -262,9 +262,9 @@ mod tests {
         assert_eq!(rows(96, 8, 8), (true, false));
         assert_eq!(rows(96, 24, 16), (true, true));
         assert_eq!(rows(100, 32, 16), (true, true));
-        let any = Rows::of(&LaunchFacts::default(), 2, Layout::X);
+        let any = Rows::of_launches(&LaunchFacts::default(), 2, Layout::X);
         assert_eq!((any.has_full, any.has_partial), (true, true));
         let multiples = LaunchFacts::of_range([0; 3], [96, 4, 1], [32, 2, 1]).of_any_size();
-        assert!(!Rows::of(&multiples, 16, Layout::X).has_partial);
+        assert!(!Rows::of_launches(&multiples, 16, Layout::X).has_partial);
     }
 }

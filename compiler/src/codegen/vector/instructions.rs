@@ -1,7 +1,7 @@
 //! Instructions of a gang, other than loads and stores.
 
-use super::values::Held;
-use super::{Around, GangCode};
+use super::values::LaneValue;
+use super::{EmitContext, VectorEmitter};
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use crate::codegen::groups;
@@ -19,7 +19,7 @@ use lockstep_protocol::types::{Space, Type};
 /// The lanes of which a value is computed.
 #[derive(Clone, Copy)]
 enum Lanes<'ctx> {
-    /// Lane 0.
+    /// The value of lane 0.
     First,
     /// The one with this number (an i64).
     One(IntValue<'ctx>),
@@ -29,33 +29,37 @@ enum Lanes<'ctx> {
     All,
 }
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
-    pub(super) fn inst(&mut self, inst: Inst) -> Emitted<()> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
+    pub(super) fn emit_inst(&mut self, inst: Inst) -> Emitted<()> {
         let node = &self.body.insts[inst];
-        self.loc = node.loc;
-        self.around.emit.scopes.come_from(self.origins.of_access(&node.data));
-        let values = self.results(inst)?;
+        self.location = node.location;
+        self.around.emitter.scopes.come_from(self.origins.of_access(&node.data));
+        let values = self.emit_results(inst)?;
         for (&result, value) in self.body.insts[inst].results.iter().zip(values) {
-            let held = self.formed(result, value)?;
+            let lane_value = self.in_planned_form(result, value)?;
             debug_assert!(
-                self.uses[result] == 0 || held.form() == self.plan.accesses.forms.of(self.body, result),
+                self.uses[result] == 0 || lane_value.form() == self.plan.accesses.forms.form_of(self.body, result),
                 "{result} is not held as the plan says"
             );
-            self.values[result] = Some(held);
+            self.values[result] = Some(lane_value);
         }
         Ok(())
     }
 
     /// What is computed of a value, as it is to be held.
-    pub(super) fn formed(&self, value: Value, held: Held<'ctx>) -> Emitted<Held<'ctx>> {
-        Ok(match (self.form(value), held) {
+    pub(super) fn in_planned_form(&self, value: Value, lane_value: LaneValue<'ctx>) -> Emitted<LaneValue<'ctx>> {
+        Ok(match (self.form_of(value), lane_value) {
             // Where the analysis knows more than can be seen here, an active lane's word is taken.
-            (Form::Affine(stride), Held::Vector(vector)) => Held::Affine(self.base_in(vector, stride)?, stride),
-            (Form::Vector, Held::Affine(base, stride)) if self.is_naive() => {
-                Held::Vector(self.around.emit.spread(base, stride, self.around.width())?)
+            (Form::Affine(stride), LaneValue::Vector(vector)) => {
+                LaneValue::Affine(self.base_in(vector, stride)?, stride)
             }
-            (Form::Vector, held @ Held::Runs(..)) if self.is_naive() => Held::Vector(self.spread(&held)?),
-            (_, held) => held,
+            (Form::Vector, LaneValue::Affine(base, stride)) if self.is_naive() => {
+                LaneValue::Vector(self.around.emitter.materialize_affine(base, stride, self.around.width())?)
+            }
+            (Form::Vector, lane_value @ LaneValue::Runs(..)) if self.is_naive() => {
+                LaneValue::Vector(self.materialize(&lane_value)?)
+            }
+            (_, lane_value) => lane_value,
         })
     }
 
@@ -64,230 +68,266 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// Emits an instruction.
-    fn results(&self, inst: Inst) -> Emitted<Vec<Held<'ctx>>> {
-        let Around { emit, storage, frame, group, .. } = self.around;
+    fn emit_results(&self, inst: Inst) -> Emitted<Vec<LaneValue<'ctx>>> {
+        let EmitContext { emitter, storage, frame, group, .. } = self.around;
         let body = self.body;
         let node = &body.insts[inst];
-        let result = node.results.first().map_or(Type::BOOL, |&result| self.ty(result));
-        let uniform = |value: BasicValueEnum<'ctx>| Held::Affine(value, 0);
+        let result = node.results.first().map_or(Type::BOOL, |&result| self.type_of(result));
+        let uniform = |value: BasicValueEnum<'ctx>| LaneValue::Affine(value, 0);
         let done = |emitted: Emitted<()>| emitted.map(|()| Vec::new());
-        let held = match &node.data {
-            InstData::Load { .. } => return self.load(inst),
-            InstData::Store { args, .. } => return done(self.store(inst, args)),
-            InstData::LiveLoad { live } => self.live_load(*live, result)?,
-            InstData::LiveStore { live, arg } => return done(self.live_store(*live, *arg)),
-            InstData::MemCopy { dst, src, len, overlap, volatile } => {
-                let spaces = [self.space(*dst), self.space(*src)];
-                let copy = |[dst, src, len]: [_; 3]| emit.copy(dst, src, len, spaces, *overlap, *volatile);
-                return done(self.block_operation("copy", [*dst, *src, *len], copy));
+        let lane_value = match &node.data {
+            InstData::Load { .. } => return self.emit_load(inst),
+            InstData::Store { arguments, .. } => return done(self.emit_store(inst, arguments)),
+            InstData::LiveLoad { live_slot } => self.live_load(*live_slot, result)?,
+            InstData::LiveStore { live_slot, argument } => return done(self.live_store(*live_slot, *argument)),
+            InstData::MemCopy { destination, source, length, overlap, volatile } => {
+                let spaces = [self.space_of(*destination), self.space_of(*source)];
+                let copy = |[destination, source, length]: [_; 3]| {
+                    emitter.copy_bytes(destination, source, length, spaces, *overlap, *volatile)
+                };
+                return done(self.block_operation("copy", [*destination, *source, *length], copy));
             }
-            InstData::MemSet { dst, byte, len, volatile } => {
-                let space = self.space(*dst);
-                let set = |[dst, byte, len]: [_; 3]| emit.set(dst, byte, len, space, *volatile);
-                return done(self.block_operation("fill", [*dst, *byte, *len], set));
+            InstData::MemSet { destination, byte, length, volatile } => {
+                let space = self.space_of(*destination);
+                let set = |[destination, byte, length]: [_; 3]| {
+                    emitter.set_bytes(destination, byte, length, space, *volatile)
+                };
+                return done(self.block_operation("fill", [*destination, *byte, *length], set));
             }
-            InstData::AtomicRmw { op, order, ptr, arg, .. } => return self.atomic_rmw(node, *op, *order, *ptr, *arg),
-            InstData::AtomicCas { success, failure, ptr, expected, new, .. } => {
-                let space = self.space(*ptr);
+            InstData::AtomicRmw { opcode, order, pointer, argument, .. } => {
+                return self.atomic_rmw(node, *opcode, *order, *pointer, *argument);
+            }
+            InstData::AtomicCas { success, failure, pointer, expected, new, .. } => {
+                let space = self.space_of(*pointer);
                 let orders = [*success, *failure];
                 self.note_lanes("atomic", "compare and exchange");
                 let change = |lane| {
-                    let target = self.lane_address(*ptr, lane)?;
-                    let operands = [self.lane(*expected, lane)?, self.lane(*new, lane)?];
-                    Ok(emit.atomic_cas(orders, result, target, space, operands)?.to_vec())
+                    let target = self.lane_address(*pointer, lane)?;
+                    let operands = [self.read_lane(*expected, lane)?, self.read_lane(*new, lane)?];
+                    Ok(emitter.atomic_cas(orders, result, target, space, operands)?.to_vec())
                 };
-                return self.lanes(node, change);
+                return self.emit_by_lane(node, change);
             }
-            InstData::Printf { format, args } => {
+            InstData::Printf { format, arguments } => {
                 self.note_lanes("printf", "output in order");
-                let print = |lane| Ok(vec![emit.printf(frame, format.as_u32(), &self.typed(args, lane)?)?.into()]);
-                return self.lanes(node, print);
+                let print = |lane| {
+                    Ok(vec![emitter.call_printf(frame, format.as_u32(), &self.typed_values(arguments, lane)?)?.into()])
+                };
+                return self.emit_by_lane(node, print);
             }
-            InstData::CallHost { name, args } => {
-                let call = |lane| Ok(vec![emit.call_host(name, &self.typed(args, lane)?, result)?]);
-                if args.iter().all(|&arg| self.is_uniform(arg)) {
-                    self.note("call", "uniform", name);
-                    let values = call(emit.const64(0))?;
+            InstData::CallHost { name, arguments } => {
+                let call = |lane| Ok(vec![emitter.call_host(name, &self.typed_values(arguments, lane)?, result)?]);
+                if arguments.iter().all(|&argument| self.is_uniform(argument)) {
+                    self.note_class("call", "uniform", name);
+                    let values = call(emitter.const64(0))?;
                     return Ok(values.into_iter().map(uniform).collect());
                 }
                 self.note_lanes("call", &format!("{name} has no vector form"));
-                return self.lanes(node, call);
+                return self.emit_by_lane(node, call);
             }
-            InstData::Fence { order } => return done(emit.fence(*order)),
-            InstData::Query { query, dim } if self.is_in_tile(*query, *dim) => self.place_in_tile(*query, *dim)?,
-            InstData::Query { query, dim } => {
-                let first = groups::query(emit, frame, group, &self.gang.first, *query, *dim);
-                Held::Affine(first.into(), self.is_lanes(*query, *dim).into())
+            InstData::Fence { order } => return done(emitter.fence(*order)),
+            InstData::Query { query, dimension } if self.is_in_tile(*query, *dimension) => {
+                self.place_in_tile(*query, *dimension)?
+            }
+            InstData::Query { query, dimension } => {
+                let first = groups::answer_query(emitter, frame, group, &self.gang.first, *query, *dimension);
+                LaneValue::Affine(first.into(), self.is_lanes(*query, *dimension).into())
             }
             InstData::SlotAddr { slot } => {
                 let first = self.slots[*slot].ok_or(CodegenError::Missing("storage for a private variable"))?;
-                Held::Affine(first.into(), storage.strides[*slot] as i64)
+                LaneValue::Affine(first.into(), storage.strides[*slot] as i64)
             }
             InstData::LocalAddr { local } => uniform(frame.locals[local.index()].into()),
             InstData::GlobalAddr { global } => {
                 let address = frame.globals[*global];
                 uniform(address.ok_or(CodegenError::Missing("storage for a variable of the program"))?.into())
             }
-            InstData::Clock => uniform(emit.clock()?.into()),
+            InstData::Clock => uniform(emitter.read_clock()?.into()),
             InstData::Combined => {
                 uniform(group.combined.ok_or(CodegenError::Missing("value that the group has combined"))?)
             }
-            InstData::Any { cond } => uniform(self.any_active(*cond)?.into()),
-            InstData::Ballot { cond } => uniform(self.bits(self.holds(*cond)?)?.into()),
-            InstData::LaneOf { arg, lane } => uniform(self.lane(*arg, self.first(*lane)?.into_int_value())?),
-            InstData::Across { how, op, cluster, arg } => self.across(*how, *op, *cluster, *arg)?,
-            InstData::Shuffle { arg, lane } => self.lanes_at(*arg, *lane)?,
-            InstData::Yield => return done(emit.let_others_go_on()),
-            InstData::GangBarrier => return done(emit.fence(Ordering::AcqRel)),
+            InstData::Any { condition } => uniform(self.any_active(*condition)?.into()),
+            InstData::Ballot { condition } => uniform(self.lanes_as_bits(self.lanes_where(*condition)?)?.into()),
+            InstData::LaneOf { argument, lane } => {
+                uniform(self.read_lane(*argument, self.lane_zero(*lane)?.into_int_value())?)
+            }
+            InstData::Across { collective, opcode, cluster, argument } => {
+                self.combine_active(*collective, *opcode, *cluster, *argument)?
+            }
+            InstData::Shuffle { argument, lane } => self.lanes_at(*argument, *lane)?,
+            InstData::Yield => return done(emitter.let_others_go_on()),
+            InstData::GangBarrier => return done(emitter.fence(Ordering::AcqRel)),
             InstData::Put { into, lane, value } => {
-                let number = self.first(*lane)?.into_int_value();
-                let value = self.lane(*value, number)?;
-                Held::Vector(emit.builder.build_insert_element(self.vector(*into)?, value, number, "")?)
+                let number = self.lane_zero(*lane)?.into_int_value();
+                let value = self.read_lane(*value, number)?;
+                LaneValue::Vector(emitter.builder.build_insert_element(self.as_vector(*into)?, value, number, "")?)
             }
             // A kernel that still has barriers is not ready for code generation.
             InstData::Barrier | InstData::Collective { .. } => {
                 return Err(CodegenError::Unexpected(format!("{inst} should have ended a region")));
             }
-            InstData::Unary { op: UnaryOp::SpaceOf, arg, .. } => {
-                if !self.is_uniform(*arg) {
+            InstData::Unary { opcode: UnaryOp::SpaceOf, argument, .. } => {
+                if !self.is_uniform(*argument) {
                     let space = |lane| {
-                        let address = self.lane(*arg, lane)?.into_pointer_value();
-                        Ok(vec![emit.space_of(frame, address)?.into()])
+                        let address = self.read_lane(*argument, lane)?.into_pointer_value();
+                        Ok(vec![emitter.space_of(frame, address)?.into()])
                     };
-                    return self.lanes(node, space);
+                    return self.emit_by_lane(node, space);
                 }
-                uniform(emit.space_of(frame, self.first(*arg)?.into_pointer_value())?.into())
+                uniform(emitter.space_of(frame, self.lane_zero(*argument)?.into_pointer_value())?.into())
             }
             // The analysis does not know the addresses of slots; constant distances stay.
             InstData::PtrAdd { base, offset, inbounds } if self.are_affine(*base, *offset) => {
                 let inbounds = *inbounds && !self.speculates();
-                let (Held::Affine(base, s), Held::Affine(offset, t)) = (self.held(*base)?, self.held(*offset)?) else {
+                let (LaneValue::Affine(base, s), LaneValue::Affine(offset, t)) =
+                    (self.held_value(*base)?, self.held_value(*offset)?)
+                else {
                     return Err(CodegenError::Unexpected(format!("{inst} has no affine operands")));
                 };
-                let sum = emit.offset(base.into_pointer_value(), offset.into_int_value(), inbounds)?;
-                Held::Affine(sum.into(), s.wrapping_add(t))
+                let sum = emitter.offset_address(base.into_pointer_value(), offset.into_int_value(), inbounds)?;
+                LaneValue::Affine(sum.into(), s.wrapping_add(t))
             }
-            data => match self.form(node.results[0]) {
+            inst_data => match self.form_of(node.results[0]) {
                 // Lane 0 may be where the program does not come, and off the line of those where it does.
                 Form::Affine(stride) if self.plan.by_active.contains(node.results[0]) => {
                     let lane = self.active_lane()?;
-                    let value = self.compute(data, node, Lanes::One(lane))?;
-                    Held::Affine(self.base_of(value, lane, stride)?, stride)
+                    let value = self.compute_value(inst_data, node, Lanes::One(lane))?;
+                    LaneValue::Affine(self.base_of(value, lane, stride)?, stride)
                 }
-                Form::Affine(stride) => Held::Affine(self.compute(data, node, Lanes::First)?, stride),
+                Form::Affine(stride) => LaneValue::Affine(self.compute_value(inst_data, node, Lanes::First)?, stride),
                 Form::Runs(stride) if self.plan.accesses.forms.has_alike_rows(node.results[0]) => {
-                    self.runs(vec![self.compute(data, node, Lanes::Run(0))?], stride)?
+                    self.value_by_row(vec![self.compute_value(inst_data, node, Lanes::Run(0))?], stride)?
                 }
                 Form::Runs(stride) => {
-                    let run = |run| self.compute(data, node, Lanes::Run(run));
-                    self.runs((0..self.around.runs()).map(run).collect::<Emitted<_>>()?, stride)?
+                    let run = |run| self.compute_value(inst_data, node, Lanes::Run(run));
+                    self.value_by_row((0..self.around.row_count()).map(run).collect::<Emitted<_>>()?, stride)?
                 }
-                Form::Vector if self.all_uniform(data) => Held::Affine(self.compute(data, node, Lanes::First)?, 0),
-                Form::Vector => Held::Vector(self.compute(data, node, Lanes::All)?.into_vector_value()),
+                Form::Vector if self.all_uniform(inst_data) => {
+                    LaneValue::Affine(self.compute_value(inst_data, node, Lanes::First)?, 0)
+                }
+                Form::Vector => LaneValue::Vector(self.compute_value(inst_data, node, Lanes::All)?.into_vector_value()),
             },
         };
-        Ok(vec![held])
+        Ok(vec![lane_value])
     }
 
     /// Whether a query tells each lane one more than the one before.
-    pub(super) fn is_lanes(&self, query: Query, dim: u8) -> bool {
+    pub(super) fn is_lanes(&self, query: Query, dimension: u8) -> bool {
         let Widening { layout, run, .. } = self.around.widening;
-        tells_lanes(query, dim, *layout, run.is_some())
+        tells_lanes(query, dimension, *layout, run.is_some())
     }
 
     pub(super) fn is_uniform(&self, value: Value) -> bool {
-        matches!(self.held(value), Ok(Held::Affine(_, 0)))
+        matches!(self.held_value(value), Ok(LaneValue::Affine(_, 0)))
     }
 
-    fn are_affine(&self, x: Value, y: Value) -> bool {
-        matches!((self.held(x), self.held(y)), (Ok(Held::Affine(..)), Ok(Held::Affine(..))))
+    fn are_affine(&self, left: Value, right: Value) -> bool {
+        matches!(
+            (self.held_value(left), self.held_value(right)),
+            (Ok(LaneValue::Affine(..)), Ok(LaneValue::Affine(..)))
+        )
     }
 
-    fn all_uniform(&self, data: &InstData) -> bool {
+    fn all_uniform(&self, inst_data: &InstData) -> bool {
         let mut uniform = true;
-        data.for_each_arg(|arg| uniform &= self.is_uniform(arg));
+        inst_data.for_each_arg(|argument| uniform &= self.is_uniform(argument));
         uniform
     }
 
     /// What computes a value from values alone.
-    fn compute(&self, data: &InstData, node: &InstNode, lanes: Lanes<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emit;
+    fn compute_value(
+        &self,
+        inst_data: &InstData,
+        node: &InstNode,
+        lanes: Lanes<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let emitter = self.around.emitter;
         let speculates = self.speculates();
         // A promise about the program says nothing about lanes that the program does not send here.
         let int_flags = |flags| if speculates { IntFlags::default() } else { flags };
         // nnan and ninf make poison of the others.
-        let fast = |fmf: FastMath| if speculates { fmf.with_all_values() } else { fmf };
-        let get = |arg| match lanes {
-            Lanes::First => self.first(arg),
-            Lanes::One(lane) => self.lane(arg, lane),
-            Lanes::Run(run) => self.in_run(arg, run),
-            Lanes::All => Ok(self.vector(arg)?.into()),
+        let fast = |fast_math: FastMath| if speculates { fast_math.with_all_values() } else { fast_math };
+        let get = |argument| match lanes {
+            Lanes::First => self.lane_zero(argument),
+            Lanes::One(lane) => self.read_lane(argument, lane),
+            Lanes::Run(run) => self.in_run(argument, run),
+            Lanes::All => Ok(self.as_vector(argument)?.into()),
         };
-        let estimates = emit.target.estimates && matches!(lanes, Lanes::All);
-        let frozen = |value| if speculates { self.freeze(value) } else { Ok(value) };
+        let estimates = emitter.target.estimates && matches!(lanes, Lanes::All);
+        let frozen = |value| if speculates { self.freeze_value(value) } else { Ok(value) };
         let body_const = |value| self.body.const_bits(value);
-        let ty = node.results.first().map_or(Type::BOOL, |&result| self.ty(result));
-        match data {
-            InstData::Unary { op: UnaryOp::Rsqrt, arg, .. } if estimates => {
-                Ok(emit.reciprocal_root(self.vector(*arg)?)?.into())
+        let ty = node.results.first().map_or(Type::BOOL, |&result| self.type_of(result));
+        match inst_data {
+            InstData::Unary { opcode: UnaryOp::Rsqrt, argument, .. } if estimates => {
+                Ok(emitter.reciprocal_root(self.as_vector(*argument)?)?.into())
             }
-            InstData::Unary { op: UnaryOp::Sqrt, fmf, arg }
-                if estimates && ty == Type::F32 && fmf.allows_reciprocals() =>
+            InstData::Unary { opcode: UnaryOp::Sqrt, fast_math, argument }
+                if estimates && ty == Type::F32 && fast_math.allows_reciprocals() =>
             {
-                Ok(emit.rough_root(self.vector(*arg)?)?.into())
+                Ok(emitter.rough_root(self.as_vector(*argument)?)?.into())
             }
-            InstData::Binary { op: BinaryOp::Fdiv, fmf, args: [x, y], .. }
-                if estimates && ty == Type::F32 && fmf.allows_reciprocals() =>
+            InstData::Binary { opcode: BinaryOp::Fdiv, fast_math, arguments: [left, right], .. }
+                if estimates && ty == Type::F32 && fast_math.allows_reciprocals() =>
             {
-                Ok(emit.rough_quotient(self.vector(*x)?, self.vector(*y)?)?.into())
+                Ok(emitter.rough_quotient(self.as_vector(*left)?, self.as_vector(*right)?)?.into())
             }
-            InstData::Unary { op, fmf, arg } => {
-                let value = emit.unary(*op, fast(*fmf), self.ty(*arg), ty, get(*arg)?)?;
-                if matches!(op, UnaryOp::FpToSi | UnaryOp::FpToUi) { frozen(value) } else { Ok(value) }
+            InstData::Unary { opcode, fast_math, argument } => {
+                let value = emitter.unary(*opcode, fast(*fast_math), self.type_of(*argument), ty, get(*argument)?)?;
+                if matches!(opcode, UnaryOp::FpToSi | UnaryOp::FpToUi) { frozen(value) } else { Ok(value) }
             }
-            InstData::Binary { op, flags, fmf, args: [x, y] } => {
+            InstData::Binary { opcode, flags, fast_math, arguments: [left, right] } => {
                 use BinaryOp::{And, Ashr, Lshr, Or, Sdiv, Shl, Srem, Udiv, Urem, Xor};
-                let mut operands = [get(*x)?, get(*y)?];
-                let divides = matches!(op, Udiv | Sdiv | Urem | Srem);
+                let mut operands = [get(*left)?, get(*right)?];
+                let divides = matches!(opcode, Udiv | Sdiv | Urem | Srem);
                 // A mask must not become poison where a lane is not active, nor may such lanes divide by it.
-                if self.masked && (divides || ty == Type::BOOL && matches!(op, And | Or | Xor)) {
-                    operands = [self.freeze(operands[0])?, self.freeze(operands[1])?];
+                if self.masked && (divides || ty == Type::BOOL && matches!(opcode, And | Or | Xor)) {
+                    operands = [self.freeze_value(operands[0])?, self.freeze_value(operands[1])?];
                 }
-                if let [BasicValueEnum::VectorValue(x), BasicValueEnum::VectorValue(divisor)] = operands
-                    && self.divides_as_floats(*op, ty, *y)
+                if let [BasicValueEnum::VectorValue(left), BasicValueEnum::VectorValue(divisor)] = operands
+                    && self.divides_as_floats(*opcode, ty, *right)
                 {
-                    return self.divide_as_floats(*op, ty, [x, divisor]);
+                    return self.divide_as_floats(*opcode, ty, [left, divisor]);
                 }
-                let value = emit.binary(*op, int_flags(*flags), fast(*fmf), operands)?;
-                let within = body_const(*y).is_some_and(|by| by < u128::from(ty.bits()));
-                if matches!(op, Shl | Lshr | Ashr) && !within { frozen(value) } else { Ok(value) }
+                let value = emitter.binary(*opcode, int_flags(*flags), fast(*fast_math), operands)?;
+                let within = body_const(*right).is_some_and(|by| by < u128::from(ty.bits()));
+                if matches!(opcode, Shl | Lshr | Ashr) && !within { frozen(value) } else { Ok(value) }
             }
-            InstData::Ternary { op, fmf, args: [x, y, z] } => {
-                let choice = *op == TernaryOp::Select && self.is_uniform(*x);
-                let x = if choice { self.first(*x)? } else { get(*x)? };
-                emit.ternary(*op, fast(*fmf), ty, [x, get(*y)?, get(*z)?])
+            InstData::Ternary { opcode, fast_math, arguments: [left, right, z] } => {
+                let choice = *opcode == TernaryOp::Select && self.is_uniform(*left);
+                let left = if choice { self.lane_zero(*left)? } else { get(*left)? };
+                emitter.ternary(*opcode, fast(*fast_math), ty, [left, get(*right)?, get(*z)?])
             }
-            InstData::Icmp { cc, args: [x, y] } => {
+            InstData::Icmp { comparison, arguments: [left, right] } => {
                 if matches!(lanes, Lanes::All)
-                    && let Some(found) = self.compare_with_bound(*cc, [*x, *y])?
+                    && let Some(found) = self.compare_with_bound(*comparison, [*left, *right])?
                 {
                     return Ok(found.into());
                 }
-                emit.icmp(*cc, [get(*x)?, get(*y)?])
+                emitter.icmp(*comparison, [get(*left)?, get(*right)?])
             }
-            InstData::Fcmp { cc, fmf, args: [x, y] } => emit.fcmp(*cc, fast(*fmf), [get(*x)?, get(*y)?]),
+            InstData::Fcmp { comparison, fast_math, arguments: [left, right] } => {
+                emitter.fcmp(*comparison, fast(*fast_math), [get(*left)?, get(*right)?])
+            }
             InstData::PtrAdd { base, offset, inbounds } => {
                 let inbounds = *inbounds && !speculates;
                 if !matches!(lanes, Lanes::All) {
                     let (base, offset) = (get(*base)?, get(*offset)?);
-                    return Ok(emit.offset(base.into_pointer_value(), offset.into_int_value(), inbounds)?.into());
+                    return Ok(emitter
+                        .offset_address(base.into_pointer_value(), offset.into_int_value(), inbounds)?
+                        .into());
                 }
                 // A common base stays a scalar: the address mode of a gather.
-                let part = |arg| if self.is_uniform(arg) { self.first(arg) } else { Ok(self.vector(arg)?.into()) };
-                emit.offsets(part(*base)?, part(*offset)?, inbounds)
+                let part = |argument| {
+                    if self.is_uniform(argument) {
+                        self.lane_zero(argument)
+                    } else {
+                        Ok(self.as_vector(argument)?.into())
+                    }
+                };
+                emitter.offset_addresses(part(*base)?, part(*offset)?, inbounds)
             }
             // Everything else has been dealt with.
-            _ => Err(CodegenError::Unexpected(format!("{data:?} is no operation of vectors"))),
+            _ => Err(CodegenError::Unexpected(format!("{inst_data:?} is no operation of vectors"))),
         }
     }
 
@@ -295,60 +335,64 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     fn block_operation(
         &self,
         kind: &'static str,
-        args: [Value; 3],
+        arguments: [Value; 3],
         work: impl Fn([BasicValueEnum<'ctx>; 3]) -> Emitted<()>,
     ) -> Emitted<()> {
-        let zero = self.around.emit.const64(0);
+        let zero = self.around.emitter.const64(0);
         let operands = |lane| -> Emitted<[BasicValueEnum<'ctx>; 3]> {
-            Ok([self.lane(args[0], lane)?, self.lane(args[1], lane)?, self.lane(args[2], lane)?])
+            Ok([
+                self.read_lane(arguments[0], lane)?,
+                self.read_lane(arguments[1], lane)?,
+                self.read_lane(arguments[2], lane)?,
+            ])
         };
         let one = |lane| {
             work(operands(lane)?)?;
             Ok(Vec::new())
         };
-        if args.iter().all(|&arg| self.is_uniform(arg)) {
-            self.note(kind, "uniform", "");
-            self.guarded(self.mask()?, || one(zero))?;
+        if arguments.iter().all(|&argument| self.is_uniform(argument)) {
+            self.note_class(kind, "uniform", "");
+            self.emit_guarded(self.block_mask()?, || one(zero))?;
         } else {
             self.note_lanes(kind, "a block of memory for each");
-            self.each_lane(self.mask()?, &[], one)?;
+            self.each_lane(self.block_mask()?, &[], one)?;
         }
         Ok(())
     }
 
-    fn typed(&self, args: &[Value], lane: IntValue<'ctx>) -> Emitted<Vec<(Type, BasicValueEnum<'ctx>)>> {
-        args.iter().map(|&arg| Ok((self.ty(arg), self.lane(arg, lane)?))).collect()
+    fn typed_values(&self, arguments: &[Value], lane: IntValue<'ctx>) -> Emitted<Vec<(Type, BasicValueEnum<'ctx>)>> {
+        arguments.iter().map(|&argument| Ok((self.type_of(argument), self.read_lane(argument, lane)?))).collect()
     }
 
     /// An instruction's results by what each active lane does.
-    pub(super) fn lanes(
+    pub(super) fn emit_by_lane(
         &self,
         node: &InstNode,
         work: impl Fn(IntValue<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
-    ) -> Emitted<Vec<Held<'ctx>>> {
-        let types: Vec<Type> = node.results.iter().map(|&result| self.ty(result)).collect();
-        let vectors = self.each_lane(self.mask()?, &types, work)?;
-        Ok(vectors.into_iter().map(Held::Vector).collect())
+    ) -> Emitted<Vec<LaneValue<'ctx>>> {
+        let types: Vec<Type> = node.results.iter().map(|&result| self.type_of(result)).collect();
+        let vectors = self.each_lane(self.block_mask()?, &types, work)?;
+        Ok(vectors.into_iter().map(LaneValue::Vector).collect())
     }
 
     /// Lane 0's value of an affine value of which the active lanes' are known.
     fn base_in(&self, vector: VectorValue<'ctx>, stride: i64) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         // Without a mask of its own, a block is run by lane 0.
         if self.plan.masks[self.block].is_none() {
-            return Ok(emit.builder.build_extract_element(vector, emit.const64(0), "")?);
+            return Ok(emitter.builder.build_extract_element(vector, emitter.const64(0), "")?);
         }
-        let mask = self.mask()?;
-        let base = self.guarded(mask, || {
+        let mask = self.block_mask()?;
+        let base = self.emit_guarded(mask, || {
             let lane = self.last_lane(mask)?;
-            let value = emit.builder.build_extract_element(vector, lane, "")?;
+            let value = emitter.builder.build_extract_element(vector, lane, "")?;
             Ok(vec![self.base_of(value, lane, stride)?])
         })?;
         base.into_iter().next().ok_or(CodegenError::Missing("address of the first lane"))
     }
 
-    pub(super) fn space(&self, ptr: Value) -> Space {
-        match self.ty(ptr) {
+    pub(super) fn space_of(&self, pointer: Value) -> Space {
+        match self.type_of(pointer) {
             Type::Ptr(space) => space,
             _ => Space::Generic,
         }

@@ -1,6 +1,6 @@
 //! Masks: which lanes run a block.
 
-use super::GangCode;
+use super::VectorEmitter;
 use crate::codegen::emit::Emitted;
 use inkwell::IntPredicate;
 use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
@@ -15,13 +15,13 @@ pub struct Mask<'ctx> {
     pub may_be_empty: bool,
 }
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// The lanes that run the current block; none: all lanes.
-    pub(super) fn mask(&self) -> Emitted<Option<Mask<'ctx>>> {
+    pub(super) fn block_mask(&self) -> Emitted<Option<Mask<'ctx>>> {
         match self.plan.masks[self.block].expand() {
             Some(mask) => {
                 let may_be_empty = !self.plan.run_by_some.contains(self.block);
-                Ok(Some(Mask { lanes: self.active(mask)?, may_be_empty }))
+                Ok(Some(Mask { lanes: self.active_lanes(mask)?, may_be_empty }))
             }
             None => Ok(self.gang.entry.map(|lanes| Mask { lanes, may_be_empty: false })),
         }
@@ -34,87 +34,92 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
 
     /// The lanes with a work-item in which an i1 is true. Lanes without one may hold anything, poison
     /// included.
-    pub(super) fn active(&self, mask: Value) -> Emitted<VectorValue<'ctx>> {
-        let lanes = self.vector(mask)?;
+    pub(super) fn active_lanes(&self, mask: Value) -> Emitted<VectorValue<'ctx>> {
+        let lanes = self.as_vector(mask)?;
         let Some(entry) = self.gang.entry else {
             return Ok(lanes);
         };
-        self.choose(entry, lanes)
+        self.choose_lanes(entry, lanes)
     }
 
     /// The lanes as the bits of a number, lane 0 lowest.
-    pub(super) fn bits(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-        let emit = self.around.emit;
-        let bits = emit.builder.build_bit_cast(lanes, emit.int(lanes.get_type().get_size()), "")?;
-        Ok(emit.builder.build_int_z_extend(bits.into_int_value(), emit.i64(), "")?)
+    pub(super) fn lanes_as_bits(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+        let emitter = self.around.emitter;
+        let bits = emitter.builder.build_bit_cast(lanes, emitter.int_type(lanes.get_type().get_size()), "")?;
+        Ok(emitter.builder.build_int_z_extend(bits.into_int_value(), emitter.i64_type(), "")?)
     }
 
     /// Whether any lane is on.
-    pub(super) fn any(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-        let emit = self.around.emit;
-        let bits = emit.builder.build_bit_cast(lanes, emit.int(lanes.get_type().get_size()), "")?.into_int_value();
-        Ok(emit.builder.build_int_compare(IntPredicate::NE, bits, bits.get_type().const_zero(), "")?)
+    pub(super) fn any_lane(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+        let emitter = self.around.emitter;
+        let bits =
+            emitter.builder.build_bit_cast(lanes, emitter.int_type(lanes.get_type().get_size()), "")?.into_int_value();
+        Ok(emitter.builder.build_int_compare(IntPredicate::NE, bits, bits.get_type().const_zero(), "")?)
     }
 
     /// Whether an i1 is true in a lane that runs the current block.
-    pub(super) fn any_active(&self, cond: Value) -> Emitted<IntValue<'ctx>> {
-        let mask = self.mask()?;
-        match (self.is_uniform(cond), mask) {
+    pub(super) fn any_active(&self, condition: Value) -> Emitted<IntValue<'ctx>> {
+        let mask = self.block_mask()?;
+        match (self.is_uniform(condition), mask) {
             (true, Some(Mask { lanes, may_be_empty: true })) => {
                 // In a block that no lane runs, the condition may be poison. Which lanes run it, often stays as it is.
-                let (any, holds) = (self.any(lanes)?, self.first(cond)?.into_int_value());
-                let no = self.around.emit.ctx.bool_type().const_zero();
-                Ok(self.around.emit.builder.build_select(any, holds, no, "")?.into_int_value())
+                let (any_lane, holds) = (self.any_lane(lanes)?, self.lane_zero(condition)?.into_int_value());
+                let if_false = self.around.emitter.context.bool_type().const_zero();
+                Ok(self.around.emitter.builder.build_select(any_lane, holds, if_false, "")?.into_int_value())
             }
-            (true, _) => Ok(self.first(cond)?.into_int_value()),
-            (false, _) => self.any(self.holds(cond)?),
+            (true, _) => Ok(self.lane_zero(condition)?.into_int_value()),
+            (false, _) => self.any_lane(self.lanes_where(condition)?),
         }
     }
 
     /// The lanes that run the current block and in which an i1 is true.
-    pub(super) fn holds(&self, cond: Value) -> Emitted<VectorValue<'ctx>> {
-        let lanes = self.vector(cond)?;
-        match self.mask()? {
+    pub(super) fn lanes_where(&self, condition: Value) -> Emitted<VectorValue<'ctx>> {
+        let lanes = self.as_vector(condition)?;
+        match self.block_mask()? {
             // Not a logical and: in other lanes the condition may be poison.
-            Some(mask) => self.choose(mask.lanes, lanes),
+            Some(mask) => self.choose_lanes(mask.lanes, lanes),
             None => Ok(lanes),
         }
     }
 
     /// The lanes of one vector that are on in the other, which may be poison elsewhere.
-    fn choose(&self, on: VectorValue<'ctx>, lanes: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    fn choose_lanes(&self, on: VectorValue<'ctx>, lanes: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let none = lanes.get_type().const_zero();
-        Ok(self.around.emit.builder.build_select(on, lanes, none, "")?.into_vector_value())
+        Ok(self.around.emitter.builder.build_select(on, lanes, none, "")?.into_vector_value())
     }
 
     /// The number (an i64) of the last lane that is on; some lane must be.
     pub(super) fn last_lane(&self, mask: Option<Mask<'ctx>>) -> Emitted<IntValue<'ctx>> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         let Some(mask) = mask else {
-            return Ok(emit.const64(u64::from(self.around.width()) - 1));
+            return Ok(emitter.const64(u64::from(self.around.width()) - 1));
         };
-        let bits = self.bits(mask.lanes)?;
-        let poison_for_none = emit.ctx.bool_type().const_int(1, false);
-        let zeros = emit.intrinsic("llvm.ctlz", &[emit.i64().into()], &[bits.into(), poison_for_none.into()])?;
-        Ok(emit.builder.build_int_sub(emit.const64(63), zeros.into_int_value(), "")?)
+        let bits = self.lanes_as_bits(mask.lanes)?;
+        let poison_for_none = emitter.context.bool_type().const_int(1, false);
+        let zeros = emitter.call_intrinsic(
+            "llvm.ctlz",
+            &[emitter.i64_type().into()],
+            &[bits.into(), poison_for_none.into()],
+        )?;
+        Ok(emitter.builder.build_int_sub(emitter.const64(63), zeros.into_int_value(), "")?)
     }
 
     /// The number (an i64) of a lane that runs the current block; 0 if none does.
     pub(super) fn active_lane(&self) -> Emitted<IntValue<'ctx>> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         // Without a mask of its own, a block is run by lane 0.
-        let lanes = match (self.plan.masks[self.block].expand(), self.mask()?) {
+        let lanes = match (self.plan.masks[self.block].expand(), self.block_mask()?) {
             (Some(_), Some(Mask { lanes, .. })) => lanes,
-            _ => return Ok(emit.const64(0)),
+            _ => return Ok(emitter.const64(0)),
         };
-        let bits = emit.builder.build_or(self.bits(lanes)?, emit.const64(1), "")?;
-        let never = emit.ctx.bool_type().const_int(1, false);
-        let zeros = emit.intrinsic("llvm.ctlz", &[emit.i64().into()], &[bits.into(), never.into()])?;
-        Ok(emit.builder.build_int_sub(emit.const64(63), zeros.into_int_value(), "")?)
+        let bits = emitter.builder.build_or(self.lanes_as_bits(lanes)?, emitter.const64(1), "")?;
+        let never = emitter.context.bool_type().const_int(1, false);
+        let zeros = emitter.call_intrinsic("llvm.ctlz", &[emitter.i64_type().into()], &[bits.into(), never.into()])?;
+        Ok(emitter.builder.build_int_sub(emitter.const64(63), zeros.into_int_value(), "")?)
     }
 
     /// Does what `work` emits only if a lane is on. Its values are zeros otherwise.
-    pub(super) fn guarded(
+    pub(super) fn emit_guarded(
         &self,
         mask: Option<Mask<'ctx>>,
         work: impl FnOnce() -> Emitted<Vec<BasicValueEnum<'ctx>>>,
@@ -122,19 +127,19 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let Some(Mask { lanes, may_be_empty: true }) = mask else {
             return work();
         };
-        let emit = self.around.emit;
-        let any = self.any(lanes)?;
-        let from = emit.here()?;
-        let (some, behind) = (emit.block("some"), emit.block("behind"));
-        emit.builder.build_conditional_branch(any, some, behind)?;
-        emit.at(some);
+        let emitter = self.around.emitter;
+        let any_lane = self.any_lane(lanes)?;
+        let source = emitter.current_block()?;
+        let (some, behind) = (emitter.append_block("some"), emitter.append_block("behind"));
+        emitter.builder.build_conditional_branch(any_lane, some, behind)?;
+        emitter.position_at(some);
         let values = work()?;
-        let end = emit.here()?;
-        emit.builder.build_unconditional_branch(behind)?;
-        emit.at(behind);
+        let end = emitter.current_block()?;
+        emitter.builder.build_unconditional_branch(behind)?;
+        emitter.position_at(behind);
         let merged = values.into_iter().map(|value| {
             let zero = value.get_type().const_zero();
-            Ok(emit.phi(value.get_type(), &[(&value, end), (&zero, from)], "")?.as_basic_value())
+            Ok(emitter.phi(value.get_type(), &[(&value, end), (&zero, source)], "")?.as_basic_value())
         });
         merged.collect()
     }

@@ -1,31 +1,31 @@
 //! The code of one region for a gang: W work-items in the lanes of vectors, in lock-step.
 //!
-//! A value that one lane's tells all others' is a scalar, that of lane 0 ([`values`]), or one a row in tiles ([`runs`]); the
+//! A value that one lane's tells all others' is a scalar, that of lane 0 ([`values`]), or one a row in tiles ([`row_count`]); the
 //! others are vectors.
 //! Blocks become blocks, as all lanes go one way; where not all of them run a block, what has effects does
 //! nothing for the others ([`masks`]), and nothing in it may be poison, since it is computed for lanes that
 //! never meant to.
 
-mod across;
 mod atomics;
-mod bounds;
+mod bound_compare;
+mod cross_lane;
 mod division;
 mod gangs;
 mod instructions;
+mod interleaved_arithmetic;
 mod lanewise;
 mod masks;
 mod memory;
-mod memory_order;
+mod newton_raphson;
 mod notes;
-mod roots;
-mod runs;
+mod tile_rows;
 mod turns;
 mod values;
 
 pub use gangs::run_gangs;
 pub use turns::take_gangs;
 
-use super::emit::{Emit, Emitted, vector_of};
+use super::emit::{Emitted, Emitter, vector_of};
 use super::frame::Frame;
 use super::groups::{Group, Item};
 use super::region::Exits;
@@ -34,8 +34,8 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue, VectorValue};
-use lockstep_ir::analysis::cfg::cfg;
-use lockstep_ir::analysis::origins::Origins;
+use lockstep_ir::analysis::cfg::build_cfg;
+use lockstep_ir::analysis::underlying_objects::Origins;
 use lockstep_ir::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Value};
 use lockstep_ir::plan::access_lowering::region::GangKind;
 use lockstep_ir::plan::storage::{SlotHome, Storage};
@@ -44,16 +44,16 @@ use lockstep_ir::plan::{RegionPlan, Widening};
 use lockstep_ir::report::Notes;
 use lockstep_protocol::types::Type;
 use std::cell::Cell;
-use values::Held;
+use values::LaneValue;
 
 /// What all regions' code has in common.
 #[derive(Clone, Copy)]
-pub struct Around<'a, 'ctx, 'm> {
-    /// Where to.
-    pub emit: &'a Emit<'ctx, 'm>,
-    /// The kernel.
+pub struct EmitContext<'a, 'ctx, 'm> {
+    /// Where the code is emitted to.
+    pub emitter: &'a Emitter<'ctx, 'm>,
+    /// The kernel that the region is of.
     pub kernel: &'a Kernel,
-    /// Its memory.
+    /// Where the kernel's variables live.
     pub storage: &'a Storage,
     /// The call's values.
     pub frame: &'a Frame<'ctx>,
@@ -65,14 +65,14 @@ pub struct Around<'a, 'ctx, 'm> {
     pub notes: &'a Notes,
 }
 
-impl Around<'_, '_, '_> {
+impl EmitContext<'_, '_, '_> {
     /// Work-items of a gang.
     pub fn width(&self) -> u32 {
         self.widening.width
     }
 
     /// Rows of a gang that is a tile.
-    pub fn runs(&self) -> u32 {
+    pub fn row_count(&self) -> u32 {
         self.widening.run.map_or(1, |run| self.width() / run)
     }
 }
@@ -93,15 +93,15 @@ impl Gang<'_> {
 }
 
 /// Emits one region for one gang.
-pub struct GangCode<'a, 'ctx, 'm> {
-    around: Around<'a, 'ctx, 'm>,
+pub struct VectorEmitter<'a, 'ctx, 'm> {
+    around: EmitContext<'a, 'ctx, 'm>,
     gang: &'a Gang<'ctx>,
     body: &'a Function,
     plan: &'a RegionPlan,
     /// The block that is emitted.
     block: Block,
     /// Where the instruction that is emitted comes from.
-    loc: SourceLoc,
+    location: SourceLoc,
     /// Where addresses come from.
     origins: Origins,
     /// Results of atomic operations that something uses.
@@ -112,30 +112,30 @@ pub struct GangCode<'a, 'ctx, 'm> {
     masked: bool,
     /// The elements of the vectors that are emitted: a gang's lanes, or those of a tile's row.
     wide: Cell<u32>,
-    values: SecondaryMap<Value, Option<Held<'ctx>>>,
+    values: SecondaryMap<Value, Option<LaneValue<'ctx>>>,
     blocks: SecondaryMap<Block, Option<BasicBlock<'ctx>>>,
     phis: SecondaryMap<Block, Vec<PhiValue<'ctx>>>,
     slots: SecondaryMap<Slot, Option<PointerValue<'ctx>>>,
 }
 
-impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
+impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
     /// Emits a region's code at the current position.
-    pub fn emit(
-        around: Around<'a, 'ctx, 'm>,
+    pub fn emit_region(
+        around: EmitContext<'a, 'ctx, 'm>,
         gang: &'a Gang<'ctx>,
         body: &'a Function,
         plan: &'a RegionPlan,
     ) -> Emitted<Exits<'ctx>> {
-        let mut code = GangCode {
+        let mut code = VectorEmitter {
             around,
             gang,
             body,
             plan,
-            block: body.entry(),
-            loc: SourceLoc::default(),
-            origins: Origins::of(around.kernel, body, around.emit.scopes.apart()),
+            block: body.entry_block(),
+            location: SourceLoc::default(),
+            origins: Origins::trace_addresses(around.kernel, body, around.emitter.scopes.apart()),
             old_values: atomics::used_old_values(body),
-            uses: memory_order::uses(body),
+            uses: interleaved_arithmetic::count_uses(body),
             masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),
             wide: Cell::new(around.width()),
             values: SecondaryMap::new(),
@@ -143,69 +143,71 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             phis: SecondaryMap::new(),
             slots: SecondaryMap::new(),
         };
-        code.run()
+        code.emit_blocks()
     }
 
-    fn run(&mut self) -> Emitted<Exits<'ctx>> {
-        let emit = self.around.emit;
+    fn emit_blocks(&mut self) -> Emitted<Exits<'ctx>> {
+        let emitter = self.around.emitter;
         // Each block before those it dominates, so that values are emitted before their uses.
-        let graph = cfg(self.body);
-        let order = graph.rpo();
+        let graph = build_cfg(self.body);
+        let order = graph.reverse_post_order();
         self.slot_addresses()?;
-        let entry = self.body.entry();
-        self.blocks[entry] = Some(emit.here()?);
+        let entry = self.body.entry_block();
+        self.blocks[entry] = Some(emitter.current_block()?);
         for (&param, &input) in self.body.blocks[entry].params.iter().zip(&self.around.frame.inputs) {
-            self.values[param] = Some(self.formed(param, Held::Affine(input, 0))?);
+            self.values[param] = Some(self.in_planned_form(param, LaneValue::Affine(input, 0))?);
         }
         for &block in &order[1..] {
-            let to = emit.block("v");
-            self.blocks[block] = Some(to);
-            emit.at(to);
+            let target = emitter.append_block("v");
+            self.blocks[block] = Some(target);
+            emitter.position_at(target);
             for &param in &self.body.blocks[block].params {
-                let ty = emit.ty(self.body.ty(param));
+                let ty = emitter.value_type(self.body.ty(param));
                 let phis = &mut self.phis[block];
                 let mut phi = |ty: BasicTypeEnum<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
-                    let phi = emit.builder.build_phi(ty, "")?;
+                    let phi = emitter.builder.build_phi(ty, "")?;
                     phis.push(phi);
                     Ok(phi.as_basic_value())
                 };
-                let held = match self.plan.form(self.body, param) {
-                    Form::Affine(stride) => Held::Affine(phi(ty)?, stride),
+                let lane_value = match self.plan.form_of(self.body, param) {
+                    Form::Affine(stride) => LaneValue::Affine(phi(ty)?, stride),
                     Form::Runs(stride) => {
-                        let bases = (0..self.around.runs()).map(|_| phi(ty)).collect::<Emitted<Vec<_>>>()?;
-                        self.runs(bases, stride)?
+                        let bases = (0..self.around.row_count()).map(|_| phi(ty)).collect::<Emitted<Vec<_>>>()?;
+                        self.value_by_row(bases, stride)?
                     }
-                    Form::Vector => Held::Vector(phi(vector_of(ty, self.around.width()).into())?.into_vector_value()),
+                    Form::Vector => {
+                        LaneValue::Vector(phi(vector_of(ty, self.around.width()).into())?.into_vector_value())
+                    }
                 };
-                self.values[param] = Some(held);
+                self.values[param] = Some(lane_value);
             }
         }
         let mut exits = Vec::new();
         for &block in order {
-            if let Some(to) = self.blocks[block] {
-                emit.at(to);
+            if let Some(target) = self.blocks[block] {
+                emitter.position_at(target);
             }
             self.block = block;
             for &inst in &self.body.blocks[block].insts {
-                emit.place.set(self.body.insts[inst].loc);
-                self.inst(inst)?;
+                emitter.place.set(self.body.insts[inst].location);
+                self.emit_inst(inst)?;
             }
-            self.terminator(&mut exits)?;
+            self.emit_terminator(&mut exits)?;
         }
         Ok(exits)
     }
 
-    fn form(&self, value: Value) -> Form {
-        self.plan.form(self.body, value)
+    fn form_of(&self, value: Value) -> Form {
+        self.plan.form_of(self.body, value)
     }
 
-    fn ty(&self, value: Value) -> Type {
+    fn type_of(&self, value: Value) -> Type {
         self.body.ty(value)
     }
 
     /// Addresses in lane 0 of the slots this region uses; stack variables begin their life here.
     fn slot_addresses(&mut self) -> Emitted<()> {
-        let Around { emit, kernel, storage, frame, .. } = self.around;
+        let EmitContext { emitter, kernel, storage, frame, .. } = self.around;
         for (_, node) in self.body.insts.iter() {
             let InstData::SlotAddr { slot } = node.data else {
                 continue;
@@ -213,115 +215,116 @@ impl<'a, 'ctx, 'm> GangCode<'a, 'ctx, 'm> {
             if self.slots[slot].is_some() {
                 continue;
             }
-            let ptr = frame.slot(emit, kernel, storage, slot, &self.gang.first)?;
+            let pointer = frame.slot_address(emitter, kernel, storage, slot, &self.gang.first)?;
             if storage.slots[slot] == SlotHome::Stack {
-                emit.intrinsic_call("llvm.lifetime.start", &[emit.ptr().into()], &[ptr.into()])?;
+                emitter.intrinsic_call("llvm.lifetime.start", &[emitter.pointer_type().into()], &[pointer.into()])?;
             }
-            self.slots[slot] = Some(ptr);
+            self.slots[slot] = Some(pointer);
         }
         Ok(())
     }
 
     /// Ends the life of the stack variables; emitted where a gang leaves the region.
     fn end_slots(&self) -> Emitted<()> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         for (slot, ptr) in self.slots.iter() {
-            if let Some(ptr) = *ptr
+            if let Some(pointer) = *ptr
                 && self.around.storage.slots[slot] == SlotHome::Stack
             {
-                emit.intrinsic_call("llvm.lifetime.end", &[emit.ptr().into()], &[ptr.into()])?;
+                emitter.intrinsic_call("llvm.lifetime.end", &[emitter.pointer_type().into()], &[pointer.into()])?;
             }
         }
         Ok(())
     }
 
     /// The value that decides where all lanes go: that of those that run the block.
-    fn selector(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
-        if self.plan.masks[self.block].is_some() && self.ty(value) == Type::BOOL && !self.is_uniform(value) {
+    fn branch_selector(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        if self.plan.masks[self.block].is_some() && self.type_of(value) == Type::BOOL && !self.is_uniform(value) {
             return Ok(self.any_active(value)?.into());
         }
-        let value = self.first(value)?;
+        let value = self.lane_zero(value)?;
         // A block may be run by no lane, and then nobody meant to compute the value.
-        if self.masked { self.freeze(value) } else { Ok(value) }
+        if self.masked { self.freeze_value(value) } else { Ok(value) }
     }
 
-    fn terminator(&mut self, exits: &mut Exits<'ctx>) -> Emitted<()> {
-        let emit = self.around.emit;
-        let b = &emit.builder;
+    fn emit_terminator(&mut self, exits: &mut Exits<'ctx>) -> Emitted<()> {
+        let emitter = self.around.emitter;
+        let builder = &emitter.builder;
         let body = self.body;
-        let term = &body.blocks[self.block].term;
-        let selector = term.selector().map(|value| self.selector(value)).transpose()?;
+        let terminator = &body.blocks[self.block].terminator;
+        let selector = terminator.selector().map(|value| self.branch_selector(value)).transpose()?;
         // Vectors for the targets' parameters are made here, before the block's end.
         let mut passed = Vec::new();
-        for to in term.targets() {
-            let params = &body.blocks[to.block].params;
-            let values = params.iter().zip(&to.args).map(|(&param, &arg)| self.passed(param, arg));
+        for target in terminator.targets() {
+            let params = &body.blocks[target.block].params;
+            let values =
+                params.iter().zip(&target.arguments).map(|(&param, &argument)| self.passed_values(param, argument));
             passed.push(values.collect::<Emitted<Vec<_>>>()?.concat());
         }
-        let from = emit.here()?;
+        let source = emitter.current_block()?;
         let mut seen: Vec<Block> = Vec::new();
         let mut targets = Vec::new();
-        for (to, values) in term.targets().into_iter().zip(passed) {
-            targets.push(self.edge(&mut seen, from, to, &values)?);
+        for (target, values) in terminator.targets().into_iter().zip(passed) {
+            targets.push(self.edge_block(&mut seen, source, target, &values)?);
         }
-        emit.at(from);
-        match (term, selector) {
+        emitter.position_at(source);
+        match (terminator, selector) {
             (Terminator::Jump(_), _) => {
-                b.build_unconditional_branch(targets[0])?;
+                builder.build_unconditional_branch(targets[0])?;
             }
-            (Terminator::Branch { .. }, Some(cond)) => {
-                b.build_conditional_branch(cond.into_int_value(), targets[0], targets[1])?;
+            (Terminator::Branch { .. }, Some(condition)) => {
+                builder.build_conditional_branch(condition.into_int_value(), targets[0], targets[1])?;
             }
             (Terminator::Switch { value, cases, .. }, Some(selector)) => {
-                let ty = self.ty(*value);
+                let ty = self.type_of(*value);
                 let default = targets.pop().ok_or(CodegenError::Missing("default target of a switch"))?;
-                let values = cases.iter().map(|(bits, _)| emit.constant(ty, *bits).into_int_value());
+                let values = cases.iter().map(|(bits, _)| emitter.constant(ty, *bits).into_int_value());
                 let cases: Vec<_> = values.zip(targets).collect();
-                b.build_switch(selector.into_int_value(), default, &cases)?;
+                builder.build_switch(selector.into_int_value(), default, &cases)?;
             }
             (Terminator::Return, _) => {
                 self.end_slots()?;
-                exits.push((None, from));
+                exits.push((None, source));
             }
             (Terminator::Exit(region), _) => {
                 self.end_slots()?;
-                exits.push((Some(*region), from));
+                exits.push((Some(*region), source));
             }
             (Terminator::Unreachable | Terminator::Branch { .. } | Terminator::Switch { .. }, _) => {
-                b.build_unreachable()?;
+                builder.build_unreachable()?;
             }
         }
         Ok(())
     }
 
     /// An argument in the form of the parameter it is for.
-    fn passed(&self, param: Value, arg: Value) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
-        match self.form(param) {
-            Form::Affine(_) => Ok(vec![self.first(arg)?]),
-            Form::Runs(_) => (0..self.around.runs()).map(|run| self.in_run(arg, run)).collect(),
-            Form::Vector => Ok(vec![self.vector(arg)?.into()]),
+    fn passed_values(&self, param: Value, argument: Value) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
+        match self.form_of(param) {
+            Form::Affine(_) => Ok(vec![self.lane_zero(argument)?]),
+            Form::Runs(_) => (0..self.around.row_count()).map(|run| self.in_run(argument, run)).collect(),
+            Form::Vector => Ok(vec![self.as_vector(argument)?.into()]),
         }
     }
 
     /// The LLVM block that an edge out of `from` leads to. LLVM's phis know edges by their source,
     /// so a second edge between the same blocks gets a block of its own.
-    fn edge(
+    fn edge_block(
         &mut self,
         seen: &mut Vec<Block>,
         from: BasicBlock<'ctx>,
         to: &BlockCall,
         values: &[BasicValueEnum<'ctx>],
     ) -> Emitted<BasicBlock<'ctx>> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         let target = self.blocks[to.block].ok_or(CodegenError::NoSuchBlock(to.block))?;
         let again = seen.contains(&to.block);
         seen.push(to.block);
         let (mut source, mut entry) = (from, target);
         if again && !values.is_empty() {
-            source = emit.block("edge");
+            source = emitter.append_block("edge");
             entry = source;
-            emit.at(source);
-            emit.builder.build_unconditional_branch(target)?;
+            emitter.position_at(source);
+            emitter.builder.build_unconditional_branch(target)?;
         }
         for (phi, value) in self.phis[to.block].iter().zip(values) {
             phi.add_incoming(&[(value, source)]);

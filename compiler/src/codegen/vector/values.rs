@@ -1,7 +1,7 @@
 //! Values of a gang: scalars that stand for all lanes, vectors, and the ways between them.
 
-use super::GangCode;
-use crate::codegen::emit::{Emit, Emitted, vector_of};
+use super::VectorEmitter;
+use crate::codegen::emit::{Emitted, Emitter, vector_of};
 use crate::codegen::error::CodegenError;
 use inkwell::types::VectorType;
 use inkwell::values::{AsValueRef, BasicValueEnum, IntValue, PointerValue, VectorValue};
@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// A value in registers.
 #[derive(Clone)]
-pub enum Held<'ctx> {
+pub enum LaneValue<'ctx> {
     /// Lane 0's; lane `i` has `i * stride` more.
     Affine(BasicValueEnum<'ctx>, i64),
     /// Of a tile, that of the first lane of each row; in a row, lane `i` has `i * stride` more.
@@ -21,68 +21,68 @@ pub enum Held<'ctx> {
     Vector(VectorValue<'ctx>),
 }
 
-impl<'ctx> Held<'ctx> {
+impl<'ctx> LaneValue<'ctx> {
     /// The form that the plan calls it.
     pub fn form(&self) -> Form {
         match *self {
-            Held::Affine(_, stride) => Form::Affine(stride),
-            Held::Runs(_, stride) => Form::Runs(stride),
-            Held::Vector(_) => Form::Vector,
+            LaneValue::Affine(_, stride) => Form::Affine(stride),
+            LaneValue::Runs(_, stride) => Form::Runs(stride),
+            LaneValue::Vector(_) => Form::Vector,
         }
     }
 }
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
-    pub(super) fn held(&self, value: Value) -> Emitted<Held<'ctx>> {
-        let data = self.body.values[value];
-        match data.def {
-            ValueDef::Const(bits) => Ok(Held::Affine(self.around.emit.constant(data.ty, bits), 0)),
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
+    pub(super) fn held_value(&self, value: Value) -> Emitted<LaneValue<'ctx>> {
+        let value_data = self.body.values[value];
+        match value_data.definition {
+            ValueDef::Const(bits) => Ok(LaneValue::Affine(self.around.emitter.constant(value_data.ty, bits), 0)),
             _ => self.values[value].clone().ok_or(CodegenError::NotComputed(value)),
         }
     }
 
     /// A value in lane 0.
-    pub(super) fn first(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
-        match self.held(value)? {
-            Held::Affine(base, _) => Ok(base),
-            Held::Runs(bases, _) => Ok(bases[0]),
-            Held::Vector(vector) => {
-                Ok(self.around.emit.builder.build_extract_element(vector, self.around.emit.const64(0), "")?)
+    pub(super) fn lane_zero(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        match self.held_value(value)? {
+            LaneValue::Affine(base, _) => Ok(base),
+            LaneValue::Runs(bases, _) => Ok(bases[0]),
+            LaneValue::Vector(vector) => {
+                Ok(self.around.emitter.builder.build_extract_element(vector, self.around.emitter.const64(0), "")?)
             }
         }
     }
 
     /// A value as a vector.
-    pub(super) fn vector(&self, value: Value) -> Emitted<VectorValue<'ctx>> {
-        self.spread(&self.held(value)?)
+    pub(super) fn as_vector(&self, value: Value) -> Emitted<VectorValue<'ctx>> {
+        self.materialize(&self.held_value(value)?)
     }
 
-    pub(super) fn spread(&self, held: &Held<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        match *held {
-            Held::Affine(base, stride) => self.around.emit.spread(base, stride, self.wide.get()),
-            Held::Runs(ref bases, stride) => self.spread_runs(bases, stride),
-            Held::Vector(vector) => Ok(vector),
+    pub(super) fn materialize(&self, lane_value: &LaneValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        match *lane_value {
+            LaneValue::Affine(base, stride) => self.around.emitter.materialize_affine(base, stride, self.wide.get()),
+            LaneValue::Runs(ref bases, stride) => self.spread_runs(bases, stride),
+            LaneValue::Vector(vector) => Ok(vector),
         }
     }
 
     /// A value in one lane, of which the number is known at run time (an i64).
-    pub(super) fn lane(&self, value: Value, lane: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emit;
-        match self.held(value)? {
-            Held::Affine(base, 0) => Ok(base),
-            Held::Affine(base, stride) => {
-                emit.further(base, emit.builder.build_int_mul(lane, emit.const64(stride as u64), "")?)
+    pub(super) fn read_lane(&self, value: Value, lane: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let emitter = self.around.emitter;
+        match self.held_value(value)? {
+            LaneValue::Affine(base, 0) => Ok(base),
+            LaneValue::Affine(base, stride) => {
+                emitter.add_bytes(base, emitter.builder.build_int_mul(lane, emitter.const64(stride as u64), "")?)
             }
-            held @ Held::Runs(..) => match lane.get_zero_extended_constant() {
+            lane_value @ LaneValue::Runs(..) => match lane.get_zero_extended_constant() {
                 Some(lane) => {
-                    let row = u64::from(self.around.width() / self.around.runs());
+                    let row = u64::from(self.around.width() / self.around.row_count());
                     let base = self.in_run(value, (lane / row) as u32)?;
-                    let Held::Runs(_, stride) = held else { return Ok(base) };
-                    emit.further(base, emit.const64((lane % row).wrapping_mul(stride as u64)))
+                    let LaneValue::Runs(_, stride) = lane_value else { return Ok(base) };
+                    emitter.add_bytes(base, emitter.const64((lane % row).wrapping_mul(stride as u64)))
                 }
-                None => Ok(emit.builder.build_extract_element(self.spread(&held)?, lane, "")?),
+                None => Ok(emitter.builder.build_extract_element(self.materialize(&lane_value)?, lane, "")?),
             },
-            Held::Vector(vector) => Ok(emit.builder.build_extract_element(vector, lane, "")?),
+            LaneValue::Vector(vector) => Ok(emitter.builder.build_extract_element(vector, lane, "")?),
         }
     }
 
@@ -93,28 +93,28 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         lane: IntValue<'ctx>,
         stride: i64,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emit;
-        let back = emit.const64(stride.wrapping_neg() as u64);
-        if stride == 0 { Ok(value) } else { emit.further(value, emit.builder.build_int_mul(lane, back, "")?) }
+        let emitter = self.around.emitter;
+        let back = emitter.const64(stride.wrapping_neg() as u64);
+        if stride == 0 { Ok(value) } else { emitter.add_bytes(value, emitter.builder.build_int_mul(lane, back, "")?) }
     }
 
     /// The value, or any one where it is poison.
-    pub(super) fn freeze(&self, value: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    pub(super) fn freeze_value(&self, value: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         use inkwell::values::BasicValue;
         if value.is_const() {
             return Ok(value);
         }
         // The types do not matter to it.
-        self.around.emit.unary(UnaryOp::Freeze, FastMath(0), Type::BOOL, Type::BOOL, value)
+        self.around.emitter.unary(UnaryOp::Freeze, FastMath(0), Type::BOOL, Type::BOOL, value)
     }
 
     /// The vector type of a gang's values of a type.
     pub(super) fn vector_ty(&self, ty: Type) -> VectorType<'ctx> {
-        vector_of(self.around.emit.ty(ty), self.wide.get())
+        vector_of(self.around.emitter.value_type(ty), self.wide.get())
     }
 }
 
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// The same in `width` lanes.
     pub(in crate::codegen) fn splat(&self, value: BasicValueEnum<'ctx>, width: u32) -> Emitted<VectorValue<'ctx>> {
         use inkwell::values::BasicValue;
@@ -123,11 +123,16 @@ impl<'ctx> Emit<'ctx, '_> {
         }
         let poison = vector_of(value.get_type(), width).get_poison();
         let one = self.builder.build_insert_element(poison, value, self.const64(0), "")?;
-        self.shuffle(one, poison, &vec![Some(0); width as usize])
+        self.shuffle_vectors(one, poison, &vec![Some(0); width as usize])
     }
 
     /// `base + i * stride` in lane `i`.
-    pub(super) fn spread(&self, base: BasicValueEnum<'ctx>, stride: i64, width: u32) -> Emitted<VectorValue<'ctx>> {
+    pub(super) fn materialize_affine(
+        &self,
+        base: BasicValueEnum<'ctx>,
+        stride: i64,
+        width: u32,
+    ) -> Emitted<VectorValue<'ctx>> {
         if stride == 0 {
             return self.splat(base, width);
         }
@@ -137,7 +142,7 @@ impl<'ctx> Emit<'ctx, '_> {
         };
         match base {
             BasicValueEnum::PointerValue(base) => {
-                Ok(self.offsets(base.into(), steps(self.i64()).into(), false)?.into_vector_value())
+                Ok(self.offset_addresses(base.into(), steps(self.i64_type()).into(), false)?.into_vector_value())
             }
             base => {
                 let steps = steps(base.get_type().into_int_type());
@@ -147,9 +152,9 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// An integer or address plus an i64, in the arithmetic of its type.
-    pub(super) fn further(&self, base: BasicValueEnum<'ctx>, by: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    pub(super) fn add_bytes(&self, base: BasicValueEnum<'ctx>, by: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         match base {
-            BasicValueEnum::PointerValue(base) => Ok(self.offset(base, by, false)?.into()),
+            BasicValueEnum::PointerValue(base) => Ok(self.offset_address(base, by, false)?.into()),
             base => {
                 let base = base.into_int_value();
                 let by = self.builder.build_int_cast(by, base.get_type(), "")?;
@@ -159,7 +164,7 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// Addresses plus bytes, where at least one of both is a vector.
-    pub(super) fn offsets(
+    pub(super) fn offset_addresses(
         &self,
         base: BasicValueEnum<'ctx>,
         offset: BasicValueEnum<'ctx>,
@@ -168,7 +173,7 @@ impl<'ctx> Emit<'ctx, '_> {
         use inkwell::types::AsTypeRef;
         use llvm_sys::core::{LLVMBuildGEP2, LLVMBuildInBoundsGEP2};
         let build = if inbounds { LLVMBuildInBoundsGEP2 } else { LLVMBuildGEP2 };
-        let byte = self.ctx.i8_type().as_type_ref();
+        let byte = self.context.i8_type().as_type_ref();
         let mut index = [offset.as_value_ref()];
         // SAFETY: the builder has a position; base and offset are addresses and i64s, scalars or vectors of
         // one length, and so is the result.
@@ -185,47 +190,52 @@ impl<'ctx> Emit<'ctx, '_> {
     }
 
     /// Elements of two vectors by their place in both together; any value where there is none.
-    pub(in crate::codegen) fn shuffle(
+    pub(in crate::codegen) fn shuffle_vectors(
         &self,
-        a: VectorValue<'ctx>,
-        b: VectorValue<'ctx>,
+        left: VectorValue<'ctx>,
+        right: VectorValue<'ctx>,
         places: &[Option<u32>],
     ) -> Emitted<VectorValue<'ctx>> {
-        let i32 = self.ctx.i32_type();
+        let i32 = self.context.i32_type();
         let place = |place: &Option<u32>| place.map_or(i32.get_poison(), |place| i32.const_int(place.into(), false));
         let places: Vec<IntValue> = places.iter().map(place).collect();
-        Ok(self.builder.build_shuffle_vector(a, b, VectorType::const_vector(&places), "")?)
+        Ok(self.builder.build_shuffle_vector(left, right, VectorType::const_vector(&places), "")?)
     }
 
     /// Vectors one behind the other, cut to `count` lanes.
-    pub(in crate::codegen) fn joined(&self, parts: &[VectorValue<'ctx>], count: u32) -> Emitted<VectorValue<'ctx>> {
+    pub(in crate::codegen) fn concat_vectors(
+        &self,
+        parts: &[VectorValue<'ctx>],
+        count: u32,
+    ) -> Emitted<VectorValue<'ctx>> {
         let Some((&first, rest)) = parts.split_first() else { return Err(CodegenError::Missing("vector to join")) };
         let lanes = first.get_type().get_size();
         if parts.len().is_power_of_two() && lanes * parts.len() as u32 == count {
             let (mut parts, mut all) = (parts.to_vec(), (0..lanes).map(Some).collect::<Vec<_>>());
             while parts.len() > 1 {
                 all.extend((all.len() as u32..2 * all.len() as u32).map(Some));
-                parts = parts.chunks(2).map(|pair| self.shuffle(pair[0], pair[1], &all)).collect::<Emitted<_>>()?;
+                parts =
+                    parts.chunks(2).map(|pair| self.shuffle_vectors(pair[0], pair[1], &all)).collect::<Emitted<_>>()?;
             }
             return Ok(parts[0]);
         }
         // Both operands of a shuffle have one length.
-        let placed = |part: VectorValue<'ctx>, at: u32| {
-            let own = |place: u32| place.checked_sub(at).filter(|&lane| lane < part.get_type().get_size());
-            self.shuffle(part, part, &(0..count).map(own).collect::<Vec<_>>())
+        let placed = |part: VectorValue<'ctx>, position: u32| {
+            let own = |place: u32| place.checked_sub(position).filter(|&lane| lane < part.get_type().get_size());
+            self.shuffle_vectors(part, part, &(0..count).map(own).collect::<Vec<_>>())
         };
         let mut done = first.get_type().get_size();
         let mut whole = if done == count { first } else { placed(first, 0)? };
         for &part in rest {
             let place = |place: u32| Some(if place < done { place } else { count + place });
-            whole = self.shuffle(whole, placed(part, done)?, &(0..count).map(place).collect::<Vec<_>>())?;
+            whole = self.shuffle_vectors(whole, placed(part, done)?, &(0..count).map(place).collect::<Vec<_>>())?;
             done += part.get_type().get_size();
         }
         Ok(whole)
     }
 
     /// An address plus a constant.
-    pub(super) fn away(&self, base: PointerValue<'ctx>, bytes: i64) -> Emitted<PointerValue<'ctx>> {
-        if bytes == 0 { Ok(base) } else { self.offset(base, self.const64(bytes as u64), false) }
+    pub(super) fn offset_constant(&self, base: PointerValue<'ctx>, bytes: i64) -> Emitted<PointerValue<'ctx>> {
+        if bytes == 0 { Ok(base) } else { self.offset_address(base, self.const64(bytes as u64), false) }
     }
 }

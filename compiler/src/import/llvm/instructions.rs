@@ -29,8 +29,8 @@ impl<'m> Value<'m> {
 
     /// No-signed-wrap and no-unsigned-wrap of an integer operation that can have them.
     pub fn wrap_flags(self) -> (bool, bool) {
-        let has = self.opcode().is_some_and(|op| {
-            matches!(op, LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl)
+        let has = self.opcode().is_some_and(|opcode| {
+            matches!(opcode, LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl)
         });
         if !has {
             return (false, false);
@@ -71,20 +71,20 @@ impl<'m> Value<'m> {
     /// The predicate of an integer comparison.
     pub fn int_predicate(self) -> Option<LLVMIntPredicate> {
         // SAFETY: asked of integer comparisons only.
-        self.is(LLVMOpcode::LLVMICmp).then(|| unsafe { LLVMGetICmpPredicate(self.0) })
+        self.has_opcode(LLVMOpcode::LLVMICmp).then(|| unsafe { LLVMGetICmpPredicate(self.0) })
     }
 
     /// The predicate of a float comparison.
     pub fn real_predicate(self) -> Option<LLVMRealPredicate> {
         // SAFETY: asked of float comparisons only.
-        self.is(LLVMOpcode::LLVMFCmp).then(|| unsafe { LLVMGetFCmpPredicate(self.0) })
+        self.has_opcode(LLVMOpcode::LLVMFCmp).then(|| unsafe { LLVMGetFCmpPredicate(self.0) })
     }
 
     /// Whether a load, store or atomic operation is volatile.
     pub fn is_volatile(self) -> bool {
-        let has = self.opcode().is_some_and(|op| {
+        let has = self.opcode().is_some_and(|opcode| {
             matches!(
-                op,
+                opcode,
                 LLVMOpcode::LLVMLoad
                     | LLVMOpcode::LLVMStore
                     | LLVMOpcode::LLVMAtomicRMW
@@ -96,10 +96,10 @@ impl<'m> Value<'m> {
     }
 
     /// The memory order of a load, store, fence or read-modify-write.
-    pub fn ordering(self) -> Option<LLVMAtomicOrdering> {
-        let has = self.opcode().is_some_and(|op| {
+    pub fn memory_order(self) -> Option<LLVMAtomicOrdering> {
+        let has = self.opcode().is_some_and(|opcode| {
             matches!(
-                op,
+                opcode,
                 LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore | LLVMOpcode::LLVMFence | LLVMOpcode::LLVMAtomicRMW
             )
         });
@@ -110,31 +110,31 @@ impl<'m> Value<'m> {
     /// Whether a fence orders only what one thread does.
     pub fn is_single_thread(self) -> bool {
         // SAFETY: asked of fences only.
-        self.is(LLVMOpcode::LLVMFence) && unsafe { LLVMIsAtomicSingleThread(self.0) != 0 }
+        self.has_opcode(LLVMOpcode::LLVMFence) && unsafe { LLVMIsAtomicSingleThread(self.0) != 0 }
     }
 
     /// The memory orders of a compare-exchange: success, failure.
     pub fn exchange_orderings(self) -> Option<(LLVMAtomicOrdering, LLVMAtomicOrdering)> {
         // SAFETY: asked of compare-exchanges only.
-        self.is(LLVMOpcode::LLVMAtomicCmpXchg)
+        self.has_opcode(LLVMOpcode::LLVMAtomicCmpXchg)
             .then(|| unsafe { (LLVMGetCmpXchgSuccessOrdering(self.0), LLVMGetCmpXchgFailureOrdering(self.0)) })
     }
 
     /// The operation of an atomic read-modify-write.
     pub fn rmw_operation(self) -> Option<LLVMAtomicRMWBinOp> {
         // SAFETY: asked of read-modify-writes only.
-        self.is(LLVMOpcode::LLVMAtomicRMW).then(|| unsafe { LLVMGetAtomicRMWBinOp(self.0) })
+        self.has_opcode(LLVMOpcode::LLVMAtomicRMW).then(|| unsafe { LLVMGetAtomicRMWBinOp(self.0) })
     }
 
     /// The type an alloca makes room for.
     pub fn allocated_type(self) -> Option<Type<'m>> {
         // SAFETY: asked of allocas only.
-        self.is(LLVMOpcode::LLVMAlloca).then(|| Type::wrap(unsafe { LLVMGetAllocatedType(self.0) }))
+        self.has_opcode(LLVMOpcode::LLVMAlloca).then(|| Type::wrap(unsafe { LLVMGetAllocatedType(self.0) }))
     }
 
     /// The type that a GEP's first index steps over, and its flags.
-    pub fn gep(self) -> Option<(Type<'m>, GepFlags)> {
-        if !self.is(LLVMOpcode::LLVMGetElementPtr) {
+    pub fn gep_parts(self) -> Option<(Type<'m>, GepFlags)> {
+        if !self.has_opcode(LLVMOpcode::LLVMGetElementPtr) {
             return None;
         }
         // SAFETY: a GEP instruction or constant expression.
@@ -150,18 +150,20 @@ impl<'m> Value<'m> {
 
     /// The mask of a shuffle; `None` for elements that may be anything.
     pub fn shuffle_mask(self) -> Vec<Option<u32>> {
-        if !self.is(LLVMOpcode::LLVMShuffleVector) {
+        if !self.has_opcode(LLVMOpcode::LLVMShuffleVector) {
             return Vec::new();
         }
         // SAFETY: a shuffle; elements are asked within their count.
         unsafe {
-            (0..LLVMGetNumMaskElements(self.0)).map(|i| u32::try_from(LLVMGetMaskValue(self.0, i)).ok()).collect()
+            (0..LLVMGetNumMaskElements(self.0))
+                .map(|index| u32::try_from(LLVMGetMaskValue(self.0, index)).ok())
+                .collect()
         }
     }
 
     /// The indices of an extractvalue or insertvalue.
     pub fn indices(self) -> Vec<u32> {
-        if !self.is(LLVMOpcode::LLVMExtractValue) && !self.is(LLVMOpcode::LLVMInsertValue) {
+        if !self.has_opcode(LLVMOpcode::LLVMExtractValue) && !self.has_opcode(LLVMOpcode::LLVMInsertValue) {
             return Vec::new();
         }
         // SAFETY: LLVM keeps as many indices as it counts.
@@ -172,15 +174,18 @@ impl<'m> Value<'m> {
     }
 
     /// The incoming values of a phi with their blocks.
-    pub fn incoming(self) -> Vec<(Block<'m>, Value<'m>)> {
-        if !self.is(LLVMOpcode::LLVMPHI) {
+    pub fn incoming_values(self) -> Vec<(Block<'m>, Value<'m>)> {
+        if !self.has_opcode(LLVMOpcode::LLVMPHI) {
             return Vec::new();
         }
         // SAFETY: a phi; incoming values are asked within their count.
         unsafe {
             (0..LLVMCountIncoming(self.0))
-                .map(|i| {
-                    (Block(LLVMGetIncomingBlock(self.0, i), PhantomData), Value::wrap(LLVMGetIncomingValue(self.0, i)))
+                .map(|index| {
+                    (
+                        Block(LLVMGetIncomingBlock(self.0, index), PhantomData),
+                        Value::wrap(LLVMGetIncomingValue(self.0, index)),
+                    )
                 })
                 .collect()
         }
@@ -190,7 +195,7 @@ impl<'m> Value<'m> {
     pub fn branch_condition(self) -> Option<Value<'m>> {
         // SAFETY: the condition is asked of conditional branches only.
         unsafe {
-            (self.is(LLVMOpcode::LLVMBr) && LLVMIsConditional(self.0) != 0)
+            (self.has_opcode(LLVMOpcode::LLVMBr) && LLVMIsConditional(self.0) != 0)
                 .then(|| Value::wrap(LLVMGetCondition(self.0)))
         }
     }
@@ -199,30 +204,30 @@ impl<'m> Value<'m> {
     pub fn switch_case(self, successor: u32) -> Option<Value<'m>> {
         // SAFETY: a switch that has this successor, which is not the default.
         unsafe {
-            (self.is(LLVMOpcode::LLVMSwitch) && successor > 0 && successor < LLVMGetNumSuccessors(self.0))
+            (self.has_opcode(LLVMOpcode::LLVMSwitch) && successor > 0 && successor < LLVMGetNumSuccessors(self.0))
                 .then(|| Value::wrap(LLVMGetSwitchCaseValue(self.0, successor)))
         }
     }
 
     /// What a call calls.
-    pub fn callee(self) -> Option<Value<'m>> {
+    pub fn called_function(self) -> Option<Value<'m>> {
         // SAFETY: asked of calls only.
-        self.is(LLVMOpcode::LLVMCall).then(|| Value::wrap(unsafe { LLVMGetCalledValue(self.0) }))
+        self.has_opcode(LLVMOpcode::LLVMCall).then(|| Value::wrap(unsafe { LLVMGetCalledValue(self.0) }))
     }
 
     /// The arguments of a call.
     pub fn call_args(self) -> Vec<Value<'m>> {
-        if !self.is(LLVMOpcode::LLVMCall) {
+        if !self.has_opcode(LLVMOpcode::LLVMCall) {
             return Vec::new();
         }
         // SAFETY: a call; its arguments are its first operands.
         let count = unsafe { LLVMGetNumArgOperands(self.0) };
-        (0..count).filter_map(|i| self.operand(i)).collect()
+        (0..count).filter_map(|index| self.operand(index)).collect()
     }
 
     /// The alignment that a call promises for an argument; 0 if none.
-    pub fn arg_align(self, arg: u32) -> u32 {
-        if arg as usize >= self.call_args().len() {
+    pub fn arg_align(self, argument: u32) -> u32 {
+        if argument as usize >= self.call_args().len() {
             return 0;
         }
         let name = "align";
@@ -230,7 +235,7 @@ impl<'m> Value<'m> {
         // carries an integer. The name is given with its length.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            let attribute = LLVMGetCallSiteEnumAttribute(self.0, arg + 1, kind);
+            let attribute = LLVMGetCallSiteEnumAttribute(self.0, argument + 1, kind);
             if attribute.is_null() { 0 } else { LLVMGetEnumAttributeValue(attribute) as u32 }
         }
     }
@@ -240,15 +245,15 @@ impl<'m> Value<'m> {
         if !self.is_function() {
             return None;
         }
-        let mut len = 0;
+        let mut length = 0;
         // SAFETY: a function; an id that is not zero has a name with a length.
         unsafe {
             let id = LLVMGetIntrinsicID(self.0);
             if id == 0 {
                 return None;
             }
-            let data = LLVMIntrinsicGetName(id, &mut len);
-            Some(String::from_utf8_lossy(&copy_bytes(data, len)).into_owned())
+            let data = LLVMIntrinsicGetName(id, &mut length);
+            Some(String::from_utf8_lossy(&copy_bytes(data, length)).into_owned())
         }
     }
 }

@@ -42,8 +42,8 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, packed: *const u
                 _ => u128::from(packed),
             }
         };
-        let args = types.enumerate().map(bits).collect();
-        printer.events.borrow_mut().push(PrintfEvent { format, args, global_id: [0; 3] });
+        let arguments = types.enumerate().map(bits).collect();
+        printer.events.borrow_mut().push(PrintfEvent { format, args: arguments, global_id: [0; 3] });
     }
     0
 }
@@ -78,7 +78,7 @@ impl<'m> Code<'m> {
         &self,
         name: &str,
         range: &NdRange,
-        args: &[Arg],
+        arguments: &[Arg],
         memory: &mut Memory,
         side: Side,
     ) -> Result<Report, String> {
@@ -86,10 +86,11 @@ impl<'m> Code<'m> {
         // Elements of every type are aligned in whole numbers of them, so that a buffer can end where memory does.
         let buffer = |bytes: &Vec<u8>| Object::new(bytes, 1 << bytes.len().trailing_zeros().min(7), side);
         let buffers: Vec<Object> = memory.buffers.iter().map(buffer).collect();
-        let globals: Vec<Object> = module.globals.values().map(|data| Object::new(&data.init, 128, side)).collect();
+        let globals: Vec<Object> =
+            module.globals.values().map(|global_data| Object::new(&global_data.init, 128, side)).collect();
         let table: Vec<*mut u8> = globals.iter().map(Object::ptr).collect();
-        for (data, &at) in module.globals.values().zip(&table) {
-            for &(offset, target, addend) in &data.relocs {
+        for (global_data, &at) in module.globals.values().zip(&table) {
+            for &(offset, target, addend) in &global_data.relocs {
                 let address = (table[target.as_u32() as usize] as u64).wrapping_add_signed(addend);
                 // SAFETY: the verifier checks that the eight bytes lie inside the contents.
                 unsafe { at.add(offset as usize).cast::<u64>().write_unaligned(address) };
@@ -99,8 +100,8 @@ impl<'m> Code<'m> {
         let needs = variant.needs();
         let mut end = needs.local_bytes;
         let mut block = vec![0; kernel.args_size as usize];
-        for (param, arg) in kernel.params.iter().zip(args) {
-            let bytes = match arg {
+        for (param, argument) in kernel.params.iter().zip(arguments) {
+            let bytes = match argument {
                 Arg::Local(size) => {
                     let offset = end.next_multiple_of(128);
                     end = offset + size;

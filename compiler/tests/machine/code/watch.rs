@@ -66,12 +66,12 @@ extern "C" fn stopped(signal: libc::c_int) {
         libc::SIGXCPU => b"no end of: ",
         _ => b"SIGSEGV (memory of nobody) in: ",
     };
-    let (name, len) = RUNNING.get();
+    let (name, length) = RUNNING.get();
     // SAFETY: the name lives as long as it is set; writing and ending are allowed in a handler.
     unsafe {
         libc::write(2, b"\n".as_ptr().cast(), 1);
         libc::write(2, what.as_ptr().cast(), what.len());
-        libc::write(2, name as *const libc::c_void, len);
+        libc::write(2, name as *const libc::c_void, length);
         libc::write(2, b"\n".as_ptr().cast(), 1);
         libc::_exit(101);
     }

@@ -3,8 +3,8 @@
 //! Where private slots lie and which lanes are off is not known then. Lanes that access the same element of their private
 //! arrays are taken to lie side by side ([`is_same_element`]), and all lanes to come.
 
-use super::{Lanes, Rewritten, operation};
-use crate::analysis::lines::Line;
+use super::{Lanes, Rewritten, operation_cost};
+use crate::analysis::no_wrap_stride::NoWrapStride;
 use crate::analysis::shape::Shape;
 use crate::ir::{Function, Inst, InstData, Value, ValueDef};
 use crate::plan::access_lowering::price::Circumstances;
@@ -17,13 +17,13 @@ use cranelift_entity::SecondaryMap;
 
 /// How a gang would make an access all of whose lanes come, or some of them; none for what is none.
 pub fn estimate_lowering(
-    f: &Function,
+    function: &Function,
     inst: Inst,
     known: Lanes<'_>,
     registers: Registers,
     mask: LaneMask,
 ) -> Option<AccessLowering> {
-    let access = MemoryAccess::of(f, &f.insts[inst])?;
+    let access = MemoryAccess::of_inst(function, &function.insts[inst])?;
     let gang = GangAccess {
         target: registers.target,
         width: registers.width,
@@ -31,48 +31,50 @@ pub fn estimate_lowering(
         may_wait: false,
         follows_others: false,
     };
-    Some(AccessLowering::decide(access, &gang, &estimate_addresses(f, access.ptr, known), mask))
+    Some(AccessLowering::decide_lowering(access, &gang, &estimate_addresses(function, access.ptr, known), mask))
 }
 
-fn estimate_addresses(f: &Function, ptr: Value, known: Lanes<'_>) -> LaneAddresses {
-    let line = |lines: &SecondaryMap<Value, Option<Line>>| {
-        let line = lines[ptr].as_ref()?;
-        Some(LineOfLanes { stride: line.stride, indices: line.extensions.len() })
+fn estimate_addresses(function: &Function, pointer: Value, known: Lanes<'_>) -> LaneAddresses {
+    let line = |lines: &SecondaryMap<Value, Option<NoWrapStride>>| {
+        let no_wrap_stride = lines[pointer].as_ref()?;
+        Some(LineOfLanes { stride: no_wrap_stride.stride, indices: no_wrap_stride.extensions.len() })
     };
-    let mut form = Form::of(f.ty(ptr), known.shapes[ptr]);
+    let mut form = Form::of_shape(function.ty(pointer), known.shapes[pointer]);
     let Some(rows) = known.rows else {
         return LaneAddresses { form, line: line(known.lines), ..LaneAddresses::default() };
     };
-    if let (Form::Vector, Form::Affine(stride)) = (form, Form::of(f.ty(ptr), rows.tile.shapes[ptr])) {
+    if let (Form::Vector, Form::Affine(stride)) =
+        (form, Form::of_shape(function.ty(pointer), rows.tile.shapes[pointer]))
+    {
         form = Form::Runs(stride);
     }
     LaneAddresses {
         form,
-        rows_alike: rows.tile.columns[ptr].is_uniform(),
+        rows_alike: rows.tile.columns[pointer].is_uniform(),
         line: line(known.lines),
         row_line: line(rows.lines),
         column_line: line(rows.column_lines),
-        column_stride: rows.tile.columns[ptr].stride(),
+        column_stride: rows.tile.columns[pointer].stride(),
         ..LaneAddresses::default()
     }
 }
 
 /// What an access costs a gang all of whose lanes make it; none for what is none.
-pub(super) fn price_access(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> Option<u64> {
-    let lowering = estimate_lowering(f, inst, known, registers, LaneMask::All)?;
-    let ptr = lowering.access.ptr;
-    let is_rewritten = |rewritten: &Rewritten| rewritten.contains(f, ptr);
+pub(super) fn price_access(function: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> Option<u64> {
+    let lowering = estimate_lowering(function, inst, known, registers, LaneMask::All)?;
+    let pointer = lowering.access.ptr;
+    let is_rewritten = |rewritten: &Rewritten| rewritten.contains(function, pointer);
     Some(lowering.cost(&Circumstances {
         registers,
-        once: operation(f, inst),
+        once: operation_cost(function, inst),
         is_rewritten: known.rewritten.is_some_and(is_rewritten),
-        is_same_element: is_same_element(f, ptr, known.shapes),
+        is_same_element: is_same_element(function, pointer, known.shapes),
     }))
 }
 
 /// Whether an access would be made column by column.
-pub(super) fn goes_by_column(f: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> bool {
-    let lowering = estimate_lowering(f, inst, known, registers, LaneMask::All);
+pub(super) fn goes_by_column(function: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> bool {
+    let lowering = estimate_lowering(function, inst, known, registers, LaneMask::All);
     matches!(
         lowering.map(|lowering| lowering.form),
         Some(AccessForm::Columns(_) | AccessForm::UnlessWraps { along: Along::Columns, .. })
@@ -81,10 +83,10 @@ pub(super) fn goes_by_column(f: &Function, inst: Inst, known: Lanes<'_>, registe
 
 /// Whether all lanes access the same element of their private arrays. Most of these are laid out so that lanes' elements
 /// lie side by side.
-fn is_same_element(f: &Function, mut ptr: Value, shapes: &SecondaryMap<Value, Shape>) -> bool {
-    while let ValueDef::Result(inst, _) = f.values[ptr].def {
-        match f.insts[inst].data {
-            InstData::PtrAdd { base, offset, .. } if shapes[offset].is_uniform() => ptr = base,
+fn is_same_element(function: &Function, mut pointer: Value, shapes: &SecondaryMap<Value, Shape>) -> bool {
+    while let ValueDef::Result(inst, _) = function.values[pointer].definition {
+        match function.insts[inst].data {
+            InstData::PtrAdd { base, offset, .. } if shapes[offset].is_uniform() => pointer = base,
             InstData::SlotAddr { .. } => return true,
             _ => return false,
         }

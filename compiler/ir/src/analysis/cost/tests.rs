@@ -1,10 +1,10 @@
 //! What instructions, loops and long switches cost beside each other.
 
 use super::*;
-use crate::analysis::cfg::cfg;
-use crate::analysis::divergence::{Facts, divergence};
-use crate::analysis::dominators::dominators;
-use crate::analysis::loops::loops;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::divergence::{Facts, analyze_divergence};
+use crate::analysis::dominators::compute_dominators;
+use crate::analysis::loops::find_loops;
 use crate::ir::{Module, parse_module};
 use crate::plan::access_lowering::price::{GATHER, REWRITTEN, SCATTER};
 use crate::target::TargetInfo;
@@ -12,11 +12,11 @@ use crate::target::TargetInfo;
 /// What a kernel of two buffers and a number costs a work-item and a gang of 16.
 fn of(code: &str) -> (u64, u64) {
     let costs = of_loops(code, |_| Vec::new());
-    (costs.one, costs.all)
+    (costs.scalar, costs.vector)
 }
 
 /// What such a kernel costs if lanes run some of its loops one after the other.
-fn of_loops(code: &str, in_turn: fn(&Loops) -> Vec<Loop>) -> Costs {
+fn of_loops(code: &str, per_lane_loops: fn(&Loops) -> Vec<Loop>) -> Costs {
     let mut text = "kernel \"k\" {\n args 24\n".to_string();
     for i in 0..2 {
         text += &format!(" param \"p{i}\" pointer.global \"int*\" size 8 align 8 offset {}\n", 8 * i);
@@ -25,14 +25,14 @@ fn of_loops(code: &str, in_turn: fn(&Loops) -> Vec<Loop>) -> Costs {
     (0..3).for_each(|i| text += &format!(" input value({i}, 0): {}\n", if i < 2 { "ptr.global" } else { "i32" }));
     text += " region r0 {\n b0(v0: ptr.global, v1: ptr.global, v2: i32):\n";
     text += &format!(" v3: i64 = query.global_id 0\n v4: i32 = trunc v3\n{code}\n }}\n}}\n");
-    let module = parse_module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let (kernel, f) = (&module.kernels[0], module.kernels[0].regions.values().next().unwrap());
+    let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let (kernel, function) = (&module.kernels[0], module.kernels[0].regions.values().next().unwrap());
     let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
-    let graph = cfg(f);
-    let forest = loops(&graph, &dominators(&graph));
-    let found = divergence(f, &facts, &graph, &forest);
+    let graph = build_cfg(function);
+    let forest = find_loops(&graph, &compute_dominators(&graph));
+    let divergence = analyze_divergence(function, &facts, &graph, &forest);
     let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
-    whole(f, &graph, &forest, &found, None, registers, &in_turn(&forest))
+    function_costs(function, &graph, &forest, &divergence, None, registers, &per_lane_loops(&forest))
 }
 
 #[test]
@@ -44,12 +44,13 @@ fn a_loop_in_turn_costs_a_gang_what_it_costs_the_work_items_that_enter_it() {
          v15: i32 = mul v14, v14\n v16: ptr.global = ptradd v13, 64\n store v15 to v16 align 4\n v17: i32 = add v9, 1\n \
          v18: i1 = icmp.slt v17, v14\n br v18, b2(v17), b3\n b3:\n jump b4\n b4:\n return"
     );
-    let [masked, in_turn] =
-        [|_: &Loops| Vec::new(), |forest: &Loops| forest.iter().map(|(l, _)| l).collect()].map(|l| of_loops(&code, l));
-    assert_eq!(masked.one, in_turn.one);
-    assert!(masked.all > 2 * in_turn.all, "{} {}", masked.all, in_turn.all);
-    assert!(in_turn.all < 16 * in_turn.one + 16 * TURN, "{in_turn:?}");
-    assert!(in_turn.in_turn && !masked.in_turn);
+    let [masked, per_lane_loops] =
+        [|_: &Loops| Vec::new(), |forest: &Loops| forest.iter().map(|(loop_id, _)| loop_id).collect()]
+            .map(|l| of_loops(&code, l));
+    assert_eq!(masked.scalar, per_lane_loops.scalar);
+    assert!(masked.vector > 2 * per_lane_loops.vector, "{} {}", masked.vector, per_lane_loops.vector);
+    assert!(per_lane_loops.vector < 16 * per_lane_loops.scalar + 16 * TURN, "{per_lane_loops:?}");
+    assert!(per_lane_loops.per_lane_loops && !masked.per_lane_loops);
 }
 
 #[test]

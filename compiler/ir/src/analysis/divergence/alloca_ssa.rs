@@ -17,7 +17,7 @@
 //! question necessary; there, sharing is sound as every write in divergent control leads to a join.
 
 use super::{Divergence, Graph};
-use crate::analysis::pointees::{Pointees, pointees};
+use crate::analysis::points_to::{Pointees, find_pointees};
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
@@ -45,8 +45,8 @@ struct Effect {
 }
 
 /// Per region and slot its states; empty where the region does not use it.
-pub(super) fn states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<SecondaryMap<Slot, States>> {
-    let effects: Vec<Effects> = graphs.iter().map(|graph| effects(kernel, graph.f)).collect();
+pub(super) fn compute_slot_states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<SecondaryMap<Slot, States>> {
+    let effects: Vec<Effects> = graphs.iter().map(|graph| collect_effects(kernel, graph.function)).collect();
     let mut found: Vec<SecondaryMap<Slot, States>> = graphs.iter().map(|_| SecondaryMap::new()).collect();
     for slot in kernel.slots.keys() {
         let mut changed = true;
@@ -54,10 +54,10 @@ pub(super) fn states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<SecondaryMap<
             changed = false;
             for number in 0..graphs.len() {
                 let later = |region: Region| {
-                    let entry = kernel.regions[region].entry();
+                    let entry = kernel.regions[region].entry_block();
                     found[region.as_u32() as usize][slot].live_in.contains(entry)
                 };
-                let (live_in, kept) = liveness(&graphs[number], &effects[number][slot], later);
+                let (live_in, kept) = compute_slot_liveness(&graphs[number], &effects[number][slot], later);
                 let states = &mut found[number][slot];
                 changed |= states.live_in != live_in || states.kept != kept;
                 (states.live_in, states.kept) = (live_in, kept);
@@ -65,13 +65,13 @@ pub(super) fn states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<SecondaryMap<
         }
         for ((graph, effects), found) in graphs.iter().zip(&effects).zip(&mut found) {
             let states = &mut found[slot];
-            for &block in graph.cfg.rpo() {
+            for &block in graph.cfg.reverse_post_order() {
                 if effects[slot][block].writes {
                     states.writes.insert(block);
                 }
             }
-            states.joins = joins(graph, &states.writes);
-            let dead: Vec<Block> = states.joins.iter().filter(|&b| !states.live_in.contains(b)).collect();
+            states.joins = find_state_joins(graph, &states.writes);
+            let dead: Vec<Block> = states.joins.iter().filter(|&other| !states.live_in.contains(other)).collect();
             dead.into_iter().for_each(|block| {
                 states.joins.remove(block);
             });
@@ -82,35 +82,36 @@ pub(super) fn states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<SecondaryMap<
 
 type Effects = SecondaryMap<Slot, SecondaryMap<Block, Effect>>;
 
-fn effects(kernel: &Kernel, f: &Function) -> Effects {
-    let pointees = pointees(f);
+fn collect_effects(kernel: &Kernel, function: &Function) -> Effects {
+    let pointees = find_pointees(function);
     let mut found = Effects::new();
-    for &block in &f.layout {
-        for &inst in &f.blocks[block].insts {
-            let mut read = |ptr: Value| {
-                for &slot in &pointees[ptr].slots {
+    for &block in &function.layout {
+        for &inst in &function.blocks[block].insts {
+            let mut read = |pointer: Value| {
+                for &slot in &pointees[pointer].slots {
                     let effect = &mut found[slot][block];
                     effect.reads |= !effect.kills;
                 }
             };
-            match f.insts[inst].data {
-                InstData::Load { ptr, .. } => read(ptr),
-                InstData::MemCopy { src, .. } => read(src),
+            match function.insts[inst].data {
+                InstData::Load { pointer, .. } => read(pointer),
+                InstData::MemCopy { source, .. } => read(source),
                 _ => {}
             }
-            let (ptr, offset, bytes) = match f.insts[inst].data {
-                InstData::Store { ptr, offset, ref args, .. } => {
-                    (ptr, offset, args.iter().map(|&arg| u64::from(f.ty(arg).bytes())).sum())
+            let (pointer, offset, bytes) = match function.insts[inst].data {
+                InstData::Store { pointer, offset, ref arguments, .. } => {
+                    (pointer, offset, arguments.iter().map(|&argument| u64::from(function.ty(argument).bytes())).sum())
                 }
-                InstData::MemCopy { dst, len, .. } | InstData::MemSet { dst, len, .. } => {
-                    (dst, 0, f.const_bits(len).map_or(0, |len| len as u64))
+                InstData::MemCopy { destination, length, .. } | InstData::MemSet { destination, length, .. } => {
+                    (destination, 0, function.const_bits(length).map_or(0, |length| length as u64))
                 }
                 _ => continue,
             };
-            for &slot in &pointees[ptr].slots {
+            for &slot in &pointees[pointer].slots {
                 let effect = &mut found[slot][block];
                 effect.writes = true;
-                effect.kills |= is_start(f, &pointees[ptr], ptr) && offset == 0 && bytes >= kernel.slots[slot].size;
+                effect.kills |=
+                    is_start(function, &pointees[pointer], pointer) && offset == 0 && bytes >= kernel.slots[slot].size;
             }
         }
     }
@@ -118,13 +119,13 @@ fn effects(kernel: &Kernel, f: &Function) -> Effects {
 }
 
 /// Whether an address is that of a slot, not one in it or of one of several.
-fn is_start(f: &Function, pointees: &Pointees, ptr: Value) -> bool {
-    let ValueDef::Result(inst, _) = f.values[ptr].def else { return false };
-    matches!(f.insts[inst].data, InstData::SlotAddr { .. }) && pointees.slots.len() == 1
+fn is_start(function: &Function, pointees: &Pointees, pointer: Value) -> bool {
+    let ValueDef::Result(inst, _) = function.values[pointer].definition else { return false };
+    matches!(function.insts[inst].data, InstData::SlotAddr { .. }) && pointees.slots.len() == 1
 }
 
 /// The blocks at whose beginning a slot may be read later, and whether that may be in a later region.
-fn liveness(
+fn compute_slot_liveness(
     graph: &Graph<'_>,
     effects: &SecondaryMap<Block, Effect>,
     later: impl Fn(Region) -> bool,
@@ -133,9 +134,9 @@ fn liveness(
     let mut changed = true;
     while changed {
         changed = false;
-        for &block in graph.cfg.rpo().iter().rev() {
-            let mut live = graph.cfg.succs(block).iter().any(|&succ| live_in.contains(succ));
-            if let Terminator::Exit(region) = graph.f.blocks[block].term {
+        for &block in graph.cfg.reverse_post_order().iter().rev() {
+            let mut live = graph.cfg.successors(block).iter().any(|&successor| live_in.contains(successor));
+            if let Terminator::Exit(region) = graph.function.blocks[block].terminator {
                 live |= later(region);
                 kept |= live;
             }
@@ -148,27 +149,31 @@ fn liveness(
 }
 
 /// Blocks where different states meet: the frontiers of the writes and of each other.
-fn joins(graph: &Graph<'_>, writes: &EntitySet<Block>) -> EntitySet<Block> {
+fn find_state_joins(graph: &Graph<'_>, writes: &EntitySet<Block>) -> EntitySet<Block> {
     let mut joins = EntitySet::new();
     if writes.is_empty() {
         return joins;
     }
-    let rpo = graph.cfg.rpo();
+    let reverse_post_order = graph.cfg.reverse_post_order();
     loop {
         // The block whose write or join made the state at each block's end; the entry where it is the first.
-        let mut out: SecondaryMap<Block, Option<(Block, bool)>> = SecondaryMap::new();
-        for &block in rpo {
-            let before = graph.cfg.preds(block).iter().find_map(|&pred| out[pred]);
+        let mut output: SecondaryMap<Block, Option<(Block, bool)>> = SecondaryMap::new();
+        for &block in reverse_post_order {
+            let before = graph.cfg.predecessors(block).iter().find_map(|&predecessor| output[predecessor]);
             let start = if joins.contains(block) { None } else { before };
-            out[block] = Some(if writes.contains(block) { (block, true) } else { start.unwrap_or((block, false)) });
+            output[block] = Some(if writes.contains(block) { (block, true) } else { start.unwrap_or((block, false)) });
         }
         let differs = |block: &&Block| {
-            let mut states =
-                graph.cfg.preds(**block).iter().filter(|&&pred| graph.cfg.is_reachable(pred)).map(|&pred| out[pred]);
+            let mut states = graph
+                .cfg
+                .predecessors(**block)
+                .iter()
+                .filter(|&&predecessor| graph.cfg.is_reachable(predecessor))
+                .map(|&predecessor| output[predecessor]);
             let first = states.next();
             !joins.contains(**block) && states.any(|state| Some(state) != first)
         };
-        match rpo.iter().find(differs) {
+        match reverse_post_order.iter().find(differs) {
             Some(&block) => joins.insert(block),
             None => return joins,
         };
@@ -178,36 +183,41 @@ fn joins(graph: &Graph<'_>, writes: &EntitySet<Block>) -> EntitySet<Block> {
 impl States {
     /// Whether lanes may see different contents, or one lane what another wrote, although every write is of
     /// the same value to the same address for all lanes that execute it.
-    pub(super) fn may_differ(&self, graph: &Graph<'_>, found: &Divergence) -> bool {
-        let some: Vec<Block> = self.writes.iter().filter(|&block| found.divergent_blocks.contains(block)).collect();
+    pub(super) fn may_differ(&self, graph: &Graph<'_>, divergence: &Divergence) -> bool {
+        let some: Vec<Block> =
+            self.writes.iter().filter(|&block| divergence.divergent_blocks.contains(block)).collect();
         if some.is_empty() {
             return false;
         }
-        let written = |l| self.writes.iter().any(|block| graph.loops.contains(l, block));
+        let written = |loop_id| self.writes.iter().any(|block| graph.loops.contains(loop_id, block));
         self.kept
-            || self.joins.iter().any(|block| found.joins.contains(block))
-            || found.temporal.iter().any(|&(l, exit)| self.live_in.contains(exit) && written(l))
-            || self.disturbs(graph, found, &some)
+            || self.joins.iter().any(|block| divergence.joins.contains(block))
+            || divergence.temporal.iter().any(|&(loop_id, exit)| self.live_in.contains(exit) && written(loop_id))
+            || self.may_disturb(graph, divergence, &some)
     }
 
     /// Whether lanes may wait for a block, in which they will read the slot, while others write to it.
-    fn disturbs(&self, graph: &Graph<'_>, found: &Divergence, some: &[Block]) -> bool {
+    fn may_disturb(&self, graph: &Graph<'_>, divergence: &Divergence, some: &[Block]) -> bool {
         if self.live_in.is_empty() {
             return false;
         }
         let writes: Vec<Comparable> = some.iter().map(|&write| Comparable::new(graph, write)).collect();
-        found.divergent_branches.iter().any(|branch| {
-            let end = end(graph, branch);
-            let ways: Vec<EntitySet<Block>> =
-                graph.cfg.succs(branch).iter().map(|&succ| influence(graph, found, branch, succ, end)).collect();
+        divergence.divergent_branches.iter().any(|branch| {
+            let end = find_reconvergence(graph, branch);
+            let ways: Vec<EntitySet<Block>> = graph
+                .cfg
+                .successors(branch)
+                .iter()
+                .map(|&successor| find_influenced_blocks(graph, divergence, branch, successor, end))
+                .collect();
             writes.iter().any(|write| {
                 let here = |way: &EntitySet<Block>| way.contains(write.block);
                 let waits = |way: &EntitySet<Block>| {
                     way.iter().any(|block| self.live_in.contains(block) && !write.contains(graph, block))
                 };
-                ways.iter()
-                    .enumerate()
-                    .any(|(i, way)| here(way) && ways.iter().enumerate().any(|(j, other)| i != j && waits(other)))
+                ways.iter().enumerate().any(|(index, way)| {
+                    here(way) && ways.iter().enumerate().any(|(j, other)| index != j && waits(other))
+                })
             })
         })
     }
@@ -215,37 +225,47 @@ impl States {
 
 /// Where all lanes are together again behind a divergent branch: its post-dominator, unless some lanes may come
 /// there only after another iteration.
-fn end(graph: &Graph<'_>, branch: Block) -> Option<Block> {
-    let end = graph.post.ipdom(branch)?;
-    let before =
-        reachable(graph.cfg.succs(branch).iter().copied(), |block| graph.cfg.succs(block), |block| block == end);
-    let later =
-        graph.loops.around(end).any(|l| graph.loops.contains(l, branch) && before.contains(graph.loops.get(l).header));
+fn find_reconvergence(graph: &Graph<'_>, branch: Block) -> Option<Block> {
+    let end = graph.post.immediate_post_dominator(branch)?;
+    let before = find_reachable(
+        graph.cfg.successors(branch).iter().copied(),
+        |block| graph.cfg.successors(block),
+        |block| block == end,
+    );
+    let later = graph
+        .loops
+        .loops_around(end)
+        .any(|loop_id| graph.loops.contains(loop_id, branch) && before.contains(graph.loops.get(loop_id).header));
     (!later).then_some(end)
 }
 
 /// The blocks to which one way of a divergent branch leads before all lanes are together again.
-fn influence(graph: &Graph<'_>, found: &Divergence, branch: Block, way: Block, end: Option<Block>) -> EntitySet<Block> {
+fn find_influenced_blocks(
+    graph: &Graph<'_>,
+    divergence: &Divergence,
+    branch: Block,
+    way: Block,
+    end: Option<Block>,
+) -> EntitySet<Block> {
     let together = |block: Block| {
-        graph
-            .loops
-            .with_header(block)
-            .is_some_and(|l| graph.loops.contains(l, branch) && !found.divergent_loops.contains(l))
+        graph.loops.with_header(block).is_some_and(|loop_id| {
+            graph.loops.contains(loop_id, branch) && !divergence.divergent_loops.contains(loop_id)
+        })
     };
-    reachable([way], |block| graph.cfg.succs(block), |block| Some(block) == end || together(block))
+    find_reachable([way], |block| graph.cfg.successors(block), |block| Some(block) == end || together(block))
 }
 
 /// The blocks that can be reached from some without entering one where `stop` holds.
-fn reachable<'a>(
+fn find_reachable<'a>(
     from: impl IntoIterator<Item = Block>,
     next: impl Fn(Block) -> &'a [Block],
     stop: impl Fn(Block) -> bool,
 ) -> EntitySet<Block> {
     let mut found = EntitySet::new();
-    let mut stack: Vec<Block> = from.into_iter().collect();
-    while let Some(block) = stack.pop() {
+    let mut worklist: Vec<Block> = from.into_iter().collect();
+    while let Some(block) = worklist.pop() {
         if !stop(block) && found.insert(block) {
-            stack.extend(next(block));
+            worklist.extend(next(block));
         }
     }
     found
@@ -260,23 +280,23 @@ struct Comparable {
 
 impl Comparable {
     fn new(graph: &Graph<'_>, block: Block) -> Comparable {
-        let mut around: Vec<_> = graph.loops.around(block).collect();
+        let mut around: Vec<_> = graph.loops.loops_around(block).collect();
         around.reverse();
         let in_iteration = |depth: usize| {
             // Back edges of the first `depth` loops start another iteration.
-            let header = |b: Block| around[..depth].iter().any(|&l| graph.loops.get(l).header == b);
-            let after = graph.cfg.succs(block).iter().copied();
-            let mut found = reachable(after, |b| graph.cfg.succs(b), header);
+            let header = |other: Block| around[..depth].iter().any(|&loop_id| graph.loops.get(loop_id).header == other);
+            let after = graph.cfg.successors(block).iter().copied();
+            let mut found = find_reachable(after, |other| graph.cfg.successors(other), header);
             // Backwards, a header is reached but not passed.
-            let mut stack = vec![block];
+            let mut worklist = vec![block];
             let mut before = EntitySet::new();
-            while let Some(b) = stack.pop() {
-                if before.insert(b) && !header(b) {
-                    stack.extend(graph.cfg.preds(b));
+            while let Some(other) = worklist.pop() {
+                if before.insert(other) && !header(other) {
+                    worklist.extend(graph.cfg.predecessors(other));
                 }
             }
-            before.iter().for_each(|b| {
-                found.insert(b);
+            before.iter().for_each(|other| {
+                found.insert(other);
             });
             found
         };
@@ -284,7 +304,8 @@ impl Comparable {
     }
 
     fn contains(&self, graph: &Graph<'_>, other: Block) -> bool {
-        let depth = graph.loops.around(self.block).filter(|&l| graph.loops.contains(l, other)).count();
+        let depth =
+            graph.loops.loops_around(self.block).filter(|&loop_id| graph.loops.contains(loop_id, other)).count();
         self.by_depth[depth].contains(other)
     }
 }

@@ -9,36 +9,36 @@
 
 use super::alloca_ssa::States;
 use super::{Divergence, Graph};
-use crate::analysis::pointees::pointees;
+use crate::analysis::points_to::find_pointees;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// Adds the slots whose addresses are only used to read and write.
 pub fn private_only(kernel: &Kernel, slots: &mut EntitySet<Slot>) {
-    let apart = |data: &SlotData| data.layout == SlotLayout::Apart;
-    kernel.slots.iter().filter(|(_, data)| apart(data)).for_each(|(slot, _)| {
+    let apart = |slot_data: &SlotData| slot_data.layout == SlotLayout::Apart;
+    kernel.slots.iter().filter(|(_, slot_data)| apart(slot_data)).for_each(|(slot, _)| {
         slots.insert(slot);
     });
-    for f in kernel.regions.values() {
-        let pointees = pointees(f);
-        for &block in &f.layout {
-            for &inst in &f.blocks[block].insts {
-                let data = &f.insts[inst].data;
-                let mut escapes = |arg: Value| {
-                    for &slot in &pointees[arg].slots {
+    for function in kernel.regions.values() {
+        let pointees = find_pointees(function);
+        for &block in &function.layout {
+            for &inst in &function.blocks[block].insts {
+                let inst_data = &function.insts[inst].data;
+                let mut escapes = |argument: Value| {
+                    for &slot in &pointees[argument].slots {
                         slots.remove(slot);
                     }
                 };
-                match data {
+                match inst_data {
                     InstData::PtrAdd { .. }
                     | InstData::Icmp { .. }
                     | InstData::Load { .. }
                     | InstData::MemCopy { .. }
                     | InstData::MemSet { .. }
-                    | InstData::Unary { op: UnaryOp::SpaceCast | UnaryOp::Freeze | UnaryOp::SpaceOf, .. }
-                    | InstData::Ternary { op: TernaryOp::Select, .. } => {}
-                    InstData::Store { args, .. } => args.iter().for_each(|&arg| escapes(arg)),
-                    _ => data.for_each_arg(escapes),
+                    | InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze | UnaryOp::SpaceOf, .. }
+                    | InstData::Ternary { opcode: TernaryOp::Select, .. } => {}
+                    InstData::Store { arguments, .. } => arguments.iter().for_each(|&argument| escapes(argument)),
+                    _ => inst_data.for_each_arg(escapes),
                 }
             }
         }
@@ -48,27 +48,29 @@ pub fn private_only(kernel: &Kernel, slots: &mut EntitySet<Slot>) {
 /// Drops the slots that are written in a way that may differ between lanes; whether there were any.
 pub(super) fn drop_varying(
     graph: &Graph<'_>,
-    found: &Divergence,
+    divergence: &Divergence,
     states: &SecondaryMap<Slot, States>,
     slots: &mut EntitySet<Slot>,
 ) -> bool {
-    let f = graph.f;
-    let pointees = pointees(f);
+    let function = graph.function;
+    let pointees = find_pointees(function);
     let mut changed = false;
-    for &block in &f.layout {
-        for &inst in &f.blocks[block].insts {
-            let same = |v: &Value| found.is_uniform(*v);
-            let (to, uniform) = match &f.insts[inst].data {
-                InstData::Store { ptr, args, access, .. } => {
-                    (ptr, same(ptr) && args.iter().all(same) && !access.volatile && access.atomic.is_none())
-                }
-                InstData::MemCopy { dst, src, len, overlap, volatile } => {
+    for &block in &function.layout {
+        for &inst in &function.blocks[block].insts {
+            let same = |value: &Value| divergence.is_uniform(*value);
+            let (to, uniform) = match &function.insts[inst].data {
+                InstData::Store { pointer, arguments, access, .. } => (
+                    pointer,
+                    same(pointer) && arguments.iter().all(same) && !access.volatile && access.atomic.is_none(),
+                ),
+                InstData::MemCopy { destination, source, length, overlap, volatile } => {
                     // What moves within a slot must not do so once per lane.
-                    let moves = *overlap && pointees[*dst].slots.iter().any(|slot| pointees[*src].slots.contains(slot));
-                    (dst, same(dst) && same(src) && same(len) && !volatile && !moves)
+                    let moves = *overlap
+                        && pointees[*destination].slots.iter().any(|slot| pointees[*source].slots.contains(slot));
+                    (destination, same(destination) && same(source) && same(length) && !volatile && !moves)
                 }
-                InstData::MemSet { dst, byte, len, volatile } => {
-                    (dst, same(dst) && same(byte) && same(len) && !volatile)
+                InstData::MemSet { destination, byte, length, volatile } => {
+                    (destination, same(destination) && same(byte) && same(length) && !volatile)
                 }
                 _ => continue,
             };
@@ -79,7 +81,7 @@ pub(super) fn drop_varying(
             }
         }
     }
-    let differing: Vec<Slot> = slots.iter().filter(|&slot| states[slot].may_differ(graph, found)).collect();
+    let differing: Vec<Slot> = slots.iter().filter(|&slot| states[slot].may_differ(graph, divergence)).collect();
     for slot in differing {
         changed |= slots.remove(slot);
     }

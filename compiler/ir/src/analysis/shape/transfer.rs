@@ -16,7 +16,7 @@ use lockstep_protocol::types::Type;
 /// What is known of a value in all lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Known {
-    /// Its shape.
+    /// How its lanes differ.
     pub shape: Shape,
     /// Strided also when lanes are read as signed integers: none wraps.
     pub signed: bool,
@@ -34,21 +34,21 @@ fn power_in(n: u128) -> u64 {
 }
 
 fn signed_half(ty: Type) -> u128 {
-    ty.mask() >> 1
+    ty.value_mask() >> 1
 }
 
 impl Known {
     /// Nothing but the type.
     pub fn varying(ty: Type) -> Known {
-        Known { shape: Shape::Varying, signed: false, unsigned: false, max: ty.mask(), bits: None }
+        Known { shape: Shape::Varying, signed: false, unsigned: false, max: ty.value_mask(), bits: None }
     }
 
     /// The same in all lanes and a multiple of `align`.
     pub fn uniform(ty: Type, align: u64) -> Known {
-        Known { shape: Shape::uniform(align), signed: true, unsigned: true, max: ty.mask(), bits: None }
+        Known { shape: Shape::uniform(align), signed: true, unsigned: true, max: ty.value_mask(), bits: None }
     }
 
-    /// A constant.
+    /// A constant of a type, by its bits.
     pub fn constant(ty: Type, bits: u128) -> Known {
         let align = if ty.is_float() { 1 } else { power_in(bits) };
         Known { max: bits, bits: Some(bits), ..Known::uniform(ty, align) }
@@ -56,7 +56,7 @@ impl Known {
 
     /// What a shape alone says.
     pub fn of_shape(ty: Type, shape: Shape, width: u32) -> Known {
-        Known { shape, ..Known::varying(ty) }.settle(ty, width)
+        Known { shape, ..Known::varying(ty) }.into_canonical(ty, width)
     }
 
     /// What holds of either value.
@@ -73,7 +73,7 @@ impl Known {
     }
 
     /// The same with another shape, of which nothing else is known yet.
-    fn with(self, stride: i128, align: u64) -> Known {
+    fn with_shape(self, stride: i128, align: u64) -> Known {
         match i64::try_from(stride) {
             Ok(stride) => Known { shape: Shape::Strided { stride, align }, ..self },
             Err(_) => Known { shape: Shape::Varying, signed: false, unsigned: false, ..self },
@@ -82,8 +82,8 @@ impl Known {
 
     /// Canonical form: strides fit the type, only integers and addresses are strided, and all that
     /// follows from the shape and the bound is said.
-    fn settle(mut self, ty: Type, width: u32) -> Known {
-        self.max = self.max.min(ty.mask());
+    fn into_canonical(mut self, ty: Type, width: u32) -> Known {
+        self.max = self.max.min(ty.value_mask());
         let Shape::Strided { stride, align } = self.shape else {
             return Known { signed: false, unsigned: false, bits: None, ..self };
         };
@@ -101,8 +101,8 @@ impl Known {
         if reduced != stride {
             (self.signed, self.unsigned) = (false, false);
         }
-        if let Some(span) = self.span(width) {
-            self.unsigned |= span <= ty.mask();
+        if let Some(span) = self.lane_span(width) {
+            self.unsigned |= span <= ty.value_mask();
             self.signed |= span <= signed_half(ty);
         }
         if self.max <= signed_half(ty) {
@@ -113,7 +113,7 @@ impl Known {
     }
 
     /// The last lane's distance from lane 0, if it is less than the alignment of lane 0.
-    fn span(self, width: u32) -> Option<u128> {
+    fn lane_span(self, width: u32) -> Option<u128> {
         let Shape::Strided { stride, align } = self.shape else { return None };
         let span = u128::try_from(stride).ok()? * u128::from(width.max(1) - 1);
         (span < u128::from(align)).then_some(span)
@@ -121,162 +121,172 @@ impl Known {
 }
 
 /// All uniform gives uniform, anything else varying.
-pub fn generic(ty: Type, args: &[Known]) -> Known {
-    if args.iter().all(|a| a.shape.is_uniform()) { Known::uniform(ty, 1) } else { Known::varying(ty) }
+pub fn transfer_generic(ty: Type, arguments: &[Known]) -> Known {
+    if arguments.iter().all(|a| a.shape.is_uniform()) { Known::uniform(ty, 1) } else { Known::varying(ty) }
 }
 
 /// Operations of one operand.
-pub fn unary(op: UnaryOp, from: Type, to: Type, a: Known, width: u32) -> Known {
+pub fn transfer_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: Known, width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else {
-        let max = match op {
+        let maximum = match opcode {
             UnaryOp::Zext => a.max,
-            UnaryOp::Trunc if a.max <= to.mask() => a.max,
-            UnaryOp::Sext if a.max <= signed_half(from) => a.max,
+            UnaryOp::Trunc if a.max <= to_type.value_mask() => a.max,
+            UnaryOp::Sext if a.max <= signed_half(from_type) => a.max,
             UnaryOp::Freeze => a.max,
-            _ => to.mask(),
+            _ => to_type.value_mask(),
         };
-        return Known { max, ..Known::varying(to) };
+        return Known { max: maximum, ..Known::varying(to_type) };
     };
-    let lines = |signed: bool, unsigned: bool, max: u128| {
-        let bits = a.bits.filter(|&bits| bits <= max && max != to.mask());
-        Known { shape: Shape::Strided { stride, align }, signed, unsigned, max, bits }.settle(to, width)
+    let lines = |signed: bool, unsigned: bool, maximum: u128| {
+        let bits = a.bits.filter(|&bits| bits <= maximum && maximum != to_type.value_mask());
+        Known { shape: Shape::Strided { stride, align }, signed, unsigned, max: maximum, bits }
+            .into_canonical(to_type, width)
     };
     let uniform = stride == 0;
-    match op {
+    match opcode {
         UnaryOp::Freeze => a,
-        UnaryOp::Trunc | UnaryOp::PtrToInt | UnaryOp::IntToPtr | UnaryOp::Zext if to.bits() <= from.bits() => {
-            let fits = a.max <= to.mask();
-            let max = if fits { a.max } else { to.mask() };
-            lines(to.bits() == from.bits() && a.signed, fits && a.unsigned, max)
+        UnaryOp::Trunc | UnaryOp::PtrToInt | UnaryOp::IntToPtr | UnaryOp::Zext
+            if to_type.bits() <= from_type.bits() =>
+        {
+            let fits = a.max <= to_type.value_mask();
+            let maximum = if fits { a.max } else { to_type.value_mask() };
+            lines(to_type.bits() == from_type.bits() && a.signed, fits && a.unsigned, maximum)
         }
         UnaryOp::Zext | UnaryOp::PtrToInt | UnaryOp::IntToPtr if uniform || a.unsigned => lines(true, true, a.max),
         UnaryOp::Sext if uniform || a.signed => {
-            let positive = a.max <= signed_half(from);
-            lines(true, false, if positive { a.max } else { to.mask() })
+            let positive = a.max <= signed_half(from_type);
+            lines(true, false, if positive { a.max } else { to_type.value_mask() })
         }
         UnaryOp::SpaceCast => lines(a.signed, a.unsigned, a.max),
-        UnaryOp::Bitcast if from == to => a,
-        UnaryOp::Bitcast if uniform && !from.is_float() && !to.is_float() => Known::uniform(to, align),
-        _ => generic(to, &[a]),
+        UnaryOp::Bitcast if from_type == to_type => a,
+        UnaryOp::Bitcast if uniform && !from_type.is_float() && !to_type.is_float() => Known::uniform(to_type, align),
+        _ => transfer_generic(to_type, &[a]),
     }
 }
 
 /// Addition of strides and alignments, as for addresses.
-pub fn ptr_add(a: Known, b: Known, width: u32) -> Known {
+pub fn ptr_add(left: Known, right: Known, width: u32) -> Known {
     let ty = Type::I64;
-    binary(BinaryOp::Add, IntFlags::default(), ty, a, b, width)
+    transfer_binary(BinaryOp::Add, IntFlags::default(), ty, left, right, width)
 }
 
 /// Operations of two operands.
-pub fn binary(op: BinaryOp, flags: IntFlags, ty: Type, a: Known, b: Known, width: u32) -> Known {
-    let max = bound(op, flags, ty, a, b);
-    let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (a.shape, b.shape) else {
-        return Known { max, ..Known::varying(ty) };
+pub fn transfer_binary(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known, right: Known, width: u32) -> Known {
+    let maximum = greatest_result(opcode, flags, ty, left, right);
+    let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (left.shape, right.shape)
+    else {
+        return Known { max: maximum, ..Known::varying(ty) };
     };
-    let both = Known { shape: Shape::Varying, signed: false, unsigned: false, max, bits: None };
-    let fits = |sum: Option<u128>| sum.is_some_and(|sum| sum <= ty.mask());
+    let both = Known { shape: Shape::Varying, signed: false, unsigned: false, max: maximum, bits: None };
+    let fits = |sum: Option<u128>| sum.is_some_and(|sum| sum <= ty.value_mask());
     let (s, t) = (i128::from(s), i128::from(t));
-    let found = match op {
+    let found = match opcode {
         BinaryOp::Add => Known {
-            signed: flags.nsw && a.signed && b.signed,
-            unsigned: (flags.nuw || fits(a.max.checked_add(b.max))) && a.unsigned && b.unsigned,
+            signed: flags.nsw && left.signed && right.signed,
+            unsigned: (flags.nuw || fits(left.max.checked_add(right.max))) && left.unsigned && right.unsigned,
             ..both
         }
-        .with(s + t, m.min(n)),
-        BinaryOp::Sub => {
-            Known { signed: flags.nsw && a.signed && b.signed, unsigned: flags.nuw && a.unsigned && b.unsigned, ..both }
-                .with(s - t, m.min(n))
+        .with_shape(s + t, m.min(n)),
+        BinaryOp::Sub => Known {
+            signed: flags.nsw && left.signed && right.signed,
+            unsigned: flags.nuw && left.unsigned && right.unsigned,
+            ..both
         }
-        BinaryOp::Mul => match (a.bits, b.bits) {
-            (_, Some(c)) => scaled(both, ty, flags, a, factor(ty, c), fits(a.max.checked_mul(c))),
-            (Some(c), _) => scaled(both, ty, flags, b, factor(ty, c), fits(b.max.checked_mul(c))),
-            _ if s == 0 && t == 0 => both.with(0, product(m, n)),
+        .with_shape(s - t, m.min(n)),
+        BinaryOp::Mul => match (left.bits, right.bits) {
+            (_, Some(c)) => scale_strided(both, ty, flags, left, signed_factor(ty, c), fits(left.max.checked_mul(c))),
+            (Some(c), _) => scale_strided(both, ty, flags, right, signed_factor(ty, c), fits(right.max.checked_mul(c))),
+            _ if s == 0 && t == 0 => both.with_shape(0, product_align(m, n)),
             _ => both,
         },
-        BinaryOp::Shl => match b.bits {
+        BinaryOp::Shl => match right.bits {
             Some(k) if k < u128::from(ty.bits()).min(126) => {
                 let c = 1u128 << k;
-                scaled(both, ty, flags, a, c as i128, fits(a.max.checked_mul(c)))
+                scale_strided(both, ty, flags, left, c as i128, fits(left.max.checked_mul(c)))
             }
-            _ if s == 0 && t == 0 => both.with(0, m),
+            _ if s == 0 && t == 0 => both.with_shape(0, m),
             _ => both,
         },
-        BinaryOp::Smin | BinaryOp::Smax if s == t && a.signed && b.signed => {
-            Known { signed: true, ..both }.with(s, m.min(n))
+        BinaryOp::Smin | BinaryOp::Smax if s == t && left.signed && right.signed => {
+            Known { signed: true, ..both }.with_shape(s, m.min(n))
         }
-        BinaryOp::Umin | BinaryOp::Umax if s == t && a.unsigned && b.unsigned => {
-            Known { unsigned: true, ..both }.with(s, m.min(n))
+        BinaryOp::Umin | BinaryOp::Umax if s == t && left.unsigned && right.unsigned => {
+            Known { unsigned: true, ..both }.with_shape(s, m.min(n))
         }
-        _ if s == 0 && t == 0 => both.with(0, uniform_align(op, m, n, b)),
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if s == 0 => bits(op, ty, both, b, a, width),
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if t == 0 => bits(op, ty, both, a, b, width),
-        BinaryOp::Lshr | BinaryOp::Ashr => match b.bits {
-            Some(k) if k < u128::from(ty.bits()) => shift_right(op, both, a, k as u32, width),
+        _ if s == 0 && t == 0 => both.with_shape(0, uniform_align(opcode, m, n, right)),
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if s == 0 => transfer_bits(opcode, ty, both, right, left, width),
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if t == 0 => transfer_bits(opcode, ty, both, left, right, width),
+        BinaryOp::Lshr | BinaryOp::Ashr => match right.bits {
+            Some(k) if k < u128::from(ty.bits()) => shift_right(opcode, both, left, k as u32, width),
             _ => both,
         },
-        BinaryOp::Udiv | BinaryOp::Urem => match b.bits {
-            Some(c) if c != 0 && c <= i64::MAX as u128 => divide(op == BinaryOp::Udiv, both, a, c as i64, width),
-            None if t == 0 => divide_by_multiple(op == BinaryOp::Udiv, both, a, n, width),
+        BinaryOp::Udiv | BinaryOp::Urem => match right.bits {
+            Some(c) if c != 0 && c <= i64::MAX as u128 => {
+                transfer_division(opcode == BinaryOp::Udiv, both, left, c as i64, width)
+            }
+            None if t == 0 => divide_by_multiple(opcode == BinaryOp::Udiv, both, left, n, width),
             _ => both,
         },
-        BinaryOp::Sdiv | BinaryOp::Srem if t == 0 && b.bits.is_none() && a.max.max(b.max) <= signed_half(ty) => {
-            divide_by_multiple(op == BinaryOp::Sdiv, both, a, n, width)
+        BinaryOp::Sdiv | BinaryOp::Srem
+            if t == 0 && right.bits.is_none() && left.max.max(right.max) <= signed_half(ty) =>
+        {
+            divide_by_multiple(opcode == BinaryOp::Sdiv, both, left, n, width)
         }
-        BinaryOp::Sdiv | BinaryOp::Srem => match b.bits {
+        BinaryOp::Sdiv | BinaryOp::Srem => match right.bits {
             Some(c) if c != 0 && c <= signed_half(ty) && c <= i64::MAX as u128 => {
-                signed_divide(op == BinaryOp::Sdiv, ty, both, a, c as i64, width)
+                signed_divide(opcode == BinaryOp::Sdiv, ty, both, left, c as i64, width)
             }
             _ => both,
         },
         _ => both,
     };
-    found.settle(ty, width)
+    found.into_canonical(ty, width)
 }
 
 /// The greatest result, read as unsigned integer.
-fn bound(op: BinaryOp, flags: IntFlags, ty: Type, a: Known, b: Known) -> u128 {
-    let any = ty.mask();
+fn greatest_result(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known, right: Known) -> u128 {
+    let any = ty.value_mask();
     let below = |n: Option<u128>| n.filter(|&n| n <= any).unwrap_or(any);
-    match op {
-        BinaryOp::Add => below(a.max.checked_add(b.max)),
-        BinaryOp::Sub if flags.nuw => a.max,
-        BinaryOp::Mul => below(a.max.checked_mul(b.max)),
-        BinaryOp::Shl => match b.bits {
-            Some(k) if k < 127 => below(a.max.checked_mul(1 << k)),
+    match opcode {
+        BinaryOp::Add => below(left.max.checked_add(right.max)),
+        BinaryOp::Sub if flags.nuw => left.max,
+        BinaryOp::Mul => below(left.max.checked_mul(right.max)),
+        BinaryOp::Shl => match right.bits {
+            Some(k) if k < 127 => below(left.max.checked_mul(1 << k)),
             _ => any,
         },
-        BinaryOp::And | BinaryOp::Umin => a.max.min(b.max),
-        BinaryOp::Umax => a.max.max(b.max),
-        BinaryOp::Smin | BinaryOp::Smax if a.max.max(b.max) <= signed_half(ty) => a.max.max(b.max),
-        BinaryOp::Or | BinaryOp::Xor => match a.max.max(b.max) {
+        BinaryOp::And | BinaryOp::Umin => left.max.min(right.max),
+        BinaryOp::Umax => left.max.max(right.max),
+        BinaryOp::Smin | BinaryOp::Smax if left.max.max(right.max) <= signed_half(ty) => left.max.max(right.max),
+        BinaryOp::Or | BinaryOp::Xor => match left.max.max(right.max) {
             0 => 0,
             n => (u128::MAX >> n.leading_zeros()).min(any),
         },
-        BinaryOp::Ashr if a.max > signed_half(ty) => any,
-        BinaryOp::Lshr | BinaryOp::Ashr => match b.bits {
-            Some(k) if k < 128 => a.max >> k,
-            _ => a.max,
+        BinaryOp::Ashr if left.max > signed_half(ty) => any,
+        BinaryOp::Lshr | BinaryOp::Ashr => match right.bits {
+            Some(k) if k < 128 => left.max >> k,
+            _ => left.max,
         },
-        BinaryOp::Udiv => match b.bits {
-            Some(c) if c != 0 => a.max / c,
-            _ => a.max,
+        BinaryOp::Udiv => match right.bits {
+            Some(c) if c != 0 => left.max / c,
+            _ => left.max,
         },
-        BinaryOp::Urem => match b.bits {
-            Some(c) if c != 0 => a.max.min(c - 1),
-            _ => a.max,
+        BinaryOp::Urem => match right.bits {
+            Some(c) if c != 0 => left.max.min(c - 1),
+            _ => left.max,
         },
-        BinaryOp::Sdiv | BinaryOp::Srem if a.max.max(b.max) <= signed_half(ty) => a.max,
+        BinaryOp::Sdiv | BinaryOp::Srem if left.max.max(right.max) <= signed_half(ty) => left.max,
         _ => any,
     }
 }
 
-fn product(m: u64, n: u64) -> u64 {
+fn product_align(m: u64, n: u64) -> u64 {
     m.checked_mul(n).unwrap_or(1 << 63)
 }
 
 /// The alignment of a uniform result of uniform operands.
-fn uniform_align(op: BinaryOp, m: u64, n: u64, b: Known) -> u64 {
-    match (op, b.bits) {
+fn uniform_align(opcode: BinaryOp, m: u64, n: u64, b: Known) -> u64 {
+    match (opcode, b.bits) {
         (BinaryOp::And, _) => m.max(n),
         (BinaryOp::Or | BinaryOp::Xor, _) => m.min(n),
         (BinaryOp::Smin | BinaryOp::Smax | BinaryOp::Umin | BinaryOp::Umax, _) => m.min(n),
@@ -288,17 +298,17 @@ fn uniform_align(op: BinaryOp, m: u64, n: u64, b: Known) -> u64 {
 }
 
 /// A constant factor as a number: the bits of a type read as signed.
-fn factor(ty: Type, bits: u128) -> i128 {
+fn signed_factor(ty: Type, bits: u128) -> i128 {
     let spare = 128 - ty.bits();
     (bits << spare) as i128 >> spare
 }
 
 /// A strided value times a constant.
-fn scaled(both: Known, ty: Type, flags: IntFlags, a: Known, c: i128, fits: bool) -> Known {
+fn scale_strided(both: Known, ty: Type, flags: IntFlags, a: Known, c: i128, fits: bool) -> Known {
     let Some(stride) = a.shape.stride() else { return both };
-    let align = product(a.shape.align(), power_in(c as u128));
+    let align = product_align(a.shape.align(), power_in(c as u128));
     if stride == 0 {
-        return both.with(0, align);
+        return both.with_shape(0, align);
     }
     if ty.bits() > 64 {
         return both;
@@ -311,78 +321,79 @@ impl Known {
     /// As `with`, for strides that count modulo 2^64.
     fn with_wrapped(self, stride: i128, align: u64) -> Known {
         match i64::try_from(stride) {
-            Ok(_) => self.with(stride, align),
-            Err(_) => Known { signed: false, unsigned: false, ..self }.with((stride as i64).into(), align),
+            Ok(_) => self.with_shape(stride, align),
+            Err(_) => Known { signed: false, unsigned: false, ..self }.with_shape((stride as i64).into(), align),
         }
     }
 }
 
 /// The stride of numbers that a function gives for the lanes' low bits, if they lie on a line.
-fn line(width: u32, stride: u128, of: impl Fn(u128) -> u128) -> Option<i128> {
+fn fit_stride(width: u32, stride: u128, of: impl Fn(u128) -> u128) -> Option<i128> {
     let at = |lane: u32| of(u128::from(lane) * stride) as i128;
     let step = if width > 1 { at(1) - at(0) } else { 0 };
     (1..width.max(1)).all(|lane| at(lane) - at(lane - 1) == step).then_some(step)
 }
 
 /// Bit operations of a strided value with a uniform one.
-fn bits(op: BinaryOp, ty: Type, both: Known, a: Known, b: Known, width: u32) -> Known {
-    let Shape::Strided { stride, align } = a.shape else { return both };
+fn transfer_bits(opcode: BinaryOp, ty: Type, both: Known, left: Known, right: Known, width: u32) -> Known {
+    let Shape::Strided { stride, align } = left.shape else { return both };
     // Bits below `low` are the same in all lanes, and zero in them if lane 0 is aligned.
     let low = power_in(stride as u128);
-    if op != BinaryOp::And && b.max < u128::from(low.min(align)) {
-        let align = b.bits.map_or(1, power_in).min(align).max(if b.bits == Some(0) { align } else { 1 });
-        return Known { signed: a.signed, unsigned: a.unsigned, ..both }.with(stride.into(), align);
+    if opcode != BinaryOp::And && right.max < u128::from(low.min(align)) {
+        let align = right.bits.map_or(1, power_in).min(align).max(if right.bits == Some(0) { align } else { 1 });
+        return Known { signed: left.signed, unsigned: left.unsigned, ..both }.with_shape(stride.into(), align);
     }
-    let Some(c) = b.bits else { return both };
-    let reach = u128::MAX.checked_shr(a.max.leading_zeros()).unwrap_or(0);
-    if op == BinaryOp::And && c & reach == reach {
+    let Some(c) = right.bits else { return both };
+    let reach = u128::MAX.checked_shr(left.max.leading_zeros()).unwrap_or(0);
+    if opcode == BinaryOp::And && c & reach == reach {
         // No lane has a bit that is dropped.
-        return Known { signed: a.signed, unsigned: a.unsigned, ..both }.with(stride.into(), align);
+        return Known { signed: left.signed, unsigned: left.unsigned, ..both }.with_shape(stride.into(), align);
     }
-    if a.unsigned && a.span(width).is_some() {
-        let apply = |x: u128| match op {
+    if left.unsigned && left.lane_span(width).is_some() {
+        let apply = |x: u128| match opcode {
             BinaryOp::And => x & c,
             BinaryOp::Or => x | (c & u128::from(align - 1)),
             _ => x ^ (c & u128::from(align - 1)),
         };
         let high = c & !u128::from(align - 1);
-        let align = match op {
-            BinaryOp::And => align.max(power_in(high & ty.mask())),
+        let align = match opcode {
+            BinaryOp::And => align.max(power_in(high & ty.value_mask())),
             _ => align.min(power_in(c)),
         };
-        return match line(width, stride as u128, apply) {
-            Some(step) => both.with(step, align),
+        return match fit_stride(width, stride as u128, apply) {
+            Some(step) => both.with_shape(step, align),
             None => both,
         };
     }
-    if op != BinaryOp::And {
+    if opcode != BinaryOp::And {
         return both;
     }
     if (c + 1).is_power_of_two() && c < u128::from(low) {
-        return both.with(0, align);
+        return both.with_shape(0, align);
     }
-    let dropped = ty.mask() & !c;
+    let dropped = ty.value_mask() & !c;
     if (dropped + 1).is_power_of_two() && dropped < u128::from(low) {
         // Each lane loses the same.
-        return Known { signed: a.signed, unsigned: a.unsigned, ..both }.with(stride.into(), align.max(power_in(c)));
+        return Known { signed: left.signed, unsigned: left.unsigned, ..both }
+            .with_shape(stride.into(), align.max(power_in(c)));
     }
     both
 }
 
-fn shift_right(op: BinaryOp, both: Known, a: Known, k: u32, width: u32) -> Known {
+fn shift_right(opcode: BinaryOp, both: Known, a: Known, k: u32, width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else { return both };
-    let linear = if op == BinaryOp::Lshr { a.unsigned } else { a.signed };
+    let linear = if opcode == BinaryOp::Lshr { a.unsigned } else { a.signed };
     if !linear || k > 62 {
         return both;
     }
-    let shifted = Known { signed: op == BinaryOp::Ashr, unsigned: op == BinaryOp::Lshr, ..both };
+    let shifted = Known { signed: opcode == BinaryOp::Ashr, unsigned: opcode == BinaryOp::Lshr, ..both };
     if stride % (1 << k) == 0 {
-        return shifted.with((stride >> k).into(), (align >> k).max(1));
+        return shifted.with_shape((stride >> k).into(), (align >> k).max(1));
     }
-    match a.span(width) {
-        Some(span) if span < 1 << k => both.with(0, (align >> k).max(1)),
-        Some(_) if align >= 1 << k => match line(width, stride as u128, |x| x >> k) {
-            Some(step) => shifted.with(step, align >> k),
+    match a.lane_span(width) {
+        Some(span) if span < 1 << k => both.with_shape(0, (align >> k).max(1)),
+        Some(_) if align >= 1 << k => match fit_stride(width, stride as u128, |x| x >> k) {
+            Some(step) => shifted.with_shape(step, align >> k),
             None => both,
         },
         _ => both,
@@ -390,7 +401,7 @@ fn shift_right(op: BinaryOp, both: Known, a: Known, k: u32, width: u32) -> Known
 }
 
 /// Unsigned quotient or remainder by a positive constant.
-fn divide(quotient: bool, both: Known, a: Known, c: i64, width: u32) -> Known {
+fn transfer_division(quotient: bool, both: Known, a: Known, c: i64, width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else { return both };
     if !a.unsigned {
         return both;
@@ -399,26 +410,26 @@ fn divide(quotient: bool, both: Known, a: Known, c: i64, width: u32) -> Known {
     if stride % c == 0 {
         return if quotient {
             let whole = c as u64 == power && align >= power;
-            Known { unsigned: true, ..both }.with((stride / c).into(), if whole { align / power } else { 1 })
+            Known { unsigned: true, ..both }.with_shape((stride / c).into(), if whole { align / power } else { 1 })
         } else {
-            both.with(0, align.min(power))
+            both.with_shape(0, align.min(power))
         };
     }
-    let Some(span) = a.span(width) else { return both };
+    let Some(span) = a.lane_span(width) else { return both };
     let block = (span + 1).next_power_of_two();
     if block <= u128::from(power) {
         // All lanes lie between two multiples of the constant.
         return if quotient {
-            both.with(0, if c as u64 == power && align >= power { align / power } else { 1 })
+            both.with_shape(0, if c as u64 == power && align >= power { align / power } else { 1 })
         } else {
-            Known { unsigned: true, ..both }.with(stride.into(), align.min(power))
+            Known { unsigned: true, ..both }.with_shape(stride.into(), align.min(power))
         };
     }
     if c as u64 == power && align >= power {
         let c = c as u128;
-        let step = line(width, stride as u128, |x| if quotient { x / c } else { x % c });
+        let step = fit_stride(width, stride as u128, |x| if quotient { x / c } else { x % c });
         let align = if quotient { align / power } else { align };
-        return step.map_or(both, |step| both.with(step, align));
+        return step.map_or(both, |step| both.with_shape(step, align));
     }
     both
 }
@@ -427,11 +438,12 @@ fn divide(quotient: bool, both: Known, a: Known, c: i64, width: u32) -> Known {
 /// between two of its multiples.
 fn divide_by_multiple(quotient: bool, both: Known, a: Known, power: u64, width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else { return both };
-    let within = a.unsigned && a.span(width).is_some_and(|span| (span + 1).next_power_of_two() <= u128::from(power));
+    let within =
+        a.unsigned && a.lane_span(width).is_some_and(|span| (span + 1).next_power_of_two() <= u128::from(power));
     match (within, quotient) {
         (false, _) => both,
-        (true, true) => both.with(0, 1),
-        (true, false) => Known { unsigned: true, ..both }.with(stride.into(), align.min(power)),
+        (true, true) => both.with_shape(0, 1),
+        (true, false) => Known { unsigned: true, ..both }.with_shape(stride.into(), align.min(power)),
     }
 }
 
@@ -439,31 +451,32 @@ fn divide_by_multiple(quotient: bool, both: Known, a: Known, power: u64, width: 
 fn signed_divide(quotient: bool, ty: Type, both: Known, a: Known, c: i64, width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else { return both };
     if a.max <= signed_half(ty) {
-        return divide(quotient, both, a, c, width);
+        return transfer_division(quotient, both, a, c, width);
     }
     let power = power_in(c as u128);
     let exact = c as u64 == power && align >= power && stride % c == 0;
     match (a.signed && exact, quotient) {
         (false, _) => both,
-        (true, true) => Known { signed: true, ..both }.with((stride / c).into(), align / power),
-        (true, false) => both.with(0, 1 << 63),
+        (true, true) => Known { signed: true, ..both }.with_shape((stride / c).into(), align / power),
+        (true, false) => both.with_shape(0, 1 << 63),
     }
 }
 
 /// Integer and pointer comparisons.
-pub fn icmp(cc: IntCc, a: Known, b: Known, width: u32) -> Known {
+pub fn transfer_icmp(comparison: IntCc, left: Known, right: Known, width: u32) -> Known {
     let uniform = Known::uniform(Type::BOOL, 1);
     let varying = Known::varying(Type::BOOL);
-    let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (a.shape, b.shape) else {
+    let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (left.shape, right.shape)
+    else {
         return varying;
     };
     if s == 0 && t == 0 {
         return uniform;
     }
-    let linear = match cc {
+    let linear = match comparison {
         IntCc::Eq | IntCc::Ne => return if s == t { uniform } else { varying },
-        IntCc::Slt | IntCc::Sle | IntCc::Sgt | IntCc::Sge => a.signed && b.signed,
-        IntCc::Ult | IntCc::Ule | IntCc::Ugt | IntCc::Uge => a.unsigned && b.unsigned,
+        IntCc::Slt | IntCc::Sle | IntCc::Sgt | IntCc::Sge => left.signed && right.signed,
+        IntCc::Ult | IntCc::Ule | IntCc::Ugt | IntCc::Uge => left.unsigned && right.unsigned,
     };
     if !linear {
         return varying;
@@ -472,7 +485,7 @@ pub fn icmp(cc: IntCc, a: Known, b: Known, width: u32) -> Known {
     // the side where the answer changes.
     let drift = (i128::from(s) - i128::from(t)) * i128::from(width.max(1) - 1);
     let step = i128::from(m.min(n));
-    let same = match cc {
+    let same = match comparison {
         IntCc::Slt | IntCc::Sge | IntCc::Ult | IntCc::Uge => (0..step).contains(&drift),
         _ => (0..step).contains(&-drift),
     };

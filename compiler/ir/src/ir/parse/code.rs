@@ -8,301 +8,321 @@ use lockstep_protocol::variables::Global;
 use std::sync::Arc;
 
 impl Parser {
-    pub(super) fn function(&mut self) -> Result<Function> {
+    pub(super) fn parse_function(&mut self) -> Result<Function> {
         let mut body = Body::default();
         loop {
             if self.take_sign('}') {
-                return body.finish();
+                return body.resolve_function();
             }
-            let (number, pos) = self.entity("b", "a block or `}`")?;
+            let (number, position) = self.parse_entity("b", "a block or `}`")?;
             let mut block = PendingBlock::default();
             if self.take_sign('(') {
-                block.params = self.list(')', |p| p.definition(&mut body))?;
+                block.params = self.parse_list(')', |parser| parser.parse_definition(&mut body))?;
             }
             if self.take_word("mask") {
-                block.mask = Some(self.operand(&mut body)?);
+                block.mask = Some(self.parse_operand(&mut body)?);
             }
-            self.sign(':')?;
-            while block.term.is_none() {
-                self.line(&mut body, &mut block)?;
+            self.expect_sign(':')?;
+            while block.terminator.is_none() {
+                self.parse_line(&mut body, &mut block)?;
             }
-            body.blocks.push((number, pos, block));
+            body.blocks.push((number, position, block));
         }
     }
 
     /// `v3: i32`, a value's definition.
-    fn definition(&mut self, body: &mut Body) -> Result<Value> {
-        let (n, pos) = self.entity("v", "a value")?;
-        self.sign(':')?;
-        let ty = self.ty()?;
-        if body.values.insert(n, (ty, pos)).is_some() {
-            return pos.error(format!("v{n} is defined twice"));
+    fn parse_definition(&mut self, body: &mut Body) -> Result<Value> {
+        let (n, position) = self.parse_entity("v", "a value")?;
+        self.expect_sign(':')?;
+        let ty = self.parse_type()?;
+        if body.values.insert(n, (ty, position)).is_some() {
+            return position.error_at(format!("v{n} is defined twice"));
         }
         Ok(Value::from_u32(n))
     }
 
     /// One instruction or terminator.
-    fn line(&mut self, body: &mut Body, block: &mut PendingBlock) -> Result<()> {
+    fn parse_line(&mut self, body: &mut Body, block: &mut PendingBlock) -> Result<()> {
         let mut results = Vec::new();
         if entity_number(self.peek_word(), "v").is_some() {
-            results.push(self.definition(body)?);
+            results.push(self.parse_definition(body)?);
             while self.take_sign(',') {
-                results.push(self.definition(body)?);
+                results.push(self.parse_definition(body)?);
             }
-            self.sign('=')?;
+            self.expect_sign('=')?;
         }
-        let (word, pos) = self.word("an instruction")?;
+        let (word, position) = self.expect_word("an instruction")?;
         if results.is_empty()
-            && let Some(term) = self.terminator(&word, body)?
+            && let Some(terminator) = self.parse_terminator(&word, body)?
         {
-            block.term = Some((term, pos));
+            block.terminator = Some((terminator, position));
             return Ok(());
         }
-        let data = self.instruction(&word, pos, body)?;
-        let mut loc = SourceLoc::default();
+        let inst_data = self.parse_instruction(&word, position, body)?;
+        let mut location = SourceLoc::default();
         if self.take_sign('@') {
-            loc.line = self.number()?;
-            self.sign(':')?;
-            loc.column = self.number()?;
+            location.line = self.parse_number()?;
+            self.expect_sign(':')?;
+            location.column = self.parse_number()?;
         }
-        block.insts.push((data, results, loc));
+        block.insts.push((inst_data, results, location));
         Ok(())
     }
 
-    fn operand(&mut self, body: &mut Body) -> Result<Value> {
-        let (token, pos) = self.next();
+    fn parse_operand(&mut self, body: &mut Body) -> Result<Value> {
+        let (token, position) = self.next();
         let text = match token {
             Token::Word(word) => {
                 if let Some(n) = entity_number(&word, "v") {
                     if n >= MAX_NUMBER {
-                        return pos.error(format!("the number of `{word}` is too large"));
+                        return position.error_at(format!("the number of `{word}` is too large"));
                     }
                     let value = Value::from_u32(n);
-                    body.value_uses.push((value, pos));
+                    body.value_uses.push((value, position));
                     return Ok(value);
                 }
                 if !matches!(word.as_str(), "true" | "false" | "null" | "inf") {
-                    return pos.error(format!("expected an operand, found `{word}`"));
+                    return position.error_at(format!("expected an operand, found `{word}`"));
                 }
                 word
             }
             Token::Number(text) => text,
-            token => return pos.error(format!("expected an operand, found {token}")),
+            token => return position.error_at(format!("expected an operand, found {token}")),
         };
-        let ty = if self.take_sign(':') { Some(self.ty()?) } else { None };
-        body.literals.push(Literal { text, ty, pos });
+        let ty = if self.take_sign(':') { Some(self.parse_type()?) } else { None };
+        body.literals.push(Literal { text, ty, position });
         Ok(Value::from_u32(LITERALS + body.literals.len() as u32 - 1))
     }
 
-    fn operands<const N: usize>(&mut self, body: &mut Body) -> Result<[Value; N]> {
-        let mut args = [Value::from_u32(0); N];
-        for (i, arg) in args.iter_mut().enumerate() {
-            if i > 0 {
-                self.sign(',')?;
+    fn parse_operands<const N: usize>(&mut self, body: &mut Body) -> Result<[Value; N]> {
+        let mut arguments = [Value::from_u32(0); N];
+        for (index, argument) in arguments.iter_mut().enumerate() {
+            if index > 0 {
+                self.expect_sign(',')?;
             }
-            *arg = self.operand(body)?;
+            *argument = self.parse_operand(body)?;
         }
-        Ok(args)
+        Ok(arguments)
     }
 
     fn block_call(&mut self, body: &mut Body) -> Result<BlockCall> {
-        let (n, pos) = self.entity("b", "a block")?;
+        let (n, position) = self.parse_entity("b", "a block")?;
         let block = Block::from_u32(n);
-        body.block_uses.push((block, pos));
-        let args = if self.take_sign('(') { self.list(')', |p| p.operand(body))? } else { Vec::new() };
-        Ok(BlockCall { block, args })
+        body.block_uses.push((block, position));
+        let arguments =
+            if self.take_sign('(') { self.parse_list(')', |parser| parser.parse_operand(body))? } else { Vec::new() };
+        Ok(BlockCall { block, arguments })
     }
 
-    fn terminator(&mut self, word: &str, body: &mut Body) -> Result<Option<PendingTerm>> {
+    fn parse_terminator(&mut self, word: &str, body: &mut Body) -> Result<Option<PendingTerm>> {
         Ok(Some(PendingTerm::Ready(match word {
             "jump" => Terminator::Jump(self.block_call(body)?),
             "br" => {
-                let cond = self.operand(body)?;
-                self.sign(',')?;
+                let condition = self.parse_operand(body)?;
+                self.expect_sign(',')?;
                 let then_to = self.block_call(body)?;
-                self.sign(',')?;
+                self.expect_sign(',')?;
                 let else_to = self.block_call(body)?;
-                Terminator::Branch { cond, then_to, else_to }
+                Terminator::Branch { condition, then_to, else_to }
             }
             "switch" => {
-                let value = self.operand(body)?;
-                self.sign('[')?;
-                let cases = self.list(']', |p| {
-                    let (token, pos) = p.next();
+                let value = self.parse_operand(body)?;
+                self.expect_sign('[')?;
+                let cases = self.parse_list(']', |parser| {
+                    let (token, position) = parser.next();
                     let text = match token {
                         Token::Number(text) | Token::Word(text) => text,
-                        token => return pos.error(format!("expected a case, found {token}")),
+                        token => return position.error_at(format!("expected a case, found {token}")),
                     };
-                    let key = Literal { text, ty: None, pos };
-                    p.sign(':')?;
-                    Ok((key, p.block_call(body)?))
+                    let key = Literal { text, ty: None, position };
+                    parser.expect_sign(':')?;
+                    Ok((key, parser.block_call(body)?))
                 })?;
-                self.keyword("default")?;
+                self.expect_keyword("default")?;
                 let default = self.block_call(body)?;
                 return Ok(Some(PendingTerm::Switch(value, cases, default)));
             }
             "return" => Terminator::Return,
-            "exit" => Terminator::Exit(Region::from_u32(self.entity("r", "a region")?.0)),
+            "exit" => Terminator::Exit(Region::from_u32(self.parse_entity("r", "a region")?.0)),
             "unreachable" => Terminator::Unreachable,
             _ => return Ok(None),
         })))
     }
 
-    fn instruction(&mut self, word: &str, pos: Pos, body: &mut Body) -> Result<InstData> {
+    fn parse_instruction(&mut self, word: &str, position: Pos, body: &mut Body) -> Result<InstData> {
         let mut parts = word.split('.');
         let name = parts.next().unwrap_or_default();
         let mut flags = Flags(parts.collect());
-        let unknown = || pos.error(format!("`{word}` is no instruction"));
-        let data = if let Some(op) = UnaryOp::from_name(name) {
-            let fmf = flags.fast_math();
-            let [arg] = self.operands(body)?;
-            InstData::Unary { op, fmf, arg }
-        } else if let Some(op) = BinaryOp::from_name(name) {
-            let int_flags = IntFlags { nsw: flags.take("nsw"), nuw: flags.take("nuw") };
-            InstData::Binary { op, flags: int_flags, fmf: flags.fast_math(), args: self.operands(body)? }
-        } else if let Some(op) = TernaryOp::from_name(name) {
-            InstData::Ternary { op, fmf: flags.fast_math(), args: self.operands(body)? }
+        let unknown = || position.error_at(format!("`{word}` is no instruction"));
+        let inst_data = if let Some(opcode) = UnaryOp::from_name(name) {
+            let fast_math = flags.fast_math();
+            let [argument] = self.parse_operands(body)?;
+            InstData::Unary { opcode, fast_math, argument }
+        } else if let Some(opcode) = BinaryOp::from_name(name) {
+            let int_flags = IntFlags { nsw: flags.take_flag("nsw"), nuw: flags.take_flag("nuw") };
+            InstData::Binary {
+                opcode,
+                flags: int_flags,
+                fast_math: flags.fast_math(),
+                arguments: self.parse_operands(body)?,
+            }
+        } else if let Some(opcode) = TernaryOp::from_name(name) {
+            InstData::Ternary { opcode, fast_math: flags.fast_math(), arguments: self.parse_operands(body)? }
         } else {
             match name {
                 "icmp" => {
-                    let Some(cc) = flags.first(IntCc::from_name) else {
+                    let Some(comparison) = flags.take_named(IntCc::from_name) else {
                         return unknown();
                     };
-                    let args = self.operands(body)?;
-                    InstData::Icmp { cc, args }
+                    let arguments = self.parse_operands(body)?;
+                    InstData::Icmp { comparison, arguments }
                 }
                 "fcmp" => {
-                    let Some(cc) = flags.first(FloatCc::from_name) else {
+                    let Some(comparison) = flags.take_named(FloatCc::from_name) else {
                         return unknown();
                     };
-                    InstData::Fcmp { cc, fmf: flags.fast_math(), args: self.operands(body)? }
+                    InstData::Fcmp { comparison, fast_math: flags.fast_math(), arguments: self.parse_operands(body)? }
                 }
                 "ptradd" => {
-                    let inbounds = flags.take("inbounds");
-                    let [base, offset] = self.operands(body)?;
+                    let inbounds = flags.take_flag("inbounds");
+                    let [base, offset] = self.parse_operands(body)?;
                     InstData::PtrAdd { base, offset, inbounds }
                 }
                 "load" | "store" => {
-                    let volatile = flags.take("volatile");
-                    let atomic = flags.first(Ordering::from_name);
-                    let mut args = Vec::new();
+                    let volatile = flags.take_flag("volatile");
+                    let atomic = flags.take_named(Ordering::from_name);
+                    let mut arguments = Vec::new();
                     if name == "store" {
-                        args.push(self.operand(body)?);
+                        arguments.push(self.parse_operand(body)?);
                         while self.take_sign(',') {
-                            args.push(self.operand(body)?);
+                            arguments.push(self.parse_operand(body)?);
                         }
-                        self.keyword("to")?;
+                        self.expect_keyword("to")?;
                     }
-                    let ptr = self.operand(body)?;
-                    let offset = self.offset()?;
-                    let access = Access { align: self.align()?, volatile, atomic };
+                    let pointer = self.parse_operand(body)?;
+                    let offset = self.parse_offset()?;
+                    let access = Access { align: self.parse_align()?, volatile, atomic };
                     if name == "load" {
-                        InstData::Load { ptr, offset, access }
+                        InstData::Load { pointer, offset, access }
                     } else {
-                        InstData::Store { ptr, offset, access, args }
+                        InstData::Store { pointer, offset, access, arguments }
                     }
                 }
                 "memcpy" | "memmove" => {
-                    let volatile = flags.take("volatile");
-                    let [dst, src, len] = self.operands(body)?;
-                    InstData::MemCopy { dst, src, len, overlap: name == "memmove", volatile }
+                    let volatile = flags.take_flag("volatile");
+                    let [destination, source, length] = self.parse_operands(body)?;
+                    InstData::MemCopy { destination, source, length, overlap: name == "memmove", volatile }
                 }
                 "memset" => {
-                    let volatile = flags.take("volatile");
-                    let [dst, byte, len] = self.operands(body)?;
-                    InstData::MemSet { dst, byte, len, volatile }
+                    let volatile = flags.take_flag("volatile");
+                    let [destination, byte, length] = self.parse_operands(body)?;
+                    InstData::MemSet { destination, byte, length, volatile }
                 }
                 "atomic_rmw" => {
-                    let (Some(op), Some(order)) = (flags.first(AtomicOp::from_name), flags.first(Ordering::from_name))
+                    let (Some(opcode), Some(order)) =
+                        (flags.take_named(AtomicOp::from_name), flags.take_named(Ordering::from_name))
                     else {
                         return unknown();
                     };
-                    let [ptr, arg] = self.operands(body)?;
-                    InstData::AtomicRmw { op, order, align: self.align()?, ptr, arg }
+                    let [pointer, argument] = self.parse_operands(body)?;
+                    InstData::AtomicRmw { opcode, order, align: self.parse_align()?, pointer, argument }
                 }
                 "atomic_cas" => {
                     let (Some(success), Some(failure)) =
-                        (flags.first(Ordering::from_name), flags.first(Ordering::from_name))
+                        (flags.take_named(Ordering::from_name), flags.take_named(Ordering::from_name))
                     else {
                         return unknown();
                     };
-                    let [ptr, expected, new] = self.operands(body)?;
-                    InstData::AtomicCas { success, failure, align: self.align()?, ptr, expected, new }
+                    let [pointer, expected, new_value] = self.parse_operands(body)?;
+                    InstData::AtomicCas {
+                        success,
+                        failure,
+                        align: self.parse_align()?,
+                        pointer,
+                        expected,
+                        new: new_value,
+                    }
                 }
-                "fence" => match flags.first(Ordering::from_name) {
+                "fence" => match flags.take_named(Ordering::from_name) {
                     Some(order) => InstData::Fence { order },
                     None => return unknown(),
                 },
-                "query" => match flags.first(Query::from_name) {
-                    Some(query) => InstData::Query { query, dim: self.number()? },
+                "query" => match flags.take_named(Query::from_name) {
+                    Some(query) => InstData::Query { query, dimension: self.parse_number()? },
                     None => return unknown(),
                 },
-                "slot_addr" => InstData::SlotAddr { slot: Slot::from_u32(self.entity("ss", "a slot")?.0) },
+                "slot_addr" => InstData::SlotAddr { slot: Slot::from_u32(self.parse_entity("ss", "a slot")?.0) },
                 "local_addr" => {
-                    InstData::LocalAddr { local: LocalVar::from_u32(self.entity("lv", "a local variable")?.0) }
+                    InstData::LocalAddr { local: LocalVar::from_u32(self.parse_entity("lv", "a local variable")?.0) }
                 }
-                "global_addr" => InstData::GlobalAddr { global: Global::from_u32(self.entity("g", "a global")?.0) },
+                "global_addr" => {
+                    InstData::GlobalAddr { global: Global::from_u32(self.parse_entity("g", "a global")?.0) }
+                }
                 "barrier" => InstData::Barrier,
                 "collective" => {
-                    let (Some(how), Some(op)) = (flags.first(Collect::from_name), flags.first(BinaryOp::from_name))
+                    let (Some(collective), Some(opcode)) =
+                        (flags.take_named(Collect::from_name), flags.take_named(BinaryOp::from_name))
                     else {
                         return unknown();
                     };
-                    InstData::Collective { how, op, arg: self.operand(body)? }
+                    InstData::Collective { collective, opcode, argument: self.parse_operand(body)? }
                 }
                 "across" => {
-                    let (Some(how), Some(op)) = (flags.first(Collect::from_name), flags.first(BinaryOp::from_name))
+                    let (Some(collective), Some(opcode)) =
+                        (flags.take_named(Collect::from_name), flags.take_named(BinaryOp::from_name))
                     else {
                         return unknown();
                     };
-                    let clusters = |flag: &str| Cluster::of(flag.strip_prefix("of")?.parse().ok()?);
-                    let cluster = flags.first(clusters).unwrap_or_default();
-                    InstData::Across { how, op, cluster, arg: self.operand(body)? }
+                    let clusters = |flag: &str| Cluster::with_lanes(flag.strip_prefix("of")?.parse().ok()?);
+                    let cluster = flags.take_named(clusters).unwrap_or_default();
+                    InstData::Across { collective, opcode, cluster, argument: self.parse_operand(body)? }
                 }
                 "shuffle" => {
-                    let [arg, lane] = self.operands(body)?;
-                    InstData::Shuffle { arg, lane }
+                    let [argument, lane] = self.parse_operands(body)?;
+                    InstData::Shuffle { argument, lane }
                 }
                 "gang_barrier" => InstData::GangBarrier,
                 "clock" => InstData::Clock,
                 "yield" => InstData::Yield,
                 "combined" => InstData::Combined,
-                "live_load" => InstData::LiveLoad { live: LiveSlot::from_u32(self.entity("ls", "a live slot")?.0) },
-                "live_store" => {
-                    let live = LiveSlot::from_u32(self.entity("ls", "a live slot")?.0);
-                    self.sign(',')?;
-                    let arg = self.operand(body)?;
-                    InstData::LiveStore { live, arg }
+                "live_load" => {
+                    InstData::LiveLoad { live_slot: LiveSlot::from_u32(self.parse_entity("ls", "a live slot")?.0) }
                 }
-                "any" => InstData::Any { cond: self.operand(body)? },
-                "ballot" => InstData::Ballot { cond: self.operand(body)? },
+                "live_store" => {
+                    let live_slot = LiveSlot::from_u32(self.parse_entity("ls", "a live slot")?.0);
+                    self.expect_sign(',')?;
+                    let argument = self.parse_operand(body)?;
+                    InstData::LiveStore { live_slot, argument }
+                }
+                "any" => InstData::Any { condition: self.parse_operand(body)? },
+                "ballot" => InstData::Ballot { condition: self.parse_operand(body)? },
                 "lane_of" => {
-                    let [arg, lane] = self.operands(body)?;
-                    InstData::LaneOf { arg, lane }
+                    let [argument, lane] = self.parse_operands(body)?;
+                    InstData::LaneOf { argument, lane }
                 }
                 "put" => {
-                    let [into, lane, value] = self.operands(body)?;
+                    let [into, lane, value] = self.parse_operands(body)?;
                     InstData::Put { into, lane, value }
                 }
                 "call_host" => {
-                    let name = Arc::from(self.string()?);
-                    self.sign('(')?;
-                    let args = self.list(')', |p| p.operand(body))?;
-                    InstData::CallHost { name, args }
+                    let name = Arc::from(self.parse_string()?);
+                    self.expect_sign('(')?;
+                    let arguments = self.parse_list(')', |parser| parser.parse_operand(body))?;
+                    InstData::CallHost { name, arguments }
                 }
                 "printf" => {
-                    let format = Format::from_u32(self.entity("fmt", "a format")?.0);
-                    self.sign('(')?;
-                    let args = self.list(')', |p| p.operand(body))?;
-                    InstData::Printf { format, args }
+                    let format = Format::from_u32(self.parse_entity("fmt", "a format")?.0);
+                    self.expect_sign('(')?;
+                    let arguments = self.parse_list(')', |parser| parser.parse_operand(body))?;
+                    InstData::Printf { format, arguments }
                 }
                 _ => return unknown(),
             }
         };
         if let Some(left) = flags.0.first() {
-            return pos.error(format!("`{name}` takes no `.{left}` here"));
+            return position.error_at(format!("`{name}` takes no `.{left}` here"));
         }
-        Ok(data)
+        Ok(inst_data)
     }
 }
 
@@ -310,7 +330,7 @@ impl Parser {
 struct Flags<'a>(Vec<&'a str>);
 
 impl Flags<'_> {
-    fn take(&mut self, flag: &str) -> bool {
+    fn take_flag(&mut self, flag: &str) -> bool {
         let found = self.0.first() == Some(&flag);
         if found {
             self.0.remove(0);
@@ -318,7 +338,7 @@ impl Flags<'_> {
         found
     }
 
-    fn first<T>(&mut self, from_name: impl Fn(&str) -> Option<T>) -> Option<T> {
+    fn take_named<T>(&mut self, from_name: impl Fn(&str) -> Option<T>) -> Option<T> {
         let found = self.0.first().and_then(|part| from_name(part));
         if found.is_some() {
             self.0.remove(0);
@@ -329,7 +349,7 @@ impl Flags<'_> {
     fn fast_math(&mut self) -> FastMath {
         let mut bits = 0;
         for (bit, name) in FastMath::NAMES.iter().enumerate() {
-            bits |= u8::from(self.take(name)) << bit;
+            bits |= u8::from(self.take_flag(name)) << bit;
         }
         FastMath(bits)
     }

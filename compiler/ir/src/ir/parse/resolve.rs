@@ -15,7 +15,7 @@ pub(super) const LITERALS: u32 = 1 << 30;
 pub(super) struct Literal {
     pub text: String,
     pub ty: Option<Type>,
-    pub pos: Pos,
+    pub position: Pos,
 }
 
 /// A function while its text is read.
@@ -34,7 +34,7 @@ pub(super) struct PendingBlock {
     pub params: Vec<Value>,
     pub mask: Option<Value>,
     pub insts: Vec<(InstData, Vec<Value>, SourceLoc)>,
-    pub term: Option<(PendingTerm, Pos)>,
+    pub terminator: Option<(PendingTerm, Pos)>,
 }
 
 pub(super) enum PendingTerm {
@@ -45,29 +45,33 @@ pub(super) enum PendingTerm {
 
 impl Body {
     /// Puts values and blocks at their numbers and gives literals their types.
-    pub fn finish(mut self) -> Result<Function> {
-        let mut f = Function::new();
+    pub fn resolve_function(mut self) -> Result<Function> {
+        let mut function = Function::new();
         let mut in_layout = HashSet::new();
-        for &(value, pos) in &self.value_uses {
+        for &(value, position) in &self.value_uses {
             if !self.values.contains_key(&value.as_u32()) {
-                return pos.error(format!("{value} is not defined"));
+                return position.error_at(format!("{value} is not defined"));
             }
         }
         let count = self.values.keys().max().map_or(0, |n| n + 1);
-        for (number, pos, block) in &mut self.blocks {
+        for (number, position, block) in &mut self.blocks {
             let key = Block::from_u32(*number);
             if !in_layout.insert(key) {
-                return pos.error(format!("{key} is defined twice"));
+                return position.error_at(format!("{key} is defined twice"));
             }
-            while f.blocks.len() <= *number as usize {
-                f.blocks.push(BlockData { params: Vec::new(), insts: Vec::new(), term: Terminator::Unreachable });
+            while function.blocks.len() <= *number as usize {
+                function.blocks.push(BlockData {
+                    params: Vec::new(),
+                    insts: Vec::new(),
+                    terminator: Terminator::Unreachable,
+                });
             }
-            f.layout.push(key);
-            f.blocks[key].params = std::mem::take(&mut block.params);
+            function.layout.push(key);
+            function.blocks[key].params = std::mem::take(&mut block.params);
         }
-        for &(block, pos) in &self.block_uses {
+        for &(block, position) in &self.block_uses {
             if !in_layout.contains(&block) {
-                return pos.error(format!("{block} is not defined"));
+                return position.error_at(format!("{block} is not defined"));
             }
         }
         // Instructions and terminators with literals still in place of constants.
@@ -76,25 +80,29 @@ impl Body {
         let mut defs: HashMap<u32, ValueDef> = HashMap::new();
         for (number, _, block) in self.blocks.drain(..) {
             let key = Block::from_u32(number);
-            for (i, value) in f.blocks[key].params.iter().enumerate() {
+            for (i, value) in function.blocks[key].params.iter().enumerate() {
                 defs.insert(value.as_u32(), ValueDef::Param(key, i as u32));
             }
-            for (data, results, loc) in block.insts {
-                let inst = f.insts.next_key();
+            for (inst_data, results, location) in block.insts {
+                let inst = function.insts.next_key();
                 for (i, value) in results.iter().enumerate() {
                     defs.insert(value.as_u32(), ValueDef::Result(inst, i as u32));
                 }
-                f.insts.push(InstNode { data, results, loc });
-                f.blocks[key].insts.push(inst);
+                function.insts.push(InstNode { data: inst_data, results, location });
+                function.blocks[key].insts.push(inst);
             }
             masks.extend(block.mask.map(|mask| (key, mask)));
-            terms.extend(block.term.map(|(term, _)| (key, term)));
+            terms.extend(block.terminator.map(|(terminator, _)| (key, terminator)));
         }
-        let type_of = |f: &Function, value: Value| -> Option<Type> {
+        let type_of = |function: &Function, value: Value| -> Option<Type> {
             let n = value.as_u32();
             match n.checked_sub(LITERALS) {
                 Some(literal) => self.literals[literal as usize].ty,
-                None => self.values.get(&n).map(|v| v.0).or_else(|| f.values.get(value).map(|d| d.ty)),
+                None => self
+                    .values
+                    .get(&n)
+                    .map(|v| v.0)
+                    .or_else(|| function.values.get(value).map(|value_data| value_data.ty)),
             }
         };
         // The constants in the order of their first use.
@@ -106,9 +114,9 @@ impl Body {
             };
             let literal = &self.literals[index as usize];
             let Some(ty) = literal.ty.or(expected) else {
-                return literal.pos.error(format!("`{}` needs a type here, like `{0}:i32`", literal.text));
+                return literal.position.error_at(format!("`{}` needs a type here, like `{0}:i32`", literal.text));
             };
-            let constant = (ty, literal.bits(ty)?);
+            let constant = (ty, literal.to_bits(ty)?);
             known[index as usize] = Some(constant);
             constants.push(constant);
             Ok(())
@@ -116,8 +124,8 @@ impl Body {
         for &(_, mask) in &masks {
             resolve(mask, Some(Type::BOOL))?;
         }
-        for node in f.insts.values() {
-            let types: Vec<Type> = node.results.iter().filter_map(|&v| type_of(&f, v)).collect();
+        for node in function.insts.values() {
+            let types: Vec<Type> = node.results.iter().filter_map(|&v| type_of(&function, v)).collect();
             let mut index = 0;
             let mut outcome = Ok(());
             node.data.for_each_arg(|v| {
@@ -129,44 +137,44 @@ impl Body {
             outcome?;
         }
         let mut finished_terms = Vec::new();
-        for (block, term) in terms {
-            let term = match term {
-                PendingTerm::Ready(term) => term,
+        for (block, terminator) in terms {
+            let terminator = match terminator {
+                PendingTerm::Ready(terminator) => terminator,
                 PendingTerm::Switch(value, cases, default) => {
-                    let ty = type_of(&f, value);
-                    let cases = cases.into_iter().map(|(key, to)| match ty {
-                        Some(ty) => Ok((key.bits(ty)?, to)),
-                        None => key.pos.error("the switch's value has no type"),
+                    let ty = type_of(&function, value);
+                    let cases = cases.into_iter().map(|(key, target)| match ty {
+                        Some(ty) => Ok((key.to_bits(ty)?, target)),
+                        None => key.position.error_at("the switch's value has no type"),
                     });
                     Terminator::Switch { value, cases: cases.collect::<Result<_>>()?, default }
                 }
             };
-            if let Some(selector) = term.selector() {
-                let branch = matches!(term, Terminator::Branch { .. });
+            if let Some(selector) = terminator.selector() {
+                let branch = matches!(terminator, Terminator::Branch { .. });
                 resolve(selector, branch.then_some(Type::BOOL))?;
             }
-            for to in term.targets() {
-                for (i, &arg) in to.args.iter().enumerate() {
-                    let param = f.blocks[to.block].params.get(i);
-                    resolve(arg, param.and_then(|&p| type_of(&f, p)))?;
+            for target in terminator.targets() {
+                for (i, &argument) in target.arguments.iter().enumerate() {
+                    let param = function.blocks[target.block].params.get(i);
+                    resolve(argument, param.and_then(|&p| type_of(&function, p)))?;
                 }
             }
-            finished_terms.push((block, term));
+            finished_terms.push((block, terminator));
         }
         let mut constants = constants.into_iter();
         for n in 0..count {
             match (defs.get(&n), self.values.get(&n)) {
-                (Some(&def), Some(&(ty, _))) => {
-                    f.values.push(ValueData { ty, def });
+                (Some(&definition), Some(&(ty, _))) => {
+                    function.values.push(ValueData { ty, definition });
                 }
                 _ => {
-                    while f.values.len() <= n as usize {
+                    while function.values.len() <= n as usize {
                         match constants.next() {
                             Some((ty, bits)) => {
-                                f.constant(ty, bits);
+                                function.constant(ty, bits);
                             }
                             None => {
-                                f.values.push(ValueData { ty: Type::BOOL, def: ValueDef::Const(0) });
+                                function.values.push(ValueData { ty: Type::BOOL, definition: ValueDef::Const(0) });
                             }
                         }
                     }
@@ -176,32 +184,32 @@ impl Body {
         let mut constant_of: HashMap<u32, Value> = HashMap::new();
         for (i, constant) in known.iter().enumerate() {
             if let Some((ty, bits)) = *constant {
-                constant_of.insert(LITERALS + i as u32, f.constant(ty, bits));
+                constant_of.insert(LITERALS + i as u32, function.constant(ty, bits));
             }
         }
         let settle = |v: Value| constant_of.get(&v.as_u32()).copied().unwrap_or(v);
-        for node in f.insts.values_mut() {
+        for node in function.insts.values_mut() {
             node.data.map_args(settle);
         }
         for (block, mask) in masks {
-            f.masks[block] = settle(mask).into();
+            function.masks[block] = settle(mask).into();
         }
-        for (block, mut term) in finished_terms {
-            term.map_args(settle);
-            f.blocks[block].term = term;
+        for (block, mut terminator) in finished_terms {
+            terminator.map_args(settle);
+            function.blocks[block].terminator = terminator;
         }
-        Ok(f)
+        Ok(function)
     }
 }
 
 impl Literal {
     /// The bits this literal has as a value of a type.
-    fn bits(&self, ty: Type) -> Result<u128> {
+    fn to_bits(&self, ty: Type) -> Result<u128> {
         let text = self.text.as_str();
-        let bad = || self.pos.error(format!("`{text}` is no {ty}"));
+        let bad = || self.position.error_at(format!("`{text}` is no {ty}"));
         if let Some(digits) = text.strip_prefix("0x") {
             return match u128::from_str_radix(digits, 16) {
-                Ok(bits) if bits & ty.mask() == bits => Ok(bits),
+                Ok(bits) if bits & ty.value_mask() == bits => Ok(bits),
                 _ => bad(),
             };
         }
@@ -219,11 +227,11 @@ impl Literal {
                     return bad();
                 };
                 let negative = magnitude.len() < text.len();
-                let limit = if negative { 1 << (w - 1) } else { ty.mask() };
+                let limit = if negative { 1 << (w - 1) } else { ty.value_mask() };
                 if n > limit {
                     return bad();
                 }
-                Ok(if negative { n.wrapping_neg() & ty.mask() } else { n })
+                Ok(if negative { n.wrapping_neg() & ty.value_mask() } else { n })
             }
             Type::F16 => match text.parse::<f32>() {
                 Ok(x) if !x.is_nan() => Ok(u128::from(f16::from_f32(x).to_bits())),

@@ -23,7 +23,7 @@ pub struct MemoryAccess {
     /// Alignment, and whether it is volatile or atomic.
     pub access: Access,
     /// Where it stands in the source.
-    pub loc: SourceLoc,
+    pub location: SourceLoc,
 }
 
 /// How lanes may make an access.
@@ -39,36 +39,36 @@ pub enum Together {
 
 impl MemoryAccess {
     /// The load or store that an instruction is, if it is one of any elements.
-    pub fn of(body: &Function, node: &InstNode) -> Option<MemoryAccess> {
-        let (direction, ptr, offset, access, first, count) = match &node.data {
-            &InstData::Load { ptr, offset, access } => {
-                (Direction::Load, ptr, offset, access, *node.results.first()?, node.results.len())
+    pub fn of_inst(body: &Function, node: &InstNode) -> Option<MemoryAccess> {
+        let (direction, pointer, offset, access, first, count) = match &node.data {
+            &InstData::Load { pointer, offset, access } => {
+                (Direction::Load, pointer, offset, access, *node.results.first()?, node.results.len())
             }
-            InstData::Store { ptr, offset, access, args } => {
-                (Direction::Store, *ptr, *offset, *access, *args.first()?, args.len())
+            InstData::Store { pointer, offset, access, arguments } => {
+                (Direction::Store, *pointer, *offset, *access, *arguments.first()?, arguments.len())
             }
             _ => return None,
         };
-        let space = match body.ty(ptr) {
+        let space = match body.ty(pointer) {
             Type::Ptr(space) => space,
             _ => Space::Generic,
         };
         Some(MemoryAccess {
             direction,
-            ptr,
+            ptr: pointer,
             offset,
             ty: body.ty(first),
             count: count as u32,
             space,
             access,
-            loc: node.loc,
+            location: node.location,
         })
     }
 
     /// How lanes may make the access, in a kernel whose work-items may wait for others or not. Local memory is seen by the
     /// work-items of one group only, which one thread runs, so an access to it is not atomic for the machine, and nothing tells a
     /// volatile one from another, unless work-items wait for each other.
-    pub fn together(&self, may_wait: bool) -> Together {
+    pub fn lane_group(&self, may_wait: bool) -> Together {
         let is_volatile = self.access.volatile;
         if self.access.atomic.is_some() && self.space != Space::Local {
             return Together::No(if is_volatile { Ordered::Volatile } else { Ordered::Atomic });

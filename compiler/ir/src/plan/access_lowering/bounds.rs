@@ -28,34 +28,34 @@ pub enum Bounds {
 }
 
 /// What follows for ids and arguments where a condition holds, if anything does.
-pub fn find_bounds(body: &Function, shapes: &SecondaryMap<Value, Shape>, cond: Value) -> Option<Bounds> {
-    find_bounds_behind(body, shapes, cond, false, DEPTH)
+pub fn find_bounds(body: &Function, shapes: &SecondaryMap<Value, Shape>, condition: Value) -> Option<Bounds> {
+    find_bounds_behind(body, shapes, condition, false, DEPTH)
 }
 
 /// The same where a condition holds, or its opposite.
 fn find_bounds_behind(
     body: &Function,
     shapes: &SecondaryMap<Value, Shape>,
-    cond: Value,
+    condition: Value,
     opposite: bool,
     depth: u32,
 ) -> Option<Bounds> {
-    let ValueDef::Result(inst, _) = body.values[cond].def else { return None };
+    let ValueDef::Result(inst, _) = body.values[condition].definition else { return None };
     if depth == 0 {
         return None;
     }
     let is = |value: Value, bits: u128| body.const_bits(value) == Some(bits);
     let (operands, all_hold) = match body.insts[inst].data {
-        InstData::Icmp { args, .. } if args.iter().all(|&arg| !shapes[arg].is_varying()) => {
-            return Some(Bounds::Side { cond, opposite });
+        InstData::Icmp { arguments, .. } if arguments.iter().all(|&argument| !shapes[argument].is_varying()) => {
+            return Some(Bounds::Side { cond: condition, opposite });
         }
-        InstData::Binary { op: BinaryOp::Xor, args: [arg, one], .. } if is(one, 1) => {
-            return find_bounds_behind(body, shapes, arg, !opposite, depth - 1);
+        InstData::Binary { opcode: BinaryOp::Xor, arguments: [argument, one], .. } if is(one, 1) => {
+            return find_bounds_behind(body, shapes, argument, !opposite, depth - 1);
         }
-        InstData::Binary { op: BinaryOp::And, args, .. } => (args, !opposite),
-        InstData::Binary { op: BinaryOp::Or, args, .. } => (args, opposite),
-        InstData::Ternary { args: [a, b, c], .. } if is(c, 0) => ([a, b], !opposite),
-        InstData::Ternary { args: [a, b, c], .. } if is(b, 1) => ([a, c], opposite),
+        InstData::Binary { opcode: BinaryOp::And, arguments, .. } => (arguments, !opposite),
+        InstData::Binary { opcode: BinaryOp::Or, arguments, .. } => (arguments, opposite),
+        InstData::Ternary { arguments: [left, right, c], .. } if is(c, 0) => ([left, right], !opposite),
+        InstData::Ternary { arguments: [left, right, c], .. } if is(right, 1) => ([left, c], opposite),
         _ => return None,
     };
     match operands.map(|operand| find_bounds_behind(body, shapes, operand, opposite, depth - 1)) {

@@ -38,11 +38,11 @@ pub enum LaneOffsets {
 }
 
 /// The common base of an address's lanes, if they are known to be near one.
-pub fn find_common_base(body: &Function, is_uniform: &impl Fn(Value) -> bool, ptr: Value) -> Option<CommonBase> {
-    let (mut base, mut inbounds) = (ptr, true);
+pub fn find_common_base(body: &Function, is_uniform: &impl Fn(Value) -> bool, pointer: Value) -> Option<CommonBase> {
+    let (mut base, mut inbounds) = (pointer, true);
     let (mut uniform, mut varying) = (Vec::new(), Vec::new());
     while !is_uniform(base) {
-        let InstData::PtrAdd { base: before, offset, inbounds: stays_inside } = *definition(body, base)? else {
+        let InstData::PtrAdd { base: before, offset, inbounds: stays_inside } = *defining_inst(body, base)? else {
             return None;
         };
         if is_uniform(offset) {
@@ -59,7 +59,9 @@ pub fn find_common_base(body: &Function, is_uniform: &impl Fn(Value) -> bool, pt
     };
     let offsets = match narrow {
         Some((offset, signed, shift)) => LaneOffsets::Narrow { offset, signed, shift },
-        None if inbounds && !varying.is_empty() && body.ty(ptr) == Type::Ptr(Space::Local) => LaneOffsets::Sum(varying),
+        None if inbounds && !varying.is_empty() && body.ty(pointer) == Type::Ptr(Space::Local) => {
+            LaneOffsets::Sum(varying)
+        }
         None => return None,
     };
     Some(CommonBase { base, uniform, offsets })
@@ -67,11 +69,13 @@ pub fn find_common_base(body: &Function, is_uniform: &impl Fn(Value) -> bool, pt
 
 /// The 32 bits that are all there is to an offset, whether they are a signed number, and how far they are shifted.
 fn find_narrow_offset(body: &Function, offset: Value) -> Option<(Value, bool, u32)> {
-    match *definition(body, offset)? {
-        InstData::Unary { op: op @ (UnaryOp::Sext | UnaryOp::Zext), arg, .. } if body.ty(arg) == Type::I32 => {
-            Some((arg, op == UnaryOp::Sext, 0))
+    match *defining_inst(body, offset)? {
+        InstData::Unary { opcode: opcode @ (UnaryOp::Sext | UnaryOp::Zext), argument, .. }
+            if body.ty(argument) == Type::I32 =>
+        {
+            Some((argument, opcode == UnaryOp::Sext, 0))
         }
-        InstData::Binary { op: BinaryOp::Shl, args: [offset, by], .. } => {
+        InstData::Binary { opcode: BinaryOp::Shl, arguments: [offset, by], .. } => {
             let by = body.const_bits(by).filter(|&by| by <= MOST_SHIFT)?;
             let (narrow, signed, shift) = find_narrow_offset(body, offset).filter(|&(.., shift)| shift == 0)?;
             Some((narrow, signed, shift + by as u32))
@@ -80,8 +84,8 @@ fn find_narrow_offset(body: &Function, offset: Value) -> Option<(Value, bool, u3
     }
 }
 
-fn definition(body: &Function, value: Value) -> Option<&InstData> {
-    match body.values[value].def {
+fn defining_inst(body: &Function, value: Value) -> Option<&InstData> {
+    match body.values[value].definition {
         ValueDef::Result(inst, _) => Some(&body.insts[inst].data),
         _ => None,
     }
@@ -94,24 +98,25 @@ mod tests {
 
     /// The common base of what `build` makes of a uniform pointer and a number of 32 bits that is not.
     fn of(space: Space, build: impl Fn(&mut Builder<'_>, Value, Value) -> Value) -> Option<LaneOffsets> {
-        let mut f = Function::new();
-        let (mut b, inputs) = Builder::entry(&mut f, &[Type::Ptr(space), Type::I32]);
-        let ptr = build(&mut b, inputs[0], inputs[1]);
-        b.ret();
-        let found = find_common_base(&f, &|value| value == inputs[0] || f.const_bits(value).is_some(), ptr)?;
+        let mut function = Function::new();
+        let (mut builder, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(space), Type::I32]);
+        let pointer = build(&mut builder, inputs[0], inputs[1]);
+        builder.ret();
+        let found =
+            find_common_base(&function, &|value| value == inputs[0] || function.const_bits(value).is_some(), pointer)?;
         assert_eq!(found.base, inputs[0]);
         Some(found.offsets)
     }
 
     #[test]
     fn offsets_of_32_bits_are_near() {
-        let scaled = |b: &mut Builder<'_>, base, index, by| {
-            let wide = b.unary(UnaryOp::Sext, Type::I64, index);
-            let by = b.int(Type::I64, by);
-            let bytes = b.binary(BinaryOp::Shl, wide, by);
-            b.ptr_add(base, bytes)
+        let scaled = |builder: &mut Builder<'_>, base, index, by| {
+            let wide = builder.unary(UnaryOp::Sext, Type::I64, index);
+            let by = builder.int(Type::I64, by);
+            let bytes = builder.binary(BinaryOp::Shl, wide, by);
+            builder.ptr_add(base, bytes)
         };
-        let narrow = of(Space::Global, |b, base, index| scaled(b, base, index, 3));
+        let narrow = of(Space::Global, |builder, base, index| scaled(builder, base, index, 3));
         assert!(matches!(narrow, Some(LaneOffsets::Narrow { signed: true, shift: 3, .. })), "{narrow:?}");
         assert_eq!(of(Space::Global, |b, base, index| scaled(b, base, index, 4)), None, "no address mode has that");
     }

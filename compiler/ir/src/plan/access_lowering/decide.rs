@@ -52,7 +52,7 @@ impl GangAccess {
     }
 
     /// Rows of a tile; one of another gang.
-    pub fn rows(&self) -> u32 {
+    pub fn row_count(&self) -> u32 {
         self.width / self.lanes_of_row()
     }
 }
@@ -121,7 +121,7 @@ pub struct AccessLowering {
 
 impl AccessLowering {
     /// Decides how an access is made.
-    pub fn decide(
+    pub fn decide_lowering(
         access: MemoryAccess,
         gang: &GangAccess,
         addresses: &LaneAddresses,
@@ -130,7 +130,7 @@ impl AccessLowering {
         let mut decision = Decision { access, gang, addresses, mask, rejected: Vec::new() };
         let form = decision.find_form();
         let Decision { rejected, .. } = decision;
-        AccessLowering { access, mask, rows: gang.rows(), form, rejected }
+        AccessLowering { access, mask, rows: gang.row_count(), form, rejected }
     }
 }
 
@@ -143,7 +143,7 @@ struct Decision<'a> {
 }
 
 impl Decision<'_> {
-    fn reject(&mut self, form: Candidate, reason: Reason) {
+    fn reject_form(&mut self, form: Candidate, reason: Reason) {
         let rejection = Rejection { form, reason };
         if !self.rejected.contains(&rejection) {
             self.rejected.push(rejection);
@@ -155,12 +155,12 @@ impl Decision<'_> {
         if form == Form::Affine(0) && direction == Direction::Load {
             return AccessForm::Uniform(StoredLane::Any);
         }
-        match self.access.together(self.gang.may_wait) {
+        match self.access.lane_group(self.gang.may_wait) {
             Together::Free => {}
             Together::Volatile => return self.find_volatile_form(),
             Together::No(ordered) => {
                 let reason = if ordered == Ordered::Atomic { Reason::Atomic } else { Reason::Volatile };
-                self.reject(Candidate::Wide, reason);
+                self.reject_form(Candidate::Wide, reason);
                 return AccessForm::PerLane(ordered);
             }
         }
@@ -172,7 +172,7 @@ impl Decision<'_> {
             Form::Runs(0) if direction == Direction::Load => {
                 return AccessForm::UniformRows { once: self.rows_load_alike() };
             }
-            _ => self.reject(Candidate::Uniform, Reason::AddressesDiffer),
+            _ => self.reject_form(Candidate::Uniform, Reason::AddressesDiffer),
         }
         self.find_line().unwrap_or_else(|| self.find_place())
     }
@@ -186,7 +186,7 @@ impl Decision<'_> {
                 return AccessForm::Gang(LanesForm::Wide(WideAccess { volatile: true, past_caches: false, ..wide }));
             }
         }
-        self.reject(Candidate::Wide, Reason::Volatile);
+        self.reject_form(Candidate::Wide, Reason::Volatile);
         AccessForm::PerLane(Ordered::Volatile)
     }
 
@@ -231,32 +231,32 @@ impl Decision<'_> {
         {
             match self.find_column(stride) {
                 Ok(wide) => return AccessForm::Columns(wide),
-                Err(reason) => self.reject(Candidate::Columns, reason),
+                Err(reason) => self.reject_form(Candidate::Columns, reason),
             }
         }
         match (form, row) {
             (Form::Runs(_), Ok(wide)) => AccessForm::Rows { once: self.rows_load_alike(), row: LanesForm::Wide(wide) },
             (Form::Runs(stride), Err(reason)) if self.rows_load_alike() => {
-                self.reject(Candidate::Wide, reason);
+                self.reject_form(Candidate::Wide, reason);
                 AccessForm::Rows { once: true, row: self.find_scattered(Form::Affine(stride)) }
             }
             (Form::Affine(stride), _) => match self.find_wide(Some(stride), self.gang.width) {
                 Ok(wide) => AccessForm::Gang(LanesForm::Wide(wide)),
-                Err(reason) => self.scatter(reason),
+                Err(reason) => self.scattered_form(reason),
             },
-            (_, Err(reason)) => self.scatter(reason),
-            (Form::Vector, Ok(_)) => self.scatter(Reason::LanesAnywhere),
+            (_, Err(reason)) => self.scattered_form(reason),
+            (Form::Vector, Ok(_)) => self.scattered_form(Reason::LanesAnywhere),
         }
     }
 
-    fn scatter(&mut self, reason: Reason) -> AccessForm {
-        self.reject(Candidate::Wide, reason);
+    fn scattered_form(&mut self, reason: Reason) -> AccessForm {
+        self.reject_form(Candidate::Wide, reason);
         AccessForm::Gang(self.find_scattered(self.addresses.form))
     }
 
     /// One wide access of each column, where all lanes take part.
     fn find_column(&mut self, stride: i64) -> Result<WideAccess, Reason> {
-        let rows = self.gang.rows();
+        let rows = self.gang.row_count();
         if rows <= 1 || !is_plain(stride, self.access.ty, self.access.count as usize) {
             return Err(Reason::NoColumn);
         }
@@ -292,7 +292,7 @@ impl Decision<'_> {
         };
         let elements = mask_elements(&self.gang.target, ty, guard);
         if matches!(elements, WideElements::Redirected(_)) {
-            self.reject(Candidate::MaskedInstruction, Reason::NoInstruction);
+            self.reject_form(Candidate::MaskedInstruction, Reason::NoInstruction);
         }
         elements
     }
@@ -305,11 +305,11 @@ impl Decision<'_> {
         }
         let bytes = self.access.ty.bytes() * wide.row * wide.lanes;
         if !bytes.is_multiple_of(CACHE_LINE) {
-            self.reject(Candidate::PastCaches, Reason::PartsOfLines);
+            self.reject_form(Candidate::PastCaches, Reason::PartsOfLines);
             return false;
         }
         if !self.gang.follows_others {
-            self.reject(Candidate::PastCaches, Reason::GangsApart);
+            self.reject_form(Candidate::PastCaches, Reason::GangsApart);
             return false;
         }
         true
@@ -328,10 +328,10 @@ impl Decision<'_> {
             Direction::Store => Err(Reason::NoInstruction),
         };
         if let (Direction::Load, Err(reason)) = (direction, chunks) {
-            self.reject(Candidate::Chunks, reason);
+            self.reject_form(Candidate::Chunks, reason);
         }
-        let most = if direction == Direction::Load && has_chunks(ty, lanes) { CHUNK_BYTES } else { WIDEST_NUMBER };
-        let pieces = cut_pieces(ty, count, most).into_iter();
+        let maximum = if direction == Direction::Load && has_chunks(ty, lanes) { CHUNK_BYTES } else { WIDEST_NUMBER };
+        let pieces = cut_pieces(ty, count, maximum).into_iter();
         let pieces = pieces.map(|(first, count)| ScatteredPiece { first, count, form: self.find_piece(form, count) });
         let pieces = pieces.collect();
         let slow = direction == Direction::Store && self.gang.target.slow_masked_stores;
@@ -350,13 +350,13 @@ impl Decision<'_> {
             Direction::Store => target.has_scatter(bytes),
         };
         if has_instruction {
-            self.reject(Candidate::CommonBase, Reason::HasInstruction);
+            self.reject_form(Candidate::CommonBase, Reason::HasInstruction);
         } else {
-            self.reject(Candidate::Anywhere, Reason::NoInstruction);
+            self.reject_form(Candidate::Anywhere, Reason::NoInstruction);
             match &self.addresses.common_base {
                 Some(base) if !is_masked && form == Form::Vector => return PieceForm::CommonBase(base.clone()),
-                Some(_) if is_masked => self.reject(Candidate::CommonBase, Reason::SomeLanesOff),
-                _ => self.reject(Candidate::CommonBase, Reason::NoCommonBase),
+                Some(_) if is_masked => self.reject_form(Candidate::CommonBase, Reason::SomeLanesOff),
+                _ => self.reject_form(Candidate::CommonBase, Reason::NoCommonBase),
             }
         }
         PieceForm::Anywhere { redirected: is_masked && !has_instruction }
@@ -411,12 +411,12 @@ fn find_chunks(ty: Type, count: u32, lanes: u32) -> Result<(), Reason> {
 pub(super) fn cut_pieces(ty: Type, count: u32, bytes: u32) -> Vec<(u32, u32)> {
     let (mut pieces, mut first) = (Vec::new(), 0);
     while first < count {
-        let mut most = 1;
-        while 2 * most <= count - first && 2 * most * ty.bytes() <= bytes {
-            most *= 2;
+        let mut maximum = 1;
+        while 2 * maximum <= count - first && 2 * maximum * ty.bytes() <= bytes {
+            maximum *= 2;
         }
-        pieces.push((first, most));
-        first += most;
+        pieces.push((first, maximum));
+        first += maximum;
     }
     pieces
 }

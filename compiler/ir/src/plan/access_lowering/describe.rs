@@ -65,13 +65,13 @@ impl AccessLowering {
     }
 
     /// The note of the report.
-    pub fn note(&self) -> Note {
+    pub fn report_note(&self) -> Note {
         let Description { class, detail } = self.describe();
         let kind = match self.access.direction {
             Direction::Load => "load",
             Direction::Store => "store",
         };
-        Note { loc: self.access.loc, kind, class, masked: self.mask != LaneMask::All, detail }
+        Note { location: self.access.location, kind, class, masked: self.mask != LaneMask::All, detail }
     }
 
     fn describe_lanes(&self, lanes: &LanesForm, detail: &mut String) -> Cow<'static, str> {

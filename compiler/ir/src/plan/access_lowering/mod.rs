@@ -27,4 +27,4 @@ pub use form::{
     AccessForm, Along, LanesForm, Ordered, PieceForm, RowGuard, ScatteredPiece, StoredLane, WideAccess, WideElements,
 };
 pub use rejection::{Candidate, Reason, Rejection};
-pub use stride_class::{AccessClass, Direction, classify, elements, is_plain};
+pub use stride_class::{AccessClass, Direction, classify_access, elements_in_order, is_plain};

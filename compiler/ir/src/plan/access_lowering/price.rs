@@ -102,10 +102,10 @@ impl AccessLowering {
             return LANE * lanes * count;
         }
         match lanes_form {
-            LanesForm::Wide(wide) => u64::from(wide.row) * registers.of(ty),
+            LanesForm::Wide(wide) => u64::from(wide.row) * registers.registers_for(ty),
             // Lanes store one by one with and without a mask.
-            LanesForm::Scattered { asks_any: true, .. } => GUARD + count * registers.of(ty),
-            LanesForm::Scattered { .. } => count * registers.of(ty),
+            LanesForm::Scattered { asks_any: true, .. } => GUARD + count * registers.registers_for(ty),
+            LanesForm::Scattered { .. } => count * registers.registers_for(ty),
         }
     }
 
@@ -116,7 +116,7 @@ impl AccessLowering {
     fn price_scattered(&self, pieces: &[ScatteredPiece], around: &Circumstances) -> u64 {
         let &Circumstances { registers, is_rewritten, is_same_element, .. } = around;
         let (access, lanes) = (self.access, u64::from(registers.width));
-        let vector = VECTOR * registers.of(access.ty);
+        let vector = VECTOR * registers.registers_for(access.ty);
         if is_same_element {
             return 2 * u64::from(access.count) * vector;
         }
@@ -147,7 +147,7 @@ impl AccessLowering {
 
 /// What one wide access costs; the registers are those of its lanes.
 fn price_wide(ty: Type, registers: Registers, wide: &WideAccess) -> u64 {
-    let vector = VECTOR * registers.of(ty);
+    let vector = VECTOR * registers.registers_for(ty);
     match u64::from(wide.row) {
         1 if !wide.is_reversed() => vector,
         // Of short registers neighbouring loads share more of what takes them apart.
@@ -170,5 +170,5 @@ fn price_columns(ty: Type, registers: Registers, wide: &WideAccess, asks: u64) -
     let in_column = Registers { width: wide.lanes, ..registers };
     // As many steps as a column's lanes have digits, of which each is one operation a register.
     let steps = u64::from(wide.lanes.ilog2());
-    columns * (VECTOR * in_column.of(ty) + 1 + asks) + VECTOR * steps * registers.of(ty)
+    columns * (VECTOR * in_column.registers_for(ty) + 1 + asks) + VECTOR * steps * registers.registers_for(ty)
 }

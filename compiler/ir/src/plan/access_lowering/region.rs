@@ -9,9 +9,9 @@ use super::access::MemoryAccess;
 use super::bounds::{Bounds, find_bounds};
 use super::common_base::find_common_base;
 use super::decide::{AccessLowering, GangAccess, LaneAddresses, LaneMask, LineOfLanes};
-use crate::analysis::cfg::cfg;
-use crate::analysis::lines::{Line, lines};
-use crate::analysis::origins::{Apart, Origin, Origins};
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::no_wrap_stride::{NoWrapStride, find_no_wrap_strides};
+use crate::analysis::underlying_objects::{Apart, Origin, Origins};
 use crate::ir::{Block, Function, Inst, InstData, Value, ValueDef};
 use crate::plan::RegionPlan;
 use crate::plan::held_forms::{HeldContext, HeldForms, find_held_forms};
@@ -33,11 +33,11 @@ pub struct RegionAccesses {
     /// How values are held.
     pub forms: HeldForms,
     /// Values whose lanes lie on a line if no index wraps.
-    pub lines: SecondaryMap<Value, Option<Line>>,
+    pub lines: SecondaryMap<Value, Option<NoWrapStride>>,
     /// The same of a tile's rows.
-    pub row_lines: SecondaryMap<Value, Option<Line>>,
+    pub row_lines: SecondaryMap<Value, Option<NoWrapStride>>,
     /// The same of its columns.
-    pub column_lines: SecondaryMap<Value, Option<Line>>,
+    pub column_lines: SecondaryMap<Value, Option<NoWrapStride>>,
     /// What each block's mask says of ids and arguments.
     pub bounds: SecondaryMap<Block, Option<Bounds>>,
     whole: SecondaryMap<Inst, Option<Box<AccessLowering>>>,
@@ -46,7 +46,7 @@ pub struct RegionAccesses {
 
 impl RegionAccesses {
     /// How gangs make an access; none for what is none.
-    pub fn lowering(&self, inst: Inst, kind: GangKind) -> Option<&AccessLowering> {
+    pub fn lowering_of(&self, inst: Inst, kind: GangKind) -> Option<&AccessLowering> {
         match kind {
             GangKind::Whole => self.whole[inst].as_deref(),
             GangKind::Partial => self.partial[inst].as_deref(),
@@ -67,23 +67,24 @@ pub struct RegionContext<'a> {
 
 /// Decides how a region's accesses are made.
 pub fn lower_accesses(body: &Function, plan: &RegionPlan, context: &RegionContext<'_>) -> RegionAccesses {
-    let (graph, gang) = (cfg(body), context.gang);
+    let (graph, gang) = (build_cfg(body), context.gang);
     let mut accesses = RegionAccesses {
         forms: find_held_forms(body, plan, context.held),
-        lines: lines(body, graph.rpo(), &plan.shapes, gang.width),
+        lines: find_no_wrap_strides(body, graph.reverse_post_order(), &plan.shapes, gang.width),
         ..RegionAccesses::default()
     };
     if let Some(row) = gang.row {
-        accesses.row_lines = lines(body, graph.rpo(), &plan.runs, row);
-        accesses.column_lines = lines(body, graph.rpo(), &plan.columns, gang.rows());
+        accesses.row_lines = find_no_wrap_strides(body, graph.reverse_post_order(), &plan.runs, row);
+        accesses.column_lines = find_no_wrap_strides(body, graph.reverse_post_order(), &plan.columns, gang.row_count());
     }
-    let origins = Origins::of(context.held.kernel, body, context.apart);
-    for &block in graph.rpo() {
+    let origins = Origins::trace_addresses(context.held.kernel, body, context.apart);
+    for &block in graph.reverse_post_order() {
         accesses.bounds[block] = plan.masks[block].expand().and_then(|mask| find_bounds(body, &plan.shapes, mask));
         for &inst in &body.blocks[block].insts {
-            let Some(access) = MemoryAccess::of(body, &body.insts[inst]) else { continue };
+            let Some(access) = MemoryAccess::of_inst(body, &body.insts[inst]) else { continue };
             let lowerer = Lowerer { body, plan, context, accesses: &accesses, origins: &origins, block, inst, access };
-            let [whole, partial] = [GangKind::Whole, GangKind::Partial].map(|kind| Some(Box::new(lowerer.lower(kind))));
+            let [whole, partial] =
+                [GangKind::Whole, GangKind::Partial].map(|kind| Some(Box::new(lowerer.lower_access(kind))));
             accesses.whole[inst] = whole;
             accesses.partial[inst] = partial;
         }
@@ -104,34 +105,34 @@ struct Lowerer<'a> {
 }
 
 impl Lowerer<'_> {
-    fn lower(&self, kind: GangKind) -> AccessLowering {
-        AccessLowering::decide(self.access, &self.context.gang, &self.find_addresses(), self.find_mask(kind))
+    fn lower_access(&self, kind: GangKind) -> AccessLowering {
+        AccessLowering::decide_lowering(self.access, &self.context.gang, &self.find_addresses(), self.find_mask(kind))
     }
 
     fn find_addresses(&self) -> LaneAddresses {
         let Lowerer { body, accesses, .. } = self;
-        let ptr = self.access.ptr;
+        let pointer = self.access.ptr;
         let is_uniform = |value: Value| accesses.forms.is_uniform(body, value);
-        let line = |lines: &SecondaryMap<Value, Option<Line>>| {
-            let line = lines[ptr].as_ref()?;
-            Some(LineOfLanes { stride: line.stride, indices: line.extensions.len() })
+        let line = |lines: &SecondaryMap<Value, Option<NoWrapStride>>| {
+            let no_wrap_stride = lines[pointer].as_ref()?;
+            Some(LineOfLanes { stride: no_wrap_stride.stride, indices: no_wrap_stride.extensions.len() })
         };
-        let data = &body.insts[self.inst].data;
-        let stores_uniform = match data {
-            InstData::Store { args, .. } => args.iter().all(|&arg| is_uniform(arg)),
+        let inst_data = &body.insts[self.inst].data;
+        let stores_uniform = match inst_data {
+            InstData::Store { arguments, .. } => arguments.iter().all(|&argument| is_uniform(argument)),
             _ => false,
         };
         let has_pairs = self.context.gang.width >= 2;
         LaneAddresses {
-            form: accesses.forms.of(body, ptr),
-            rows_alike: accesses.forms.has_alike_rows(ptr),
+            form: accesses.forms.form_of(body, pointer),
+            rows_alike: accesses.forms.has_alike_rows(pointer),
             line: line(&accesses.lines),
             row_line: line(&accesses.row_lines),
             column_line: line(&accesses.column_lines),
-            column_stride: self.plan.columns[ptr].stride(),
-            common_base: if has_pairs { find_common_base(body, &is_uniform, ptr) } else { None },
+            column_stride: self.plan.columns[pointer].stride(),
+            common_base: if has_pairs { find_common_base(body, &is_uniform, pointer) } else { None },
             stores_uniform,
-            is_streamed: match self.origins.of_access(data) {
+            is_streamed: match self.origins.of_access(inst_data) {
                 Origin::Argument(number) => self.context.apart[number].streamed,
                 _ => false,
             },
@@ -154,8 +155,8 @@ impl Lowerer<'_> {
     }
 
     /// Whether an address is in each lane so far into a private variable of which all lanes of the gang have a copy.
-    fn is_in_own_copy(&self, ptr: Value) -> bool {
-        let ValueDef::Result(inst, _) = self.body.values[ptr].def else { return false };
+    fn is_in_own_copy(&self, pointer: Value) -> bool {
+        let ValueDef::Result(inst, _) = self.body.values[pointer].definition else { return false };
         match self.body.insts[inst].data {
             InstData::SlotAddr { slot } => {
                 matches!(self.context.held.storage.slots[slot], SlotHome::Stack | SlotHome::Worker(_))

@@ -72,25 +72,25 @@ pub struct Rejection {
 }
 
 impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::LanesAnywhere => f.write_str("lanes anywhere"),
+            Reason::LanesAnywhere => formatter.write_str("lanes anywhere"),
             Reason::BetweenElements(stride) | Reason::LanesOverlap(stride) | Reason::FarApart(stride) => {
-                write!(f, "lanes {stride} bytes apart")
+                write!(formatter, "lanes {stride} bytes apart")
             }
-            Reason::WideElements(bytes) => write!(f, "elements of {bytes} bytes"),
-            Reason::AddressesDiffer => f.write_str("addresses differ"),
-            Reason::Volatile => f.write_str("volatile"),
-            Reason::Atomic => f.write_str("atomic"),
-            Reason::SomeLanesOff => f.write_str("not all lanes come"),
-            Reason::NoColumn => f.write_str("columns are not side by side"),
-            Reason::FewBytes => f.write_str("fewer than sixteen bytes together"),
-            Reason::FewLanes => f.write_str("too few lanes"),
-            Reason::NoInstruction => f.write_str("the machine has none"),
-            Reason::HasInstruction => f.write_str("the machine has one instruction for all"),
-            Reason::NoCommonBase => f.write_str("no common address"),
-            Reason::PartsOfLines => f.write_str("not whole lines of the caches"),
-            Reason::GangsApart => f.write_str("gangs do not follow each other along memory"),
+            Reason::WideElements(bytes) => write!(formatter, "elements of {bytes} bytes"),
+            Reason::AddressesDiffer => formatter.write_str("addresses differ"),
+            Reason::Volatile => formatter.write_str("volatile"),
+            Reason::Atomic => formatter.write_str("atomic"),
+            Reason::SomeLanesOff => formatter.write_str("not all lanes come"),
+            Reason::NoColumn => formatter.write_str("columns are not side by side"),
+            Reason::FewBytes => formatter.write_str("fewer than sixteen bytes together"),
+            Reason::FewLanes => formatter.write_str("too few lanes"),
+            Reason::NoInstruction => formatter.write_str("the machine has none"),
+            Reason::HasInstruction => formatter.write_str("the machine has one instruction for all"),
+            Reason::NoCommonBase => formatter.write_str("no common address"),
+            Reason::PartsOfLines => formatter.write_str("not whole lines of the caches"),
+            Reason::GangsApart => formatter.write_str("gangs do not follow each other along memory"),
         }
     }
 }

@@ -40,7 +40,7 @@ pub enum Direction {
 
 /// The class of an access of `count` elements of `bytes` bytes by each of `width` lanes, whose addresses
 /// differ by `stride` from lane to lane.
-pub fn classify(stride: Option<i64>, bytes: u32, count: u32, width: u32, direction: Direction) -> AccessClass {
+pub fn classify_access(stride: Option<i64>, bytes: u32, count: u32, width: u32, direction: Direction) -> AccessClass {
     if stride == Some(0) {
         return AccessClass::Uniform;
     }
@@ -83,7 +83,7 @@ pub fn is_plain(stride: i64, ty: Type, count: usize) -> bool {
 
 /// For each element of the rows in the order of memory, the lane and which of its elements it is; `None`
 /// between them.
-pub fn elements(row: u32, reversed: bool, count: u32, width: u32) -> Vec<Option<(u32, u32)>> {
+pub fn elements_in_order(row: u32, reversed: bool, count: u32, width: u32) -> Vec<Option<(u32, u32)>> {
     let place = |index: u32| {
         let (position, element) = (index / row, index % row);
         let lane = if reversed { width - 1 - position } else { position };
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     fn load(stride: i64, bytes: u32, count: u32) -> AccessClass {
-        classify(Some(stride), bytes, count, 8, Direction::Load)
+        classify_access(Some(stride), bytes, count, 8, Direction::Load)
     }
 
     #[test]
@@ -120,8 +120,8 @@ mod tests {
         assert_eq!(load(1024, 4, 1), AccessClass::Scattered, "far apart");
         assert_eq!(load(16, 16, 1), AccessClass::Scattered, "too wide");
         assert_eq!(load(i64::MIN, 1, 1), AccessClass::Scattered);
-        assert_eq!(classify(None, 4, 1, 8, Direction::Load), AccessClass::Scattered);
-        assert_eq!(classify(Some(16), 4, 1, 8, Direction::Store), AccessClass::Scattered);
+        assert_eq!(classify_access(None, 4, 1, 8, Direction::Load), AccessClass::Scattered);
+        assert_eq!(classify_access(Some(16), 4, 1, 8, Direction::Store), AccessClass::Scattered);
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn elements_in_the_order_of_memory() {
         let (a, b, c) = (Some((0, 0)), Some((0, 1)), Some((1, 0)));
-        assert_eq!(elements(3, false, 2, 2), [a, b, None, c, Some((1, 1)), None]);
-        assert_eq!(elements(1, true, 1, 3), [Some((2, 0)), Some((1, 0)), Some((0, 0))]);
+        assert_eq!(elements_in_order(3, false, 2, 2), [a, b, None, c, Some((1, 1)), None]);
+        assert_eq!(elements_in_order(1, true, 1, 3), [Some((2, 0)), Some((1, 0)), Some((0, 0))]);
     }
 }

@@ -21,7 +21,7 @@ fn of(direction: Direction) -> MemoryAccess {
         count: 1,
         space: Space::Global,
         access: Access::plain(4),
-        loc: SourceLoc::default(),
+        location: SourceLoc::default(),
     }
 }
 
@@ -35,7 +35,7 @@ fn held(form: Form) -> LaneAddresses {
 
 /// How a gang of 16 makes an access on a machine with AVX2 at addresses that are held like this.
 fn decide(access: MemoryAccess, form: Form, mask: LaneMask) -> AccessLowering {
-    AccessLowering::decide(access, &gang(256), &held(form), mask)
+    AccessLowering::decide_lowering(access, &gang(256), &held(form), mask)
 }
 
 /// The only wide access of a gang.
@@ -60,7 +60,7 @@ fn uniform_addresses_are_one_access() {
     let store = decide(of(Direction::Store), Form::Affine(0), LaneMask::All);
     assert_eq!(store.form, AccessForm::Uniform(StoredLane::LastActive));
     let same = LaneAddresses { stores_uniform: true, ..held(Form::Affine(0)) };
-    let store = AccessLowering::decide(of(Direction::Store), &gang(256), &same, LaneMask::All);
+    let store = AccessLowering::decide_lowering(of(Direction::Store), &gang(256), &same, LaneMask::All);
     assert_eq!(store.form, AccessForm::Uniform(StoredLane::Any));
 }
 
@@ -87,7 +87,7 @@ fn lanes_that_are_off_take_a_masked_instruction_or_are_redirected() {
     let elements = |ty: Type, bits: u32, direction: Direction, mask: LaneMask| {
         let access = MemoryAccess { ty, ..of(direction) };
         let held = held(Form::Affine(ty.bytes().into()));
-        let lowering = AccessLowering::decide(access, &gang(bits), &held, mask);
+        let lowering = AccessLowering::decide_lowering(access, &gang(bits), &held, mask);
         let redirected = lowering.describe().detail.contains("redirected");
         assert_eq!(redirected, lowering.why_not(Candidate::MaskedInstruction) == Some(Reason::NoInstruction));
         (wide_of(&lowering).elements, redirected)
@@ -121,7 +121,7 @@ fn lanes_anywhere_are_gathered_and_scattered() {
     assert!(matches!(store.form, AccessForm::Gang(LanesForm::Scattered { asks_any: true, .. })));
     let expected = "f32 to global memory, lanes 1024 bytes apart, lanes that are off redirected";
     assert_eq!((&*store.describe().class, &*store.describe().detail), ("scatter", expected));
-    let store = AccessLowering::decide(of(Direction::Store), &gang(512), &held(Form::Vector), MASKED);
+    let store = AccessLowering::decide_lowering(of(Direction::Store), &gang(512), &held(Form::Vector), MASKED);
     assert_eq!(pieces_of(&store), [(0, 1, PieceForm::Anywhere { redirected: false })]);
     assert!(matches!(store.form, AccessForm::Gang(LanesForm::Scattered { asks_any: false, .. })));
 }
@@ -130,7 +130,7 @@ fn lanes_anywhere_are_gathered_and_scattered() {
 fn sixteen_bytes_of_a_lane_are_a_chunk() {
     let load = |ty: Type, count: u32, width: u32| {
         let access = MemoryAccess { ty, count, ..of(Direction::Load) };
-        AccessLowering::decide(access, &GangAccess { width, ..gang(256) }, &held(Form::Vector), LaneMask::All)
+        AccessLowering::decide_lowering(access, &GangAccess { width, ..gang(256) }, &held(Form::Vector), LaneMask::All)
     };
     let chunk = || PieceForm::Chunk { redirected: false };
     let anywhere = || PieceForm::Anywhere { redirected: false };
@@ -152,7 +152,8 @@ fn without_an_instruction_lanes_go_by_themselves_from_a_common_address() {
     let narrow = LaneOffsets::Narrow { offset: Value::new(2), signed: true, shift: 2 };
     let base = CommonBase { base: Value::new(1), uniform: Vec::new(), offsets: narrow };
     let near = LaneAddresses { common_base: Some(base.clone()), ..held(Form::Vector) };
-    let store = |bits: u32, mask: LaneMask| AccessLowering::decide(of(Direction::Store), &gang(bits), &near, mask);
+    let store =
+        |bits: u32, mask: LaneMask| AccessLowering::decide_lowering(of(Direction::Store), &gang(bits), &near, mask);
     assert_eq!(pieces_of(&store(256, LaneMask::All)), [(0, 1, PieceForm::CommonBase(base))]);
     let description = store(256, LaneMask::All).describe();
     assert_eq!((&*description.class, description.detail.ends_with("near a common address")), ("per lane", true));
@@ -180,7 +181,7 @@ fn volatile_and_atomic_accesses_are_one_by_one() {
     assert!(!wide_of(&decide(access(Space::Local, volatile), Form::Affine(4), LaneMask::All)).volatile);
     let waits = GangAccess { may_wait: true, ..gang(256) };
     let local = access(Space::Local, volatile);
-    let lowering = AccessLowering::decide(local, &waits, &held(Form::Affine(4)), LaneMask::All);
+    let lowering = AccessLowering::decide_lowering(local, &waits, &held(Form::Affine(4)), LaneMask::All);
     assert_eq!(lowering.form, AccessForm::PerLane(Ordered::Volatile));
     let atomic = Access { atomic: Some(Ordering::Relaxed), ..Access::plain(4) };
     assert_eq!(
@@ -198,8 +199,9 @@ fn tile() -> GangAccess {
 
 #[test]
 fn tiles_go_row_by_row_or_column_by_column() {
-    let lower =
-        |direction, addresses: &LaneAddresses, mask| AccessLowering::decide(of(direction), &tile(), addresses, mask);
+    let lower = |direction, addresses: &LaneAddresses, mask| {
+        AccessLowering::decide_lowering(of(direction), &tile(), addresses, mask)
+    };
     let load = |addresses: &LaneAddresses| lower(Direction::Load, addresses, LaneMask::All);
     let rows = load(&held(Form::Runs(4)));
     assert!(matches!(rows.form, AccessForm::Rows { once: false, row: LanesForm::Wide(WideAccess { lanes: 4, .. }) }));
@@ -223,8 +225,9 @@ fn tiles_go_row_by_row_or_column_by_column() {
 #[test]
 fn lines_hold_unless_an_index_wraps() {
     let line = |stride| Some(LineOfLanes { stride, indices: 1 });
-    let load =
-        |addresses: &LaneAddresses| AccessLowering::decide(of(Direction::Load), &tile(), addresses, LaneMask::All);
+    let load = |addresses: &LaneAddresses| {
+        AccessLowering::decide_lowering(of(Direction::Load), &tile(), addresses, LaneMask::All)
+    };
     let along = |lowering: &AccessLowering| match lowering.form {
         AccessForm::UnlessWraps { along, wrapped: LanesForm::Scattered { .. }, .. } => Some(along),
         _ => None,
@@ -245,7 +248,7 @@ fn whole_lines_that_follow_each_other_go_past_the_caches() {
     let lower = |ty: Type, gang: &GangAccess| {
         let access = MemoryAccess { ty, ..of(Direction::Store) };
         let streamed = LaneAddresses { is_streamed: true, ..held(Form::Affine(ty.bytes().into())) };
-        AccessLowering::decide(access, gang, &streamed, LaneMask::All)
+        AccessLowering::decide_lowering(access, gang, &streamed, LaneMask::All)
     };
     let past = lower(Type::F32, &gang(256));
     assert!(wide_of(&past).past_caches && past.describe().detail.ends_with(", past the caches"));
@@ -258,7 +261,7 @@ fn whole_lines_that_follow_each_other_go_past_the_caches() {
 #[test]
 fn what_is_cheaper_is_preferred() {
     let cost = |access: MemoryAccess, form: Form, bits: u32| {
-        let lowering = AccessLowering::decide(access, &gang(bits), &held(form), LaneMask::All);
+        let lowering = AccessLowering::decide_lowering(access, &gang(bits), &held(form), LaneMask::All);
         let registers = Registers { target: TargetInfo::of_bits(bits), width: 16 };
         lowering.cost(&Circumstances { registers, once: 1, is_rewritten: false, is_same_element: false })
     };
@@ -278,7 +281,7 @@ fn masks_cost_by_what_the_machine_has() {
     let cost = |ty: Type, bits: u32| {
         let access = MemoryAccess { ty, ..of(Direction::Load) };
         let held = held(Form::Affine(ty.bytes().into()));
-        let lowering = AccessLowering::decide(access, &gang(bits), &held, MASKED);
+        let lowering = AccessLowering::decide_lowering(access, &gang(bits), &held, MASKED);
         lowering.cost_of_mask(Registers { target: TargetInfo::of_bits(bits), width: 16 })
     };
     assert_eq!(cost(Type::F32, 512), 1);

@@ -26,26 +26,26 @@ struct Item {
     bins: [u32; BINS],
 }
 
-/// What `out` holds, zero before, after a launch over `in` in groups of `group` work-items, the last of which may be smaller.
-pub fn evaluate(program: &JumpProgram, input: &[u32], group: usize) -> Vec<u32> {
-    let operations = lower(program);
-    let mut out = Vec::new();
+/// What `output` holds, zero before, after a launch over `in` in groups of `group` work-items, the last of which may be smaller.
+pub fn evaluate_program(program: &JumpProgram, input: &[u32], group: usize) -> Vec<u32> {
+    let operations = lower_program(program);
+    let mut output = Vec::new();
     for inputs in input.chunks(group * VARIABLES) {
         let mut items: Vec<Item> = inputs.chunks(VARIABLES).map(start_item).collect();
         if program.uniform {
             let [first, ..] = &items[..] else { continue };
             let control: [u32; CONTROL] = first.variables[..CONTROL].try_into().expect("a prefix of the variables");
             items.iter_mut().for_each(|item| item.variables[..CONTROL].copy_from_slice(&control));
-            let returned = run(&operations, program.fuel, &mut items);
-            items.iter().for_each(|item| store_item(item, returned, &mut out));
+            let returned = run_items(&operations, program.fuel, &mut items);
+            items.iter().for_each(|item| store_item(item, returned, &mut output));
         } else {
             for item in items.chunks_mut(1) {
-                let returned = run(&operations, program.fuel, item);
-                store_item(&item[0], returned, &mut out);
+                let returned = run_items(&operations, program.fuel, item);
+                store_item(&item[0], returned, &mut output);
             }
         }
     }
-    out
+    output
 }
 
 fn start_item(input: &[u32]) -> Item {
@@ -53,31 +53,31 @@ fn start_item(input: &[u32]) -> Item {
 }
 
 /// Appends a work-item's [`OUTPUTS`] elements.
-fn store_item(item: &Item, returned: bool, out: &mut Vec<u32>) {
-    let begin = out.len();
+fn store_item(item: &Item, returned: bool, output: &mut Vec<u32>) {
+    let begin = output.len();
     let variables = if returned { [0; VARIABLES] } else { item.variables };
-    out.extend(variables.iter().chain(&item.bins));
-    debug_assert_eq!(out.len() - begin, OUTPUTS);
+    output.extend(variables.iter().chain(&item.bins));
+    debug_assert_eq!(output.len() - begin, OUTPUTS);
 }
 
 /// Runs work-items that take the same way; whether they left by a return.
-fn run(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> bool {
-    let (mut at, mut used) = (0, 0);
-    while let Some(operation) = operations.get(at) {
-        at += 1;
+fn run_items(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> bool {
+    let (mut position, mut used) = (0, 0);
+    while let Some(operation) = operations.get(position) {
+        position += 1;
         match operation {
             Operation::Assign(variable, value) => {
-                items.iter_mut().for_each(|item| item.variables[*variable] = value.of(&item.variables));
+                items.iter_mut().for_each(|item| item.variables[*variable] = value.value_with(&item.variables));
             }
             Operation::Accumulate(value, bin) => {
                 for item in items.iter_mut() {
-                    let bin = bin.of(&item.variables) as usize % BINS;
-                    item.bins[bin] = item.bins[bin].wrapping_add(value.of(&item.variables));
+                    let bin = bin.value_with(&item.variables) as usize % BINS;
+                    item.bins[bin] = item.bins[bin].wrapping_add(value.value_with(&item.variables));
                 }
             }
-            Operation::AssignIf(when, variable, value) => {
-                for item in items.iter_mut().filter(|item| when.holds(&item.variables)) {
-                    item.variables[*variable] = value.of(&item.variables);
+            Operation::AssignIf(condition, variable, value) => {
+                for item in items.iter_mut().filter(|item| condition.holds_with(&item.variables)) {
+                    item.variables[*variable] = value.value_with(&item.variables);
                 }
             }
             Operation::Exchange(variable) => {
@@ -87,15 +87,15 @@ fn run(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> bool {
                     item.variables[*variable] = item.variables[*variable].wrapping_add(received);
                 }
             }
-            Operation::Jump(to) => at = *to,
-            Operation::JumpIf(when, to) if decide(when, items) => at = *to,
-            Operation::JumpUnless(when, to) if !decide(when, items) => at = *to,
+            Operation::Jump(to) => position = *to,
+            Operation::JumpIf(condition, to) if decide_together(condition, items) => position = *to,
+            Operation::JumpUnless(condition, to) if !decide_together(condition, items) => position = *to,
             Operation::JumpIf(..) | Operation::JumpUnless(..) => {}
             Operation::Dispatch(value, targets) => {
-                let selected = |item: &Item| value.of(&item.variables) as usize % targets.len();
+                let selected = |item: &Item| value.value_with(&item.variables) as usize % targets.len();
                 let first = selected(&items[0]);
                 assert!(items.iter().all(|item| selected(item) == first), "work-items of a uniform kernel part");
-                at = targets[first];
+                position = targets[first];
             }
             Operation::TakeFuel => {
                 used += 1;
@@ -103,7 +103,7 @@ fn run(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> bool {
                     return false;
                 }
             }
-            Operation::ReturnIf(when) if decide(when, items) => return true,
+            Operation::ReturnIf(condition) if decide_together(condition, items) => return true,
             Operation::ReturnIf(_) => {}
         }
     }
@@ -111,26 +111,29 @@ fn run(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> bool {
 }
 
 /// Whether a condition holds for all work-items, or for none.
-fn decide(when: &Condition, items: &[Item]) -> bool {
-    let first = when.holds(&items[0].variables);
-    assert!(items.iter().all(|item| when.holds(&item.variables) == first), "work-items of a uniform kernel part");
+fn decide_together(condition: &Condition, items: &[Item]) -> bool {
+    let first = condition.holds_with(&items[0].variables);
+    assert!(
+        items.iter().all(|item| condition.holds_with(&item.variables) == first),
+        "work-items of a uniform kernel part"
+    );
     first
 }
 
 impl Expression {
-    fn of(&self, variables: &[u32; VARIABLES]) -> u32 {
+    fn value_with(&self, variables: &[u32; VARIABLES]) -> u32 {
         match self {
             Expression::Variable(variable) => variables[*variable],
             Expression::Constant(bits) => *bits,
-            Expression::Binary(operator, a, b) => {
-                let (a, b) = (a.of(variables), b.of(variables));
+            Expression::Binary(operator, left, right) => {
+                let (left, right) = (left.value_with(variables), right.value_with(variables));
                 match operator {
-                    Operator::Add => a.wrapping_add(b),
-                    Operator::Subtract => a.wrapping_sub(b),
-                    Operator::Multiply => a.wrapping_mul(b),
-                    Operator::Xor => a ^ b,
-                    Operator::And => a & b,
-                    Operator::ShiftRight => a >> (b & 31),
+                    Operator::Add => left.wrapping_add(right),
+                    Operator::Subtract => left.wrapping_sub(right),
+                    Operator::Multiply => left.wrapping_mul(right),
+                    Operator::Xor => left ^ right,
+                    Operator::And => left & right,
+                    Operator::ShiftRight => left >> (right & 31),
                 }
             }
         }
@@ -138,15 +141,15 @@ impl Expression {
 }
 
 impl Condition {
-    fn holds(&self, variables: &[u32; VARIABLES]) -> bool {
-        (self.value.of(variables) >> self.shift) % self.modulus < self.limit
+    fn holds_with(&self, variables: &[u32; VARIABLES]) -> bool {
+        (self.value.value_with(variables) >> self.shift) % self.modulus < self.limit
     }
 }
 
 /// The program as a list of operations. Its end is the end of the list.
-fn lower(program: &JumpProgram) -> Vec<Operation<'_>> {
+fn lower_program(program: &JumpProgram) -> Vec<Operation<'_>> {
     let mut lowering = Lowering::default();
-    lowering.statements(&program.body);
+    lowering.lower_statements(&program.body);
     let Lowering { mut operations, labels, gotos, .. } = lowering;
     for (position, label) in gotos {
         match &mut operations[position] {
@@ -178,13 +181,13 @@ struct Lowering<'a> {
 const LATER: usize = usize::MAX;
 
 impl<'a> Lowering<'a> {
-    fn push(&mut self, operation: Operation<'a>) -> usize {
+    fn push_operation(&mut self, operation: Operation<'a>) -> usize {
         self.operations.push(operation);
         self.operations.len() - 1
     }
 
     /// Lets the jumps at some positions lead to the next operation.
-    fn land(&mut self, jumps: Vec<usize>) {
+    fn land_jumps(&mut self, jumps: Vec<usize>) {
         let here = self.operations.len();
         for position in jumps {
             match &mut self.operations[position] {
@@ -194,54 +197,54 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn statements(&mut self, statements: &'a [Statement]) {
-        statements.iter().for_each(|statement| self.statement(statement));
+    fn lower_statements(&mut self, statements: &'a [Statement]) {
+        statements.iter().for_each(|statement| self.lower_statement(statement));
     }
 
-    fn statement(&mut self, statement: &'a Statement) {
+    fn lower_statement(&mut self, statement: &'a Statement) {
         match statement {
-            Statement::Assign(variable, value) => drop(self.push(Operation::Assign(*variable, value))),
-            Statement::Accumulate(value, bin) => drop(self.push(Operation::Accumulate(value, bin))),
-            Statement::AssignIf(when, variable, value) => {
-                self.push(Operation::AssignIf(when, *variable, value));
+            Statement::Assign(variable, value) => drop(self.push_operation(Operation::Assign(*variable, value))),
+            Statement::Accumulate(value, bin) => drop(self.push_operation(Operation::Accumulate(value, bin))),
+            Statement::AssignIf(condition, variable, value) => {
+                self.push_operation(Operation::AssignIf(condition, *variable, value));
             }
-            Statement::Exchange(variable) => drop(self.push(Operation::Exchange(*variable))),
-            Statement::If(when, then, otherwise) => {
-                let past_then = self.push(Operation::JumpUnless(when, LATER));
-                self.statements(then);
-                let past_else = self.push(Operation::Jump(LATER));
-                self.land(vec![past_then]);
-                self.statements(otherwise);
-                self.land(vec![past_else]);
+            Statement::Exchange(variable) => drop(self.push_operation(Operation::Exchange(*variable))),
+            Statement::If(condition, then, otherwise) => {
+                let past_then = self.push_operation(Operation::JumpUnless(condition, LATER));
+                self.lower_statements(then);
+                let past_else = self.push_operation(Operation::Jump(LATER));
+                self.land_jumps(vec![past_then]);
+                self.lower_statements(otherwise);
+                self.land_jumps(vec![past_else]);
             }
-            Statement::Switch(value, modulus, arms) => self.switch(value, *modulus, arms),
-            Statement::Loop(kind, when, body) => self.lower_loop(*kind, when, body),
+            Statement::Switch(value, modulus, arms) => self.lower_switch(value, *modulus, arms),
+            Statement::Loop(kind, condition, body) => self.lower_loop(*kind, condition, body),
             Statement::Label(label) => {
                 self.labels.insert(*label, self.operations.len());
-                self.push(Operation::TakeFuel);
+                self.push_operation(Operation::TakeFuel);
             }
             Statement::Goto(when, label) => {
                 let position = match when {
-                    Some(when) => self.push(Operation::JumpIf(when, LATER)),
-                    None => self.push(Operation::Jump(LATER)),
+                    Some(condition) => self.push_operation(Operation::JumpIf(condition, LATER)),
+                    None => self.push_operation(Operation::Jump(LATER)),
                 };
                 self.gotos.push((position, *label));
             }
-            Statement::Break(when) => {
-                let position = self.push(Operation::JumpIf(when, LATER));
+            Statement::Break(condition) => {
+                let position = self.push_operation(Operation::JumpIf(condition, LATER));
                 self.around.last_mut().expect("a break is in a loop or switch").breaks.push(position);
             }
-            Statement::Continue(when) => {
-                let position = self.push(Operation::JumpIf(when, LATER));
+            Statement::Continue(condition) => {
+                let position = self.push_operation(Operation::JumpIf(condition, LATER));
                 let around = self.around.iter_mut().rev().find(|around| around.is_loop);
                 around.expect("a continue is in a loop").continues.push(position);
             }
-            Statement::Return(when) => drop(self.push(Operation::ReturnIf(when))),
+            Statement::Return(condition) => drop(self.push_operation(Operation::ReturnIf(condition))),
         }
     }
 
-    fn switch(&mut self, value: &'a Expression, modulus: u32, arms: &'a [super::Arm]) {
-        let dispatch = self.push(Operation::Dispatch(value, Vec::new()));
+    fn lower_switch(&mut self, value: &'a Expression, modulus: u32, arms: &'a [super::Arm]) {
+        let dispatch = self.push_operation(Operation::Dispatch(value, Vec::new()));
         self.around.push(Breakable { is_loop: false, continues: Vec::new(), breaks: Vec::new() });
         let (mut targets, mut default) = (vec![None; modulus as usize], None);
         for arm in arms {
@@ -250,9 +253,9 @@ impl<'a> Lowering<'a> {
             if arm.default {
                 default = Some(here);
             }
-            self.statements(&arm.body);
+            self.lower_statements(&arm.body);
             if arm.breaks {
-                let position = self.push(Operation::Jump(LATER));
+                let position = self.push_operation(Operation::Jump(LATER));
                 self.around.last_mut().expect("the switch is around").breaks.push(position);
             }
         }
@@ -260,23 +263,23 @@ impl<'a> Lowering<'a> {
         let targets = targets.into_iter().map(|target| target.or(default).unwrap_or(end)).collect();
         self.operations[dispatch] = Operation::Dispatch(value, targets);
         let Breakable { breaks, .. } = self.around.pop().expect("the switch is around");
-        self.land(breaks);
+        self.land_jumps(breaks);
     }
 
-    fn lower_loop(&mut self, kind: LoopKind, when: &'a Condition, body: &'a [Statement]) {
+    fn lower_loop(&mut self, kind: LoopKind, condition: &'a Condition, body: &'a [Statement]) {
         let begin = self.operations.len();
         self.around.push(Breakable { is_loop: true, continues: Vec::new(), breaks: Vec::new() });
-        let leave = (kind == LoopKind::While).then(|| self.push(Operation::JumpUnless(when, LATER)));
-        self.push(Operation::TakeFuel);
-        self.statements(body);
+        let leave = (kind == LoopKind::While).then(|| self.push_operation(Operation::JumpUnless(condition, LATER)));
+        self.push_operation(Operation::TakeFuel);
+        self.lower_statements(body);
         let Breakable { continues, mut breaks, .. } = self.around.pop().expect("the loop is around");
         // Each iteration begins with the question of a `while`, or ends with that of a `do`.
-        self.land(continues);
+        self.land_jumps(continues);
         match kind {
-            LoopKind::DoWhile => drop(self.push(Operation::JumpIf(when, begin))),
-            LoopKind::While | LoopKind::Endless => drop(self.push(Operation::Jump(begin))),
+            LoopKind::DoWhile => drop(self.push_operation(Operation::JumpIf(condition, begin))),
+            LoopKind::While | LoopKind::Endless => drop(self.push_operation(Operation::Jump(begin))),
         }
         breaks.extend(leave);
-        self.land(breaks);
+        self.land_jumps(breaks);
     }
 }

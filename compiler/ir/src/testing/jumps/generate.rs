@@ -15,16 +15,16 @@ const MAX_DEPTH: usize = 3;
 /// A program of the seed's own.
 pub fn random_program(seed: u64) -> JumpProgram {
     let mut random = Random::new(seed);
-    let [labels, statements] = [LABELS, STATEMENTS].map(|[least, most]| least + random.below(most - least + 1));
+    let [labels, statements] = [LABELS, STATEMENTS].map(|[least, maximum]| least + random.below(maximum - least + 1));
     let uniform = random.percent(25);
     let mut generator = Generator { random, uniform, labels: labels as u32, budget: statements };
-    let mut body = generator.block(Context::default());
+    let mut body = generator.random_block(Context::default());
     while generator.budget > 0 {
-        body.extend(generator.block(Context::default()));
+        body.extend(generator.random_block(Context::default()));
     }
     generator.place_labels(&mut body);
     if generator.random.percent(60) {
-        body.insert(0, generator.dispatch());
+        body.insert(0, generator.random_dispatch());
     }
     let fuel = generator.random.pick(&[9, 30, 90]);
     JumpProgram { name: format!("jumps_{seed}"), uniform, fuel, body }
@@ -40,7 +40,7 @@ struct Context {
 
 impl Context {
     /// Inside a loop, or else inside a switch or an arm of an `if`.
-    fn within(self, is_loop: bool, is_breakable: bool) -> Context {
+    fn nested_context(self, is_loop: bool, is_breakable: bool) -> Context {
         Context {
             depth: self.depth + 1,
             in_loop: self.in_loop || is_loop,
@@ -58,12 +58,12 @@ struct Generator {
 }
 
 impl Generator {
-    fn block(&mut self, context: Context) -> Vec<Statement> {
+    fn random_block(&mut self, context: Context) -> Vec<Statement> {
         let count = 1 + self.random.below(4);
-        (0..count).map(|_| self.statement(context)).collect()
+        (0..count).map(|_| self.random_statement(context)).collect()
     }
 
-    fn statement(&mut self, context: Context) -> Statement {
+    fn random_statement(&mut self, context: Context) -> Statement {
         self.budget = self.budget.saturating_sub(1);
         let may_nest = context.depth < MAX_DEPTH && self.budget > 0;
         match self.random.below(20) {
@@ -71,37 +71,39 @@ impl Generator {
             3..=5 if may_nest => self.loop_statement(context),
             6..=7 if may_nest => self.switch_statement(context),
             8..=11 => {
-                let when = self.random.percent(95).then(|| self.condition());
+                let when = self.random.percent(95).then(|| self.random_condition());
                 Statement::Goto(when, self.random.below(self.labels as usize) as u32)
             }
-            12..=13 if context.in_breakable => Statement::Break(self.condition()),
-            14 if context.in_loop => Statement::Continue(self.condition()),
-            15 if self.random.percent(30) => Statement::Return(self.condition()),
+            12..=13 if context.in_breakable => Statement::Break(self.random_condition()),
+            14 if context.in_loop => Statement::Continue(self.random_condition()),
+            15 if self.random.percent(30) => Statement::Return(self.random_condition()),
             16 if self.uniform => Statement::Exchange(self.random.pick(&[CONTROL, VARIABLES - 1])),
-            17 => Statement::Accumulate(self.expression(VARIABLES, 1), self.expression(VARIABLES, 1)),
-            18 => {
-                Statement::AssignIf(self.condition_of(VARIABLES), self.data_variable(), self.expression(VARIABLES, 1))
-            }
-            _ => self.assignment(),
+            17 => Statement::Accumulate(self.random_expression(VARIABLES, 1), self.random_expression(VARIABLES, 1)),
+            18 => Statement::AssignIf(
+                self.condition_of(VARIABLES),
+                self.data_variable(),
+                self.random_expression(VARIABLES, 1),
+            ),
+            _ => self.random_assignment(),
         }
     }
 
     fn if_statement(&mut self, context: Context) -> Statement {
-        let inside = context.within(false, false);
-        let (when, then) = (self.condition(), self.block(inside));
-        let otherwise = if self.random.percent(50) { self.block(inside) } else { Vec::new() };
-        Statement::If(when, then, otherwise)
+        let inside = context.nested_context(false, false);
+        let (condition, then) = (self.random_condition(), self.random_block(inside));
+        let otherwise = if self.random.percent(50) { self.random_block(inside) } else { Vec::new() };
+        Statement::If(condition, then, otherwise)
     }
 
     fn loop_statement(&mut self, context: Context) -> Statement {
         let kind = self.random.pick(&[LoopKind::While, LoopKind::DoWhile, LoopKind::Endless]);
-        let when = self.condition();
-        Statement::Loop(kind, when, self.block(context.within(true, true)))
+        let condition = self.random_condition();
+        Statement::Loop(kind, condition, self.random_block(context.nested_context(true, true)))
     }
 
     fn switch_statement(&mut self, context: Context) -> Statement {
         let modulus = 2 + self.random.below(5) as u32;
-        let value = self.expression(self.deciding(), 1);
+        let value = self.random_expression(self.deciding_variables(), 1);
         let mut arms: Vec<Arm> = Vec::new();
         for case in 0..modulus {
             // Some values share an arm, and some have none.
@@ -109,27 +111,27 @@ impl Generator {
                 (0, _) => {}
                 (1, Some(arm)) => arm.cases.push(case),
                 _ => {
-                    let body = self.block(context.within(false, true));
+                    let body = self.random_block(context.nested_context(false, true));
                     arms.push(Arm { cases: vec![case], default: false, body, breaks: self.random.percent(50) });
                 }
             }
         }
         if self.random.percent(60) && !arms.is_empty() {
-            let at = self.random.below(arms.len());
-            arms[at].default = true;
+            let position = self.random.below(arms.len());
+            arms[position].default = true;
         }
         Statement::Switch(value, modulus, arms)
     }
 
     /// Leads to any of the labels, or on, so that cycles are entered anywhere.
-    fn dispatch(&mut self) -> Statement {
+    fn random_dispatch(&mut self) -> Statement {
         let arm = |label: u32| Arm {
             cases: vec![label],
             default: false,
             body: vec![Statement::Goto(None, label)],
             breaks: true,
         };
-        let value = self.expression(self.deciding(), 1);
+        let value = self.random_expression(self.deciding_variables(), 1);
         Statement::Switch(value, self.labels + 1, (0..self.labels).map(arm).collect())
     }
 
@@ -162,33 +164,33 @@ impl Generator {
             }
             Statement::Loop(_, _, body) => body,
             Statement::Switch(_, _, arms) => {
-                let at = self.random.below(arms.len());
-                &mut arms[at].body
+                let position = self.random.below(arms.len());
+                &mut arms[position].body
             }
             _ => unreachable!("only these have blocks"),
         }
     }
 
     /// How many of the variables, the first ones, conditions may depend on.
-    fn deciding(&self) -> usize {
+    fn deciding_variables(&self) -> usize {
         if self.uniform { CONTROL } else { VARIABLES }
     }
 
-    fn condition(&mut self) -> Condition {
-        self.condition_of(self.deciding())
+    fn random_condition(&mut self) -> Condition {
+        self.condition_of(self.deciding_variables())
     }
 
     fn condition_of(&mut self, variables: usize) -> Condition {
         let modulus = 2 + self.random.below(6) as u32;
         let limit = 1 + self.random.below(modulus as usize - 1) as u32;
-        let value = self.expression(variables, 1);
+        let value = self.random_expression(variables, 1);
         Condition { value, shift: self.random.below(9) as u32, modulus, limit }
     }
 
-    fn assignment(&mut self) -> Statement {
+    fn random_assignment(&mut self) -> Statement {
         let variable = self.random.below(VARIABLES);
-        let of = if variable < CONTROL { self.deciding() } else { VARIABLES };
-        Statement::Assign(variable, self.expression(of, 2))
+        let of = if variable < CONTROL { self.deciding_variables() } else { VARIABLES };
+        Statement::Assign(variable, self.random_expression(of, 2))
     }
 
     /// A variable that no condition of a uniform kernel depends on.
@@ -197,9 +199,9 @@ impl Generator {
     }
 
     /// An expression of the first so many variables.
-    fn expression(&mut self, variables: usize, depth: usize) -> Expression {
+    fn random_expression(&mut self, variables: usize, depth: usize) -> Expression {
         let leaf = |random: &mut Random| match random.below(4) {
-            0 => Expression::Constant(random.bits() as u32 & random.pick(&[7, 0xff, u32::MAX])),
+            0 => Expression::Constant(random.next_bits() as u32 & random.pick(&[7, 0xff, u32::MAX])),
             _ => Expression::Variable(random.below(variables)),
         };
         if depth == 0 || self.random.percent(30) {
@@ -214,8 +216,8 @@ impl Generator {
             Operator::And,
             Operator::ShiftRight,
         ]);
-        let [a, b] = [(); 2].map(|()| Box::new(self.expression(variables, depth - 1)));
-        Expression::Binary(operator, a, b)
+        let [left, right] = [(); 2].map(|()| Box::new(self.random_expression(variables, depth - 1)));
+        Expression::Binary(operator, left, right)
     }
 }
 

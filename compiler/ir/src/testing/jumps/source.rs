@@ -16,7 +16,7 @@ pub fn print_source(program: &JumpProgram) -> String {
         let item = if program.uniform && variable < CONTROL { "(i - l)" } else { "i" };
         let _ = writeln!(text, "  uint v{variable} = in[{item} * {VARIABLES} + {variable}];");
     }
-    printer.statements(&program.body);
+    printer.print_statements(&program.body);
     let text = &mut printer.text;
     let _ = writeln!(text, "end:");
     for variable in 0..VARIABLES {
@@ -33,20 +33,20 @@ struct Printer {
 }
 
 impl Printer {
-    fn line(&mut self, line: &str) {
+    fn print_line(&mut self, line: &str) {
         let _ = writeln!(self.text, "{:1$}{line}", "", 2 * self.depth);
     }
 
     /// Statements one level further in.
-    fn nested(&mut self, statements: &[Statement]) {
+    fn print_nested(&mut self, statements: &[Statement]) {
         self.depth += 1;
-        self.statements(statements);
+        self.print_statements(statements);
         self.depth -= 1;
     }
 
-    fn statements(&mut self, statements: &[Statement]) {
+    fn print_statements(&mut self, statements: &[Statement]) {
         for statement in statements {
-            self.statement(statement);
+            self.print_statement(statement);
         }
     }
 
@@ -54,82 +54,90 @@ impl Printer {
         format!("if (++fuel > {}) goto end;", self.fuel)
     }
 
-    fn statement(&mut self, statement: &Statement) {
+    fn print_statement(&mut self, statement: &Statement) {
         match statement {
-            Statement::Assign(variable, value) => self.line(&format!("v{variable} = {};", expression(value))),
+            Statement::Assign(variable, value) => {
+                self.print_line(&format!("v{variable} = {};", expression_text(value)))
+            }
             Statement::Accumulate(value, bin) => {
-                let (value, bin) = (expression(value), expression(bin));
-                self.line(&format!("out[i * {OUTPUTS} + {VARIABLES} + ({bin} & {})] += {value};", BINS - 1));
+                let (value, bin) = (expression_text(value), expression_text(bin));
+                self.print_line(&format!("out[i * {OUTPUTS} + {VARIABLES} + ({bin} & {})] += {value};", BINS - 1));
             }
-            Statement::AssignIf(when, variable, value) => {
-                self.line(&format!("if ({}) v{variable} = {};", condition(when), expression(value)));
+            Statement::AssignIf(condition, variable, value) => {
+                self.print_line(&format!(
+                    "if ({}) v{variable} = {};",
+                    condition_text(condition),
+                    expression_text(value)
+                ));
             }
-            Statement::If(when, then, otherwise) => {
-                self.line(&format!("if ({}) {{", condition(when)));
-                self.nested(then);
+            Statement::If(condition, then, otherwise) => {
+                self.print_line(&format!("if ({}) {{", condition_text(condition)));
+                self.print_nested(then);
                 if !otherwise.is_empty() {
-                    self.line("} else {");
-                    self.nested(otherwise);
+                    self.print_line("} else {");
+                    self.print_nested(otherwise);
                 }
-                self.line("}");
+                self.print_line("}");
             }
             Statement::Switch(value, modulus, arms) => {
-                self.line(&format!("switch ({} % {modulus}u) {{", expression(value)));
-                arms.iter().for_each(|arm| self.arm(arm));
-                self.line("}");
+                self.print_line(&format!("switch ({} % {modulus}u) {{", expression_text(value)));
+                arms.iter().for_each(|arm| self.print_arm(arm));
+                self.print_line("}");
             }
-            Statement::Loop(kind, when, body) => {
+            Statement::Loop(kind, condition, body) => {
                 match kind {
-                    LoopKind::While => self.line(&format!("while ({}) {{", condition(when))),
-                    LoopKind::DoWhile => self.line("do {"),
-                    LoopKind::Endless => self.line("for (;;) {"),
+                    LoopKind::While => self.print_line(&format!("while ({}) {{", condition_text(condition))),
+                    LoopKind::DoWhile => self.print_line("do {"),
+                    LoopKind::Endless => self.print_line("for (;;) {"),
                 }
                 let fuel = self.take_fuel();
                 self.depth += 1;
-                self.line(&fuel);
+                self.print_line(&fuel);
                 self.depth -= 1;
-                self.nested(body);
+                self.print_nested(body);
                 match kind {
-                    LoopKind::DoWhile => self.line(&format!("}} while ({});", condition(when))),
-                    _ => self.line("}"),
+                    LoopKind::DoWhile => self.print_line(&format!("}} while ({});", condition_text(condition))),
+                    _ => self.print_line("}"),
                 }
             }
             Statement::Label(label) => {
                 let fuel = self.take_fuel();
-                self.line(&format!("L{label}: {fuel}"));
+                self.print_line(&format!("L{label}: {fuel}"));
             }
-            Statement::Goto(None, label) => self.line(&format!("goto L{label};")),
-            Statement::Goto(Some(when), label) => self.line(&format!("if ({}) goto L{label};", condition(when))),
-            Statement::Break(when) => self.line(&format!("if ({}) break;", condition(when))),
-            Statement::Continue(when) => self.line(&format!("if ({}) continue;", condition(when))),
-            Statement::Return(when) => self.line(&format!("if ({}) return;", condition(when))),
+            Statement::Goto(None, label) => self.print_line(&format!("goto L{label};")),
+            Statement::Goto(Some(condition), label) => {
+                self.print_line(&format!("if ({}) goto L{label};", condition_text(condition)))
+            }
+            Statement::Break(condition) => self.print_line(&format!("if ({}) break;", condition_text(condition))),
+            Statement::Continue(condition) => self.print_line(&format!("if ({}) continue;", condition_text(condition))),
+            Statement::Return(condition) => self.print_line(&format!("if ({}) return;", condition_text(condition))),
             Statement::Exchange(variable) => {
-                self.line(&format!("shared[l] = v{variable};"));
-                self.line("barrier(CLK_LOCAL_MEM_FENCE);");
-                self.line(&format!("v{variable} += shared[l + 1 < n ? l + 1 : 0];"));
-                self.line("barrier(CLK_LOCAL_MEM_FENCE);");
+                self.print_line(&format!("shared[l] = v{variable};"));
+                self.print_line("barrier(CLK_LOCAL_MEM_FENCE);");
+                self.print_line(&format!("v{variable} += shared[l + 1 < n ? l + 1 : 0];"));
+                self.print_line("barrier(CLK_LOCAL_MEM_FENCE);");
             }
         }
     }
 
-    fn arm(&mut self, arm: &Arm) {
+    fn print_arm(&mut self, arm: &Arm) {
         for case in &arm.cases {
-            self.line(&format!("case {case}:"));
+            self.print_line(&format!("case {case}:"));
         }
         if arm.default {
-            self.line("default:");
+            self.print_line("default:");
         }
-        self.nested(&arm.body);
-        self.line(if arm.breaks { "  break;" } else { "  ;" });
+        self.print_nested(&arm.body);
+        self.print_line(if arm.breaks { "  break;" } else { "  ;" });
     }
 }
 
-fn expression(value: &Expression) -> String {
+fn expression_text(value: &Expression) -> String {
     match value {
         Expression::Variable(variable) => format!("v{variable}"),
         Expression::Constant(bits) => format!("{bits}u"),
-        Expression::Binary(operator, a, b) => {
-            let (a, b) = (expression(a), expression(b));
+        Expression::Binary(operator, left, right) => {
+            let (a, b) = (expression_text(left), expression_text(right));
             match operator {
                 Operator::Add => format!("({a} + {b})"),
                 Operator::Subtract => format!("({a} - {b})"),
@@ -142,7 +150,7 @@ fn expression(value: &Expression) -> String {
     }
 }
 
-fn condition(when: &Condition) -> String {
-    let Condition { value, shift, modulus, limit } = when;
-    format!("({} >> {shift}) % {modulus}u < {limit}u", expression(value))
+fn condition_text(condition: &Condition) -> String {
+    let Condition { value, shift, modulus, limit } = condition;
+    format!("({} >> {shift}) % {modulus}u < {limit}u", expression_text(value))
 }

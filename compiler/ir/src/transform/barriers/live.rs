@@ -40,10 +40,10 @@ pub(super) struct Plan {
 }
 
 /// Decides for every barrier what is kept, then gives slots to the values.
-pub(super) fn plan(kernel: &Kernel, split: &Split) -> Plan {
+pub(super) fn plan_live_values(kernel: &Kernel, split: &Split) -> Plan {
     let kept = choose_kept(kernel, split);
     let together = split.cuts.together.values().map(|&ty| LiveData { ty, shared: false });
-    let which = split.which().map(|_| LiveData { ty: Type::I32, shared: true });
+    let which = split.start_slot().map(|_| LiveData { ty: Type::I32, shared: true });
     let mut slots: PrimaryMap<LiveSlot, LiveData> = together.chain(which).collect();
     let taken_by_others = slots.len();
     // By slot: whether it is for values that may differ between work-items.
@@ -59,9 +59,9 @@ pub(super) fn plan(kernel: &Kernel, split: &Split) -> Plan {
     let all = split.body.values.keys().filter(|&value| !starts_of[value].is_empty()).collect();
     for value in in_order(split, all) {
         let ty = split.body.ty(value);
-        let free = slots.iter().skip(taken_by_others).find(|&(candidate, data)| {
+        let free = slots.iter().skip(taken_by_others).find(|&(candidate, live_data)| {
             let taken = || starts_of[value].iter().any(|&start| taken[candidate][start]);
-            data.ty == ty && varies[candidate] == by_data[value] && !taken()
+            live_data.ty == ty && varies[candidate] == by_data[value] && !taken()
         });
         let chosen = match free {
             Some((slot, _)) => slot,
@@ -87,7 +87,7 @@ fn choose_kept(kernel: &Kernel, split: &Split) -> SecondaryMap<Start, Vec<Value>
         live.sort_by_key(|&(value, start)| (split.order[value], start));
         let mut here: SecondaryMap<Value, bool> = SecondaryMap::new();
         for at in live.chunk_by(|a, b| a.0 == b.0) {
-            let again = |&(value, start): &(Value, Start)| Again::new(kernel, split, start, &here).need(value);
+            let again = |&(value, start): &(Value, Start)| Again::new(kernel, split, start, &here).add_needed(value);
             if !at.iter().all(again) {
                 here[at[0].0] = true;
                 at.iter().for_each(|&(value, start)| kept[start].push(value));
@@ -103,14 +103,16 @@ fn partly_needed(split: &Split, kept: &SecondaryMap<Start, Vec<Value>>) -> Vec<V
     for starts in split.regions.starts.values() {
         let mut values: Vec<Value> = starts.iter().flat_map(|&start| &kept[start]).copied().collect();
         values.sort();
-        found.extend(values.chunk_by(|a, b| a == b).filter(|same| same.len() < starts.len()).map(|same| same[0]));
+        found.extend(
+            values.chunk_by(|left, right| left == right).filter(|same| same.len() < starts.len()).map(|same| same[0]),
+        );
     }
     found
 }
 
 /// The values that may differ between the work-items of a group, by what they are computed from. The branches that
 /// lead to them are not looked at: those that are the same for all are to share slots, so that a group keeps them once
-/// (`shared_live`), and which these are need not be known for sure here.
+/// (`uniform_live_values`), and which these are need not be known for sure here.
 fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
     let body = &split.body;
     let mut varies: SecondaryMap<Value, bool> = SecondaryMap::new();
@@ -120,7 +122,7 @@ fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
         let mut learn = |varies: &mut SecondaryMap<Value, bool>, value: Value| {
             changed |= !std::mem::replace(&mut varies[value], true);
         };
-        for &block in split.cfg.rpo() {
+        for &block in split.cfg.reverse_post_order() {
             for node in body.blocks[block].insts.iter().map(|&inst| &body.insts[inst]) {
                 let mut found = match node.data {
                     InstData::Query { query, .. } => {
@@ -133,14 +135,14 @@ fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
                     | InstData::Printf { .. } => true,
                     _ => node.data.needs_lanes(),
                 };
-                node.data.for_each_arg(|arg| found |= varies[arg]);
+                node.data.for_each_arg(|argument| found |= varies[argument]);
                 if found {
                     node.results.iter().for_each(|&result| learn(&mut varies, result));
                 }
             }
-            for to in body.blocks[block].term.targets() {
-                for (&param, &arg) in body.blocks[to.block].params.iter().zip(&to.args) {
-                    if varies[arg] {
+            for target in body.blocks[block].terminator.targets() {
+                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+                    if varies[argument] {
                         learn(&mut varies, param);
                     }
                 }
@@ -177,8 +179,8 @@ impl<'a> Again<'a> {
     }
 
     /// Adds what it takes to compute a value; false if that is impossible or too much.
-    fn need(&mut self, value: Value) -> bool {
-        if self.split.input(value).is_some() || self.split.body.const_bits(value).is_some() {
+    fn add_needed(&mut self, value: Value) -> bool {
+        if self.split.input_index(value).is_some() || self.split.body.const_bits(value).is_some() {
             return true;
         }
         if self.kept[value] {
@@ -187,47 +189,47 @@ impl<'a> Again<'a> {
             let found = self.split.liveness.is_live_in(value, self.split.cuts.starts[self.start]);
             return found && self.cost <= FROM_KEPT;
         }
-        let ValueDef::Result(inst, _) = self.split.body.values[value].def else {
+        let ValueDef::Result(inst, _) = self.split.body.values[value].definition else {
             return false;
         };
         if self.insts.contains(&inst) {
             return true;
         }
-        let data = &self.split.body.insts[inst].data;
-        let Some(cost) = self.operation(data) else {
+        let inst_data = &self.split.body.insts[inst].data;
+        let Some(cost) = self.recompute_cost(inst_data) else {
             return false;
         };
         self.insts.push(inst);
         self.cost += cost;
         let mut fits = self.cost <= if self.from_kept { FROM_KEPT } else { FROM_NOTHING };
-        data.for_each_arg(|arg| fits = fits && self.need(arg));
+        inst_data.for_each_arg(|argument| fits = fits && self.add_needed(argument));
         fits
     }
 
     /// The cost of one operation, if it gives the same result every time.
-    fn operation(&self, data: &InstData) -> Option<usize> {
-        match data {
+    fn recompute_cost(&self, inst_data: &InstData) -> Option<usize> {
+        match inst_data {
             InstData::Query { .. }
             | InstData::SlotAddr { .. }
             | InstData::LocalAddr { .. }
             | InstData::GlobalAddr { .. } => Some(0),
-            InstData::Load { ptr, access, .. } => {
+            InstData::Load { pointer, access, .. } => {
                 let fixed = !access.volatile && access.atomic.is_none();
-                (fixed && in_arguments(self.kernel, self.split, *ptr)).then_some(1)
+                (fixed && in_arguments(self.kernel, self.split, *pointer)).then_some(1)
             }
-            InstData::Binary { op, args, .. } => match op {
+            InstData::Binary { opcode, arguments, .. } => match opcode {
                 BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem => {
-                    self.split.body.const_bits(args[1]).map(|_| 3)
+                    self.split.body.const_bits(arguments[1]).map(|_| 3)
                 }
                 BinaryOp::Fdiv | BinaryOp::QuotientEstimate | BinaryOp::Frem | BinaryOp::Powered => None,
                 _ => Some(1),
             },
-            InstData::Unary { op, .. } => match op {
+            InstData::Unary { opcode, .. } => match opcode {
                 UnaryOp::Freeze | UnaryOp::Sqrt | UnaryOp::Rsqrt | UnaryOp::SpaceOf | UnaryOp::Round => None,
                 UnaryOp::SpaceCast => Some(0),
                 _ => Some(1),
             },
-            InstData::Ternary { op: TernaryOp::Select, .. }
+            InstData::Ternary { opcode: TernaryOp::Select, .. }
             | InstData::Icmp { .. }
             | InstData::Fcmp { .. }
             | InstData::PtrAdd { .. } => Some(1),
@@ -237,16 +239,16 @@ impl<'a> Again<'a> {
 }
 
 /// Whether an address is one of bytes in the argument block, which nothing writes to.
-fn in_arguments(kernel: &Kernel, split: &Split, ptr: Value) -> bool {
-    if let Some(index) = split.input(ptr) {
+fn in_arguments(kernel: &Kernel, split: &Split, pointer: Value) -> bool {
+    if let Some(index) = split.input_index(pointer) {
         return matches!(kernel.inputs[index].0, Input::Address { .. });
     }
-    match split.body.values[ptr].def {
+    match split.body.values[pointer].definition {
         ValueDef::Result(inst, _) => match split.body.insts[inst].data {
             InstData::PtrAdd { base, offset, .. } => {
                 split.body.const_bits(offset).is_some() && in_arguments(kernel, split, base)
             }
-            InstData::Unary { op: UnaryOp::SpaceCast, arg, .. } => in_arguments(kernel, split, arg),
+            InstData::Unary { opcode: UnaryOp::SpaceCast, argument, .. } => in_arguments(kernel, split, argument),
             _ => false,
         },
         _ => false,

@@ -49,27 +49,27 @@ pub(super) fn separate_regions(cuts: &Cuts) -> Regions {
 }
 
 /// Whether regions of their own for all starts copy more than the bounds allow.
-pub(super) fn copies_exceed(body: &Function, cfg: &Cfg, cuts: &Cuts, bounds: Bounds) -> bool {
+pub(super) fn copies_exceed(body: &Function, graph: &Cfg, cuts: &Cuts, bounds: Bounds) -> bool {
     let size = |block: Block| body.blocks[block].insts.len() + 1;
-    let kernel: usize = cfg.rpo().iter().map(|&block| size(block)).sum();
-    let most = bounds.few_insts.max(kernel * (bounds.most_copies + 1));
+    let kernel: usize = graph.reverse_post_order().iter().map(|&block| size(block)).sum();
+    let maximum = bounds.few_insts.max(kernel * (bounds.most_copies + 1));
     let mut copied = 0;
     // The last start that was seen to lead to a block.
     let mut seen: SecondaryMap<Block, Option<Start>> = SecondaryMap::new();
     for (start, &first) in &cuts.starts {
-        let mut work = vec![first];
+        let mut worklist = vec![first];
         seen[first] = Some(start);
-        while let Some(block) = work.pop() {
+        while let Some(block) = worklist.pop() {
             copied += size(block);
-            if copied > most {
+            if copied > maximum {
                 return true;
             }
             if cuts.cut[block].is_some() {
                 continue;
             }
-            for &to in cfg.succs(block) {
-                if seen[to].replace(start) != Some(start) {
-                    work.push(to);
+            for &target in graph.successors(block) {
+                if seen[target].replace(start) != Some(start) {
+                    worklist.push(target);
                 }
             }
         }
@@ -78,30 +78,30 @@ pub(super) fn copies_exceed(body: &Function, cfg: &Cfg, cuts: &Cuts, bounds: Bou
 }
 
 /// Puts starts together until no block is part of more than `most_copies` regions that begin behind barriers.
-pub(super) fn merged_regions(cfg: &Cfg, cuts: &Cuts, most_copies: usize) -> Regions {
+pub(super) fn merged_regions(graph: &Cfg, cuts: &Cuts, most_copies: usize) -> Regions {
     let mut groups = Groups { parent: cuts.starts.keys().collect(), leading: SecondaryMap::new() };
     // Blocks to look at, by their numbers in reverse post-order.
     let mut dirty: BTreeSet<u32> = BTreeSet::new();
     for (start, &block) in cuts.starts.iter().skip(1).filter(|&(start, _)| cuts.combines[start].is_none()) {
         groups.leading[block].push(start);
-        dirty.extend(cfg.rpo_number(block));
+        dirty.extend(graph.rpo_number(block));
     }
     while let Some(number) = dirty.pop_first() {
-        let block = cfg.rpo()[number as usize];
-        groups.limit(block, most_copies);
+        let block = graph.reverse_post_order()[number as usize];
+        groups.limit_regions(block, most_copies);
         if cuts.cut[block].is_some() {
             continue;
         }
-        for &to in cfg.succs(block) {
-            if groups.pass_on(block, to) {
-                dirty.extend(cfg.rpo_number(to));
+        for &target in graph.successors(block) {
+            if groups.pass_on(block, target) {
+                dirty.extend(graph.rpo_number(target));
             }
         }
     }
     let mut regions = Regions { of: SecondaryMap::with_default(Region::new(0)), starts: PrimaryMap::new() };
     let mut region_of: SecondaryMap<Start, Option<Region>> = SecondaryMap::new();
     for start in cuts.starts.keys() {
-        let group = groups.find(start);
+        let group = groups.representative(start);
         let region = *region_of[group].get_or_insert_with(|| regions.starts.push(Vec::new()));
         regions.of[start] = region;
         regions.starts[region].push(start);
@@ -118,7 +118,7 @@ struct Groups {
 
 impl Groups {
     /// The start that stands for a start's group.
-    fn find(&mut self, start: Start) -> Start {
+    fn representative(&mut self, start: Start) -> Start {
         let mut root = start;
         while self.parent[root] != root {
             root = self.parent[root];
@@ -132,16 +132,17 @@ impl Groups {
 
     /// The groups of the starts that lead to a block, each once.
     fn leading_to(&mut self, block: Block) -> Vec<Start> {
-        let mut found: Vec<Start> = self.leading[block].clone().into_iter().map(|start| self.find(start)).collect();
+        let mut found: Vec<Start> =
+            self.leading[block].clone().into_iter().map(|start| self.representative(start)).collect();
         found.sort();
         found.dedup();
         found
     }
 
     /// Makes one group of those that lead to a block if they are too many.
-    fn limit(&mut self, block: Block, most: usize) {
+    fn limit_regions(&mut self, block: Block, maximum: usize) {
         let mut found = self.leading_to(block);
-        if found.len() > most {
+        if found.len() > maximum {
             for other in found.split_off(1) {
                 self.parent[other] = found[0];
             }
@@ -150,14 +151,14 @@ impl Groups {
     }
 
     /// Adds the groups that lead to a block to those that lead to another; whether one is new there.
-    fn pass_on(&mut self, from: Block, to: Block) -> bool {
-        let mut there = self.leading_to(to);
+    fn pass_on(&mut self, source: Block, target: Block) -> bool {
+        let mut there = self.leading_to(target);
         let known = there.len();
-        there.extend(self.leading_to(from));
+        there.extend(self.leading_to(source));
         there.sort();
         there.dedup();
         let grown = there.len() > known;
-        self.leading[to] = there;
+        self.leading[target] = there;
         grown
     }
 }

@@ -18,8 +18,8 @@
 
 use super::live::Plan;
 use super::{Split, Start};
-use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::dominators::{Dominators, dominators};
+use crate::analysis::cfg::{Cfg, build_cfg};
+use crate::analysis::dominators::{Dominators, compute_dominators};
 use crate::ir::{Block, BlockCall, Function, Inst, InstData, LiveSlot, Region, SourceLoc, Terminator, Value, ValueDef};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
@@ -29,7 +29,7 @@ struct Copy<'a> {
     plan: &'a Plan,
     region: Region,
     /// The new region.
-    f: Function,
+    function: Function,
     /// The copy of each block.
     block: SecondaryMap<Block, Option<Block>>,
     /// The block that each block is a copy of; none: the switch at the begin.
@@ -49,12 +49,12 @@ struct Copy<'a> {
 }
 
 /// Builds the code of a region.
-pub(super) fn build(split: &Split, plan: &Plan, region: Region) -> Function {
+pub(super) fn build_region(split: &Split, plan: &Plan, region: Region) -> Function {
     let mut copy = Copy {
         split,
         plan,
         region,
-        f: Function::new(),
+        function: Function::new(),
         block: SecondaryMap::new(),
         original: SecondaryMap::new(),
         needed: EntitySet::new(),
@@ -65,13 +65,13 @@ pub(super) fn build(split: &Split, plan: &Plan, region: Region) -> Function {
         joins: SecondaryMap::new(),
     };
     copy.find_needed();
-    copy.shapes();
-    let cfg = cfg(&copy.f);
-    let tree = dominators(&cfg);
-    copy.join(&cfg, &tree);
-    copy.operands(&tree);
-    copy.place(&cfg, &tree);
-    copy.f
+    copy.copy_shapes();
+    let graph = build_cfg(&copy.function);
+    let dominators = compute_dominators(&graph);
+    copy.add_join_params(&graph, &dominators);
+    copy.fill_operands(&dominators);
+    copy.place_definitions(&graph, &dominators);
+    copy.function
 }
 
 impl Copy<'_> {
@@ -88,48 +88,48 @@ impl Copy<'_> {
     }
 
     /// Blocks with parameters, instructions with results, and jumps, all without operands.
-    fn shapes(&mut self) {
+    fn copy_shapes(&mut self) {
         let split = self.split;
-        let several = split.which().filter(|_| split.regions.starts[self.region].len() > 1);
-        let dispatch = several.map(|_| self.f.add_block());
-        for old in split.blocks(self.region) {
-            let new = self.f.add_block();
-            self.block[old] = Some(new);
-            self.original[new] = Some(old);
+        let several = split.start_slot().filter(|_| split.regions.starts[self.region].len() > 1);
+        let dispatch = several.map(|_| self.function.add_block());
+        for old_block in split.region_blocks(self.region) {
+            let new_block = self.function.add_block();
+            self.block[old_block] = Some(new_block);
+            self.original[new_block] = Some(old_block);
         }
-        let entry = self.f.entry();
-        for &param in &split.body.blocks[split.body.entry()].params {
-            self.value[param] = Some(self.f.add_param(entry, split.body.ty(param)));
+        let entry = self.function.entry_block();
+        for &param in &split.body.blocks[split.body.entry_block()].params {
+            self.value[param] = Some(self.function.add_param(entry, split.body.ty(param)));
         }
         if let (Some(which), Some(dispatch)) = (several, dispatch) {
             self.switch_to_starts(which, dispatch);
         }
-        for new in self.f.layout.clone() {
-            let Some(old) = self.original[new] else { continue };
-            let data = &split.body.blocks[old];
-            if new != entry {
-                for &param in &data.params {
-                    self.value[param] = Some(self.f.add_param(new, split.body.ty(param)));
+        for new_block in self.function.layout.clone() {
+            let Some(old_block) = self.original[new_block] else { continue };
+            let block_data = &split.body.blocks[old_block];
+            if new_block != entry {
+                for &param in &block_data.params {
+                    self.value[param] = Some(self.function.add_param(new_block, split.body.ty(param)));
                 }
             }
-            for &inst in &data.insts {
+            for &inst in &block_data.insts {
                 let node = &split.body.insts[inst];
-                let types: Vec<_> = node.results.iter().map(|&v| split.body.ty(v)).collect();
-                let made = self.f.append(new, node.data.clone(), &types, node.loc);
-                for (&old, &new) in node.results.iter().zip(&self.f.insts[made].results) {
-                    self.value[old] = Some(new);
+                let types: Vec<_> = node.results.iter().map(|&value| split.body.ty(value)).collect();
+                let new_inst = self.function.append_inst(new_block, node.data.clone(), &types, node.location);
+                for (&old_value, &new_value) in node.results.iter().zip(&self.function.insts[new_inst].results) {
+                    self.value[old_value] = Some(new_value);
                 }
             }
-            self.f.end_locs[new] = split.body.end_locs[old];
-            self.f.blocks[new].term = match split.cuts.cut[old] {
+            self.function.end_locs[new_block] = split.body.end_locs[old_block];
+            self.function.blocks[new_block].terminator = match split.cuts.cut[old_block] {
                 Some(start) => Terminator::Exit(split.regions.of[start]),
                 None => {
-                    let mut term = data.term.clone();
-                    for to in term.targets_mut() {
+                    let mut terminator = block_data.terminator.clone();
+                    for target in terminator.targets_mut() {
                         // Every target is in the region, as the block is not cut.
-                        to.block = self.block[to.block].unwrap_or(to.block);
+                        target.block = self.block[target.block].unwrap_or(target.block);
                     }
-                    term
+                    terminator
                 }
             };
         }
@@ -138,39 +138,45 @@ impl Copy<'_> {
     /// Has a block lead to the start that a slot tells.
     fn switch_to_starts(&mut self, which: LiveSlot, dispatch: Block) {
         let split = self.split;
-        let load = self.f.append(dispatch, InstData::LiveLoad { live: which }, &[Type::I32], SourceLoc::default());
+        let load = self.function.append_inst(
+            dispatch,
+            InstData::LiveLoad { live_slot: which },
+            &[Type::I32],
+            SourceLoc::default(),
+        );
         let copies = split.regions.starts[self.region].iter().filter_map(|&start| self.block[split.cuts.starts[start]]);
-        let targets = copies.map(|block| BlockCall { block, args: Vec::new() });
+        let targets = copies.map(|block| BlockCall { block, arguments: Vec::new() });
         let mut cases: Vec<(u128, BlockCall)> = (0..).zip(targets).collect();
         if let Some((_, default)) = cases.pop() {
-            self.f.blocks[dispatch].term = Terminator::Switch { value: self.f.result(load), cases, default };
+            self.function.blocks[dispatch].terminator =
+                Terminator::Switch { value: self.function.single_result(load), cases, default };
         }
     }
 
     /// Whether two definitions of a value reach its uses here.
     fn has_both(&self, value: Value) -> bool {
-        self.split.input(value).is_none() && self.value[value].is_some() && self.needed.contains(value)
+        self.split.input_index(value).is_none() && self.value[value].is_some() && self.needed.contains(value)
     }
 
     /// Adds parameters where a value's definition at the begin and its own one meet.
-    fn join(&mut self, cfg: &Cfg, tree: &Dominators) {
+    fn add_join_params(&mut self, graph: &Cfg, dominators: &Dominators) {
         let split = self.split;
         let both: Vec<Value> = self.needed.keys().filter(|&v| self.has_both(v)).collect();
         if both.is_empty() {
             return;
         }
-        let frontier = frontiers(cfg, tree);
+        let frontier = dominance_frontiers(graph, dominators);
         for value in both {
-            let home = split.home[value].and_then(|home| self.block[home]);
-            let mut work: Vec<Block> = home.into_iter().collect();
-            let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
-            while let Some(block) = work.pop() {
+            let home = split.home[value].and_then(|home_block| self.block[home_block]);
+            let mut worklist: Vec<Block> = home.into_iter().collect();
+            let mut visited: SecondaryMap<Block, bool> = SecondaryMap::new();
+            while let Some(block) = worklist.pop() {
                 for &join in &frontier[block] {
                     let needed = self.original[join].is_some_and(|join| split.liveness.is_live_in(value, join));
-                    if needed && !std::mem::replace(&mut seen[join], true) {
-                        let param = self.f.add_param(join, split.body.ty(value));
+                    if needed && !std::mem::replace(&mut visited[join], true) {
+                        let param = self.function.add_param(join, split.body.ty(value));
                         self.joins[join].push((value, param));
-                        work.push(join);
+                        worklist.push(join);
                     }
                 }
             }
@@ -178,91 +184,99 @@ impl Copy<'_> {
     }
 
     /// Fills in all operands, and the stores where work-items arrive at barriers.
-    fn operands(&mut self, tree: &Dominators) {
-        for block in self.f.layout.clone() {
+    fn fill_operands(&mut self, dominators: &Dominators) {
+        for block in self.function.layout.clone() {
             let Some(original) = self.original[block] else { continue };
-            for inst in self.f.blocks[block].insts.clone() {
-                let mut data = self.f.insts[inst].data.clone();
-                data.map_args(|v| self.reaching(tree, v, block));
-                self.f.insts[inst].data = data;
+            for inst in self.function.blocks[block].insts.clone() {
+                let mut inst_data = self.function.insts[inst].data.clone();
+                inst_data.map_args(|v| self.reaching_value(dominators, v, block));
+                self.function.insts[inst].data = inst_data;
             }
             if let Some(next) = self.split.cuts.cut[original] {
-                self.arrive(tree, block, next);
+                self.store_at_barrier(dominators, block, next);
                 continue;
             }
-            let mut term = self.f.blocks[block].term.clone();
-            term.map_args(|v| self.reaching(tree, v, block));
-            for to in term.targets_mut() {
-                for (value, _) in self.joins[to.block].clone() {
-                    to.args.push(self.reaching(tree, value, block));
+            let mut terminator = self.function.blocks[block].terminator.clone();
+            terminator.map_args(|v| self.reaching_value(dominators, v, block));
+            for target in terminator.targets_mut() {
+                for (value, _) in self.joins[target.block].clone() {
+                    target.arguments.push(self.reaching_value(dominators, value, block));
                 }
             }
-            self.f.blocks[block].term = term;
+            self.function.blocks[block].terminator = terminator;
         }
     }
 
     /// Stores what work-items find where they start next.
-    fn arrive(&mut self, tree: &Dominators, block: Block, next: Start) {
+    fn store_at_barrier(&mut self, dominators: &Dominators, block: Block, next: Start) {
         for &value in &self.plan.kept[next] {
-            let Some(live) = self.plan.slot[value] else {
+            let Some(live_slot) = self.plan.slot[value] else {
                 continue;
             };
-            if self.found(value).is_some() && self.comes_from_begin(tree, value, block) {
+            if self.slot_at_begin(value).is_some() && self.comes_from_begin(dominators, value, block) {
                 continue;
             }
-            let arg = self.reaching(tree, value, block);
-            self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
+            let argument = self.reaching_value(dominators, value, block);
+            self.function.append_inst(block, InstData::LiveStore { live_slot, argument }, &[], SourceLoc::default());
         }
         if self.split.regions.starts[self.region].contains(&Start::from_u32(0)) {
-            let stored = |live: LiveSlot| self.plan.kept[next].iter().any(|&value| self.plan.slot[value] == Some(live));
-            for &live in self.plan.partly.iter().filter(|&&live| !stored(live)) {
-                let arg = self.f.constant(self.plan.slots[live].ty, 0);
-                self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
+            let stored = |live_slot: LiveSlot| {
+                self.plan.kept[next].iter().any(|&value| self.plan.slot[value] == Some(live_slot))
+            };
+            for &live_slot in self.plan.partly.iter().filter(|&&live_slot| !stored(live_slot)) {
+                let argument = self.function.constant(self.plan.slots[live_slot].ty, 0);
+                self.function.append_inst(
+                    block,
+                    InstData::LiveStore { live_slot, argument },
+                    &[],
+                    SourceLoc::default(),
+                );
             }
         }
         let starts = &self.split.regions.starts[self.split.regions.of[next]];
-        if let (Some(live), Ok(number), 2..) = (self.split.which(), starts.binary_search(&next), starts.len()) {
-            let arg = self.f.constant(Type::I32, number as u128);
-            self.f.append(block, InstData::LiveStore { live, arg }, &[], SourceLoc::default());
+        if let (Some(live_slot), Ok(number), 2..) = (self.split.start_slot(), starts.binary_search(&next), starts.len())
+        {
+            let argument = self.function.constant(Type::I32, number as u128);
+            self.function.append_inst(block, InstData::LiveStore { live_slot, argument }, &[], SourceLoc::default());
         }
     }
 
     /// The slot in which this region finds a value.
-    fn found(&self, value: Value) -> Option<LiveSlot> {
+    fn slot_at_begin(&self, value: Value) -> Option<LiveSlot> {
         self.plan.slot[value].filter(|_| self.kept.contains(value))
     }
 
     /// Whether the definition of a value that reaches the end of a block is the one at the begin.
-    fn comes_from_begin(&self, tree: &Dominators, value: Value, block: Block) -> bool {
+    fn comes_from_begin(&self, dominators: &Dominators, value: Value, block: Block) -> bool {
         match self.value[value] {
             None => true,
-            Some(_) => self.has_both(value) && self.definition(tree, value, block).is_none(),
+            Some(_) => self.has_both(value) && self.definition_at_end(dominators, value, block).is_none(),
         }
     }
 
     /// The definition of a value that reaches the end of a block (or a use in it), if it is not the one
     /// at the begin: its own one or a parameter where definitions meet.
-    fn definition(&self, tree: &Dominators, value: Value, block: Block) -> Option<Value> {
-        let home = self.split.home[value].and_then(|home| self.block[home]);
-        std::iter::successors(Some(block), |&block| tree.idom(block)).find_map(|at| {
-            if Some(at) == home {
+    fn definition_at_end(&self, dominators: &Dominators, value: Value, block: Block) -> Option<Value> {
+        let home = self.split.home[value].and_then(|home_block| self.block[home_block]);
+        std::iter::successors(Some(block), |&block| dominators.immediate_dominator(block)).find_map(|at_block| {
+            if Some(at_block) == home {
                 return self.value[value];
             }
-            self.joins[at].iter().find(|&&(joined, _)| joined == value).map(|&(_, param)| param)
+            self.joins[at_block].iter().find(|&&(joined, _)| joined == value).map(|&(_, param)| param)
         })
     }
 
     /// The new value for an old one that is used in a block.
-    fn reaching(&mut self, tree: &Dominators, value: Value, block: Block) -> Value {
-        let data = self.split.body.values[value];
-        if let ValueDef::Const(bits) = data.def {
-            return self.f.constant(data.ty, bits);
+    fn reaching_value(&mut self, dominators: &Dominators, value: Value, block: Block) -> Value {
+        let value_data = self.split.body.values[value];
+        if let ValueDef::Const(bits) = value_data.definition {
+            return self.function.constant(value_data.ty, bits);
         }
-        if let Some(new) = self.value[value] {
+        if let Some(new_value) = self.value[value] {
             if !self.has_both(value) {
-                return new;
+                return new_value;
             }
-            if let Some(definition) = self.definition(tree, value, block) {
+            if let Some(definition) = self.definition_at_end(dominators, value, block) {
                 return definition;
             }
         }
@@ -275,31 +289,32 @@ impl Copy<'_> {
             return made;
         }
         let split = self.split;
-        let data = split.body.values[value];
-        if let ValueDef::Const(bits) = data.def {
-            return self.f.constant(data.ty, bits);
+        let value_data = split.body.values[value];
+        if let ValueDef::Const(bits) = value_data.definition {
+            return self.function.constant(value_data.ty, bits);
         }
-        if let (Some(_), Some(new)) = (split.input(value), self.value[value]) {
-            return new;
+        if let (Some(_), Some(new_value)) = (split.input_index(value), self.value[value]) {
+            return new_value;
         }
-        let made = match (self.found(value), data.def) {
+        let made = match (self.slot_at_begin(value), value_data.definition) {
             (None, ValueDef::Result(inst, index)) => {
                 let node = &split.body.insts[inst];
-                let mut data = node.data.clone();
-                data.map_args(|arg| self.at_begin(arg));
+                let mut inst_data = node.data.clone();
+                inst_data.map_args(|argument| self.at_begin(argument));
                 let types: Vec<_> = node.results.iter().map(|&v| split.body.ty(v)).collect();
-                let made = self.f.make_inst(data, &types, node.loc);
-                self.floating.push(made);
-                for (&old, &new) in node.results.iter().zip(&self.f.insts[made].results) {
-                    self.begin[old] = Some(new);
+                let new_inst = self.function.make_inst(inst_data, &types, node.location);
+                self.floating.push(new_inst);
+                for (&old_value, &new_value) in node.results.iter().zip(&self.function.insts[new_inst].results) {
+                    self.begin[old_value] = Some(new_value);
                 }
-                self.f.insts[made].results[index as usize]
+                self.function.insts[new_inst].results[index as usize]
             }
             (None, _) => unreachable!("{value} is live here, not kept, and not computed by an instruction"),
-            (Some(live), _) => {
-                let made = self.f.make_inst(InstData::LiveLoad { live }, &[data.ty], SourceLoc::default());
-                self.floating.push(made);
-                self.f.result(made)
+            (Some(live_slot), _) => {
+                let new_inst =
+                    self.function.make_inst(InstData::LiveLoad { live_slot }, &[value_data.ty], SourceLoc::default());
+                self.floating.push(new_inst);
+                self.function.single_result(new_inst)
             }
         };
         self.begin[value] = Some(made);
@@ -308,44 +323,46 @@ impl Copy<'_> {
 
     /// Puts the definitions at the begin into blocks: the last one outside of cycles that dominates all
     /// uses, before the first of them. Those without uses vanish.
-    fn place(&mut self, cfg: &Cfg, tree: &Dominators) {
+    fn place_definitions(&mut self, graph: &Cfg, dominators: &Dominators) {
         if self.floating.is_empty() {
             return;
         }
         let mut floats: SecondaryMap<Value, bool> = SecondaryMap::new();
         for &inst in &self.floating {
-            self.f.insts[inst].results.iter().for_each(|&v| floats[v] = true);
+            self.function.insts[inst].results.iter().for_each(|&value| floats[value] = true);
         }
         let mut users: SecondaryMap<Value, Vec<Block>> = SecondaryMap::new();
-        for &block in &self.f.layout {
-            let data = &self.f.blocks[block];
-            let mut used = |v: Value| {
-                if floats[v] && users[v].last() != Some(&block) {
-                    users[v].push(block);
+        for &block in &self.function.layout {
+            let block_data = &self.function.blocks[block];
+            let mut used = |value: Value| {
+                if floats[value] && users[value].last() != Some(&block) {
+                    users[value].push(block);
                 }
             };
-            data.insts.iter().for_each(|&inst| self.f.insts[inst].data.for_each_arg(&mut used));
-            data.term.for_each_arg(&mut used);
+            block_data.insts.iter().for_each(|&inst| self.function.insts[inst].data.for_each_arg(&mut used));
+            block_data.terminator.for_each_arg(&mut used);
         }
-        let cyclic = cyclic_blocks(cfg);
+        let cyclic = cyclic_blocks(graph);
         // Users come before their operands, so that these know where they are used.
         for inst in std::mem::take(&mut self.floating).into_iter().rev() {
-            let results = self.f.insts[inst].results.clone();
-            let blocks = results.iter().flat_map(|&v| &users[v]).copied();
-            let Some(mut block) = blocks.reduce(|a, b| tree.common(a, b).unwrap_or(a)) else {
+            let results = self.function.insts[inst].results.clone();
+            let blocks = results.iter().flat_map(|&value| &users[value]).copied();
+            let Some(mut block) =
+                blocks.reduce(|first, other| dominators.common_dominator(first, other).unwrap_or(first))
+            else {
                 continue;
             };
             while cyclic[block] {
-                match tree.idom(block) {
+                match dominators.immediate_dominator(block) {
                     Some(parent) => block = parent,
                     None => break,
                 }
             }
             let position = self.first_use(block, &results);
-            self.f.blocks[block].insts.insert(position, inst);
-            self.f.insts[inst].data.for_each_arg(|arg| {
-                if floats[arg] {
-                    users[arg].push(block);
+            self.function.blocks[block].insts.insert(position, inst);
+            self.function.insts[inst].data.for_each_arg(|argument| {
+                if floats[argument] {
+                    users[argument].push(block);
                 }
             });
         }
@@ -354,11 +371,11 @@ impl Copy<'_> {
     /// Where in a block the first use of one of these values stands, or the first store to a live slot,
     /// which may be the one a value is loaded from.
     fn first_use(&self, block: Block, values: &[Value]) -> usize {
-        let insts = &self.f.blocks[block].insts;
+        let insts = &self.function.blocks[block].insts;
         let stop = insts.iter().position(|&inst| {
-            let data = &self.f.insts[inst].data;
-            let mut found = matches!(data, InstData::LiveStore { .. });
-            data.for_each_arg(|arg| found |= values.contains(&arg));
+            let inst_data = &self.function.insts[inst].data;
+            let mut found = matches!(inst_data, InstData::LiveStore { .. });
+            inst_data.for_each_arg(|argument| found |= values.contains(&argument));
             found
         });
         stop.unwrap_or(insts.len())
@@ -366,19 +383,19 @@ impl Copy<'_> {
 }
 
 /// The dominance frontier of each block: where its dominance ends.
-fn frontiers(cfg: &Cfg, tree: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
+fn dominance_frontiers(graph: &Cfg, dominators: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
     let mut frontiers: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &join in cfg.rpo() {
-        if cfg.preds(join).len() < 2 {
+    for &join in graph.reverse_post_order() {
+        if graph.predecessors(join).len() < 2 {
             continue;
         }
-        for &pred in cfg.preds(join) {
-            let mut runner = Some(pred);
-            while let Some(block) = runner.filter(|&block| Some(block) != tree.idom(join)) {
+        for &predecessor in graph.predecessors(join) {
+            let mut runner = Some(predecessor);
+            while let Some(block) = runner.filter(|&block| Some(block) != dominators.immediate_dominator(join)) {
                 if frontiers[block].last() != Some(&join) {
                     frontiers[block].push(join);
                 }
-                runner = tree.idom(block);
+                runner = dominators.immediate_dominator(block);
             }
         }
     }
@@ -386,12 +403,12 @@ fn frontiers(cfg: &Cfg, tree: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
 }
 
 /// The blocks that a path leads from back to themselves.
-fn cyclic_blocks(cfg: &Cfg) -> SecondaryMap<Block, bool> {
+fn cyclic_blocks(graph: &Cfg) -> SecondaryMap<Block, bool> {
     // Walking backwards from each block in the order in which a depth-first search left the blocks last
     // finds one strongly connected component at a time.
     let mut cyclic: SecondaryMap<Block, bool> = SecondaryMap::new();
     let mut assigned: SecondaryMap<Block, bool> = SecondaryMap::new();
-    for &root in cfg.rpo() {
+    for &root in graph.reverse_post_order() {
         if std::mem::replace(&mut assigned[root], true) {
             continue;
         }
@@ -399,13 +416,13 @@ fn cyclic_blocks(cfg: &Cfg) -> SecondaryMap<Block, bool> {
         let mut next = 0;
         while let Some(&block) = component.get(next) {
             next += 1;
-            for &pred in cfg.preds(block) {
-                if cfg.is_reachable(pred) && !std::mem::replace(&mut assigned[pred], true) {
-                    component.push(pred);
+            for &predecessor in graph.predecessors(block) {
+                if graph.is_reachable(predecessor) && !std::mem::replace(&mut assigned[predecessor], true) {
+                    component.push(predecessor);
                 }
             }
         }
-        let is_cycle = component.len() > 1 || cfg.preds(root).contains(&root);
+        let is_cycle = component.len() > 1 || graph.predecessors(root).contains(&root);
         component.into_iter().for_each(|block| cyclic[block] = is_cycle);
     }
     cyclic

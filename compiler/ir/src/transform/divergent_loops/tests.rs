@@ -4,19 +4,21 @@ use super::divergent_loops;
 use crate::analysis::predicates::ANALYSED;
 use crate::analysis::testing::graph;
 use crate::ir::Function;
-use crate::transform::normalize::normalize;
+use crate::transform::normalize::normalize_function;
 use cranelift_entity::EntitySet;
 
 /// How often the pass analyses a function's control flow if all branches are divergent.
 fn analyses(text: &str) -> usize {
-    let (mut f, _): (Function, _) = graph(text);
-    normalize(&mut f);
+    let (mut function, _): (Function, _) = graph(text);
+    normalize_function(&mut function);
     let mut divergent = EntitySet::new();
-    f.layout.iter().filter(|&&block| f.blocks[block].term.selector().is_some()).for_each(|&block| {
-        divergent.insert(block);
-    });
+    function.layout.iter().filter(|&&block| function.blocks[block].terminator.selector().is_some()).for_each(
+        |&block| {
+            divergent.insert(block);
+        },
+    );
     ANALYSED.set(0);
-    divergent_loops(&mut f, &mut divergent);
+    divergent_loops(&mut function, &mut divergent);
     ANALYSED.get()
 }
 

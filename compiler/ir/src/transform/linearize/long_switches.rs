@@ -42,21 +42,21 @@ pub(in crate::transform) struct LongSwitches {
 }
 
 /// Finds long chains of divergent comparisons.
-pub(in crate::transform) fn long_switches(f: &Function, graph: &Graph<'_>) -> LongSwitches {
+pub(in crate::transform) fn long_switches(function: &Function, graph: &Graph<'_>) -> LongSwitches {
     let mut found = LongSwitches::default();
-    for &first in graph.cfg.rpo() {
+    for &first in graph.cfg.reverse_post_order() {
         if found.keys[first].is_some() {
             continue;
         }
-        let chain = chain(f, graph, first);
+        let chain = follow_chain(function, graph, first);
         if chain.len() < LONG {
             continue;
         }
-        for (block, key) in chain {
-            found.keys[block] = Some(key);
-            let to = f.blocks[block].term.targets()[0].block;
-            if is_way(f, graph, to) {
-                found.ways[to] = Some(block);
+        for (block, cache_key) in chain {
+            found.keys[block] = Some(cache_key);
+            let target = function.blocks[block].terminator.targets()[0].block;
+            if is_way(function, graph, target) {
+                found.ways[target] = Some(block);
             }
         }
     }
@@ -64,24 +64,26 @@ pub(in crate::transform) fn long_switches(f: &Function, graph: &Graph<'_>) -> Lo
 }
 
 /// The blocks of the chain that begins with a block, and what each asks.
-fn chain(f: &Function, graph: &Graph<'_>, first: Block) -> Vec<(Block, Key)> {
+fn follow_chain(function: &Function, graph: &Graph<'_>, first: Block) -> Vec<(Block, Key)> {
     let mut chain = Vec::new();
     let mut keys = HashSet::new();
-    let Some((mut compared, ..)) = comparison(f, graph, first) else { return chain };
+    let Some((mut compared, ..)) = chain_comparison(function, graph, first) else { return chain };
     let value = compared;
     let mut block = first;
-    while let Some((here, key, inst, next)) = comparison(f, graph, block) {
-        let alone = block == first || f.blocks[block].insts == [inst];
-        if here != compared || !alone || !f.const_bits(key).is_some_and(|bits| keys.insert(bits)) {
+    while let Some((here, key, inst, next)) = chain_comparison(function, graph, block) {
+        let alone = block == first || function.blocks[block].insts == [inst];
+        if here != compared || !alone || !function.const_bits(key).is_some_and(|bits| keys.insert(bits)) {
             break;
         }
         chain.push((block, Key { first, value, key }));
-        if graph.cfg.preds(next.block).len() != 1 || graph.loops.innermost(next.block) != graph.loops.innermost(first) {
+        if graph.cfg.predecessors(next.block).len() != 1
+            || graph.loops.innermost_loop(next.block) != graph.loops.innermost_loop(first)
+        {
             break;
         }
         // Values may go along as arguments.
-        if let Some(i) = next.args.iter().position(|&arg| arg == compared) {
-            compared = f.blocks[next.block].params[i];
+        if let Some(index) = next.arguments.iter().position(|&argument| argument == compared) {
+            compared = function.blocks[next.block].params[index];
         }
         block = next.block;
     }
@@ -89,11 +91,15 @@ fn chain(f: &Function, graph: &Graph<'_>, first: Block) -> Vec<(Block, Key)> {
 }
 
 /// What a divergent branch compares with which constant, where, and where it goes if they differ.
-fn comparison<'a>(f: &'a Function, graph: &Graph<'_>, block: Block) -> Option<(Value, Value, Inst, &'a BlockCall)> {
-    let Terminator::Branch { cond, else_to, .. } = &f.blocks[block].term else { return None };
-    let ValueDef::Result(inst, _) = f.values[*cond].def else { return None };
-    match f.insts[inst].data {
-        InstData::Icmp { cc: IntCc::Eq, args: [value, key] } if graph.divergent.contains(block) => {
+fn chain_comparison<'a>(
+    function: &'a Function,
+    graph: &Graph<'_>,
+    block: Block,
+) -> Option<(Value, Value, Inst, &'a BlockCall)> {
+    let Terminator::Branch { condition, else_to, .. } = &function.blocks[block].terminator else { return None };
+    let ValueDef::Result(inst, _) = function.values[*condition].definition else { return None };
+    match function.insts[inst].data {
+        InstData::Icmp { comparison: IntCc::Eq, arguments: [value, key] } if graph.divergent.contains(block) => {
             Some((value, key, inst, else_to))
         }
         _ => None,
@@ -101,21 +107,24 @@ fn comparison<'a>(f: &'a Function, graph: &Graph<'_>, block: Block) -> Option<(V
 }
 
 /// Whether a block does nothing but lead from one block to another one of the same loop.
-fn is_way(f: &Function, graph: &Graph<'_>, block: Block) -> bool {
-    let Terminator::Jump(to) = &f.blocks[block].term else { return false };
-    let data = &f.blocks[block];
-    let &[from] = graph.cfg.preds(block) else { return false };
-    let innermost = |block: Block| graph.loops.innermost(block);
-    let same_loop = innermost(from) == innermost(block) && innermost(to.block) == innermost(block);
-    data.insts.is_empty() && data.params.is_empty() && same_loop && graph.loops.with_header(to.block).is_none()
+fn is_way(function: &Function, graph: &Graph<'_>, block: Block) -> bool {
+    let Terminator::Jump(target) = &function.blocks[block].terminator else { return false };
+    let block_data = &function.blocks[block];
+    let &[source] = graph.cfg.predecessors(block) else { return false };
+    let innermost = |block: Block| graph.loops.innermost_loop(block);
+    let same_loop = innermost(source) == innermost(block) && innermost(target.block) == innermost(block);
+    block_data.insts.is_empty()
+        && block_data.params.is_empty()
+        && same_loop
+        && graph.loops.with_header(target.block).is_none()
 }
 
 impl LongSwitches {
     /// Moves the blocks on the way to cases right in front of these.
-    pub fn move_ways_to_cases(&self, f: &Function, index: Vec<Block>) -> Vec<Block> {
+    pub fn move_ways_to_cases(&self, function: &Function, index: Vec<Block>) -> Vec<Block> {
         let mut ways: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
         for &block in index.iter().filter(|&&block| self.ways[block].is_some()) {
-            f.blocks[block].term.targets().into_iter().for_each(|to| ways[to.block].push(block));
+            function.blocks[block].terminator.targets().into_iter().for_each(|target| ways[target.block].push(block));
         }
         let mut order = Vec::with_capacity(index.len());
         for block in index.into_iter().filter(|&block| self.ways[block].is_none()) {
@@ -133,43 +142,44 @@ mod tests {
     use crate::analysis::testing::fall_through_switch;
     use crate::ir::SourceLoc;
     use crate::transform::divergent_loops::divergent_loops;
-    use crate::transform::normalize::normalize;
+    use crate::transform::normalize::normalize_function;
     use cranelift_entity::EntitySet;
     use lockstep_protocol::types::Type;
 
     /// A divergent switch of so many cases that fall through, its long chains, and the order of its blocks.
     fn of_switch(cases: usize) -> (Function, LongSwitches, Vec<Block>) {
-        let (mut f, over) = fall_through_switch(cases);
-        let entry = f.entry();
-        for block in f.layout.clone().into_iter().filter(|&block| block != entry) {
-            let asks = InstData::Icmp { cc: IntCc::Ne, args: [over, over] };
-            f.append(block, asks, &[Type::BOOL], SourceLoc::default());
+        let (mut function, over) = fall_through_switch(cases);
+        let entry = function.entry_block();
+        for block in function.layout.clone().into_iter().filter(|&block| block != entry) {
+            let asks = InstData::Icmp { comparison: IntCc::Ne, arguments: [over, over] };
+            function.append_inst(block, asks, &[Type::BOOL], SourceLoc::default());
         }
-        normalize(&mut f);
+        normalize_function(&mut function);
         let mut divergent = EntitySet::new();
         divergent.insert(entry);
-        let loops = divergent_loops(&mut f, &mut divergent);
-        let found = long_switches(&f, &loops.flow.graph(&divergent));
-        let index = block_index(&loops.flow.cfg, &loops.flow.dominators, &loops.flow.loops);
-        let order = found.move_ways_to_cases(&f, index);
-        (f, found, order)
+        let loops = divergent_loops(&mut function, &mut divergent);
+        let found = long_switches(&function, &loops.control_flow.with_divergent(&divergent));
+        let index = block_index(&loops.control_flow.cfg, &loops.control_flow.dominators, &loops.control_flow.loops);
+        let order = found.move_ways_to_cases(&function, index);
+        (function, found, order)
     }
 
     #[test]
     fn the_ways_to_cases_lie_right_in_front_of_them() {
-        let (f, found, order) = of_switch(LONG);
-        let ways: Vec<usize> = (0..order.len()).filter(|&i| found.ways[order[i]].is_some()).collect();
+        let (function, found, order) = of_switch(LONG);
+        let ways: Vec<usize> = (0..order.len()).filter(|&index| found.ways[order[index]].is_some()).collect();
         assert_eq!(ways.len(), LONG - 1, "nothing else leads to the first case");
-        for i in ways {
-            assert_eq!(f.blocks[order[i]].term.targets()[0].block, order[i + 1]);
+        for index in ways {
+            assert_eq!(function.blocks[order[index]].terminator.targets()[0].block, order[index + 1]);
         }
         let compares = |block: &&Block| found.keys[**block].is_some();
         let keys: Vec<Key> = order.iter().filter(compares).filter_map(|&block| found.keys[block]).collect();
         assert_eq!(keys.len(), LONG);
-        let entry = f.entry();
-        let of_the_first = |key: &Key| key.first == entry && key.value == f.blocks[entry].params[0];
+        let entry = function.entry_block();
+        let of_the_first =
+            |cache_key: &Key| cache_key.first == entry && cache_key.value == function.blocks[entry].params[0];
         assert!(keys.iter().all(of_the_first), "a chain has one first block and one value");
-        let bits: Vec<Option<u128>> = keys.iter().map(|key| f.const_bits(key.key)).collect();
+        let bits: Vec<Option<u128>> = keys.iter().map(|cache_key| function.const_bits(cache_key.key)).collect();
         assert_eq!(bits, (0..LONG as u128).map(Some).collect::<Vec<_>>());
     }
 

@@ -17,8 +17,8 @@
 use super::long_switches::{Key, LongSwitches};
 use super::skeleton::Skeleton;
 use super::variable::{Flow, Variable};
-use crate::analysis::cfg::cfg;
-use crate::analysis::dominators::dominators;
+use crate::analysis::cfg::build_cfg;
+use crate::analysis::dominators::compute_dominators;
 use crate::analysis::predicates::{Graph, Lanes};
 use crate::ir::*;
 use crate::simplify::FoldingBuilder;
@@ -49,8 +49,8 @@ struct Masks<'a> {
 }
 
 /// Gives the function its new terminators, masks and selects.
-pub(super) fn apply(
-    f: &mut Function,
+pub(super) fn apply_masks(
+    function: &mut Function,
     graph: &Graph<'_>,
     tracked: &Tracked,
     switches: &LongSwitches,
@@ -58,27 +58,34 @@ pub(super) fn apply(
     skeleton: &Skeleton,
 ) {
     let mut shape = Function::new();
-    for _ in 0..f.blocks.len() {
-        let data = BlockData { params: Vec::new(), insts: Vec::new(), term: Terminator::Unreachable };
-        shape.blocks.push(data);
+    for _ in 0..function.blocks.len() {
+        let block_data = BlockData { params: Vec::new(), insts: Vec::new(), terminator: Terminator::Unreachable };
+        shape.blocks.push(block_data);
     }
     shape.layout = order.to_vec();
-    let cond = f.constant(Type::BOOL, 0);
+    let condition = function.constant(Type::BOOL, 0);
     for &block in order {
-        let call = |i: usize| BlockCall { block: skeleton.next[block][i], args: Vec::new() };
-        shape.blocks[block].term = match skeleton.next[block].len() {
+        let call = |index: usize| BlockCall { block: skeleton.next[block][index], arguments: Vec::new() };
+        shape.blocks[block].terminator = match skeleton.next[block].len() {
             0 => Terminator::Return,
             1 => Terminator::Jump(call(0)),
-            _ => Terminator::Branch { cond, then_to: call(0), else_to: call(1) },
+            _ => Terminator::Branch { condition, then_to: call(0), else_to: call(1) },
         };
     }
-    let tree = dominators(&cfg(&shape));
-    let mut home: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
+    let dominators = compute_dominators(&build_cfg(&shape));
+    let mut home_blocks: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
     for &block in order {
-        f.blocks[block].insts.iter().for_each(|&inst| home[inst] = Some(block));
+        function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = Some(block));
     }
     let mut pass = Masks {
-        flow: Flow { f, skeleton, tree, home, added: EntitySet::new(), extra: Default::default() },
+        flow: Flow {
+            function,
+            skeleton,
+            dominators,
+            home: home_blocks,
+            added: EntitySet::new(),
+            extra: Default::default(),
+        },
         graph,
         tracked,
         switches,
@@ -86,59 +93,59 @@ pub(super) fn apply(
         instead: SecondaryMap::new(),
         kept: SecondaryMap::new(),
     };
-    let lanes = graph.lanes();
+    let lanes = graph.lanes_of_blocks();
     for &block in order {
-        pass.mask(block, lanes[block]);
-        pass.params(block);
+        pass.compute_mask(block, lanes[block]);
+        pass.replace_params(block);
     }
-    pass.finish(order);
+    pass.finish_function(order);
 }
 
 impl Masks<'_> {
     /// The edges to a block that are not edges back to a loop header, by their sources' places.
-    fn edges(&self, block: Block) -> Vec<Edge> {
+    fn forward_edges(&self, block: Block) -> Vec<Edge> {
         let index = &self.flow.skeleton.index;
-        let mut sources: Vec<Block> = self.graph.cfg.preds(block).to_vec();
-        sources.retain(|&from| index[from] < index[block]);
-        sources.sort_by_key(|&from| index[from]);
+        let mut sources: Vec<Block> = self.graph.cfg.predecessors(block).to_vec();
+        sources.retain(|&source| index[source] < index[block]);
+        sources.sort_by_key(|&source| index[source]);
         sources.dedup();
         let mut edges = Vec::new();
-        for from in sources {
-            for (target, to) in self.flow.f.blocks[from].term.targets().into_iter().enumerate() {
+        for source in sources {
+            for (target, to) in self.flow.function.blocks[source].terminator.targets().into_iter().enumerate() {
                 if to.block == block {
-                    edges.push(Edge { from, target, args: to.args.clone() });
+                    edges.push(Edge { from: source, target, args: to.arguments.clone() });
                 }
             }
         }
         edges
     }
 
-    fn now(&self, value: Value) -> Value {
+    fn current_value(&self, value: Value) -> Value {
         self.instead[value].unwrap_or(value)
     }
 
-    fn mask(&mut self, block: Block, lanes: Lanes) {
+    fn compute_mask(&mut self, block: Block, lanes: Lanes) {
         let mask = match lanes {
             Lanes::All => None,
             Lanes::Of(other) if other != block => self.masks[other],
             Lanes::Of(_) => self.own_mask(block),
         };
         self.masks[block] = mask;
-        self.flow.f.masks[block] = mask.into();
+        self.flow.function.masks[block] = mask.into();
     }
 
     fn own_mask(&mut self, block: Block) -> Option<Value> {
         if let Some(mask) = self.mask_before_case(block) {
             return Some(mask);
         }
-        let no = self.flow.f.constant(Type::BOOL, 0);
-        let top = self.graph.dominators.idom(block)?;
-        let mut mask = Variable::new(Type::BOOL, top, Some(no));
-        for edge in self.edges(block) {
-            let predicate = self.predicate(&edge);
-            let before = mask.at_end(&mut self.flow, edge.from).unwrap_or(no);
-            let value = self.build(edge.from, |b| b.or(before, predicate));
-            mask.assign(&self.flow, edge.from, value);
+        let if_false = self.flow.function.constant(Type::BOOL, 0);
+        let top = self.graph.dominators.immediate_dominator(block)?;
+        let mut mask = Variable::new(Type::BOOL, top, Some(if_false));
+        for edge in self.forward_edges(block) {
+            let predicate = self.edge_mask(&edge);
+            let before = mask.at_end(&mut self.flow, edge.from).unwrap_or(if_false);
+            let value = self.build_in(edge.from, |builder| builder.or(before, predicate));
+            mask.assign_at_end(&self.flow, edge.from, value);
         }
         mask.at_begin(&mut self.flow, block)
     }
@@ -147,46 +154,49 @@ impl Masks<'_> {
     fn mask_before_case(&mut self, block: Block) -> Option<Value> {
         let Key { first, value, key } = self.switches.keys[self.switches.ways[block]?]?;
         let &[before] = &self.flow.skeleton.preds[block][..] else { return None };
-        let innermost = |block: Block| self.graph.loops.innermost(block);
+        let innermost = |block: Block| self.graph.loops.innermost_loop(block);
         if innermost(before) != innermost(block) {
             return None;
         }
-        let value = self.now(value);
-        let yes = self.flow.f.constant(Type::BOOL, 1);
-        let mask = self.masks[first].unwrap_or(yes);
-        let cond = self.build(before, |b| b.icmp(IntCc::Eq, value, key));
-        Some(self.build(before, |b| b.and(mask, cond)))
+        let value = self.current_value(value);
+        let if_true = self.flow.function.constant(Type::BOOL, 1);
+        let mask = self.masks[first].unwrap_or(if_true);
+        let condition = self.build_in(before, |builder| builder.icmp(IntCc::Eq, value, key));
+        Some(self.build_in(before, |builder| builder.and(mask, condition)))
     }
 
     /// The lanes that take an edge.
-    fn predicate(&mut self, edge: &Edge) -> Value {
-        let yes = self.flow.f.constant(Type::BOOL, 1);
-        let mask = self.masks[edge.from].unwrap_or(yes);
-        let Terminator::Branch { cond, .. } = self.flow.f.blocks[edge.from].term else { return mask };
-        if self.is_gate(cond) {
+    fn edge_mask(&mut self, edge: &Edge) -> Value {
+        let if_true = self.flow.function.constant(Type::BOOL, 1);
+        let mask = self.masks[edge.from].unwrap_or(if_true);
+        let Terminator::Branch { condition, .. } = self.flow.function.blocks[edge.from].terminator else {
+            return mask;
+        };
+        if self.is_gate(condition) {
             // Past a gate goes only who was not there.
-            return if edge.target == 0 { mask } else { self.flow.f.constant(Type::BOOL, 0) };
+            return if edge.target == 0 { mask } else { self.flow.function.constant(Type::BOOL, 0) };
         }
-        let cond = self.now(cond);
+        let condition = self.current_value(condition);
         // Keys differ: who has one of a long switch did not go another way before.
         let mask = match self.switches.keys[edge.from] {
-            Some(Key { first, .. }) if edge.target == 0 => self.masks[first].unwrap_or(yes),
+            Some(Key { first, .. }) if edge.target == 0 => self.masks[first].unwrap_or(if_true),
             _ => mask,
         };
-        let cond = if edge.target == 0 { cond } else { self.build(edge.from, |b| b.not(cond)) };
-        self.build(edge.from, |b| b.and(mask, cond))
+        let condition =
+            if edge.target == 0 { condition } else { self.build_in(edge.from, |builder| builder.not(condition)) };
+        self.build_in(edge.from, |builder| builder.and(mask, condition))
     }
 
     /// Whether no lane ever runs a block.
     fn is_idle(&self, block: Block) -> bool {
-        self.masks[block].is_some_and(|mask| self.flow.f.const_bits(mask) == Some(0))
+        self.masks[block].is_some_and(|mask| self.flow.function.const_bits(mask) == Some(0))
     }
 
     /// Whether a condition asks for nothing but an active lane.
-    fn is_gate(&self, cond: Value) -> bool {
-        match self.flow.f.values[cond].def {
-            ValueDef::Result(inst, _) => match self.flow.f.insts[inst].data {
-                InstData::Any { cond } => self.flow.f.const_bits(cond) == Some(1),
+    fn is_gate(&self, condition: Value) -> bool {
+        match self.flow.function.values[condition].definition {
+            ValueDef::Result(inst, _) => match self.flow.function.insts[inst].data {
+                InstData::Any { condition } => self.flow.function.const_bits(condition) == Some(1),
                 _ => false,
             },
             _ => false,
@@ -194,49 +204,49 @@ impl Masks<'_> {
     }
 
     /// What a builder gives at the end of a block: an instruction that is added there, or what stands for it.
-    fn build(&mut self, block: Block, build: impl FnOnce(&mut FoldingBuilder<'_>) -> Value) -> Value {
-        let Flow { f, home, added, .. } = &mut self.flow;
-        let value = build(&mut FoldingBuilder::of_masks(f, block, added));
-        if let ValueDef::Result(inst, _) = f.values[value].def {
+    fn build_in(&mut self, block: Block, build: impl FnOnce(&mut FoldingBuilder<'_>) -> Value) -> Value {
+        let Flow { function, home, added, .. } = &mut self.flow;
+        let value = build(&mut FoldingBuilder::of_masks(function, block, added));
+        if let ValueDef::Result(inst, _) = function.values[value].definition {
             home[inst].get_or_insert(block);
         }
-        self.now(value)
+        self.current_value(value)
     }
 
     /// Whether exactly the edges that led to a block before still do.
     fn keeps_edges(&self, block: Block, edges: &[Edge]) -> bool {
         let skeleton = self.flow.skeleton;
-        let preds = &skeleton.preds[block];
+        let predecessors = &skeleton.preds[block];
         let kept = |edge: &Edge| match &skeleton.next[edge.from][..] {
             [only] => *only == block,
-            next => next[edge.target] == block && next.iter().filter(|&&to| to == block).count() == 1,
+            next => next[edge.target] == block && next.iter().filter(|&&target| target == block).count() == 1,
         };
-        preds.len() == edges.len() && edges.iter().all(|edge| preds.contains(&edge.from) && kept(edge))
+        predecessors.len() == edges.len() && edges.iter().all(|edge| predecessors.contains(&edge.from) && kept(edge))
     }
 
-    fn params(&mut self, block: Block) {
-        let edges = self.edges(block);
+    fn replace_params(&mut self, block: Block) {
+        let edges = self.forward_edges(block);
         let is_header = self.graph.loops.with_header(block).is_some();
-        let top = self.graph.dominators.idom(block);
+        let top = self.graph.dominators.immediate_dominator(block);
         self.kept[block] = is_header || self.keeps_edges(block, &edges);
         let (Some(top), false) = (top, self.kept[block]) else { return };
         // Parameters for masks may have been added behind these.
         let count = edges.first().map_or(0, |edge| edge.args.len());
-        for i in 0..count {
-            let param = self.flow.f.blocks[block].params[i];
-            let value = self.blend(block, top, param, i, &edges);
+        for index in 0..count {
+            let param = self.flow.function.blocks[block].params[index];
+            let value = self.blend_param(block, top, param, index, &edges);
             self.instead[param] = Some(value);
         }
     }
 
     /// The value of a block's parameter.
-    fn blend(&mut self, block: Block, top: Block, param: Value, i: usize, edges: &[Edge]) -> Value {
-        let ty = self.flow.f.ty(param);
+    fn blend_param(&mut self, block: Block, top: Block, param: Value, index: usize, edges: &[Edge]) -> Value {
+        let ty = self.flow.function.ty(param);
         let keeper = self.tracked.get(&param);
         let edges: Vec<(&Edge, Value)> = edges
             .iter()
-            .filter(|edge| keeper.is_none_or(|&from| edge.from == from) && !self.is_idle(edge.from))
-            .map(|edge| (edge, self.now(edge.args[i])))
+            .filter(|edge| keeper.is_none_or(|&source| edge.from == source) && !self.is_idle(edge.from))
+            .map(|edge| (edge, self.current_value(edge.args[index])))
             .collect();
         let default = self.first_value(top, ty, &edges);
         let mut variable = Variable::new(ty, top, default);
@@ -249,84 +259,85 @@ impl Masks<'_> {
                 None => value,
                 Some(before) if before == value => value,
                 Some(before) => {
-                    let predicate = self.predicate(edge);
-                    self.build(edge.from, |b| b.select(predicate, value, before))
+                    let predicate = self.edge_mask(edge);
+                    self.build_in(edge.from, |builder| builder.select(predicate, value, before))
                 }
             };
-            variable.assign(&self.flow, edge.from, value);
+            variable.assign_at_end(&self.flow, edge.from, value);
         }
         let value = variable.at_begin(&mut self.flow, block);
-        value.unwrap_or_else(|| self.flow.f.constant(ty, 0))
+        value.unwrap_or_else(|| self.flow.function.constant(ty, 0))
     }
 
     /// The argument that most edges have among those that are there at the end of `top`. Conditions begin
     /// false where an edge has that: then the others are added as to a mask.
     fn first_value(&self, top: Block, ty: Type, edges: &[(&Edge, Value)]) -> Option<Value> {
-        let falsehood = |v: Value| ty == Type::BOOL && self.flow.f.const_bits(v) == Some(0);
-        let early = edges.iter().map(|&(_, v)| v).filter(|&v| self.flow.is_available(v, top));
+        let falsehood = |value: Value| ty == Type::BOOL && self.flow.function.const_bits(value) == Some(0);
+        let early = edges.iter().map(|&(_, value)| value).filter(|&value| self.flow.is_available(value, top));
         let mut counts: HashMap<Value, usize> = HashMap::new();
-        edges.iter().for_each(|&(_, v)| *counts.entry(v).or_default() += 1);
-        early.rev().max_by_key(|v| (falsehood(*v), counts[v]))
+        edges.iter().for_each(|&(_, value)| *counts.entry(value).or_default() += 1);
+        early.rev().max_by_key(|value| (falsehood(*value), counts[value]))
     }
 
     /// Terminators, operands and parameters.
-    fn finish(mut self, order: &[Block]) {
-        let terms: Vec<Terminator> = order.iter().map(|&block| self.terminator(block)).collect();
-        let Masks { flow: Flow { f, .. }, instead, kept, .. } = self;
-        let now = |v: Value| instead[v].unwrap_or(v);
-        for (&block, term) in order.iter().zip(terms) {
-            let data = &mut f.blocks[block];
-            data.term = term;
+    fn finish_function(mut self, order: &[Block]) {
+        let terms: Vec<Terminator> = order.iter().map(|&block| self.new_terminator(block)).collect();
+        let Masks { flow: Flow { function, .. }, instead, kept, .. } = self;
+        let now = |value: Value| instead[value].unwrap_or(value);
+        for (&block, terminator) in order.iter().zip(terms) {
+            let block_data = &mut function.blocks[block];
+            block_data.terminator = terminator;
             if !kept[block] {
-                data.params.retain(|&param| instead[param].is_none());
+                block_data.params.retain(|&param| instead[param].is_none());
             }
-            for (i, &param) in data.params.iter().enumerate() {
-                f.values[param].def = ValueDef::Param(block, i as u32);
+            for (index, &param) in block_data.params.iter().enumerate() {
+                function.values[param].definition = ValueDef::Param(block, index as u32);
             }
-            for &inst in &data.insts {
-                f.insts[inst].data.map_args(now);
+            for &inst in &block_data.insts {
+                function.insts[inst].data.map_args(now);
             }
-            data.term.map_args(now);
+            block_data.terminator.map_args(now);
         }
     }
 
-    fn terminator(&mut self, block: Block) -> Terminator {
+    fn new_terminator(&mut self, block: Block) -> Terminator {
         let skeleton = self.flow.skeleton;
-        let term = self.flow.f.blocks[block].term.clone();
+        let terminator = self.flow.function.blocks[block].terminator.clone();
         let next = &skeleton.next[block];
         let call = |masks: &Masks<'_>, target: usize, to: Block| {
-            let targets = term.targets();
-            let mut args = Vec::new();
+            let targets = terminator.targets();
+            let mut arguments = Vec::new();
             if masks.kept[to] {
                 // A folded branch keeps the edge that led there, whichever it was.
-                let old = match next.len() {
+                let previous = match next.len() {
                     1 => targets.into_iter().find(|t| t.block == to),
                     _ => Some(targets[target]),
                 };
-                args.extend(old.into_iter().flat_map(|old| old.args.iter().copied()));
+                arguments.extend(previous.into_iter().flat_map(|previous| previous.arguments.iter().copied()));
             }
-            args.extend(masks.flow.extra.get(&(block, to)).into_iter().flatten());
-            BlockCall { block: to, args }
+            arguments.extend(masks.flow.extra.get(&(block, to)).into_iter().flatten());
+            BlockCall { block: to, arguments }
         };
-        match (&term, &next[..]) {
+        match (&terminator, &next[..]) {
             (_, &[to]) => Terminator::Jump(call(self, 0, to)),
             (_, &[to, other]) if to == other => Terminator::Jump(call(self, 0, to)),
-            (Terminator::Branch { cond, .. }, &[to, other]) => {
+            (Terminator::Branch { condition, .. }, &[to, other]) => {
                 let (then_to, else_to) = (call(self, 0, to), call(self, 1, other));
-                let mut cond = self.now(*cond);
-                if self.masks[block].is_some() && !self.is_same_for_all(cond) {
+                let mut condition = self.current_value(*condition);
+                if self.masks[block].is_some() && !self.is_same_for_all(condition) {
                     // Lanes that are not active may hold another value.
-                    cond = self.build(block, |b| b.operation(InstData::Any { cond }, Type::BOOL));
+                    condition =
+                        self.build_in(block, |builder| builder.fold_operation(InstData::Any { condition }, Type::BOOL));
                 }
-                Terminator::Branch { cond, then_to, else_to }
+                Terminator::Branch { condition, then_to, else_to }
             }
-            _ => term.clone(),
+            _ => terminator.clone(),
         }
     }
 
     fn is_same_for_all(&self, value: Value) -> bool {
-        match self.flow.f.values[value].def {
-            ValueDef::Result(inst, _) => self.flow.f.insts[inst].data.asks_lanes(),
+        match self.flow.function.values[value].definition {
+            ValueDef::Result(inst, _) => self.flow.function.insts[inst].data.asks_lanes(),
             ValueDef::Const(_) => true,
             ValueDef::Param(..) => false,
         }

@@ -26,18 +26,18 @@ pub struct Skeleton {
 }
 
 /// Draws new successors.
-pub fn skeleton(f: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
+pub fn draw_skeleton(function: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
     let mut index = SecondaryMap::new();
-    for (i, &block) in order.iter().enumerate() {
-        index[block] = i as u32;
+    for (position, &block) in order.iter().enumerate() {
+        index[block] = position as u32;
     }
     let mut next: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    let mut predecessors: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
     // By place in the index: the blocks that must come behind this one.
     let mut deferred: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); order.len()];
     for (place, &block) in order.iter().enumerate() {
         let wanted = std::mem::take(&mut deferred[place]);
-        let targets: Vec<u32> = f.blocks[block].term.targets().iter().map(|to| index[to.block]).collect();
+        let targets: Vec<u32> = function.blocks[block].terminator.targets().iter().map(|to| index[to.block]).collect();
         if let &[header] = &targets[..]
             && header <= place as u32
         {
@@ -52,15 +52,15 @@ pub fn skeleton(f: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
         };
         let mut wanted = Some(wanted);
         let last = groups.len().saturating_sub(1);
-        for (i, group) in groups.into_iter().enumerate() {
+        for (position, group) in groups.into_iter().enumerate() {
             // Long folded switches defer many blocks: the set moves on where it can.
-            let mut all = if i == last { wanted.take() } else { wanted.clone() }.unwrap_or_default();
+            let mut all = if position == last { wanted.take() } else { wanted.clone() }.unwrap_or_default();
             all.extend(group);
             if let Some(first) = all.pop_first() {
                 let to = order[first as usize];
                 next[block].push(to);
-                if preds[to].last() != Some(&block) {
-                    preds[to].push(block);
+                if predecessors[to].last() != Some(&block) {
+                    predecessors[to].push(block);
                 }
                 let behind = &mut deferred[first as usize];
                 if behind.len() < all.len() {
@@ -70,19 +70,19 @@ pub fn skeleton(f: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
             }
         }
     }
-    let line = lines(order, &next, &preds);
-    Skeleton { index, next, preds, line }
+    let line = first_blocks_of_lines(order, &next, &predecessors);
+    Skeleton { index, next, preds: predecessors, line }
 }
 
 /// The first block of each block's line.
-fn lines(
+fn first_blocks_of_lines(
     order: &[Block],
     next: &SecondaryMap<Block, Vec<Block>>,
-    preds: &SecondaryMap<Block, Vec<Block>>,
+    predecessors: &SecondaryMap<Block, Vec<Block>>,
 ) -> SecondaryMap<Block, Block> {
     let mut line = SecondaryMap::with_default(Block::reserved_value());
     for &block in order {
-        line[block] = match preds[block][..] {
+        line[block] = match predecessors[block][..] {
             [before] if next[before].len() == 1 => line[before],
             _ => block,
         };

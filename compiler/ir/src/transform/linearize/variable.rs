@@ -18,10 +18,10 @@ use std::collections::{HashMap, HashSet};
 
 /// The linearized function while it is made.
 pub(super) struct Flow<'a> {
-    pub f: &'a mut Function,
+    pub function: &'a mut Function,
     pub skeleton: &'a Skeleton,
     /// Dominators of the skeleton.
-    pub tree: Dominators,
+    pub dominators: Dominators,
     /// The block of each instruction.
     pub home: SecondaryMap<Inst, Option<Block>>,
     /// The instructions that linearization added.
@@ -33,10 +33,12 @@ pub(super) struct Flow<'a> {
 impl Flow<'_> {
     /// Whether a value is defined at the end of a block.
     pub fn is_available(&self, value: Value, block: Block) -> bool {
-        match self.f.values[value].def {
+        match self.function.values[value].definition {
             ValueDef::Const(_) => true,
-            ValueDef::Param(home, _) => self.tree.dominates(home, block),
-            ValueDef::Result(inst, _) => self.home[inst].is_some_and(|home| self.tree.dominates(home, block)),
+            ValueDef::Param(home_block, _) => self.dominators.dominates(home_block, block),
+            ValueDef::Result(inst, _) => {
+                self.home[inst].is_some_and(|home_block| self.dominators.dominates(home_block, block))
+            }
         }
     }
 }
@@ -47,7 +49,7 @@ thread_local! {
     static WALKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// A variable.
+/// A variable of the construction of SSA form.
 pub(super) struct Variable {
     ty: Type,
     /// The block at whose end it has its first value.
@@ -66,23 +68,23 @@ impl Variable {
     }
 
     /// Assigns at the end of a block.
-    pub fn assign(&mut self, flow: &Flow<'_>, block: Block, value: Value) {
+    pub fn assign_at_end(&mut self, flow: &Flow<'_>, block: Block, value: Value) {
         let Skeleton { index, line, .. } = flow.skeleton;
         self.assigned.entry(line[block]).or_default().push((index[block], value));
     }
 
     /// The value at the end of a block.
     pub fn at_end(&mut self, flow: &mut Flow<'_>, block: Block) -> Option<Value> {
-        self.before(flow, block, flow.skeleton.index[block] + 1)
+        self.value_before(flow, block, flow.skeleton.index[block] + 1)
     }
 
     /// The value at the beginning of a block.
     pub fn at_begin(&mut self, flow: &mut Flow<'_>, block: Block) -> Option<Value> {
-        self.before(flow, block, flow.skeleton.index[block])
+        self.value_before(flow, block, flow.skeleton.index[block])
     }
 
     /// The value in the line of a block, in front of a place in the block index.
-    fn before(&mut self, flow: &mut Flow<'_>, block: Block, place: u32) -> Option<Value> {
+    fn value_before(&mut self, flow: &mut Flow<'_>, block: Block, place: u32) -> Option<Value> {
         let line = flow.skeleton.line[block];
         match self.known_before(flow.skeleton, line, place) {
             Some(value) => value,
@@ -93,7 +95,7 @@ impl Variable {
     /// The value in front of a place of a line as far as the line itself or an earlier question tells.
     fn known_before(&self, skeleton: &Skeleton, line: Block, place: u32) -> Option<Option<Value>> {
         let assigned = self.assigned.get(&line).and_then(|values| {
-            let behind = values.partition_point(|&(at, _)| at < place);
+            let behind = values.partition_point(|&(position, _)| position < place);
             values[..behind].last()
         });
         match assigned {
@@ -109,40 +111,41 @@ impl Variable {
 
     fn at_begin_of_line(&mut self, flow: &mut Flow<'_>, line: Block) -> Option<Value> {
         let mut between = Vec::new();
-        let mut seen = HashSet::new();
-        let mut stack = vec![line];
-        while let Some(first) = stack.pop() {
-            if self.at_begin.contains_key(&first) || !seen.insert(first) {
+        let mut visited = HashSet::new();
+        let mut worklist = vec![line];
+        while let Some(first) = worklist.pop() {
+            if self.at_begin.contains_key(&first) || !visited.insert(first) {
                 continue;
             }
             between.push(first);
             let unknown = |p: &&Block| self.known_at_end(flow.skeleton, **p).is_none();
-            stack.extend(flow.skeleton.preds[first].iter().filter(unknown).map(|&p| flow.skeleton.line[p]));
+            worklist.extend(flow.skeleton.preds[first].iter().filter(unknown).map(|&p| flow.skeleton.line[p]));
         }
         #[cfg(test)]
         WALKED.set(WALKED.get() + between.len());
         between.sort_by_key(|&first| flow.skeleton.index[first]);
         for first in between {
-            let value = self.meet(flow, first);
+            let value = self.meet_predecessors(flow, first);
             self.at_begin.insert(first, value);
         }
         self.at_begin.get(&line).copied().flatten()
     }
 
-    fn meet(&self, flow: &mut Flow<'_>, block: Block) -> Option<Value> {
-        let preds = &flow.skeleton.preds[block];
-        let values: Vec<Option<Value>> = preds.iter().map(|&p| self.known_at_end(flow.skeleton, p).flatten()).collect();
+    fn meet_predecessors(&self, flow: &mut Flow<'_>, block: Block) -> Option<Value> {
+        let predecessors = &flow.skeleton.preds[block];
+        let values: Vec<Option<Value>> =
+            predecessors.iter().map(|&p| self.known_at_end(flow.skeleton, p).flatten()).collect();
         let mut given = values.iter().flatten();
         let first = *given.next()?;
         let same = given.all(|&v| v == first);
         if same && (values.iter().all(Option::is_some) || flow.is_available(first, block)) {
             return Some(first);
         }
-        let zero = flow.f.constant(self.ty, 0);
-        for (&pred, value) in preds.iter().zip(&values) {
-            flow.extra.entry((pred, block)).or_default().push(value.unwrap_or(zero));
+        let zero = flow.function.constant(self.ty, 0);
+        for (&predecessor, value) in predecessors.iter().zip(&values) {
+            flow.extra.entry((predecessor, block)).or_default().push(value.unwrap_or(zero));
         }
-        Some(flow.f.add_param(block, self.ty))
+        Some(flow.function.add_param(block, self.ty))
     }
 }
 
@@ -152,23 +155,24 @@ mod tests {
     use crate::analysis::testing::fall_through_switch;
     use crate::ir::{BinaryOp, InstData};
     use crate::transform::divergent_loops::divergent_loops;
-    use crate::transform::linearize::linearize;
-    use crate::transform::normalize::normalize;
+    use crate::transform::linearize::linearize_function;
+    use crate::transform::normalize::normalize_function;
     use cranelift_entity::EntitySet;
 
     /// How many lines questions walk, and how many masks are joined, where a switch of so many cases that fall through is
     /// folded.
     fn folded(cases: usize) -> (usize, usize) {
-        let (mut f, _) = fall_through_switch(cases);
-        normalize(&mut f);
+        let (mut function, _) = fall_through_switch(cases);
+        normalize_function(&mut function);
         let mut divergent = EntitySet::new();
-        divergent.insert(f.entry());
-        let loops = divergent_loops(&mut f, &mut divergent);
+        divergent.insert(function.entry_block());
+        let loops = divergent_loops(&mut function, &mut divergent);
         let before = WALKED.get();
-        linearize(&mut f, &loops.flow, &divergent, &loops.tracked);
-        let insts = f.layout.iter().flat_map(|&block| &f.blocks[block].insts);
-        let joined =
-            insts.filter(|&&inst| matches!(f.insts[inst].data, InstData::Binary { op: BinaryOp::Or, .. })).count();
+        linearize_function(&mut function, &loops.control_flow, &divergent, &loops.tracked);
+        let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+        let joined = insts
+            .filter(|&&inst| matches!(function.insts[inst].data, InstData::Binary { opcode: BinaryOp::Or, .. }))
+            .count();
         (WALKED.get() - before, joined)
     }
 

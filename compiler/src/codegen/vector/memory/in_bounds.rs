@@ -11,14 +11,14 @@
 //! Phases: the conditions of a mask; a branch.
 //! Source: measured (AMD Zen 4, registers of 512 bits).
 
-use super::super::GangCode;
+use super::super::VectorEmitter;
 use super::super::masks::Mask;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::values::{BasicValueEnum, VectorValue};
 use lockstep_ir::plan::access_lowering::bounds::Bounds;
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Does what `access` emits, an access to a row. Where no lane is in bounds, nothing is done, and its values are zeros.
     pub(super) fn if_in_bounds(
         &self,
@@ -31,16 +31,16 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         // The conditions' lanes are those of the gang, the mask's may be those of a tile's row.
         let is_row_of_tile = self.wide.get() != self.around.width();
         let lanes = if is_row_of_tile { mask.lanes } else { self.lanes_in_bounds(bounds)? };
-        self.guarded(Some(Mask { lanes, may_be_empty: true }), access)
+        self.emit_guarded(Some(Mask { lanes, may_be_empty: true }), access)
     }
 
     /// The lanes of the gang that are in bounds: those that come here, and perhaps others.
     fn lanes_in_bounds(&self, bounds: &Bounds) -> Emitted<VectorValue<'ctx>> {
-        let builder = &self.around.emit.builder;
+        let builder = &self.around.emitter.builder;
         match bounds {
             &Bounds::Side { cond, opposite } => {
                 // Lanes that do not come here may have poison.
-                let lanes = self.freeze(self.vector(cond)?.into())?.into_vector_value();
+                let lanes = self.freeze_value(self.as_vector(cond)?.into())?.into_vector_value();
                 if opposite { Ok(builder.build_not(lanes, "")?) } else { Ok(lanes) }
             }
             Bounds::Both(parts) => {

@@ -1,13 +1,13 @@
 //! Accesses whose lanes lie side by side unless an index wraps: gangs ask, as lane 0's index tells, or that of the first
 //! lane of each row or column of a tile.
 
-use super::super::GangCode;
-use super::super::values::Held;
+use super::super::VectorEmitter;
+use super::super::values::LaneValue;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::IntPredicate;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
-use lockstep_ir::analysis::lines::{Line, first_indices};
+use lockstep_ir::analysis::no_wrap_stride::{NoWrapStride, first_indices};
 use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, UnaryOp, Value, ValueDef};
 use lockstep_ir::plan::access_lowering::Along;
 
@@ -17,9 +17,9 @@ const OFTEN: u64 = 2000;
 /// A line on which an address' lanes lie if nothing wraps.
 #[derive(Clone, Copy)]
 pub(super) struct Straight<'a> {
-    /// The line.
-    pub line: &'a Line,
-    /// Whose.
+    /// The line that its lanes lie on.
+    pub line: &'a NoWrapStride,
+    /// Along which lanes the addresses lie.
     pub along: Along,
 }
 
@@ -31,19 +31,19 @@ pub(super) enum Whereabouts<'ctx> {
     Wrapped(VectorValue<'ctx>),
 }
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Does what `access` emits for addresses on a line if no lane wraps, and for any addresses if one does.
     pub(super) fn on_line_or_not(
         &self,
-        ptr: Value,
+        pointer: Value,
         straight: Straight<'_>,
         access: impl Fn(Whereabouts<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         let none_wraps = self.none_wraps(straight)?;
-        let blocks = [emit.block("line"), emit.block("wrapped")];
-        let behind = emit.block("behind");
-        let branch = emit.builder.build_conditional_branch(none_wraps, blocks[0], blocks[1])?;
+        let blocks = [emitter.append_block("line"), emitter.append_block("wrapped")];
+        let behind = emitter.append_block("behind");
+        let branch = emitter.builder.build_conditional_branch(none_wraps, blocks[0], blocks[1])?;
         self.expect_first(branch)?;
         let is_on_line = |value: Value| match straight.along {
             Along::Gang => self.plan.accesses.lines[value].is_some(),
@@ -52,25 +52,26 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         };
         let mut ends = Vec::new();
         for (block, on_line) in blocks.into_iter().zip([true, false]) {
-            emit.at(block);
+            emitter.position_at(block);
             // Computed here, so that what is needed for the one way is not for the other.
             let whereabouts = if on_line {
-                let first = |line: u32| self.again(ptr, &is_on_line, &|value| self.first_on(straight, value, line));
+                let first =
+                    |line: u32| self.recompute(pointer, &is_on_line, &|value| self.first_on(straight, value, line));
                 Whereabouts::OnLine((0..self.lines_of(straight)).map(first).collect::<Emitted<_>>()?)
             } else {
-                let each = self.again(ptr, &is_on_line, &|value| self.vector(value).map(Into::into))?;
+                let each = self.recompute(pointer, &is_on_line, &|value| self.as_vector(value).map(Into::into))?;
                 Whereabouts::Wrapped(each.into_vector_value())
             };
             let values = access(whereabouts)?;
-            ends.push((values, emit.here()?));
-            emit.builder.build_unconditional_branch(behind)?;
+            ends.push((values, emitter.current_block()?));
+            emitter.builder.build_unconditional_branch(behind)?;
         }
-        emit.at(behind);
+        emitter.position_at(behind);
         let [(on_line, line_end), (off, off_end)] = &ends[..] else {
             return Err(CodegenError::Missing("pair of ways, on the line and off it"));
         };
-        let merged = on_line.iter().zip(off).map(|(a, b)| {
-            let phi = emit.phi(a.get_type(), &[(a, *line_end), (b, *off_end)], "")?;
+        let merged = on_line.iter().zip(off).map(|(left, right)| {
+            let phi = emitter.phi(left.get_type(), &[(left, *line_end), (right, *off_end)], "")?;
             Ok(phi.as_basic_value().into_vector_value())
         });
         merged.collect()
@@ -80,64 +81,64 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     fn lines_of(&self, straight: Straight<'_>) -> u32 {
         match straight.along {
             Along::Gang => 1,
-            Along::Rows => self.around.runs(),
-            Along::Columns => self.row(),
+            Along::Rows => self.around.row_count(),
+            Along::Columns => self.row_length(),
         }
     }
 
     /// What the first lane of a line has.
     fn first_on(&self, straight: Straight<'_>, value: Value, line: u32) -> Emitted<BasicValueEnum<'ctx>> {
         match straight.along {
-            Along::Gang => self.first(value),
+            Along::Gang => self.lane_zero(value),
             Along::Rows => self.in_run(value, line),
-            Along::Columns => self.lane(value, self.around.emit.const64(line.into())),
+            Along::Columns => self.read_lane(value, self.around.emitter.const64(line.into())),
         }
     }
 
     /// Whether no lane's index wraps.
     fn none_wraps(&self, straight: Straight<'_>) -> Emitted<IntValue<'ctx>> {
-        let b = &self.around.emit.builder;
+        let builder = &self.around.emitter.builder;
         let (shapes, width) = match straight.along {
             Along::Gang => (&self.plan.shapes, self.around.width()),
-            Along::Rows => (&self.plan.runs, self.row()),
-            Along::Columns => (&self.plan.columns, self.around.runs()),
+            Along::Rows => (&self.plan.runs, self.row_length()),
+            Along::Columns => (&self.plan.columns, self.around.row_count()),
         };
-        let mut all = self.around.emit.ctx.bool_type().const_int(1, false);
+        let mut all = self.around.emitter.context.bool_type().const_int(1, false);
         for &extension in &straight.line.extensions {
-            let (op, arg) = self.extended(extension)?;
+            let (opcode, argument) = self.extension_operand(extension)?;
             let range = first_indices(self.body, shapes, extension, width)
                 .ok_or_else(|| CodegenError::Unexpected(format!("{extension} extends no index")))?;
-            let (below, above) = match op {
+            let (below, above) = match opcode {
                 UnaryOp::Sext => (IntPredicate::SGE, IntPredicate::SLE),
                 _ => (IntPredicate::UGE, IntPredicate::ULE),
             };
             for line in 0..self.lines_of(straight) {
-                let mut index = self.first_on(straight, arg, line)?;
+                let mut index = self.first_on(straight, argument, line)?;
                 if self.masked {
                     // A block may be run by no lane, and then nobody meant to compute the index.
-                    index = self.freeze(index)?;
+                    index = self.freeze_value(index)?;
                 }
                 let index = index.into_int_value();
                 let ty = index.get_type();
                 for (predicate, end) in [(below, *range.start()), (above, *range.end())] {
                     // Where the end is that of the type, LLVM sees that it always holds.
-                    let holds = b.build_int_compare(predicate, index, ty.const_int(end as u64, true), "")?;
-                    all = b.build_and(all, holds, "")?;
+                    let holds = builder.build_int_compare(predicate, index, ty.const_int(end as u64, true), "")?;
+                    all = builder.build_and(all, holds, "")?;
                 }
             }
         }
         Ok(all)
     }
 
-    fn extended(&self, extension: Value) -> Emitted<(UnaryOp, Value)> {
-        match self.computation(extension) {
-            Some(InstData::Unary { op, arg, .. }) => Ok((*op, *arg)),
+    fn extension_operand(&self, extension: Value) -> Emitted<(UnaryOp, Value)> {
+        match self.computing_inst(extension) {
+            Some(InstData::Unary { opcode, argument, .. }) => Ok((*opcode, *argument)),
             _ => Err(CodegenError::Unexpected(format!("{extension} is no extension"))),
         }
     }
 
-    fn computation(&self, value: Value) -> Option<&InstData> {
-        match self.body.values[value].def {
+    fn computing_inst(&self, value: Value) -> Option<&InstData> {
+        match self.body.values[value].definition {
             ValueDef::Result(inst, _) => Some(&self.body.insts[inst].data),
             _ => None,
         }
@@ -147,55 +148,64 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     /// only the numbers are needed, which often come from memory and can be read there one by one.
     pub(in crate::codegen::vector) fn lane_address(
         &self,
-        ptr: Value,
+        pointer: Value,
         lane: IntValue<'ctx>,
     ) -> Emitted<PointerValue<'ctx>> {
         let makes_addresses = |value: Value| {
             let constant = |value| self.body.const_bits(value).is_some();
-            let varies = matches!(self.held(value), Ok(Held::Vector(_)));
+            let varies = matches!(self.held_value(value), Ok(LaneValue::Vector(_)));
             varies
-                && match self.computation(value) {
-                    Some(InstData::PtrAdd { .. } | InstData::Unary { op: UnaryOp::Zext | UnaryOp::Sext, .. }) => true,
-                    Some(InstData::Binary { op: BinaryOp::Mul | BinaryOp::Shl, args: [_, by], .. }) => constant(*by),
+                && match self.computing_inst(value) {
+                    Some(InstData::PtrAdd { .. } | InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext, .. }) => {
+                        true
+                    }
+                    Some(InstData::Binary { opcode: BinaryOp::Mul | BinaryOp::Shl, arguments: [_, by], .. }) => {
+                        constant(*by)
+                    }
                     _ => false,
                 }
         };
-        Ok(self.again(ptr, &makes_addresses, &|value| self.lane(value, lane))?.into_pointer_value())
+        Ok(self.recompute(pointer, &makes_addresses, &|value| self.read_lane(value, lane))?.into_pointer_value())
     }
 
     /// Computes a value again as far as `further` says, for one lane or for all, from what `held` gives.
-    fn again(
+    fn recompute(
         &self,
         value: Value,
         further: &dyn Fn(Value) -> bool,
         held: &dyn Fn(Value) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         if !further(value) {
             return held(value);
         }
-        let again = |arg| self.again(arg, further, held);
-        match *self.computation(value).ok_or(CodegenError::NotComputed(value))? {
-            InstData::Unary { op, arg, .. } => {
-                emit.unary(op, FastMath::default(), self.ty(arg), self.ty(value), again(arg)?)
-            }
-            InstData::Binary { op, args: [x, y], .. } => {
-                emit.binary(op, IntFlags::default(), FastMath::default(), [again(x)?, again(y)?])
+        let again = |argument| self.recompute(argument, further, held);
+        match *self.computing_inst(value).ok_or(CodegenError::NotComputed(value))? {
+            InstData::Unary { opcode, argument, .. } => emitter.unary(
+                opcode,
+                FastMath::default(),
+                self.type_of(argument),
+                self.type_of(value),
+                again(argument)?,
+            ),
+            InstData::Binary { opcode, arguments: [left, right], .. } => {
+                emitter.binary(opcode, IntFlags::default(), FastMath::default(), [again(left)?, again(right)?])
             }
             InstData::PtrAdd { base, offset, .. } => match (again(base)?, again(offset)?) {
                 (BasicValueEnum::PointerValue(base), BasicValueEnum::IntValue(offset)) => {
-                    Ok(emit.offset(base, offset, false)?.into())
+                    Ok(emitter.offset_address(base, offset, false)?.into())
                 }
-                (base, offset) => emit.offsets(base, offset, false),
+                (base, offset) => emitter.offset_addresses(base, offset, false),
             },
             _ => Err(CodegenError::Unexpected(format!("{value} is no part of an address"))),
         }
     }
 
     fn expect_first(&self, branch: inkwell::values::InstructionValue<'ctx>) -> Emitted<()> {
-        let ctx = self.around.emit.ctx;
-        let weight = |n: u64| ctx.i32_type().const_int(n, false).into();
-        let weights = ctx.metadata_node(&[ctx.metadata_string("branch_weights").into(), weight(OFTEN), weight(1)]);
-        Ok(branch.set_metadata(weights, ctx.get_kind_id("prof"))?)
+        let context = self.around.emitter.context;
+        let weight = |n: u64| context.i32_type().const_int(n, false).into();
+        let weights =
+            context.metadata_node(&[context.metadata_string("branch_weights").into(), weight(OFTEN), weight(1)]);
+        Ok(branch.set_metadata(weights, context.get_kind_id("prof"))?)
     }
 }

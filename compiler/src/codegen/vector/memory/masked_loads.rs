@@ -5,8 +5,8 @@
 //! (the pass "X86 Avoid Store Forwarding Blocks"). So there each register's lanes are loaded by the machine's own
 //! instruction, of which LLVM asks nothing. It looks at the highest bit of each lane.
 
-use super::super::GangCode;
-use crate::codegen::emit::{Emit, Emitted, vector_of};
+use super::super::VectorEmitter;
+use crate::codegen::emit::{Emitted, Emitter, vector_of};
 use crate::codegen::error::CodegenError;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::types::{BasicTypeEnum, VectorType};
@@ -20,7 +20,7 @@ const AVX: [(u32, u32, &str); 4] = [
     (2, 64, "llvm.x86.avx.maskload.pd"),
 ];
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// The elements from `start` on that are on, zeros elsewhere; and the instructions that load them.
     pub(super) fn masked_load(
         &self,
@@ -29,27 +29,28 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         lanes: VectorValue<'ctx>,
         align: u32,
     ) -> Emitted<(VectorValue<'ctx>, Vec<InstructionValue<'ctx>>)> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         let bits = element_bits(ty);
-        if self.around.emit.target.masks_in_vectors && AVX.iter().any(|&(_, theirs, _)| theirs == bits) {
-            return emit.avx_load(ty, start, lanes, bits);
+        if self.around.emitter.target.masks_in_vectors && AVX.iter().any(|&(_, theirs, _)| theirs == bits) {
+            return emitter.avx_load(ty, start, lanes, bits);
         }
-        let args = [start.into(), lanes.into(), ty.const_zero().into()];
-        let call = emit.intrinsic_call("llvm.masked.load", &[ty.into(), emit.ptr().into()], &args)?;
-        self.align(call, 0, align);
-        let (loaded, inst) = result(call)?;
-        Ok((loaded, vec![inst]))
+        let arguments = [start.into(), lanes.into(), ty.const_zero().into()];
+        let call_site =
+            emitter.intrinsic_call("llvm.masked.load", &[ty.into(), emitter.pointer_type().into()], &arguments)?;
+        self.set_align(call_site, 0, align);
+        let (loaded, instruction) = load_result(call_site)?;
+        Ok((loaded, vec![instruction]))
     }
 
     /// Tells the alignment of the addresses that a call takes.
-    pub(super) fn align(&self, call: CallSiteValue<'ctx>, param: u32, align: u32) {
+    pub(super) fn set_align(&self, call_site: CallSiteValue<'ctx>, param: u32, align: u32) {
         let kind = Attribute::get_named_enum_kind_id("align");
-        let align = self.around.emit.ctx.create_enum_attribute(kind, align.into());
-        call.add_attribute(AttributeLoc::Param(param), align);
+        let align = self.around.emitter.context.create_enum_attribute(kind, align.into());
+        call_site.add_attribute(AttributeLoc::Param(param), align);
     }
 }
 
-impl<'ctx> Emit<'ctx, '_> {
+impl<'ctx> Emitter<'ctx, '_> {
     /// Loads a register's lanes after the other.
     fn avx_load(
         &self,
@@ -66,45 +67,45 @@ impl<'ctx> Emit<'ctx, '_> {
             let &(width, _, name) = (fits.clone().find(|&&(width, ..)| width <= count - done))
                 .or_else(|| fits.clone().next_back())
                 .ok_or(CodegenError::Missing("masked load of this width"))?;
-            let address = self.away(start, i64::from(done * bits / 8))?;
-            let call =
-                self.intrinsic_call(name, &[], &[address.into(), self.signs(lanes, done, width, bits)?.into()])?;
-            let (part, inst) = result(call)?;
+            let address = self.offset_constant(start, i64::from(done * bits / 8))?;
+            let call_site =
+                self.intrinsic_call(name, &[], &[address.into(), self.sign_vector(lanes, done, width, bits)?.into()])?;
+            let (part, instruction) = load_result(call_site)?;
             parts.push(part);
-            insts.push(inst);
+            insts.push(instruction);
             done += width;
         }
-        let whole = self.joined(&parts, count)?;
-        let whole = self.builder.build_bit_cast(whole, vector_of(self.int(bits).into(), count), "")?;
+        let whole = self.concat_vectors(&parts, count)?;
+        let whole = self.builder.build_bit_cast(whole, vector_of(self.int_type(bits).into(), count), "")?;
         let pointers = matches!(ty.get_element_type(), BasicTypeEnum::PointerType(_));
         let cast = if pointers { InstructionOpcode::IntToPtr } else { InstructionOpcode::BitCast };
         Ok((self.builder.build_cast(cast, whole, ty, "")?.into_vector_value(), insts))
     }
 
     /// Numbers of so many bits that are negative where lanes are on, from `first` on; behind the last lane none are.
-    fn signs(&self, lanes: VectorValue<'ctx>, first: u32, width: u32, bits: u32) -> Emitted<VectorValue<'ctx>> {
+    fn sign_vector(&self, lanes: VectorValue<'ctx>, first: u32, width: u32, bits: u32) -> Emitted<VectorValue<'ctx>> {
         let count = lanes.get_type().get_size();
         let off = lanes.get_type().const_zero();
         let own: Vec<_> = (first..first + width).map(|lane| Some(lane.min(count))).collect();
-        let own = self.shuffle(lanes, off, &own)?;
-        let lowest = self.int(bits).const_int(1 << (bits - 1), false);
-        let zeros = vector_of(self.int(bits).into(), width).const_zero();
+        let own = self.shuffle_vectors(lanes, off, &own)?;
+        let lowest = self.int_type(bits).const_int(1 << (bits - 1), false);
+        let zeros = vector_of(self.int_type(bits).into(), width).const_zero();
         let lowest = VectorType::const_vector(&vec![lowest; width as usize]);
         // Not all ones: LLVM would take that for a mask of its own again.
         Ok(self.builder.build_select(own, lowest, zeros, "")?.into_vector_value())
     }
 }
 
-fn result<'ctx>(call: CallSiteValue<'ctx>) -> Emitted<(VectorValue<'ctx>, InstructionValue<'ctx>)> {
-    let value = call.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult("a masked load".into()))?;
-    let inst = value.as_instruction_value().ok_or(CodegenError::Missing("instruction of a masked load"))?;
-    Ok((value.into_vector_value(), inst))
+fn load_result<'ctx>(call_site: CallSiteValue<'ctx>) -> Emitted<(VectorValue<'ctx>, InstructionValue<'ctx>)> {
+    let value = call_site.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult("a masked load".into()))?;
+    let instruction = value.as_instruction_value().ok_or(CodegenError::Missing("instruction of a masked load"))?;
+    Ok((value.into_vector_value(), instruction))
 }
 
 /// Bits of an element in memory.
 fn element_bits(ty: VectorType<'_>) -> u32 {
     match ty.get_element_type() {
-        BasicTypeEnum::IntType(int) => int.get_bit_width(),
+        BasicTypeEnum::IntType(int_type) => int_type.get_bit_width(),
         BasicTypeEnum::FloatType(float) => float.get_bit_width(),
         _ => u64::BITS,
     }

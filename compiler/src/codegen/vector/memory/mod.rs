@@ -1,8 +1,6 @@
 //! Loads and stores of a gang, in the forms that the plan has decided on ([`AccessLowering`]): one scalar access, wide
 //! accesses with shuffles, gathers and scatters. Nothing is decided here.
 
-mod chunks;
-mod columns;
 mod common_base;
 mod in_bounds;
 mod lines;
@@ -11,13 +9,15 @@ mod masked_loads;
 mod past_caches;
 mod redirect;
 mod scattered;
+mod tile_column_access;
 mod wide;
+mod wide_load_transpose;
 
 pub(super) use wide::WideCode;
 
-use super::GangCode;
+use super::VectorEmitter;
 use super::masks::Mask;
-use super::values::Held;
+use super::values::LaneValue;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
@@ -39,56 +39,56 @@ struct AccessCode<'a> {
     invariant: bool,
 }
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// How the gang that is emitted makes an access; none for one of no elements.
     fn lowering(&self, inst: Inst) -> Option<&AccessLowering> {
-        self.plan.accesses.lowering(inst, self.gang.kind())
+        self.plan.accesses.lowering_of(inst, self.gang.kind())
     }
 
     /// The mask of the lanes that make an access; none: all lanes.
     fn mask_of(&self, lowering: &AccessLowering) -> Emitted<Option<Mask<'ctx>>> {
-        if lowering.mask == LaneMask::All { Ok(None) } else { self.mask() }
+        if lowering.mask == LaneMask::All { Ok(None) } else { self.block_mask() }
     }
 
     /// Emits a load. The values are in the forms that the plan says.
-    pub(super) fn load(&self, inst: Inst) -> Emitted<Vec<Held<'ctx>>> {
-        let emit = self.around.emit;
+    pub(super) fn emit_load(&self, inst: Inst) -> Emitted<Vec<LaneValue<'ctx>>> {
+        let emitter = self.around.emitter;
         let Some(lowering) = self.lowering(inst) else { return Ok(Vec::new()) };
         self.note_access(lowering);
         let access = &lowering.access;
-        let (ptr, count) = (access.ptr, access.count as usize);
+        let (pointer, count) = (access.ptr, access.count as usize);
         let mask = self.mask_of(lowering)?;
-        let held = self.held(ptr)?;
+        let lane_value = self.held_value(pointer)?;
         let one = |address: BasicValueEnum<'ctx>| {
             let address = address.into_pointer_value();
-            emit.load_elements(address, access.space, access.offset, access.ty, count, access.access)
+            emitter.load_elements(address, access.space, access.offset, access.ty, count, access.access)
         };
-        let invariant = access.space == Space::Constant || emit.scopes.is_invariant();
+        let invariant = access.space == Space::Constant || emitter.scopes.is_invariant();
         let code = AccessCode { access, invariant };
-        let vectors = match (&lowering.form, held) {
-            (AccessForm::Uniform(_), Held::Affine(address, _)) => {
-                let values = self.guarded(mask, || one(address))?;
-                return Ok(values.into_iter().map(|value| Held::Affine(value, 0)).collect());
+        let vectors = match (&lowering.form, lane_value) {
+            (AccessForm::Uniform(_), LaneValue::Affine(address, _)) => {
+                let values = self.emit_guarded(mask, || one(address))?;
+                return Ok(values.into_iter().map(|value| LaneValue::Affine(value, 0)).collect());
             }
-            (&AccessForm::UniformRows { once }, Held::Runs(bases, _)) => {
+            (&AccessForm::UniformRows { once }, LaneValue::Runs(bases, _)) => {
                 return self.load_of_runs(&bases, mask, once, count, one);
             }
             (AccessForm::PerLane(_), _) => {
-                self.each_lane(mask, &vec![access.ty; count], |lane| one(self.lane(ptr, lane)?))?
+                self.each_lane(mask, &vec![access.ty; count], |lane| one(self.read_lane(pointer, lane)?))?
             }
-            (AccessForm::Gang(form), held) => self.load_lanes(code, form, &held, mask)?,
-            (AccessForm::Rows { once, row }, Held::Runs(bases, stride)) => {
+            (AccessForm::Gang(form), lane_value) => self.load_lanes(code, form, &lane_value, mask)?,
+            (AccessForm::Rows { once, row }, LaneValue::Runs(bases, stride)) => {
                 self.load_runs(&bases, mask, *once, |base, mask| {
-                    self.load_lanes(code, row, &Held::Affine(base, stride), mask)
+                    self.load_lanes(code, row, &LaneValue::Affine(base, stride), mask)
                 })?
             }
             (AccessForm::Columns(wide), _) => {
-                self.load_columns(&self.column_bases(ptr)?, |base| self.load_wide(code, wide, base, None))?
+                self.load_columns(&self.column_bases(pointer)?, |base| self.load_wide(code, wide, base, None))?
             }
             (AccessForm::UnlessWraps { along, on_line, wrapped, .. }, _) => {
-                let straight = self.straight(ptr, *along)?;
-                self.on_line_or_not(ptr, straight, |whereabouts| match whereabouts {
-                    Whereabouts::Wrapped(places) => self.load_lanes(code, wrapped, &Held::Vector(places), mask),
+                let straight = self.straight(pointer, *along)?;
+                self.on_line_or_not(pointer, straight, |whereabouts| match whereabouts {
+                    Whereabouts::Wrapped(places) => self.load_lanes(code, wrapped, &LaneValue::Vector(places), mask),
                     Whereabouts::OnLine(firsts) => match along {
                         Along::Gang => self.load_wide(code, on_line, firsts[0], mask),
                         Along::Rows => {
@@ -100,7 +100,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             }
             _ => return Err(CodegenError::Unexpected("a load whose address is not held as it was planned".into())),
         };
-        Ok(vectors.into_iter().map(Held::Vector).collect())
+        Ok(vectors.into_iter().map(LaneValue::Vector).collect())
     }
 
     /// Loads the elements of lanes whose addresses are held like this.
@@ -108,55 +108,55 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         &self,
         code: AccessCode<'_>,
         form: &LanesForm,
-        held: &Held<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vectors<'ctx>> {
-        match (form, held) {
-            (LanesForm::Wide(wide), &Held::Affine(first, _)) => self.load_wide(code, wide, first, mask),
+        match (form, lane_value) {
+            (LanesForm::Wide(wide), &LaneValue::Affine(first, _)) => self.load_wide(code, wide, first, mask),
             (LanesForm::Wide(_), _) => Err(CodegenError::Missing("address of the first lane for a wide access")),
-            (LanesForm::Scattered { pieces, .. }, held) => self.gather(code, pieces, held, mask),
+            (LanesForm::Scattered { pieces, .. }, lane_value) => self.emit_gather(code, pieces, lane_value, mask),
         }
     }
 
     /// Emits a store of values.
-    pub(super) fn store(&self, inst: Inst, args: &[Value]) -> Emitted<()> {
+    pub(super) fn emit_store(&self, inst: Inst, arguments: &[Value]) -> Emitted<()> {
         let Some(lowering) = self.lowering(inst) else { return Ok(()) };
         self.note_access(lowering);
-        let ptr = lowering.access.ptr;
+        let pointer = lowering.access.ptr;
         let mask = self.mask_of(lowering)?;
-        let held = self.held(ptr)?;
+        let lane_value = self.held_value(pointer)?;
         match lowering.form {
             AccessForm::Uniform(lane) => {
                 let stored = || match lane {
-                    StoredLane::Any => Ok(self.around.emit.const64(0)),
+                    StoredLane::Any => Ok(self.around.emitter.const64(0)),
                     StoredLane::LastActive => self.last_lane(mask),
                 };
-                return self.guarded(mask, || self.store_one(&lowering.access, args, stored()?)).map(drop);
+                return self.emit_guarded(mask, || self.store_one(&lowering.access, arguments, stored()?)).map(drop);
             }
             AccessForm::PerLane(_) => {
-                return self.each_lane(mask, &[], |lane| self.store_one(&lowering.access, args, lane)).map(drop);
+                return self.each_lane(mask, &[], |lane| self.store_one(&lowering.access, arguments, lane)).map(drop);
             }
             _ => {}
         }
-        let values = args.iter().map(|&arg| self.vector(arg)).collect::<Emitted<Vec<_>>>()?;
-        let code = StoreCode { access: AccessCode { access: &lowering.access, invariant: false }, args };
-        match (&lowering.form, held) {
-            (AccessForm::Gang(form), held) => self.store_lanes(code, form, &held, &values, mask).map(drop),
-            (AccessForm::Rows { row, .. }, Held::Runs(bases, stride)) => self
+        let values = arguments.iter().map(|&argument| self.as_vector(argument)).collect::<Emitted<Vec<_>>>()?;
+        let code = StoreCode { access: AccessCode { access: &lowering.access, invariant: false }, args: arguments };
+        match (&lowering.form, lane_value) {
+            (AccessForm::Gang(form), lane_value) => self.store_lanes(code, form, &lane_value, &values, mask).map(drop),
+            (AccessForm::Rows { row, .. }, LaneValue::Runs(bases, stride)) => self
                 .store_runs(&bases, &values, mask, |base, values, mask| {
-                    self.store_lanes(code, row, &Held::Affine(base, stride), values, mask)
+                    self.store_lanes(code, row, &LaneValue::Affine(base, stride), values, mask)
                 })
                 .map(drop),
             (AccessForm::Columns(wide), _) => self
-                .store_columns(&self.column_bases(ptr)?, values[0], |base, column| {
+                .store_columns(&self.column_bases(pointer)?, values[0], |base, column| {
                     self.store_wide(code, wide, base, &[column], None)
                 })
                 .map(drop),
             (AccessForm::UnlessWraps { along, on_line, wrapped, .. }, _) => {
-                let straight = self.straight(ptr, *along)?;
-                let stored = self.on_line_or_not(ptr, straight, |whereabouts| match whereabouts {
+                let straight = self.straight(pointer, *along)?;
+                let stored = self.on_line_or_not(pointer, straight, |whereabouts| match whereabouts {
                     Whereabouts::Wrapped(places) => {
-                        self.store_lanes(code, wrapped, &Held::Vector(places), &values, mask)
+                        self.store_lanes(code, wrapped, &LaneValue::Vector(places), &values, mask)
                     }
                     Whereabouts::OnLine(firsts) => match along {
                         Along::Gang => self.store_wide(code, on_line, firsts[0], &values, mask),
@@ -178,13 +178,13 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     fn store_one(
         &self,
         access: &MemoryAccess,
-        args: &[Value],
+        arguments: &[Value],
         lane: IntValue<'ctx>,
     ) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
-        let values = args.iter().map(|&arg| self.lane(arg, lane)).collect::<Emitted<Vec<_>>>()?;
-        let address = self.lane(access.ptr, lane)?.into_pointer_value();
-        let emit = self.around.emit;
-        emit.store_elements(address, access.space, access.offset, access.ty, &values, access.access)?;
+        let values = arguments.iter().map(|&argument| self.read_lane(argument, lane)).collect::<Emitted<Vec<_>>>()?;
+        let address = self.read_lane(access.ptr, lane)?.into_pointer_value();
+        let emitter = self.around.emitter;
+        emitter.store_elements(address, access.space, access.offset, access.ty, &values, access.access)?;
         Ok(Vec::new())
     }
 
@@ -193,30 +193,30 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         &self,
         code: StoreCode<'_>,
         form: &LanesForm,
-        held: &Held<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         values: &[VectorValue<'ctx>],
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vectors<'ctx>> {
-        match (form, held) {
-            (LanesForm::Wide(wide), &Held::Affine(first, _)) => self.store_wide(code, wide, first, values, mask),
+        match (form, lane_value) {
+            (LanesForm::Wide(wide), &LaneValue::Affine(first, _)) => self.store_wide(code, wide, first, values, mask),
             (LanesForm::Wide(_), _) => Err(CodegenError::Missing("address of the first lane for a wide access")),
-            (LanesForm::Scattered { pieces, asks_any }, held) => {
+            (LanesForm::Scattered { pieces, asks_any }, lane_value) => {
                 let asked = mask.filter(|_| *asks_any);
-                self.guarded(asked, || self.scatter(code.access, pieces, held, values, mask))?;
+                self.emit_guarded(asked, || self.emit_scatter(code.access, pieces, lane_value, values, mask))?;
                 Ok(Vec::new())
             }
         }
     }
 
     /// The line on which an address's lanes lie unless an index wraps.
-    fn straight(&self, ptr: Value, along: Along) -> Emitted<Straight<'_>> {
+    fn straight(&self, pointer: Value, along: Along) -> Emitted<Straight<'_>> {
         let lines = match along {
             Along::Gang => &self.plan.accesses.lines,
             Along::Rows => &self.plan.accesses.row_lines,
             Along::Columns => &self.plan.accesses.column_lines,
         };
-        let line = lines[ptr].as_ref().ok_or(CodegenError::Missing("line of addresses"))?;
-        Ok(Straight { line, along })
+        let no_wrap_stride = lines[pointer].as_ref().ok_or(CodegenError::Missing("line of addresses"))?;
+        Ok(Straight { line: no_wrap_stride, along })
     }
 }
 

@@ -7,33 +7,34 @@
 //! gangs follow each other along memory. Whether a store begins where a line does is asked where it is made: buffers do,
 //! but launches and parts of buffers may begin anywhere.
 
-use super::super::GangCode;
+use super::super::VectorEmitter;
 use super::WideCode;
 use crate::codegen::emit::Emitted;
 use inkwell::IntPredicate;
 use inkwell::values::VectorValue;
 use lockstep_ir::plan::access_lowering::{CACHE_LINE, WideAccess};
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Stores rows past the caches if they begin where a line does, and as others if not.
     pub(super) fn store_past_caches(&self, rows: WideCode<'ctx>, value: VectorValue<'ctx>) -> Emitted<()> {
-        let emit = self.around.emit;
-        let b = &emit.builder;
-        let address = b.build_ptr_to_int(rows.start, emit.i64(), "")?;
-        let beyond = b.build_and(address, emit.const64(u64::from(CACHE_LINE) - 1), "")?;
-        let aligned = b.build_int_compare(IntPredicate::EQ, beyond, emit.const64(0), "")?;
-        let (past, through, behind) = (emit.block("past"), emit.block("through"), emit.block("behind"));
-        b.build_conditional_branch(aligned, past, through)?;
-        emit.at(past);
+        let emitter = self.around.emitter;
+        let builder = &emitter.builder;
+        let address = builder.build_ptr_to_int(rows.start, emitter.i64_type(), "")?;
+        let beyond = builder.build_and(address, emitter.const64(u64::from(CACHE_LINE) - 1), "")?;
+        let aligned = builder.build_int_compare(IntPredicate::EQ, beyond, emitter.const64(0), "")?;
+        let (past, through, behind) =
+            (emitter.append_block("past"), emitter.append_block("through"), emitter.append_block("behind"));
+        builder.build_conditional_branch(aligned, past, through)?;
+        emitter.position_at(past);
         let whole_line = WideAccess { align: CACHE_LINE, ..rows.wide };
         let store = self.store_row(WideCode { wide: whole_line, ..rows }, value)?;
-        let one = emit.ctx.metadata_node(&[emit.ctx.i32_type().const_int(1, false).into()]);
-        store.set_metadata(one, emit.ctx.get_kind_id("nontemporal"))?;
-        b.build_unconditional_branch(behind)?;
-        emit.at(through);
+        let one = emitter.context.metadata_node(&[emitter.context.i32_type().const_int(1, false).into()]);
+        store.set_metadata(one, emitter.context.get_kind_id("nontemporal"))?;
+        builder.build_unconditional_branch(behind)?;
+        emitter.position_at(through);
         self.store_row(rows, value)?;
-        b.build_unconditional_branch(behind)?;
-        emit.at(behind);
+        builder.build_unconditional_branch(behind)?;
+        emitter.position_at(behind);
         Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! Accesses of lanes that may be anywhere: gathers and scatters, in pieces of some neighbouring elements of each lane.
 
-use super::super::GangCode;
+use super::super::VectorEmitter;
 use super::super::masks::Mask;
-use super::super::values::Held;
+use super::super::values::LaneValue;
 use super::{AccessCode, Vectors};
 use crate::codegen::alias::Part;
 use crate::codegen::emit::Emitted;
@@ -12,16 +12,16 @@ use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, VectorValue}
 use lockstep_ir::plan::access_lowering::{Direction, PieceForm, ScatteredPiece};
 use lockstep_protocol::types::Type;
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Loads elements of lanes whose addresses are held like this.
-    pub(super) fn gather(
+    pub(super) fn emit_gather(
         &self,
         code: AccessCode<'_>,
         pieces: &[ScatteredPiece],
-        held: &Held<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vectors<'ctx>> {
-        let loaded = pieces.iter().map(|piece| self.gather_piece(code, piece, held, mask));
+        let loaded = pieces.iter().map(|piece| self.gather_piece(code, piece, lane_value, mask));
         Ok(loaded.collect::<Emitted<Vec<_>>>()?.concat())
     }
 
@@ -29,35 +29,35 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         &self,
         code: AccessCode<'_>,
         piece: &ScatteredPiece,
-        held: &Held<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vectors<'ctx>> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         let access = code.access;
         let (bytes, align) = access.element_place(piece.first);
-        let mark = |inst| {
-            emit.scopes.mark(inst, &[Part::Space(access.space)]);
-            emit.mark_invariant(code.invariant.then_some(inst));
+        let mark = |instruction| {
+            emitter.scopes.mark_parts(instruction, &[Part::Space(access.space)]);
+            emitter.mark_invariant(code.invariant.then_some(instruction));
         };
         // Neighbouring elements come as one number, or as several in a register.
         let number = number_of(access.ty, piece.count);
         let result = self.memory_vector(number, self.wide.get());
         let loaded = match &piece.form {
             PieceForm::Chunk { .. } => {
-                return self.load_chunks(access.ty, (access.ptr, held), (bytes, align), mask, mark);
+                return self.load_chunks(access.ty, (access.ptr, lane_value), (bytes, align), mask, mark);
             }
-            PieceForm::CommonBase(base) => self.load_near(&self.near(base, bytes)?, number, |place| {
-                let loaded = emit.builder.build_load(result.get_element_type(), place, "")?;
-                if let Some(inst) = loaded.as_instruction_value() {
-                    inst.set_alignment(align)?;
-                    mark(inst);
+            PieceForm::CommonBase(base) => self.load_near(&self.near_addresses(base, bytes)?, number, |address| {
+                let loaded = emitter.builder.build_load(result.get_element_type(), address, "")?;
+                if let Some(instruction) = loaded.as_instruction_value() {
+                    instruction.set_alignment(align)?;
+                    mark(instruction);
                 }
                 Ok(loaded)
             })?,
             &PieceForm::Anywhere { redirected } => {
-                let places = self.places_of_elements(held, bytes)?;
+                let places = self.places_of_elements(lane_value, bytes)?;
                 let (places, lanes) = self.places_and_lanes(Direction::Load, redirected, places, mask)?;
-                let (loaded, insts) = self.gathered(result, places, lanes, align)?;
+                let (loaded, insts) = self.gather_elements(result, places, lanes, align)?;
                 insts.into_iter().for_each(mark);
                 loaded
             }
@@ -66,16 +66,16 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     }
 
     /// Stores elements of lanes whose addresses are held like this.
-    pub(super) fn scatter(
+    pub(super) fn emit_scatter(
         &self,
         code: AccessCode<'_>,
         pieces: &[ScatteredPiece],
-        held: &Held<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         values: &[VectorValue<'ctx>],
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
         for piece in pieces {
-            self.scatter_piece(code, piece, held, values, mask)?;
+            self.scatter_piece(code, piece, lane_value, values, mask)?;
         }
         Ok(Vec::new())
     }
@@ -84,28 +84,28 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         &self,
         code: AccessCode<'_>,
         piece: &ScatteredPiece,
-        held: &Held<'ctx>,
+        lane_value: &LaneValue<'ctx>,
         values: &[VectorValue<'ctx>],
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<()> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         let access = code.access;
         let part = Part::Space(access.space);
         let own = &values[piece.first as usize..(piece.first + piece.count) as usize];
         let value = self.as_numbers(access.ty, own)?;
         let (bytes, align) = access.element_place(piece.first);
         match &piece.form {
-            PieceForm::CommonBase(base) => self.each_near(&self.near(base, bytes)?, |lane, place| {
-                let value = emit.builder.build_extract_element(value, emit.const64(lane.into()), "")?;
-                let store = emit.builder.build_store(place, value)?;
+            PieceForm::CommonBase(base) => self.each_near(&self.near_addresses(base, bytes)?, |lane, address| {
+                let value = emitter.builder.build_extract_element(value, emitter.const64(lane.into()), "")?;
+                let store = emitter.builder.build_store(address, value)?;
                 store.set_alignment(align)?;
-                emit.scopes.mark(store, &[part]);
+                emitter.scopes.mark_parts(store, &[part]);
                 Ok(())
             }),
             &PieceForm::Anywhere { redirected } => {
-                let places = self.places_of_elements(held, bytes)?;
+                let places = self.places_of_elements(lane_value, bytes)?;
                 let (places, lanes) = self.places_and_lanes(Direction::Store, redirected, places, mask)?;
-                self.scattered(value, places, lanes, align, part)
+                self.scatter_elements(value, places, lanes, align, part)
             }
             // There is no such store.
             PieceForm::Chunk { .. } => Err(CodegenError::Unexpected("a scatter by chunks".into())),
@@ -121,29 +121,29 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<(VectorValue<'ctx>, VectorValue<'ctx>)> {
         match mask {
-            Some(Mask { lanes, .. }) if redirected => self.around.emit.redirect(direction, places, lanes),
+            Some(Mask { lanes, .. }) if redirected => self.around.emitter.redirect(direction, places, lanes),
             mask => Ok((places, self.all_or(mask))),
         }
     }
 
     /// What lies at the places of lanes that are on, zeros elsewhere; and the instruction that loads it.
-    pub(super) fn gathered(
+    pub(super) fn gather_elements(
         &self,
         ty: VectorType<'ctx>,
         places: VectorValue<'ctx>,
         lanes: VectorValue<'ctx>,
         align: u32,
     ) -> Emitted<(VectorValue<'ctx>, Vec<InstructionValue<'ctx>>)> {
-        let args = [places.into(), lanes.into(), ty.const_zero().into()];
+        let arguments = [places.into(), lanes.into(), ty.const_zero().into()];
         let types = [ty.into(), places.get_type().into()];
-        let call = self.around.emit.intrinsic_call("llvm.masked.gather", &types, &args)?;
-        self.align(call, 0, align);
-        let loaded = call.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult("a gather".into()))?;
+        let call_site = self.around.emitter.intrinsic_call("llvm.masked.gather", &types, &arguments)?;
+        self.set_align(call_site, 0, align);
+        let loaded = call_site.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult("a gather".into()))?;
         Ok((loaded.into_vector_value(), loaded.as_instruction_value().into_iter().collect()))
     }
 
     /// Stores what lanes that are on have at their places.
-    pub(super) fn scattered(
+    pub(super) fn scatter_elements(
         &self,
         value: VectorValue<'ctx>,
         places: VectorValue<'ctx>,
@@ -151,49 +151,49 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         align: u32,
         part: Part,
     ) -> Emitted<()> {
-        let args = [value.into(), places.into(), lanes.into()];
+        let arguments = [value.into(), places.into(), lanes.into()];
         let types = [value.get_type().into(), places.get_type().into()];
-        let call = self.around.emit.intrinsic_call("llvm.masked.scatter", &types, &args)?;
-        self.align(call, 1, align);
-        self.mark(call, part);
+        let call_site = self.around.emitter.intrinsic_call("llvm.masked.scatter", &types, &arguments)?;
+        self.set_align(call_site, 1, align);
+        self.mark_call(call_site, part);
         Ok(())
     }
 
     /// The elements of each lane that it holds as one number.
     pub(super) fn elements_of(&self, ty: Type, together: u32, numbers: VectorValue<'ctx>) -> Emitted<Vectors<'ctx>> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         let width = self.wide.get();
         let flat = self.memory_vector(ty, together * width);
-        let flat = emit.builder.build_bit_cast(numbers, flat, "")?.into_vector_value();
+        let flat = emitter.builder.build_bit_cast(numbers, flat, "")?.into_vector_value();
         let element = |index: u32| {
             let own: Vec<Option<u32>> = (0..width).map(|lane| Some(lane * together + index)).collect();
-            self.narrow(ty, if together == 1 { flat } else { emit.shuffle(flat, flat, &own)? })
+            self.from_memory_form(ty, if together == 1 { flat } else { emitter.shuffle_vectors(flat, flat, &own)? })
         };
         (0..together).map(element).collect()
     }
 
     /// The reverse of `elements_of`.
     fn as_numbers(&self, ty: Type, elements: &[VectorValue<'ctx>]) -> Emitted<VectorValue<'ctx>> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         let (flat, width) = (self.one_behind_the_other(ty, elements)?, self.wide.get());
         let together = elements.len() as u32;
         if together == 1 {
             return Ok(flat);
         }
         let lane_by_lane = (0..together * width).map(|place| Some(place % together * width + place / together));
-        let flat = emit.shuffle(flat, flat, &lane_by_lane.collect::<Vec<_>>())?;
+        let flat = emitter.shuffle_vectors(flat, flat, &lane_by_lane.collect::<Vec<_>>())?;
         let numbers = self.memory_vector(number_of(ty, together), width);
-        Ok(emit.builder.build_bit_cast(flat, numbers, "")?.into_vector_value())
+        Ok(emitter.builder.build_bit_cast(flat, numbers, "")?.into_vector_value())
     }
 
     /// The addresses of all lanes' elements, so many bytes on.
-    pub(super) fn places_of_elements(&self, held: &Held<'ctx>, bytes: i64) -> Emitted<VectorValue<'ctx>> {
-        let emit = self.around.emit;
-        let places = self.spread(held)?;
+    pub(super) fn places_of_elements(&self, lane_value: &LaneValue<'ctx>, bytes: i64) -> Emitted<VectorValue<'ctx>> {
+        let emitter = self.around.emitter;
+        let places = self.materialize(lane_value)?;
         if bytes == 0 {
             return Ok(places);
         }
-        Ok(emit.offsets(places.into(), emit.const64(bytes as u64).into(), false)?.into_vector_value())
+        Ok(emitter.offset_addresses(places.into(), emitter.const64(bytes as u64).into(), false)?.into_vector_value())
     }
 }
 

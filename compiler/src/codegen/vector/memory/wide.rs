@@ -1,6 +1,6 @@
 //! Wide accesses: the lanes' elements lie side by side, or in rows of elements of which each lane's are the first.
 
-use super::super::GangCode;
+use super::super::VectorEmitter;
 use super::super::masks::Mask;
 use super::{AccessCode, StoreCode, Vectors};
 use crate::codegen::alias::Part;
@@ -11,7 +11,7 @@ use inkwell::values::{
     BasicValue, BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue, PointerValue, ValueKind,
     VectorValue,
 };
-use lockstep_ir::plan::access_lowering::{Direction, RowGuard, WideAccess, WideElements, elements};
+use lockstep_ir::plan::access_lowering::{Direction, RowGuard, WideAccess, WideElements, elements_in_order};
 use lockstep_protocol::types::Type;
 
 /// One access of lanes to rows of elements that lie side by side.
@@ -27,7 +27,7 @@ pub(in crate::codegen::vector) struct WideCode<'ctx> {
     pub wide: WideAccess,
 }
 
-impl<'ctx> GangCode<'_, 'ctx, '_> {
+impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Loads the elements of lanes of which the first one's address is known.
     pub(super) fn load_wide(
         &self,
@@ -63,37 +63,37 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<WideCode<'ctx>> {
         let access = code.access;
         let bytes = access.offset.wrapping_add(wide.bytes_to_lowest());
-        let start = self.around.emit.away(first.into_pointer_value(), bytes)?;
+        let start = self.around.emitter.offset_constant(first.into_pointer_value(), bytes)?;
         Ok(WideCode { start, ty: access.ty, part: Part::Space(access.space), wide: *wide })
     }
 
     /// The type of elements in memory, `count` of them.
     pub(super) fn memory_vector(&self, ty: Type, count: u32) -> VectorType<'ctx> {
-        vector_of(self.around.emit.memory_ty(ty), count)
+        vector_of(self.around.emitter.memory_ty(ty), count)
     }
 
     /// From memory's form to that in registers.
-    pub(super) fn narrow(&self, ty: Type, value: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let to = vector_of(self.around.emit.ty(ty), value.get_type().get_size());
-        if to == value.get_type() {
+    pub(super) fn from_memory_form(&self, ty: Type, value: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        let to_type = vector_of(self.around.emitter.value_type(ty), value.get_type().get_size());
+        if to_type == value.get_type() {
             return Ok(value);
         }
-        let cast = self.around.emit.builder.build_cast(InstructionOpcode::Trunc, value, to, "")?;
+        let cast = self.around.emitter.builder.build_cast(InstructionOpcode::Trunc, value, to_type, "")?;
         Ok(cast.into_vector_value())
     }
 
     /// From the form in registers to memory's.
-    fn extend(&self, ty: Type, value: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let to = self.memory_vector(ty, value.get_type().get_size());
-        if to == value.get_type() {
+    fn to_memory_form(&self, ty: Type, value: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        let to_type = self.memory_vector(ty, value.get_type().get_size());
+        if to_type == value.get_type() {
             return Ok(value);
         }
-        let cast = self.around.emit.builder.build_cast(InstructionOpcode::ZExt, value, to, "")?;
+        let cast = self.around.emitter.builder.build_cast(InstructionOpcode::ZExt, value, to_type, "")?;
         Ok(cast.into_vector_value())
     }
 
     fn constant_lanes(&self, lanes: impl Iterator<Item = bool>) -> VectorValue<'ctx> {
-        let bool = self.around.emit.ctx.bool_type();
+        let bool = self.around.emitter.context.bool_type();
         VectorType::const_vector(&lanes.map(|on| bool.const_int(on.into(), false)).collect::<Vec<_>>())
     }
 
@@ -110,7 +110,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         mask: Option<Mask<'ctx>>,
         direction: Direction,
     ) -> Emitted<Option<(VectorValue<'ctx>, RowGuard)>> {
-        let places = elements(wide.row, wide.is_reversed(), wide.count, wide.lanes);
+        let places = elements_in_order(wide.row, wide.is_reversed(), wide.count, wide.lanes);
         let guard = match wide.elements {
             WideElements::All => return Ok(None),
             WideElements::AllLanes => {
@@ -129,7 +129,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let off = lanes.get_type().const_zero();
         let places: Vec<Option<u32>> =
             places.iter().map(|place| Some(place.map_or(wide.lanes, |(lane, _)| lane))).collect();
-        Ok(Some((self.around.emit.shuffle(lanes, off, &places)?, guard)))
+        Ok(Some((self.around.emitter.shuffle_vectors(lanes, off, &places)?, guard)))
     }
 
     /// Does what `access` emits, an access of some lanes, behind what is asked before it. Its values are zeros where it is
@@ -142,7 +142,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     ) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
         match guard {
             RowGuard::None => access(),
-            RowGuard::AnyLane => self.guarded(mask, access),
+            RowGuard::AnyLane => self.emit_guarded(mask, access),
             RowGuard::InBounds => self.if_in_bounds(mask, access),
         }
     }
@@ -154,16 +154,16 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         mask: Option<Mask<'ctx>>,
         invariant: bool,
     ) -> Emitted<Vectors<'ctx>> {
-        let emit = self.around.emit;
+        let emitter = self.around.emitter;
         let WideCode { ty, wide, .. } = rows;
-        let mark = |inst| {
-            emit.scopes.mark(inst, &[rows.part]);
-            emit.mark_invariant(invariant.then_some(inst));
+        let mark = |instruction| {
+            emitter.scopes.mark_parts(instruction, &[rows.part]);
+            emitter.mark_invariant(invariant.then_some(instruction));
         };
         let loaded = match self.element_mask(&wide, mask, Direction::Load)? {
             None => {
-                let (loaded, inst) = self.load_row(rows)?;
-                mark(inst);
+                let (loaded, instruction) = self.load_row(rows)?;
+                mark(instruction);
                 loaded
             }
             Some((lanes, guard)) => {
@@ -183,9 +183,9 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             let own = if wide.row == 1 && !wide.is_reversed() {
                 loaded
             } else {
-                emit.shuffle(loaded, loaded, &(0..wide.lanes).map(place).collect::<Vec<_>>())?
+                emitter.shuffle_vectors(loaded, loaded, &(0..wide.lanes).map(place).collect::<Vec<_>>())?
             };
-            self.narrow(ty, own)
+            self.from_memory_form(ty, own)
         };
         (0..wide.count).map(element).collect()
     }
@@ -200,7 +200,7 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let vector = self.memory_vector(ty, wide.row * wide.lanes);
         if self.is_redirected(&wide, lanes) {
             let (places, all) = self.redirect_row(Direction::Load, ty.bytes(), start, lanes)?;
-            return self.gathered(vector, places, all, ty.bytes().min(wide.align));
+            return self.gather_elements(vector, places, all, ty.bytes().min(wide.align));
         }
         self.masked_load(vector, start, lanes, wide.align)
     }
@@ -239,8 +239,8 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
             return Ok(flat);
         }
         let place = |place: Option<(u32, u32)>| place.map(|(lane, element)| element * wide.lanes + lane);
-        let places = elements(wide.row, wide.is_reversed(), wide.count, wide.lanes).into_iter().map(place);
-        self.around.emit.shuffle(flat, flat, &places.collect::<Vec<_>>())
+        let places = elements_in_order(wide.row, wide.is_reversed(), wide.count, wide.lanes).into_iter().map(place);
+        self.around.emitter.shuffle_vectors(flat, flat, &places.collect::<Vec<_>>())
     }
 
     /// Stores the elements of a row that are on.
@@ -253,13 +253,17 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         let WideCode { ty, wide, start, part } = rows;
         if self.is_redirected(&wide, lanes) {
             let (places, all) = self.redirect_row(Direction::Store, ty.bytes(), start, lanes)?;
-            return self.scattered(value, places, all, ty.bytes().min(wide.align), part);
+            return self.scatter_elements(value, places, all, ty.bytes().min(wide.align), part);
         }
-        let emit = self.around.emit;
-        let args = [value.into(), start.into(), lanes.into()];
-        let call = emit.intrinsic_call("llvm.masked.store", &[value.get_type().into(), emit.ptr().into()], &args)?;
-        self.align(call, 1, wide.align);
-        self.mark(call, part);
+        let emitter = self.around.emitter;
+        let arguments = [value.into(), start.into(), lanes.into()];
+        let call_site = emitter.intrinsic_call(
+            "llvm.masked.store",
+            &[value.get_type().into(), emitter.pointer_type().into()],
+            &arguments,
+        )?;
+        self.set_align(call_site, 1, wide.align);
+        self.mark_call(call_site, part);
         Ok(())
     }
 
@@ -273,24 +277,24 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
     fn load_row(&self, rows: WideCode<'ctx>) -> Emitted<(VectorValue<'ctx>, InstructionValue<'ctx>)> {
         let WideCode { ty, wide, start, .. } = rows;
         let ty = self.memory_vector(ty, wide.row * wide.lanes);
-        let loaded = self.around.emit.builder.build_load(ty, start, "")?;
-        let inst = loaded.as_instruction_value().ok_or(CodegenError::Missing("instruction of a load"))?;
-        inst.set_alignment(wide.align)?;
+        let loaded = self.around.emitter.builder.build_load(ty, start, "")?;
+        let instruction = loaded.as_instruction_value().ok_or(CodegenError::Missing("instruction of a load"))?;
+        instruction.set_alignment(wide.align)?;
         if wide.volatile {
-            inst.set_volatile(true)?;
+            instruction.set_volatile(true)?;
         }
-        Ok((loaded.into_vector_value(), inst))
+        Ok((loaded.into_vector_value(), instruction))
     }
 
     /// Stores whole rows of elements in memory's order.
     pub(super) fn store_row(&self, rows: WideCode<'ctx>, value: VectorValue<'ctx>) -> Emitted<InstructionValue<'ctx>> {
-        let emit = self.around.emit;
-        let store = emit.builder.build_store(rows.start, value)?;
+        let emitter = self.around.emitter;
+        let store = emitter.builder.build_store(rows.start, value)?;
         store.set_alignment(rows.wide.align)?;
         if rows.wide.volatile {
             store.set_volatile(true)?;
         }
-        emit.scopes.mark(store, &[rows.part]);
+        emitter.scopes.mark_parts(store, &[rows.part]);
         Ok(store)
     }
 
@@ -300,23 +304,25 @@ impl<'ctx> GangCode<'_, 'ctx, '_> {
         ty: Type,
         values: &[VectorValue<'ctx>],
     ) -> Emitted<VectorValue<'ctx>> {
-        let emit = self.around.emit;
-        let mut parts = values.iter().map(|&value| self.extend(ty, value)).collect::<Emitted<Vec<_>>>()?;
+        let emitter = self.around.emitter;
+        let mut parts = values.iter().map(|&value| self.to_memory_form(ty, value)).collect::<Emitted<Vec<_>>>()?;
         let mut length = self.wide.get();
         while parts.len() > 1 {
             let all: Vec<Option<u32>> = (0..2 * length).map(Some).collect();
             let poison = parts[0].get_type().get_poison();
-            let join = |pair: &[VectorValue<'ctx>]| emit.shuffle(pair[0], pair.get(1).copied().unwrap_or(poison), &all);
+            let join = |pair: &[VectorValue<'ctx>]| {
+                emitter.shuffle_vectors(pair[0], pair.get(1).copied().unwrap_or(poison), &all)
+            };
             parts = parts.chunks(2).map(join).collect::<Emitted<Vec<_>>>()?;
             length *= 2;
         }
         parts.into_iter().next().ok_or(CodegenError::Missing("part of a row"))
     }
 
-    pub(super) fn mark(&self, call: CallSiteValue<'ctx>, part: Part) {
-        if let ValueKind::Instruction(call) = call.try_as_basic_value() {
-            let call: InstructionValue = call;
-            self.around.emit.scopes.mark(call, &[part]);
+    pub(super) fn mark_call(&self, call_site: CallSiteValue<'ctx>, part: Part) {
+        if let ValueKind::Instruction(call_inst) = call_site.try_as_basic_value() {
+            let call: InstructionValue = call_inst;
+            self.around.emitter.scopes.mark_parts(call, &[part]);
         }
     }
 }

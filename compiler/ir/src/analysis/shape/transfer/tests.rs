@@ -6,7 +6,9 @@ use crate::eval::integer;
 const TY: Type = Type::Int(5);
 
 fn lanes(ty: Type, base: u128, stride: i64, width: u32) -> Vec<u128> {
-    (0..width).map(|i| base.wrapping_add((i128::from(stride) * i128::from(i)) as u128) & ty.mask()).collect()
+    (0..width)
+        .map(|index| base.wrapping_add((i128::from(stride) * i128::from(index)) as u128) & ty.value_mask())
+        .collect()
 }
 
 /// Whether the lanes are as described.
@@ -17,9 +19,9 @@ fn holds(known: Known, ty: Type, lanes: &[u128]) -> bool {
     let Shape::Strided { stride, align } = known.shape else { return true };
     let sign = |bits: u128| integer::sign_extend(bits, ty.bits());
     lanes[0].is_multiple_of(u128::from(align))
-        && lanes.iter().enumerate().all(|(i, &lane)| {
-            let step = i128::from(stride) * i as i128;
-            lane == lanes[0].wrapping_add(step as u128) & ty.mask()
+        && lanes.iter().enumerate().all(|(index, &lane)| {
+            let step = i128::from(stride) * index as i128;
+            lane == lanes[0].wrapping_add(step as u128) & ty.value_mask()
                 && (!known.signed || sign(lane) == sign(lanes[0]) + step)
                 && (!known.unsigned || lane as i128 == lanes[0] as i128 + step)
         })
@@ -31,15 +33,18 @@ fn all(ty: Type, width: u32) -> Vec<(Known, Vec<Vec<u128>>)> {
     for stride in [-16, -4, -3, -1, 0, 1, 2, 3, 4, 6, 8, 12] {
         for log in 0..=ty.bits() {
             let align = 1u64 << log;
-            for (signed, unsigned, max) in
-                [(false, false, ty.mask()), (true, false, ty.mask()), (false, true, ty.mask()), (false, false, 13)]
-            {
+            for (signed, unsigned, maximum) in [
+                (false, false, ty.value_mask()),
+                (true, false, ty.value_mask()),
+                (false, true, ty.value_mask()),
+                (false, false, 13),
+            ] {
                 let shape = Shape::Strided { stride, align };
-                let known = Known { shape, signed, unsigned, max, bits: None }.settle(ty, width);
+                let known = Known { shape, signed, unsigned, max: maximum, bits: None }.into_canonical(ty, width);
                 if known.shape.is_varying() || known.shape.stride() != Some(stride) {
                     continue;
                 }
-                let bases = (0..=ty.mask()).filter(|base| base.is_multiple_of(u128::from(align)));
+                let bases = (0..=ty.value_mask()).filter(|base| base.is_multiple_of(u128::from(align)));
                 let values = bases.map(|base| lanes(ty, base, stride, width));
                 found.push((known, values.filter(|v| holds(known, ty, v)).collect()));
             }
@@ -49,25 +54,25 @@ fn all(ty: Type, width: u32) -> Vec<(Known, Vec<Vec<u128>>)> {
 }
 
 fn constants(ty: Type) -> impl Iterator<Item = (Known, Vec<u128>)> {
-    (0..=ty.mask()).map(move |bits| (Known::constant(ty, bits), vec![bits]))
+    (0..=ty.value_mask()).map(move |bits| (Known::constant(ty, bits), vec![bits]))
 }
 
 /// The lanes of an operation, unless it is undefined or poison in one.
-fn apply(op: BinaryOp, flags: IntFlags, a: &[u128], b: &[u128]) -> Option<Vec<u128>> {
+fn apply(opcode: BinaryOp, flags: IntFlags, a: &[u128], b: &[u128]) -> Option<Vec<u128>> {
     let bits = TY.bits();
     let sign = |n: u128| integer::sign_extend(n, bits);
     a.iter()
         .zip(b)
-        .map(|(&a, &b)| {
-            if matches!(op, BinaryOp::Shl | BinaryOp::Lshr | BinaryOp::Ashr) && b >= u128::from(bits) {
+        .map(|(&left, &right)| {
+            if matches!(opcode, BinaryOp::Shl | BinaryOp::Lshr | BinaryOp::Ashr) && right >= u128::from(bits) {
                 return None;
             }
-            let result = integer::evaluate_binary(op, bits, a, b)?.ok()? & TY.mask();
-            let (exact, exact_signed) = match op {
-                BinaryOp::Add => ((a + b) as i128, sign(a) + sign(b)),
-                BinaryOp::Sub => (a as i128 - b as i128, sign(a) - sign(b)),
-                BinaryOp::Mul => ((a * b) as i128, sign(a) * sign(b)),
-                BinaryOp::Shl => ((a << b) as i128, sign(a) << b),
+            let result = integer::evaluate_binary(opcode, bits, left, right)?.ok()? & TY.value_mask();
+            let (exact, exact_signed) = match opcode {
+                BinaryOp::Add => ((left + right) as i128, sign(left) + sign(right)),
+                BinaryOp::Sub => (left as i128 - right as i128, sign(left) - sign(right)),
+                BinaryOp::Mul => ((left * right) as i128, sign(left) * sign(right)),
+                BinaryOp::Shl => ((left << right) as i128, sign(left) << right),
                 _ => (result as i128, sign(result)),
             };
             let poison = flags.nuw && exact != result as i128 || flags.nsw && exact_signed != sign(result);
@@ -97,9 +102,12 @@ const OPS: [BinaryOp; 18] = [
     BinaryOp::UaddSat,
 ];
 
-fn check(op: BinaryOp, flags: IntFlags, a: (Known, &[u128]), b: (Known, &[u128]), width: u32, result: Known) {
-    if let Some(lanes) = apply(op, flags, a.1, b.1) {
-        assert!(holds(result, TY, &lanes), "{op:?} {flags:?} of {a:?} and {b:?} at {width}: {result:?} but {lanes:?}");
+fn check(opcode: BinaryOp, flags: IntFlags, a: (Known, &[u128]), b: (Known, &[u128]), width: u32, result: Known) {
+    if let Some(lanes) = apply(opcode, flags, a.1, b.1) {
+        assert!(
+            holds(result, TY, &lanes),
+            "{opcode:?} {flags:?} of {a:?} and {b:?} at {width}: {result:?} but {lanes:?}"
+        );
     }
 }
 
@@ -107,15 +115,18 @@ fn check(op: BinaryOp, flags: IntFlags, a: (Known, &[u128]), b: (Known, &[u128])
 fn binary_operations_with_constants_are_sound() {
     let plain = IntFlags::default();
     for width in [1, 2, 4, 8] {
-        for (a, values) in all(TY, width) {
-            for (b, bits) in constants(TY) {
+        for (left, values) in all(TY, width) {
+            for (right, bits) in constants(TY) {
                 let b_lanes = vec![bits[0]; width as usize];
-                for op in OPS {
+                for opcode in OPS {
                     for flags in [plain, IntFlags { nsw: true, nuw: false }, IntFlags { nsw: false, nuw: true }] {
-                        let (ab, ba) = (binary(op, flags, TY, a, b, width), binary(op, flags, TY, b, a, width));
+                        let (ab, ba) = (
+                            transfer_binary(opcode, flags, TY, left, right, width),
+                            transfer_binary(opcode, flags, TY, right, left, width),
+                        );
                         for value in &values {
-                            check(op, flags, (a, value), (b, &b_lanes), width, ab);
-                            check(op, flags, (b, &b_lanes), (a, value), width, ba);
+                            check(opcode, flags, (left, value), (right, &b_lanes), width, ab);
+                            check(opcode, flags, (right, &b_lanes), (left, value), width, ba);
                         }
                     }
                 }
@@ -128,14 +139,14 @@ fn binary_operations_with_constants_are_sound() {
 fn binary_operations_of_strided_values_are_sound() {
     let width = 4;
     let every = all(TY, width);
-    for (i, (a, values)) in every.iter().enumerate() {
-        for (b, others) in every.iter().skip(i % 3).step_by(3) {
-            for op in OPS {
+    for (index, (left, values)) in every.iter().enumerate() {
+        for (right, others) in every.iter().skip(index % 3).step_by(3) {
+            for opcode in OPS {
                 for flags in [IntFlags::default(), IntFlags { nsw: true, nuw: true }] {
-                    let result = binary(op, flags, TY, *a, *b, width);
+                    let result = transfer_binary(opcode, flags, TY, *left, *right, width);
                     for value in values.iter().step_by(2) {
                         for other in others.iter().step_by(2) {
-                            check(op, flags, (*a, value), (*b, other), width, result);
+                            check(opcode, flags, (*left, value), (*right, other), width, result);
                         }
                     }
                 }
@@ -147,34 +158,40 @@ fn binary_operations_of_strided_values_are_sound() {
 /// What launches prove: ids that fit into an int, and uniform divisors that are multiples of the width.
 #[test]
 fn ids_with_a_bound() {
-    let (long, int, width) = (Type::I64, Type::I32, 8);
+    let (long, int_type, width) = (Type::I64, Type::I32, 8);
     let plain = IntFlags::default();
     let nsw = IntFlags { nsw: true, nuw: false };
-    let constant = |ty: Type, n: i128| Known::constant(ty, n as u128 & ty.mask());
+    let constant = |ty: Type, n: i128| Known::constant(ty, n as u128 & ty.value_mask());
     for align in [1, 8] {
         let id = Known { max: 0x7fff_fffe, unsigned: true, ..Known::of_shape(long, Shape::contiguous(align), width) };
-        let cut = unary(UnaryOp::Trunc, long, int, id, width);
+        let cut = transfer_unary(UnaryOp::Trunc, long, int_type, id, width);
         assert!(cut.signed && cut.unsigned);
-        let sext = |known| unary(UnaryOp::Sext, int, long, known, width).shape;
-        let zext = |known| unary(UnaryOp::Zext, int, long, known, width).shape;
+        let sext = |known| transfer_unary(UnaryOp::Sext, int_type, long, known, width).shape;
+        let zext = |known| transfer_unary(UnaryOp::Zext, int_type, long, known, width).shape;
         assert_eq!(sext(cut), Shape::contiguous(align));
         assert_eq!(zext(cut), Shape::contiguous(align));
-        assert_eq!(sext(binary(BinaryOp::Add, nsw, int, cut, constant(int, -1), width)), Shape::contiguous(1));
-        assert_eq!(zext(binary(BinaryOp::Add, plain, int, cut, constant(int, 1), width)), Shape::contiguous(1));
+        assert_eq!(
+            sext(transfer_binary(BinaryOp::Add, nsw, int_type, cut, constant(int_type, -1), width)),
+            Shape::contiguous(1)
+        );
+        assert_eq!(
+            zext(transfer_binary(BinaryOp::Add, plain, int_type, cut, constant(int_type, 1), width)),
+            Shape::contiguous(1)
+        );
         // In an unsigned int, the lane with id 0 wraps.
-        assert!(zext(binary(BinaryOp::Add, plain, int, cut, constant(int, -1), width)).is_varying());
-        let times = binary(BinaryOp::Shl, nsw, int, cut, constant(int, 2), width);
+        assert!(zext(transfer_binary(BinaryOp::Add, plain, int_type, cut, constant(int_type, -1), width)).is_varying());
+        let times = transfer_binary(BinaryOp::Shl, nsw, int_type, cut, constant(int_type, 2), width);
         assert_eq!(sext(times), Shape::Strided { stride: 4, align: 4 * align });
-        let up = binary(BinaryOp::Shl, plain, long, id, constant(long, 32), width);
-        let down = binary(BinaryOp::Ashr, plain, long, up, constant(long, 32), width);
+        let up = transfer_binary(BinaryOp::Shl, plain, long, id, constant(long, 32), width);
+        let down = transfer_binary(BinaryOp::Ashr, plain, long, up, constant(long, 32), width);
         assert_eq!((down.shape, down.max), (Shape::contiguous(align), 0x7fff_fffe));
-        let masked = binary(BinaryOp::And, plain, long, id, constant(long, 0xffff_ffff), width);
+        let masked = transfer_binary(BinaryOp::And, plain, long, id, constant(long, 0xffff_ffff), width);
         assert_eq!(masked.shape, Shape::contiguous(align));
-        let column = binary(BinaryOp::Srem, plain, int, cut, Known::uniform(int, 8), width);
+        let column = transfer_binary(BinaryOp::Srem, plain, int_type, cut, Known::uniform(int_type, 8), width);
         assert!(column.shape.is_varying(), "the divisor may be negative");
-        let divisor = Known { max: int.mask() >> 1, ..Known::uniform(int, 8) };
-        let [column, row] =
-            [BinaryOp::Srem, BinaryOp::Sdiv].map(|op| binary(op, plain, int, cut, divisor, width).shape);
+        let divisor = Known { max: int_type.value_mask() >> 1, ..Known::uniform(int_type, 8) };
+        let [column, row] = [BinaryOp::Srem, BinaryOp::Sdiv]
+            .map(|opcode| transfer_binary(opcode, plain, int_type, cut, divisor, width).shape);
         let proved = align == 8;
         assert_eq!((column == Shape::contiguous(8), row.is_uniform()), (proved, proved));
     }
@@ -184,25 +201,28 @@ fn ids_with_a_bound() {
 fn casts_are_sound() {
     for width in [1, 2, 4, 8] {
         for (a, values) in all(TY, width) {
-            for to in [2, 3, 4, 5, 6, 9].map(Type::Int) {
-                for op in [UnaryOp::Trunc, UnaryOp::Zext, UnaryOp::Sext, UnaryOp::Freeze] {
-                    let widens = to.bits() > TY.bits();
-                    let fits = match op {
-                        UnaryOp::Trunc => to.bits() < TY.bits(),
-                        UnaryOp::Freeze => to == TY,
+            for to_type in [2, 3, 4, 5, 6, 9].map(Type::Int) {
+                for opcode in [UnaryOp::Trunc, UnaryOp::Zext, UnaryOp::Sext, UnaryOp::Freeze] {
+                    let widens = to_type.bits() > TY.bits();
+                    let fits = match opcode {
+                        UnaryOp::Trunc => to_type.bits() < TY.bits(),
+                        UnaryOp::Freeze => to_type == TY,
                         _ => widens,
                     };
                     if !fits {
                         continue;
                     }
-                    let result = unary(op, TY, to, a, width);
+                    let result = transfer_unary(opcode, TY, to_type, a, width);
                     for value in &values {
-                        let cast = |&bits: &u128| match op {
-                            UnaryOp::Sext => integer::sign_extend(bits, TY.bits()) as u128 & to.mask(),
-                            _ => bits & to.mask(),
+                        let cast = |&bits: &u128| match opcode {
+                            UnaryOp::Sext => integer::sign_extend(bits, TY.bits()) as u128 & to_type.value_mask(),
+                            _ => bits & to_type.value_mask(),
                         };
                         let lanes: Vec<u128> = value.iter().map(cast).collect();
-                        assert!(holds(result, to, &lanes), "{op:?} to {to} of {a:?} {value:?}: {result:?}, {lanes:?}");
+                        assert!(
+                            holds(result, to_type, &lanes),
+                            "{opcode:?} to {to_type} of {a:?} {value:?}: {result:?}, {lanes:?}"
+                        );
                     }
                 }
             }
@@ -215,18 +235,20 @@ fn comparisons_are_sound_and_prove_what_they_can() {
     for width in [1, 2, 4] {
         let every = all(TY, width);
         let mut proved = 0;
-        for (a, values) in &every {
-            for (b, others) in &every {
-                for &cc in IntCc::ALL {
-                    if !icmp(cc, *a, *b, width).shape.is_uniform() {
+        for (left, values) in &every {
+            for (right, others) in &every {
+                for &comparison in IntCc::ALL {
+                    if !transfer_icmp(comparison, *left, *right, width).shape.is_uniform() {
                         continue;
                     }
-                    proved += usize::from(a.shape.stride() != b.shape.stride());
+                    proved += usize::from(left.shape.stride() != right.shape.stride());
                     for (value, other) in values.iter().flat_map(|v| others.iter().map(move |o| (v, o))) {
-                        let first = integer::evaluate_compare(cc, TY, value[0], other[0]);
-                        let same =
-                            value.iter().zip(other).all(|(&x, &y)| integer::evaluate_compare(cc, TY, x, y) == first);
-                        assert!(same, "{cc:?} of {a:?} {value:?} and {b:?} {other:?}");
+                        let first = integer::evaluate_compare(comparison, TY, value[0], other[0]);
+                        let same = value
+                            .iter()
+                            .zip(other)
+                            .all(|(&x, &y)| integer::evaluate_compare(comparison, TY, x, y) == first);
+                        assert!(same, "{comparison:?} of {left:?} {value:?} and {right:?} {other:?}");
                     }
                 }
             }
@@ -241,11 +263,11 @@ fn the_examples_of_the_paper() {
     let (ty, width) = (Type::I32, 8);
     let plain = IntFlags::default();
     let id = Known::of_shape(ty, Shape::contiguous(8), width);
-    let constant = |n: u128| Known::constant(ty, n & ty.mask());
-    let shape = |op, a, b| binary(op, plain, ty, a, b, width).shape;
+    let constant = |n: u128| Known::constant(ty, n & ty.value_mask());
+    let shape = |opcode, left, right| transfer_binary(opcode, plain, ty, left, right, width).shape;
     let strided = |stride, align| Shape::Strided { stride, align };
     assert_eq!(shape(BinaryOp::Mul, constant(-2i128 as u128), id), strided(-2, 16));
-    let twice = binary(BinaryOp::Shl, plain, ty, id, constant(1), width);
+    let twice = transfer_binary(BinaryOp::Shl, plain, ty, id, constant(1), width);
     assert_eq!(twice.shape, strided(2, 16));
     assert_eq!(shape(BinaryOp::Or, twice, constant(1)), strided(2, 1));
     assert_eq!(shape(BinaryOp::Sdiv, twice, constant(2)), Shape::contiguous(8));
@@ -254,21 +276,21 @@ fn the_examples_of_the_paper() {
     assert_eq!(shape(BinaryOp::Lshr, id, constant(3)), Shape::uniform(1));
     assert_eq!(shape(BinaryOp::Xor, id, constant(7)), strided(-1, 1));
     let aligned = Known::uniform(ty, 8);
-    assert!(icmp(IntCc::Sge, id, aligned, width).shape.is_uniform());
-    assert!(icmp(IntCc::Slt, id, aligned, width).shape.is_uniform());
-    assert!(icmp(IntCc::Sgt, id, aligned, width).shape.is_varying());
-    assert!(icmp(IntCc::Sge, id, Known::uniform(ty, 4), width).shape.is_varying());
+    assert!(transfer_icmp(IntCc::Sge, id, aligned, width).shape.is_uniform());
+    assert!(transfer_icmp(IntCc::Slt, id, aligned, width).shape.is_uniform());
+    assert!(transfer_icmp(IntCc::Sgt, id, aligned, width).shape.is_varying());
+    assert!(transfer_icmp(IntCc::Sge, id, Known::uniform(ty, 4), width).shape.is_varying());
     // An id that was cut to 32 bits and extended again.
     let wide = Known::of_shape(Type::I64, Shape::contiguous(8), width);
-    let up = binary(BinaryOp::Shl, plain, Type::I64, wide, Known::constant(Type::I64, 32), width);
-    let down = binary(BinaryOp::Ashr, plain, Type::I64, up, Known::constant(Type::I64, 32), width);
+    let up = transfer_binary(BinaryOp::Shl, plain, Type::I64, wide, Known::constant(Type::I64, 32), width);
+    let down = transfer_binary(BinaryOp::Ashr, plain, Type::I64, up, Known::constant(Type::I64, 32), width);
     assert_eq!(down.shape, Shape::contiguous(8));
-    let cut = unary(UnaryOp::Trunc, Type::I64, ty, wide, width);
-    assert_eq!(unary(UnaryOp::Sext, ty, Type::I64, cut, width).shape, Shape::contiguous(8));
+    let cut = transfer_unary(UnaryOp::Trunc, Type::I64, ty, wide, width);
+    assert_eq!(transfer_unary(UnaryOp::Sext, ty, Type::I64, cut, width).shape, Shape::contiguous(8));
     let loose = Known::of_shape(ty, Shape::contiguous(1), width);
-    assert!(unary(UnaryOp::Zext, ty, Type::I64, loose, width).shape.is_varying());
+    assert!(transfer_unary(UnaryOp::Zext, ty, Type::I64, loose, width).shape.is_varying());
     let bounded = Known { max: 1000, ..Known::of_shape(Type::I64, Shape::contiguous(1), width) };
     let bounded = Known { unsigned: true, ..bounded };
-    let cut = unary(UnaryOp::Trunc, Type::I64, ty, bounded, width);
-    assert_eq!(unary(UnaryOp::Zext, ty, Type::I64, cut, width).shape, Shape::contiguous(1));
+    let cut = transfer_unary(UnaryOp::Trunc, Type::I64, ty, bounded, width);
+    assert_eq!(transfer_unary(UnaryOp::Zext, ty, Type::I64, cut, width).shape, Shape::contiguous(1));
 }

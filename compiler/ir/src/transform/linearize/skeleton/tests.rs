@@ -6,11 +6,11 @@
 //! control-dependent on, and `uni(k)` says that all of them, and those that they depend on in turn, leave
 //! blocks with uniform branches. An index l marks relations of the linearized graph.
 
-use super::{Skeleton, skeleton};
+use super::{Skeleton, draw_skeleton};
 use crate::analysis::block_index::block_index;
-use crate::analysis::cfg::{Cfg, cfg};
-use crate::analysis::dominators::{Dominators, dominators};
-use crate::analysis::loops::{Loops, loops};
+use crate::analysis::cfg::{Cfg, build_cfg};
+use crate::analysis::dominators::{Dominators, compute_dominators};
+use crate::analysis::loops::{Loops, find_loops};
 use crate::analysis::predicates::{Graph, Iterations};
 use crate::analysis::testing::{graph, random_dag, random_reducible};
 use crate::ir::{Block, BlockCall, BlockData, Function, Terminator};
@@ -22,82 +22,85 @@ use std::collections::BTreeSet;
 
 /// A function with what linearization wants to know.
 struct Case {
-    f: Function,
+    function: Function,
     cfg: Cfg,
-    tree: Dominators,
+    dominators: Dominators,
     forest: Loops,
     divergent: EntitySet<Block>,
     order: Vec<Block>,
 }
 
 impl Case {
-    fn new(f: Function, divergent: EntitySet<Block>) -> Case {
-        let cfg = cfg(&f);
-        let tree = dominators(&cfg);
-        let forest = loops(&cfg, &tree);
-        let order = block_index(&cfg, &tree, &forest);
-        Case { f, cfg, tree, forest, divergent, order }
+    fn new(function: Function, divergent: EntitySet<Block>) -> Case {
+        let graph = build_cfg(&function);
+        let dominators = compute_dominators(&graph);
+        let forest = find_loops(&graph, &dominators);
+        let order = block_index(&graph, &dominators, &forest);
+        Case { function, cfg: graph, dominators, forest, divergent, order }
     }
 
     /// A random graph without cycles; every other branch is divergent.
     fn random(seed: u64) -> Case {
-        let f = random_dag(seed, 4 + seed as usize % 11);
+        let function = random_dag(seed, 4 + seed as usize % 11);
         let mut random = Random::new(!seed);
-        let divergent = some_branches(&f, &mut random);
-        Case::new(f, divergent)
+        let divergent = some_branches(&function, &mut random);
+        Case::new(function, divergent)
     }
 
     /// A random reducible graph whose loops are uniform.
     fn with_loops(seed: u64) -> Case {
-        let mut f = random_reducible(seed, 4 + seed as usize % 9);
-        let mut divergent = some_branches(&f, &mut Random::new(!seed));
-        divergent_loops(&mut f, &mut divergent);
-        let reachable = cfg(&f);
-        f.layout.retain(|&block| reachable.is_reachable(block));
-        Case::new(f, divergent)
+        let mut function = random_reducible(seed, 4 + seed as usize % 9);
+        let mut divergent = some_branches(&function, &mut Random::new(!seed));
+        divergent_loops(&mut function, &mut divergent);
+        let reachable = build_cfg(&function);
+        function.layout.retain(|&block| reachable.is_reachable(block));
+        Case::new(function, divergent)
     }
 
     fn skeleton(&self) -> Skeleton {
         let iterations = Iterations::new(&self.cfg, &self.forest);
-        let Case { f, cfg, tree, forest, divergent, order } = self;
-        let graph = Graph { cfg, dominators: tree, loops: forest, iterations: &iterations, divergent };
-        skeleton(f, &graph, order)
+        let Case { function, cfg, dominators, forest, divergent, order } = self;
+        let graph = Graph { cfg, dominators, loops: forest, iterations: &iterations, divergent };
+        draw_skeleton(function, &graph, order)
     }
 
     fn place(&self, block: Block) -> usize {
-        self.order.iter().position(|&b| b == block).expect("it is reachable")
+        self.order.iter().position(|&other| other == block).expect("it is reachable")
     }
 
     /// The graph in numbers, without edges back to loop headers.
     fn numbers(&self) -> Numbers {
-        let mut succs = Vec::new();
+        let mut successors = Vec::new();
         for (place, &block) in self.order.iter().enumerate() {
-            let to: Vec<usize> = self.cfg.succs(block).iter().map(|&to| self.place(to)).collect();
-            succs.push(if to.iter().any(|&to| to <= place) { Vec::new() } else { to });
+            let to: Vec<usize> = self.cfg.successors(block).iter().map(|&target| self.place(target)).collect();
+            successors.push(if to.iter().any(|&to| to <= place) { Vec::new() } else { to });
         }
         let divergent = self.order.iter().map(|&block| self.divergent.contains(block)).collect();
-        Numbers { succs, divergent }
+        Numbers { succs: successors, divergent }
     }
 
     /// The new successors by number, with the edges back.
     fn next(&self) -> Vec<Vec<usize>> {
         let skeleton = self.skeleton();
-        self.order.iter().map(|&b| skeleton.next[b].iter().map(|&to| self.place(to)).collect()).collect()
+        self.order
+            .iter()
+            .map(|&block| skeleton.next[block].iter().map(|&target| self.place(target)).collect())
+            .collect()
     }
 
     /// A function with the new edges.
     fn linearized(&self) -> Function {
         let skeleton = self.skeleton();
         let mut new = Function::new();
-        for _ in 0..self.f.blocks.len() {
-            new.blocks.push(BlockData { params: vec![], insts: vec![], term: Terminator::Return });
+        for _ in 0..self.function.blocks.len() {
+            new.blocks.push(BlockData { params: vec![], insts: vec![], terminator: Terminator::Return });
         }
         new.layout.clone_from(&self.order);
-        let cond = new.constant(Type::BOOL, 0);
+        let condition = new.constant(Type::BOOL, 0);
         for &block in &self.order {
-            let mut to = skeleton.next[block].iter().map(|&block| BlockCall { block, args: vec![] });
-            new.blocks[block].term = match (to.next(), to.next()) {
-                (Some(then_to), Some(else_to)) => Terminator::Branch { cond, then_to, else_to },
+            let mut to = skeleton.next[block].iter().map(|&block| BlockCall { block, arguments: vec![] });
+            new.blocks[block].terminator = match (to.next(), to.next()) {
+                (Some(then_to), Some(else_to)) => Terminator::Branch { condition, then_to, else_to },
                 (Some(only), None) => Terminator::Jump(only),
                 (None, _) => Terminator::Return,
             };
@@ -106,14 +109,14 @@ impl Case {
     }
 }
 
-fn some_branches(f: &Function, random: &mut Random) -> EntitySet<Block> {
-    let mut set = EntitySet::new();
-    for &block in &f.layout {
-        if f.blocks[block].term.selector().is_some() && random.percent(50) {
-            set.insert(block);
+fn some_branches(function: &Function, random: &mut Random) -> EntitySet<Block> {
+    let mut block_set = EntitySet::new();
+    for &block in &function.layout {
+        if function.blocks[block].terminator.selector().is_some() && random.percent(50) {
+            block_set.insert(block);
         }
     }
-    set
+    block_set
 }
 
 /// A graph without cycles: the numbers of the targets for each target of a terminator.
@@ -135,11 +138,11 @@ struct Listing8 {
 fn listing_8(graph: &Numbers) -> Listing8 {
     let mut relation: BTreeSet<(usize, usize)> = BTreeSet::new();
     let mut result = Listing8 { next: Vec::new(), deferred: Vec::new(), after: Vec::new() };
-    for (b, succs) in graph.succs.iter().enumerate() {
+    for (b, successors) in graph.succs.iter().enumerate() {
         let targets: BTreeSet<usize> = relation.iter().filter(|&&(from, _)| from == b).map(|&(_, to)| to).collect();
         let groups: Vec<Vec<usize>> = match graph.divergent[b] {
-            true => vec![succs.clone()],
-            false => succs.iter().map(|&s| vec![s]).collect(),
+            true => vec![successors.clone()],
+            false => successors.iter().map(|&s| vec![s]).collect(),
         };
         let mut next = Vec::new();
         for group in groups {
@@ -158,10 +161,10 @@ fn listing_8(graph: &Numbers) -> Listing8 {
 }
 
 /// Per block the blocks that post-dominate it, as bits.
-fn post_dominators(succs: &[Vec<usize>]) -> Vec<u64> {
-    let mut pd = vec![0; succs.len()];
-    for b in (0..succs.len()).rev() {
-        let all = succs[b].iter().map(|&s| pd[s]).reduce(|x, y| x & y).unwrap_or(0);
+fn post_dominators(successors: &[Vec<usize>]) -> Vec<u64> {
+    let mut pd = vec![0; successors.len()];
+    for b in (0..successors.len()).rev() {
+        let all = successors[b].iter().map(|&s| pd[s]).reduce(|x, y| x & y).unwrap_or(0);
         pd[b] = all | 1 << b;
     }
     pd
@@ -172,11 +175,11 @@ fn has(bits: u64, b: usize) -> bool {
 }
 
 /// Per block the edges that it is control-dependent on.
-fn control_dependences(succs: &[Vec<usize>]) -> Vec<BTreeSet<(usize, usize)>> {
-    let pd = post_dominators(succs);
-    let depends = |k: usize, a: usize, b: usize| has(pd[b], k) && (k == a || !has(pd[a], k));
-    let edges = || succs.iter().enumerate().flat_map(|(a, to)| to.iter().map(move |&b| (a, b)));
-    (0..succs.len()).map(|k| edges().filter(|&(a, b)| depends(k, a, b)).collect()).collect()
+fn control_dependences(successors: &[Vec<usize>]) -> Vec<BTreeSet<(usize, usize)>> {
+    let pd = post_dominators(successors);
+    let depends = |k: usize, left: usize, right: usize| has(pd[right], k) && (k == left || !has(pd[left], k));
+    let edges = || successors.iter().enumerate().flat_map(|(left, to)| to.iter().map(move |&right| (left, right)));
+    (0..successors.len()).map(|k| edges().filter(|&(left, right)| depends(k, left, right)).collect()).collect()
 }
 
 /// Per block whether its predicate is uniform.
@@ -194,14 +197,14 @@ fn dags() -> impl Iterator<Item = (u64, Case)> {
 }
 
 /// All paths from the first block to the end, as blocks with the targets taken.
-fn all_paths(succs: &[Vec<usize>], from: usize) -> Vec<Vec<(usize, usize)>> {
-    if succs[from].is_empty() {
+fn all_paths(successors: &[Vec<usize>], from: usize) -> Vec<Vec<(usize, usize)>> {
+    if successors[from].is_empty() {
         return vec![vec![(from, 0)]];
     }
     let mut all = Vec::new();
-    for (i, &to) in succs[from].iter().enumerate() {
-        for mut path in all_paths(succs, to) {
-            path.insert(0, (from, i));
+    for (index, &to) in successors[from].iter().enumerate() {
+        for mut path in all_paths(successors, to) {
+            path.insert(0, (from, index));
             all.push(path);
         }
     }
@@ -233,7 +236,7 @@ fn embeds(path: &[(usize, usize)], next: &[Vec<usize>]) -> bool {
 #[test]
 fn listing_8_word_by_word() {
     for (seed, case) in dags() {
-        assert_eq!(case.next(), listing_8(&case.numbers()).next, "seed {seed}\n{}", case.f);
+        assert_eq!(case.next(), listing_8(&case.numbers()).next, "seed {seed}\n{}", case.function);
     }
 }
 
@@ -244,10 +247,10 @@ fn no_branch_is_added() {
         let (graph, next) = (case.numbers(), case.next());
         for (b, to) in next.iter().enumerate() {
             let count = if graph.divergent[b] { 1 } else { graph.succs[b].len() };
-            assert_eq!(to.len(), count, "seed {seed}: {}\n{}", case.order[b], case.f);
+            assert_eq!(to.len(), count, "seed {seed}: {}\n{}", case.order[b], case.function);
         }
-        let new = cfg(&case.linearized());
-        assert_eq!(new.rpo().len(), case.order.len(), "seed {seed}\n{}", case.f);
+        let new = build_cfg(&case.linearized());
+        assert_eq!(new.reverse_post_order().len(), case.order.len(), "seed {seed}\n{}", case.function);
     }
 }
 
@@ -266,7 +269,7 @@ fn lemma_1_successors_stay_in_reach() {
                 let deferred = after.iter().filter(|&&(from, _)| from == p && p != b).map(|&(_, to)| to);
                 reach[p] = new.chain(deferred).fold(0, |all, to| all | 1 << to | reach[to]);
                 let all = p > b || graph.succs[p].iter().all(|&s| has(reach[p], s));
-                assert!(all, "seed {seed}: {p} behind {b}\n{}", case.f);
+                assert!(all, "seed {seed}: {p} behind {b}\n{}", case.function);
             }
         }
     }
@@ -279,7 +282,7 @@ fn theorem_3_every_path_is_part_of_one() {
     for (seed, case) in dags() {
         let (graph, next) = (case.numbers(), case.next());
         for path in all_paths(&graph.succs, 0) {
-            assert!(embeds(&path, &next), "seed {seed}: {path:?} in {next:?}\n{}", case.f);
+            assert!(embeds(&path, &next), "seed {seed}: {path:?} in {next:?}\n{}", case.function);
         }
         folded += graph.divergent.iter().filter(|&&d| d).count();
     }
@@ -297,8 +300,8 @@ fn lemmas_7_and_8_what_is_deferred_comes() {
         for (b, targets) in found.deferred.iter().enumerate() {
             for &c in targets {
                 let further = |&s: &usize| s == c || found.after[b].contains(&(s, c));
-                assert!(found.next[b].iter().all(further), "Lemma 7, seed {seed}: {b} {c}\n{}", case.f);
-                assert!(c != b && has(pd[b], c), "Lemma 8, seed {seed}: {b} {c}\n{}", case.f);
+                assert!(found.next[b].iter().all(further), "Lemma 7, seed {seed}: {b} {c}\n{}", case.function);
+                assert!(c != b && has(pd[b], c), "Lemma 8, seed {seed}: {b} {c}\n{}", case.function);
                 count += 1;
             }
         }
@@ -317,8 +320,8 @@ fn lemmas_9_and_14_post_dominance_is_kept() {
         for x in 0..pd.len() {
             for (a, &uni) in uni.iter().enumerate() {
                 let (before, after) = (has(pd[x], a), has(pdl[x], a));
-                assert!(!before || after, "Lemma 9, seed {seed}: {a} {x}\n{}", case.f);
-                assert!(!uni || before == after, "Lemma 14, seed {seed}: {a} {x}\n{}", case.f);
+                assert!(!before || after, "Lemma 9, seed {seed}: {a} {x}\n{}", case.function);
+                assert!(!uni || before == after, "Lemma 14, seed {seed}: {a} {x}\n{}", case.function);
                 kept += usize::from(before);
                 new += usize::from(after && !before);
             }
@@ -338,14 +341,14 @@ fn lemmas_10_to_12_nothing_is_deferred_around_uniform_blocks() {
         let (pd, uni) = (post_dominators(&graph.succs), uniform(&graph));
         let deferred = listing_8(&graph).deferred;
         for k in (0..pd.len()).filter(|&k| uni[k]) {
-            assert!(deferred[k].is_empty(), "Lemma 10, seed {seed}: {k}\n{}", case.f);
+            assert!(deferred[k].is_empty(), "Lemma 10, seed {seed}: {k}\n{}", case.function);
             for (b, targets) in deferred.iter().enumerate() {
                 let mut behind = targets.iter().map(|&t| has(pd[t], k));
                 if has(pd[b], k) {
-                    assert!(behind.all(|is| is), "Lemma 11, seed {seed}: {k} {b}\n{}", case.f);
+                    assert!(behind.all(|is| is), "Lemma 11, seed {seed}: {k} {b}\n{}", case.function);
                     count += targets.len();
                 } else {
-                    assert!(!behind.any(|is| is), "Lemma 12, seed {seed}: {k} {b}\n{}", case.f);
+                    assert!(!behind.any(|is| is), "Lemma 12, seed {seed}: {k} {b}\n{}", case.function);
                 }
             }
         }
@@ -364,10 +367,10 @@ fn lemmas_2_and_13_uniform_control_dependences_are_kept() {
         let (before, after) = (control_dependences(&graph.succs), control_dependences(&next));
         for k in (0..uni.len()).filter(|&k| uni[k]) {
             if !graph.divergent[k] {
-                assert_eq!(graph.succs[k], next[k], "Lemma 13, seed {seed}: {k}\n{}", case.f);
+                assert_eq!(graph.succs[k], next[k], "Lemma 13, seed {seed}: {k}\n{}", case.function);
                 edges += usize::from(next[k].len() > 1);
             }
-            assert_eq!(before[k], after[k], "Lemma 2, seed {seed}: {k}\n{}", case.f);
+            assert_eq!(before[k], after[k], "Lemma 2, seed {seed}: {k}\n{}", case.function);
             dependent += before[k].len();
         }
     }
@@ -388,32 +391,36 @@ fn theorem_4_uniform_blocks_run_only_for_lanes() {
             let mut lanes = Vec::new();
             for _ in 0..3 {
                 let mut way = vec![0];
-                while let Some(&at) = way.last().filter(|&&at| !graph.succs[at].is_empty()) {
-                    let to = &graph.succs[at];
-                    way.push(to[if graph.divergent[at] { random.below(to.len()) } else { shared[at] }]);
+                while let Some(&position) = way.last().filter(|&&position| !graph.succs[position].is_empty()) {
+                    let to = &graph.succs[position];
+                    way.push(to[if graph.divergent[position] { random.below(to.len()) } else { shared[position] }]);
                 }
                 lanes.push(way);
             }
             let mut gang = vec![0];
-            while let Some(&at) = gang.last().filter(|&&at| !next[at].is_empty()) {
-                let to = &next[at];
-                let active = lanes.iter().any(|way| way.contains(&at));
+            while let Some(&position) = gang.last().filter(|&&position| !next[position].is_empty()) {
+                let to = &next[position];
+                let active = lanes.iter().any(|way| way.contains(&position));
                 gang.push(
                     to[match to.len() {
                         1 => 0,
-                        _ if active => shared[at],
+                        _ if active => shared[position],
                         count => random.below(count),
                     }],
                 );
             }
             for way in &lanes {
                 let mut rest = gang.iter();
-                assert!(way.iter().all(|b| rest.any(|g| g == b)), "seed {seed}: {way:?} in {gang:?}\n{}", case.f);
+                assert!(
+                    way.iter().all(|b| rest.any(|g| g == b)),
+                    "seed {seed}: {way:?} in {gang:?}\n{}",
+                    case.function
+                );
             }
             for k in (0..uni.len()).filter(|&k| uni[k]) {
                 let here = gang.contains(&k);
                 let same = lanes.iter().all(|way| way.contains(&k) == here);
-                assert!(same, "seed {seed}: {k}, {lanes:?}, {gang:?}\n{}", case.f);
+                assert!(same, "seed {seed}: {k}, {lanes:?}, {gang:?}\n{}", case.function);
                 run += usize::from(here);
                 passed_by += usize::from(!here);
             }
@@ -422,12 +429,12 @@ fn theorem_4_uniform_blocks_run_only_for_lanes() {
     assert!(passed_by > 500 && run > 500, "{passed_by} {run}");
 }
 
-/// Definition 22: the edges from blocks that `d` dominates.
-fn dominance_region(case: &Case, graph: &Numbers, d: usize) -> Numbers {
+/// Definition 22: the edges from blocks that `dimension` dominates.
+fn dominance_region(case: &Case, graph: &Numbers, dimension: usize) -> Numbers {
     let mut region = graph.clone();
-    for (b, succs) in region.succs.iter_mut().enumerate() {
-        if !case.tree.dominates(case.order[d], case.order[b]) {
-            succs.clear();
+    for (b, successors) in region.succs.iter_mut().enumerate() {
+        if !case.dominators.dominates(case.order[dimension], case.order[b]) {
+            successors.clear();
         }
     }
     region
@@ -443,24 +450,29 @@ fn theorems_5_and_8_branches_uniform_in_relation_to_a_dominator_stay() {
         let whole = listing_8(&graph);
         let next = case.next();
         let absolute = uniform(&graph);
-        for d in 0..next.len() {
-            let region = dominance_region(&case, &graph, d);
+        for dimension in 0..next.len() {
+            let region = dominance_region(&case, &graph, dimension);
             let part = listing_8(&region);
             let uni = uniform(&region);
-            let dominates = |b: usize| case.tree.dominates(case.order[d], case.order[b]);
-            let strictly = |b: usize| b != d && dominates(b);
+            let dominates = |b: usize| case.dominators.dominates(case.order[dimension], case.order[b]);
+            let strictly = |b: usize| b != dimension && dominates(b);
             for b in (0..next.len()).filter(|&b| dominates(b)) {
                 let own = |to: &BTreeSet<usize>| to.iter().copied().filter(|&t| strictly(t)).collect::<Vec<_>>();
                 let (here, there) = (own(&whole.deferred[b]), own(&part.deferred[b]));
-                assert_eq!(here, there, "Theorem 8, seed {seed}: {d} {b}\n{}", case.f);
+                assert_eq!(here, there, "Theorem 8, seed {seed}: {dimension} {b}\n{}", case.function);
                 deferred += here.len();
-                for (i, &y) in graph.succs[b].iter().enumerate() {
-                    let new = next[b].get(i).copied();
+                for (index, &y) in graph.succs[b].iter().enumerate() {
+                    let new = next[b].get(index).copied();
                     if strictly(y) || new.is_some_and(strictly) {
-                        assert_eq!(new, part.next[b].get(i).copied(), "Theorem 8, seed {seed}: {d} {b}\n{}", case.f);
+                        assert_eq!(
+                            new,
+                            part.next[b].get(index).copied(),
+                            "Theorem 8, seed {seed}: {dimension} {b}\n{}",
+                            case.function
+                        );
                     }
                     if uni[b] && !graph.divergent[b] && strictly(y) {
-                        assert_eq!(new, Some(y), "Theorem 5, seed {seed}: {d} {b} {y}\n{}", case.f);
+                        assert_eq!(new, Some(y), "Theorem 5, seed {seed}: {dimension} {b} {y}\n{}", case.function);
                         stay += 1;
                         more += usize::from(!absolute[b] && graph.succs[b].len() > 1);
                     }
@@ -476,11 +488,11 @@ fn theorems_5_and_8_branches_uniform_in_relation_to_a_dominator_stay() {
 fn dominance_is_kept() {
     let cases = dags().chain((0..400).map(|seed| (seed, Case::with_loops(seed))));
     for (seed, case) in cases {
-        let new = dominators(&cfg(&case.linearized()));
-        for &a in &case.order {
-            for &b in &case.order {
-                let kept = !case.tree.dominates(a, b) || new.dominates(a, b);
-                assert!(kept, "seed {seed}: {a} {b}\n{}", case.f);
+        let new = compute_dominators(&build_cfg(&case.linearized()));
+        for &block in &case.order {
+            for &other in &case.order {
+                let kept = !case.dominators.dominates(block, other) || new.dominates(block, other);
+                assert!(kept, "seed {seed}: {block} {other}\n{}", case.function);
             }
         }
     }
@@ -493,21 +505,34 @@ fn loops_stay_loops() {
     let mut count = 0;
     for seed in 0..400 {
         let case = Case::with_loops(seed);
-        let new = cfg(&case.linearized());
-        let forest = loops(&new, &dominators(&new));
-        assert!(forest.irreducible_edges().is_empty(), "seed {seed}\n{}", case.f);
-        assert_eq!(forest.iter().count(), case.forest.iter().count(), "seed {seed}\n{}", case.f);
+        let new = build_cfg(&case.linearized());
+        let forest = find_loops(&new, &compute_dominators(&new));
+        assert!(forest.irreducible_edges().is_empty(), "seed {seed}\n{}", case.function);
+        assert_eq!(forest.iter().count(), case.forest.iter().count(), "seed {seed}\n{}", case.function);
         let deferred = listing_8(&case.numbers()).deferred;
-        for (_, data) in case.forest.iter() {
-            let same = forest.with_header(data.header).map(|l| forest.get(l).blocks.iter().collect::<BTreeSet<_>>());
-            assert_eq!(same, Some(data.blocks.iter().collect()), "seed {seed}: {}\n{}", data.header, case.f);
-            let header = case.place(data.header);
-            let mut places: Vec<usize> = data.blocks.iter().map(|&b| case.place(b)).collect();
+        for (_, loop_data) in case.forest.iter() {
+            let same = forest
+                .with_header(loop_data.header)
+                .map(|loop_id| forest.get(loop_id).blocks.iter().collect::<BTreeSet<_>>());
+            assert_eq!(
+                same,
+                Some(loop_data.blocks.iter().collect()),
+                "seed {seed}: {}\n{}",
+                loop_data.header,
+                case.function
+            );
+            let header = case.place(loop_data.header);
+            let mut places: Vec<usize> = loop_data.blocks.iter().map(|&block| case.place(block)).collect();
             places.sort_unstable();
-            assert_eq!(places, (header..header + places.len()).collect::<Vec<_>>(), "seed {seed}\n{}", case.f);
-            let latch = case.place(data.latches[0]);
-            assert_eq!(places.last(), Some(&latch), "seed {seed}\n{}", case.f);
-            assert!(deferred[latch].is_subset(&deferred[header]), "seed {seed}: {}\n{}", data.header, case.f);
+            assert_eq!(places, (header..header + places.len()).collect::<Vec<_>>(), "seed {seed}\n{}", case.function);
+            let latch = case.place(loop_data.latches[0]);
+            assert_eq!(places.last(), Some(&latch), "seed {seed}\n{}", case.function);
+            assert!(
+                deferred[latch].is_subset(&deferred[header]),
+                "seed {seed}: {}\n{}",
+                loop_data.header,
+                case.function
+            );
             count += 1;
         }
     }
@@ -526,14 +551,16 @@ fn walks_around_loops_are_part_of_walks() {
             let mut block = case.order[0];
             let mut path = Vec::new();
             for _ in 0..40 {
-                let succs = case.cfg.succs(block);
-                let target = random.below(succs.len());
+                let successors = case.cfg.successors(block);
+                let target = random.below(successors.len());
                 path.push((case.place(block), target));
-                let Some(&to) = succs.get(target) else { break };
-                around += usize::from(case.forest.with_header(to).is_some_and(|l| case.forest.contains(l, block)));
+                let Some(&to) = successors.get(target) else { break };
+                around += usize::from(
+                    case.forest.with_header(to).is_some_and(|loop_id| case.forest.contains(loop_id, block)),
+                );
                 block = to;
             }
-            assert!(embeds(&path, &next), "seed {seed}: {path:?} in {next:?}\n{}", case.f);
+            assert!(embeds(&path, &next), "seed {seed}: {path:?} in {next:?}\n{}", case.function);
         }
     }
     assert!(around > 500, "{around}");
@@ -541,21 +568,21 @@ fn walks_around_loops_are_part_of_walks() {
 
 /// The new edges of a graph by name.
 fn edges(text: &str, divergent: &str, order: Option<&str>) -> String {
-    let (f, names) = graph(text);
+    let (function, names) = graph(text);
     let block = |name: &str| Block::from_u32(names.iter().position(|n| *n == name).unwrap() as u32);
-    let mut set = EntitySet::new();
+    let mut block_set = EntitySet::new();
     divergent.split_whitespace().for_each(|name| {
-        set.insert(block(name));
+        block_set.insert(block(name));
     });
-    let mut case = Case::new(f, set);
+    let mut case = Case::new(function, block_set);
     if let Some(order) = order {
         case.order = order.split_whitespace().map(block).collect();
     }
     let skeleton = case.skeleton();
-    let name = |b: Block| names[b.as_u32() as usize];
-    let one = |&b: &Block| {
-        let to: Vec<&str> = skeleton.next[b].iter().map(|&to| name(to)).collect();
-        [&[name(b)], &to[..]].concat().join(" ")
+    let name = |other: Block| names[other.as_u32() as usize];
+    let one = |&other: &Block| {
+        let to: Vec<&str> = skeleton.next[other].iter().map(|&target| name(target)).collect();
+        [&[name(other)], &to[..]].concat().join(" ")
     };
     case.order.iter().map(one).collect::<Vec<_>>().join("; ")
 }

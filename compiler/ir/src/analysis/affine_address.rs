@@ -1,0 +1,245 @@
+//! Addresses as sums: which differ by a constant?
+//!
+//! Requires: code that verifies.
+//! Ensures: two pointers whose [`Address`]es are equal are as many bytes apart as their constants, or nobody may access
+//! one of them.
+//! Phases: from the pointer down through additions of offsets; each offset into its parts, where what is promised of
+//! the arithmetic allows it; equal parts together.
+//! Source: none; the usual linear form of addresses.
+
+use crate::ir::{BinaryOp, Function, InstData, UnaryOp, Value, ValueDef};
+
+/// The instructions that are looked into for one address.
+const STEPS: u32 = 48;
+
+/// How a part of an offset got its 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Extended {
+    /// It has them.
+    Not,
+    /// By its sign.
+    Signed,
+    /// Extended by zeros, as unsigned numbers are.
+    Unsigned,
+}
+
+/// All of an address but a constant: a base and multiples of values. Where the program promises that a narrow sum
+/// does not wrap, it may be taken apart: what is accessed at an address that wraps is not defined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Address {
+    /// The pointer that all is added to.
+    pub base: Value,
+    /// Values of at most 64 bits, how they are extended to these, and what they are multiplied with then.
+    pub terms: Vec<(Value, Extended, i64)>,
+}
+
+/// Pointers that a region gets of which something is known.
+#[derive(Clone, Debug, Default)]
+pub struct Roots {
+    /// Those that the application passes.
+    pub pointers: Vec<Value>,
+    /// Of these, those to memory that no other argument reaches.
+    pub apart: Vec<Value>,
+}
+
+impl Roots {
+    /// Whether addresses with these bases are never of the same memory.
+    pub fn are_apart(&self, left: Value, right: Value) -> bool {
+        let known = |value: Value| self.pointers.contains(&value);
+        left != right && known(left) && known(right) && [left, right].iter().any(|value| self.apart.contains(value))
+    }
+}
+
+/// An address and the constant that is added to it.
+pub fn decompose_address(function: &Function, pointer: Value) -> (Address, i64) {
+    let mut sum = Sum { function, terms: Vec::new(), constant: 0, steps: STEPS };
+    let mut base = pointer;
+    while let ValueDef::Result(inst, _) = function.values[base].definition
+        && let InstData::PtrAdd { base: from, offset, .. } = function.insts[inst].data
+        && sum.expand_term()
+    {
+        sum.add(offset, Extended::Not, 1);
+        base = from;
+    }
+    let Sum { mut terms, constant, .. } = sum;
+    terms.sort_unstable();
+    terms.dedup_by(|more, kept| {
+        let same = (more.0, more.1) == (kept.0, kept.1);
+        if same {
+            kept.2 = kept.2.wrapping_add(more.2);
+        }
+        same
+    });
+    terms.retain(|&(_, _, factor)| factor != 0);
+    (Address { base, terms }, constant)
+}
+
+struct Sum<'a> {
+    function: &'a Function,
+    terms: Vec<(Value, Extended, i64)>,
+    constant: i64,
+    steps: u32,
+}
+
+impl Sum<'_> {
+    fn expand_term(&mut self) -> bool {
+        self.steps = self.steps.saturating_sub(1);
+        self.steps > 0
+    }
+
+    fn constant_of(&self, value: Value, extended: Extended) -> Option<i64> {
+        let bits = self.function.const_bits(value)?;
+        let spare = 128 - self.function.ty(value).bits();
+        Some(match extended {
+            Extended::Unsigned => bits as i64,
+            _ => (((bits << spare) as i128) >> spare) as i64,
+        })
+    }
+
+    /// Adds a multiple of a value.
+    fn add(&mut self, value: Value, extended: Extended, factor: i64) {
+        if let Some(bits) = self.constant_of(value, extended) {
+            self.constant = self.constant.wrapping_add(bits.wrapping_mul(factor));
+        } else if !self.expand_term() || !self.take_apart(value, extended, factor) {
+            self.terms.push((value, extended, factor));
+        }
+    }
+
+    /// Adds the parts of a value's multiple, if it is known to be their sum.
+    fn take_apart(&mut self, value: Value, extended: Extended, factor: i64) -> bool {
+        let ValueDef::Result(inst, _) = self.function.values[value].definition else { return false };
+        match self.function.insts[inst].data {
+            InstData::Unary { opcode: UnaryOp::Sext, argument, .. } if extended != Extended::Unsigned => {
+                self.add(argument, Extended::Signed, factor);
+            }
+            InstData::Unary { opcode: UnaryOp::Zext, argument, .. } => self.add(argument, Extended::Unsigned, factor),
+            InstData::Binary { opcode, flags, arguments: [left, right], .. } => {
+                let exact = match extended {
+                    Extended::Not => true,
+                    Extended::Signed => flags.nsw,
+                    Extended::Unsigned => flags.nuw,
+                };
+                let by = self.constant_of(right, extended);
+                match (opcode, by) {
+                    (BinaryOp::Add, _) if exact => {
+                        self.add(left, extended, factor);
+                        self.add(right, extended, factor);
+                    }
+                    (BinaryOp::Sub, _) if exact => {
+                        self.add(left, extended, factor);
+                        self.add(right, extended, factor.wrapping_neg());
+                    }
+                    (BinaryOp::Mul, Some(by)) if exact => self.add(left, extended, factor.wrapping_mul(by)),
+                    (BinaryOp::Shl, Some(by @ 0..=62)) if exact => {
+                        self.add(left, extended, factor.wrapping_mul(1 << by));
+                    }
+                    // No bit is in both.
+                    (BinaryOp::Or, Some(by)) if by >= 0 && by < 1 << self.low_zeros(left) => {
+                        self.add(left, extended, factor);
+                        self.constant = self.constant.wrapping_add(by.wrapping_mul(factor));
+                    }
+                    _ => return false,
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// How many of the low bits of a product or shifted value are zero; not more than a few.
+    fn low_zeros(&self, value: Value) -> u32 {
+        let ValueDef::Result(inst, _) = self.function.values[value].definition else { return 0 };
+        let InstData::Binary { opcode, arguments: [_, by], .. } = self.function.insts[inst].data else { return 0 };
+        let zeros = match (opcode, self.function.const_bits(by)) {
+            (BinaryOp::Shl, Some(by)) => by.min(8) as u32,
+            (BinaryOp::Mul, Some(by)) => by.trailing_zeros(),
+            _ => 0,
+        };
+        zeros.min(self.function.ty(value).bits() - 1).min(8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Builder, IntFlags};
+    use lockstep_protocol::types::{Space, Type};
+
+    const NSW: IntFlags = IntFlags { nsw: true, nuw: false };
+
+    /// How many bytes are between the addresses `p + f(x) * 4` of an unknown `x` of 32 bits and `p`, if the rest is the
+    /// same.
+    fn away(extend: UnaryOp, f: impl Fn(&mut Builder<'_>, Value) -> [Value; 2]) -> Option<i64> {
+        let mut function = Function::new();
+        let (mut builder, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(Space::Global), Type::I32]);
+        let indices = f(&mut builder, inputs[1]);
+        let [first, second] = indices.map(|index| {
+            let wide = builder.unary(extend, Type::I64, index);
+            let four = builder.int(Type::I64, 4);
+            let bytes = builder.binary(BinaryOp::Mul, wide, four);
+            builder.ptr_add(inputs[0], bytes)
+        });
+        let (first, second) = (decompose_address(&function, first), decompose_address(&function, second));
+        (first.0 == second.0).then(|| second.1 - first.1)
+    }
+
+    fn binary(builder: &mut Builder<'_>, opcode: BinaryOp, flags: IntFlags, operand: Value, by: i128) -> Value {
+        let by = builder.int(Type::I32, by);
+        let inst_data = InstData::Binary { opcode, flags, fast_math: Default::default(), arguments: [operand, by] };
+        let inst = builder.inst(inst_data, &[Type::I32]);
+        builder.function.single_result(inst)
+    }
+
+    #[test]
+    fn sums_that_do_not_wrap_are_taken_apart() {
+        let next = |flags: IntFlags| {
+            move |builder: &mut Builder<'_>, operand: Value| {
+                let three = binary(builder, BinaryOp::Mul, flags, operand, 3);
+                [three, binary(builder, BinaryOp::Add, flags, three, 2)]
+            }
+        };
+        assert_eq!(away(UnaryOp::Sext, next(NSW)), Some(8));
+        assert_eq!(away(UnaryOp::Sext, next(IntFlags::default())), None, "2^31 - 1 and what follows are far apart");
+        assert_eq!(away(UnaryOp::Zext, next(NSW)), None, "-1 and 1 are far apart");
+        assert_eq!(away(UnaryOp::Zext, next(IntFlags { nsw: false, nuw: true })), Some(8));
+    }
+
+    #[test]
+    fn negative_constants_have_a_sign_where_the_sum_has() {
+        let before =
+            |builder: &mut Builder<'_>, operand: Value| [operand, binary(builder, BinaryOp::Add, NSW, operand, -1)];
+        assert_eq!(away(UnaryOp::Sext, before), Some(-4));
+    }
+
+    #[test]
+    fn bits_that_are_free_are_added() {
+        let or = |times: i128, bits: i128| {
+            move |builder: &mut Builder<'_>, operand: Value| {
+                let product = binary(builder, BinaryOp::Mul, IntFlags::default(), operand, times);
+                [product, binary(builder, BinaryOp::Or, IntFlags::default(), product, bits)]
+            }
+        };
+        assert_eq!(away(UnaryOp::Zext, or(4, 3)), Some(12));
+        assert_eq!(away(UnaryOp::Zext, or(4, 4)), None, "the bit may be there");
+        assert_eq!(away(UnaryOp::Sext, or(6, 1)), Some(4));
+        assert_eq!(away(UnaryOp::Sext, or(6, 2)), None);
+    }
+
+    #[test]
+    fn parts_meet_again() {
+        // 2 * x + x and 3 * x + 1.
+        let twice = |builder: &mut Builder<'_>, operand: Value| {
+            let two = binary(builder, BinaryOp::Shl, NSW, operand, 1);
+            let sum = InstData::Binary {
+                opcode: BinaryOp::Add,
+                flags: NSW,
+                fast_math: Default::default(),
+                arguments: [two, operand],
+            };
+            let sum = builder.inst(sum, &[Type::I32]);
+            let three = binary(builder, BinaryOp::Mul, NSW, operand, 3);
+            [builder.function.single_result(sum), binary(builder, BinaryOp::Add, NSW, three, 1)]
+        };
+        assert_eq!(away(UnaryOp::Sext, twice), Some(4));
+    }
+}

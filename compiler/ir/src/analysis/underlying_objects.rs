@@ -1,0 +1,158 @@
+//! Which argument an address comes from, as far as that is known to matter.
+//!
+//! A `restrict` argument says that what a work-item changes through it, it reaches in no other way (C99,
+//! 6.7.3.1). Work-items that reach one place through different arguments are apart by this rule only where
+//! nothing orders them, so nothing is concluded in kernels with barriers, nor where one may wait for others.
+//!
+//! Of the launch may be known that an argument leads to memory which no other argument does
+//! ([`LaunchFacts::apart`], [`LaunchFacts::streams`]). Addresses that are read from memory may lead anywhere all the same.
+//!
+//! Requires: a region, and what holds of the launch.
+//! Ensures: memory that is reached through an argument in the answer is reached by no address of another origin but
+//! [`Origin::Unknown`].
+//! Phases: the arguments; then a fixed point over everything that passes addresses on.
+//! Source: C99, 6.7.3.1, for `restrict`.
+
+use crate::analysis::spin_loops::may_wait;
+use crate::ir::{Function, InstData, Kernel, TernaryOp, UnaryOp, Value};
+use cranelift_entity::SecondaryMap;
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::parameters::{Input, Param, ParamKind};
+
+/// Where an address comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Origin {
+    /// It may point anywhere.
+    #[default]
+    Unknown,
+    /// An argument that is apart from the others, by its number among these.
+    Argument(usize),
+    /// None of these.
+    Other,
+}
+
+/// An argument through which memory is reached that is reached in no other way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Apart {
+    /// The number of the parameter.
+    pub param: u32,
+    /// Whether that is read by all and written by none.
+    pub invariant: bool,
+    /// Whether it is written once, and more than the caches keep ([`LaunchFacts::streams`]).
+    pub streamed: bool,
+}
+
+/// The arguments that are apart from the others.
+pub fn find_apart_arguments(kernel: &Kernel, launch: &LaunchFacts) -> Vec<Apart> {
+    let mut found: Vec<Apart> = Vec::new();
+    for param in find_restrict_params(kernel) {
+        found.push(Apart { param, invariant: kernel.params[param as usize].readonly, streamed: false });
+    }
+    for (bit, &(input, _)) in (0..32).zip(&kernel.inputs) {
+        let [is_apart, streamed] = [launch.apart, launch.streams].map(|inputs| inputs >> bit & 1 == 1);
+        let Input::Value { param, offset: 0 } = input else { continue };
+        match found.iter_mut().find(|known| known.param == param) {
+            Some(known) => known.streamed |= streamed,
+            // Whoever has its address from elsewhere may write there.
+            None if is_apart || streamed => found.push(Apart { param, invariant: false, streamed }),
+            None => {}
+        }
+    }
+    found
+}
+
+/// The kernel parameters that are `restrict`, by number; none if that says nothing.
+fn find_restrict_params(kernel: &Kernel) -> Vec<u32> {
+    if kernel.regions.len() > 1 || may_wait(kernel) {
+        return Vec::new();
+    }
+    let is_restrict =
+        |&(_, param): &(u32, &Param)| param.restrict && matches!(param.kind, ParamKind::Pointer(_) | ParamKind::Local);
+    (0..).zip(&kernel.params).filter(is_restrict).map(|(number, _)| number).collect()
+}
+
+/// Where the addresses of a function come from.
+pub struct Origins(SecondaryMap<Value, Option<Origin>>);
+
+impl Origins {
+    /// Follows the addresses of a function, given what [`find_apart_arguments`] says.
+    pub fn trace_addresses(kernel: &Kernel, body: &Function, apart: &[Apart]) -> Origins {
+        let mut origins = Origins(SecondaryMap::new());
+        if apart.is_empty() {
+            return origins;
+        }
+        for (&(input, _), &value) in kernel.inputs.iter().zip(&body.blocks[body.entry_block()].params) {
+            let from = match input {
+                // A pointer in a struct may lead anywhere.
+                Input::Value { param, .. } if kernel.params[param as usize].kind == ParamKind::Value => Origin::Unknown,
+                Input::Value { param, offset: 0 } => {
+                    apart.iter().position(|one| one.param == param).map_or(Origin::Other, Origin::Argument)
+                }
+                _ => Origin::Other,
+            };
+            origins.0[value] = Some(from);
+        }
+        while origins.propagate_once(body) {}
+        origins
+    }
+
+    /// Where the address of a plain load or store comes from. Atomic accesses speak to other work-items, and
+    /// copies have two addresses.
+    pub fn of_access(&self, inst_data: &InstData) -> Origin {
+        match inst_data {
+            InstData::Load { pointer, access, .. } | InstData::Store { pointer, access, .. }
+                if access.atomic.is_none() && !access.volatile =>
+            {
+                self.0[*pointer].unwrap_or_default()
+            }
+            _ => Origin::Unknown,
+        }
+    }
+
+    /// Passes on what is known; whether there was something new.
+    fn propagate_once(&mut self, body: &Function) -> bool {
+        let mut changed = false;
+        let mut learn = |origins: &mut Origins, value: Value, from: Option<Origin>| {
+            let Some(from) = from else { return };
+            let joined = match origins.0[value] {
+                Some(known) if known != from => Origin::Unknown,
+                _ => from,
+            };
+            changed |= origins.0[value] != Some(joined);
+            origins.0[value] = Some(joined);
+        };
+        for &block in &body.layout {
+            for &inst in &body.blocks[block].insts {
+                let node = &body.insts[inst];
+                match node.data {
+                    InstData::PtrAdd { base: argument, .. }
+                    | InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument, .. } => {
+                        let from = self.of_operand(body, argument);
+                        learn(self, node.results[0], from);
+                    }
+                    InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, left, right], .. } => {
+                        for from in [left, right].map(|argument| self.of_operand(body, argument)) {
+                            learn(self, node.results[0], from);
+                        }
+                    }
+                    InstData::SlotAddr { .. } | InstData::LocalAddr { .. } | InstData::GlobalAddr { .. } => {
+                        learn(self, node.results[0], Some(Origin::Other));
+                    }
+                    _ => node.results.iter().for_each(|&result| learn(self, result, Some(Origin::Unknown))),
+                }
+            }
+            for target in body.blocks[block].terminator.targets() {
+                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+                    let from = self.of_operand(body, argument);
+                    learn(self, param, from);
+                }
+            }
+        }
+        changed
+    }
+
+    /// Constant addresses are those of nothing that is known here.
+    fn of_operand(&self, body: &Function, value: Value) -> Option<Origin> {
+        if body.const_bits(value).is_some() { Some(Origin::Unknown) } else { self.0[value] }
+    }
+}

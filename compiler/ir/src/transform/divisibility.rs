@@ -1,0 +1,323 @@
+//! Versions for launches in which the pieces of piecewise-affine indices hold whole gangs.
+//!
+//! `i % d`, `i / d` and what bit operations write them as count up, or stay, between multiples of `d`. Where `d` is a
+//! multiple of the gang's width no such border lies within a gang: `i / d` is the same in all lanes and `i % d` a line.
+//! Of arguments the launch tells that (`launch_facts`); of what a kernel computes from them, as `1 << (stage - pass)`,
+//! the region asks once, and has a version in which it holds.
+//!
+//! Requires: `Stage::Normalized`; the shapes of the region's values.
+//! Ensures: `Stage::Normalized`. The entry branches to one of two copies of what comes behind the condition; in the
+//! one for whole pieces the operations stand in a form of which shapes are known. Each work-item does what it did.
+//! Phases: find operations of strided values with what is known at the entry, and what has to hold of that; ask there;
+//! copy; rewrite.
+//! Source: Moll 2021, sections 10.4 and 10.5, for the operations and their pieces; the versions are ours.
+//!
+//! With lanes that fill the low bits `x & 15`, for `n >= 4` and `m & 15 == 15`:
+//!
+//! ```text
+//! x >> n    =>  (x & ~15) >> n
+//! x & m     =>  ((x & ~15) & m) + (x & 15)
+//! x / d     =>  (x & ~15) / d              for d & 15 == 0
+//! x % d     =>  (x & ~15) % d + (x & 15)
+//! y << n    =>  (y << 4) << (n - 4)        whose low bits are zero, then
+//! ```
+
+use super::unswitch_selects::{is_known_at_entry, split_region};
+use crate::analysis::shape::Shape;
+use crate::ir::*;
+use crate::simplify::FoldingBuilder;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use lockstep_protocol::types::Type;
+
+/// What has to hold so that pieces are whole gangs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Pieces {
+    /// A power of two: the numbers that the lanes of the widest operand reach over.
+    span: u128,
+    /// At least as many bits as the span has are shifted.
+    amounts: Vec<Value>,
+    /// Masks whose low bits are ones.
+    masks: Vec<Value>,
+    /// Divisors, and masks, whose low bits are zero.
+    multiples: Vec<Value>,
+}
+
+/// The bits of a mask that a shift makes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mask {
+    /// All below one.
+    Below,
+    /// None below one.
+    From,
+}
+
+/// Another form of an operation.
+#[derive(Clone, Copy)]
+enum Form {
+    /// What is the same in all lanes, of the first of two operands, which lanes have each their own.
+    Coarse(Value, Value),
+    /// A line within one piece.
+    Fine(Value, Value),
+    /// What has no low bits.
+    LowZeros,
+}
+
+/// The operations that would be the same in all lanes, or a line, and what has to hold for that.
+pub fn find_pieces(function: &Function, shapes: &SecondaryMap<Value, Shape>, width: u32) -> Option<Pieces> {
+    let mut found = Pieces::default();
+    for &inst in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
+        let Some((_, by, span)) = operation_operands(function, shapes, width, inst) else { continue };
+        let InstData::Binary { opcode, .. } = function.insts[inst].data else { continue };
+        let list = match opcode {
+            BinaryOp::Lshr | BinaryOp::Ashr => &mut found.amounts,
+            BinaryOp::Udiv | BinaryOp::Urem => &mut found.multiples,
+            _ => match shift_in(function, by) {
+                Some((amount, _)) => {
+                    found.amounts.push(amount);
+                    found.span = found.span.max(span);
+                    continue;
+                }
+                None => &mut found.masks,
+            },
+        };
+        list.push(by);
+        found.span = found.span.max(span);
+    }
+    for list in [&mut found.amounts, &mut found.masks, &mut found.multiples] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    (found.span > 1).then_some(found)
+}
+
+/// The operands, if it is an operation of a value whose lanes fill the low bits with one that is known at the entry, and
+/// nothing is known of the result; the first is the one that lanes have; and the span of its lanes.
+fn operation_operands(
+    function: &Function,
+    shapes: &SecondaryMap<Value, Shape>,
+    width: u32,
+    inst: Inst,
+) -> Option<(Value, Value, u128)> {
+    let InstData::Binary { opcode, arguments: [left, right], .. } = function.insts[inst].data else { return None };
+    if !shapes[function.insts[inst].results[0]].is_varying() {
+        return None;
+    }
+    let pair = |operand: Value, by: Value| {
+        let place = match opcode {
+            BinaryOp::And => shift_in(function, by).map_or(by, |(amount, _)| amount),
+            // Whether an argument is a multiple is for the launch to say.
+            BinaryOp::Udiv | BinaryOp::Urem if matches!(function.values[by].definition, ValueDef::Param(..)) => {
+                return None;
+            }
+            _ => by,
+        };
+        let known = shapes[by].is_uniform() && function.const_bits(by).is_none() && function.ty(operand).bits() <= 64;
+        let span = known.then(|| lanes_span(shapes[operand], width)).flatten()?;
+        is_known_at_entry(function, place).then_some((operand, by, span))
+    };
+    match opcode {
+        BinaryOp::Lshr | BinaryOp::Ashr | BinaryOp::Udiv | BinaryOp::Urem => pair(left, right),
+        BinaryOp::And => pair(left, right).or_else(|| pair(right, left)),
+        _ => None,
+    }
+}
+
+/// The power of two that the lanes of a strided value reach over within one multiple of it.
+fn lanes_span(shape: Shape, width: u32) -> Option<u128> {
+    let Shape::Strided { stride, align } = shape else { return None };
+    let last = u128::try_from(stride).ok().filter(|&stride| stride > 0)? * u128::from(width.max(1) - 1);
+    let span = (last + 1).next_power_of_two();
+    (span > 1 && span <= u128::from(align)).then_some(span)
+}
+
+/// The amount, if a mask is made by a shift: of all below a bit, or of a bit and those above.
+fn shift_in(function: &Function, mask: Value) -> Option<(Value, Mask)> {
+    let binary = |value: Value| match function.values[value].definition {
+        ValueDef::Result(inst, _) => match function.insts[inst].data {
+            InstData::Binary { opcode, arguments, .. } => Some((opcode, arguments)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let is = |value: Value, bits: u128| function.const_bits(value) == Some(bits & function.ty(value).value_mask());
+    let (opcode, [left, right]) = binary(mask)?;
+    if opcode == BinaryOp::Shl {
+        return Some((right, Mask::From));
+    }
+    let (BinaryOp::Shl, [base, amount]) = binary(left)? else { return None };
+    let below = match opcode {
+        BinaryOp::Add => is(base, 1) && is(right, u128::MAX),
+        BinaryOp::Xor => is(base, u128::MAX) && is(right, u128::MAX),
+        _ => false,
+    };
+    below.then_some((amount, Mask::Below))
+}
+
+impl Pieces {
+    /// Gives the region a version for launches in which all of it holds.
+    pub fn split_region(&self, function: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
+        let condition = self.emit_condition(function);
+        let blocks = split_region(function, condition);
+        self.rewrite_operations(function, &blocks, shapes, width);
+    }
+
+    /// What the region would be if it held; the other version is not made.
+    pub fn suppose_whole(&self, function: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
+        self.rewrite_operations(function, &function.layout.clone(), shapes, width);
+    }
+
+    /// The values that are asked of.
+    pub fn asked_values(&self) -> Vec<Value> {
+        self.amounts.iter().chain(&self.masks).chain(&self.multiples).copied().collect()
+    }
+
+    /// The place in the source of what is asked of.
+    pub fn source_place(&self, function: &Function) -> SourceLoc {
+        let place = |value: Value| match function.values[value].definition {
+            ValueDef::Result(inst, _) => Some(function.insts[inst].location),
+            _ => None,
+        };
+        self.asked_values().into_iter().find_map(place).unwrap_or_default()
+    }
+
+    fn span_bits(&self) -> u128 {
+        u128::from(self.span.trailing_zeros())
+    }
+
+    /// Computes at the entry, before anything that does not matter for it, whether all of it holds.
+    fn emit_condition(&self, function: &mut Function) -> Value {
+        let entry = function.entry_block();
+        let rest = keep_computation(function, &self.asked_values());
+        let mut answer = function.constant(Type::BOOL, 1);
+        let mut builder = FoldingBuilder::at_end_of(function, entry);
+        let mut also = |builder: &mut FoldingBuilder<'_>, holds: Value| {
+            // What is poison would make all of it poison, also where nobody uses it.
+            let holds = builder.unary(UnaryOp::Freeze, Type::BOOL, holds);
+            answer = builder.and(answer, holds);
+        };
+        for &amount in &self.amounts {
+            let least = builder.function.constant(builder.function.ty(amount), self.span_bits());
+            let holds = builder.icmp(IntCc::Uge, amount, least);
+            also(&mut builder, holds);
+        }
+        let low = self.span - 1;
+        for (list, wanted) in [(&self.masks, low), (&self.multiples, 0)] {
+            for &value in list {
+                let ty = builder.function.ty(value);
+                let [low, wanted] = [low, wanted].map(|bits| builder.function.constant(ty, bits));
+                let bits = builder.binary(BinaryOp::And, value, low);
+                let holds = builder.icmp(IntCc::Eq, bits, wanted);
+                also(&mut builder, holds);
+            }
+        }
+        function.blocks[entry].insts.extend(rest);
+        answer
+    }
+
+    /// Writes the operations of blocks in which all of it holds so that shapes are known of them.
+    fn rewrite_operations(
+        &self,
+        function: &mut Function,
+        blocks: &[Block],
+        shapes: &SecondaryMap<Value, Shape>,
+        width: u32,
+    ) {
+        // Masks are recognized by shifts that are to be rewritten.
+        let form = |function: &Function, inst: Inst| match function.insts[inst].data {
+            InstData::Binary { opcode: BinaryOp::Shl, arguments: [_, amount], .. } => {
+                self.amounts.contains(&amount).then_some(Form::LowZeros)
+            }
+            InstData::Binary { opcode, .. } => {
+                operation_operands(function, shapes, width, inst).map(|(operand, by, _)| match opcode {
+                    BinaryOp::And if shift_in(function, by).is_none_or(|(_, mask)| mask == Mask::Below) => {
+                        Form::Fine(operand, by)
+                    }
+                    BinaryOp::Urem => Form::Fine(operand, by),
+                    _ => Form::Coarse(operand, by),
+                })
+            }
+            _ => None,
+        };
+        let mut forms: SecondaryMap<Inst, Option<Form>> = SecondaryMap::new();
+        for &inst in blocks.iter().flat_map(|&block| &function.blocks[block].insts) {
+            forms[inst] = form(function, inst);
+        }
+        for &block in blocks {
+            for inst in std::mem::take(&mut function.blocks[block].insts) {
+                if let Some(form) = forms[inst] {
+                    self.write_form(function, block, inst, form);
+                }
+                function.blocks[block].insts.push(inst);
+            }
+        }
+    }
+
+    /// Gives an operation another form, and appends to its block what it needs to stand there next.
+    fn write_form(&self, function: &mut Function, block: Block, inst: Inst, form: Form) {
+        let location = function.insts[inst].location;
+        let InstData::Binary { opcode, flags, fast_math, arguments: [first, second] } = function.insts[inst].data
+        else {
+            return;
+        };
+        let ty = function.ty(second);
+        let below = self.span - 1;
+        let [bits, fewer] = [self.span_bits(), self.span_bits().wrapping_neg()].map(|bits| function.constant(ty, bits));
+        let [low, high] = [below, !below].map(|bits| function.constant(ty, bits));
+        let mut builder = Builder::at_end_of(function, block);
+        builder.set_loc(location);
+        let inst_data = match form {
+            Form::LowZeros => {
+                let shifted =
+                    builder.inst(InstData::Binary { opcode, flags, fast_math, arguments: [first, bits] }, &[ty]);
+                let left = builder.binary(BinaryOp::Add, second, fewer);
+                InstData::Binary {
+                    opcode,
+                    flags,
+                    fast_math,
+                    arguments: [builder.function.single_result(shifted), left],
+                }
+            }
+            Form::Coarse(operand, by) => {
+                let start = builder.binary(BinaryOp::And, operand, high);
+                InstData::Binary { opcode, flags, fast_math, arguments: [start, by] }
+            }
+            Form::Fine(operand, by) => {
+                let start = builder.binary(BinaryOp::And, operand, high);
+                let of_start = builder.binary(opcode, start, by);
+                let lanes = builder.binary(BinaryOp::And, operand, low);
+                // The first has no low bits.
+                let flags = IntFlags { nuw: true, ..IntFlags::default() };
+                InstData::Binary { opcode: BinaryOp::Add, flags, fast_math, arguments: [of_start, lanes] }
+            }
+        };
+        function.insts[inst].data = inst_data;
+    }
+}
+
+/// Leaves at the entry what values are computed of, and takes the rest away, which stands behind that.
+fn keep_computation(function: &mut Function, values: &[Value]) -> Vec<Inst> {
+    let entry = function.entry_block();
+    let mut needed: EntitySet<Value> = EntitySet::new();
+    needed.extend(values.iter().copied());
+    let insts = std::mem::take(&mut function.blocks[entry].insts);
+    for &inst in insts.iter().rev() {
+        let node = &function.insts[inst];
+        if node.results.iter().any(|&result| needed.contains(result)) {
+            node.data.for_each_arg(|argument| {
+                needed.insert(argument);
+            });
+        }
+    }
+    let is_needed =
+        |function: &Function, inst: Inst| function.insts[inst].results.iter().any(|&result| needed.contains(result));
+    let moves = |inst_data: &InstData| {
+        use InstData::{Binary, Icmp, Query, Ternary, Unary};
+        matches!(inst_data, Binary { .. } | Icmp { .. } | Query { .. } | Ternary { .. } | Unary { .. })
+    };
+    // Nothing passes what has an effect.
+    let fixed = insts.iter().rposition(|&inst| is_needed(function, inst) && !moves(&function.insts[inst].data));
+    let (first, later) = insts.split_at(fixed.map_or(0, |position| position + 1));
+    let (asked, rest): (Vec<Inst>, Vec<Inst>) = later.iter().partition(|&&inst| is_needed(function, inst));
+    function.blocks[entry].insts = [first, &asked].concat();
+    rest
+}

@@ -1,0 +1,179 @@
+//! Collective operations: what happens to the values of a group between two regions.
+//!
+//! Kept values lie side by side in the order of the work-items' numbers, so they are taken as rows of a vector's width,
+//! and one by one at the end. A reduction leaves one scalar, which the region's code has before its loops begin. A scan
+//! puts its answers where the values were.
+
+use super::alias::Part;
+use super::emit::{Emitted, Emitter, vector_of};
+use super::frame::Frame;
+use super::groups::Group;
+use crate::codegen::error::CodegenError;
+use inkwell::IntPredicate;
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, IntValue, PointerValue, VectorValue};
+use lockstep_ir::analysis::underlying_objects::Origin;
+use lockstep_ir::ir::{BinaryOp, Collect, Combine, FastMath, IntFlags, Kernel, Region};
+use lockstep_protocol::types::Type;
+
+/// Bytes of the rows that are taken at once: the widest registers there are. Others take a few.
+const ROW_BYTES: u32 = 64;
+
+/// Emits what a region begins with; the answer is what a reduction gave.
+pub fn emit_combine<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
+    frame: &Frame<'ctx>,
+    kernel: &Kernel,
+    group: &Group<'ctx>,
+    region: Region,
+) -> Emitted<Option<BasicValueEnum<'ctx>>> {
+    let Some(Combine { collective, opcode, live_slot }) = kernel.combines[region] else {
+        return Ok(None);
+    };
+    let ty = kernel.live[live_slot].ty;
+    let [left, right, z] = group.size;
+    let count = emitter.mul(emitter.mul(left, right)?, z)?;
+    let width = (ROW_BYTES / ty.bytes()).max(1);
+    let start = frame.live_address(emitter, live_slot, ty, emitter.const64(0))?;
+    let values = Values { emitter, opcode, ty, start, width };
+    let result = values.emit_loops(collective, count)?;
+    Ok((collective == Collect::Reduce).then_some(result))
+}
+
+/// The values of a group.
+struct Values<'a, 'ctx, 'm> {
+    emitter: &'a Emitter<'ctx, 'm>,
+    opcode: BinaryOp,
+    ty: Type,
+    start: PointerValue<'ctx>,
+    /// Values of a row.
+    width: u32,
+}
+
+impl<'ctx> Values<'_, 'ctx, '_> {
+    /// Emits the loops over rows and over what is left; the answer is what all values are together.
+    fn emit_loops(&self, collective: Collect, count: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let Values { emitter, opcode, ty, width, .. } = *self;
+        let builder = &emitter.builder;
+        let identity = opcode.identity(ty).ok_or(CodegenError::NoNeutralOperand { op: opcode.name(), ty })?;
+        let identity = emitter.constant(ty, identity);
+        let identities = emitter.splat(identity, width)?;
+        let [zero, one, step] = [0, 1, width.into()].map(|n| emitter.const64(n));
+        let full = builder.build_and(count, emitter.const64(u64::from(width).wrapping_neg()), "")?;
+
+        // Rows: a reduction carries what each column is together, a scan what all values so far are.
+        let before = emitter.current_block()?;
+        let [rows, columns, left, item, done] =
+            ["rows", "columns", "left", "value", "combined"].map(|name| emitter.append_block(name));
+        let any_lane = builder.build_int_compare(IntPredicate::NE, full, zero, "")?;
+        builder.build_conditional_branch(any_lane, rows, columns)?;
+        emitter.position_at(rows);
+        let place = emitter.phi(emitter.i64_type(), &[(&zero, before)], "")?;
+        let index = place.as_basic_value().into_int_value();
+        let sums = emitter.phi(identities.get_type(), &[(&identities, before)], "")?;
+        let so_far = sums.as_basic_value();
+        let row = self.load_at(index, vector_of(emitter.value_type(ty), width).into())?;
+        let next = match collective {
+            Collect::Reduce => self.combine_two(so_far, row)?,
+            Collect::Inclusive | Collect::Exclusive => {
+                let own = self.scan_row(row.into_vector_value(), identities)?;
+                let sums = self.combine_two(so_far, own.into())?.into_vector_value();
+                let answer = match collective {
+                    Collect::Exclusive => self.shift_row(sums, so_far.into_vector_value(), 1)?,
+                    _ => sums,
+                };
+                self.store_at(answer.into(), index)?;
+                emitter.shuffle_vectors(sums, sums, &vec![Some(width - 1); width as usize])?.into()
+            }
+        };
+        let following = emitter.add(index, step)?;
+        place.add_incoming(&[(&following, rows)]);
+        sums.add_incoming(&[(&next, rows)]);
+        let more = builder.build_int_compare(IntPredicate::NE, following, full, "")?;
+        builder.build_conditional_branch(more, rows, columns)?;
+
+        emitter.position_at(columns);
+        let sums = emitter.phi(identities.get_type(), &[(&identities, before), (&next, rows)], "")?;
+        let sums = sums.as_basic_value().into_vector_value();
+        let first = match collective {
+            Collect::Reduce => self.combine_row(sums)?,
+            Collect::Inclusive | Collect::Exclusive => builder.build_extract_element(sums, zero, "")?,
+        };
+        builder.build_unconditional_branch(left)?;
+
+        emitter.position_at(left);
+        let place = emitter.phi(emitter.i64_type(), &[(&full, columns)], "")?;
+        let index = place.as_basic_value().into_int_value();
+        let sum = emitter.phi(emitter.value_type(ty), &[(&first, columns)], "")?;
+        let so_far = sum.as_basic_value();
+        let more = builder.build_int_compare(IntPredicate::NE, index, count, "")?;
+        builder.build_conditional_branch(more, item, done)?;
+        emitter.position_at(item);
+        let next = self.combine_two(so_far, self.load_at(index, emitter.value_type(ty))?)?;
+        match collective {
+            Collect::Reduce => {}
+            Collect::Inclusive => self.store_at(next, index)?,
+            Collect::Exclusive => self.store_at(so_far, index)?,
+        }
+        let following = emitter.add(index, one)?;
+        place.add_incoming(&[(&following, item)]);
+        sum.add_incoming(&[(&next, item)]);
+        builder.build_unconditional_branch(left)?;
+        emitter.position_at(done);
+        Ok(so_far)
+    }
+
+    fn combine_two(&self, left: BasicValueEnum<'ctx>, right: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        self.emitter.binary(self.opcode, IntFlags::default(), FastMath(0), [left, right])
+    }
+
+    /// What a row's values are together.
+    fn combine_row(&self, mut row: VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let mut half = self.width / 2;
+        while half > 0 {
+            let place = |lane: u32| Some((lane + half) % self.width);
+            let other = self.emitter.shuffle_vectors(row, row, &(0..self.width).map(place).collect::<Vec<_>>())?;
+            row = self.combine_two(row.into(), other.into())?.into_vector_value();
+            half /= 2;
+        }
+        Ok(self.emitter.builder.build_extract_element(row, self.emitter.const64(0), "")?)
+    }
+
+    /// For each value of a row, what those up to it are together.
+    fn scan_row(&self, mut row: VectorValue<'ctx>, identities: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+        let mut by = 1;
+        while by < self.width {
+            let before = self.shift_row(row, identities, by)?;
+            row = self.combine_two(before.into(), row.into())?.into_vector_value();
+            by *= 2;
+        }
+        Ok(row)
+    }
+
+    /// A row moved up by some places, with values of another one in the lowest.
+    fn shift_row(&self, row: VectorValue<'ctx>, low: VectorValue<'ctx>, by: u32) -> Emitted<VectorValue<'ctx>> {
+        let place = |lane: u32| Some(lane.checked_sub(by).map_or(lane, |from| self.width + from));
+        self.emitter.shuffle_vectors(low, row, &(0..self.width).map(place).collect::<Vec<_>>())
+    }
+
+    fn element_address(&self, index: IntValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
+        let place = self.emitter.mul(index, self.emitter.const64(self.ty.bytes().into()))?;
+        self.emitter.offset_address(self.start, place, true)
+    }
+
+    fn load_at(&self, index: IntValue<'ctx>, ty: inkwell::types::BasicTypeEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let loaded = self.emitter.builder.build_load(ty, self.element_address(index)?, "")?;
+        self.mark_access(loaded.as_instruction_value().ok_or(CodegenError::Missing("instruction of a load"))?)?;
+        Ok(loaded)
+    }
+
+    fn store_at(&self, value: BasicValueEnum<'ctx>, index: IntValue<'ctx>) -> Emitted<()> {
+        self.mark_access(self.emitter.builder.build_store(self.element_address(index)?, value)?)
+    }
+
+    fn mark_access(&self, access: InstructionValue<'ctx>) -> Emitted<()> {
+        access.set_alignment(self.ty.bytes())?;
+        self.emitter.scopes.come_from(Origin::Unknown);
+        self.emitter.scopes.mark_parts(access, &[Part::Kept]);
+        Ok(())
+    }
+}

@@ -1,0 +1,544 @@
+//! Scalar clean-up of a linked program by LLVM's passes.
+//!
+//! Requires: a verified module in SPIR form with the built-in library linked in.
+//!
+//! Ensures: the definitions left are kernels, whose bodies call nothing but `llvm.*` intrinsics, `__lockstep_*`
+//! primitives and `printf`; each function has at most one return; allocas are promoted where possible. Control flow is as
+//! the program has it, cycles with several entries included: LLVM 22's fix-irreducible miscompiles such cycles, so
+//! `transform/reducible.rs` gives them one entry after the import. A call of `__lockstep_barrier` stands between two
+//! compiler fences and is neither duplicated nor moved into other control flow (it stays `convergent`).
+//!
+//! Phases: check (recursion, size after inlining); fence barriers; internalize; promote variables; inline everything;
+//! check for undefined names; fix the sizes of sub-groups; scalar passes; infer address spaces; scalar passes; check again.
+//!
+//! No vectorizer runs here: lanes come from work-items. Loops keep their form for the analyses, but for those of a few
+//! rounds that are known: written out, their accesses have constant distances, and private arrays that they index become
+//! values.
+//! `sink-common-insts` stays off, because it turns two stores with known addresses into one with a chosen address, and
+//! so contiguous accesses into scatters; switches stay switches.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::CString;
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::basic_block::BasicBlock;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{BasicValue, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue};
+use llvm_sys::LLVMAtomicOrdering;
+use llvm_sys::core::{
+    LLVMBuildFence, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetNextInstruction, LLVMGetNumSuccessors,
+    LLVMGetSuccessor, LLVMPositionBuilderBefore,
+};
+use llvm_sys::prelude::LLVMValueRef;
+use llvm_sys::target_machine::LLVMTargetMachineRef;
+
+use super::FrontendError;
+use super::hoist_common_stores::share_addresses;
+use super::llvm::{PassOptions, run_passes};
+use super::sub_group_size::{fix_sub_group_size, is_sub_group_size};
+
+/// How much is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// `-cl-opt-disable`: what the importer needs, no more.
+    Minimal,
+    /// Everything that helps the passes to come.
+    Full,
+}
+
+/// LLVM's number for the calling convention of kernels.
+const SPIR_KERNEL: u32 = 76;
+const BARRIER: &[u8] = b"__lockstep_barrier";
+/// The most instructions that all functions may have together once everything is inlined into them. LLVM handles about
+/// a million in a second.
+const MAX_INLINED: u64 = 32_000_000;
+
+const MINIMAL: &str = "function(lower-expect,lower-constant-intrinsics,sroa<modify-cfg>,early-cse,\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops>,mergereturn)";
+
+/// Functions are small before they are inlined, and clang keeps every parameter and variable in memory. Promoting those
+/// takes time in the number of variables times the number of blocks, so it is done here and not in the large kernels.
+const BEFORE_INLINING: &str = "function(sroa<modify-cfg>,early-cse,simplifycfg<no-sink-common-insts;keep-loops>)";
+
+/// Instructions that all functions have together with everything inlined from which on callees are simplified before they
+/// are copied into their callers: a password cracker's kernels shrink to a fifth, and clean-up took 5.4 s all at once, 3.4 s so.
+const MANY_INLINED: u64 = 50_000;
+
+/// Inlines callees first.
+const INLINING_BY_LEVELS: &str = "cgscc(inline<only-mandatory>,function(sroa<modify-cfg>,early-cse,instsimplify,\
+    simplifycfg<no-sink-common-insts;keep-loops>)),globaldce";
+
+/// Promotes memory to values, so that the addresses can be followed.
+const EARLY: &str = "function(lower-expect,sroa<modify-cfg>,early-cse,\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>)";
+
+/// `instcombine` takes as long as the rest together even when it finds nothing, so it stands only where it finds most.
+const LATE: &str = "instcombine<no-verify-fixpoint>,early-cse<memssa>,\
+    loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,\
+        loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>,loop-deletion),\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,\
+    loop(loop-unroll-full),instsimplify,sroa<modify-cfg>,gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,\
+    instcombine<no-verify-fixpoint>,dse,adce,\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn";
+
+/// Blocks of a function from which on LLVM's `licm` is left out. Each store that it moves out of a loop walks over the
+/// blocks of the function anew: with 24,000 blocks (the unrolled MD5 of a password cracker) it was stopped after 23 s of
+/// processor time, the pipeline without it takes 1.5 s.
+const MANY_BLOCKS: u32 = 4000;
+
+/// [`LATE`] for functions with many blocks: the passes whose time grows with the code, and little.
+const LATE_FOR_MANY_BLOCKS: &str = "instcombine<no-verify-fixpoint;max-iterations=1>,early-cse<memssa>,\
+    loop(loop-instsimplify,loop-simplifycfg,loop-rotate<header-duplication;no-prepare-for-lto>,loop-deletion),\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,\
+    loop(loop-unroll-full),instsimplify,sroa<modify-cfg>,gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,dse,adce,\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn";
+
+/// Loops of a function from which on LLVM's passes over loops are left out. They keep scalar evolution, and whenever a loop
+/// changes, it forgets all that follows from the loop's values: where these go through all loops of a kernel, the time
+/// grows with the square of their number, 1,000 loops took 3.6 s and 2,000 took 17.1 s.
+const MANY_LOOPS: usize = 300;
+
+/// [`LATE`] for functions with many loops: they keep the form that the program gives them.
+const LATE_FOR_MANY_LOOPS: &str = "instcombine<no-verify-fixpoint>,early-cse<memssa>,instsimplify,sroa<modify-cfg>,\
+    gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,instcombine<no-verify-fixpoint>,dse,adce,\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn";
+
+/// Brings the module into the form that the importer reads.
+pub(crate) fn clean_up(module: &Module<'_>, level: Level) -> Result<(), FrontendError> {
+    let kernels: Vec<_> = module.get_functions().filter(is_kernel).collect();
+    let calls = CallGraph::of_module(module);
+    let inlined = calls.check_inlinable(&kernels)?;
+    fence_barriers(module);
+    internalize_functions(module);
+    run_pipeline(module, "globaldce")?;
+    run_pipeline(module, BEFORE_INLINING)?;
+    run_pipeline(module, if inlined > MANY_INLINED { INLINING_BY_LEVELS } else { "always-inline,globaldce" })?;
+    check_defined(module)?;
+    fix_sub_group_sizes(module);
+    match level {
+        Level::Minimal => run_pipeline(module, MINIMAL)?,
+        Level::Full => {
+            run_pipeline(module, EARLY)?;
+            infer_address_spaces(module)?;
+            keep_barriers_single(module);
+            module.get_functions().for_each(share_addresses);
+            simplify_functions(module)?;
+        }
+    }
+    run_pipeline(module, "globaldce,strip-dead-prototypes")?;
+    check_inlined(module)?;
+    if cfg!(debug_assertions) {
+        module.verify().map_err(|error| internal_error(&error.to_string()))?;
+    }
+    Ok(())
+}
+
+fn is_kernel(function: &FunctionValue<'_>) -> bool {
+    function.get_call_conventions() == SPIR_KERNEL && function.count_basic_blocks() > 0
+}
+
+fn run_pipeline(module: &Module<'_>, pipeline: &str) -> Result<(), FrontendError> {
+    // SAFETY: the module is alive; no machine is needed.
+    unsafe { run_passes(module.as_mut_ptr(), pipeline, std::ptr::null_mut(), &PassOptions::new()) }
+        .map_err(|error| internal_error(&error))
+}
+
+fn internal_error(message: &str) -> FrontendError {
+    FrontendError::link_failure(format!("internal error in clean-up: {message}\n"))
+}
+
+/// Keeps loops with barriers from being written out. Until everything is inlined, calls have to be copied.
+fn keep_barriers_single(module: &Module<'_>) {
+    if let Some(barrier) = std::str::from_utf8(BARRIER).ok().and_then(|name| module.get_function(name)) {
+        let kind = Attribute::get_named_enum_kind_id("noduplicate");
+        barrier.add_attribute(AttributeLoc::Function, module.get_context().create_enum_attribute(kind, 0));
+    }
+}
+
+/// Makes the size of sub-groups a constant in each kernel.
+fn fix_sub_group_sizes(module: &Module<'_>) {
+    let mut calls: HashMap<FunctionValue<'_>, Vec<LLVMValueRef>> = HashMap::new();
+    for (function, call_inst) in
+        calls_in(module).filter(|(_, call_inst)| called_function(*call_inst).is_some_and(is_sub_group_size))
+    {
+        calls.entry(function).or_default().push(raw_value(call_inst));
+    }
+    calls.iter().for_each(|(function, calls)| fix_sub_group_size(*function, calls));
+}
+
+/// Turns generic pointers into pointers to one address space where all their sources agree.
+fn infer_address_spaces(module: &Module<'_>) -> Result<(), FrontendError> {
+    let Some(machine) = spirv_machine() else { return Ok(()) };
+    // SAFETY: module and machine are alive.
+    unsafe { run_passes(module.as_mut_ptr(), "function(infer-address-spaces)", machine.0, &PassOptions::new()) }
+        .map_err(|error| internal_error(&error))
+}
+
+/// The pass has to be told which address space is the generic one, and only a target can tell it. SPIR itself has no
+/// back end, but SPIR-V has the same address spaces.
+fn spirv_machine() -> Option<SpirvMachine> {
+    use llvm_sys::target_machine::{
+        LLVMCodeGenOptLevel, LLVMCodeModel, LLVMCreateTargetMachine, LLVMGetTargetFromTriple, LLVMRelocMode,
+    };
+    static INITIALISE: std::sync::Once = std::sync::Once::new();
+    // SAFETY: each function may be called by one thread at a time, which `Once` ensures.
+    INITIALISE.call_once(|| unsafe {
+        LLVMInitializeSPIRVTargetInfo();
+        LLVMInitializeSPIRVTarget();
+        LLVMInitializeSPIRVTargetMC();
+    });
+    let triple = c"spirv64-unknown-unknown".as_ptr();
+    let mut target = std::ptr::null_mut();
+    let mut message = std::ptr::null_mut();
+    // SAFETY: all strings are terminated and constant, and the target is static data of LLVM.
+    let machine = unsafe {
+        if LLVMGetTargetFromTriple(triple, &mut target, &mut message) != 0 {
+            drop(super::llvm::take_message(message));
+            return None;
+        }
+        LLVMCreateTargetMachine(
+            target,
+            triple,
+            c"".as_ptr(),
+            c"".as_ptr(),
+            LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+            LLVMRelocMode::LLVMRelocDefault,
+            LLVMCodeModel::LLVMCodeModelDefault,
+        )
+    };
+    (!machine.is_null()).then_some(SpirvMachine(machine))
+}
+
+struct SpirvMachine(LLVMTargetMachineRef);
+
+impl Drop for SpirvMachine {
+    fn drop(&mut self) {
+        // SAFETY: ours, and freed once.
+        unsafe { llvm_sys::target_machine::LLVMDisposeTargetMachine(self.0) };
+    }
+}
+
+unsafe extern "C" {
+    fn LLVMInitializeSPIRVTargetInfo();
+    fn LLVMInitializeSPIRVTarget();
+    fn LLVMInitializeSPIRVTargetMC();
+}
+
+/// Puts a compiler fence on either side of each barrier.
+///
+/// Alias analysis believes that a call does not touch what a `restrict` argument points to. At a barrier other
+/// work-items do touch it; a fence is what LLVM moves no access across. It costs no instruction.
+fn fence_barriers(module: &Module<'_>) {
+    let barriers: Vec<LLVMValueRef> = calls_in(module)
+        .filter(|(_, call_inst)| {
+            called_function(*call_inst).is_some_and(|function| function.get_name().to_bytes() == BARRIER)
+        })
+        .map(|(_, call_inst)| raw_value(call_inst))
+        .collect();
+    if barriers.is_empty() {
+        return;
+    }
+    let context = module.get_context();
+    // SAFETY: the builder is of the module's context; a call is never the last instruction of its block, so there is a
+    // next one to stand before.
+    unsafe {
+        use inkwell::context::AsContextRef;
+        let builder = LLVMCreateBuilderInContext(context.as_ctx_ref());
+        for barrier in barriers {
+            for position in [barrier, LLVMGetNextInstruction(barrier)] {
+                LLVMPositionBuilderBefore(builder, position);
+                let ordering = LLVMAtomicOrdering::LLVMAtomicOrderingSequentiallyConsistent;
+                LLVMBuildFence(builder, ordering, 1, c"".as_ptr());
+            }
+        }
+        LLVMDisposeBuilder(builder);
+    }
+}
+
+/// Kernels stay visible; every other definition becomes private to the module. All code wants to be inlined.
+fn internalize_functions(module: &Module<'_>) {
+    let context = module.get_context();
+    let kind = Attribute::get_named_enum_kind_id;
+    let (always_inline, no_inline, opt_none) = (kind("alwaysinline"), kind("noinline"), kind("optnone"));
+    let wanted = context.create_enum_attribute(always_inline, 0);
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+        function.remove_enum_attribute(AttributeLoc::Function, no_inline);
+        function.remove_enum_attribute(AttributeLoc::Function, opt_none);
+        // Kernels too: bitcode from elsewhere calls them directly.
+        function.add_attribute(AttributeLoc::Function, wanted);
+        if !is_kernel(&function) {
+            function.set_linkage(Linkage::Internal);
+        }
+    }
+    for (_, call_inst) in calls_in(module) {
+        if let Ok(site) = CallSiteValue::try_from(call_inst) {
+            site.remove_enum_attribute(AttributeLoc::Function, no_inline);
+        }
+    }
+    for global in module.get_globals().filter(|g| !g.is_declaration()) {
+        // Appending linkage belongs to LLVM's own lists.
+        if global.get_linkage() != Linkage::Appending {
+            global.set_linkage(Linkage::Internal);
+        }
+    }
+}
+
+/// Runs the scalar passes: one pipeline over the module, or one for each function where some have many blocks or loops.
+fn simplify_functions(module: &Module<'_>) -> Result<(), FrontendError> {
+    let functions = module.get_functions().filter(|f| f.count_basic_blocks() > 0);
+    let pipelines: Vec<_> = functions.map(|function| (function, late_passes(function))).collect();
+    if pipelines.iter().all(|&(_, passes)| passes == LATE) {
+        return run_pipeline(module, &format!("function({LATE})"));
+    }
+    pipelines.into_iter().try_for_each(|(function, passes)| run_on_function(function, passes))
+}
+
+/// The passes that a function of this size gets.
+fn late_passes(function: FunctionValue<'_>) -> &'static str {
+    if count_loops(function) > MANY_LOOPS {
+        LATE_FOR_MANY_LOOPS
+    } else if function.count_basic_blocks() > MANY_BLOCKS {
+        LATE_FOR_MANY_BLOCKS
+    } else {
+        LATE
+    }
+}
+
+/// How many edges go back in the order of a function's blocks: those of loops, as clang and inlining leave the order.
+fn count_loops(function: FunctionValue<'_>) -> usize {
+    let blocks = function.get_basic_blocks();
+    let places: HashMap<_, _> = blocks.iter().enumerate().map(|(place, &block)| (block, place)).collect();
+    let back_edges = |(place, block): (usize, &BasicBlock<'_>)| {
+        let Some(last) = block.get_terminator().map(raw_value) else { return 0 };
+        // SAFETY: the instruction is alive and ends its block.
+        let successors = unsafe { LLVMGetNumSuccessors(last) };
+        // SAFETY: as above; the number is one of its successors, which all are blocks.
+        let successor = |number| unsafe { BasicBlock::new(LLVMGetSuccessor(last, number)) };
+        (0..successors).filter_map(successor).filter(|target| places.get(target) <= Some(&place)).count()
+    };
+    blocks.iter().enumerate().map(back_edges).sum()
+}
+
+/// Runs a pipeline of function passes over one function.
+fn run_on_function(function: FunctionValue<'_>, pipeline: &str) -> Result<(), FrontendError> {
+    let text = CString::new(pipeline).map_err(|error| internal_error(&error.to_string()))?;
+    let options = PassOptions::new();
+    // SAFETY: the function is alive and has a body; the text lives until the call returns.
+    unsafe {
+        super::llvm::check_error(llvm_sys::transforms::pass_builder::LLVMRunPassesOnFunction(
+            function.as_value_ref_raw(),
+            text.as_ptr(),
+            std::ptr::null_mut(),
+            options.raw(),
+        ))
+    }
+    .map_err(|error| internal_error(&error))
+}
+
+/// What the code that is left uses must be something the importer knows.
+fn check_defined(module: &Module<'_>) -> Result<(), FrontendError> {
+    // Overloads have one name for the user, and are one error.
+    let mut errors = BTreeSet::new();
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0) {
+        let name = function.get_name().to_string_lossy();
+        let known = name.starts_with("llvm.") || name.starts_with("__lockstep_") || name == "printf";
+        if !known && function.as_global_value().as_pointer_value().get_first_use().is_some() {
+            errors.insert(format!("error: undefined function '{}'\n", source_name(&name)));
+        }
+    }
+    for global in module.get_globals() {
+        let name = global.get_name().to_string_lossy();
+        if name == "llvm.global_ctors" || name == "llvm.global_dtors" {
+            errors
+                .insert("error: program-scope objects with constructors or destructors are not supported\n".to_owned());
+        } else if global.is_declaration() && global.as_pointer_value().get_first_use().is_some() {
+            errors.insert(format!("error: undefined variable '{}'\n", source_name(&name)));
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(FrontendError::link_failure(errors.into_iter().collect::<String>())) }
+}
+
+/// No call may be left that the importer could not follow.
+fn check_inlined(module: &Module<'_>) -> Result<(), FrontendError> {
+    for (caller, call_inst) in calls_in(module) {
+        let reason = match called_function(call_inst) {
+            Some(function) if function.count_basic_blocks() == 0 => continue,
+            Some(function) => format!("the call of '{}' cannot be inlined", shown_name(function)),
+            None if is_inline_assembly(call_inst) => "inline assembly is not supported".to_owned(),
+            None => "calls through pointers are not supported".to_owned(),
+        };
+        return Err(FrontendError::link_failure(format!("error: in '{}': {reason}\n", shown_name(caller))));
+    }
+    let left = module.get_functions().find(|f| f.count_basic_blocks() > 0 && !is_kernel(f));
+    match left {
+        Some(function) => {
+            let name = shown_name(function);
+            Err(FrontendError::link_failure(format!("error: the address of the function '{name}' is taken\n")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Who calls whom, and how large each definition is.
+struct CallGraph<'ctx> {
+    nodes: HashMap<LLVMValueRef, Node<'ctx>>,
+}
+
+struct Node<'ctx> {
+    function: FunctionValue<'ctx>,
+    size: u64,
+    callees: Vec<LLVMValueRef>,
+}
+
+impl<'ctx> CallGraph<'ctx> {
+    fn of_module(module: &Module<'ctx>) -> Self {
+        let mut nodes = HashMap::new();
+        for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+            let mut node = Node { function, size: 0, callees: Vec::new() };
+            for block in function.get_basic_block_iter() {
+                for instruction in block.get_instructions() {
+                    node.size += 1;
+                    if instruction.get_opcode() == InstructionOpcode::Call {
+                        node.callees.extend(called_function(instruction).map(|f| f.as_value_ref_raw()));
+                    }
+                }
+            }
+            nodes.insert(function.as_value_ref_raw(), node);
+        }
+        Self { nodes }
+    }
+
+    /// Refuses recursion, and sources of a few lines that would inline into gigabytes. The instructions of all functions
+    /// together once everything is inlined.
+    fn check_inlinable(&self, kernels: &[FunctionValue<'_>]) -> Result<u64, FrontendError> {
+        let mut sizes = HashMap::new();
+        for kernel in kernels {
+            let size = self.inlined_size(kernel.as_value_ref_raw(), &mut sizes)?;
+            if size > MAX_INLINED {
+                let name = shown_name(*kernel);
+                return Err(too_large(&format!("kernel '{name}' has {size} instructions")));
+            }
+        }
+        let total = sizes.values().flatten().fold(0, |sum: u64, size| sum.saturating_add(*size));
+        if total > MAX_INLINED {
+            return Err(too_large(&format!("the functions have {total} instructions together")));
+        }
+        Ok(total)
+    }
+
+    /// Depth first with a stack of its own: the depth is the program's choice.
+    fn inlined_size(
+        &self,
+        root: LLVMValueRef,
+        sizes: &mut HashMap<LLVMValueRef, Option<u64>>,
+    ) -> Result<u64, FrontendError> {
+        let mut stack = vec![(root, 0)];
+        while let Some((key, next)) = stack.pop() {
+            let Some(node) = self.nodes.get(&key) else { continue };
+            if next == 0 && sizes.contains_key(&key) {
+                continue;
+            }
+            sizes.entry(key).or_insert(None);
+            match node.callees.get(next) {
+                Some(&callee) => {
+                    stack.push((key, next + 1));
+                    match sizes.get(&callee) {
+                        Some(Some(_)) => {}
+                        Some(None) => return Err(self.recursion_error(callee, &stack)),
+                        None => stack.push((callee, 0)),
+                    }
+                }
+                None => {
+                    let called = node.callees.iter().filter_map(|callee| sizes.get(callee).copied().flatten());
+                    let size = called.fold(node.size, u64::saturating_add);
+                    sizes.insert(key, Some(size));
+                }
+            }
+        }
+        Ok(sizes.get(&root).copied().flatten().unwrap_or(0))
+    }
+
+    fn recursion_error(&self, start: LLVMValueRef, stack: &[(LLVMValueRef, usize)]) -> FrontendError {
+        let cycle = stack.iter().skip_while(|(key, _)| *key != start);
+        let names: Vec<String> =
+            cycle.filter_map(|(key, _)| self.nodes.get(key)).map(|n| shown_name(n.function)).collect();
+        let name = names.first().cloned().unwrap_or_default();
+        let through = match names.get(1..) {
+            Some(others) if !others.is_empty() => format!(" through '{}'", others.join("', '")),
+            _ => String::new(),
+        };
+        FrontendError::link_failure(format!(
+            "error: recursion is not allowed in OpenCL C: '{name}' calls itself{through}\n"
+        ))
+    }
+}
+
+fn too_large(what: &str) -> FrontendError {
+    FrontendError::link_failure(format!("error: {what} with everything inlined; at most {MAX_INLINED} are allowed\n"))
+}
+
+/// Every call in the module with the function it is in.
+fn calls_in<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = (FunctionValue<'ctx>, InstructionValue<'ctx>)> {
+    module.get_functions().flat_map(|function| {
+        function
+            .get_basic_block_iter()
+            .flat_map(|block| block.get_instructions())
+            .filter(|instruction| instruction.get_opcode() == InstructionOpcode::Call)
+            .map(move |instruction| (function, instruction))
+    })
+}
+
+fn called_function<'ctx>(call_inst: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    CallSiteValue::try_from(call_inst).ok()?.get_called_fn_value()
+}
+
+fn is_inline_assembly(call_inst: InstructionValue<'_>) -> bool {
+    // SAFETY: the instruction is a call of a live module.
+    unsafe { !llvm_sys::core::LLVMIsAInlineAsm(llvm_sys::core::LLVMGetCalledValue(raw_value(call_inst))).is_null() }
+}
+
+fn raw_value(instruction: InstructionValue<'_>) -> LLVMValueRef {
+    use inkwell::values::AsValueRef;
+    instruction.as_value_ref()
+}
+
+trait RawFunction {
+    fn as_value_ref_raw(&self) -> LLVMValueRef;
+}
+
+impl RawFunction for FunctionValue<'_> {
+    fn as_value_ref_raw(&self) -> LLVMValueRef {
+        use inkwell::values::AsValueRef;
+        self.as_value_ref()
+    }
+}
+
+fn shown_name(function: FunctionValue<'_>) -> String {
+    source_name(&function.get_name().to_string_lossy()).to_owned()
+}
+
+/// The name the user wrote: the identifier inside a mangled name, or the kernel behind clang's stub.
+pub(crate) fn source_name(symbol: &str) -> &str {
+    if let Some(kernel) = symbol.strip_prefix("__clang_ocl_kern_imp_") {
+        return kernel;
+    }
+    let Some(rest) = symbol.strip_prefix("_Z") else { return symbol };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let Ok(length) = rest[..digits].parse::<usize>() else { return symbol };
+    rest[digits..].get(..length).unwrap_or(symbol)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::source_name;
+
+    #[test]
+    fn mangled_names_are_shown_as_written() {
+        assert_eq!(source_name("_Z3sinf"), "sin");
+        assert_eq!(source_name("_Z13get_global_idj"), "get_global_id");
+        assert_eq!(source_name("__clang_ocl_kern_imp_add"), "add");
+        for odd in ["main", "_Z", "_Z99999999999999999999x", "_Z9short", "_ZN1a1bE"] {
+            assert_eq!(source_name(odd), odd);
+        }
+    }
+}

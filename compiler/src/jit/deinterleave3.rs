@@ -1,0 +1,68 @@
+//! Every third element of three registers.
+//!
+//! LLVM takes elements from three registers by two shuffles of two registers each. But no two of every third element have
+//! the same place in their registers, as the number of lanes is a power of two: those of two registers fit into one without
+//! moving. That is a choice lane by lane, which costs half of a shuffle, or nothing where it is part of a load.
+//!
+//! Requires: a module behind all passes that combine instructions, which would put shuffles together again.
+//! Ensures: shuffles that make a register of every third element of three, of four or eight bytes each, begin with such a choice.
+//! Phases: each shuffle by itself.
+//! Source: our own.
+
+use inkwell::builder::Builder;
+use inkwell::module::Module;
+use inkwell::types::{BasicTypeEnum, VectorType};
+use inkwell::values::{AsValueRef, BasicValueEnum, InstructionOpcode, InstructionValue, VectorValue};
+use llvm_sys::core::{LLVMGetMaskValue, LLVMGetNumMaskElements, LLVMReplaceAllUsesWith};
+
+/// Bits of the registers.
+const REGISTER: u32 = 512;
+
+/// Rewrites such shuffles in all functions.
+pub fn choose_thirds(module: &Module<'_>) {
+    let builder = module.get_context().create_builder();
+    for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
+        let is_shuffle = |instruction: &InstructionValue| instruction.get_opcode() == InstructionOpcode::ShuffleVector;
+        for shuffle in block.get_instructions().filter(is_shuffle).collect::<Vec<_>>() {
+            if let Some(chosen) = chosen(&builder, shuffle) {
+                // SAFETY: both are of one type, and the choice stands before the shuffle.
+                unsafe { LLVMReplaceAllUsesWith(shuffle.as_value_ref(), chosen.as_value_ref()) };
+                shuffle.erase_from_basic_block();
+            }
+        }
+    }
+}
+
+/// The same elements by a choice and one shuffle.
+fn chosen<'ctx>(builder: &Builder<'ctx>, shuffle: InstructionValue<'ctx>) -> Option<VectorValue<'ctx>> {
+    let BasicValueEnum::VectorValue(from) = shuffle.get_operand(0)?.value()? else { return None };
+    // SAFETY: the instruction is a shuffle, and of its mask's elements each is asked for.
+    let places: Vec<i32> = unsafe {
+        let shuffle = shuffle.as_value_ref();
+        (0..LLVMGetNumMaskElements(shuffle)).map(|lane| LLVMGetMaskValue(shuffle, lane)).collect()
+    };
+    let bits = match from.get_type().get_element_type() {
+        BasicTypeEnum::FloatType(ty) => ty.get_bit_width(),
+        BasicTypeEnum::IntType(ty) => ty.get_bit_width(),
+        _ => return None,
+    };
+    let lanes = places.len() as u32;
+    let first = u32::try_from(*places.first()?).ok()?;
+    let thirds = first < 3 && places.iter().enumerate().all(|(lane, &place)| place == first as i32 + 3 * lane as i32);
+    if !thirds || from.get_type().get_size() != 3 * lanes || bits < 32 || bits * lanes != REGISTER {
+        return None;
+    }
+    builder.position_before(&shuffle);
+    let i32 = from.get_type().get_context().i32_type();
+    let shuffled = |left: VectorValue<'ctx>, right: VectorValue<'ctx>, place: &dyn Fn(u32) -> u32| {
+        let places: Vec<_> = (0..lanes).map(|lane| i32.const_int(place(lane).into(), false)).collect();
+        builder.build_shuffle_vector(left, right, VectorType::const_vector(&places), "").ok()
+    };
+    let register = |number: u32| shuffled(from, from, &|lane| number * lanes + lane);
+    let from_second = |lane: u32| (lanes + lane) % 3 == first;
+    let two = shuffled(register(0)?, register(1)?, &|lane| if from_second(lane) { lanes + lane } else { lane })?;
+    shuffled(two, register(2)?, &|lane| {
+        let place = first + 3 * lane;
+        if place < 2 * lanes { place % lanes } else { place - lanes }
+    })
+}

@@ -1,0 +1,518 @@
+//! What a work-group leaves in its own memory for itself stays in registers.
+//!
+//! Between barriers, work-items of a group read what others of the group have written to local memory, often a few
+//! elements to the left or right: what one load reads was written by two stores. A processor has to wait then until both
+//! are in the cache, and LLVM forwards no such pieces. Where a group's code is without loops, it is known lane by lane
+//! which store a load reads from.
+//!
+//! Requires: a module whose accesses to memory are marked with the alias scopes of `codegen::alias`. One thread runs a
+//! group, and nobody reads local memory or kept values when the code has returned.
+//! Ensures: loads of local memory and of kept values, all of whose bytes were written behind the begin of a chain of
+//! blocks by stores of elements of the same type, are shuffles of what was stored; where no load of such a part of memory
+//! is left, its stores are gone.
+//! Phases: along each chain of blocks, the last value of each element of memory, by the base and the distance of its
+//! address; loads in terms of them; stores that nobody reads.
+//! Source: textbook (forwarding of stores), by elements instead of accesses.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
+use inkwell::module::Module;
+use inkwell::types::{BasicTypeEnum, VectorType};
+use inkwell::values::{
+    AsValueRef, BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue,
+    PointerValue, VectorValue,
+};
+use llvm_sys::core::{LLVMGetAggregateElement, LLVMIsAConstantInt, LLVMIsConstant, LLVMReplaceAllUsesWith};
+use llvm_sys::prelude::LLVMValueRef;
+
+/// Stores that a load may read from.
+const MOST_SOURCES: usize = 4;
+
+/// Forwards what groups leave for themselves in all functions; whether there was anything.
+pub fn keep_rows(module: &Module<'_>) -> bool {
+    let functions = module.get_functions().filter(|function| function.count_basic_blocks() > 0);
+    let mut changed = false;
+    for function in functions {
+        changed |= Rows::new(module).forward(function);
+    }
+    changed
+}
+
+/// A part of memory that only the thread that runs the code sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    Local,
+    Kept,
+}
+
+/// The memory that an instruction touches, as far as its scopes tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Touches {
+    /// This part and nothing else.
+    Only(Part),
+    /// None of the parts.
+    Other,
+    /// It may touch anything.
+    Any,
+}
+
+/// An element of memory: where it is, and how many bytes it has.
+type Place = (LLVMValueRef, i64);
+
+/// The last value of an element: an element of a vector, or a scalar.
+#[derive(Clone, Copy)]
+struct Known<'ctx> {
+    part: Part,
+    value: BasicValueEnum<'ctx>,
+    lane: u32,
+    bytes: i64,
+}
+
+/// An access to a row of elements.
+#[derive(Clone)]
+struct Access<'ctx> {
+    base: LLVMValueRef,
+    offset: i64,
+    /// Of one element.
+    ty: BasicTypeEnum<'ctx>,
+    bytes: i64,
+    /// Which elements; none: unknown.
+    lanes: Option<Vec<bool>>,
+}
+
+type State<'ctx> = BTreeMap<Place, Known<'ctx>>;
+
+struct Rows<'ctx> {
+    builder: Builder<'ctx>,
+    scope_kind: u32,
+    noalias: u32,
+    invariant: u32,
+    memory: u32,
+}
+
+impl<'ctx> Rows<'ctx> {
+    fn new(module: &Module<'ctx>) -> Rows<'ctx> {
+        let context = module.get_context();
+        Rows {
+            builder: context.create_builder(),
+            scope_kind: context.get_kind_id("alias.scope"),
+            noalias: context.get_kind_id("noalias"),
+            invariant: context.get_kind_id("invariant.load"),
+            memory: Attribute::get_named_enum_kind_id("memory"),
+        }
+    }
+
+    fn forward(&self, function: FunctionValue<'ctx>) -> bool {
+        let blocks = in_order(function);
+        let mut only_from: HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>> = HashMap::new();
+        for &block in &blocks {
+            successors(block).for_each(|target| only_from.entry(target).or_default().push(block));
+        }
+        let mut ends: HashMap<BasicBlock<'ctx>, State<'ctx>> = HashMap::new();
+        let mut changed = false;
+        for &block in &blocks {
+            let mut state = match only_from.get(&block).map(Vec::as_slice) {
+                Some([source]) => ends.get(source).cloned().unwrap_or_default(),
+                _ => State::new(),
+            };
+            let mut next = block.get_first_instruction();
+            while let Some(instruction) = next {
+                next = instruction.get_next_instruction();
+                changed |= self.step(&mut state, instruction).is_some();
+            }
+            ends.insert(block, state);
+        }
+        for part in [Part::Local, Part::Kept] {
+            changed |= self.drop_unread(&blocks, part);
+        }
+        changed
+    }
+
+    /// Takes an instruction into account; something if it was a load that is no more.
+    fn step(&self, state: &mut State<'ctx>, instruction: InstructionValue<'ctx>) -> Option<()> {
+        let touches = self.touches(instruction);
+        if let (Some(access), Touches::Only(_)) = (self.load(instruction), touches) {
+            let value = self.known(state, &access, instruction)?;
+            // SAFETY: both are of one type, and the value is computed before the load.
+            unsafe { LLVMReplaceAllUsesWith(instruction.as_value_ref(), value.as_value_ref()) };
+            instruction.erase_from_basic_block();
+            return Some(());
+        }
+        if !self.writes(instruction) {
+            return None;
+        }
+        match touches {
+            Touches::Other => {}
+            Touches::Any => state.clear(),
+            Touches::Only(part) => match self.store(instruction) {
+                Some((access, value)) => note(state, part, &access, value),
+                None => state.retain(|_, known| known.part != part),
+            },
+        }
+        None
+    }
+
+    fn touches(&self, instruction: InstructionValue<'ctx>) -> Touches {
+        if instruction.get_metadata(self.invariant).is_some() {
+            return Touches::Other;
+        }
+        let own = self.scopes(instruction, self.scope_kind);
+        match own.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] {
+            [] => Touches::Any,
+            [b"local"] => Touches::Only(Part::Local),
+            [b"kept"] => Touches::Only(Part::Kept),
+            _ => {
+                let not = self.scopes(instruction, self.noalias);
+                let both = [b"local".as_slice(), b"kept"];
+                if both.iter().all(|part| not.iter().any(|name| name == part)) { Touches::Other } else { Touches::Any }
+            }
+        }
+    }
+
+    /// The names of an instruction's scopes for parts of memory.
+    fn scopes(&self, instruction: InstructionValue<'ctx>, kind: u32) -> Vec<Vec<u8>> {
+        let node = |value: BasicMetadataValueEnum<'ctx>| match value {
+            BasicMetadataValueEnum::MetadataValue(node) if !node.is_string() => node.get_node_values(),
+            _ => None,
+        };
+        let name = |value: &BasicMetadataValueEnum<'ctx>| match value {
+            BasicMetadataValueEnum::MetadataValue(text) => text.get_string_value().map(<[u8]>::to_vec),
+            _ => None,
+        };
+        let Some(scopes) = instruction.get_metadata(kind).and_then(|list| list.get_node_values()) else {
+            return Vec::new();
+        };
+        let of_part = |scope: BasicMetadataValueEnum<'ctx>| {
+            let fields = node(scope)?;
+            let domain = node(*fields.get(1)?)?;
+            (name(domain.first()?)? == b"lockstep").then(|| name(&fields[0])).flatten()
+        };
+        scopes.into_iter().filter_map(of_part).collect()
+    }
+
+    fn load(&self, instruction: InstructionValue<'ctx>) -> Option<Access<'ctx>> {
+        let ty = BasicTypeEnum::try_from(instruction.get_type()).ok()?;
+        match instruction.get_opcode() {
+            InstructionOpcode::Load => {
+                plain(instruction)?;
+                self.access(operand(instruction, 0)?.into_pointer_value(), ty, None)
+            }
+            InstructionOpcode::Call if callee(instruction)?.starts_with("llvm.masked.load.") => {
+                let mask = operand(instruction, 1)?.into_vector_value();
+                let access = self.access(operand(instruction, 0)?.into_pointer_value(), ty, Some(mask))?;
+                access.lanes.is_some().then_some(access)
+            }
+            _ => None,
+        }
+    }
+
+    fn store(&self, instruction: InstructionValue<'ctx>) -> Option<(Access<'ctx>, BasicValueEnum<'ctx>)> {
+        let mask = match instruction.get_opcode() {
+            InstructionOpcode::Store => {
+                plain(instruction)?;
+                None
+            }
+            InstructionOpcode::Call if callee(instruction)?.starts_with("llvm.masked.store.") => {
+                Some(operand(instruction, 2)?.into_vector_value())
+            }
+            _ => return None,
+        };
+        let value = operand(instruction, 0)?;
+        Some((self.access(operand(instruction, 1)?.into_pointer_value(), value.get_type(), mask)?, value))
+    }
+
+    fn access(
+        &self,
+        pointer: PointerValue<'ctx>,
+        ty: BasicTypeEnum<'ctx>,
+        mask: Option<VectorValue<'ctx>>,
+    ) -> Option<Access<'ctx>> {
+        let (element, count) = match ty {
+            BasicTypeEnum::VectorType(vector) => (vector.get_element_type(), vector.get_size()),
+            _ => (ty, 1),
+        };
+        let bytes = match element {
+            BasicTypeEnum::IntType(int_type) => {
+                [8, 16, 32, 64].into_iter().find(|&bits| bits == int_type.get_bit_width())? / 8
+            }
+            BasicTypeEnum::FloatType(float) => {
+                [16, 32, 64].into_iter().find(|&bits| bits == float.get_bit_width())? / 8
+            }
+            _ => return None,
+        };
+        let lanes = match mask {
+            Some(mask) => constant_lanes(mask),
+            None => Some(vec![true; count as usize]),
+        };
+        let (base, offset) = place(pointer);
+        if offset.unsigned_abs() > FARTHEST {
+            return None;
+        }
+        Some(Access { base, offset, ty: element, bytes: bytes.into(), lanes })
+    }
+
+    /// Whether an instruction may change memory that the parts belong to.
+    fn writes(&self, instruction: InstructionValue<'ctx>) -> bool {
+        match instruction.get_opcode() {
+            InstructionOpcode::Store
+            | InstructionOpcode::AtomicRMW
+            | InstructionOpcode::AtomicCmpXchg
+            | InstructionOpcode::Invoke
+            | InstructionOpcode::VAArg => true,
+            InstructionOpcode::Call => self.effects(instruction) & CHANGES != 0,
+            _ => false,
+        }
+    }
+
+    /// What a call does to memory, in LLVM's encoding.
+    fn effects(&self, call_inst: InstructionValue<'ctx>) -> u64 {
+        let Some(name) = callee(call_inst) else { return u64::MAX };
+        let harmless = ["llvm.sideeffect", "llvm.assume", "llvm.lifetime.", "llvm.experimental.noalias.scope.decl"];
+        if harmless.iter().any(|prefix| name.starts_with(prefix)) {
+            return 0;
+        }
+        let function = called(call_inst);
+        let memory = function.and_then(|f| f.get_enum_attribute(AttributeLoc::Function, self.memory));
+        memory.map_or(u64::MAX, |attribute| attribute.get_enum_value())
+    }
+
+    /// What a load reads, if all of that is known.
+    fn known(
+        &self,
+        state: &State<'ctx>,
+        access: &Access<'ctx>,
+        load: InstructionValue<'ctx>,
+    ) -> Option<BasicValueEnum<'ctx>> {
+        let lanes = access.lanes.as_ref()?;
+        // Of each element the number of its source and its lane there.
+        let mut sources: Vec<BasicValueEnum<'ctx>> = Vec::new();
+        let mut places = Vec::new();
+        for (index, &on) in lanes.iter().enumerate() {
+            let (value, lane) = if on {
+                let known = state.get(&(access.base, access.offset + access.bytes * index as i64))?;
+                let ty = match known.value.get_type() {
+                    BasicTypeEnum::VectorType(vector) => vector.get_element_type(),
+                    ty => ty,
+                };
+                if ty != access.ty {
+                    return None;
+                }
+                (known.value, known.lane)
+            } else {
+                (operand(load, 2)?, index as u32)
+            };
+            let number = sources.iter().position(|&source| source == value).unwrap_or_else(|| {
+                sources.push(value);
+                sources.len() - 1
+            });
+            places.push((number, lane));
+        }
+        if sources.len() > MOST_SOURCES {
+            return None;
+        }
+        self.builder.position_before(&load);
+        match load.get_type().is_vector_type() {
+            true => self.gathered(&sources, &places),
+            false => self.element(sources[0], places[0].1),
+        }
+    }
+
+    fn element(&self, source: BasicValueEnum<'ctx>, lane: u32) -> Option<BasicValueEnum<'ctx>> {
+        let BasicValueEnum::VectorValue(vector) = source else { return Some(source) };
+        let i32 = vector.get_type().get_context().i32_type();
+        self.builder.build_extract_element(vector, i32.const_int(lane.into(), false), "").ok()
+    }
+
+    /// A vector of these elements of sources.
+    fn gathered(&self, sources: &[BasicValueEnum<'ctx>], places: &[(usize, u32)]) -> Option<BasicValueEnum<'ctx>> {
+        let vectors: Vec<(usize, VectorValue<'ctx>)> = sources
+            .iter()
+            .enumerate()
+            .filter(|(_, source)| source.is_vector_value())
+            .map(|(number, source)| (number, source.into_vector_value()))
+            .collect();
+        let &(first, vector) = vectors.first()?;
+        if vectors.iter().any(|(_, other)| other.get_type() != vector.get_type()) {
+            return None;
+        }
+        let i32 = vector.get_type().get_context().i32_type();
+        let length = vector.get_type().get_size();
+        let shuffle = |left: VectorValue<'ctx>, right: VectorValue<'ctx>, lanes: Vec<Option<u32>>| {
+            let identity = left.get_type().get_size() as usize == lanes.len()
+                && lanes.iter().enumerate().all(|(index, lane)| lane.is_none_or(|lane| lane == index as u32));
+            if identity {
+                return Some(left);
+            }
+            let lanes: Vec<_> = lanes
+                .into_iter()
+                .map(|lane| lane.map_or(i32.get_poison(), |lane| i32.const_int(lane.into(), false)))
+                .collect();
+            self.builder.build_shuffle_vector(left, right, VectorType::const_vector(&lanes), "").ok()
+        };
+        // Two sources give a row at once; each further one puts its elements into that.
+        let second = vectors.get(1).copied();
+        let of_two = |&(number, lane): &(usize, u32)| match number {
+            number if number == first => Some(lane),
+            number if second.is_some_and(|(second, _)| second == number) => Some(length + lane),
+            _ => None,
+        };
+        let other = second.map_or(vector.get_type().get_poison(), |(_, second)| second);
+        let mut row = shuffle(vector, other, places.iter().map(of_two).collect())?;
+        let size = places.len() as u32;
+        for &(number, vector) in vectors.iter().skip(2) {
+            let own = places.iter().map(|&(of, lane)| (of == number).then_some(lane)).collect();
+            let own = shuffle(vector, vector.get_type().get_poison(), own)?;
+            let both =
+                |(index, &(of, _)): (usize, &(usize, u32))| Some(index as u32 + if of == number { size } else { 0 });
+            row = shuffle(row, own, places.iter().enumerate().map(both).collect())?;
+        }
+        for (index, &(number, _)) in places.iter().enumerate() {
+            if !sources[number].is_vector_value() {
+                let position = i32.const_int(index as u64, false);
+                row = self.builder.build_insert_element(row, sources[number], position, "").ok()?;
+            }
+        }
+        Some(row.into())
+    }
+
+    /// Drops the stores to a part of memory if nothing reads it.
+    fn drop_unread(&self, blocks: &[BasicBlock<'ctx>], part: Part) -> bool {
+        let all = || blocks.iter().flat_map(|block| block.get_instructions());
+        let may_touch = |instruction| {
+            matches!(self.touches(instruction), Touches::Any) || self.touches(instruction) == Touches::Only(part)
+        };
+        let is_store = |instruction: InstructionValue<'ctx>| self.store(instruction).is_some();
+        let reads = |instruction: InstructionValue<'ctx>| match instruction.get_opcode() {
+            InstructionOpcode::Call => self.effects(instruction) != 0,
+            InstructionOpcode::Load => true,
+            _ => self.writes(instruction),
+        };
+        if all().any(|instruction| !is_store(instruction) && reads(instruction) && may_touch(instruction)) {
+            return false;
+        }
+        let dead = |&instruction: &InstructionValue<'ctx>| {
+            is_store(instruction) && self.touches(instruction) == Touches::Only(part)
+        };
+        let dead: Vec<_> = all().filter(dead).collect();
+        dead.iter().for_each(|store| store.erase_from_basic_block());
+        !dead.is_empty()
+    }
+}
+
+fn successors<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<'ctx>> {
+    let operands = block.get_terminator().into_iter().flat_map(InstructionValue::get_operands);
+    operands.flatten().filter_map(|operand| operand.block())
+}
+
+/// The blocks that can be reached, each behind those that dominate it.
+fn in_order(function: FunctionValue<'_>) -> Vec<BasicBlock<'_>> {
+    let Some(entry) = function.get_first_basic_block() else { return Vec::new() };
+    let mut visited = HashSet::from([entry]);
+    let mut order = Vec::new();
+    let mut path = vec![(entry, successors(entry).collect::<Vec<_>>())];
+    while let Some((block, left)) = path.last_mut() {
+        match left.pop() {
+            Some(next) if visited.insert(next) => path.push((next, successors(next).collect())),
+            Some(_) => {}
+            None => {
+                order.push(*block);
+                path.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+/// Bytes from an object's start that are looked at: what is farther away is no part of a group's memory.
+const FARTHEST: u64 = 1 << 40;
+
+/// The bits of LLVM's `memory` attribute that say that a kind of memory may be written.
+const CHANGES: u64 = 0xaaaa_aaaa_aaaa_aaaa;
+
+/// Notes what a store leaves.
+fn note<'ctx>(state: &mut State<'ctx>, part: Part, access: &Access<'ctx>, value: BasicValueEnum<'ctx>) {
+    // Another base may be anywhere.
+    state.retain(|&(base, _), known| known.part != part || base == access.base);
+    let count = match value {
+        BasicValueEnum::VectorValue(vector) => vector.get_type().get_size(),
+        _ => 1,
+    };
+    let all = vec![true; count as usize];
+    for (lane, _) in access.lanes.as_ref().unwrap_or(&all).iter().enumerate().filter(|(_, on)| **on) {
+        let offset = access.offset + access.bytes * lane as i64;
+        let over: Vec<Place> = state
+            .range((access.base, offset - 7)..(access.base, offset + access.bytes))
+            .filter(|(place, known)| place.1 + known.bytes > offset)
+            .map(|(&place, _)| place)
+            .collect();
+        over.iter().for_each(|place| _ = state.remove(place));
+        if access.lanes.is_some() {
+            state.insert((access.base, offset), Known { part, value, lane: lane as u32, bytes: access.bytes });
+        }
+    }
+}
+
+/// A base and the bytes behind it.
+fn place(pointer: PointerValue<'_>) -> (LLVMValueRef, i64) {
+    let (mut pointer, mut offset) = (pointer, 0_i64);
+    while let Some((base, bytes)) = step_back(pointer) {
+        pointer = base;
+        offset = offset.wrapping_add(bytes);
+    }
+    (pointer.as_value_ref(), offset)
+}
+
+/// The address that this one is a constant behind.
+fn step_back(pointer: PointerValue<'_>) -> Option<(PointerValue<'_>, i64)> {
+    let instruction =
+        pointer.as_instruction().filter(|instruction| instruction.get_opcode() == InstructionOpcode::GetElementPtr)?;
+    let of_bytes = matches!(instruction.get_gep_source_element_type(), Ok(BasicTypeEnum::IntType(int)) if int.get_bit_width() == 8);
+    if !of_bytes || instruction.get_num_operands() != 2 {
+        return None;
+    }
+    let BasicValueEnum::IntValue(bytes) = operand(instruction, 1)? else { return None };
+    let bytes = bytes.get_sign_extended_constant()?;
+    Some((operand(instruction, 0)?.into_pointer_value(), bytes))
+}
+
+pub(super) fn operand<'ctx>(instruction: InstructionValue<'ctx>, index: u32) -> Option<BasicValueEnum<'ctx>> {
+    instruction.get_operand(index)?.value()
+}
+
+/// Only for accesses that are neither volatile nor atomic.
+fn plain(instruction: InstructionValue<'_>) -> Option<()> {
+    let plain = instruction.get_volatile() == Ok(false)
+        && instruction.get_atomic_ordering().is_ok_and(|order| order == inkwell::AtomicOrdering::NotAtomic);
+    plain.then_some(())
+}
+
+fn called<'ctx>(call_inst: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    let last = operand(call_inst, call_inst.get_num_operands().checked_sub(1)?)?;
+    let BasicValueEnum::PointerValue(callee) = last else { return None };
+    // SAFETY: the type checks whether the value is a function.
+    unsafe { FunctionValue::new(callee.as_value_ref()) }
+}
+
+/// The name of the function that a call names.
+pub(super) fn callee(call_inst: InstructionValue<'_>) -> Option<String> {
+    called(call_inst)?.get_name().to_str().ok().map(str::to_owned)
+}
+
+/// The lanes of a mask that is a constant.
+pub(super) fn constant_lanes(mask: VectorValue<'_>) -> Option<Vec<bool>> {
+    let lane = |index| {
+        // SAFETY: the mask is a constant vector with more lanes than `index`; what is no number has no address.
+        unsafe {
+            let lane = LLVMGetAggregateElement(mask.as_value_ref(), index);
+            let is_number = !lane.is_null() && !LLVMIsAConstantInt(lane).is_null();
+            is_number.then(|| llvm_sys::core::LLVMConstIntGetZExtValue(lane) != 0)
+        }
+    };
+    // SAFETY: the mask is alive.
+    let is_constant = unsafe { LLVMIsConstant(mask.as_value_ref()) != 0 };
+    is_constant.then(|| (0..mask.get_type().get_size()).map(lane).collect()).flatten()
+}

@@ -1,0 +1,231 @@
+//! Work-items, or gangs, of one region that wait for each other: they take turns.
+//!
+//! Generated code hands a region to [`run_region`] as a function that takes work of the group, piece by piece from a counter, until
+//! none is left. As long as nobody waits one call does it all, on the stack it was called on. A loop that waits calls
+//! [`go_on`] in every round; after some rounds another call of the function begins, on a stack of its own, with the work that
+//! is left. From then on whoever waits hands over in every round: those that wait as well have their turns, and where none of
+//! them gets done one more begins. All of them are one thread's, and change hands nowhere else.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ffi::c_void;
+use std::ptr;
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+/// Does work of the region that the context is of until none is left.
+type Work = unsafe extern "C" fn(*mut c_void);
+
+/// Rounds that the first one waits before another begins: what another thread holds is often free again by then.
+const ROUNDS: u32 = 64;
+
+/// Bytes of a stack: what code of gangs may take (`plan::MOST_STACK_BYTES`), and as much for what it calls.
+const STACK: usize = 1 << 20;
+
+/// Stacks that a thread keeps.
+const KEPT: usize = 64;
+
+/// Those that wait up to which one more begins in each round of turns, and rounds between two beginnings above: whoever all
+/// of them wait for may be on another thread, and stacks are not for nothing.
+const MANY: usize = 64;
+const SELDOM: u32 = 4;
+
+type Turn = Coroutine<(), (), (), DefaultStack>;
+
+/// A region that runs.
+struct Turns {
+    work: Work,
+    context: *mut c_void,
+    /// Those that wait for others, on stacks of their own.
+    waiting: RefCell<VecDeque<Turn>>,
+    /// Whether there may be work that nobody took.
+    more: Cell<bool>,
+    /// How to give up one's turn; null for what runs on the caller's stack.
+    current: Cell<*const Yielder<(), ()>>,
+    /// Rounds that the first one waited while nobody else did, or that those that wait had their turns.
+    rounds: Cell<u32>,
+}
+
+thread_local! {
+    /// The region that this thread runs.
+    static RUNNING: Cell<*const Turns> = const { Cell::new(ptr::null()) };
+    static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Has a region's work done.
+///
+/// # Safety
+///
+/// `work` may be called with the context any number of times, by this thread, until it returns; calls may be under way at
+/// once, of which each runs until it ends or calls [`go_on`].
+pub unsafe extern "C" fn run_region(work: Work, context: *mut c_void) {
+    let turns = Turns {
+        work,
+        context,
+        waiting: RefCell::default(),
+        more: Cell::new(true),
+        current: Cell::new(ptr::null()),
+        rounds: Cell::new(0),
+    };
+    let around = RUNNING.replace(&turns);
+    // SAFETY: as the caller promises.
+    unsafe { work(context) };
+    turns.more.set(false);
+    while turns.somebody_waits() {
+        turns.give_turns();
+    }
+    RUNNING.set(around);
+}
+
+/// Lets others go on, called by work of the region that this thread runs.
+pub extern "C" fn go_on() {
+    // SAFETY: null, or what `run` has on its stack until all work has returned.
+    let Some(turns) = (unsafe { RUNNING.get().as_ref() }) else { return };
+    let current = turns.current.get();
+    if current.is_null() && !turns.somebody_waits() {
+        turns.rounds.set(turns.rounds.get() + 1);
+        if turns.rounds.get() < ROUNDS {
+            return std::hint::spin_loop();
+        }
+        turns.rounds.set(0);
+    }
+    // SAFETY: null, or that of the coroutine that runs, which is the one that calls.
+    match unsafe { current.as_ref() } {
+        Some(to) => {
+            to.suspend(());
+            turns.current.set(current);
+        }
+        None => turns.give_turns(),
+    }
+}
+
+impl Turns {
+    fn somebody_waits(&self) -> bool {
+        !self.waiting.borrow().is_empty()
+    }
+
+    /// Each of those that wait has a turn, and where none of them got done, some work that nobody took begins.
+    fn give_turns(&self) {
+        let count = self.waiting.borrow().len();
+        let mut ended = false;
+        for _ in 0..count {
+            let next = self.waiting.borrow_mut().pop_front();
+            ended |= next.is_some_and(|turn| self.give_turn(turn));
+        }
+        self.rounds.set(self.rounds.get().wrapping_add(1));
+        let is_time = count < MANY || self.rounds.get().is_multiple_of(SELDOM);
+        let got_on = ended || is_time && self.begin_work();
+        if !got_on {
+            // Only another thread can end the waiting.
+            std::thread::yield_now();
+        }
+    }
+
+    /// Begins work that nobody took, on a stack of its own; false if there is none, or no memory for the stack.
+    fn begin_work(&self) -> bool {
+        if !self.more.get() {
+            return false;
+        }
+        let kept = STACKS.with_borrow_mut(Vec::pop);
+        let Some(stack) = kept.or_else(|| DefaultStack::new(STACK).ok()) else { return false };
+        let turns: *const Turns = self;
+        let turn = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+            // SAFETY: `run` has it on its stack until all coroutines have ended.
+            let turns = unsafe { &*turns };
+            turns.current.set(yielder);
+            // SAFETY: as the caller of `run` promises.
+            unsafe { (turns.work)(turns.context) };
+            turns.more.set(false);
+        });
+        self.give_turn(turn);
+        true
+    }
+
+    /// Lets one go on until it ends, which is the answer, or waits again.
+    fn give_turn(&self, mut turn: Turn) -> bool {
+        let own = self.current.get();
+        let result = turn.resume(());
+        let ended = matches!(result, CoroutineResult::Return(()));
+        self.current.set(own);
+        if ended {
+            let stack = turn.into_stack();
+            STACKS.with_borrow_mut(|stacks| {
+                if stacks.len() < KEPT {
+                    stacks.push(stack);
+                }
+            });
+        } else {
+            self.waiting.borrow_mut().push_back(turn);
+        }
+        ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pieces of work that each wait for some others.
+    struct Pieces {
+        taken: Cell<usize>,
+        /// For each the one that has to have ended before.
+        after: Vec<Option<usize>>,
+        ended: RefCell<Vec<usize>>,
+    }
+
+    unsafe extern "C" fn take(context: *mut c_void) {
+        // SAFETY: `order` gives the context, and has it on its stack.
+        let pieces = unsafe { &*context.cast::<Pieces>() };
+        loop {
+            let piece = pieces.taken.replace(pieces.taken.get() + 1);
+            let Some(after) = pieces.after.get(piece) else { return };
+            while after.is_some_and(|after| !pieces.ended.borrow().contains(&after)) {
+                go_on();
+            }
+            pieces.ended.borrow_mut().push(piece);
+        }
+    }
+
+    /// The order in which pieces end.
+    fn order(after: Vec<Option<usize>>) -> Vec<usize> {
+        let pieces = Pieces { taken: Cell::new(0), after, ended: RefCell::default() };
+        // SAFETY: the context lives until all work is done.
+        unsafe { run_region(take, ptr::from_ref(&pieces).cast_mut().cast()) };
+        pieces.ended.into_inner()
+    }
+
+    #[test]
+    fn whoever_waits_for_nobody_needs_one_stack() {
+        STACKS.with_borrow_mut(Vec::clear);
+        assert_eq!(order(vec![None; 5]), [0, 1, 2, 3, 4]);
+        assert_eq!(order(vec![None, Some(0), Some(1)]), [0, 1, 2]);
+        assert!(order(Vec::new()).is_empty());
+        assert!(STACKS.with_borrow(Vec::is_empty));
+    }
+
+    #[test]
+    fn each_waits_for_the_next() {
+        let count = 3 * KEPT;
+        let after = (0..count).map(|piece| Some(piece + 1).filter(|&next| next < count)).collect();
+        let ended = order(after);
+        assert!(ended.into_iter().eq((0..count).rev()));
+        assert_eq!(STACKS.with_borrow(Vec::len), KEPT);
+    }
+
+    #[test]
+    fn some_wait_here_and_there() {
+        let after: Vec<Option<usize>> = (0..100).map(|piece| (piece % 3 == 0).then(|| (piece + 7) % 100)).collect();
+        let ended = order(after.clone());
+        let place = |piece| ended.iter().position(|&other| other == piece).unwrap();
+        assert_eq!(ended.iter().collect::<std::collections::BTreeSet<_>>().len(), 100);
+        for (piece, after) in after.into_iter().enumerate() {
+            assert!(after.is_none_or(|after| place(after) < place(piece)), "{piece}");
+        }
+    }
+
+    #[test]
+    fn nobody_is_there_to_go_on() {
+        (0..3 * ROUNDS).for_each(|_| go_on());
+    }
+}
