@@ -49,7 +49,7 @@ kernel "k" {
   }
 }
 
-; output: interleave
+; output: private_array_soa
 ; kernel "k" {
 ;   args 12
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -45,7 +45,7 @@ kernel "k" {
   }
 }
 
-; output: interleave
+; output: private_array_soa
 ; kernel "k" {
 ;   args 20
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

@@ -91,7 +91,7 @@ kernel "reduce" {
   }
 }
 
-; output: rounds
+; output: unroll_barrier_loops
 ; kernel "reduce" {
 ;   args 24
 ;   param "in" pointer.global "int*" size 8 align 8 offset 0

@@ -37,7 +37,7 @@ kernel "count" {
   }
 }
 
-; output: rounds
+; output: unroll_barrier_loops
 ; kernel "count" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0

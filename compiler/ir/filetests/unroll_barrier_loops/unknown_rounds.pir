@@ -53,7 +53,7 @@ kernel "nested" {
   }
 }
 
-; output: rounds
+; output: unroll_barrier_loops
 ; kernel "nested" {
 ;   args 16
 ;   param "x" pointer.global "int*" size 8 align 8 offset 0
