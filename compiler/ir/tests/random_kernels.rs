@@ -6,6 +6,7 @@ use lockstep_ir::analysis::dominators::compute_dominators;
 use lockstep_ir::analysis::loops::find_loops;
 use lockstep_ir::analysis::sccp::find_constants;
 use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
+use lockstep_ir::ir::replacements::Replacements;
 use lockstep_ir::ir::{Function, InstData, Module, Query, SlotLayout, Terminator, parse_module};
 use lockstep_ir::testing::{Generated, Shape, random_kernel};
 use lockstep_ir::transform::barriers::{barriers_within, cut_at_barriers};

@@ -2,6 +2,7 @@
 
 mod compiler_rt;
 mod coroutines;
+pub mod process_exit;
 pub mod symbols;
 
 use lockstep_compiler::jit::Loader;

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once, Weak};
 use std::time::{Duration, Instant};
 
+use crate::execute::process_exit::call_at_exit;
 use lockstep_compiler::pass_record::file_name;
 use lockstep_ir::report::Report;
 use parking_lot::Mutex;
@@ -189,9 +190,7 @@ impl Files {
 /// Has the reports written when the process ends: many applications end without releasing their programs.
 fn write_at_exit() {
     static REGISTERED: Once = Once::new();
-    // SAFETY: the function may be called when the process ends or the library is unloaded, before which the C library
-    // calls it. Where it cannot be registered, the last counts are missing.
-    REGISTERED.call_once(|| _ = unsafe { libc::atexit(write_open_reports) });
+    REGISTERED.call_once(|| call_at_exit(write_open_reports));
 }
 
 extern "C" fn write_open_reports() {

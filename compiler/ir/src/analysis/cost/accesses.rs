@@ -2,6 +2,11 @@
 //!
 //! Where private slots lie and which lanes are off is not known then. Lanes that access the same element of their private
 //! arrays are taken to lie side by side ([`is_same_element`]), and all lanes to come.
+//!
+//! Requires: shapes of the region's values for the gang that is priced.
+//! Ensures: an access costs what the plan's decision on it costs, in operations of one work-item.
+//! Phases: the access as the shapes know it; the decision of [`crate::plan::access_lowering`]; its price.
+//! Source: Karrenberg & Hack 2012, section 3.3, for the classes of accesses; prices are measured (`docs/experiments`).
 
 use super::{Lanes, Rewritten, operation_cost};
 use crate::analysis::no_wrap_stride::NoWrapStride;
