@@ -18,13 +18,13 @@ use opencl_sys::{
     CL_INVALID_VALUE, cl_int, cl_platform_id,
 };
 
-use crate::unsupported::{Anything, Missing, absent_entry, missing};
 use crate::api::{
     buffer, command_buffer, command_buffer_record as record, context, device, device_info, event, image, image_create,
     image_transfer, kernel, marker, memory_object, mutable_dispatch, native, ndrange, pipe, platform, program,
     program_info, queue, rect, sampler, semaphore, sub_device, svm, svm_transfer, transfer, usm,
 };
 use crate::handle;
+use crate::unsupported::{Anything, Missing, absent_entry, missing};
 
 /// Defines the table and the look-up by name from one list.
 macro_rules! entry_points {

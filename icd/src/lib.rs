@@ -4,7 +4,6 @@
 //! object; `handle`, `error` and `info` are what they are made of; `fork` says what is left of it
 //! in a forked child. The meaning of everything is in `lockstep_runtime`.
 
-mod unsupported;
 mod api;
 mod dispatch;
 mod error;
@@ -14,4 +13,5 @@ mod fork;
 mod handle;
 mod info;
 mod property_list;
+mod unsupported;
 mod user;
