@@ -167,7 +167,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let flat = emitter.builder.build_bit_cast(numbers, flat, "")?.into_vector_value();
         let element = |index: u32| {
             let own: Vec<Option<u32>> = (0..width).map(|lane| Some(lane * together + index)).collect();
-            self.from_memory_form(ty, if together == 1 { flat } else { emitter.shuffle_vectors(flat, flat, &own)? })
+            self.narrow_from_memory(ty, if together == 1 { flat } else { emitter.shuffle_vectors(flat, flat, &own)? })
         };
         (0..together).map(element).collect()
     }

@@ -73,7 +73,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// From memory's form to that in registers.
-    pub(super) fn from_memory_form(&self, ty: Type, value: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    pub(super) fn narrow_from_memory(&self, ty: Type, value: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let to_type = vector_of(self.around.emitter.value_type(ty), value.get_type().get_size());
         if to_type == value.get_type() {
             return Ok(value);
@@ -83,7 +83,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// From the form in registers to memory's.
-    fn to_memory_form(&self, ty: Type, value: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    fn extend_to_memory(&self, ty: Type, value: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let to_type = self.memory_vector(ty, value.get_type().get_size());
         if to_type == value.get_type() {
             return Ok(value);
@@ -185,7 +185,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             } else {
                 emitter.shuffle_vectors(loaded, loaded, &(0..wide.lanes).map(place).collect::<Vec<_>>())?
             };
-            self.from_memory_form(ty, own)
+            self.narrow_from_memory(ty, own)
         };
         (0..wide.count).map(element).collect()
     }
@@ -305,7 +305,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         values: &[VectorValue<'ctx>],
     ) -> Emitted<VectorValue<'ctx>> {
         let emitter = self.around.emitter;
-        let mut parts = values.iter().map(|&value| self.to_memory_form(ty, value)).collect::<Emitted<Vec<_>>>()?;
+        let mut parts = values.iter().map(|&value| self.extend_to_memory(ty, value)).collect::<Emitted<Vec<_>>>()?;
         let mut length = self.wide.get();
         while parts.len() > 1 {
             let all: Vec<Option<u32>> = (0..2 * length).map(Some).collect();
