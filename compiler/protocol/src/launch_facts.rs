@@ -57,6 +57,15 @@ pub fn object_params(params: &[Param]) -> impl Iterator<Item = usize> {
     params.iter().enumerate().filter(move |(_, param)| is_object(param)).map(|(index, _)| index).take(OBJECTS)
 }
 
+/// The positions of the bits that are set, from the lowest.
+pub fn list_set_bits(mut bits: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let position = bits.trailing_zeros();
+        bits &= bits.checked_sub(1)?;
+        Some(position)
+    })
+}
+
 /// What holds of every launch of a variant. The default holds of any launch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct LaunchFacts {

@@ -49,7 +49,7 @@ fn this_host() -> &'static Host {
 
 /// LLVM's schedulers compare each access to memory with all others of a block that it may overlap, up to a thousand of
 /// them, which takes the square of their number. Where a gang's scatters are stores of their own, blocks have a thousand and
-/// more: with a fifth of the bound a kernel of 884 instructions takes a quarter of the time to emit (`docs/performance.md`).
+/// more: with a fifth of the bound a kernel of 884 instructions takes a quarter of the time to emit (`docs/experiments/compile-time.md`).
 /// Blocks with fewer accesses are scheduled as before.
 const SCHEDULER_BOUNDS: [&CStr; 3] = [c"lockstep", c"-dag-maps-huge-region=200", c"-dag-maps-reduction-size=100"];
 

@@ -2,7 +2,7 @@
 
 use lockstep_protocol::configuration::Versions;
 use lockstep_protocol::image_format::{Format, RECORD_DATA_TYPE, RECORD_ORDER};
-use lockstep_protocol::launch_facts::{LaunchFacts, Object, ROW, object_params};
+use lockstep_protocol::launch_facts::{LaunchFacts, Object, ROW, list_set_bits, object_params};
 use lockstep_protocol::parameters::{Input, Param, ParamKind};
 use lockstep_protocol::program_metadata::Streams;
 use lockstep_protocol::types::Type;
@@ -32,7 +32,8 @@ pub fn collect_facts(kernel: &Kernel, range: &NdRange, arguments: &Args) -> Laun
         }
         _ => false,
     };
-    let those = |asked: u32, what| bits_of(asked).filter(|&input| is(input, what)).fold(0, |all, bit| all | 1 << bit);
+    let those =
+        |asked: u32, what| list_set_bits(asked).filter(|&input| is(input, what)).fold(0, |all, bit| all | 1 << bit);
     facts.multiples = those(outline.divisors, is_multiple);
     facts.ones = those(outline.steps, |value| value == 1);
     for (known, param) in facts.objects.iter_mut().zip(object_params(&outline.params)) {
@@ -46,7 +47,7 @@ pub fn collect_facts(kernel: &Kernel, range: &NdRange, arguments: &Args) -> Laun
         };
         let is_own =
             |&input: &u32| param_of(input).is_some_and(|param| is_own(&outline.params, &arguments.extents, param));
-        let own = |asked: u32| bits_of(asked).filter(is_own).fold(0, |all, bit| all | 1 << bit);
+        let own = |asked: u32| list_set_bits(asked).filter(is_own).fold(0, |all, bit| all | 1 << bit);
         facts.apart = own(outline.to_be_apart);
         facts.streams = own(streams);
     }
@@ -72,7 +73,8 @@ fn private_counters(kernel: &Kernel, range: &NdRange, arguments: &Args) -> (u32,
             && svm::find_allocation(extent.start as usize).is_none();
         (fits && alone).then_some(bytes)
     };
-    let found: Vec<(u32, u64)> = bits_of(outline.counters).filter_map(|input| Some((input, bytes(&input)?))).collect();
+    let found: Vec<(u32, u64)> =
+        list_set_bits(outline.counters).filter_map(|input| Some((input, bytes(&input)?))).collect();
     let bytes = found.iter().map(|&(_, bytes)| bytes.next_power_of_two()).max().unwrap_or(0).max(LEAST_COPY);
     let items = range.global.iter().fold(1, |items: u64, &size| items.saturating_mul(size));
     let locals = arguments.locals.iter().fold(outline.local_bytes(), |sum, &size| sum.saturating_add(size));
@@ -122,15 +124,6 @@ fn object_facts(param: &Param, arguments: &ArgBlock) -> Object {
         ParamKind::Sampler => Object::Sampler(word(0)),
         _ => Object::Image(Format { order: word(RECORD_ORDER), data_type: word(RECORD_DATA_TYPE) }),
     }
-}
-
-/// The places of the bits that are set.
-pub(super) fn bits_of(mut bits: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let place = bits.trailing_zeros();
-        bits &= bits.checked_sub(1)?;
-        Some(place)
-    })
 }
 
 /// Whether an integer is a positive multiple of [`ROW`].

@@ -1,10 +1,8 @@
 //! What holds of a variant's launches, in words.
 
-use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize, Object, ROW, object_params};
+use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize, Object, ROW, list_set_bits, object_params};
 use lockstep_protocol::parameters::{Input, Param};
 use lockstep_protocol::program_metadata::KernelOutline;
-
-use super::facts::bits_of;
 
 /// What holds of the launches of a kernel's variant, a phrase each; never none.
 pub fn describe_facts(facts: &LaunchFacts, kernel: &KernelOutline) -> Vec<String> {
@@ -26,7 +24,7 @@ pub fn describe_facts(facts: &LaunchFacts, kernel: &KernelOutline) -> Vec<String
         (facts.counters, counters),
     ];
     for (bits, what) in inputs {
-        phrases.extend(bits_of(bits).map(|input| format!("{} {what}", name_input(kernel, input))));
+        phrases.extend(list_set_bits(bits).map(|input| format!("{} {what}", name_input(kernel, input))));
     }
     for (object, param) in facts.objects.iter().zip(object_params(&kernel.params)) {
         let name = name_parameter(&kernel.params, param);
