@@ -13,7 +13,8 @@ use llvm_sys::target_machine::{
     LLVMTargetMachineRef,
 };
 
-use super::{JitError, OptLevel};
+use super::error::JitError;
+use super::opt_level::OptLevel;
 use crate::frontend::llvm::take_message;
 use lockstep_ir::target::TargetInfo;
 

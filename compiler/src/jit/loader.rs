@@ -29,8 +29,9 @@ use llvm_sys::orc2::{
 };
 use parking_lot::Mutex;
 
+use super::error::JitError;
+use super::host;
 use super::process_end::{ENDING, Work};
-use super::{JitError, host};
 use crate::frontend::llvm::check_error;
 
 /// Machine code in memory. It is freed when this is dropped, so whoever runs it must keep this alive.

@@ -8,8 +8,10 @@
 
 mod contained;
 mod deinterleave3;
+mod error;
 mod host;
 mod loader;
+mod opt_level;
 mod optimize;
 mod process_end;
 mod single_lane_stores;
@@ -18,41 +20,11 @@ mod store_to_load_forwarding;
 use inkwell::module::Module;
 
 pub use contained::run_contained;
+pub use error::JitError;
 pub use host::{HostMachine, host_description, host_target, llvm_version};
 pub use loader::{JitCode, Loader, Symbols};
+pub use opt_level::OptLevel;
 pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};
-
-/// How much time LLVM may spend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum OptLevel {
-    /// As little as possible (`-cl-opt-disable`).
-    None,
-    /// The O2 pipeline.
-    #[default]
-    Default,
-    /// The O3 pipeline.
-    Aggressive,
-}
-
-/// Why there is no code.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum JitError {
-    /// LLVM cannot make code for this machine.
-    #[error("no code generator for this machine: {0}")]
-    Host(String),
-    /// The module is broken or the pipeline failed.
-    #[error("optimising failed: {0}")]
-    Optimize(String),
-    /// A function's frame exceeds the limit that its attribute `warn-stack-size` sets.
-    #[error("too large a stack frame: {0}")]
-    StackFrame(String),
-    /// No object file came out.
-    #[error("code generation failed: {0}")]
-    Emit(String),
-    /// The object does not link; the text names the missing symbols.
-    #[error("the code does not link: {0}")]
-    Link(String),
-}
 
 /// Optimises the module, makes code of it and finds `entry` in that.
 pub fn compile(

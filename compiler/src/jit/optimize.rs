@@ -1,6 +1,6 @@
 //! LLVM's optimiser and code generator over a module for the host.
 //!
-//! Requires: a module whose functions follow the host's calling conventions and call only what [`super::symbols`] has.
+//! Requires: a module whose functions follow the host's calling conventions and call only what [`super::Symbols`] has.
 //!
 //! Ensures: loops are not vectorized and straight-line code is not packed: lanes are chosen by our own passes, and what
 //! LLVM would add on top of them costs time and undoes their layout. Loops are unrolled where LLVM finds it worth it.
@@ -14,9 +14,11 @@ use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemoryBuffer};
 
 use super::deinterleave3::choose_thirds;
+use super::error::JitError;
+use super::host::HostMachine;
+use super::opt_level::OptLevel;
 use super::single_lane_stores::split_single_lane_stores;
 use super::store_to_load_forwarding::keep_rows;
-use super::{HostMachine, JitError, OptLevel};
 use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
 
 /// Optimises the module in place.

@@ -1,0 +1,13 @@
+//! How much LLVM is to do.
+
+/// How much time LLVM may spend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum OptLevel {
+    /// As little as possible (`-cl-opt-disable`).
+    None,
+    /// The O2 pipeline.
+    #[default]
+    Default,
+    /// The O3 pipeline.
+    Aggressive,
+}
