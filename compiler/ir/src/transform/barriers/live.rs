@@ -13,7 +13,8 @@
 //! were then, because redefining one of them on the way here would lead past the value's definition
 //! again.
 
-use super::{Split, Start};
+use super::cuts::Start;
+use super::split::Split;
 use crate::ir::{BinaryOp, Inst, InstData, Kernel, LiveData, LiveSlot, Query, TernaryOp, UnaryOp, Value, ValueDef};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use lockstep_protocol::parameters::Input;

@@ -24,7 +24,7 @@
 //! keeps it once, whatever conditions led there. No work-item waits where the program does not, so this holds of every
 //! control flow: loops whose number of iterations differs, early returns, work-items that wait for others.
 
-use super::{Cuts, Start};
+use super::cuts::{Cuts, Start};
 use crate::analysis::cfg::Cfg;
 use crate::ir::{Block, Function, Region};
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};

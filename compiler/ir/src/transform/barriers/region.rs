@@ -16,8 +16,9 @@
 //!
 //! Arriving at a barrier stores what the next region finds in slots, unless it lies there already.
 
+use super::cuts::Start;
 use super::live::Plan;
-use super::{Split, Start};
+use super::split::Split;
 use crate::analysis::cfg::{Cfg, build_cfg};
 use crate::analysis::dominators::{Dominators, compute_dominators};
 use crate::ir::{Block, BlockCall, Function, Inst, InstData, LiveSlot, Region, SourceLoc, Terminator, Value, ValueDef};
