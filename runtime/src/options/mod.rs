@@ -174,7 +174,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whether somebody wants to see what becomes of kernels: then they are compiled in this process, whatever is kept.
+    /// Whether somebody wants to see what becomes of kernels: then the cache gives no code.
     pub fn inspects_code(&self) -> bool {
         self.dump.is_some() || self.report.is_some()
     }

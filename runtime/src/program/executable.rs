@@ -182,7 +182,7 @@ impl Executable {
             }
             return Some(made.clone().map(|made| made.variant));
         }
-        let ready = ready.get().filter(|_| !options().inspects_code()).into_iter().flatten();
+        let ready = ready.get().filter(|_| options().report.is_none()).into_iter().flatten();
         let (variant, many) = ready.into_iter().find_map(|ready| ready.variant_for(&facts))?;
         if many {
             if !pipeline::has_compiled() {
@@ -305,7 +305,7 @@ impl Executable {
     /// A kernel's code for launches of which these facts hold: what came with the program, what is in the cache, or
     /// what is compiled now.
     fn make_code(&self, index: usize, launch: &LaunchFacts) -> Result<Made> {
-        if !options().inspects_code() {
+        if options().report.is_none() {
             let ready = self.code[index].ready.get().into_iter().flatten().find(|ready| ready.facts == *launch);
             if let Some((ready, variant)) = ready.and_then(|ready| Some((ready, ready.load_code()?))) {
                 return Ok(Made { variant, object: ready.object.clone() });
