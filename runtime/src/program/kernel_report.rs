@@ -276,7 +276,7 @@ kernel sums: work-items one after the other (as asked)
 
     #[test]
     fn a_folder_that_cannot_be_made_changes_nothing() {
-        let kernel = KernelReport::open(Path::new("/dev/null/reports"), "k", [5; 32]);
+        let kernel = KernelReport::open(Path::new("/dev/null/reports"), "unwritable", [5; 32]);
         let usage = kernel.add_variant(vec!["any launch".into()], None);
         assert_eq!(usage.time_launch(|| 7), 7);
     }
