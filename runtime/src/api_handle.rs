@@ -77,7 +77,7 @@ impl<T> Retained<T> {
     }
 
     /// Takes over the reference of who has published a new object.
-    pub fn adopt(object: Arc<T>, handle_of: fn(&T) -> &ApiHandle) -> Self {
+    pub fn take_over(object: Arc<T>, handle_of: fn(&T) -> &ApiHandle) -> Self {
         Self { object, handle_of }
     }
 }
@@ -127,7 +127,7 @@ mod tests {
         object.set_handle(7, &OPERATIONS);
         let retained = Retained::new(object.clone(), |handle| handle).unwrap();
         assert_eq!((REFERENCES.load(Ordering::Relaxed), retained.get()), (1, 7));
-        drop(Retained::adopt(object.clone(), |handle| handle));
+        drop(Retained::take_over(object.clone(), |handle| handle));
         assert_eq!(REFERENCES.load(Ordering::Relaxed), 0);
         REFERENCES.store(1, Ordering::Relaxed);
         drop(retained);

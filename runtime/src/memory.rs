@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use crate::context::{Context, DestructorCallback};
 use crate::image::Image;
 use crate::memory_allocation::Allocation;
-use crate::memory_layout::{Layout as Box3, Region};
+use crate::memory_layout::{Layout as BoxLayout, Region, boxes_overlap};
 use crate::memory_mappings::Mappings;
 use crate::pipe::Pipe;
 use crate::{ApiHandle, Result, ensure, error};
@@ -283,6 +283,13 @@ impl Memory {
         std::ptr::eq(mine, its).then_some((my_offset, its_offset))
     }
 
+    /// Whether a box of this object shares a byte with a box of another one. Both must have a span.
+    pub fn box_overlaps(&self, own: (BoxLayout, Region), other: &Memory, its: (BoxLayout, Region)) -> bool {
+        self.shared_offsets(other).is_some_and(|(my_offset, its_offset)| {
+            boxes_overlap((own.0.moved_by(my_offset), own.1), (its.0.moved_by(its_offset), its.1))
+        })
+    }
+
     /// Whether the host may read, by the flags.
     pub fn host_may_read(&self) -> bool {
         self.flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS) == 0
@@ -303,7 +310,7 @@ impl Memory {
     /// # Errors
     /// As [`Memory::map_box`].
     pub fn map_region(&self, flags: cl_map_flags, offset: usize, size: usize) -> Result<*mut u8> {
-        self.map_box(flags, Box3 { offset, row_pitch: size, slice_pitch: size }, [size, 1, 1])
+        self.map_box(flags, BoxLayout { offset, row_pitch: size, slice_pitch: size }, [size, 1, 1])
     }
 
     /// Maps a box of bytes, as [`Memory::map_region`] does.
@@ -311,10 +318,10 @@ impl Memory {
     /// # Errors
     /// "Mapping (and unmapping) overlapped regions in a memory object and/or associated memory objects [...] for writing
     /// is an error and will result in CL_INVALID_OPERATION".
-    pub fn map_box(&self, flags: cl_map_flags, layout: Box3, region: Region) -> Result<*mut u8> {
+    pub fn map_box(&self, flags: cl_map_flags, layout: BoxLayout, region: Region) -> Result<*mut u8> {
         let writes = flags & !CL_MAP_READ != 0;
         let (root, origin) = self.root_object();
-        let at = Box3 { offset: origin + layout.offset, ..layout };
+        let at = BoxLayout { offset: origin + layout.offset, ..layout };
         let is_free = root.mappings.lock().add_box(self.address(), at, region, writes);
         ensure!(
             is_free,

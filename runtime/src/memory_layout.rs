@@ -17,6 +17,11 @@ pub struct Layout {
 pub type Region = [usize; 3];
 
 impl Layout {
+    /// The same layout so many bytes further on.
+    pub fn moved_by(self, bytes: usize) -> Layout {
+        Layout { offset: self.offset + bytes, ..self }
+    }
+
     /// Where a region of a single row lies.
     pub fn of_bytes(offset: usize) -> Self {
         Self { offset, row_pitch: 0, slice_pitch: 0 }
@@ -42,21 +47,21 @@ impl Layout {
 }
 
 /// Whether two ranges have an element in common.
-pub fn overlap(left: &Range<usize>, right: &Range<usize>) -> bool {
+pub fn ranges_overlap(left: &Range<usize>, right: &Range<usize>) -> bool {
     left.start < right.end && right.start < left.end
 }
 
 /// Whether two boxes share a byte. Both must have a span.
 pub fn boxes_overlap(a: (Layout, Region), b: (Layout, Region)) -> bool {
     if let (Some(left), Some(right)) = (a.0.byte_span(a.1), b.0.byte_span(b.1))
-        && !overlap(&left, &right)
+        && !ranges_overlap(&left, &right)
     {
         return false;
     }
     // Rows ascend on both sides: walk them together.
     let (mut a, mut b) = (a.0.row_ranges(a.1).peekable(), b.0.row_ranges(b.1).peekable());
     while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
-        if overlap(x, y) {
+        if ranges_overlap(x, y) {
             return true;
         }
         if x.end <= y.end {

@@ -37,7 +37,7 @@ pub struct Emitter<'ctx, 'm> {
     pub function: FunctionValue<'ctx>,
     /// Which memory accesses are apart.
     pub scopes: Scopes<'ctx>,
-    /// The machine.
+    /// The registers and instructions of the machine that code is for.
     pub target: TargetInfo,
     /// Where lanes store that are off, once that is wanted.
     pub nowhere: OnceCell<PointerValue<'ctx>>,

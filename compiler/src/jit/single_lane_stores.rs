@@ -24,7 +24,7 @@ use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue};
 
-use super::store_to_load_forwarding::{callee, constant_lanes, operand};
+use super::store_to_load_forwarding::{callee_name, constant_lanes, value_operand};
 
 /// Rewrites such stores in all functions.
 pub fn split_single_lane_stores(module: &Module<'_>) {
@@ -41,11 +41,11 @@ pub fn split_single_lane_stores(module: &Module<'_>) {
 
 /// Emits the store of the one lane in front of a masked store; none: that is something else, or more lanes are on.
 fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call_inst: InstructionValue<'ctx>) -> Option<()> {
-    if !callee(call_inst)?.starts_with("llvm.masked.store.") {
+    if !callee_name(call_inst)?.starts_with("llvm.masked.store.") {
         return None;
     }
-    let BasicValueEnum::VectorValue(value) = operand(call_inst, 0)? else { return None };
-    let lanes = constant_lanes(operand(call_inst, 2)?.into_vector_value())?;
+    let BasicValueEnum::VectorValue(value) = value_operand(call_inst, 0)? else { return None };
+    let lanes = constant_lanes(value_operand(call_inst, 2)?.into_vector_value())?;
     let mut on = (0_u32..).zip(lanes).filter(|&(_, is_on)| is_on).map(|(lane, _)| lane);
     let (lane, None) = (on.next()?, on.next()) else { return None };
 
@@ -58,7 +58,7 @@ fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call_inst: InstructionValue<
     let i64 = value.get_type().get_context().i64_type();
     let index = i64.const_int(lane.into(), false);
     let element = builder.build_extract_element(value, index, "").ok()?;
-    let start = operand(call_inst, 1)?.into_pointer_value();
+    let start = value_operand(call_inst, 1)?.into_pointer_value();
     // SAFETY: the lane is on, so its element is part of an object.
     let address = unsafe { builder.build_gep(element.get_type(), start, &[index], "").ok()? };
     let store = builder.build_store(address, element).ok()?;

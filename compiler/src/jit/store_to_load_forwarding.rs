@@ -198,11 +198,11 @@ impl<'ctx> Rows<'ctx> {
         match instruction.get_opcode() {
             InstructionOpcode::Load => {
                 plain(instruction)?;
-                self.access(operand(instruction, 0)?.into_pointer_value(), ty, None)
+                self.access(value_operand(instruction, 0)?.into_pointer_value(), ty, None)
             }
-            InstructionOpcode::Call if callee(instruction)?.starts_with("llvm.masked.load.") => {
-                let mask = operand(instruction, 1)?.into_vector_value();
-                let access = self.access(operand(instruction, 0)?.into_pointer_value(), ty, Some(mask))?;
+            InstructionOpcode::Call if callee_name(instruction)?.starts_with("llvm.masked.load.") => {
+                let mask = value_operand(instruction, 1)?.into_vector_value();
+                let access = self.access(value_operand(instruction, 0)?.into_pointer_value(), ty, Some(mask))?;
                 access.lanes.is_some().then_some(access)
             }
             _ => None,
@@ -215,13 +215,13 @@ impl<'ctx> Rows<'ctx> {
                 plain(instruction)?;
                 None
             }
-            InstructionOpcode::Call if callee(instruction)?.starts_with("llvm.masked.store.") => {
-                Some(operand(instruction, 2)?.into_vector_value())
+            InstructionOpcode::Call if callee_name(instruction)?.starts_with("llvm.masked.store.") => {
+                Some(value_operand(instruction, 2)?.into_vector_value())
             }
             _ => return None,
         };
-        let value = operand(instruction, 0)?;
-        Some((self.access(operand(instruction, 1)?.into_pointer_value(), value.get_type(), mask)?, value))
+        let value = value_operand(instruction, 0)?;
+        Some((self.access(value_operand(instruction, 1)?.into_pointer_value(), value.get_type(), mask)?, value))
     }
 
     fn access(
@@ -269,7 +269,7 @@ impl<'ctx> Rows<'ctx> {
 
     /// What a call does to memory, in LLVM's encoding.
     fn effects(&self, call_inst: InstructionValue<'ctx>) -> u64 {
-        let Some(name) = callee(call_inst) else { return u64::MAX };
+        let Some(name) = callee_name(call_inst) else { return u64::MAX };
         let harmless = ["llvm.sideeffect", "llvm.assume", "llvm.lifetime.", "llvm.experimental.noalias.scope.decl"];
         if harmless.iter().any(|prefix| name.starts_with(prefix)) {
             return 0;
@@ -302,7 +302,7 @@ impl<'ctx> Rows<'ctx> {
                 }
                 (known.value, known.lane)
             } else {
-                (operand(load, 2)?, index as u32)
+                (value_operand(load, 2)?, index as u32)
             };
             let number = sources.iter().position(|&source| source == value).unwrap_or_else(|| {
                 sources.push(value);
@@ -474,12 +474,12 @@ fn step_back(pointer: PointerValue<'_>) -> Option<(PointerValue<'_>, i64)> {
     if !of_bytes || instruction.get_num_operands() != 2 {
         return None;
     }
-    let BasicValueEnum::IntValue(bytes) = operand(instruction, 1)? else { return None };
+    let BasicValueEnum::IntValue(bytes) = value_operand(instruction, 1)? else { return None };
     let bytes = bytes.get_sign_extended_constant()?;
-    Some((operand(instruction, 0)?.into_pointer_value(), bytes))
+    Some((value_operand(instruction, 0)?.into_pointer_value(), bytes))
 }
 
-pub(super) fn operand<'ctx>(instruction: InstructionValue<'ctx>, index: u32) -> Option<BasicValueEnum<'ctx>> {
+pub(super) fn value_operand<'ctx>(instruction: InstructionValue<'ctx>, index: u32) -> Option<BasicValueEnum<'ctx>> {
     instruction.get_operand(index)?.value()
 }
 
@@ -491,14 +491,14 @@ fn plain(instruction: InstructionValue<'_>) -> Option<()> {
 }
 
 fn called<'ctx>(call_inst: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
-    let last = operand(call_inst, call_inst.get_num_operands().checked_sub(1)?)?;
+    let last = value_operand(call_inst, call_inst.get_num_operands().checked_sub(1)?)?;
     let BasicValueEnum::PointerValue(callee) = last else { return None };
     // SAFETY: the type checks whether the value is a function.
     unsafe { FunctionValue::new(callee.as_value_ref()) }
 }
 
 /// The name of the function that a call names.
-pub(super) fn callee(call_inst: InstructionValue<'_>) -> Option<String> {
+pub(super) fn callee_name(call_inst: InstructionValue<'_>) -> Option<String> {
     called(call_inst)?.get_name().to_str().ok().map(str::to_owned)
 }
 

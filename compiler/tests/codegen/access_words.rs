@@ -16,7 +16,7 @@ pub struct Case {
     pub name: &'static str,
     /// What computes the address `v20`, of the pointers `v0`, `v1` and `v2`, the id `v3` and an integer of each lane's own `v5`.
     address: &'static str,
-    /// Elements.
+    /// Elements that each lane accesses.
     count: u32,
     /// What stands behind `load` or `store`.
     flags: &'static str,

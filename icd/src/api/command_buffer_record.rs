@@ -77,7 +77,7 @@ impl Recording {
             let (buffer, waits) = self.check_common()?;
             let launch = check_launch(&buffer, self.properties, call)?;
             let handle = handle::publish(launch.clone())?;
-            let launch = Retained::adopt(launch, |launch| &launch.api);
+            let launch = Retained::take_over(launch, |launch| &launch.api);
             self.record_checked(&buffer, waits, RecordedCommand::Launch(launch))?;
             if !self.handle.is_null() {
                 self.handle.write(handle);

@@ -8,7 +8,7 @@ use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::image::Image;
 use lockstep_runtime::memory::Memory;
-use lockstep_runtime::memory_layout::{Layout, Region, boxes_overlap};
+use lockstep_runtime::memory_layout::{Layout, Region};
 use lockstep_runtime::memory_transfer::{HostPointer, Place, Transfer};
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure};
@@ -22,7 +22,7 @@ use opencl_sys::{
 use crate::api::buffer::buffer_in;
 use crate::api::enqueue::{Completion, Order, enqueue, wait_list};
 use crate::api::image::image_in;
-use crate::api::memory_object::hold;
+use crate::api::memory_object::hold_until_done;
 use crate::api::rect::read_three;
 use crate::api::transfer::{check_host_access, check_map_flags, of_source, of_target};
 use crate::handle;
@@ -196,11 +196,8 @@ pub unsafe fn check_copy_image(
     let (to, target_bytes) = unsafe { transfer_box(&target_image, dst_origin, region).map_err(of_target)? };
     // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination regions
     // overlap".
-    if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
-        let moved = |layout: Layout, by: usize| Layout { offset: layout.offset + by, ..layout };
-        let overlap = boxes_overlap((moved(from, source_origin), bytes), (moved(to, target_origin), target_bytes));
-        ensure!(!overlap, CL_MEM_COPY_OVERLAP, "the two regions are in one image, and overlap");
-    }
+    let overlap = source.box_overlaps((from, bytes), &target, (to, target_bytes));
+    ensure!(!overlap, CL_MEM_COPY_OVERLAP, "the two regions are in one image, and overlap");
     let (from, to) = (Place::in_object(source, from), Place::in_object(target, to));
     Ok(Transfer::copy(CL_COMMAND_COPY_IMAGE, from, to, bytes))
 }
@@ -370,7 +367,7 @@ pub unsafe fn enqueue_map_image(
     // CL_MAP_WRITE_INVALIDATE_REGION is set".
     check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
     let pointer = memory.map_box(map_flags, layout, bytes)?;
-    let work = hold(vec![memory.clone()]);
+    let work = hold_until_done(vec![memory.clone()]);
     let completion = Completion { blocking: blocking_map != CL_FALSE, event };
     // SAFETY: the caller vouches for `event`.
     let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_IMAGE, waits, work, completion) };

@@ -123,13 +123,13 @@ pub unsafe fn enqueue_unmap_mem_object(
         // "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or
         // clEnqueueMapImage for memobj."
         memory.unmap_pointer(mapped_ptr.cast())?;
-        let work = hold(vec![memory]);
+        let work = hold_until_done(vec![memory]);
         enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, waits, work, Completion { blocking: false, event })
     }
 }
 
 /// Work of a command that moves nothing, but holds these.
-pub fn hold(memory: Vec<Arc<Memory>>) -> Work {
+pub fn hold_until_done(memory: Vec<Arc<Memory>>) -> Work {
     Work::Shared(Arc::new(Hold(memory)))
 }
 
@@ -160,6 +160,6 @@ pub unsafe fn enqueue_migrate_mem_objects(
         let all = handles.iter().enumerate().map(get).collect::<Result<Vec<_>>>()?;
         let waits = wait_list(queue.context(), num_events_in_wait_list, event_wait_list)?;
         let completion = Completion { blocking: false, event };
-        enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, hold(all), completion)
+        enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, waits, hold_until_done(all), completion)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::memory::Memory;
-use lockstep_runtime::memory_layout::{Layout, Region, boxes_overlap};
+use lockstep_runtime::memory_layout::{Layout, Region};
 use lockstep_runtime::memory_transfer::{HostPointer, Place, Transfer};
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure, error};
@@ -252,11 +252,8 @@ impl RectCopy {
         // "CL_MEM_COPY_OVERLAP if src_buffer and dst_buffer are the same buffer or sub-buffer object and the source and
         // destination regions overlap [or] are different sub-buffers of the same associated buffer object and they
         // overlap."
-        if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
-            let moved = |layout: Layout, by: usize| Layout { offset: layout.offset + by, ..layout };
-            let overlap = boxes_overlap((moved(from, source_origin), region), (moved(to, target_origin), region));
-            ensure!(!overlap, CL_MEM_COPY_OVERLAP, "the two regions are in one buffer, and overlap");
-        }
+        let overlap = source.box_overlaps((from, region), &target, (to, region));
+        ensure!(!overlap, CL_MEM_COPY_OVERLAP, "the two regions are in one buffer, and overlap");
         let (from, to) = (Place::in_object(source, from), Place::in_object(target, to));
         Ok(Transfer::copy(CL_COMMAND_COPY_BUFFER_RECT, from, to, region))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::command::Work;
-use lockstep_runtime::memory_layout::{Layout, overlap};
+use lockstep_runtime::memory_layout::{Layout, ranges_overlap};
 use lockstep_runtime::memory_transfer::{HostPointer, Place, Transfer};
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::svm::{self, Shared};
@@ -76,7 +76,7 @@ pub unsafe fn check_copy(kind: cl_command_type, to: *mut c_void, from: *const c_
     // "CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy".
     let bytes = |start: usize| start..start.saturating_add(size);
     ensure!(
-        !overlap(&bytes(to as usize), &bytes(from as usize)),
+        !ranges_overlap(&bytes(to as usize), &bytes(from as usize)),
         CL_MEM_COPY_OVERLAP,
         "{size} bytes at src_ptr {from:p} and at dst_ptr {to:p} overlap"
     );

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::memory::Memory;
-use lockstep_runtime::memory_layout::{Layout, overlap};
+use lockstep_runtime::memory_layout::{Layout, ranges_overlap};
 use lockstep_runtime::memory_transfer::{HostPointer, Place, Transfer};
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Error, Result, ensure};
@@ -19,7 +19,7 @@ use opencl_sys::{
 
 use crate::api::buffer::{buffer_in, check_bounds};
 use crate::api::enqueue::{Completion, Order, enqueue, wait_list};
-use crate::api::memory_object::hold;
+use crate::api::memory_object::hold_until_done;
 use crate::handle;
 
 /// The bytes of a buffer that the host reads or writes, checked, and where the host has them.
@@ -150,7 +150,7 @@ pub fn check_copy_buffer(
     if let Some((source_origin, target_origin)) = source.shared_offsets(&target) {
         let (from, to) = (source_origin + src_offset, target_origin + dst_offset);
         ensure!(
-            !overlap(&(from..from + size), &(to..to + size)),
+            !ranges_overlap(&(from..from + size), &(to..to + size)),
             CL_MEM_COPY_OVERLAP,
             "{size} bytes from {from} and from {to} on in one buffer overlap"
         );
@@ -258,7 +258,7 @@ pub unsafe fn enqueue_map_buffer(
     // CL_MAP_WRITE_INVALIDATE_REGION is set".
     check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
     let pointer = memory.map_region(map_flags, offset, size)?;
-    let work = hold(vec![memory.clone()]);
+    let work = hold_until_done(vec![memory.clone()]);
     let completion = Completion { blocking: blocking_map != CL_FALSE, event };
     // SAFETY: the caller vouches for `event`.
     let enqueued = unsafe { enqueue(&queue, CL_COMMAND_MAP_BUFFER, waits, work, completion) };

@@ -30,7 +30,7 @@ use launch::RecordedLaunch;
 pub enum RecordedCommand {
     /// Orders the commands of the buffer, and those of no other.
     Barrier,
-    /// Moves bytes.
+    /// Copies or fills memory objects.
     Transfer(Arc<Transfer>),
     /// Launches a kernel. The handle of the launch is valid for as long as the buffer is there.
     Launch(Retained<RecordedLaunch>),

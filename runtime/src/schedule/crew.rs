@@ -118,7 +118,7 @@ impl<L: OpenLaunch> Crew<L> {
 
     /// Helpers without a launch, and seats for some: what tests compare.
     #[cfg(test)]
-    pub fn census(&self) -> Census {
+    pub fn take_census(&self) -> Census {
         Census {
             sleeping: self.sleeping,
             coming: self.awake_helpers(),
@@ -190,7 +190,7 @@ mod tests {
             joined += 1;
             woken += wake;
         }
-        assert_eq!((joined, crew.census()), (5, Census { sleeping: 2, coming: 0, seats: 0 }));
+        assert_eq!((joined, crew.take_census()), (5, Census { sleeping: 2, coming: 0, seats: 0 }));
         assert_eq!(crew.next_action(true), Action::Sleep);
     }
 
@@ -232,6 +232,6 @@ mod tests {
         // Whom nobody has called is no longer asleep either.
         crew.has_woken();
         crew.has_woken();
-        assert_eq!(crew.census().sleeping, 0);
+        assert_eq!(crew.take_census().sleeping, 0);
     }
 }

@@ -190,7 +190,7 @@ impl Simulation {
                 self.perform(thread, task);
             }
         }
-        let census = self.crew.census();
+        let census = self.crew.take_census();
         assert_eq!((census.coming, census.seats), (0, 0), "all is done");
         assert_eq!(census.sleeping, self.helpers, "all sleep again");
         for record in &self.records {
@@ -289,7 +289,7 @@ impl Simulation {
     }
 
     fn wake(&mut self, helpers: usize) {
-        let census = self.crew.census();
+        let census = self.crew.take_census();
         assert!(helpers == 0 || census.coming <= census.seats, "more are woken than there are seats for: {census:?}");
         for _ in 0..helpers {
             let helper = self.sleeping.pop_front().expect("one that sleeps is woken");

@@ -560,7 +560,7 @@ mod tests {
             let threads: HashSet<_> = work.threads.lock().iter().map(|(thread, _)| *thread).collect();
             assert!(threads.len() <= 4, "{threads:?}");
         }
-        let census = team.shared.board.lock().crew.census();
+        let census = team.shared.board.lock().crew.take_census();
         assert!(census.sleeping + census.coming <= 16, "{census:?}");
     }
 

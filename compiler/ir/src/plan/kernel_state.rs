@@ -26,7 +26,7 @@ pub struct ProgramFacts {
 pub struct Request {
     /// Whether work-items run in gangs.
     pub vectorize: Vectorize,
-    /// The machine.
+    /// The registers and instructions of the machine that code is for.
     pub target: TargetInfo,
     /// How much regions may copy.
     pub bounds: Bounds,

@@ -186,7 +186,7 @@ struct Candidate<'a> {
     module: &'a Module,
     kernel: &'a Kernel,
     gangs: Gangs,
-    /// The machine.
+    /// The registers and instructions of the machine that code is for.
     target: TargetInfo,
     launch: &'a LaunchFacts,
     /// The passes of which some run over copies.

@@ -102,7 +102,7 @@ impl TargetInfo {
 /// The registers of a machine, and the work-items of a gang in their lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Registers {
-    /// The machine.
+    /// The machine that has them.
     pub target: TargetInfo,
     /// Work-items of a gang.
     pub width: u32,

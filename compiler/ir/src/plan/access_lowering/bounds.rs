@@ -16,7 +16,7 @@ const DEPTH: u32 = 12;
 pub enum Bounds {
     /// A comparison of them, or its opposite.
     Side {
-        /// The comparison.
+        /// The comparison, a value of the region.
         cond: Value,
         /// Whether it does not hold.
         opposite: bool,

@@ -16,7 +16,7 @@ pub struct CommonBase {
     pub base: Value,
     /// Bytes that all lanes have more.
     pub uniform: Vec<Value>,
-    /// What differs.
+    /// What each lane adds to that, in bytes.
     pub offsets: LaneOffsets,
 }
 
@@ -25,7 +25,7 @@ pub struct CommonBase {
 pub enum LaneOffsets {
     /// 32 bits that are all there is to an offset.
     Narrow {
-        /// They.
+        /// The value of 32 bits.
         offset: Value,
         /// Whether they are a signed number.
         signed: bool,

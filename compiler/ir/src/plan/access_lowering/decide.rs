@@ -33,9 +33,9 @@ pub const CACHE_LINE: u32 = 64;
 /// The gang whose lanes access memory, and the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GangAccess {
-    /// The machine.
+    /// The registers and instructions of the machine.
     pub target: TargetInfo,
-    /// Lanes.
+    /// Lanes of the gang, one for each of its work-items.
     pub width: u32,
     /// Lanes of a tile's row; none: it is no tile.
     pub row: Option<u32>,
@@ -92,10 +92,10 @@ pub struct LaneAddresses {
 /// The lanes that make an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LaneMask {
-    /// All.
+    /// All lanes of the gang.
     #[default]
     All,
-    /// Some.
+    /// Those lanes that a mask has on.
     Some {
         /// Whether there may be none.
         may_be_empty: bool,
@@ -107,13 +107,13 @@ pub enum LaneMask {
 /// How the lanes of a gang make an access, and why not otherwise.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AccessLowering {
-    /// The access.
+    /// What is accessed: type, number of elements, part of memory.
     pub access: MemoryAccess,
     /// The lanes that make it.
     pub mask: LaneMask,
     /// Rows of the gang, if it is a tile; else one.
     pub rows: u32,
-    /// The form.
+    /// How it is made.
     pub form: AccessForm,
     /// The forms that lost.
     pub rejected: Vec<Rejection>,

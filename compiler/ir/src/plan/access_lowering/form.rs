@@ -76,7 +76,7 @@ pub enum LanesForm {
     Wide(WideAccess),
     /// In pieces of some elements, each from or to anywhere.
     Scattered {
-        /// Which.
+        /// The pieces, in the order of a lane's elements.
         pieces: Vec<ScatteredPiece>,
         /// Whether any lane is on is asked before.
         asks_any: bool,
@@ -86,7 +86,7 @@ pub enum LanesForm {
 /// One access of lanes whose elements lie side by side.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WideAccess {
-    /// The lanes.
+    /// How many lanes take part.
     pub lanes: u32,
     /// Bytes from one lane to the next.
     pub stride: i64,
@@ -137,7 +137,7 @@ pub enum WideElements {
 /// What is asked before a wide access of some lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RowGuard {
-    /// Nothing.
+    /// Nothing is asked.
     None,
     /// Whether any lane is on.
     AnyLane,
@@ -150,7 +150,7 @@ pub enum RowGuard {
 pub struct ScatteredPiece {
     /// The index of the first.
     pub first: u32,
-    /// How many.
+    /// How many elements it has.
     pub count: u32,
     /// How they are accessed.
     pub form: PieceForm,

@@ -21,7 +21,7 @@ use cranelift_entity::SecondaryMap;
 /// Which lanes of a gang have a work-item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GangKind {
-    /// All.
+    /// Every lane has one.
     Whole,
     /// The first ones, at the end of a row.
     Partial,

@@ -65,9 +65,9 @@ pub enum Reason {
 /// A form that lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rejection {
-    /// The form.
+    /// The form that was considered.
     pub form: Candidate,
-    /// Why.
+    /// Why it was not taken.
     pub reason: Reason,
 }
 

@@ -23,7 +23,7 @@ pub(in crate::codegen::vector) struct WideCode<'ctx> {
     pub ty: Type,
     /// The part of memory.
     pub part: Part,
-    /// The form.
+    /// Which elements are accessed, and how those between are left out.
     pub wide: WideAccess,
 }
 
