@@ -171,7 +171,7 @@ impl<'ctx> Emitter<'ctx, '_> {
         Ok(self.concat_vectors(&parts, count)?.into())
     }
 
-    /// x 2^n by the machine's instruction, which takes the whole part of n.
+    /// operand 2^n by the machine's instruction, which takes the whole part of n.
     fn by_power(
         &self,
         ty: Type,
@@ -188,13 +188,13 @@ impl<'ctx> Emitter<'ctx, '_> {
         })
     }
 
-    /// (x + y) 2^n by two factors, as the power may be none that the type has, or the result be denormal, which rounds it.
+    /// (left + right) 2^n by two factors, as the power may be none that the type has, or the result be denormal, which rounds it.
     /// The low bits of `both` are n and both factors' biases.
     fn by_two_powers(
         &self,
         ty: Type,
         left: BasicValueEnum<'ctx>,
-        y: Option<BasicValueEnum<'ctx>>,
+        right: Option<BasicValueEnum<'ctx>>,
         both: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
@@ -207,7 +207,7 @@ impl<'ctx> Emitter<'ctx, '_> {
             Ok(self.builder.build_bit_cast(bits, left.get_type(), "")?)
         };
         let scale = power(one)?;
-        let scaled = match y {
+        let scaled = match right {
             None => self.binary_plain(BinaryOp::Fmul, left, scale)?,
             Some(right) => self.ternary(
                 TernaryOp::FmulAdd,

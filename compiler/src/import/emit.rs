@@ -340,9 +340,9 @@ impl<'a, 'm> Body<'a, 'm> {
         self.append_single(InstData::Ternary { opcode, fast_math, arguments }, ty)
     }
 
-    /// `condition ? left : right`.
-    pub fn select(&mut self, condition: Value, left: Value, right: Value) -> Value {
-        self.ternary(TernaryOp::Select, FastMath::default(), [condition, left, right])
+    /// `condition ? if_true : if_false`.
+    pub fn select(&mut self, condition: Value, if_true: Value, if_false: Value) -> Value {
+        self.ternary(TernaryOp::Select, FastMath::default(), [condition, if_true, if_false])
     }
 
     /// An integer comparison.

@@ -117,9 +117,9 @@ fn quiet_bit(ty: Type) -> u128 {
     }
 }
 
-/// (a + b) 2^n for the n that c counts, as `TernaryOp::Scaled` has it.
-pub fn evaluate_scaled(ty: Type, left: u128, right: u128, c: u128) -> u128 {
-    let counted = to_binary64(ty, c);
+/// (left + right) 2^n for the n that `counts` counts, as `TernaryOp::Scaled` has it.
+pub fn evaluate_scaled(ty: Type, left: u128, right: u128, counts: u128) -> u128 {
+    let counted = to_binary64(ty, counts);
     let n = counted - if ty == Type::F32 { 12_583_166.0 } else { 6_755_399_441_057_790.0 };
     let half = (n / 2.0).floor();
     let power = |n: f64| from_binary64(ty, n.exp2());
@@ -127,25 +127,25 @@ pub fn evaluate_scaled(ty: Type, left: u128, right: u128, c: u128) -> u128 {
     in_type!(ty, [left, right, one, other], (left + right) * one * other)
 }
 
-/// (1 + a) 2^n for the sixteenths n that b counts, as `BinaryOp::Powered` has it.
-fn scale_powered(left: f64, right: f64) -> f64 {
-    let n = right - COUNTS_SIXTEENTHS;
+/// (1 + excess) 2^n for the sixteenths n that `counts` counts, as `BinaryOp::Powered` has it.
+fn scale_powered(excess: f64, counts: f64) -> f64 {
+    let n = counts - COUNTS_SIXTEENTHS;
     if n.is_nan() {
         return n;
     }
-    let root = f64::from_bits(ROOTS[(right.to_bits() % 16) as usize]);
-    libm::ldexp(root.mul_add(left, root), n.floor() as i32)
+    let root = f64::from_bits(ROOTS[(counts.to_bits() % 16) as usize]);
+    libm::ldexp(root.mul_add(excess, root), n.floor() as i32)
 }
 
-/// a * b + c, rounded once.
-pub fn evaluate_fma(ty: Type, left: u128, right: u128, c: u128) -> u128 {
+/// left * right + addend, rounded once.
+pub fn evaluate_fma(ty: Type, left: u128, right: u128, addend: u128) -> u128 {
     if ty == Type::F16 {
         // The product is exact in binary64; the sum is made odd where it is not.
         let product = to_binary64(ty, left) * to_binary64(ty, right);
-        let c = to_binary64(ty, c);
-        let sum = product + c;
+        let addend = to_binary64(ty, addend);
+        let sum = product + addend;
         let back = sum - product;
-        let error = (product - (sum - back)) + (c - back);
+        let error = (product - (sum - back)) + (addend - back);
         let odd = if sum.is_finite() && error != 0.0 && sum.to_bits() & 1 == 0 {
             let up = (error > 0.0) == (sum > 0.0);
             f64::from_bits(if up { sum.to_bits() + 1 } else { sum.to_bits() - 1 })
@@ -154,7 +154,7 @@ pub fn evaluate_fma(ty: Type, left: u128, right: u128, c: u128) -> u128 {
         };
         return from_binary64(ty, odd);
     }
-    in_type!(ty, [left, right, c], left.mul_add(right, c))
+    in_type!(ty, [left, right, addend], left.mul_add(right, addend))
 }
 
 /// Whether a comparison of two floats of a type holds.

@@ -84,13 +84,13 @@ pub fn evaluate_binary(opcode: BinaryOp, width: u32, left: u128, right: u128) ->
     Some(Ok(result & mask))
 }
 
-/// (a:b) shifted left by `count` modulo the width, the high half.
+/// (left:right) shifted left by `count` modulo the width, the high half.
 pub fn funnel_left(width: u32, left: u128, right: u128, count: u128) -> u128 {
     let count = (count % u128::from(width)) as u32;
     if count == 0 { left } else { (left << count | right >> (width - count)) & (u128::MAX >> (128 - width)) }
 }
 
-/// (a:b) shifted right by `count` modulo the width, the low half.
+/// (left:right) shifted right by `count` modulo the width, the low half.
 pub fn funnel_right(width: u32, left: u128, right: u128, count: u128) -> u128 {
     let count = (count % u128::from(width)) as u32;
     if count == 0 { right } else { (left << (width - count) | right >> count) & (u128::MAX >> (128 - width)) }

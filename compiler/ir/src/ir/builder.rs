@@ -89,11 +89,11 @@ impl<'a> Builder<'a> {
         self.append_single(inst_data, ty)
     }
 
-    /// An operation of three operands.
-    pub fn ternary(&mut self, opcode: TernaryOp, left: Value, right: Value, c: Value) -> Value {
-        let ty = self.function.ty(c);
+    /// An operation of three operands; the result has the type of the last.
+    pub fn ternary(&mut self, opcode: TernaryOp, first: Value, second: Value, third: Value) -> Value {
+        let ty = self.function.ty(third);
         self.append_single(
-            InstData::Ternary { opcode, fast_math: FastMath::default(), arguments: [left, right, c] },
+            InstData::Ternary { opcode, fast_math: FastMath::default(), arguments: [first, second, third] },
             ty,
         )
     }

@@ -70,14 +70,14 @@ impl<'ctx> Emitter<'ctx, '_> {
         ])
     }
 
-    /// `left right + c`, rounded once.
+    /// `left right + addend`, rounded once.
     fn fused_multiply_add(
         &self,
         left: VectorValue<'ctx>,
         right: VectorValue<'ctx>,
-        c: VectorValue<'ctx>,
+        addend: VectorValue<'ctx>,
     ) -> Emitted<VectorValue<'ctx>> {
-        let arguments = [left.into(), right.into(), c.into()];
+        let arguments = [left.into(), right.into(), addend.into()];
         Ok(self.call_intrinsic("llvm.fma", &[left.get_type().into()], &arguments)?.into_vector_value())
     }
 }
