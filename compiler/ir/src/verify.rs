@@ -380,14 +380,15 @@ impl Verifier<'_> {
                 home_blocks[inst] = Some(block);
             }
         }
+        let result_is_available = |inst: Inst, block: Block, position: u32| match home_blocks[inst] {
+            Some(definition) if definition == block => order[inst] < position,
+            Some(definition) => dominators.dominates(definition, block),
+            None => false,
+        };
         let available = |value: Value, block: Block, position: u32| match function.values[value].definition {
             ValueDef::Const(_) => true,
             ValueDef::Param(definition, _) => dominators.dominates(definition, block),
-            ValueDef::Result(inst, _) => match home_blocks[inst] {
-                Some(definition) if definition == block => order[inst] < position,
-                Some(definition) => dominators.dominates(definition, block),
-                None => false,
-            },
+            ValueDef::Result(inst, _) => result_is_available(inst, block, position),
         };
         for &block in &function.layout {
             self.place = format!("{region}, {block}");
@@ -401,9 +402,10 @@ impl Verifier<'_> {
                 self.add_error(&block_text(function, block), format!("{mask} is not defined on every path to here"));
             }
             for &inst in &function.blocks[block].insts {
-                function.insts[inst].data.for_each_arg(|v| {
-                    if !available(v, block, order[inst]) {
-                        self.add_error(&inst_text(function, inst), format!("{v} is not defined on every path to here"));
+                function.insts[inst].data.for_each_arg(|operand| {
+                    if !available(operand, block, order[inst]) {
+                        let text = inst_text(function, inst);
+                        self.add_error(&text, format!("{operand} is not defined on every path to here"));
                     }
                 });
             }

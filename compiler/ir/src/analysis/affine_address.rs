@@ -63,20 +63,26 @@ pub fn decompose_address(function: &Function, pointer: Value) -> (Address, i64) 
     }
     let Sum { mut terms, constant, .. } = sum;
     terms.sort_unstable();
-    terms.dedup_by(|more, kept| {
-        let same = (more.0, more.1) == (kept.0, kept.1);
-        if same {
-            kept.2 = kept.2.wrapping_add(more.2);
-        }
-        same
-    });
+    terms.dedup_by(add_like_term);
     terms.retain(|&(_, _, factor)| factor != 0);
     (Address { base, terms }, constant)
 }
 
+/// A value, how its bits are extended, and what it is multiplied with.
+type Term = (Value, Extended, i64);
+
+/// Adds a term to another one of the same extended value, if it is that.
+fn add_like_term(more: &mut Term, kept: &mut Term) -> bool {
+    let is_alike = (more.0, more.1) == (kept.0, kept.1);
+    if is_alike {
+        kept.2 = kept.2.wrapping_add(more.2);
+    }
+    is_alike
+}
+
 struct Sum<'a> {
     function: &'a Function,
-    terms: Vec<(Value, Extended, i64)>,
+    terms: Vec<Term>,
     constant: i64,
     steps: u32,
 }

@@ -17,7 +17,7 @@ use super::shape::Shape;
 use super::shares::{WHOLE, find_shares, find_shares_of_arms, find_shares_of_matches, probability_of_any};
 use crate::ir::{BinaryOp, Block, Function, Inst, InstData, Terminator, TernaryOp, UnaryOp, Value, ValueDef};
 pub use crate::plan::access_lowering::price::VECTOR;
-use crate::plan::access_lowering::{AccessForm, Along, LaneMask, LanesForm};
+use crate::plan::access_lowering::{AccessForm, AccessLowering, Along, LaneMask, LanesForm};
 use crate::target::Registers;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::{Space, Type};
@@ -494,13 +494,8 @@ pub fn function_costs(
             together = together.saturating_add(1);
         }
         if divergence.divergent_branches.contains(block) {
-            let leaves = |loop_id| {
-                function.blocks[block]
-                    .terminator
-                    .targets()
-                    .into_iter()
-                    .any(|target| !loops.contains(loop_id, target.block))
-            };
+            let targets = function.blocks[block].terminator.targets();
+            let leaves = |loop_id| targets.iter().any(|target| !loops.contains(loop_id, target.block));
             alone += match loops.innermost_loop(block).is_some_and(leaves) {
                 true => MISPREDICTED_EXIT,
                 false if follows_from_place(function, &function.blocks[block].terminator, steps) => 0,
@@ -590,16 +585,15 @@ pub fn function_costs(
 /// Whether lanes load and store the same or what lies side by side, of at most four bytes, and keep nothing in memory for
 /// other regions. Of wider elements the usual gangs have two registers a value as it is.
 fn are_contiguous(function: &Function, lanes: Lanes<'_>, registers: Registers) -> bool {
-    function.layout.iter().flat_map(|&block| &function.blocks[block].insts).all(|&inst| {
-        match function.insts[inst].data {
-            InstData::Load { .. } | InstData::Store { .. } => {
-                let lowering =
-                    estimate_lowering(function, inst, Lanes { rows: None, ..lanes }, registers, LaneMask::All);
-                lowering.is_none_or(|lowering| lowering.access.ty.bytes() <= 4 && is_contiguous(&lowering.form))
-            }
-            InstData::LiveLoad { .. } | InstData::LiveStore { .. } => false,
-            _ => true,
+    let lanes = Lanes { rows: None, ..lanes };
+    let is_row_of_words = |lowering: &AccessLowering| lowering.access.ty.bytes() <= 4 && is_contiguous(&lowering.form);
+    let mut insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    insts.all(|&inst| match function.insts[inst].data {
+        InstData::Load { .. } | InstData::Store { .. } => {
+            estimate_lowering(function, inst, lanes, registers, LaneMask::All).as_ref().is_none_or(is_row_of_words)
         }
+        InstData::LiveLoad { .. } | InstData::LiveStore { .. } => false,
+        _ => true,
     })
 }
 

@@ -14,7 +14,7 @@
 
 use crate::analysis::specialization_candidates::find_global_pointers;
 use crate::analysis::spin_loops::may_wait;
-use crate::ir::{AtomicOp, Counters, Function, InstData, Kernel, Ordering, Value};
+use crate::ir::{AtomicOp, Counters, Function, InstData, InstNode, Kernel, Ordering, Value};
 use cranelift_entity::EntitySet;
 use lockstep_protocol::types::{Space, Type};
 
@@ -40,20 +40,22 @@ pub fn counters_of(kernel: &Kernel, input: u32) -> Option<Counters> {
 /// Whether others may see in which order a region's operations are done, or reach their places another way.
 fn is_ordered(body: &Function) -> bool {
     let mut insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
-    let plain = |order: Option<Ordering>| order.is_none_or(|order| order == Ordering::Relaxed);
-    let reaches = |value: Value| matches!(body.ty(value), Type::Ptr(Space::Global | Space::Generic));
-    insts.any(|&inst| {
-        let node = &body.insts[inst];
-        match node.data {
-            InstData::Fence { order } => order != Ordering::Relaxed,
-            InstData::AtomicRmw { order, .. } => !plain(Some(order)),
-            InstData::AtomicCas { .. } => true,
-            InstData::Store { access, .. } => !plain(access.atomic),
-            InstData::Load { access, .. } => !plain(access.atomic) || node.results.iter().any(|&value| reaches(value)),
-            InstData::LiveLoad { .. } => node.results.iter().any(|&value| reaches(value)),
-            _ => false,
-        }
-    })
+    insts.any(|&inst| is_ordering(body, &body.insts[inst]))
+}
+
+/// Whether an instruction orders operations of this work-item with those of others, or reads an address of shared memory.
+fn is_ordering(function: &Function, node: &InstNode) -> bool {
+    let is_plain = |order: Option<Ordering>| order.is_none_or(|order| order == Ordering::Relaxed);
+    let is_shared = |&value: &Value| matches!(function.ty(value), Type::Ptr(Space::Global | Space::Generic));
+    match node.data {
+        InstData::Fence { order } => order != Ordering::Relaxed,
+        InstData::AtomicRmw { order, .. } => !is_plain(Some(order)),
+        InstData::AtomicCas { .. } => true,
+        InstData::Store { access, .. } => !is_plain(access.atomic),
+        InstData::Load { access, .. } => !is_plain(access.atomic) || node.results.iter().any(is_shared),
+        InstData::LiveLoad { .. } => node.results.iter().any(is_shared),
+        _ => false,
+    }
 }
 
 /// Looks at the operations of a region; none where something else is done with the input.

@@ -42,11 +42,9 @@ pub fn steady_state_cost(
         let round = of(&loop_data.blocks, *loop_data.latches.last()?);
         Some(estimate_frequency(loops, loop_data.header).saturating_mul(round))
     });
+    let returns = |block: Block| matches!(function.blocks[block].terminator, Terminator::Return);
     let whole = || {
-        let last = graph
-            .reverse_post_order()
-            .iter()
-            .find(|&&block| matches!(function.blocks[block].terminator, Terminator::Return));
+        let last = graph.reverse_post_order().iter().find(|&&block| returns(block));
         last.map_or(0, |&last| of(graph.reverse_post_order(), last))
     };
     if loops.iter().next().is_some() { rounds.fold(0, u64::saturating_add) } else { whole() }

@@ -28,7 +28,7 @@ use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
 use lockstep_protocol::layout::Layout;
-use lockstep_protocol::parameters::{Input, ParamKind};
+use lockstep_protocol::parameters::{Input, Param, ParamKind};
 use lockstep_protocol::types::{Space, Type};
 use lockstep_protocol::variables::Global;
 use std::cell::RefCell;
@@ -78,17 +78,20 @@ pub struct Facts {
     globals: SecondaryMap<Global, u64>,
 }
 
+/// The alignment of what a parameter leads to, as far as it says something of the address in all launches.
+fn local_align(param: &Param) -> u64 {
+    if param.kind == ParamKind::Local { param.align.into() } else { 1 }
+}
+
 impl Facts {
     /// The facts that hold of every launch of a kernel with gangs of `width` work-items. Private slots and
     /// kept values are taken to vary.
     pub fn new(module: &Module, kernel: &Kernel, width: u32) -> Facts {
-        let input = |&(input, ty): &(Input, Type)| match input {
-            Input::Value { param, .. } => match &kernel.params[param as usize] {
-                param if param.kind == ParamKind::Local => Known::uniform(ty, param.align.into()),
-                _ => Known::uniform(ty, 1),
-            },
-            Input::Address { .. } => Known::uniform(ty, 1),
+        let align_of = |input: Input| match input {
+            Input::Value { param, .. } => local_align(&kernel.params[param as usize]),
+            Input::Address { .. } => 1,
         };
+        let input = |&(input, ty): &(Input, Type)| Known::uniform(ty, align_of(input));
         let mut facts = Facts {
             width,
             layout: Layout::X,

@@ -92,6 +92,15 @@ impl Liveness {
     }
 }
 
+/// Calls for every operand of a block's instructions and terminator.
+fn for_each_use(function: &Function, block: Block, mut visit: impl FnMut(Value)) {
+    let block_data = &function.blocks[block];
+    for &inst in &block_data.insts {
+        function.insts[inst].data.for_each_arg(&mut visit);
+    }
+    block_data.terminator.for_each_arg(&mut visit);
+}
+
 /// Computes which values are live where blocks begin and end.
 pub fn compute_liveness(function: &Function, graph: &Cfg) -> Liveness {
     let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
@@ -101,16 +110,9 @@ pub fn compute_liveness(function: &Function, graph: &Cfg) -> Liveness {
         block_data.params.iter().chain(results).for_each(|&value| home_blocks[value] = Some(block));
     }
     let is_const = |value: Value| matches!(function.values[value].definition, ValueDef::Const(_));
-    let each_use = |block: Block, use_of: &mut dyn FnMut(Value)| {
-        let block_data = &function.blocks[block];
-        for &inst in &block_data.insts {
-            function.insts[inst].data.for_each_arg(&mut *use_of);
-        }
-        block_data.terminator.for_each_arg(&mut *use_of);
-    };
     let mut crosses: SecondaryMap<Value, bool> = SecondaryMap::new();
     for &block in graph.reverse_post_order() {
-        each_use(block, &mut |value| crosses[value] |= home_blocks[value] != Some(block) && !is_const(value));
+        for_each_use(function, block, |value| crosses[value] |= home_blocks[value] != Some(block) && !is_const(value));
     }
     let crossing: Vec<Value> = function.values.keys().filter(|&value| crosses[value]).collect();
     let mut number: SecondaryMap<Value, u32> = SecondaryMap::new();
@@ -128,7 +130,7 @@ pub fn compute_liveness(function: &Function, graph: &Cfg) -> Liveness {
     }
     for &block in graph.reverse_post_order() {
         let mut bits = Bits::new(crossing.len());
-        each_use(block, &mut |value| {
+        for_each_use(function, block, |value| {
             if crosses[value] && home_blocks[value] != Some(block) {
                 bits.insert(number[value] - 1);
             }

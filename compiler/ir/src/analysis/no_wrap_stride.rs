@@ -58,6 +58,22 @@ pub fn find_no_wrap_strides(
     found
 }
 
+impl NoWrapStride {
+    fn scaled_by(self, factor: i64) -> NoWrapStride {
+        NoWrapStride { stride: self.stride.wrapping_mul(factor), steps: self.steps + 1, ..self }
+    }
+
+    /// The stride of a sum; none if it would depend on too many extensions.
+    fn plus(mut self, other: NoWrapStride) -> Option<NoWrapStride> {
+        self.stride = self.stride.wrapping_add(other.stride);
+        self.steps += other.steps;
+        self.extensions.extend(other.extensions);
+        self.extensions.sort_unstable();
+        self.extensions.dedup();
+        (self.extensions.len() <= MOST_EXTENSIONS).then_some(self)
+    }
+}
+
 fn derive_stride(
     function: &Function,
     shapes: &SecondaryMap<Value, Shape>,
@@ -70,23 +86,8 @@ fn derive_stride(
         Shape::Strided { stride, .. } => Some(NoWrapStride { stride, extensions: Vec::new(), steps: 0 }),
         Shape::Varying => found[value].clone(),
     };
-    let scaled = |value: Value, by: i64| {
-        of(value).map(|no_wrap_stride| NoWrapStride {
-            stride: no_wrap_stride.stride.wrapping_mul(by),
-            steps: no_wrap_stride.steps + 1,
-            ..no_wrap_stride
-        })
-    };
-    let sum = |left: Value, right: Value, sign: i64| {
-        let (a, b) = (of(left)?, scaled(right, sign)?);
-        let steps = a.steps + b.steps;
-        let mut extensions = a.extensions;
-        extensions.extend(b.extensions);
-        extensions.sort_unstable();
-        extensions.dedup();
-        let stride = a.stride.wrapping_add(b.stride);
-        (extensions.len() <= MOST_EXTENSIONS).then_some(NoWrapStride { stride, extensions, steps })
-    };
+    let scaled = |value: Value, factor: i64| of(value).map(|stride| stride.scaled_by(factor));
+    let sum = |left: Value, right: Value, sign: i64| of(left)?.plus(scaled(right, sign)?);
     let constant = |value: Value| function.const_bits(value).map(|bits| bits as i64);
     match *inst_data {
         InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext, argument, .. } => {
@@ -201,5 +202,18 @@ mod tests {
     fn where_some_lane_always_wraps_there_is_no_line() {
         assert_eq!(of(UnaryOp::Zext, Type::I8, 18), None);
         assert_eq!(of(UnaryOp::Sext, Type::I8, -18), None);
+    }
+
+    #[test]
+    fn sums_depend_on_the_extensions_of_both_and_on_few() {
+        let stride_of = |stride: i64, extension: u32| NoWrapStride {
+            stride,
+            extensions: vec![Value::from_u32(extension)],
+            steps: 1,
+        };
+        let sum = stride_of(4, 7).plus(stride_of(-3, 5).scaled_by(2)).unwrap();
+        assert_eq!(sum, NoWrapStride { stride: -2, extensions: [5, 7].map(Value::from_u32).to_vec(), steps: 3 });
+        assert_eq!(sum.clone().plus(stride_of(1, 7)).map(|sum| sum.extensions.len()), Some(2), "the same one again");
+        assert_eq!(sum.plus(stride_of(1, 9)), None, "a third one");
     }
 }

@@ -95,26 +95,29 @@ pub fn post_dominators(graph: &Cfg) -> PostDominators {
 fn find_path_ends(graph: &Cfg) -> Vec<Block> {
     let mut reaches: SecondaryMap<Block, bool> = SecondaryMap::new();
     let mut ends = Vec::new();
-    let mut mark = |end: Block, reaches: &mut SecondaryMap<Block, bool>| {
-        ends.push(end);
-        let mut worklist = vec![end];
-        while let Some(block) = worklist.pop() {
-            if graph.is_reachable(block) && !std::mem::replace(&mut reaches[block], true) {
-                worklist.extend(graph.predecessors(block));
-            }
-        }
-    };
     for &block in graph.reverse_post_order() {
         if graph.successors(block).is_empty() {
-            mark(block, &mut reaches);
+            ends.push(block);
+            mark_sources(graph, block, &mut reaches);
         }
     }
     for &block in graph.reverse_post_order().iter().rev() {
         if !reaches[block] {
-            mark(block, &mut reaches);
+            ends.push(block);
+            mark_sources(graph, block, &mut reaches);
         }
     }
     ends
+}
+
+/// Marks the blocks from which one can be reached, if they are not yet.
+fn mark_sources(graph: &Cfg, end: Block, reaches: &mut SecondaryMap<Block, bool>) {
+    let mut worklist = vec![end];
+    while let Some(block) = worklist.pop() {
+        if graph.is_reachable(block) && !std::mem::replace(&mut reaches[block], true) {
+            worklist.extend(graph.predecessors(block));
+        }
+    }
 }
 
 #[cfg(test)]

@@ -141,14 +141,12 @@ impl Constants {
             return Fact::Never;
         }
         let (ty, constant) = (body.ty(result), |value: Value| fact(value).bits());
-        let by_rules = || {
-            let mut found = find_simpler(body, &node.data, ty, Operands::Any, constant);
-            found.find_map(|found| match found {
-                Found::Constant(bits) => Some(bits),
-                Found::Value(value) => constant(value),
-                Found::Operation(..) => None,
-            })
+        let bits_of = |simpler: Found| match simpler {
+            Found::Constant(bits) => Some(bits),
+            Found::Value(value) => constant(value),
+            Found::Operation(..) => None,
         };
+        let by_rules = || find_simpler(body, &node.data, ty, Operands::Any, constant).find_map(bits_of);
         let bits = evaluate_constants(body, &node.data, ty, constant).or_else(by_rules);
         bits.map_or(Fact::Varies, Fact::Always)
     }

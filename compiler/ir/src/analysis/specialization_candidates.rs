@@ -27,25 +27,12 @@ use lockstep_protocol::types::{Space, Type};
 
 /// The inputs, one bit each, that bound or divide ids along x.
 pub fn find_id_divisors(kernel: &Kernel) -> u32 {
-    kernel.regions.values().fold(0, |found, body| found | divisors_in(body))
+    kernel.regions.values().fold(0, |inputs, function| inputs | divisors_in(function))
 }
 
 /// The inputs, one bit each, with which what depends on an id along x is multiplied.
 pub fn find_id_multipliers(kernel: &Kernel) -> u32 {
-    let of_body = |body: &Function| {
-        let origins = trace_origins(body);
-        let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
-        insts.fold(0, |found, &inst| match body.insts[inst].data {
-            InstData::Binary { opcode: BinaryOp::Mul, arguments: [left, right], .. } => {
-                let [x, y] = [origins[left], origins[right]];
-                let factor = if x.of_id { y } else { x };
-                let input = factor.itself.filter(|_| x.of_id != y.of_id);
-                found | input.map_or(0, |input| 1 << input)
-            }
-            _ => found,
-        })
-    };
-    kernel.regions.values().fold(0, |found, body| found | of_body(body))
+    kernel.regions.values().fold(0, |inputs, function| inputs | multipliers_in(function))
 }
 
 /// The inputs, one bit each, that are pointers to global memory which the application passes.
@@ -62,28 +49,42 @@ pub fn find_global_pointers(kernel: &Kernel) -> u32 {
 /// region reads again what another pointer may have written.
 pub fn to_be_apart(kernel: &Kernel) -> u32 {
     let pointers = find_global_pointers(kernel);
-    let rereads = |body: &Function| {
-        let graph = build_cfg(body);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
-        let has = |block: Block, access: fn(&InstData) -> Option<Value>| {
-            let mut insts = body.blocks[block].insts.iter();
-            insts.any(|&inst| access(&body.insts[inst].data).is_some_and(|pointer| is_shared(body, pointer)))
-        };
-        let mut written = false;
-        let straight = graph.reverse_post_order().iter().any(|&block| {
-            body.blocks[block].insts.iter().any(|&inst| {
-                let inst_data = &body.insts[inst].data;
-                written |= stored_pointer(inst_data).is_some_and(|pointer| is_shared(body, pointer));
-                written && loaded_pointer(inst_data).is_some_and(|pointer| is_shared(body, pointer))
-            })
-        });
-        let in_loop = |blocks: &[Block]| {
-            blocks.iter().any(|&block| has(block, stored_pointer))
-                && blocks.iter().any(|&block| has(block, loaded_pointer))
-        };
-        straight || forest.iter().any(|(_, loop_data)| in_loop(&loop_data.blocks))
+    if pointers.count_ones() > 1 && kernel.regions.values().any(rereads_shared) { pointers } else { 0 }
+}
+
+/// Whether a region may read shared memory after it wrote to some: further on, or in the next iteration of a loop.
+fn rereads_shared(function: &Function) -> bool {
+    let graph = build_cfg(function);
+    let forest = find_loops(&graph, &compute_dominators(&graph));
+    let any_accesses = |blocks: &[Block], pointer_of: AccessPointer| {
+        blocks.iter().any(|&block| accesses_shared(function, block, pointer_of))
     };
-    if pointers.count_ones() > 1 && kernel.regions.values().any(rereads) { pointers } else { 0 }
+    loads_after_store(function, graph.reverse_post_order())
+        || forest.iter().any(|(_, loop_data)| {
+            any_accesses(&loop_data.blocks, stored_pointer) && any_accesses(&loop_data.blocks, loaded_pointer)
+        })
+}
+
+/// Whether a load of shared memory comes after a store to some in the order of the blocks.
+fn loads_after_store(function: &Function, order: &[Block]) -> bool {
+    let mut written = false;
+    for &inst in order.iter().flat_map(|&block| &function.blocks[block].insts) {
+        let inst_data = &function.insts[inst].data;
+        written |= stored_pointer(inst_data).is_some_and(|pointer| is_shared(function, pointer));
+        if written && loaded_pointer(inst_data).is_some_and(|pointer| is_shared(function, pointer)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The pointer through which an instruction accesses memory in one way.
+type AccessPointer = fn(&InstData) -> Option<Value>;
+
+/// Whether an instruction of a block accesses memory that arguments reach in one way.
+fn accesses_shared(function: &Function, block: Block, pointer_of: AccessPointer) -> bool {
+    let mut pointers = function.blocks[block].insts.iter().filter_map(|&inst| pointer_of(&function.insts[inst].data));
+    pointers.any(|pointer| is_shared(function, pointer))
 }
 
 fn stored_pointer(inst_data: &InstData) -> Option<Value> {
@@ -146,6 +147,22 @@ fn trace_origins(body: &Function) -> SecondaryMap<Value, Origin> {
     origins
 }
 
+/// The inputs, one bit each, that are a factor of a region's products beside what depends on an id along x.
+fn multipliers_in(function: &Function) -> u32 {
+    let origins = trace_origins(function);
+    let mut inputs = 0;
+    for &inst in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
+        if let InstData::Binary { opcode: BinaryOp::Mul, arguments, .. } = function.insts[inst].data {
+            let [left, right] = arguments.map(|argument| origins[argument]);
+            let factor = if left.of_id { right } else { left };
+            let input = factor.itself.filter(|_| left.of_id != right.of_id);
+            inputs |= input.map_or(0, |input| 1 << input);
+        }
+    }
+    inputs
+}
+
+/// The inputs, one bit each, that bound or divide ids along x in a region.
 fn divisors_in(body: &Function) -> u32 {
     let origins = trace_origins(body);
     let mut found = 0;
@@ -258,5 +275,27 @@ mod tests {
         let code = " jump b1(v5)\n b1(v6: i32):\n v7: i1 = icmp.slt v6, v3\n v8: i32 = add v6, v1\n \
                     br v7, b1(v8), b2\n b2:";
         assert_eq!(of(code), 8);
+    }
+
+    /// Whether it matters that the two pointers of a kernel with this code lead to different memory.
+    fn needs_apart(code: &str) -> bool {
+        let mut text = "kernel \"k\" {\n args 16\n".to_string();
+        for i in 0..2 {
+            text += &format!(" param \"p{i}\" pointer.global \"int*\" size 8 align 8 offset {}\n", 8 * i);
+        }
+        text += " input value(0, 0): ptr.global\n input value(1, 0): ptr.global\n";
+        text += &format!(" region r0 {{\n b0(v0: ptr.global, v1: ptr.global):\n{code}\n return\n }}\n}}\n");
+        let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        to_be_apart(&module.kernels[0]) == 0b11
+    }
+
+    #[test]
+    fn pointers_are_to_be_apart_where_something_is_read_after_a_write() {
+        assert!(!needs_apart(" v2: i32 = load v0 align 4\n store v2 to v1 align 4"), "reads first");
+        assert!(needs_apart(" store 1:i32 to v1 align 4\n v2: i32 = load v0 align 4"));
+        assert!(needs_apart(" store 1:i32 to v1 align 4\n jump b1\n b1:\n v2: i32 = load v0 align 4"));
+        let in_loop = " jump b1\n b1:\n v2: i32 = load v0 align 4\n store v2 to v1 align 4\n \
+                       v3: i1 = icmp.eq v2, 0:i32\n br v3, b1, b2\n b2:";
+        assert!(needs_apart(in_loop), "the next iteration reads again");
     }
 }

@@ -180,23 +180,25 @@ impl Waiting<'_> {
 
     /// Whether the loop is left from a block, or one way on from there may leave it in this round and another one may not.
     fn leads_out_or_not(&self, block: Block) -> bool {
-        let leads_out = |first: Block| {
-            let mut visited = EntitySet::new();
-            let mut worklist = vec![first];
-            while let Some(at_block) = worklist.pop() {
-                if !self.forest.contains(self.loop_id, at_block) {
-                    return true;
-                }
-                if at_block != self.data.header && visited.insert(at_block) {
-                    worklist.extend_from_slice(self.graph.successors(at_block));
-                }
-            }
-            false
-        };
         let successors = self.graph.successors(block);
-        let output = successors.iter().filter(|&&successor| leads_out(successor)).count();
+        let ways_out = successors.iter().filter(|&&successor| self.leads_out(successor)).count();
         successors.iter().any(|&successor| !self.forest.contains(self.loop_id, successor))
-            || output > 0 && output < successors.len()
+            || ways_out > 0 && ways_out < successors.len()
+    }
+
+    /// Whether the loop may be left from a block in the same round.
+    fn leads_out(&self, first: Block) -> bool {
+        let mut visited = EntitySet::new();
+        let mut worklist = vec![first];
+        while let Some(block) = worklist.pop() {
+            if !self.forest.contains(self.loop_id, block) {
+                return true;
+            }
+            if block != self.data.header && visited.insert(block) {
+                worklist.extend_from_slice(self.graph.successors(block));
+            }
+        }
+        false
     }
 
     /// The loop's instructions.
@@ -326,12 +328,12 @@ impl Waiting<'_> {
 
     /// What edges give a block's parameter, with the blocks that they come from.
     fn incoming_values(&self, block: Block, place: u32) -> impl Iterator<Item = (Block, Value)> {
-        self.graph.predecessors(block).iter().flat_map(move |&predecessor| {
+        let edges = self.graph.predecessors(block).iter().flat_map(|&predecessor| {
             let targets = self.function.blocks[predecessor].terminator.targets();
-            let arguments =
-                targets.iter().filter(|target| target.block == block).map(|target| target.arguments[place as usize]);
-            arguments.map(|argument| (predecessor, argument)).collect::<Vec<_>>()
-        })
+            targets.into_iter().map(move |target| (predecessor, target))
+        });
+        let incoming = edges.filter(move |(_, target)| target.block == block);
+        incoming.map(move |(predecessor, target)| (predecessor, target.arguments[place as usize]))
     }
 
     /// Whether a compare-and-exchange that fails shows that others got on: it expects what was read in the loop.
@@ -444,10 +446,9 @@ impl Waiting<'_> {
     }
 
     fn keeps_known_in_private(&self) -> bool {
+        let is_known = |&argument: &Value| self.known.contains(argument);
         self.loop_instructions().any(|inst_data| match inst_data {
-            InstData::Store { pointer, arguments, .. } => {
-                !self.is_shared(*pointer) && arguments.iter().any(|&argument| self.known.contains(argument))
-            }
+            InstData::Store { pointer, arguments, .. } => !self.is_shared(*pointer) && arguments.iter().any(is_known),
             _ => false,
         })
     }

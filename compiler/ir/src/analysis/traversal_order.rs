@@ -13,7 +13,7 @@ use super::divergence::{Divergence, Facts, analyze_divergence};
 use super::dominators::compute_dominators;
 use super::loops::find_loops;
 use super::no_wrap_stride::{NoWrapStride, find_no_wrap_strides};
-use crate::ir::{Function, InstData, Kernel, Module, Query, Value};
+use crate::ir::{Function, InstData, InstNode, Kernel, Module, Query, Value};
 use crate::plan::access_lowering::is_plain;
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::layout::Layout;
@@ -65,21 +65,24 @@ impl Orders {
             return None;
         }
         let [rows, columns] = [Layout::X, Layout::Y].map(|layout| Along::of_region(module, kernel, body, layout));
-        let accesses = || {
-            body.insts.values().filter_map(|node| match &node.data {
-                InstData::Load { pointer, .. } => Some((*pointer, body.ty(*node.results.first()?), node.results.len())),
-                InstData::Store { pointer, arguments, .. } => {
-                    Some((*pointer, body.ty(*arguments.first()?), arguments.len()))
-                }
-                _ => None,
+        let only = |along: &Along, other: &Along| {
+            let mut accesses = body.insts.values().filter_map(accessed_elements);
+            accesses.any(|(pointer, elements)| {
+                along.is_plain(pointer, body.ty(elements[0]), elements.len()) && other.stride_of(pointer).is_none()
             })
-        };
-        let only = |one: &Along, other: &Along| {
-            accesses()
-                .any(|(pointer, ty, count)| one.is_plain(pointer, ty, count) && other.stride_of(pointer).is_none())
         };
         Some(Orders { rows: only(&rows, &columns), columns: only(&columns, &rows) })
     }
+}
+
+/// The address that an instruction loads from or stores to, and what: one value at least.
+fn accessed_elements(node: &InstNode) -> Option<(Value, &[Value])> {
+    let (pointer, elements) = match &node.data {
+        InstData::Load { pointer, .. } => (*pointer, &node.results),
+        InstData::Store { pointer, arguments, .. } => (*pointer, arguments),
+        _ => return None,
+    };
+    (!elements.is_empty()).then_some((pointer, elements))
 }
 
 /// How addresses differ between lanes along a dimension.

@@ -112,43 +112,46 @@ impl Origins {
     /// Passes on what is known; whether there was something new.
     fn propagate_once(&mut self, body: &Function) -> bool {
         let mut changed = false;
-        let mut learn = |origins: &mut Origins, value: Value, from: Option<Origin>| {
-            let Some(from) = from else { return };
-            let joined = match origins.0[value] {
-                Some(known) if known != from => Origin::Unknown,
-                _ => from,
-            };
-            changed |= origins.0[value] != Some(joined);
-            origins.0[value] = Some(joined);
-        };
         for &block in &body.layout {
             for &inst in &body.blocks[block].insts {
                 let node = &body.insts[inst];
                 match node.data {
                     InstData::PtrAdd { base: argument, .. }
                     | InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument, .. } => {
-                        let from = self.of_operand(body, argument);
-                        learn(self, node.results[0], from);
+                        changed |= self.learn_origin(node.results[0], self.of_operand(body, argument));
                     }
                     InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, left, right], .. } => {
-                        for from in [left, right].map(|argument| self.of_operand(body, argument)) {
-                            learn(self, node.results[0], from);
+                        for operand in [left, right] {
+                            changed |= self.learn_origin(node.results[0], self.of_operand(body, operand));
                         }
                     }
                     InstData::SlotAddr { .. } | InstData::LocalAddr { .. } | InstData::GlobalAddr { .. } => {
-                        learn(self, node.results[0], Some(Origin::Other));
+                        changed |= self.learn_origin(node.results[0], Some(Origin::Other));
                     }
-                    _ => node.results.iter().for_each(|&result| learn(self, result, Some(Origin::Unknown))),
+                    _ => {
+                        for &result in &node.results {
+                            changed |= self.learn_origin(result, Some(Origin::Unknown));
+                        }
+                    }
                 }
             }
             for target in body.blocks[block].terminator.targets() {
                 for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
-                    let from = self.of_operand(body, argument);
-                    learn(self, param, from);
+                    changed |= self.learn_origin(param, self.of_operand(body, argument));
                 }
             }
         }
         changed
+    }
+
+    /// Joins what is known of an address with one more origin; whether that is something new.
+    fn learn_origin(&mut self, address: Value, origin: Option<Origin>) -> bool {
+        let Some(origin) = origin else { return false };
+        let joined = match self.0[address] {
+            Some(known) if known != origin => Origin::Unknown,
+            _ => origin,
+        };
+        self.0[address].replace(joined) != Some(joined)
     }
 
     /// Constant addresses are those of nothing that is known here.

@@ -244,14 +244,17 @@ impl Parser {
         let mut relocs = Vec::new();
         if self.take_word("relocs") {
             self.expect_sign('[')?;
-            relocs = self.parse_list(']', |parser| {
-                let offset = parser.parse_number()?;
-                parser.expect_sign(':')?;
-                let (target, _) = parser.parse_entity("g", "a global")?;
-                Ok((offset, Global::from_u32(target), parser.parse_offset()?))
-            })?;
+            relocs = self.parse_list(']', Parser::parse_reloc)?;
         }
         Ok(GlobalData { name, space, align, init: initial, relocs, constant })
+    }
+
+    /// The offset of an address in a global, and what it is the address of.
+    fn parse_reloc(&mut self) -> Result<(u64, Global, i64)> {
+        let offset = self.parse_number()?;
+        self.expect_sign(':')?;
+        let (target, _) = self.parse_entity("g", "a global")?;
+        Ok((offset, Global::from_u32(target), self.parse_offset()?))
     }
 
     fn parse_size3(&mut self) -> Result<[u32; 3]> {

@@ -141,19 +141,9 @@ pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
     let items: u64 = range.global_size.iter().product();
     let group_items: u64 = range.local_size.iter().product();
     let groups: u64 = range.num_groups().iter().product();
-    let words = |random: &mut Random, n: u64| -> Vec<u8> {
-        let word = |random: &mut Random| -> u32 {
-            match random.below(4) {
-                0 => random.next_bits() as u32,
-                1 => (random.below(200) as f32 - 100.0).to_bits(),
-                _ => random.below(20) as u32,
-            }
-        };
-        (0..n).flat_map(|_| word(random).to_le_bytes()).collect()
-    };
     let row_words = random.pick(&ROW_WORDS);
     let buffers = vec![
-        words(&mut random, INPUT_WORDS),
+        (0..INPUT_WORDS).flat_map(|_| random_word(&mut random).to_le_bytes()).collect(),
         vec![0; (items * OUTPUT_WORDS * 4) as usize],
         vec![0; (COUNTER_WORDS * 4) as usize],
         vec![0; (groups * group_items * 4) as usize],
@@ -170,6 +160,15 @@ pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
     ];
     let kernel = generate_kernel(random, shape, range.work_dim, group_items, row_words);
     Generated { module: Module { kernels: vec![kernel], ..Module::default() }, range, args: arguments, buffers }
+}
+
+/// Any bits, a float with few digits, or a small integer.
+fn random_word(random: &mut Random) -> u32 {
+    match random.below(4) {
+        0 => random.next_bits() as u32,
+        1 => (random.below(200) as f32 - 100.0).to_bits(),
+        _ => random.below(20) as u32,
+    }
 }
 
 fn random_range(random: &mut Random) -> NdRange {
@@ -206,6 +205,23 @@ fn make_param(name: &str, type_name: &str, kind: ParamKind, size: u32, offset: u
     }
 }
 
+/// The number of a work-item or group, by its id and how many there are along each dimension.
+fn linear_id(
+    builder: &mut Builder<'_>,
+    dimensions: u32,
+    count: Query,
+    id_along: impl Fn(&mut Builder<'_>, u8) -> Value,
+) -> Value {
+    let mut linear = builder.int(Type::I64, 0);
+    for dimension in (0..dimensions as u8).rev() {
+        let size = builder.query(count, dimension);
+        let row = builder.binary(BinaryOp::Mul, linear, size);
+        let id = id_along(builder, dimension);
+        linear = builder.binary(BinaryOp::Add, row, id);
+    }
+    linear
+}
+
 fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_items: u64, row_words: u64) -> Kernel {
     let global = ParamKind::Pointer(Space::Global);
     let params = vec![
@@ -228,16 +244,6 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
 
     let mut function = Function::new();
     let (mut builder, inputs_here) = Builder::with_entry(&mut function, &types);
-    let flat = |builder: &mut Builder<'_>, id: &dyn Fn(&mut Builder<'_>, u8) -> Value, size: Query| {
-        let mut flat = builder.int(Type::I64, 0);
-        for d in (0..dimensions as u8).rev() {
-            let size = builder.query(size, d);
-            let row = builder.binary(BinaryOp::Mul, flat, size);
-            let id = id(builder, d);
-            flat = builder.binary(BinaryOp::Add, row, id);
-        }
-        flat
-    };
     let global_id = |builder: &mut Builder<'_>, d: u8| {
         let id = builder.query(Query::GlobalId, d);
         let offset = builder.query(Query::GlobalOffset, d);
@@ -245,9 +251,9 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
     };
     let five = builder.int(Type::I32, 5);
     let choice = builder.icmp(IntCc::Slt, inputs_here[5], five);
-    let item = flat(&mut builder, &global_id, Query::GlobalSize);
-    let in_group = flat(&mut builder, &|builder, d| builder.query(Query::LocalId, d), Query::LocalSize);
-    let group = flat(&mut builder, &|builder, d| builder.query(Query::GroupId, d), Query::NumGroups);
+    let item = linear_id(&mut builder, dimensions, Query::GlobalSize, global_id);
+    let in_group = linear_id(&mut builder, dimensions, Query::LocalSize, |builder, d| builder.query(Query::LocalId, d));
+    let group = linear_id(&mut builder, dimensions, Query::NumGroups, |builder, d| builder.query(Query::GroupId, d));
     let mut group_size = builder.int(Type::I64, 1);
     for d in 0..dimensions as u8 {
         let size = builder.query(Query::LocalSize, d);

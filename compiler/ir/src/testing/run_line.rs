@@ -70,21 +70,23 @@ fn parse_array(text: &str) -> Result<(Vec<u8>, &str), String> {
 
 fn show_elements(bytes: &[u8], ty: &str) -> String {
     let size = parse_element("0", ty).map_or(1, |b| b.len());
-    let parts: Vec<String> = bytes
-        .chunks(size)
-        .map(|chunk| {
-            let mut wide = [0; 8];
-            wide[..chunk.len()].copy_from_slice(chunk);
-            let n = i64::from_le_bytes(wide);
-            match ty {
-                "f16" => half::f16::from_bits(n as u16).to_string(),
-                "f32" => f32::from_bits(n as u32).to_string(),
-                "f64" => f64::from_bits(n as u64).to_string(),
-                _ => (n << (64 - 8 * size) >> (64 - 8 * size)).to_string(),
-            }
-        })
-        .collect();
-    format!("[{}]:{ty}", parts.join(", "))
+    let elements: Vec<String> = bytes.chunks(size).map(|element| show_element(element, ty)).collect();
+    format!("[{}]:{ty}", elements.join(", "))
+}
+
+fn show_element(element: &[u8], ty: &str) -> String {
+    let mut bytes = [0; 8];
+    bytes[..element.len()].copy_from_slice(element);
+    let bits = i64::from_le_bytes(bytes);
+    match ty {
+        "f16" => half::f16::from_bits(bits as u16).to_string(),
+        "f32" => f32::from_bits(bits as u32).to_string(),
+        "f64" => f64::from_bits(bits as u64).to_string(),
+        _ => {
+            let unused = 64 - 8 * element.len();
+            (bits << unused >> unused).to_string()
+        }
+    }
 }
 
 fn parse_sizes(text: &str) -> Result<Vec<u64>, String> {

@@ -101,17 +101,13 @@ pub fn insert_gates(
     let runs = control_flow.with_divergent(divergent).lanes_of_blocks();
     let switches = long_switches(function, &control_flow.with_divergent(divergent));
     let used = used_elsewhere(function, control_flow);
-    let has_part_of_switch = |first: Block, arm: &Arm<'_>| {
-        let leaves = |target: &BlockCall| !control_flow.dominators.dominates(first, target.block);
-        let ways = arm.inside.iter().filter(|&&block| switches.ways[block].is_some());
-        ways.into_iter().any(|&way| function.blocks[way].terminator.targets().into_iter().any(leaves))
-    };
     let refusal = |first: Block, arm: &Arm<'_>| {
         if arm.inside.iter().any(|&block| used.contains(block)) {
             return Some(Refusal::Used);
         }
         let is_plain = arm.exits.len() == 1 && control_flow.cfg.predecessors(first).len() == 1;
-        (!is_plain && has_part_of_switch(first, arm)).then_some(Refusal::PartOfSwitch)
+        let ways = arm.inside.iter().copied().filter(|&block| switches.ways[block].is_some());
+        (!is_plain && has_edge_out(function, &control_flow.dominators, first, ways)).then_some(Refusal::PartOfSwitch)
     };
     let mut costs: SecondaryMap<Block, u64> = SecondaryMap::new();
     for &block in control_flow.cfg.reverse_post_order() {
@@ -145,24 +141,32 @@ pub fn insert_gates(
     arms
 }
 
+/// Whether an edge leads from one of some blocks to one that another block does not dominate.
+fn has_edge_out(
+    function: &Function,
+    dominators: &Dominators,
+    first: Block,
+    mut blocks: impl Iterator<Item = Block>,
+) -> bool {
+    let leaves = |target: &BlockCall| !dominators.dominates(first, target.block);
+    blocks.any(|block| function.blocks[block].terminator.targets().into_iter().any(leaves))
+}
+
 /// The blocks whose values are used where they need not have run: behind an endless loop, which nobody leaves.
 fn used_elsewhere(function: &Function, control_flow: &ControlFlow) -> EntitySet<Block> {
     let mut home_blocks: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
     for &block in control_flow.cfg.reverse_post_order() {
         function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = block.into());
     }
+    let home_of = |value: Value| match function.values[value].definition {
+        ValueDef::Result(inst, _) => home_blocks[inst].expand(),
+        ValueDef::Param(source, _) => Some(source),
+        ValueDef::Const(_) => None,
+    };
     let mut found = EntitySet::new();
     for &block in control_flow.cfg.reverse_post_order() {
-        let mut look = |value: Value| {
-            let from = match function.values[value].definition {
-                ValueDef::Result(inst, _) => home_blocks[inst].expand(),
-                ValueDef::Param(source, _) => Some(source),
-                ValueDef::Const(_) => None,
-            };
-            if let Some(source) = from.filter(|&source| !control_flow.dominators.dominates(source, block)) {
-                found.insert(source);
-            }
-        };
+        let runs_before = |source: Block| control_flow.dominators.dominates(source, block);
+        let mut look = |value: Value| found.extend(home_of(value).filter(|&source| !runs_before(source)));
         function.blocks[block].insts.iter().for_each(|&inst| function.insts[inst].data.for_each_arg(&mut look));
         function.blocks[block].terminator.for_each_arg(&mut look);
     }

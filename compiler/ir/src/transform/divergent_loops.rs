@@ -115,19 +115,10 @@ fn expand_switches(function: &mut Function, divergent: &mut EntitySet<Block>) {
             }
             let next = function.add_block();
             let mut given = Vec::new();
-            let mut pass = |v: &mut Value| {
-                if function.const_bits(*v).is_none() {
-                    let known = given.iter().position(|given| given == v);
-                    let index = known.unwrap_or_else(|| {
-                        given.push(*v);
-                        function.add_param(next, function.ty(*v));
-                        given.len() - 1
-                    });
-                    *v = function.blocks[next].params[index];
-                }
-            };
-            pass(&mut value);
-            cases.iter_mut().flat_map(|(_, target)| &mut target.arguments).chain(&mut default.arguments).for_each(pass);
+            let in_cases = cases.iter_mut().flat_map(|(_, target)| &mut target.arguments);
+            for operand in [&mut value].into_iter().chain(in_cases).chain(&mut default.arguments) {
+                *operand = pass_to_block(function, next, &mut given, *operand);
+            }
             let else_to = BlockCall { block: next, arguments: given };
             function.blocks[current_block].terminator = Terminator::Branch { condition, then_to, else_to };
             current_block = next;
@@ -136,6 +127,19 @@ fn expand_switches(function: &mut Function, divergent: &mut EntitySet<Block>) {
             function.blocks[block].terminator = Terminator::Jump(default);
         }
     }
+}
+
+/// What a block has a value as that its only edge gives it: a parameter, for which the value is among those given.
+fn pass_to_block(function: &mut Function, block: Block, given: &mut Vec<Value>, value: Value) -> Value {
+    if function.const_bits(value).is_some() {
+        return value;
+    }
+    let index = given.iter().position(|&other| other == value).unwrap_or(given.len());
+    if index == given.len() {
+        given.push(value);
+        function.add_param(block, function.ty(value));
+    }
+    function.blocks[block].params[index]
 }
 
 /// Lets all ways end in one block. All lanes arrive at the same barrier or none does, so asking one lane

@@ -102,24 +102,29 @@ fn operation_operands(
     if !shapes[function.insts[inst].results[0]].is_varying() {
         return None;
     }
-    let pair = |operand: Value, by: Value| {
-        let place = match opcode {
-            BinaryOp::And => shift_in(function, by).map_or(by, |(amount, _)| amount),
-            // Whether an argument is a multiple is for the launch to say.
-            BinaryOp::Udiv | BinaryOp::Urem if matches!(function.values[by].definition, ValueDef::Param(..)) => {
-                return None;
-            }
-            _ => by,
-        };
-        let known = shapes[by].is_uniform() && function.const_bits(by).is_none() && function.ty(operand).bits() <= 64;
-        let span = known.then(|| lanes_span(shapes[operand], width)).flatten()?;
-        is_known_at_entry(function, place).then_some((operand, by, span))
+    let pair = |operand: Value, divisor: Value| {
+        let is_suited = shapes[divisor].is_uniform() && is_asked_of(function, opcode, divisor);
+        let span = lanes_span(shapes[operand], width).filter(|_| is_suited && function.ty(operand).bits() <= 64)?;
+        Some((operand, divisor, span))
     };
     match opcode {
         BinaryOp::Lshr | BinaryOp::Ashr | BinaryOp::Udiv | BinaryOp::Urem => pair(left, right),
         BinaryOp::And => pair(left, right).or_else(|| pair(right, left)),
         _ => None,
     }
+}
+
+/// Whether the region can ask at its entry what has to hold of an operation's second operand.
+fn is_asked_of(function: &Function, opcode: BinaryOp, divisor: Value) -> bool {
+    let asked = match opcode {
+        BinaryOp::And => shift_in(function, divisor).map_or(divisor, |(amount, _)| amount),
+        // Whether an argument is a multiple is for the launch to say.
+        BinaryOp::Udiv | BinaryOp::Urem if matches!(function.values[divisor].definition, ValueDef::Param(..)) => {
+            return false;
+        }
+        _ => divisor,
+    };
+    function.const_bits(divisor).is_none() && is_known_at_entry(function, asked)
 }
 
 /// The power of two that the lanes of a strided value reach over within one multiple of it.
@@ -132,25 +137,25 @@ fn lanes_span(shape: Shape, width: u32) -> Option<u128> {
 
 /// The amount, if a mask is made by a shift: of all below a bit, or of a bit and those above.
 fn shift_in(function: &Function, mask: Value) -> Option<(Value, Mask)> {
-    let binary = |value: Value| match function.values[value].definition {
-        ValueDef::Result(inst, _) => match function.insts[inst].data {
-            InstData::Binary { opcode, arguments, .. } => Some((opcode, arguments)),
-            _ => None,
-        },
-        _ => None,
-    };
     let is = |value: Value, bits: u128| function.const_bits(value) == Some(bits & function.ty(value).value_mask());
-    let (opcode, [left, right]) = binary(mask)?;
+    let (opcode, [left, right]) = binary_operation(function, mask)?;
     if opcode == BinaryOp::Shl {
         return Some((right, Mask::From));
     }
-    let (BinaryOp::Shl, [base, amount]) = binary(left)? else { return None };
+    let (BinaryOp::Shl, [base, amount]) = binary_operation(function, left)? else { return None };
     let below = match opcode {
         BinaryOp::Add => is(base, 1) && is(right, u128::MAX),
         BinaryOp::Xor => is(base, u128::MAX) && is(right, u128::MAX),
         _ => false,
     };
     below.then_some((amount, Mask::Below))
+}
+
+/// The operation of two operands that computes a value, if one does.
+fn binary_operation(function: &Function, value: Value) -> Option<(BinaryOp, [Value; 2])> {
+    let ValueDef::Result(inst, _) = function.values[value].definition else { return None };
+    let InstData::Binary { opcode, arguments, .. } = function.insts[inst].data else { return None };
+    Some((opcode, arguments))
 }
 
 impl Pieces {
@@ -190,15 +195,10 @@ impl Pieces {
         let rest = keep_computation(function, &self.asked_values());
         let mut answer = function.constant(Type::BOOL, 1);
         let mut builder = FoldingBuilder::at_end_of(function, entry);
-        let mut also = |builder: &mut FoldingBuilder<'_>, holds: Value| {
-            // What is poison would make all of it poison, also where nobody uses it.
-            let holds = builder.unary(UnaryOp::Freeze, Type::BOOL, holds);
-            answer = builder.and(answer, holds);
-        };
         for &amount in &self.amounts {
             let least = builder.function.constant(builder.function.ty(amount), self.span_bits());
             let holds = builder.icmp(IntCc::Uge, amount, least);
-            also(&mut builder, holds);
+            answer = and_frozen(&mut builder, answer, holds);
         }
         let low = self.span - 1;
         for (list, wanted) in [(&self.masks, low), (&self.multiples, 0)] {
@@ -207,7 +207,7 @@ impl Pieces {
                 let [low, wanted] = [low, wanted].map(|bits| builder.function.constant(ty, bits));
                 let bits = builder.binary(BinaryOp::And, value, low);
                 let holds = builder.icmp(IntCc::Eq, bits, wanted);
-                also(&mut builder, holds);
+                answer = and_frozen(&mut builder, answer, holds);
             }
         }
         function.blocks[entry].insts.extend(rest);
@@ -223,24 +223,9 @@ impl Pieces {
         width: u32,
     ) {
         // Masks are recognized by shifts that are to be rewritten.
-        let form = |function: &Function, inst: Inst| match function.insts[inst].data {
-            InstData::Binary { opcode: BinaryOp::Shl, arguments: [_, amount], .. } => {
-                self.amounts.contains(&amount).then_some(Form::LowZeros)
-            }
-            InstData::Binary { opcode, .. } => {
-                operation_operands(function, shapes, width, inst).map(|(operand, by, _)| match opcode {
-                    BinaryOp::And if shift_in(function, by).is_none_or(|(_, mask)| mask == Mask::Below) => {
-                        Form::Fine(operand, by)
-                    }
-                    BinaryOp::Urem => Form::Fine(operand, by),
-                    _ => Form::Coarse(operand, by),
-                })
-            }
-            _ => None,
-        };
         let mut forms: SecondaryMap<Inst, Option<Form>> = SecondaryMap::new();
         for &inst in blocks.iter().flat_map(|&block| &function.blocks[block].insts) {
-            forms[inst] = form(function, inst);
+            forms[inst] = self.form_of(function, shapes, width, inst);
         }
         for &block in blocks {
             for inst in std::mem::take(&mut function.blocks[block].insts) {
@@ -250,6 +235,26 @@ impl Pieces {
                 function.blocks[block].insts.push(inst);
             }
         }
+    }
+
+    /// The form that an operation gets, if it gets another one.
+    fn form_of(
+        &self,
+        function: &Function,
+        shapes: &SecondaryMap<Value, Shape>,
+        width: u32,
+        inst: Inst,
+    ) -> Option<Form> {
+        let InstData::Binary { opcode, arguments: [_, amount], .. } = function.insts[inst].data else { return None };
+        if opcode == BinaryOp::Shl {
+            return self.amounts.contains(&amount).then_some(Form::LowZeros);
+        }
+        let (operand, divisor, _) = operation_operands(function, shapes, width, inst)?;
+        let is_fine = match opcode {
+            BinaryOp::And => shift_in(function, divisor).is_none_or(|(_, mask)| mask == Mask::Below),
+            _ => opcode == BinaryOp::Urem,
+        };
+        Some(if is_fine { Form::Fine(operand, divisor) } else { Form::Coarse(operand, divisor) })
     }
 
     /// Gives an operation another form, and appends to its block what it needs to stand there next.
@@ -292,6 +297,12 @@ impl Pieces {
         };
         function.insts[inst].data = inst_data;
     }
+}
+
+/// Asks that one more condition hold: what is poison would make all of it poison, also where nobody uses it.
+fn and_frozen(builder: &mut FoldingBuilder<'_>, answer: Value, condition: Value) -> Value {
+    let frozen = builder.unary(UnaryOp::Freeze, Type::BOOL, condition);
+    builder.and(answer, frozen)
 }
 
 /// Leaves at the entry what values are computed of, and takes the rest away, which stands behind that.

@@ -90,6 +90,11 @@ struct Group {
 }
 
 impl Group {
+    /// Direction, address space, bytes of an element and stride, which all its accesses have in common.
+    fn access_kind(&self) -> (Direction, Space, u32, Option<i64>) {
+        (self.direction, self.space, self.bytes, self.stride)
+    }
+
     fn end_of(&self, member: &Member) -> i64 {
         member.start.wrapping_add(member.byte_count(self.bytes))
     }
@@ -218,14 +223,9 @@ impl Grouper<'_> {
             let range = (place.start, length);
             direction == Direction::Store || !group.written.iter().any(|&written| ranges_overlap(written, range))
         };
-        let fits = |group: &&mut Group| {
-            group.direction == direction
-                && group.space == space
-                && group.bytes == ty.bytes()
-                && group.stride == stride
-                && group.address == place.address
-                && moves_up(group)
-        };
+        let kind = (direction, space, ty.bytes(), stride);
+        let fits =
+            |group: &&mut Group| group.access_kind() == kind && group.address == place.address && moves_up(group);
         match self.open.iter_mut().find(fits) {
             Some(group) => group.members.push(Member { order: group.members.len(), ..member }),
             None => {

@@ -23,10 +23,12 @@ use crate::analysis::cost;
 use crate::analysis::critical_path;
 use crate::analysis::loops::Loop;
 use crate::analysis::recurrence;
+use crate::analysis::shape::Shape;
 use crate::ir::*;
 use crate::transform::copy::{Copies, copy_blocks};
 use crate::transform::normalize::normalize_function;
 use crate::transform::unmasked_loops::Known;
+use cranelift_entity::SecondaryMap;
 use lockstep_protocol::types::{Space, Type};
 use std::fmt;
 
@@ -127,13 +129,8 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
         let cost = known.cost_of(function, once, blocks).saturating_add(known.masks_of(function, once, blocks));
         cost::waiting_in(function, forest, loop_id, found, cost)
     };
-    let by_one = |once: Block, blocks: &[Block]| {
-        known.sum_of(once, blocks, |block| {
-            let insts = function.blocks[block].insts.iter();
-            let branch = u64::from(function.blocks[block].terminator.selector().is_some());
-            insts.map(|&inst| cost::scalar_cost(function, inst, shapes)).sum::<u64>() + branch
-        })
-    };
+    let by_one =
+        |once: Block, blocks: &[Block]| known.sum_of(once, blocks, |block| scalar_block_cost(function, block, shapes));
     // Rounds that wait for the one before take as long for a lane as for some registers, and so do the long chains of one
     // round, of which a processor sees only a part at once.
     let (mut alone, mut together) = (by_one(header, &loop_data.blocks), masked(header, &loop_data.blocks));
@@ -269,4 +266,11 @@ impl Plan {
         normalize_function(function);
         turn
     }
+}
+
+/// What a block costs one lane, once.
+fn scalar_block_cost(function: &Function, block: Block, shapes: &SecondaryMap<Value, Shape>) -> u64 {
+    let branch = u64::from(function.blocks[block].terminator.selector().is_some());
+    let insts = function.blocks[block].insts.iter();
+    insts.map(|&inst| cost::scalar_cost(function, inst, shapes)).sum::<u64>() + branch
 }

@@ -70,15 +70,7 @@ impl Access {
         if self.root == other.root {
             return ends_before(self, other) || ends_before(other, self);
         }
-        let of_one_kind = |space: Space| match space {
-            Space::Private => Some(0),
-            Space::Local => Some(1),
-            Space::Global | Space::Constant => Some(2),
-            Space::Generic => None,
-        };
-        if let (Some(left), Some(right)) = (of_one_kind(self.space), of_one_kind(other.space))
-            && left != right
-        {
+        if !may_overlap(self.space, other.space) {
             return true;
         }
         if let (Some(a), Some(b)) = (variable_at(function, self.root), variable_at(function, other.root))
@@ -90,6 +82,12 @@ impl Access {
         let known = self.origin != Origin::Unknown && other.origin != Origin::Unknown;
         known && self.origin != other.origin && (argument(self.origin) || argument(other.origin))
     }
+}
+
+/// Whether two address spaces have memory in common.
+fn may_overlap(left: Space, right: Space) -> bool {
+    let is_global = |space: Space| matches!(space, Space::Global | Space::Constant);
+    left == right || left == Space::Generic || right == Space::Generic || is_global(left) && is_global(right)
 }
 
 /// The variable of the kernel that an address is in.
@@ -201,39 +199,62 @@ fn find_in_loop(function: &Function, control_flow: &ControlFlow, origins: &Origi
     if exits.is_empty() || !matches!(function.blocks[preheader].terminator, Terminator::Jump(_)) {
         return None;
     }
-    let is_invariant = |value: Value| match function.values[value].definition {
-        ValueDef::Result(inst, _) => !inside.contains(inst),
-        ValueDef::Param(block, _) => !in_loop(block),
-        ValueDef::Const(_) => true,
-    };
-    // Where a value leaves a loop that it is computed in, it would have to come through a parameter.
-    let stays_in_its_loops = |value: Value| {
-        let home = find_home(function, value);
-        let leaves = |around: Loop| exits.iter().any(|&exit| !control_flow.loops.contains(around, exit));
-        !home.is_some_and(|home_block| control_flow.loops.loops_around(home_block).any(leaves))
-    };
-    let is_passed = |block: Block| {
-        let ways = loop_data.exits.iter().map(|&(source, _)| source).chain([latch]);
-        control_flow.loops.innermost_loop(block) == Some(loop_id)
-            && ways.into_iter().all(|source| control_flow.dominators.dominates(block, source))
-    };
-    let can_stay = |place: &&Access| {
-        let of_others = matches!(place.space, Space::Global | Space::Local);
-        if !of_others || place.elements != 1 || !is_invariant(place.root) {
-            return false;
-        }
-        let writes = accesses.iter().any(|access| access.is_same_place(place) && access.stores);
-        if writes && !stays_in_its_loops(place.root) {
-            return false;
-        }
-        accesses.iter().all(|access| match access.is_same_place(place) {
-            true => is_passed(access.block),
-            false => !(writes || access.stores) || access.is_apart(place, function),
-        })
-    };
-    let place = accesses.iter().find(can_stay)?;
+    let body = LoopBody { function, control_flow, loop_id, latch, exits: &exits, insts: &inside, accesses: &accesses };
+    let place = accesses.iter().find(|place| body.can_keep_place(place))?;
     let accesses = accesses.iter().filter(|access| access.is_same_place(place)).copied().collect();
     Some(Place { preheader, latch, header: loop_data.header, exits, accesses })
+}
+
+/// A loop that may keep places in registers, and what it accesses.
+struct LoopBody<'a> {
+    function: &'a Function,
+    control_flow: &'a ControlFlow,
+    loop_id: Loop,
+    latch: Block,
+    exits: &'a [Block],
+    insts: &'a EntitySet<Inst>,
+    accesses: &'a [Access],
+}
+
+impl LoopBody<'_> {
+    /// Whether what is at the place of an access can stay in a register while the loop runs.
+    fn can_keep_place(&self, place: &Access) -> bool {
+        let of_others = matches!(place.space, Space::Global | Space::Local);
+        if !of_others || place.elements != 1 || !self.is_invariant(place.root) {
+            return false;
+        }
+        let writes = self.accesses.iter().any(|access| access.is_same_place(place) && access.stores);
+        if writes && !self.stays_in_its_loops(place.root) {
+            return false;
+        }
+        self.accesses.iter().all(|access| match access.is_same_place(place) {
+            true => self.is_passed(access.block),
+            false => !(writes || access.stores) || access.is_apart(place, self.function),
+        })
+    }
+
+    fn is_invariant(&self, value: Value) -> bool {
+        match self.function.values[value].definition {
+            ValueDef::Result(inst, _) => !self.insts.contains(inst),
+            ValueDef::Param(block, _) => !self.control_flow.loops.contains(self.loop_id, block),
+            ValueDef::Const(_) => true,
+        }
+    }
+
+    /// Whether a value leaves no loop that it is computed in: it would have to come through a parameter.
+    fn stays_in_its_loops(&self, value: Value) -> bool {
+        let loops = &self.control_flow.loops;
+        let leaves = |around: Loop| self.exits.iter().any(|&exit| !loops.contains(around, exit));
+        !find_home(self.function, value).is_some_and(|home_block| loops.loops_around(home_block).any(leaves))
+    }
+
+    /// Whether every iteration runs a block, however the loop goes on or is left.
+    fn is_passed(&self, block: Block) -> bool {
+        let loops = &self.control_flow.loops;
+        let mut ends = loops.get(self.loop_id).exits.iter().map(|&(source, _)| source).chain([self.latch]);
+        loops.innermost_loop(block) == Some(self.loop_id)
+            && ends.all(|source| self.control_flow.dominators.dominates(block, source))
+    }
 }
 
 /// The block that computes a value; none for constants.

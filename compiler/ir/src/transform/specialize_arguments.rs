@@ -32,15 +32,16 @@ pub fn specialize_arguments(kernel: &mut Kernel, launch: &LaunchFacts) {
     for (param, object) in object_params(&kernel.params).zip(launch.objects) {
         param_objects[param] = object;
     }
-    let known = |(index, &(input, ty)): (usize, &(Input, Type))| {
-        let one = || (index < 32 && launch.ones >> index & 1 == 1).then_some(1);
-        let bits = match input {
-            Input::Value { param, offset } if ty == Type::I32 => param_objects[param as usize].known_word(offset),
-            _ => None,
-        };
-        Some((index, bits.map_or_else(one, |bits| Some(u128::from(bits)))?))
+    let known_word = |input: Input| match input {
+        Input::Value { param, offset } => param_objects[param as usize].known_word(offset),
+        _ => None,
     };
-    let known: Vec<(usize, u128)> = kernel.inputs.iter().enumerate().filter_map(known).collect();
+    let mut known: Vec<(usize, u128)> = Vec::new();
+    for (index, &(input, input_type)) in kernel.inputs.iter().enumerate() {
+        let word = known_word(input).filter(|_| input_type == Type::I32);
+        let is_one = index < 32 && launch.ones >> index & 1 == 1;
+        known.extend(word.map(u128::from).or(is_one.then_some(1)).map(|bits| (index, bits)));
+    }
     if !known.is_empty() {
         kernel.regions.values_mut().for_each(|body| put_constants(body, &known));
     }

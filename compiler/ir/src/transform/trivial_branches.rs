@@ -7,6 +7,7 @@
 //! no instruction between.
 //! Source: none; what Moll 2021, chapter 8, keeps because it is uniform is kept for the work it skips.
 
+use crate::analysis::cfg::Cfg;
 use crate::analysis::predicates::{ControlFlow, Lanes};
 use crate::ir::{Block, Function, Terminator};
 use cranelift_entity::EntitySet;
@@ -15,20 +16,21 @@ use cranelift_entity::EntitySet;
 pub fn trivial_branches(function: &Function, control_flow: &ControlFlow, divergent: &mut EntitySet<Block>) {
     let lanes = control_flow.with_divergent(divergent).lanes_of_blocks();
     let (edges, forest) = (&control_flow.cfg, &control_flow.loops);
-    let end = |block: Block| -> Block {
-        let block_data = &function.blocks[block];
-        match &block_data.terminator {
-            Terminator::Jump(target) if block_data.insts.is_empty() && edges.predecessors(block).len() == 1 => {
-                target.block
-            }
-            _ => block,
-        }
-    };
+    let end = |block: Block| way_end(function, edges, block);
     for &block in edges.reverse_post_order() {
         let Terminator::Branch { then_to, else_to, .. } = &function.blocks[block].terminator else { continue };
         let meet = end(then_to.block) == end(else_to.block);
         if meet && lanes[block] != Lanes::All && forest.with_header(end(then_to.block)).is_none() {
             divergent.insert(block);
         }
+    }
+}
+
+/// Where a way that begins with a block leads: past the block, if it does nothing and no other way comes there.
+fn way_end(function: &Function, edges: &Cfg, block: Block) -> Block {
+    let block_data = &function.blocks[block];
+    match &block_data.terminator {
+        Terminator::Jump(target) if block_data.insts.is_empty() && edges.predecessors(block).len() == 1 => target.block,
+        _ => block,
     }
 }

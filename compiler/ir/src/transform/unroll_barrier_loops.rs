@@ -158,16 +158,16 @@ impl<'a> Begun<'a> {
     /// What the group keeps where it goes on in a region: constants that are stored at all such ends, and what nobody
     /// touches.
     fn kept_behind(&self, to: Region) -> Kept {
-        let of_slot = |(live_slot, live_data): (LiveSlot, &LiveData)| {
-            let before = self.kept[live_slot.index()].map_or(Fact::Varies, Fact::Always);
-            let stored = |(_, stored): &(_, Vec<Option<Fact>>)| stored[live_slot.index()].unwrap_or(before);
-            let ends = self.ends.iter().filter(|(end, _)| *end == Some(to));
-            match ends.map(stored).fold(Fact::Never, Fact::meet) {
-                Fact::Always(bits) if live_data.shared => Some(bits),
-                _ => None,
-            }
-        };
-        self.kernel.live.iter().map(of_slot).collect()
+        let live = self.kernel.live.iter();
+        live.map(|(live_slot, live_data)| self.bits_behind(to, live_slot).filter(|_| live_data.shared)).collect()
+    }
+
+    /// The constant in a slot at all ends that lead to a region, if there is one.
+    fn bits_behind(&self, to: Region, live_slot: LiveSlot) -> Option<u128> {
+        let before = self.kept[live_slot.index()].map_or(Fact::Varies, Fact::Always);
+        let ends = self.ends.iter().filter(|(end, _)| *end == Some(to));
+        let facts = ends.map(|(_, stored)| stored[live_slot.index()].unwrap_or(before));
+        facts.fold(Fact::Never, Fact::meet).bits()
     }
 }
 

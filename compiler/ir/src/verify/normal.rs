@@ -56,23 +56,21 @@ impl Verifier<'_> {
             };
             let block_data = &function.blocks[block];
             for &inst in &block_data.insts {
-                function.insts[inst].data.for_each_arg(|v| {
-                    if !stays(v) {
-                        self.add_error(
-                            &inst_text(function, inst),
-                            format!("{v} leaves its loop without an exit's parameter"),
-                        );
+                function.insts[inst].data.for_each_arg(|operand| {
+                    if !stays(operand) {
+                        self.add_error(&inst_text(function, inst), leaves_loop(operand));
                     }
                 });
             }
-            block_data.terminator.for_each_arg(|v| {
-                if !stays(v) {
-                    self.add_error(
-                        &term_text(function, block),
-                        format!("{v} leaves its loop without an exit's parameter"),
-                    );
+            block_data.terminator.for_each_arg(|operand| {
+                if !stays(operand) {
+                    self.add_error(&term_text(function, block), leaves_loop(operand));
                 }
             });
         }
     }
+}
+
+fn leaves_loop(value: Value) -> String {
+    format!("{value} leaves its loop without an exit's parameter")
 }

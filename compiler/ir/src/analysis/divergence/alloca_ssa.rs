@@ -17,6 +17,7 @@
 //! question necessary; there, sharing is sound as every write in divergent control leads to a join.
 
 use super::{Divergence, Graph};
+use crate::analysis::loops::Loop;
 use crate::analysis::points_to::{Pointees, find_pointees};
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -53,10 +54,9 @@ pub(super) fn compute_slot_states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<
         while changed {
             changed = false;
             for number in 0..graphs.len() {
-                let later = |region: Region| {
-                    let entry = kernel.regions[region].entry_block();
-                    found[region.as_u32() as usize][slot].live_in.contains(entry)
-                };
+                let at_entry = |region: Region| kernel.regions[region].entry_block();
+                let states_in = |region: Region| &found[region.as_u32() as usize][slot];
+                let later = |region: Region| states_in(region).live_in.contains(at_entry(region));
                 let (live_in, kept) = compute_slot_liveness(&graphs[number], &effects[number][slot], later);
                 let states = &mut found[number][slot];
                 changed |= states.live_in != live_in || states.kept != kept;
@@ -87,16 +87,13 @@ fn collect_effects(kernel: &Kernel, function: &Function) -> Effects {
     let mut found = Effects::new();
     for &block in &function.layout {
         for &inst in &function.blocks[block].insts {
-            let mut read = |pointer: Value| {
-                for &slot in &pointees[pointer].slots {
+            if let InstData::Load { pointer: read, .. } | InstData::MemCopy { source: read, .. } =
+                function.insts[inst].data
+            {
+                for &slot in &pointees[read].slots {
                     let effect = &mut found[slot][block];
                     effect.reads |= !effect.kills;
                 }
-            };
-            match function.insts[inst].data {
-                InstData::Load { pointer, .. } => read(pointer),
-                InstData::MemCopy { source, .. } => read(source),
-                _ => {}
             }
             let (pointer, offset, bytes) = match function.insts[inst].data {
                 InstData::Store { pointer, offset, ref arguments, .. } => {
@@ -157,27 +154,29 @@ fn find_state_joins(graph: &Graph<'_>, writes: &EntitySet<Block>) -> EntitySet<B
     let reverse_post_order = graph.cfg.reverse_post_order();
     loop {
         // The block whose write or join made the state at each block's end; the entry where it is the first.
-        let mut output: SecondaryMap<Block, Option<(Block, bool)>> = SecondaryMap::new();
+        let mut output: SecondaryMap<Block, StateOrigin> = SecondaryMap::new();
         for &block in reverse_post_order {
             let before = graph.cfg.predecessors(block).iter().find_map(|&predecessor| output[predecessor]);
             let start = if joins.contains(block) { None } else { before };
             output[block] = Some(if writes.contains(block) { (block, true) } else { start.unwrap_or((block, false)) });
         }
-        let differs = |block: &&Block| {
-            let mut states = graph
-                .cfg
-                .predecessors(**block)
-                .iter()
-                .filter(|&&predecessor| graph.cfg.is_reachable(predecessor))
-                .map(|&predecessor| output[predecessor]);
-            let first = states.next();
-            !joins.contains(**block) && states.any(|state| Some(state) != first)
-        };
-        match reverse_post_order.iter().find(differs) {
+        let is_new_join = |&&block: &&Block| !joins.contains(block) && do_states_differ(graph, block, &output);
+        match reverse_post_order.iter().find(is_new_join) {
             Some(&block) => joins.insert(block),
             None => return joins,
         };
     }
+}
+
+/// What made the state of a slot at a block's end: a block, and whether it writes to the slot.
+type StateOrigin = Option<(Block, bool)>;
+
+/// Whether a block can be reached with different states.
+fn do_states_differ(graph: &Graph<'_>, block: Block, output: &SecondaryMap<Block, StateOrigin>) -> bool {
+    let reachable = graph.cfg.predecessors(block).iter().filter(|&&predecessor| graph.cfg.is_reachable(predecessor));
+    let mut states = reachable.map(|&predecessor| output[predecessor]);
+    let first = states.next();
+    states.any(|state| Some(state) != first)
 }
 
 impl States {
@@ -202,24 +201,25 @@ impl States {
             return false;
         }
         let writes: Vec<Comparable> = some.iter().map(|&write| Comparable::new(graph, write)).collect();
-        divergence.divergent_branches.iter().any(|branch| {
+        for branch in divergence.divergent_branches.iter() {
             let end = find_reconvergence(graph, branch);
-            let ways: Vec<EntitySet<Block>> = graph
-                .cfg
-                .successors(branch)
-                .iter()
+            let successors = graph.cfg.successors(branch).iter();
+            let ways: Vec<EntitySet<Block>> = successors
                 .map(|&successor| find_influenced_blocks(graph, divergence, branch, successor, end))
                 .collect();
-            writes.iter().any(|write| {
-                let here = |way: &EntitySet<Block>| way.contains(write.block);
-                let waits = |way: &EntitySet<Block>| {
-                    way.iter().any(|block| self.live_in.contains(block) && !write.contains(graph, block))
-                };
-                ways.iter().enumerate().any(|(index, way)| {
-                    here(way) && ways.iter().enumerate().any(|(j, other)| index != j && waits(other))
-                })
-            })
-        })
+            if writes.iter().any(|write| self.may_disturb_ways(graph, &ways, write)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether a write on one of these ways may come between what lanes on another one read.
+    fn may_disturb_ways(&self, graph: &Graph<'_>, ways: &[EntitySet<Block>], write: &Comparable) -> bool {
+        let waits_in = |block: Block| self.live_in.contains(block) && !write.contains(graph, block);
+        let waits_on = |way: &EntitySet<Block>| way.iter().any(waits_in);
+        let is_waited_beside = |index: usize| (0..ways.len()).any(|other| other != index && waits_on(&ways[other]));
+        (0..ways.len()).any(|index| ways[index].contains(write.block) && is_waited_beside(index))
     }
 }
 
@@ -282,25 +282,8 @@ impl Comparable {
     fn new(graph: &Graph<'_>, block: Block) -> Comparable {
         let mut around: Vec<_> = graph.loops.loops_around(block).collect();
         around.reverse();
-        let in_iteration = |depth: usize| {
-            // Back edges of the first `depth` loops start another iteration.
-            let header = |other: Block| around[..depth].iter().any(|&loop_id| graph.loops.get(loop_id).header == other);
-            let after = graph.cfg.successors(block).iter().copied();
-            let mut found = find_reachable(after, |other| graph.cfg.successors(other), header);
-            // Backwards, a header is reached but not passed.
-            let mut worklist = vec![block];
-            let mut before = EntitySet::new();
-            while let Some(other) = worklist.pop() {
-                if before.insert(other) && !header(other) {
-                    worklist.extend(graph.cfg.predecessors(other));
-                }
-            }
-            before.iter().for_each(|other| {
-                found.insert(other);
-            });
-            found
-        };
-        Comparable { block, by_depth: (0..=around.len()).map(in_iteration).collect() }
+        let by_depth = (0..=around.len()).map(|depth| find_iteration_blocks(graph, block, &around[..depth]));
+        Comparable { block, by_depth: by_depth.collect() }
     }
 
     fn contains(&self, graph: &Graph<'_>, other: Block) -> bool {
@@ -308,4 +291,21 @@ impl Comparable {
             graph.loops.loops_around(self.block).filter(|&loop_id| graph.loops.contains(loop_id, other)).count();
         self.by_depth[depth].contains(other)
     }
+}
+
+/// The blocks that come before or behind a block in one iteration of some loops around it, whose back edges start another.
+fn find_iteration_blocks(graph: &Graph<'_>, block: Block, loops: &[Loop]) -> EntitySet<Block> {
+    let is_header = |other: Block| loops.iter().any(|&loop_id| graph.loops.get(loop_id).header == other);
+    let after = graph.cfg.successors(block).iter().copied();
+    let mut blocks = find_reachable(after, |other| graph.cfg.successors(other), is_header);
+    // Backwards, a header is reached but not passed.
+    let mut worklist = vec![block];
+    let mut before = EntitySet::new();
+    while let Some(other) = worklist.pop() {
+        if before.insert(other) && !is_header(other) {
+            worklist.extend(graph.cfg.predecessors(other));
+        }
+    }
+    blocks.extend(before.iter());
+    blocks
 }

@@ -128,16 +128,7 @@ impl Parser {
             "switch" => {
                 let value = self.parse_operand(body)?;
                 self.expect_sign('[')?;
-                let cases = self.parse_list(']', |parser| {
-                    let (token, position) = parser.next();
-                    let text = match token {
-                        Token::Number(text) | Token::Word(text) => text,
-                        token => return position.error_at(format!("expected a case, found {token}")),
-                    };
-                    let key = Literal { text, ty: None, position };
-                    parser.expect_sign(':')?;
-                    Ok((key, parser.block_call(body)?))
-                })?;
+                let cases = self.parse_list(']', |parser| parser.parse_case(body))?;
                 self.expect_keyword("default")?;
                 let default = self.block_call(body)?;
                 return Ok(Some(PendingTerm::Switch(value, cases, default)));
@@ -147,6 +138,17 @@ impl Parser {
             "unreachable" => Terminator::Unreachable,
             _ => return Ok(None),
         })))
+    }
+
+    fn parse_case(&mut self, body: &mut Body) -> Result<(Literal, BlockCall)> {
+        let (token, position) = self.next();
+        let text = match token {
+            Token::Number(text) | Token::Word(text) => text,
+            token => return position.error_at(format!("expected a case, found {token}")),
+        };
+        let key = Literal { text, ty: None, position };
+        self.expect_sign(':')?;
+        Ok((key, self.block_call(body)?))
     }
 
     fn parse_instruction(&mut self, word: &str, position: Pos, body: &mut Body) -> Result<InstData> {

@@ -94,43 +94,17 @@ impl Body {
             masks.extend(block.mask.map(|mask| (key, mask)));
             terms.extend(block.terminator.map(|(terminator, _)| (key, terminator)));
         }
-        let type_of = |function: &Function, value: Value| -> Option<Type> {
-            let n = value.as_u32();
-            match n.checked_sub(LITERALS) {
-                Some(literal) => self.literals[literal as usize].ty,
-                None => self
-                    .values
-                    .get(&n)
-                    .map(|v| v.0)
-                    .or_else(|| function.values.get(value).map(|value_data| value_data.ty)),
-            }
-        };
-        // The constants in the order of their first use.
-        let mut constants: Vec<(Type, u128)> = Vec::new();
-        let mut known = vec![None; self.literals.len()];
-        let mut resolve = |value: Value, expected: Option<Type>| -> Result<()> {
-            let Some(index) = value.as_u32().checked_sub(LITERALS) else {
-                return Ok(());
-            };
-            let literal = &self.literals[index as usize];
-            let Some(ty) = literal.ty.or(expected) else {
-                return literal.position.error_at(format!("`{}` needs a type here, like `{0}:i32`", literal.text));
-            };
-            let constant = (ty, literal.to_bits(ty)?);
-            known[index as usize] = Some(constant);
-            constants.push(constant);
-            Ok(())
-        };
+        let mut constants = Constants::new(&self.literals);
         for &(_, mask) in &masks {
-            resolve(mask, Some(Type::BOOL))?;
+            constants.resolve_literal(mask, Some(Type::BOOL))?;
         }
         for node in function.insts.values() {
-            let types: Vec<Type> = node.results.iter().filter_map(|&v| type_of(&function, v)).collect();
+            let types: Vec<Type> = node.results.iter().filter_map(|&result| self.type_of(result)).collect();
             let mut index = 0;
             let mut outcome = Ok(());
-            node.data.for_each_arg(|v| {
+            node.data.for_each_arg(|operand| {
                 if outcome.is_ok() {
-                    outcome = resolve(v, operand_type(&node.data, &types, index));
+                    outcome = constants.resolve_literal(operand, operand_type(&node.data, &types, index));
                 }
                 index += 1;
             });
@@ -141,27 +115,22 @@ impl Body {
             let terminator = match terminator {
                 PendingTerm::Ready(terminator) => terminator,
                 PendingTerm::Switch(value, cases, default) => {
-                    let ty = type_of(&function, value);
-                    let cases = cases.into_iter().map(|(key, target)| match ty {
-                        Some(ty) => Ok((key.to_bits(ty)?, target)),
-                        None => key.position.error_at("the switch's value has no type"),
-                    });
-                    Terminator::Switch { value, cases: cases.collect::<Result<_>>()?, default }
+                    Terminator::Switch { value, cases: resolve_cases(self.type_of(value), cases)?, default }
                 }
             };
             if let Some(selector) = terminator.selector() {
                 let branch = matches!(terminator, Terminator::Branch { .. });
-                resolve(selector, branch.then_some(Type::BOOL))?;
+                constants.resolve_literal(selector, branch.then_some(Type::BOOL))?;
             }
             for target in terminator.targets() {
                 for (i, &argument) in target.arguments.iter().enumerate() {
                     let param = function.blocks[target.block].params.get(i);
-                    resolve(argument, param.and_then(|&p| type_of(&function, p)))?;
+                    constants.resolve_literal(argument, param.and_then(|&param| self.type_of(param)))?;
                 }
             }
             finished_terms.push((block, terminator));
         }
-        let mut constants = constants.into_iter();
+        let mut in_order = constants.in_order.into_iter();
         for n in 0..count {
             match (defs.get(&n), self.values.get(&n)) {
                 (Some(&definition), Some(&(ty, _))) => {
@@ -169,7 +138,7 @@ impl Body {
                 }
                 _ => {
                     while function.values.len() <= n as usize {
-                        match constants.next() {
+                        match in_order.next() {
                             Some((ty, bits)) => {
                                 function.constant(ty, bits);
                             }
@@ -182,7 +151,7 @@ impl Body {
             }
         }
         let mut constant_of: HashMap<u32, Value> = HashMap::new();
-        for (i, constant) in known.iter().enumerate() {
+        for (i, constant) in constants.of_literals.iter().enumerate() {
             if let Some((ty, bits)) = *constant {
                 constant_of.insert(LITERALS + i as u32, function.constant(ty, bits));
             }
@@ -200,6 +169,53 @@ impl Body {
         }
         Ok(function)
     }
+
+    /// The type of a value, or that which a literal is written with.
+    fn type_of(&self, value: Value) -> Option<Type> {
+        match value.as_u32().checked_sub(LITERALS) {
+            Some(literal) => self.literals[literal as usize].ty,
+            None => self.values.get(&value.as_u32()).map(|&(value_type, _)| value_type),
+        }
+    }
+}
+
+/// What the literals of a function stand for.
+struct Constants<'a> {
+    literals: &'a [Literal],
+    /// Type and bits of each literal, once its type is known.
+    of_literals: Vec<Option<(Type, u128)>>,
+    /// The constants in the order of their first use.
+    in_order: Vec<(Type, u128)>,
+}
+
+impl Constants<'_> {
+    fn new(literals: &[Literal]) -> Constants<'_> {
+        Constants { literals, of_literals: vec![None; literals.len()], in_order: Vec::new() }
+    }
+
+    /// Gives an operand's literal the type that is written with it, or else the one that is expected there.
+    fn resolve_literal(&mut self, operand: Value, expected: Option<Type>) -> Result<()> {
+        let Some(index) = operand.as_u32().checked_sub(LITERALS) else {
+            return Ok(());
+        };
+        let literal = &self.literals[index as usize];
+        let Some(literal_type) = literal.ty.or(expected) else {
+            return literal.position.error_at(format!("`{}` needs a type here, like `{0}:i32`", literal.text));
+        };
+        let constant = (literal_type, literal.to_bits(literal_type)?);
+        self.of_literals[index as usize] = Some(constant);
+        self.in_order.push(constant);
+        Ok(())
+    }
+}
+
+/// The cases of a switch, whose keys have the type of what it looks at.
+fn resolve_cases(selector_type: Option<Type>, cases: Vec<(Literal, BlockCall)>) -> Result<Vec<(u128, BlockCall)>> {
+    let to_case = |(key, target): (Literal, BlockCall)| match selector_type {
+        Some(selector_type) => Ok((key.to_bits(selector_type)?, target)),
+        None => key.position.error_at("the switch's value has no type"),
+    };
+    cases.into_iter().map(to_case).collect()
 }
 
 impl Literal {

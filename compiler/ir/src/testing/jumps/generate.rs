@@ -125,12 +125,8 @@ impl Generator {
 
     /// Leads to any of the labels, or on, so that cycles are entered anywhere.
     fn random_dispatch(&mut self) -> Statement {
-        let arm = |label: u32| Arm {
-            cases: vec![label],
-            default: false,
-            body: vec![Statement::Goto(None, label)],
-            breaks: true,
-        };
+        let jump = |label: u32| vec![Statement::Goto(None, label)];
+        let arm = |label: u32| Arm { cases: vec![label], default: false, body: jump(label), breaks: true };
         let value = self.random_expression(self.deciding_variables(), 1);
         Statement::Switch(value, self.labels + 1, (0..self.labels).map(arm).collect())
     }

@@ -259,12 +259,17 @@ impl Copy<'_> {
     /// at the begin: its own one or a parameter where definitions meet.
     fn definition_at_end(&self, dominators: &Dominators, value: Value, block: Block) -> Option<Value> {
         let home = self.split.home[value].and_then(|home_block| self.block[home_block]);
-        std::iter::successors(Some(block), |&block| dominators.immediate_dominator(block)).find_map(|at_block| {
-            if Some(at_block) == home {
+        let mut next = Some(block);
+        while let Some(block) = next {
+            if Some(block) == home {
                 return self.value[value];
             }
-            self.joins[at_block].iter().find(|&&(joined, _)| joined == value).map(|&(_, param)| param)
-        })
+            if let Some(&(_, param)) = self.joins[block].iter().find(|&&(joined, _)| joined == value) {
+                return Some(param);
+            }
+            next = dominators.immediate_dominator(block);
+        }
+        None
     }
 
     /// The new value for an old one that is used in a block.
@@ -373,14 +378,16 @@ impl Copy<'_> {
     /// which may be the one a value is loaded from.
     fn first_use(&self, block: Block, values: &[Value]) -> usize {
         let insts = &self.function.blocks[block].insts;
-        let stop = insts.iter().position(|&inst| {
-            let inst_data = &self.function.insts[inst].data;
-            let mut found = matches!(inst_data, InstData::LiveStore { .. });
-            inst_data.for_each_arg(|argument| found |= values.contains(&argument));
-            found
-        });
+        let stop = insts.iter().position(|&inst| has_to_follow(&self.function.insts[inst].data, values));
         stop.unwrap_or(insts.len())
     }
+}
+
+/// Whether an instruction stores to a live slot or uses one of some values.
+fn has_to_follow(inst_data: &InstData, values: &[Value]) -> bool {
+    let mut is_use = matches!(inst_data, InstData::LiveStore { .. });
+    inst_data.for_each_arg(|argument| is_use |= values.contains(&argument));
+    is_use
 }
 
 /// The dominance frontier of each block: where its dominance ends.

@@ -303,26 +303,18 @@ impl Masks<'_> {
     fn new_terminator(&mut self, block: Block) -> Terminator {
         let skeleton = self.flow.skeleton;
         let terminator = self.flow.function.blocks[block].terminator.clone();
-        let next = &skeleton.next[block];
-        let call = |masks: &Masks<'_>, target: usize, to: Block| {
-            let targets = terminator.targets();
-            let mut arguments = Vec::new();
-            if masks.kept[to] {
-                // A folded branch keeps the edge that led there, whichever it was.
-                let previous = match next.len() {
-                    1 => targets.into_iter().find(|t| t.block == to),
-                    _ => Some(targets[target]),
-                };
-                arguments.extend(previous.into_iter().flat_map(|previous| previous.arguments.iter().copied()));
+        match (&terminator, &skeleton.next[block][..]) {
+            // A folded branch keeps the edge that led there, whichever it was.
+            (_, &[next]) => {
+                let edge = terminator.targets().into_iter().find(|edge| edge.block == next);
+                Terminator::Jump(self.new_edge(block, next, edge))
             }
-            arguments.extend(masks.flow.extra.get(&(block, to)).into_iter().flatten());
-            BlockCall { block: to, arguments }
-        };
-        match (&terminator, &next[..]) {
-            (_, &[to]) => Terminator::Jump(call(self, 0, to)),
-            (_, &[to, other]) if to == other => Terminator::Jump(call(self, 0, to)),
-            (Terminator::Branch { condition, .. }, &[to, other]) => {
-                let (then_to, else_to) = (call(self, 0, to), call(self, 1, other));
+            (_, &[next, other]) if next == other => {
+                Terminator::Jump(self.new_edge(block, next, terminator.targets().first().copied()))
+            }
+            (Terminator::Branch { condition, then_to, else_to }, &[next, other]) => {
+                let then_to = self.new_edge(block, next, Some(then_to));
+                let else_to = self.new_edge(block, other, Some(else_to));
                 let mut condition = self.current_value(*condition);
                 if self.masks[block].is_some() && !self.is_same_for_all(condition) {
                     // Lanes that are not active may hold another value.
@@ -333,6 +325,16 @@ impl Masks<'_> {
             }
             _ => terminator.clone(),
         }
+    }
+
+    /// The edge to a block, with the arguments of the one that led there before, where the block keeps its parameters.
+    fn new_edge(&self, source: Block, target: Block, previous: Option<&BlockCall>) -> BlockCall {
+        let mut arguments = Vec::new();
+        if self.kept[target] {
+            arguments.extend(previous.into_iter().flat_map(|previous| previous.arguments.iter().copied()));
+        }
+        arguments.extend(self.flow.extra.get(&(source, target)).into_iter().flatten());
+        BlockCall { block: target, arguments }
     }
 
     fn is_same_for_all(&self, value: Value) -> bool {
