@@ -52,9 +52,14 @@ impl Object {
 }
 
 /// The parameters that [`LaunchFacts::objects`] tells of, in its order.
-pub fn object_params(params: &[Param]) -> impl Iterator<Item = usize> {
-    let is_object = |param: &Param| matches!(param.kind, ParamKind::Image | ParamKind::Sampler);
-    params.iter().enumerate().filter(move |(_, param)| is_object(param)).map(|(index, _)| index).take(OBJECTS)
+pub fn object_params(parameters: &[Param]) -> impl Iterator<Item = usize> {
+    let is_object = |parameter: &Param| matches!(parameter.kind, ParamKind::Image | ParamKind::Sampler);
+    parameters
+        .iter()
+        .enumerate()
+        .filter(move |(_, parameter)| is_object(parameter))
+        .map(|(index, _)| index)
+        .take(OBJECTS)
 }
 
 /// The positions of the bits that are set, from the lowest.

@@ -114,7 +114,7 @@ impl fmt::Display for Type {
             Type::F16 => formatter.write_str("f16"),
             Type::F32 => formatter.write_str("f32"),
             Type::F64 => formatter.write_str("f64"),
-            Type::Ptr(space) => write!(formatter, "ptr.{}", space.name()),
+            Type::Ptr(address_space) => write!(formatter, "ptr.{}", address_space.name()),
         }
     }
 }

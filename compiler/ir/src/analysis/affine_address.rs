@@ -53,19 +53,19 @@ impl Roots {
 /// An address and the constant that is added to it.
 pub fn decompose_address(function: &Function, pointer: Value) -> (Address, i64) {
     let mut sum = Sum { function, terms: Vec::new(), constant: 0, steps: STEPS };
-    let mut base = pointer;
-    while let ValueDef::Result(inst, _) = function.values[base].definition
-        && let InstData::PtrAdd { base: from, offset, .. } = function.insts[inst].data
+    let mut base_address = pointer;
+    while let ValueDef::Result(instruction, _) = function.values[base_address].definition
+        && let InstData::PtrAdd { base: from, offset, .. } = function.insts[instruction].data
         && sum.expand_term()
     {
         sum.add(offset, Extended::Not, 1);
-        base = from;
+        base_address = from;
     }
     let Sum { mut terms, constant, .. } = sum;
     terms.sort_unstable();
     terms.dedup_by(add_like_term);
     terms.retain(|&(_, _, factor)| factor != 0);
-    (Address { base, terms }, constant)
+    (Address { base: base_address, terms }, constant)
 }
 
 /// A value, how its bits are extended, and what it is multiplied with.
@@ -113,8 +113,8 @@ impl Sum<'_> {
 
     /// Adds the parts of a value's multiple, if it is known to be their sum.
     fn take_apart(&mut self, value: Value, extended: Extended, factor: i64) -> bool {
-        let ValueDef::Result(inst, _) = self.function.values[value].definition else { return false };
-        match self.function.insts[inst].data {
+        let ValueDef::Result(instruction, _) = self.function.values[value].definition else { return false };
+        match self.function.insts[instruction].data {
             InstData::Unary { opcode: UnaryOp::Sext, argument, .. } if extended != Extended::Unsigned => {
                 self.add(argument, Extended::Signed, factor);
             }
@@ -154,8 +154,10 @@ impl Sum<'_> {
 
     /// How many of the low bits of a product or shifted value are zero; not more than a few.
     fn low_zeros(&self, value: Value) -> u32 {
-        let ValueDef::Result(inst, _) = self.function.values[value].definition else { return 0 };
-        let InstData::Binary { opcode, arguments: [_, by], .. } = self.function.insts[inst].data else { return 0 };
+        let ValueDef::Result(instruction, _) = self.function.values[value].definition else { return 0 };
+        let InstData::Binary { opcode, arguments: [_, by], .. } = self.function.insts[instruction].data else {
+            return 0;
+        };
         let zeros = match (opcode, self.function.const_bits(by)) {
             (BinaryOp::Shl, Some(by)) => by.min(8) as u32,
             (BinaryOp::Mul, Some(by)) => by.trailing_zeros(),
@@ -192,8 +194,8 @@ mod tests {
     fn binary(builder: &mut Builder<'_>, opcode: BinaryOp, flags: IntFlags, operand: Value, by: i128) -> Value {
         let by = builder.int(Type::I32, by);
         let inst_data = InstData::Binary { opcode, flags, fast_math: Default::default(), arguments: [operand, by] };
-        let inst = builder.inst(inst_data, &[Type::I32]);
-        builder.function.single_result(inst)
+        let instruction = builder.inst(inst_data, &[Type::I32]);
+        builder.function.single_result(instruction)
     }
 
     #[test]

@@ -73,14 +73,14 @@ impl Dominators {
 }
 
 /// Computes the dominators of a function's blocks.
-pub fn compute_dominators(graph: &Cfg) -> Dominators {
-    let reverse_post_order = graph.reverse_post_order();
+pub fn compute_dominators(flow_graph: &Cfg) -> Dominators {
+    let reverse_post_order = flow_graph.reverse_post_order();
     let predecessors = |n: u32, each: &mut dyn FnMut(u32)| {
-        let predecessors = graph.predecessors(reverse_post_order[n as usize]).iter();
-        predecessors.filter_map(|&p| graph.rpo_number(p)).for_each(each);
+        let predecessors = flow_graph.predecessors(reverse_post_order[n as usize]).iter();
+        predecessors.filter_map(|&predecessor| flow_graph.rpo_number(predecessor)).for_each(each);
     };
     let immediate_dominator = immediate_dominators(reverse_post_order.len() as u32, predecessors);
-    let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(graph.block_count());
+    let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(flow_graph.block_count());
     for (index, &block) in reverse_post_order.iter().enumerate() {
         number[block] = index as u32 + 1;
     }
@@ -167,12 +167,12 @@ mod tests {
     fn agree_with_removal_of_each_block() {
         for seed in 0..400 {
             let function = random_graph(seed, 2 + (seed as usize % 23));
-            let graph = build_cfg(&function);
-            let dominators = compute_dominators(&graph);
+            let flow_graph = build_cfg(&function);
+            let dominators = compute_dominators(&flow_graph);
             for &left in &function.layout {
                 for &right in &function.layout {
-                    let expected = graph.is_reachable(left)
-                        && graph.is_reachable(right)
+                    let expected = flow_graph.is_reachable(left)
+                        && flow_graph.is_reachable(right)
                         && !reaches_without(&function, function.entry_block(), right, Some(left));
                     assert_eq!(
                         dominators.dominates(left, right),
@@ -194,7 +194,7 @@ mod tests {
                         );
                     }
                 } else {
-                    assert!(left == function.entry_block() || !graph.is_reachable(left));
+                    assert!(left == function.entry_block() || !flow_graph.is_reachable(left));
                 }
             }
         }
@@ -204,17 +204,17 @@ mod tests {
     fn common_dominator_is_the_last_one() {
         for seed in 0..100 {
             let function = random_graph(seed, 15);
-            let graph = build_cfg(&function);
-            let dominators = compute_dominators(&graph);
-            for &left in graph.reverse_post_order() {
-                for &right in graph.reverse_post_order() {
-                    let both = graph
+            let flow_graph = build_cfg(&function);
+            let dominators = compute_dominators(&flow_graph);
+            for &left in flow_graph.reverse_post_order() {
+                for &right in flow_graph.reverse_post_order() {
+                    let both = flow_graph
                         .reverse_post_order()
                         .iter()
                         .copied()
                         .filter(|&c| dominators.dominates(c, left) && dominators.dominates(c, right));
                     let last = both.max_by_key(|&c| {
-                        graph.reverse_post_order().iter().filter(|&&d| dominators.dominates(d, c)).count()
+                        flow_graph.reverse_post_order().iter().filter(|&&d| dominators.dominates(d, c)).count()
                     });
                     assert_eq!(dominators.common_dominator(left, right), last);
                 }

@@ -80,11 +80,11 @@ impl Liveness {
         block_data.terminator.for_each_arg(|value| {
             live.insert(value);
         });
-        for &inst in block_data.insts[position..].iter().rev() {
-            for result in &function.insts[inst].results {
+        for &instruction in block_data.insts[position..].iter().rev() {
+            for result in &function.insts[instruction].results {
                 live.remove(result);
             }
-            function.insts[inst].data.for_each_arg(|value| {
+            function.insts[instruction].data.for_each_arg(|value| {
                 live.insert(value);
             });
         }
@@ -95,23 +95,23 @@ impl Liveness {
 /// Calls for every operand of a block's instructions and terminator.
 fn for_each_use(function: &Function, block: Block, mut visit: impl FnMut(Value)) {
     let block_data = &function.blocks[block];
-    for &inst in &block_data.insts {
-        function.insts[inst].data.for_each_arg(&mut visit);
+    for &instruction in &block_data.insts {
+        function.insts[instruction].data.for_each_arg(&mut visit);
     }
     block_data.terminator.for_each_arg(&mut visit);
 }
 
 /// Computes which values are live where blocks begin and end.
-pub fn compute_liveness(function: &Function, graph: &Cfg) -> Liveness {
+pub fn compute_liveness(function: &Function, flow_graph: &Cfg) -> Liveness {
     let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
-    for &block in graph.reverse_post_order() {
+    for &block in flow_graph.reverse_post_order() {
         let block_data = &function.blocks[block];
-        let results = block_data.insts.iter().flat_map(|&inst| &function.insts[inst].results);
+        let results = block_data.insts.iter().flat_map(|&instruction| &function.insts[instruction].results);
         block_data.params.iter().chain(results).for_each(|&value| home_blocks[value] = Some(block));
     }
     let is_const = |value: Value| matches!(function.values[value].definition, ValueDef::Const(_));
     let mut crosses: SecondaryMap<Value, bool> = SecondaryMap::new();
-    for &block in graph.reverse_post_order() {
+    for &block in flow_graph.reverse_post_order() {
         for_each_use(function, block, |value| crosses[value] |= home_blocks[value] != Some(block) && !is_const(value));
     }
     let crossing: Vec<Value> = function.values.keys().filter(|&value| crosses[value]).collect();
@@ -128,7 +128,7 @@ pub fn compute_liveness(function: &Function, graph: &Cfg) -> Liveness {
             defs[block].push(index as u32);
         }
     }
-    for &block in graph.reverse_post_order() {
+    for &block in flow_graph.reverse_post_order() {
         let mut bits = Bits::new(crossing.len());
         for_each_use(function, block, |value| {
             if crosses[value] && home_blocks[value] != Some(block) {
@@ -139,12 +139,13 @@ pub fn compute_liveness(function: &Function, graph: &Cfg) -> Liveness {
         live_out[block] = Bits::new(crossing.len());
     }
     let mut queued: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut worklist: std::collections::VecDeque<Block> = graph.reverse_post_order().iter().rev().copied().collect();
-    worklist.iter().for_each(|&other| queued[other] = true);
+    let mut worklist: std::collections::VecDeque<Block> =
+        flow_graph.reverse_post_order().iter().rev().copied().collect();
+    worklist.iter().for_each(|&other_block| queued[other_block] = true);
     while let Some(block) = worklist.pop_front() {
         queued[block] = false;
         let mut output = std::mem::take(&mut live_out[block]);
-        for &successor in graph.successors(block) {
+        for &successor in flow_graph.successors(block) {
             output.union(&live_in[successor]);
         }
         let mut into = output.clone();
@@ -155,8 +156,8 @@ pub fn compute_liveness(function: &Function, graph: &Cfg) -> Liveness {
         live_out[block] = output;
         if into != live_in[block] {
             live_in[block] = into;
-            for &predecessor in graph.predecessors(block) {
-                if graph.is_reachable(predecessor) && !std::mem::replace(&mut queued[predecessor], true) {
+            for &predecessor in flow_graph.predecessors(block) {
+                if flow_graph.is_reachable(predecessor) && !std::mem::replace(&mut queued[predecessor], true) {
                     worklist.push_back(predecessor);
                 }
             }
@@ -182,9 +183,9 @@ mod tests {
             }
             let mut defined = false;
             let mut used = false;
-            for &inst in &function.blocks[block].insts {
-                function.insts[inst].data.for_each_arg(|argument| used |= argument == value && !defined);
-                defined |= function.insts[inst].results.contains(&value);
+            for &instruction in &function.blocks[block].insts {
+                function.insts[instruction].data.for_each_arg(|argument| used |= argument == value && !defined);
+                defined |= function.insts[instruction].results.contains(&value);
             }
             function.blocks[block].terminator.for_each_arg(|argument| used |= argument == value && !defined);
             if used {
@@ -201,15 +202,15 @@ mod tests {
     fn agrees_with_a_search_for_each_value() {
         for seed in 0..200 {
             let function = random_code(seed, 2 + seed as usize % 13);
-            let graph = build_cfg(&function);
-            let live = compute_liveness(&function, &graph);
+            let flow_graph = build_cfg(&function);
+            let live = compute_liveness(&function, &flow_graph);
             let variables: Vec<Value> =
                 function.values.keys().filter(|&value| function.const_bits(value).is_none()).collect();
             for &block in &function.layout {
                 let expected: Vec<Value> =
                     variables.iter().copied().filter(|&value| needed(&function, value, block)).collect();
                 assert_eq!(live.live_in(block).collect::<Vec<_>>(), expected, "seed {seed}, {block}\n{function}");
-                let behind = |value: Value| graph.successors(block).iter().any(|&s| needed(&function, value, s));
+                let behind = |value: Value| flow_graph.successors(block).iter().any(|&s| needed(&function, value, s));
                 let expected: Vec<Value> = variables.iter().copied().filter(|&value| behind(value)).collect();
                 assert_eq!(live.live_out(block).collect::<Vec<_>>(), expected, "seed {seed}, {block}\n{function}");
                 for &value in &variables {
@@ -227,8 +228,8 @@ mod tests {
     fn hundred_thousand_values_are_quick() {
         let function = random_code(7, 18_000);
         assert!(function.values.len() > 100_000, "{}", function.values.len());
-        let graph = build_cfg(&function);
-        let live = compute_liveness(&function, &graph);
+        let flow_graph = build_cfg(&function);
+        let live = compute_liveness(&function, &flow_graph);
         assert_eq!(live.live_in(function.entry_block()).count(), 0);
     }
 }

@@ -36,20 +36,20 @@ pub struct NoWrapStride {
 }
 
 /// The values that are varying, but lie on a line if nothing wraps.
-/// `order` has each block before those it dominates.
+/// `block_order` has each block before those it dominates.
 pub fn find_no_wrap_strides(
     function: &Function,
-    order: &[Block],
+    block_order: &[Block],
     shapes: &SecondaryMap<Value, Shape>,
-    width: u32,
+    gang_width: u32,
 ) -> SecondaryMap<Value, Option<NoWrapStride>> {
     let mut found: SecondaryMap<Value, Option<NoWrapStride>> = SecondaryMap::new();
-    for &block in order {
-        for &inst in &function.blocks[block].insts {
-            let node = &function.insts[inst];
-            let [result] = node.results[..] else { continue };
+    for &block in block_order {
+        for &instruction in &function.blocks[block].insts {
+            let inst_node = &function.insts[instruction];
+            let [result] = inst_node.results[..] else { continue };
             if shapes[result].is_varying() && matches!(function.ty(result), Type::I64 | Type::Ptr(_)) {
-                let line = derive_stride(function, shapes, &found, &node.data, result, width);
+                let line = derive_stride(function, shapes, &found, &inst_node.data, result, gang_width);
                 found[result] =
                     line.filter(|no_wrap_stride| no_wrap_stride.stride != 0 && no_wrap_stride.steps <= MOST_STEPS);
             }
@@ -80,7 +80,7 @@ fn derive_stride(
     found: &SecondaryMap<Value, Option<NoWrapStride>>,
     inst_data: &InstData,
     result: Value,
-    width: u32,
+    gang_width: u32,
 ) -> Option<NoWrapStride> {
     let of = |value: Value| match shapes[value] {
         Shape::Strided { stride, .. } => Some(NoWrapStride { stride, extensions: Vec::new(), steps: 0 }),
@@ -92,7 +92,7 @@ fn derive_stride(
     match *inst_data {
         InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext, argument, .. } => {
             let stride = shapes[argument].stride()?;
-            first_indices(function, shapes, result, width).map(|_| NoWrapStride {
+            first_indices(function, shapes, result, gang_width).map(|_| NoWrapStride {
                 stride,
                 extensions: vec![result],
                 steps: 1,
@@ -122,15 +122,15 @@ pub fn first_indices(
     function: &Function,
     shapes: &SecondaryMap<Value, Shape>,
     extension: Value,
-    width: u32,
+    gang_width: u32,
 ) -> Option<RangeInclusive<i128>> {
-    let ValueDef::Result(inst, _) = function.values[extension].definition else { return None };
-    let InstData::Unary { opcode, argument, .. } = function.insts[inst].data else { return None };
+    let ValueDef::Result(instruction, _) = function.values[extension].definition else { return None };
+    let InstData::Unary { opcode, argument, .. } = function.insts[instruction].data else { return None };
     let bits = function.ty(argument).bits();
     if bits >= 64 {
         return None;
     }
-    let span = i128::from(shapes[argument].stride()?) * i128::from(width.max(1) - 1);
+    let span = i128::from(shapes[argument].stride()?) * i128::from(gang_width.max(1) - 1);
     let (low, high) = match opcode {
         UnaryOp::Zext => (0, (1 << bits) - 1),
         UnaryOp::Sext => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
@@ -147,19 +147,19 @@ mod tests {
     use lockstep_protocol::types::Space;
 
     /// The line of `p + extend(i) * 4`, and the first indices of the extension, of `i` with a stride.
-    fn of(opcode: UnaryOp, ty: Type, stride: i64) -> Option<(i64, RangeInclusive<i128>)> {
+    fn of(opcode: UnaryOp, value_type: Type, stride: i64) -> Option<(i64, RangeInclusive<i128>)> {
         let mut function = Function::new();
-        let (mut builder, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(Space::Global), ty]);
+        let (mut builder, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(Space::Global), value_type]);
         let wide = builder.unary(opcode, Type::I64, inputs[1]);
         let four = builder.int(Type::I64, 4);
         let bytes = builder.binary(BinaryOp::Mul, wide, four);
-        let place = builder.ptr_add(inputs[0], bytes);
+        let address = builder.ptr_add(inputs[0], bytes);
         builder.ret();
         let mut shapes = SecondaryMap::new();
         shapes[inputs[0]] = Shape::uniform(1);
         shapes[four] = Shape::uniform(4);
         shapes[inputs[1]] = Shape::Strided { stride, align: 1 };
-        let no_wrap_stride = find_no_wrap_strides(&function, &function.layout, &shapes, 16)[place].clone()?;
+        let no_wrap_stride = find_no_wrap_strides(&function, &function.layout, &shapes, 16)[address].clone()?;
         assert_eq!(no_wrap_stride.extensions, [wide]);
         Some((no_wrap_stride.stride, first_indices(&function, &shapes, wide, 16)?))
     }

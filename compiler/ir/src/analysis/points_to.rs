@@ -31,20 +31,20 @@ impl Pointees {
 /// The pointees of each value of a region. Constants point nowhere.
 pub fn find_pointees(function: &Function) -> SecondaryMap<Value, Pointees> {
     let mut found: SecondaryMap<Value, Pointees> = SecondaryMap::new();
-    function.blocks[function.entry_block()].params.iter().for_each(|&param| found[param].other = true);
+    function.blocks[function.entry_block()].params.iter().for_each(|&parameter| found[parameter].other = true);
     // Where addresses go: from, to.
     let mut flows: Vec<(Value, Value)> = Vec::new();
     for &block in &function.layout {
-        for &inst in &function.blocks[block].insts {
-            let node = &function.insts[inst];
-            match node.data {
+        for &instruction in &function.blocks[block].insts {
+            let inst_node = &function.insts[instruction];
+            match inst_node.data {
                 InstData::SlotAddr { slot } => {
-                    found[node.results[0]].slots.insert(slot);
+                    found[inst_node.results[0]].slots.insert(slot);
                 }
                 ref inst_data if !passed_on(inst_data).is_empty() => {
-                    flows.extend(passed_on(inst_data).into_iter().map(|argument| (argument, node.results[0])));
+                    flows.extend(passed_on(inst_data).into_iter().map(|argument| (argument, inst_node.results[0])));
                 }
-                _ => node.results.iter().for_each(|&result| found[result].other = true),
+                _ => inst_node.results.iter().for_each(|&result| found[result].other = true),
             }
         }
         for BlockCall { block, arguments } in function.blocks[block].terminator.targets() {

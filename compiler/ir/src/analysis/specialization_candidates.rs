@@ -54,22 +54,22 @@ pub fn to_be_apart(kernel: &Kernel) -> u32 {
 
 /// Whether a region may read shared memory after it wrote to some: further on, or in the next iteration of a loop.
 fn rereads_shared(function: &Function) -> bool {
-    let graph = build_cfg(function);
-    let forest = find_loops(&graph, &compute_dominators(&graph));
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
     let any_accesses = |blocks: &[Block], pointer_of: AccessPointer| {
         blocks.iter().any(|&block| accesses_shared(function, block, pointer_of))
     };
-    loads_after_store(function, graph.reverse_post_order())
-        || forest.iter().any(|(_, loop_data)| {
+    loads_after_store(function, flow_graph.reverse_post_order())
+        || loop_forest.iter().any(|(_, loop_data)| {
             any_accesses(&loop_data.blocks, stored_pointer) && any_accesses(&loop_data.blocks, loaded_pointer)
         })
 }
 
 /// Whether a load of shared memory comes after a store to some in the order of the blocks.
-fn loads_after_store(function: &Function, order: &[Block]) -> bool {
+fn loads_after_store(function: &Function, block_order: &[Block]) -> bool {
     let mut written = false;
-    for &inst in order.iter().flat_map(|&block| &function.blocks[block].insts) {
-        let inst_data = &function.insts[inst].data;
+    for &instruction in block_order.iter().flat_map(|&block| &function.blocks[block].insts) {
+        let inst_data = &function.insts[instruction].data;
         written |= stored_pointer(inst_data).is_some_and(|pointer| is_shared(function, pointer));
         if written && loaded_pointer(inst_data).is_some_and(|pointer| is_shared(function, pointer)) {
             return true;
@@ -83,7 +83,8 @@ type AccessPointer = fn(&InstData) -> Option<Value>;
 
 /// Whether an instruction of a block accesses memory that arguments reach in one way.
 fn accesses_shared(function: &Function, block: Block, pointer_of: AccessPointer) -> bool {
-    let mut pointers = function.blocks[block].insts.iter().filter_map(|&inst| pointer_of(&function.insts[inst].data));
+    let mut pointers =
+        function.blocks[block].insts.iter().filter_map(|&instruction| pointer_of(&function.insts[instruction].data));
     pointers.any(|pointer| is_shared(function, pointer))
 }
 
@@ -103,8 +104,8 @@ fn loaded_pointer(inst_data: &InstData) -> Option<Value> {
 }
 
 /// Whether a pointer is one to memory that arguments reach.
-fn is_shared(body: &Function, pointer: Value) -> bool {
-    matches!(body.ty(pointer), Type::Ptr(Space::Global | Space::Generic))
+fn is_shared(function: &Function, pointer: Value) -> bool {
+    matches!(function.ty(pointer), Type::Ptr(Space::Global | Space::Generic))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -118,28 +119,28 @@ struct Origin {
 }
 
 /// Where the values of a region come from.
-fn trace_origins(body: &Function) -> SecondaryMap<Value, Origin> {
+fn trace_origins(function: &Function) -> SecondaryMap<Value, Origin> {
     let mut origins: SecondaryMap<Value, Origin> = SecondaryMap::new();
-    for (input, &param) in (0..32).zip(&body.blocks[body.entry_block()].params) {
-        if body.ty(param).is_int() {
-            origins[param] = Origin { of_id: false, input: Some(input), itself: Some(input) };
+    for (input_index, &parameter) in (0..32).zip(&function.blocks[function.entry_block()].params) {
+        if function.ty(parameter).is_int() {
+            origins[parameter] = Origin { of_id: false, input: Some(input_index), itself: Some(input_index) };
         }
     }
     let mut changed = true;
     while changed {
         changed = false;
-        for &block in &body.layout {
-            for &inst in &body.blocks[block].insts {
-                let node = &body.insts[inst];
-                if let [result] = node.results[..] {
-                    let new = origin_of_result(&node.data, &origins);
+        for &block in &function.layout {
+            for &instruction in &function.blocks[block].insts {
+                let inst_node = &function.insts[instruction];
+                if let [result] = inst_node.results[..] {
+                    let new = origin_of_result(&inst_node.data, &origins);
                     changed |= learn_origin(&mut origins[result], new);
                 }
             }
-            for target in body.blocks[block].terminator.targets() {
-                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+            for target in function.blocks[block].terminator.targets() {
+                for (&parameter, &argument) in function.blocks[target.block].params.iter().zip(&target.arguments) {
                     let of_id = origins[argument].of_id;
-                    changed |= learn_origin(&mut origins[param], Origin { of_id, ..Origin::default() });
+                    changed |= learn_origin(&mut origins[parameter], Origin { of_id, ..Origin::default() });
                 }
             }
         }
@@ -151,24 +152,24 @@ fn trace_origins(body: &Function) -> SecondaryMap<Value, Origin> {
 fn multipliers_in(function: &Function) -> u32 {
     let origins = trace_origins(function);
     let mut inputs = 0;
-    for &inst in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
-        if let InstData::Binary { opcode: BinaryOp::Mul, arguments, .. } = function.insts[inst].data {
+    for &instruction in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
+        if let InstData::Binary { opcode: BinaryOp::Mul, arguments, .. } = function.insts[instruction].data {
             let [left, right] = arguments.map(|argument| origins[argument]);
             let factor = if left.of_id { right } else { left };
             let input = factor.itself.filter(|_| left.of_id != right.of_id);
-            inputs |= input.map_or(0, |input| 1 << input);
+            inputs |= input.map_or(0, |input_index| 1 << input_index);
         }
     }
     inputs
 }
 
 /// The inputs, one bit each, that bound or divide ids along x in a region.
-fn divisors_in(body: &Function) -> u32 {
-    let origins = trace_origins(body);
+fn divisors_in(function: &Function) -> u32 {
+    let origins = trace_origins(function);
     let mut found = 0;
-    for &block in &body.layout {
-        for &inst in &body.blocks[block].insts {
-            let (x, y) = match body.insts[inst].data {
+    for &block in &function.layout {
+        for &instruction in &function.blocks[block].insts {
+            let (x, y) = match function.insts[instruction].data {
                 InstData::Icmp { arguments: [left, right], .. } => (origins[left], origins[right]),
                 InstData::Binary { opcode, arguments: [left, right], .. } if is_division(opcode) => {
                     (origins[left], origins[right])
@@ -177,7 +178,7 @@ fn divisors_in(body: &Function) -> u32 {
             };
             for (id, bound) in [(x, y), (y, x)] {
                 if id.of_id && !bound.of_id {
-                    found |= bound.input.map_or(0, |input| 1 << input);
+                    found |= bound.input.map_or(0, |input_index| 1 << input_index);
                 }
             }
         }

@@ -28,29 +28,30 @@ pub fn insert_yields(function: &Function) -> Vec<Block> {
     let is_way_to_wait = |inst_data: &InstData| {
         is_read_of_others(inst_data) || matches!(inst_data, InstData::Fence { .. } | InstData::GangBarrier)
     };
-    if !function.insts.values().any(|node| is_way_to_wait(&node.data)) {
+    if !function.insts.values().any(|inst_node| is_way_to_wait(&inst_node.data)) {
         return Vec::new();
     }
-    let graph = build_cfg(function);
-    let dominators = compute_dominators(&graph);
-    let forest = find_loops(&graph, &dominators);
+    let flow_graph = build_cfg(function);
+    let dominators = compute_dominators(&flow_graph);
+    let loop_forest = find_loops(&flow_graph, &dominators);
     let mut found: Vec<Block> = Vec::new();
-    for (loop_id, loop_data) in forest.iter().rev() {
+    for (loop_id, loop_data) in loop_forest.iter().rev() {
         // What an inner loop waits for it waits for there.
-        let inner =
-            |block: Block| forest.loops_around(block).any(|other_loop| found.contains(&forest.get(other_loop).header));
+        let inner = |block: Block| {
+            loop_forest.loops_around(block).any(|other_loop| found.contains(&loop_forest.get(other_loop).header))
+        };
         let own: Vec<Block> = loop_data.blocks.iter().copied().filter(|&block| !inner(block)).collect();
         let mut inside = EntitySet::new();
-        loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).for_each(|&inst| {
-            inside.insert(inst);
+        loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).for_each(|&instruction| {
+            inside.insert(instruction);
         });
-        let (graph, dominators, forest) = (&graph, &dominators, &forest);
+        let (flow_graph, dominators, loop_forest) = (&flow_graph, &dominators, &loop_forest);
         let [known, moving] = [EntitySet::new(), EntitySet::new()];
         let waiting = Waiting {
             function,
-            graph,
+            graph: flow_graph,
             dominators,
-            forest,
+            forest: loop_forest,
             loop_id,
             data: loop_data,
             inside,
@@ -71,9 +72,9 @@ pub fn may_wait(kernel: &Kernel) -> bool {
 }
 
 /// The same of a region.
-pub fn region_may_wait(body: &Function) -> bool {
-    let mut insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
-    insts.any(|&inst| body.insts[inst].data == InstData::Yield)
+pub fn region_may_wait(function: &Function) -> bool {
+    let mut instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    instructions.any(|&instruction| function.insts[instruction].data == InstData::Yield)
 }
 
 /// Whether an instruction reads what others may write meanwhile, as far as the program says so.
@@ -115,12 +116,15 @@ impl Waiting<'_> {
         }
         self.find_moving();
         let function = self.function;
-        let insts = || own.iter().flat_map(|&block| &function.blocks[block].insts).map(|&inst| &function.insts[inst]);
+        let instructions = || {
+            own.iter().flat_map(|&block| &function.blocks[block].insts).map(|&instruction| &function.insts[instruction])
+        };
         // Where fences order plain accesses, these are how one waits.
-        let fenced = insts().any(|node| matches!(node.data, InstData::Fence { .. } | InstData::GangBarrier));
-        for node in insts() {
-            if self.begins_dependence(&node.data, fenced) {
-                self.mark_dependent(&node.results);
+        let fenced =
+            instructions().any(|inst_node| matches!(inst_node.data, InstData::Fence { .. } | InstData::GangBarrier));
+        for inst_node in instructions() {
+            if self.begins_dependence(&inst_node.data, fenced) {
+                self.mark_dependent(&inst_node.results);
             }
         }
         while std::mem::take(&mut self.learnt) {
@@ -132,8 +136,9 @@ impl Waiting<'_> {
 
     /// Whether all work-items of the group come to one place in every round: nobody waits for others in between.
     fn meets_in_every_round(&self) -> bool {
-        let meets =
-            |&inst: &Inst| matches!(self.function.insts[inst].data, InstData::Barrier | InstData::Collective { .. });
+        let meets = |&instruction: &Inst| {
+            matches!(self.function.insts[instruction].data, InstData::Barrier | InstData::Collective { .. })
+        };
         let always = |block: Block| self.data.latches.iter().all(|&latch| self.dominators.dominates(block, latch));
         self.data.blocks.iter().any(|&block| always(block) && self.function.blocks[block].insts.iter().any(meets))
     }
@@ -167,8 +172,8 @@ impl Waiting<'_> {
 
     /// Which value of a condition says that such an exchange failed.
     fn failure_value(&self, condition: Value) -> Option<bool> {
-        let ValueDef::Result(inst, result) = self.function.values[condition].definition else { return None };
-        match &self.function.insts[inst].data {
+        let ValueDef::Result(instruction, result) = self.function.values[condition].definition else { return None };
+        match &self.function.insts[instruction].data {
             inst_data @ InstData::AtomicCas { .. } if result == 1 && self.is_retry(inst_data) => Some(false),
             InstData::Icmp { comparison: comparison @ (IntCc::Eq | IntCc::Ne), arguments: [left, right] } => {
                 let retry = self.is_tried_again(*left, *right) || self.is_tried_again(*right, *left);
@@ -187,9 +192,9 @@ impl Waiting<'_> {
     }
 
     /// Whether the loop may be left from a block in the same round.
-    fn leads_out(&self, first: Block) -> bool {
+    fn leads_out(&self, first_block: Block) -> bool {
         let mut visited = EntitySet::new();
-        let mut worklist = vec![first];
+        let mut worklist = vec![first_block];
         while let Some(block) = worklist.pop() {
             if !self.forest.contains(self.loop_id, block) {
                 return true;
@@ -203,8 +208,8 @@ impl Waiting<'_> {
 
     /// The loop's instructions.
     fn loop_instructions(&self) -> impl Iterator<Item = &InstData> {
-        let insts = self.data.blocks.iter().flat_map(|&block| &self.function.blocks[block].insts);
-        insts.map(|&inst| &self.function.insts[inst].data)
+        let instructions = self.data.blocks.iter().flat_map(|&block| &self.function.blocks[block].insts);
+        instructions.map(|&instruction| &self.function.insts[instruction].data)
     }
 
     fn mark_dependent(&mut self, values: &[Value]) {
@@ -230,9 +235,9 @@ impl Waiting<'_> {
     }
 
     /// Whether something is added at a place in two ways.
-    fn counts_both_ways(&self, place: Value) -> bool {
+    fn counts_both_ways(&self, address: Value) -> bool {
         let counts = |inst_data: &InstData| match inst_data {
-            InstData::AtomicRmw { opcode: AtomicOp::Add | AtomicOp::Sub, pointer, .. } => *pointer == place,
+            InstData::AtomicRmw { opcode: AtomicOp::Add | AtomicOp::Sub, pointer, .. } => *pointer == address,
             _ => false,
         };
         self.loop_instructions().filter(|inst_data| counts(inst_data)).count() > 1
@@ -249,10 +254,10 @@ impl Waiting<'_> {
             if self.moving.contains(value) {
                 return true;
             }
-            if let ValueDef::Result(inst, _) = self.function.values[value].definition
-                && self.inside.contains(inst)
+            if let ValueDef::Result(instruction, _) = self.function.values[value].definition
+                && self.inside.contains(instruction)
             {
-                match &self.function.insts[inst].data {
+                match &self.function.insts[instruction].data {
                     InstData::Load { .. } | InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => {}
                     inst_data => inst_data.for_each_arg(|argument| worklist.push(argument)),
                 }
@@ -264,19 +269,19 @@ impl Waiting<'_> {
     /// The parameters of the header to which each way back gives another value, and these values.
     fn find_moving(&mut self) {
         let header = self.data.header;
-        for (place, &param) in (0..).zip(&self.function.blocks[header].params) {
+        for (place, &parameter) in (0..).zip(&self.function.blocks[header].params) {
             let back =
                 self.incoming_values(header, place).filter(|&(source, _)| self.forest.contains(self.loop_id, source));
             let back: Vec<Value> = back.map(|(_, argument)| argument).collect();
-            if back.iter().all(|&argument| self.is_step(param, argument, &mut Vec::new())) {
-                self.moving.insert(param);
+            if back.iter().all(|&argument| self.is_step(parameter, argument, &mut Vec::new())) {
+                self.moving.insert(parameter);
                 self.moving.extend(back);
             }
         }
     }
 
-    /// Whether a value is another one than `param`: some more or less, also in a ring, or what an exchange found instead.
-    fn is_step(&self, param: Value, value: Value, seen: &mut Vec<Value>) -> bool {
+    /// Whether a value is another one than `parameter`: some more or less, also in a ring, or what an exchange found instead.
+    fn is_step(&self, parameter: Value, value: Value, seen: &mut Vec<Value>) -> bool {
         use BinaryOp::{Add, And, Sub, Urem};
         if seen.contains(&value) {
             return true;
@@ -285,30 +290,34 @@ impl Waiting<'_> {
         let constant = |value: Value| self.function.const_bits(value);
         match self.function.values[value].definition {
             ValueDef::Param(block, place) if block != self.data.header && self.forest.contains(self.loop_id, block) => {
-                self.incoming_values(block, place).all(|(_, argument)| self.is_step(param, argument, seen))
+                self.incoming_values(block, place).all(|(_, argument)| self.is_step(parameter, argument, seen))
             }
-            ValueDef::Result(inst, 0) => match &self.function.insts[inst].data {
+            ValueDef::Result(instruction, 0) => match &self.function.insts[instruction].data {
                 InstData::Binary { opcode: Add, arguments: [left, right], .. }
-                    if self.is_found_and_done(*left, *right, param) =>
+                    if self.is_found_and_done(*left, *right, parameter) =>
                 {
                     true
                 }
                 InstData::Binary { opcode: Add | Sub, arguments: [left, right], .. } => {
-                    let is_param = |value: Value| value == param;
+                    let is_param = |value: Value| value == parameter;
                     is_param(*left) && constant(*right).is_some_and(|by| by != 0)
                         || is_param(*right) && constant(*left).is_some_and(|by| by != 0)
                 }
-                InstData::PtrAdd { base, offset, .. } => *base == param && constant(*offset).is_some_and(|by| by != 0),
-                InstData::Binary { opcode: And | Urem, arguments: [left, _], .. } => self.is_step(param, *left, seen),
+                InstData::PtrAdd { base, offset, .. } => {
+                    *base == parameter && constant(*offset).is_some_and(|by| by != 0)
+                }
+                InstData::Binary { opcode: And | Urem, arguments: [left, _], .. } => {
+                    self.is_step(parameter, *left, seen)
+                }
                 InstData::Unary {
                     opcode: UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze,
                     argument,
                     ..
-                } => self.is_step(param, *argument, seen),
+                } => self.is_step(parameter, *argument, seen),
                 InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, left, right], .. } => {
-                    self.is_step(param, *left, seen) && self.is_step(param, *right, seen)
+                    self.is_step(parameter, *left, seen) && self.is_step(parameter, *right, seen)
                 }
-                InstData::AtomicCas { expected, .. } => *expected == param,
+                InstData::AtomicCas { expected, .. } => *expected == parameter,
                 _ => false,
             },
             _ => false,
@@ -355,7 +364,7 @@ impl Waiting<'_> {
                 block == self.data.header && !self.forest.contains(self.loop_id, source)
                     || self.is_as_read(of, argument, seen)
             }),
-            ValueDef::Result(inst, result) => match &self.function.insts[inst].data {
+            ValueDef::Result(instruction, result) => match &self.function.insts[instruction].data {
                 InstData::Load { .. } => true,
                 InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => result == 0,
                 InstData::Unary { opcode: UnaryOp::Bitcast | UnaryOp::Freeze, argument, .. } => {
@@ -386,14 +395,14 @@ impl Waiting<'_> {
         match self.function.values[value].definition {
             ValueDef::Const(_) => false,
             ValueDef::Param(block, _) => self.forest.contains(self.loop_id, block),
-            ValueDef::Result(inst, _) => self.inside.contains(inst),
+            ValueDef::Result(instruction, _) => self.inside.contains(instruction),
         }
     }
 
     /// Whether a compare-and-exchange whose result this is was such a one.
     fn is_tried_again(&self, old_value: Value, with: Value) -> bool {
-        let ValueDef::Result(inst, 0) = self.function.values[old_value].definition else { return false };
-        let inst_data = &self.function.insts[inst].data;
+        let ValueDef::Result(instruction, 0) = self.function.values[old_value].definition else { return false };
+        let inst_data = &self.function.insts[instruction].data;
         matches!(inst_data, InstData::AtomicCas { expected, .. } if *expected == with) && self.is_retry(inst_data)
     }
 
@@ -407,15 +416,15 @@ impl Waiting<'_> {
         let function = self.function;
         let in_private = self.keeps_known_in_private();
         for &block in &self.data.blocks {
-            for node in function.blocks[block].insts.iter().map(|&inst| &function.insts[inst]) {
-                if self.result_depends(&node.data, in_private) {
-                    self.mark_dependent(&node.results);
+            for inst_node in function.blocks[block].insts.iter().map(|&instruction| &function.insts[instruction]) {
+                if self.result_depends(&inst_node.data, in_private) {
+                    self.mark_dependent(&inst_node.results);
                 }
             }
             for target in function.blocks[block].terminator.targets() {
-                for (&param, &argument) in function.blocks[target.block].params.iter().zip(&target.arguments) {
+                for (&parameter, &argument) in function.blocks[target.block].params.iter().zip(&target.arguments) {
                     if self.known.contains(argument) {
-                        self.mark_dependent(&[param]);
+                        self.mark_dependent(&[parameter]);
                     }
                 }
             }

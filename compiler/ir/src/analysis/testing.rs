@@ -41,9 +41,9 @@ pub(crate) fn fall_through_switch(cases: usize) -> (Function, Value) {
     let falls = (1..cases).map(|index| format!("; c{} c{index}", index - 1)).collect::<String>();
     let text = format!("switch {} end{falls}; c{} end; end", names.join(" "), cases - 1);
     let (mut function, _) = graph(&text);
-    let entry = function.entry_block();
-    let over = function.add_param(entry, Type::I32);
-    if let Terminator::Switch { value, .. } = &mut function.blocks[entry].terminator {
+    let entry_block = function.entry_block();
+    let over = function.add_param(entry_block, Type::I32);
+    if let Terminator::Switch { value, .. } = &mut function.blocks[entry_block].terminator {
         *value = over;
     }
     (function, over)
@@ -91,9 +91,9 @@ pub(crate) fn random_reducible(seed: u64, count: usize) -> Function {
                 function.blocks[block].terminator = Terminator::Branch { condition, then_to: back, else_to: target };
             }
         }
-        let graph = build_cfg(&function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
-        if forest.irreducible_edges().is_empty() {
+        let flow_graph = build_cfg(&function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        if loop_forest.irreducible_edges().is_empty() {
             normalize_function(&mut function);
             return function;
         }
@@ -143,9 +143,9 @@ pub(crate) fn reaches_without(function: &Function, source: Block, to: Block, wit
 /// Blocks that nothing reaches are left out.
 pub(crate) fn random_code(seed: u64, count: usize) -> Function {
     let mut function = random_graph(seed, count);
-    let graph = build_cfg(&function);
-    let dominators = compute_dominators(&graph);
-    function.layout.retain(|&other| graph.is_reachable(other));
+    let flow_graph = build_cfg(&function);
+    let dominators = compute_dominators(&flow_graph);
+    function.layout.retain(|&other_block| flow_graph.is_reachable(other_block));
     let mut random = Random::new(seed ^ 0xabcd);
     for block in function.layout.clone() {
         if block != function.entry_block() {
@@ -156,7 +156,7 @@ pub(crate) fn random_code(seed: u64, count: usize) -> Function {
     }
     let zero = function.constant(Type::I32, 0);
     let mut visible: SecondaryMap<Block, Vec<Value>> = SecondaryMap::new();
-    for &block in graph.reverse_post_order() {
+    for &block in flow_graph.reverse_post_order() {
         let mut values = match dominators.immediate_dominator(block) {
             // A sample of what is visible keeps large functions small.
             Some(immediate_dominator) => {
@@ -173,8 +173,8 @@ pub(crate) fn random_code(seed: u64, count: usize) -> Function {
                 fast_math: Default::default(),
                 arguments: [pick(), pick()],
             };
-            let inst = function.append_inst(block, inst_data, &[Type::I32], Default::default());
-            values.push(function.single_result(inst));
+            let instruction = function.append_inst(block, inst_data, &[Type::I32], Default::default());
+            values.push(function.single_result(instruction));
         }
         let mut terminator = function.blocks[block].terminator.clone();
         for target in terminator.targets_mut() {

@@ -8,8 +8,8 @@ use half::f16;
 use lockstep_protocol::types::Type;
 
 /// A float as binary64, exactly.
-pub(super) fn to_binary64(ty: Type, bits: u128) -> f64 {
-    match ty {
+pub(super) fn to_binary64(float_type: Type, bits: u128) -> f64 {
+    match float_type {
         Type::F16 => f16::from_bits(bits as u16).to_f64(),
         Type::F32 => f64::from(f32::from_bits(bits as u32)),
         _ => f64::from_bits(bits as u64),
@@ -17,8 +17,8 @@ pub(super) fn to_binary64(ty: Type, bits: u128) -> f64 {
 }
 
 /// A binary64 rounded to a type.
-pub(super) fn from_binary64(ty: Type, x: f64) -> u128 {
-    match ty {
+pub(super) fn from_binary64(float_type: Type, x: f64) -> u128 {
+    match float_type {
         Type::F16 => f16::from_f32(to_odd(x)).to_bits().into(),
         Type::F32 => (x as f32).to_bits().into(),
         _ => x.to_bits().into(),
@@ -58,16 +58,16 @@ macro_rules! in_type {
 }
 
 /// The result's bits; `None` for operations on integers.
-pub fn evaluate_binary(opcode: BinaryOp, ty: Type, left: u128, right: u128) -> Option<u128> {
-    let sign = 1u128 << (ty.bits() - 1);
+pub fn evaluate_binary(opcode: BinaryOp, operand_type: Type, left: u128, right: u128) -> Option<u128> {
+    let sign = 1u128 << (operand_type.bits() - 1);
     Some(match opcode {
-        BinaryOp::Fadd => in_type!(ty, [left, right], left + right),
-        BinaryOp::Fsub => in_type!(ty, [left, right], left - right),
-        BinaryOp::Fmul => in_type!(ty, [left, right], left * right),
-        BinaryOp::Fdiv | BinaryOp::QuotientEstimate => in_type!(ty, [left, right], left / right),
-        BinaryOp::Frem => in_type!(ty, [left, right], left % right),
-        BinaryOp::Fmin => in_type!(ty, [left, right], left.min(right)),
-        BinaryOp::Fmax => in_type!(ty, [left, right], left.max(right)),
+        BinaryOp::Fadd => in_type!(operand_type, [left, right], left + right),
+        BinaryOp::Fsub => in_type!(operand_type, [left, right], left - right),
+        BinaryOp::Fmul => in_type!(operand_type, [left, right], left * right),
+        BinaryOp::Fdiv | BinaryOp::QuotientEstimate => in_type!(operand_type, [left, right], left / right),
+        BinaryOp::Frem => in_type!(operand_type, [left, right], left % right),
+        BinaryOp::Fmin => in_type!(operand_type, [left, right], left.min(right)),
+        BinaryOp::Fmax => in_type!(operand_type, [left, right], left.max(right)),
         BinaryOp::Copysign => (left & !sign) | (right & sign),
         BinaryOp::Powered => scale_powered(f64::from_bits(left as u64), f64::from_bits(right as u64)).to_bits().into(),
         _ => return None,
@@ -75,22 +75,22 @@ pub fn evaluate_binary(opcode: BinaryOp, ty: Type, left: u128, right: u128) -> O
 }
 
 /// The result's bits for operations from a float type to itself; `None` for all others.
-pub fn evaluate_unary(opcode: UnaryOp, ty: Type, a: u128) -> Option<u128> {
-    let sign = 1u128 << (ty.bits() - 1);
+pub fn evaluate_unary(opcode: UnaryOp, operand_type: Type, a: u128) -> Option<u128> {
+    let sign = 1u128 << (operand_type.bits() - 1);
     Some(match opcode {
         UnaryOp::Fneg => a ^ sign,
         UnaryOp::Fabs => a & !sign,
-        UnaryOp::Sqrt => in_type!(ty, [a], a.sqrt()),
-        UnaryOp::Rsqrt | UnaryOp::RsqrtEstimate | UnaryOp::RsqrtNative => in_type!(ty, [a], a.sqrt().recip()),
-        UnaryOp::RecipEstimate => in_type!(ty, [a], a.recip()),
+        UnaryOp::Sqrt => in_type!(operand_type, [a], a.sqrt()),
+        UnaryOp::Rsqrt | UnaryOp::RsqrtEstimate | UnaryOp::RsqrtNative => in_type!(operand_type, [a], a.sqrt().recip()),
+        UnaryOp::RecipEstimate => in_type!(operand_type, [a], a.recip()),
         UnaryOp::Logb => split_exponent(f64::from_bits(a as u64)).1.to_bits().into(),
         UnaryOp::Significand => split_exponent(f64::from_bits(a as u64)).0.to_bits().into(),
-        UnaryOp::Floor => in_type!(ty, [a], a.floor()),
-        UnaryOp::Ceil => in_type!(ty, [a], a.ceil()),
-        UnaryOp::Ftrunc => in_type!(ty, [a], a.trunc()),
-        UnaryOp::Rint => in_type!(ty, [a], a.round_ties_even()),
-        UnaryOp::Round => in_type!(ty, [a], a.round()),
-        UnaryOp::Canonicalize if to_binary64(ty, a).is_nan() => a | quiet_bit(ty),
+        UnaryOp::Floor => in_type!(operand_type, [a], a.floor()),
+        UnaryOp::Ceil => in_type!(operand_type, [a], a.ceil()),
+        UnaryOp::Ftrunc => in_type!(operand_type, [a], a.trunc()),
+        UnaryOp::Rint => in_type!(operand_type, [a], a.round_ties_even()),
+        UnaryOp::Round => in_type!(operand_type, [a], a.round()),
+        UnaryOp::Canonicalize if to_binary64(operand_type, a).is_nan() => a | quiet_bit(operand_type),
         UnaryOp::Canonicalize => a,
         _ => return None,
     })
@@ -109,8 +109,8 @@ fn split_exponent(x: f64) -> (f64, f64) {
     }
 }
 
-fn quiet_bit(ty: Type) -> u128 {
-    match ty {
+fn quiet_bit(float_type: Type) -> u128 {
+    match float_type {
         Type::F16 => 1 << 9,
         Type::F32 => 1 << 22,
         _ => 1 << 51,
@@ -118,13 +118,13 @@ fn quiet_bit(ty: Type) -> u128 {
 }
 
 /// (left + right) 2^n for the n that `counts` counts, as `TernaryOp::Scaled` has it.
-pub fn evaluate_scaled(ty: Type, left: u128, right: u128, counts: u128) -> u128 {
-    let counted = to_binary64(ty, counts);
-    let n = counted - if ty == Type::F32 { 12_583_166.0 } else { 6_755_399_441_057_790.0 };
+pub fn evaluate_scaled(operand_type: Type, left: u128, right: u128, counts: u128) -> u128 {
+    let counted = to_binary64(operand_type, counts);
+    let n = counted - if operand_type == Type::F32 { 12_583_166.0 } else { 6_755_399_441_057_790.0 };
     let half = (n / 2.0).floor();
-    let power = |n: f64| from_binary64(ty, n.exp2());
+    let power = |n: f64| from_binary64(operand_type, n.exp2());
     let [one, other] = [power(half), power(n - half)];
-    in_type!(ty, [left, right, one, other], (left + right) * one * other)
+    in_type!(operand_type, [left, right, one, other], (left + right) * one * other)
 }
 
 /// (1 + excess) 2^n for the sixteenths n that `counts` counts, as `BinaryOp::Powered` has it.
@@ -138,11 +138,11 @@ fn scale_powered(excess: f64, counts: f64) -> f64 {
 }
 
 /// left * right + addend, rounded once.
-pub fn evaluate_fma(ty: Type, left: u128, right: u128, addend: u128) -> u128 {
-    if ty == Type::F16 {
+pub fn evaluate_fma(operand_type: Type, left: u128, right: u128, addend: u128) -> u128 {
+    if operand_type == Type::F16 {
         // The product is exact in binary64; the sum is made odd where it is not.
-        let product = to_binary64(ty, left) * to_binary64(ty, right);
-        let addend = to_binary64(ty, addend);
+        let product = to_binary64(operand_type, left) * to_binary64(operand_type, right);
+        let addend = to_binary64(operand_type, addend);
         let sum = product + addend;
         let back = sum - product;
         let error = (product - (sum - back)) + (addend - back);
@@ -152,14 +152,14 @@ pub fn evaluate_fma(ty: Type, left: u128, right: u128, addend: u128) -> u128 {
         } else {
             sum
         };
-        return from_binary64(ty, odd);
+        return from_binary64(operand_type, odd);
     }
-    in_type!(ty, [left, right, addend], left.mul_add(right, addend))
+    in_type!(operand_type, [left, right, addend], left.mul_add(right, addend))
 }
 
 /// Whether a comparison of two floats of a type holds.
-pub fn evaluate_compare(comparison: FloatCc, ty: Type, left: u128, right: u128) -> bool {
-    let (left, right) = (to_binary64(ty, left), to_binary64(ty, right));
+pub fn evaluate_compare(comparison: FloatCc, operand_type: Type, left: u128, right: u128) -> bool {
+    let (left, right) = (to_binary64(operand_type, left), to_binary64(operand_type, right));
     let unordered = left.is_nan() || right.is_nan();
     match comparison {
         FloatCc::Oeq => left == right,

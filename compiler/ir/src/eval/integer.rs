@@ -4,21 +4,21 @@ use super::Undefined;
 use crate::ir::{BinaryOp, IntCc};
 use lockstep_protocol::types::Type;
 
-/// The number that `bits` mean as a signed integer of `width` bits.
-pub fn sign_extend(bits: u128, width: u32) -> i128 {
-    let up = 128 - width;
+/// The number that `bits` mean as a signed integer of `bit_width` bits.
+pub fn sign_extend(bits: u128, bit_width: u32) -> i128 {
+    let up = 128 - bit_width;
     ((bits << up) as i128) >> up
 }
 
-fn signed_limits(width: u32) -> (i128, i128) {
-    let maximum = (u128::MAX >> (129 - width).min(127)) as i128;
-    let maximum = if width == 1 { 0 } else { maximum };
+fn signed_limits(bit_width: u32) -> (i128, i128) {
+    let maximum = (u128::MAX >> (129 - bit_width).min(127)) as i128;
+    let maximum = if bit_width == 1 { 0 } else { maximum };
     (-maximum - 1, maximum)
 }
 
 /// Whether a comparison of two integers (or addresses) of a type holds.
-pub fn evaluate_compare(comparison: IntCc, ty: Type, left: u128, right: u128) -> bool {
-    let (sa, sb) = (sign_extend(left, ty.bits()), sign_extend(right, ty.bits()));
+pub fn evaluate_compare(comparison: IntCc, operand_type: Type, left: u128, right: u128) -> bool {
+    let (sa, sb) = (sign_extend(left, operand_type.bits()), sign_extend(right, operand_type.bits()));
     match comparison {
         IntCc::Eq => left == right,
         IntCc::Ne => left != right,
@@ -34,13 +34,13 @@ pub fn evaluate_compare(comparison: IntCc, ty: Type, left: u128, right: u128) ->
 }
 
 /// The result's bits; `None` for operations on floats.
-pub fn evaluate_binary(opcode: BinaryOp, width: u32, left: u128, right: u128) -> Option<Result<u128, Undefined>> {
-    let mask = u128::MAX >> (128 - width);
-    let (sa, sb) = (sign_extend(left, width), sign_extend(right, width));
-    let (min, maximum) = signed_limits(width);
+pub fn evaluate_binary(opcode: BinaryOp, bit_width: u32, left: u128, right: u128) -> Option<Result<u128, Undefined>> {
+    let mask = u128::MAX >> (128 - bit_width);
+    let (sa, sb) = (sign_extend(left, bit_width), sign_extend(right, bit_width));
+    let (min, maximum) = signed_limits(bit_width);
     let clamp = |n: i128| n.clamp(min, maximum) as u128;
     // Counts not below the width give poison: some count is as good as another.
-    let count = (right % u128::from(width)) as u32;
+    let count = (right % u128::from(bit_width)) as u32;
     let undefined = |what| Some(Err(Undefined(what)));
     let result = match opcode {
         BinaryOp::Add => left.wrapping_add(right),
@@ -85,24 +85,27 @@ pub fn evaluate_binary(opcode: BinaryOp, width: u32, left: u128, right: u128) ->
 }
 
 /// (left:right) shifted left by `count` modulo the width, the high half.
-pub fn funnel_left(width: u32, left: u128, right: u128, count: u128) -> u128 {
-    let count = (count % u128::from(width)) as u32;
-    if count == 0 { left } else { (left << count | right >> (width - count)) & (u128::MAX >> (128 - width)) }
+pub fn funnel_left(bit_width: u32, left: u128, right: u128, count: u128) -> u128 {
+    let count = (count % u128::from(bit_width)) as u32;
+    if count == 0 { left } else { (left << count | right >> (bit_width - count)) & (u128::MAX >> (128 - bit_width)) }
 }
 
 /// (left:right) shifted right by `count` modulo the width, the low half.
-pub fn funnel_right(width: u32, left: u128, right: u128, count: u128) -> u128 {
-    let count = (count % u128::from(width)) as u32;
-    if count == 0 { right } else { (left << (width - count) | right >> count) & (u128::MAX >> (128 - width)) }
+pub fn funnel_right(bit_width: u32, left: u128, right: u128, count: u128) -> u128 {
+    let count = (count % u128::from(bit_width)) as u32;
+    if count == 0 { right } else { (left << (bit_width - count) | right >> count) & (u128::MAX >> (128 - bit_width)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn value(opcode: BinaryOp, width: u32, left: i128, right: i128) -> i128 {
-        let mask = u128::MAX >> (128 - width);
-        sign_extend(evaluate_binary(opcode, width, left as u128 & mask, right as u128 & mask).unwrap().unwrap(), width)
+    fn value(opcode: BinaryOp, bit_width: u32, left: i128, right: i128) -> i128 {
+        let mask = u128::MAX >> (128 - bit_width);
+        sign_extend(
+            evaluate_binary(opcode, bit_width, left as u128 & mask, right as u128 & mask).unwrap().unwrap(),
+            bit_width,
+        )
     }
 
     #[test]

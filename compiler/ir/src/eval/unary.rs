@@ -11,7 +11,7 @@ pub fn evaluate_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: u128) 
     if let Some(bits) = float::evaluate_unary(opcode, from_type, a) {
         return bits;
     }
-    let width = from_type.bits();
+    let bit_width = from_type.bits();
     let result = match opcode {
         UnaryOp::Freeze
         | UnaryOp::Trunc
@@ -20,7 +20,7 @@ pub fn evaluate_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: u128) 
         | UnaryOp::PtrToInt
         | UnaryOp::IntToPtr
         | UnaryOp::SpaceCast => a,
-        UnaryOp::Sext => sign_extend(a, width) as u128,
+        UnaryOp::Sext => sign_extend(a, bit_width) as u128,
         UnaryOp::FpTrunc | UnaryOp::FpExt => from_binary64(to_type, to_binary64(from_type, a)),
         UnaryOp::FpToSi | UnaryOp::FpToSiSat => {
             // Out of range is poison for the plain form: saturation will do for both.
@@ -28,18 +28,18 @@ pub fn evaluate_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: u128) 
             (to_binary64(from_type, a) as i128).clamp(-maximum - 1, maximum) as u128
         }
         UnaryOp::FpToUi | UnaryOp::FpToUiSat => (to_binary64(from_type, a) as u128).min(to_type.value_mask()),
-        UnaryOp::SiToFp => from_signed(to_type, sign_extend(a, width)),
+        UnaryOp::SiToFp => from_signed(to_type, sign_extend(a, bit_width)),
         UnaryOp::UiToFp => match i128::try_from(a) {
             Ok(a) => from_signed(to_type, a),
             Err(_) if to_type == Type::F32 => (a as f32).to_bits().into(),
             Err(_) => from_binary64(to_type, a as f64),
         },
         UnaryOp::Popcount => a.count_ones().into(),
-        UnaryOp::Clz => (a.leading_zeros() - (128 - width)).into(),
-        UnaryOp::Ctz => a.trailing_zeros().min(width).into(),
-        UnaryOp::Bswap => a.swap_bytes() >> (128 - width),
-        UnaryOp::Bitreverse => a.reverse_bits() >> (128 - width),
-        UnaryOp::Iabs => sign_extend(a, width).unsigned_abs(),
+        UnaryOp::Clz => (a.leading_zeros() - (128 - bit_width)).into(),
+        UnaryOp::Ctz => a.trailing_zeros().min(bit_width).into(),
+        UnaryOp::Bswap => a.swap_bytes() >> (128 - bit_width),
+        UnaryOp::Bitreverse => a.reverse_bits() >> (128 - bit_width),
+        UnaryOp::Iabs => sign_extend(a, bit_width).unsigned_abs(),
         UnaryOp::SpaceOf
         | UnaryOp::Fneg
         | UnaryOp::Fabs

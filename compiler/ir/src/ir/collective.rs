@@ -35,11 +35,11 @@ impl Cluster {
         self == Cluster::GANG
     }
 
-    /// The lanes of a cluster in gangs of `width`.
-    pub fn lane_count(self, width: u32) -> u32 {
+    /// The lanes of a cluster in gangs of `gang_width`.
+    pub fn lane_count(self, gang_width: u32) -> u32 {
         match self.0 {
-            0 => width,
-            log => 1u32.checked_shl(u32::from(log) - 1).map_or(width, |lanes| lanes.min(width)),
+            0 => gang_width,
+            log => 1u32.checked_shl(u32::from(log) - 1).map_or(gang_width, |lanes| lanes.min(gang_width)),
         }
     }
 
@@ -51,29 +51,29 @@ impl Cluster {
 
 impl BinaryOp {
     /// The bits of the value that changes nothing, for operations that can be collective on values of this type.
-    pub fn identity(self, ty: Type) -> Option<u128> {
-        let top = 1 << (ty.bits().max(1) - 1);
-        let infinity = match ty {
+    pub fn identity(self, value_type: Type) -> Option<u128> {
+        let top = 1 << (value_type.bits().max(1) - 1);
+        let infinity = match value_type {
             Type::F16 => 0x7c00,
             Type::F32 => 0x7f80_0000,
             Type::F64 => 0x7ff0_0000_0000_0000,
             _ => 0,
         };
-        let one = match ty {
+        let one = match value_type {
             Type::F16 => 0x3c00,
             Type::F32 => 0x3f80_0000,
             _ => 0x3ff0_0000_0000_0000,
         };
         match self {
-            BinaryOp::Add | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Umax if ty.is_int() => Some(0),
-            BinaryOp::And | BinaryOp::Umin if ty.is_int() => Some(ty.value_mask()),
-            BinaryOp::Smin if ty.is_int() => Some(ty.value_mask() & !top),
-            BinaryOp::Smax if ty.is_int() => Some(top),
-            BinaryOp::Mul if ty.is_int() => Some(1),
-            BinaryOp::Fadd if ty.is_float() => Some(0),
-            BinaryOp::Fmul if ty.is_float() => Some(one),
-            BinaryOp::Fmin if ty.is_float() => Some(infinity),
-            BinaryOp::Fmax if ty.is_float() => Some(infinity | top),
+            BinaryOp::Add | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Umax if value_type.is_int() => Some(0),
+            BinaryOp::And | BinaryOp::Umin if value_type.is_int() => Some(value_type.value_mask()),
+            BinaryOp::Smin if value_type.is_int() => Some(value_type.value_mask() & !top),
+            BinaryOp::Smax if value_type.is_int() => Some(top),
+            BinaryOp::Mul if value_type.is_int() => Some(1),
+            BinaryOp::Fadd if value_type.is_float() => Some(0),
+            BinaryOp::Fmul if value_type.is_float() => Some(one),
+            BinaryOp::Fmin if value_type.is_float() => Some(infinity),
+            BinaryOp::Fmax if value_type.is_float() => Some(infinity | top),
             _ => None,
         }
     }

@@ -123,13 +123,13 @@ impl Function {
     }
 
     /// The constant of this type with these bits (bits above the type's width are dropped).
-    pub fn constant(&mut self, ty: Type, bits: u128) -> Value {
-        let bits = bits & ty.value_mask();
+    pub fn constant(&mut self, value_type: Type, bits: u128) -> Value {
+        let bits = bits & value_type.value_mask();
         let values = &mut self.values;
         *self
             .consts
-            .entry((ty, bits))
-            .or_insert_with(|| values.push(ValueData { ty, definition: ValueDef::Const(bits) }))
+            .entry((value_type, bits))
+            .or_insert_with(|| values.push(ValueData { ty: value_type, definition: ValueDef::Const(bits) }))
     }
 
     /// A new block at the end of the layout, `Unreachable` until its terminator is set.
@@ -141,33 +141,35 @@ impl Function {
     }
 
     /// A new parameter at the end of a block's list.
-    pub fn add_param(&mut self, block: Block, ty: Type) -> Value {
+    pub fn add_param(&mut self, block: Block, parameter_type: Type) -> Value {
         let index = self.blocks[block].params.len() as u32;
-        let value = self.values.push(ValueData { ty, definition: ValueDef::Param(block, index) });
+        let value = self.values.push(ValueData { ty: parameter_type, definition: ValueDef::Param(block, index) });
         self.blocks[block].params.push(value);
         value
     }
 
     /// A new instruction that no block holds yet, with one result per type.
     pub fn make_inst(&mut self, inst_data: InstData, types: &[Type], location: SourceLoc) -> Inst {
-        let inst = self.insts.push(InstNode { data: inst_data, results: Vec::new(), location });
-        for (index, &ty) in types.iter().enumerate() {
-            let value = self.values.push(ValueData { ty, definition: ValueDef::Result(inst, index as u32) });
-            self.insts[inst].results.push(value);
+        let instruction = self.insts.push(InstNode { data: inst_data, results: Vec::new(), location });
+        for (index, &result_type) in types.iter().enumerate() {
+            let value = self
+                .values
+                .push(ValueData { ty: result_type, definition: ValueDef::Result(instruction, index as u32) });
+            self.insts[instruction].results.push(value);
         }
-        inst
+        instruction
     }
 
     /// A new instruction at the end of a block.
     pub fn append_inst(&mut self, block: Block, inst_data: InstData, types: &[Type], location: SourceLoc) -> Inst {
-        let inst = self.make_inst(inst_data, types, location);
-        self.blocks[block].insts.push(inst);
-        inst
+        let instruction = self.make_inst(inst_data, types, location);
+        self.blocks[block].insts.push(instruction);
+        instruction
     }
 
     /// The only result of an instruction.
-    pub fn single_result(&self, inst: Inst) -> Value {
-        debug_assert_eq!(self.insts[inst].results.len(), 1);
-        self.insts[inst].results[0]
+    pub fn single_result(&self, instruction: Inst) -> Value {
+        debug_assert_eq!(self.insts[instruction].results.len(), 1);
+        self.insts[instruction].results[0]
     }
 }

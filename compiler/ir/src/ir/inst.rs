@@ -21,8 +21,8 @@ pub struct Access {
 
 impl Access {
     /// A plain access with an alignment in bytes.
-    pub fn plain(align: u32) -> Access {
-        Access { align, volatile: false, atomic: None }
+    pub fn plain(alignment: u32) -> Access {
+        Access { align: alignment, volatile: false, atomic: None }
     }
 }
 
@@ -192,7 +192,7 @@ impl InstData {
         arguments.into_iter().flatten().copied().for_each(f);
     }
 
-    /// Replaces every operand `v` by `f(v)`.
+    /// Replaces every operand `operand` by `f(operand)`.
     pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
         let one = std::slice::from_mut;
         let arguments: [&mut [Value]; 3] = match self {
@@ -230,7 +230,7 @@ impl InstData {
             | InstData::Combined
             | InstData::LiveLoad { .. } => return,
         };
-        arguments.into_iter().flatten().for_each(|v| *v = f(*v));
+        arguments.into_iter().flatten().for_each(|operand| *operand = f(*operand));
     }
 
     /// Whether all lanes get one answer, for which all active ones are asked.
@@ -304,14 +304,14 @@ impl Terminator {
         }
     }
 
-    /// Replaces every operand `v` (the selector and all block arguments) by `f(v)`.
+    /// Replaces every operand `operand` (the selector and all block arguments) by `f(operand)`.
     pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
         match self {
             Terminator::Branch { condition, .. } => *condition = f(*condition),
             Terminator::Switch { value, .. } => *value = f(*value),
             _ => {}
         }
-        let mut each = |target: &mut BlockCall| target.arguments.iter_mut().for_each(|v| *v = f(*v));
+        let mut each = |target: &mut BlockCall| target.arguments.iter_mut().for_each(|operand| *operand = f(*operand));
         match self {
             Terminator::Jump(target) => each(target),
             Terminator::Branch { then_to, else_to, .. } => [then_to, else_to].into_iter().for_each(each),

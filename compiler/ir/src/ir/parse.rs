@@ -196,8 +196,8 @@ impl Parser {
                     let text = self.parse_bytes()?;
                     self.expect_sign('(')?;
                     let arguments = self.parse_list(')', |parser| {
-                        let ty = parser.parse_type()?;
-                        Ok((ty, if parser.take_word("x") { parser.parse_number()? } else { 1 }))
+                        let value_type = parser.parse_type()?;
+                        Ok((value_type, if parser.take_word("x") { parser.parse_number()? } else { 1 }))
                     })?;
                     module.formats.push(FormatData { text, args: arguments });
                 }
@@ -215,10 +215,10 @@ impl Parser {
     fn parse_global(&mut self, init_left: &mut u64) -> Result<GlobalData> {
         let name = self.parse_string()?;
         let (word, position) = self.expect_word("an address space")?;
-        let Some(space) = space_from_name(&word) else {
+        let Some(address_space) = space_from_name(&word) else {
             return position.error_at(format!("`{word}` is no address space"));
         };
-        let align = self.parse_align()?;
+        let alignment = self.parse_align()?;
         let constant = self.take_word("constant");
         self.expect_keyword("size")?;
         let position = self.pos();
@@ -246,7 +246,7 @@ impl Parser {
             self.expect_sign('[')?;
             relocs = self.parse_list(']', Parser::parse_reloc)?;
         }
-        Ok(GlobalData { name, space, align, init: initial, relocs, constant })
+        Ok(GlobalData { name, space: address_space, align: alignment, init: initial, relocs, constant })
     }
 
     /// The offset of an address in a global, and what it is the address of.
@@ -290,8 +290,8 @@ impl Parser {
             match word.as_str() {
                 "args" => kernel.args_size = self.parse_number()?,
                 "param" => {
-                    let param = self.parse_param()?;
-                    kernel.params.push(param);
+                    let parameter = self.parse_param()?;
+                    kernel.params.push(parameter);
                 }
                 "reqd_work_group_size" => kernel.attrs.reqd_work_group_size = Some(self.parse_size3()?),
                 "work_group_size_hint" => kernel.attrs.work_group_size_hint = Some(self.parse_size3()?),
@@ -317,30 +317,30 @@ impl Parser {
                     };
                     self.expect_sign(')')?;
                     self.expect_sign(':')?;
-                    let ty = self.parse_type()?;
-                    kernel.inputs.push((input, ty));
+                    let value_type = self.parse_type()?;
+                    kernel.inputs.push((input, value_type));
                 }
                 "slot" => {
                     self.next_entity("ss", "a slot", kernel.slots.len())?;
                     self.expect_keyword("size")?;
                     let size = self.parse_number()?;
-                    let align = self.parse_align()?;
+                    let alignment = self.parse_align()?;
                     let layout = self.parse_layout()?;
-                    kernel.slots.push(SlotData { size, align, layout });
+                    kernel.slots.push(SlotData { size, align: alignment, layout });
                 }
                 "local" => {
                     self.next_entity("lv", "a local variable", kernel.locals.len())?;
                     self.expect_keyword("size")?;
                     let size = self.parse_number()?;
-                    let align = self.parse_align()?;
-                    kernel.locals.push(LocalData { size, align, counters: None });
+                    let alignment = self.parse_align()?;
+                    kernel.locals.push(LocalData { size, align: alignment, counters: None });
                 }
                 "live" => {
                     self.next_entity("ls", "a live slot", kernel.live.len())?;
                     self.expect_sign(':')?;
-                    let ty = self.parse_type()?;
+                    let value_type = self.parse_type()?;
                     let shared = self.take_word("shared");
-                    kernel.live.push(LiveData { ty, shared });
+                    kernel.live.push(LiveData { ty: value_type, shared });
                 }
                 "region" => {
                     self.next_entity("r", "a region", kernel.regions.len())?;
@@ -376,14 +376,14 @@ impl Parser {
             "image" => ParamKind::Image,
             "sampler" => ParamKind::Sampler,
             _ => match word.strip_prefix("pointer.").and_then(space_from_name) {
-                Some(space) => ParamKind::Pointer(space),
+                Some(address_space) => ParamKind::Pointer(address_space),
                 None => return position.error_at(format!("`{word}` is no kind of parameter")),
             },
         };
         let type_name = self.parse_string()?;
         self.expect_keyword("size")?;
         let size = self.parse_number()?;
-        let align = self.parse_align()?;
+        let alignment = self.parse_align()?;
         self.expect_keyword("offset")?;
         let offset = self.parse_number()?;
         let access = if self.take_word("access") { self.parse_string()? } else { String::new() };
@@ -393,7 +393,7 @@ impl Parser {
             type_name,
             kind,
             size,
-            align,
+            align: alignment,
             offset,
             access,
             qualifiers,
@@ -431,7 +431,7 @@ fn entity_number(word: &str, prefix: &str) -> Option<u32> {
 }
 
 fn space_from_name(name: &str) -> Option<Space> {
-    Space::ALL.into_iter().find(|space| space.name() == name)
+    Space::ALL.into_iter().find(|address_space| address_space.name() == name)
 }
 
 /// The type with this name in text.

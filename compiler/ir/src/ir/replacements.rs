@@ -34,8 +34,8 @@ impl Replacements {
 
     /// Puts them in their places in one block.
     pub fn apply_in(&self, function: &mut Function, block: Block) {
-        for &inst in &function.blocks[block].insts {
-            function.insts[inst].data.map_args(|value| self.value_for(value));
+        for &instruction in &function.blocks[block].insts {
+            function.insts[instruction].data.map_args(|value| self.value_for(value));
         }
         function.blocks[block].terminator.map_args(|value| self.value_for(value));
     }

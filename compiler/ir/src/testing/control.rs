@@ -42,7 +42,7 @@ impl Generator {
                     }
                 }
             }
-            self.function.layout.retain(|&other| other != block);
+            self.function.layout.retain(|&other_block| other_block != block);
         }
     }
 
@@ -54,8 +54,8 @@ impl Generator {
             let word = self.value_as_word(value);
             let mut builder = self.builder_here();
             let offset = builder.int(Type::I64, i128::from((FREE_WORDS + index as u64) * 4));
-            let place = builder.ptr_add(output, offset);
-            builder.store(place, word);
+            let address = builder.ptr_add(output, offset);
+            builder.store(address, word);
         }
         self.builder_here().ret();
     }
@@ -150,13 +150,13 @@ impl Generator {
         if ends.is_empty() {
             return false;
         }
-        let join = self.function.add_block();
+        let join_block = self.function.add_block();
         let mut changed = Vec::new();
         for index in 0..self.variables.len() {
             if ends.iter().any(|(_, values)| values[index] != ends[0].1[index]) {
-                let param = self.function.add_param(join, self.variables[index].ty);
-                self.uniform_values[param] = self.variables[index].uniform;
-                self.variables[index].value = param;
+                let parameter = self.function.add_param(join_block, self.variables[index].ty);
+                self.uniform_values[parameter] = self.variables[index].uniform;
+                self.variables[index].value = parameter;
                 changed.push(index);
             } else {
                 self.variables[index].value = ends[0].1[index];
@@ -164,9 +164,9 @@ impl Generator {
         }
         for (block, values) in ends {
             let arguments = changed.iter().map(|&index| values[index]).collect();
-            self.function.blocks[block].terminator = Terminator::Jump(BlockCall { block: join, arguments });
+            self.function.blocks[block].terminator = Terminator::Jump(BlockCall { block: join_block, arguments });
         }
-        self.block = join;
+        self.block = join_block;
         true
     }
 
@@ -192,16 +192,16 @@ impl Generator {
         let uniform = self.uniform_choice();
         let condition = self.random_condition(uniform);
         let then_block = self.function.add_block();
-        let other = self.function.add_block();
-        self.builder_here().branch(condition, (then_block, &[]), (other, &[]));
+        let other_block = self.function.add_block();
+        self.builder_here().branch(condition, (then_block, &[]), (other_block, &[]));
         if self.random.percent(50) {
-            let ends = self.emit_arms(depth, &[then_block, other], uniform);
+            let ends = self.emit_arms(depth, &[then_block, other_block], uniform);
             return self.join_arms(ends);
         }
         // Without an else: the edge goes to where the arm ends.
         let unchanged = self.variables.iter().map(|variable| variable.value).collect();
         let mut ends = self.emit_arms(depth, &[then_block], uniform);
-        ends.push((other, unchanged));
+        ends.push((other_block, unchanged));
         self.join_arms(ends)
     }
 
@@ -239,7 +239,7 @@ impl Generator {
         let bound = builder.binary(BinaryOp::And, bound, mask);
         let bound = builder.binary(BinaryOp::Add, bound, one);
 
-        let [header, latch, exit] = [(); 3].map(|()| self.function.add_block());
+        let [header, latch, exit_block] = [(); 3].map(|()| self.function.add_block());
         let zero = self.function.constant(Type::I32, 0);
         let counter = self.function.add_param(header, Type::I32);
         let latch_counter = self.function.add_param(latch, Type::I32);
@@ -254,14 +254,14 @@ impl Generator {
         let latch_params: Vec<Value> =
             variables.iter().map(|&index| self.function.add_param(latch, self.variables[index].ty)).collect();
         for &index in &variables {
-            self.function.add_param(exit, self.variables[index].ty);
+            self.function.add_param(exit_block, self.variables[index].ty);
         }
         self.loops.push(Around {
             uniform,
             variables: variables.clone(),
             counter,
             latch,
-            exit,
+            exit: exit_block,
             latch_used: false,
             exit_used: false,
         });
@@ -273,7 +273,7 @@ impl Generator {
             let condition = self.builder_here().icmp(IntCc::Slt, counter, bound);
             let body = self.function.add_block();
             let arguments = self.variable_values(&variables);
-            self.builder_here().branch(condition, (body, &[]), (exit, &arguments));
+            self.builder_here().branch(condition, (body, &[]), (exit_block, &arguments));
             self.loops.last_mut().expect("just pushed").exit_used = true;
             self.block = body;
         }
@@ -285,8 +285,8 @@ impl Generator {
         let around = self.loops.pop().expect("pushed above");
         if around.latch_used {
             self.block = latch;
-            for (&index, &param) in variables.iter().zip(&latch_params) {
-                self.uniform_values[param] = self.variables[index].uniform;
+            for (&index, &parameter) in variables.iter().zip(&latch_params) {
+                self.uniform_values[parameter] = self.variables[index].uniform;
             }
             let mut builder = self.builder_here();
             let next = builder.binary(BinaryOp::Add, latch_counter, one);
@@ -294,7 +294,7 @@ impl Generator {
             again.extend(&latch_params);
             if bottom_tested {
                 let condition = builder.icmp(IntCc::Slt, next, bound);
-                builder.branch(condition, (header, &again), (exit, &latch_params));
+                builder.branch(condition, (header, &again), (exit_block, &latch_params));
             } else {
                 builder.jump(header, &again);
             }
@@ -311,14 +311,14 @@ impl Generator {
         }
         let leaves_at_bottom = bottom_tested && around.latch_used;
         if !(around.exit_used || leaves_at_bottom) {
-            self.function.layout.retain(|&block| block != exit);
+            self.function.layout.retain(|&block| block != exit_block);
             return false;
         }
-        self.block = exit;
-        let params = self.function.blocks[exit].params.clone();
-        for (&index, param) in variables.iter().zip(params) {
-            self.uniform_values[param] = self.variables[index].uniform;
-            self.variables[index].value = param;
+        self.block = exit_block;
+        let parameters = self.function.blocks[exit_block].params.clone();
+        for (&index, parameter) in variables.iter().zip(parameters) {
+            self.uniform_values[parameter] = self.variables[index].uniform;
+            self.variables[index].value = parameter;
         }
         true
     }
@@ -326,9 +326,9 @@ impl Generator {
     /// New parameters of a block for variables, which are their values from here on.
     fn take_params(&mut self, block: Block, variables: &[usize]) {
         for &index in variables {
-            let param = self.function.add_param(block, self.variables[index].ty);
-            self.uniform_values[param] = self.variables[index].uniform;
-            self.variables[index].value = param;
+            let parameter = self.function.add_param(block, self.variables[index].ty);
+            self.uniform_values[parameter] = self.variables[index].uniform;
+            self.variables[index].value = parameter;
         }
     }
 
@@ -378,10 +378,10 @@ impl Generator {
         }
         let which = self.random.pick(&free);
         let value = self.pick_value(Type::I32, false);
-        let (base, offset) = (self.shared[which].base, self.own_word);
+        let (base_address, offset) = (self.shared[which].base, self.own_word);
         let mut builder = self.builder_here();
-        let place = builder.ptr_add(base, offset);
-        builder.store(place, value);
+        let address = builder.ptr_add(base_address, offset);
+        builder.store(address, value);
         builder.barrier();
         self.shared[which].readable = true;
         // Whoever left from here would miss the second barrier.

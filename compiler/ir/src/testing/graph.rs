@@ -14,8 +14,8 @@ impl Generator {
         let mut nodes = Vec::new();
         for _ in 0..=count {
             let node = self.builder_here().new_block(&types);
-            for (variable, &param) in self.variables.iter().zip(&node.1[1..]) {
-                self.uniform_values[param] = variable.uniform;
+            for (variable, &parameter) in self.variables.iter().zip(&node.1[1..]) {
+                self.uniform_values[parameter] = variable.uniform;
             }
             self.uniform_values[node.1[0]] = true;
             nodes.push(node);
@@ -26,24 +26,24 @@ impl Generator {
         self.builder_here().jump(nodes[0].0, &arguments);
         let seen = self.visible.len();
         let (last, inner) = nodes.split_last().expect("there is one more than `count`");
-        for (block, params) in inner {
-            self.enter_node(*block, params);
+        for (block, parameters) in inner {
+            self.enter_node(*block, parameters);
             self.visible.truncate(seen);
             self.budget = self.shape.statements / count + 1;
             if self.emit_statements(1) {
-                self.move_on(params[0], &nodes);
+                self.move_on(parameters[0], &nodes);
             }
         }
         self.enter_node(last.0, &last.1);
         self.finish_item();
-        let graph = build_cfg(&self.function);
-        self.function.layout.retain(|&block| graph.is_reachable(block));
+        let flow_graph = build_cfg(&self.function);
+        self.function.layout.retain(|&block| flow_graph.is_reachable(block));
     }
 
-    fn enter_node(&mut self, block: Block, params: &[Value]) {
+    fn enter_node(&mut self, block: Block, parameters: &[Value]) {
         self.block = block;
-        for (variable, &param) in self.variables.iter_mut().zip(&params[1..]) {
-            variable.value = param;
+        for (variable, &parameter) in self.variables.iter_mut().zip(&parameters[1..]) {
+            variable.value = parameter;
         }
     }
 
@@ -64,8 +64,8 @@ impl Generator {
         let more = builder.icmp(IntCc::Sgt, fuel, zero);
         let go_on = builder.new_block(&[]).0;
         let arguments = self.all_values(fuel);
-        let last = nodes[nodes.len() - 1].0;
-        self.builder_here().branch(more, (go_on, &[]), (last, &arguments));
+        let last_block = nodes[nodes.len() - 1].0;
+        self.builder_here().branch(more, (go_on, &[]), (last_block, &arguments));
         self.block = go_on;
         let [x, y, z] = [(); 3].map(|()| nodes[self.random.below(nodes.len() - 1)].0);
         let to = |block: Block| BlockCall { block, arguments: arguments.clone() };

@@ -224,7 +224,7 @@ fn linear_id(
 
 fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_items: u64, row_words: u64) -> Kernel {
     let global = ParamKind::Pointer(Space::Global);
-    let params = vec![
+    let parameters = vec![
         make_param("input", "int*", global, 8, 0),
         make_param("output", "int*", global, 8, 8),
         make_param("counters", "int*", global, 8, 16),
@@ -235,28 +235,35 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
     ];
     let pointer = Type::Ptr(Space::Global);
     let types = [pointer, pointer, pointer, pointer, Type::Ptr(Space::Local), Type::I32, pointer];
-    let inputs =
-        types.iter().enumerate().map(|(index, &ty)| (Input::Value { param: index as u32, offset: 0 }, ty)).collect();
+    let inputs = types
+        .iter()
+        .enumerate()
+        .map(|(index, &input_type)| (Input::Value { param: index as u32, offset: 0 }, input_type))
+        .collect();
     let mut slots = PrimaryMap::new();
     let slot = slots.push(SlotData::new(SLOT_WORDS * 4, 16));
     let mut locals = PrimaryMap::new();
-    let local = locals.push(LocalData { size: group_items * 4, align: 16, counters: None });
+    let local_variable = locals.push(LocalData { size: group_items * 4, align: 16, counters: None });
 
     let mut function = Function::new();
     let (mut builder, inputs_here) = Builder::with_entry(&mut function, &types);
-    let global_id = |builder: &mut Builder<'_>, d: u8| {
-        let id = builder.query(Query::GlobalId, d);
-        let offset = builder.query(Query::GlobalOffset, d);
+    let global_id = |builder: &mut Builder<'_>, dimension: u8| {
+        let id = builder.query(Query::GlobalId, dimension);
+        let offset = builder.query(Query::GlobalOffset, dimension);
         builder.binary(BinaryOp::Sub, id, offset)
     };
     let five = builder.int(Type::I32, 5);
     let choice = builder.icmp(IntCc::Slt, inputs_here[5], five);
     let item = linear_id(&mut builder, dimensions, Query::GlobalSize, global_id);
-    let in_group = linear_id(&mut builder, dimensions, Query::LocalSize, |builder, d| builder.query(Query::LocalId, d));
-    let group = linear_id(&mut builder, dimensions, Query::NumGroups, |builder, d| builder.query(Query::GroupId, d));
+    let in_group = linear_id(&mut builder, dimensions, Query::LocalSize, |builder, dimension| {
+        builder.query(Query::LocalId, dimension)
+    });
+    let group = linear_id(&mut builder, dimensions, Query::NumGroups, |builder, dimension| {
+        builder.query(Query::GroupId, dimension)
+    });
     let mut group_size = builder.int(Type::I64, 1);
-    for d in 0..dimensions as u8 {
-        let size = builder.query(Query::LocalSize, d);
+    for dimension in 0..dimensions as u8 {
+        let size = builder.query(Query::LocalSize, dimension);
         group_size = builder.binary(BinaryOp::Mul, group_size, size);
     }
     let scaled = |builder: &mut Builder<'_>, n: Value, bytes: u64| {
@@ -270,7 +277,7 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
     let own_word = scaled(&mut builder, in_group, 4);
     let offset = scaled(&mut builder, group, group_items * 4);
     let scratch = builder.ptr_add(inputs_here[3], offset);
-    let local_base = builder.local_addr(local);
+    let local_base = builder.local_addr(local_variable);
     let slot = builder.slot_addr(slot);
     let scratch_slots =
         (0..SCRATCH_SLOTS).map(|_| builder.slot_addr(slots.push(SlotData::new(SCRATCH_WORDS * 4, 8)))).collect();
@@ -282,7 +289,7 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
 
     let mut uniform_values: SecondaryMap<Value, bool> = SecondaryMap::new();
     let uniform = [inputs_here[0], inputs_here[2], inputs_here[5], group, group_size];
-    uniform.iter().for_each(|&v| uniform_values[v] = true);
+    uniform.iter().for_each(|&operand| uniform_values[operand] = true);
     // Variables of both kinds; each begins with something the launch decides.
     let small = builder.unary(UnaryOp::Trunc, Type::I32, item);
     let small_group = builder.unary(UnaryOp::Trunc, Type::I32, group);
@@ -303,7 +310,8 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
         (double, false),
     ];
     let variables = start.map(|(value, uniform)| Variable { ty: builder.function.ty(value), uniform, value });
-    let shared = [inputs_here[4], local_base, scratch].map(|base| Shared { base, readable: false });
+    let shared =
+        [inputs_here[4], local_base, scratch].map(|base_address| Shared { base: base_address, readable: false });
     let block = builder.current_block();
     let budget = shape.statements / 2 + random.below(shape.statements + 1);
     let mut generator = Generator {
@@ -342,7 +350,7 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
     }
     Kernel {
         name: "random".to_string(),
-        params,
+        params: parameters,
         args_size: 56,
         inputs,
         slots,

@@ -36,13 +36,13 @@ impl Generator {
     }
 
     fn read_neighbour(&mut self, place: usize) {
-        let ty = self.random.pick(&[Type::I32, Type::I32, Type::F32]);
+        let element_type = self.random.pick(&[Type::I32, Type::I32, Type::F32]);
         let (pointer, offset) = self.neighbour_address(place);
         let inst_data = InstData::Load { pointer, offset, access: Access::plain(4) };
-        let load = self.builder_here().inst(inst_data, &[ty]);
+        let load = self.builder_here().inst(inst_data, &[element_type]);
         let value = self.function.single_result(load);
         self.note_value(value, false);
-        if ty == Type::I32 {
+        if element_type == Type::I32 {
             self.keep_value(value);
         }
     }

@@ -34,10 +34,10 @@ fn split_list(text: &str) -> Vec<&str> {
 }
 
 /// A number's bytes in memory.
-fn parse_element(text: &str, ty: &str) -> Result<Vec<u8>, String> {
-    let bad = || format!("{text:?} is no {ty}");
+fn parse_element(text: &str, element_type: &str) -> Result<Vec<u8>, String> {
+    let bad = || format!("{text:?} is no {element_type}");
     let int = || text.parse::<i128>().map_err(|_| bad());
-    Ok(match ty {
+    Ok(match element_type {
         "i8" => (int()? as u8).to_le_bytes().to_vec(),
         "i16" => (int()? as u16).to_le_bytes().to_vec(),
         "i32" => (int()? as u32).to_le_bytes().to_vec(),
@@ -45,14 +45,14 @@ fn parse_element(text: &str, ty: &str) -> Result<Vec<u8>, String> {
         "f16" => half::f16::from_f32(text.parse().map_err(|_| bad())?).to_le_bytes().to_vec(),
         "f32" => text.parse::<f32>().map_err(|_| bad())?.to_le_bytes().to_vec(),
         "f64" => text.parse::<f64>().map_err(|_| bad())?.to_le_bytes().to_vec(),
-        _ => return Err(format!("{ty:?} is no type of elements")),
+        _ => return Err(format!("{element_type:?} is no type of elements")),
     })
 }
 
 /// The bytes of `[1, 2]:i32` and the element type.
 fn parse_array(text: &str) -> Result<(Vec<u8>, &str), String> {
     let bad = || format!("{text:?} is no array");
-    let (list, ty) = text.rsplit_once(':').ok_or_else(bad)?;
+    let (list, element_type) = text.rsplit_once(':').ok_or_else(bad)?;
     let list = list.strip_prefix('[').and_then(|l| l.strip_suffix(']')).ok_or_else(bad)?;
     let mut bytes = Vec::new();
     for part in split_list(list) {
@@ -62,23 +62,23 @@ fn parse_array(text: &str) -> Result<(Vec<u8>, &str), String> {
             None => (part, 1),
         };
         for _ in 0..count {
-            bytes.extend(parse_element(number, ty)?);
+            bytes.extend(parse_element(number, element_type)?);
         }
     }
-    Ok((bytes, ty))
+    Ok((bytes, element_type))
 }
 
-fn show_elements(bytes: &[u8], ty: &str) -> String {
-    let size = parse_element("0", ty).map_or(1, |b| b.len());
-    let elements: Vec<String> = bytes.chunks(size).map(|element| show_element(element, ty)).collect();
-    format!("[{}]:{ty}", elements.join(", "))
+fn show_elements(bytes: &[u8], element_type: &str) -> String {
+    let size = parse_element("0", element_type).map_or(1, |b| b.len());
+    let elements: Vec<String> = bytes.chunks(size).map(|element| show_element(element, element_type)).collect();
+    format!("[{}]:{element_type}", elements.join(", "))
 }
 
-fn show_element(element: &[u8], ty: &str) -> String {
+fn show_element(element: &[u8], element_type: &str) -> String {
     let mut bytes = [0; 8];
     bytes[..element.len()].copy_from_slice(element);
     let bits = i64::from_le_bytes(bytes);
-    match ty {
+    match element_type {
         "f16" => half::f16::from_bits(bits as u16).to_string(),
         "f32" => f32::from_bits(bits as u32).to_string(),
         "f64" => f64::from_bits(bits as u64).to_string(),
@@ -123,8 +123,8 @@ fn parse_launch(line: &str) -> Result<Launch<'_>, String> {
             buffers.push(parse_array(text)?.0);
             Arg::Buffer(buffers.len() - 1)
         } else {
-            let (number, ty) = text.split_once(':').ok_or_else(|| format!("{text:?} is no argument"))?;
-            Arg::Value(parse_element(number, ty)?)
+            let (number, element_type) = text.split_once(':').ok_or_else(|| format!("{text:?} is no argument"))?;
+            Arg::Value(parse_element(number, element_type)?)
         });
     }
     let mut range = NdRange::new(&[1], &[1]);
@@ -168,9 +168,9 @@ pub fn check_with(
     let report = match (outcome, expected.strip_prefix("error: ")) {
         (Ok(report), None) => report,
         (Ok(_), Some(_)) => return Err("runs without error".to_string()),
-        (Err(e), None) => return Err(format!("fails: {e}")),
-        (Err(e), Some(text)) => {
-            let found = e.lines().next().unwrap_or_default();
+        (Err(error), None) => return Err(format!("fails: {error}")),
+        (Err(error), Some(text)) => {
+            let found = error.lines().next().unwrap_or_default();
             return if found == text { Ok(()) } else { Err(format!("fails otherwise: {found}")) };
         }
     };
@@ -192,9 +192,9 @@ pub fn check_with(
         if text == "_" {
             continue;
         }
-        let (bytes, ty) = parse_array(text)?;
+        let (bytes, element_type) = parse_array(text)?;
         if bytes != *found {
-            return Err(format!("buffer {index} is {}", show_elements(found, ty)));
+            return Err(format!("buffer {index} is {}", show_elements(found, element_type)));
         }
     }
     if events != prints.iter().map(String::as_str).collect::<Vec<_>>() {

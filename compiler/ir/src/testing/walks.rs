@@ -28,12 +28,12 @@ impl Generator {
         let four = builder.int(Type::I64, 4);
         let start = builder.binary(BinaryOp::Mul, place, four);
         let start = builder.ptr_add(input, start);
-        let (body, params) = builder.new_block(&[Type::I32, Type::I32]);
-        let (exit, results) = builder.new_block(&[Type::I32]);
+        let (body, parameters) = builder.new_block(&[Type::I32, Type::I32]);
+        let (exit_block, results) = builder.new_block(&[Type::I32]);
         let zero = builder.int(Type::I32, 0);
         builder.jump(body, &[zero, sum]);
         builder.switch_to(body);
-        let (counter, sum) = (params[0], params[1]);
+        let (counter, sum) = (parameters[0], parameters[1]);
         let wide = builder.unary(UnaryOp::Sext, Type::I64, counter);
         let bytes = builder.binary(BinaryOp::Mul, wide, four);
         let pointer = builder.ptr_add(start, bytes);
@@ -50,8 +50,8 @@ impl Generator {
         let next = builder.inst(next, &[Type::I32]);
         let next = builder.function.single_result(next);
         let goes_on = builder.icmp(comparison, next, bound);
-        builder.branch(goes_on, (body, &[next, sum]), (exit, &[sum]));
-        self.block = exit;
+        builder.branch(goes_on, (body, &[next, sum]), (exit_block, &[sum]));
+        self.block = exit_block;
         self.note_value(results[0], false);
         self.keep_value(results[0]);
     }

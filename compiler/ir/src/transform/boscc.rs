@@ -96,44 +96,53 @@ pub fn insert_gates(
         Versions::Always => 0,
     };
     let control_flow = &uniform.control_flow;
-    let lines = find_no_wrap_strides(function, control_flow.cfg.reverse_post_order(), shapes, registers.width);
-    let lanes = Lanes { shapes, lines: &lines, rows: None, rewritten: None };
+    let no_wrap_strides =
+        find_no_wrap_strides(function, control_flow.cfg.reverse_post_order(), shapes, registers.width);
+    let lane_facts = Lanes { shapes, lines: &no_wrap_strides, rows: None, rewritten: None };
     let runs = control_flow.with_divergent(divergent).lanes_of_blocks();
     let switches = long_switches(function, &control_flow.with_divergent(divergent));
     let used = used_elsewhere(function, control_flow);
-    let refusal = |first: Block, arm: &Arm<'_>| {
+    let refusal = |first_block: Block, arm: &Arm<'_>| {
         if arm.inside.iter().any(|&block| used.contains(block)) {
             return Some(Refusal::Used);
         }
-        let is_plain = arm.exits.len() == 1 && control_flow.cfg.predecessors(first).len() == 1;
+        let is_plain = arm.exits.len() == 1 && control_flow.cfg.predecessors(first_block).len() == 1;
         let ways = arm.inside.iter().copied().filter(|&block| switches.ways[block].is_some());
-        (!is_plain && has_edge_out(function, &control_flow.dominators, first, ways)).then_some(Refusal::PartOfSwitch)
+        (!is_plain && has_edge_out(function, &control_flow.dominators, first_block, ways))
+            .then_some(Refusal::PartOfSwitch)
     };
     let mut costs: SecondaryMap<Block, u64> = SecondaryMap::new();
     for &block in control_flow.cfg.reverse_post_order() {
-        costs[block] =
-            function.blocks[block].insts.iter().map(|&inst| cost::gang_cost(function, inst, lanes, registers)).sum();
+        costs[block] = function.blocks[block]
+            .insts
+            .iter()
+            .map(|&instruction| cost::gang_cost(function, instruction, lane_facts, registers))
+            .sum();
     }
     let mut found = Vec::new();
-    for &first in control_flow.cfg.reverse_post_order() {
-        let is_header = control_flow.loops.with_header(first).is_some();
-        if runs[first] != predicates::Lanes::Of(first) || is_header || uniform.guarded.contains(first) {
+    for &first_block in control_flow.cfg.reverse_post_order() {
+        let is_header = control_flow.loops.with_header(first_block).is_some();
+        if runs[first_block] != predicates::Lanes::Of(first_block) || is_header || uniform.guarded.contains(first_block)
+        {
             continue;
         }
-        if function.blocks[first].params.iter().any(|param| uniform.tracked.contains_key(param)) {
+        if function.blocks[first_block].params.iter().any(|parameter| uniform.tracked.contains_key(parameter)) {
             continue;
         }
-        let inside = control_flow.dominators.dominated_blocks(first);
+        let inside = control_flow.dominators.dominated_blocks(first_block);
         if cost_of(&control_flow.loops, inside, &costs) < least {
             continue;
         }
-        let arm = find_arm(&control_flow.cfg, &control_flow.dominators, &control_flow.loops, first);
-        found.push((first, arm.and_then(|arm| refusal(first, &arm).map_or(Ok(arm.exits), Err))));
+        let arm = find_arm(&control_flow.cfg, &control_flow.dominators, &control_flow.loops, first_block);
+        found.push((first_block, arm.and_then(|arm| refusal(first_block, &arm).map_or(Ok(arm.exits), Err))));
     }
     let mut gates = Gates::default();
     let mut arms = Vec::new();
-    for (first, exits) in found {
-        arms.push((first, exits.map(|exits| gates.add_gate(function, &control_flow.cfg, first, exits, divergent))));
+    for (first_block, exits) in found {
+        arms.push((
+            first_block,
+            exits.map(|exits| gates.add_gate(function, &control_flow.cfg, first_block, exits, divergent)),
+        ));
     }
     if gates.redirect_to_gates(function) {
         uniform.control_flow = ControlFlow::analyze_function(function);
@@ -145,10 +154,10 @@ pub fn insert_gates(
 fn has_edge_out(
     function: &Function,
     dominators: &Dominators,
-    first: Block,
+    first_block: Block,
     mut blocks: impl Iterator<Item = Block>,
 ) -> bool {
-    let leaves = |target: &BlockCall| !dominators.dominates(first, target.block);
+    let leaves = |target: &BlockCall| !dominators.dominates(first_block, target.block);
     blocks.any(|block| function.blocks[block].terminator.targets().into_iter().any(leaves))
 }
 
@@ -156,10 +165,10 @@ fn has_edge_out(
 fn used_elsewhere(function: &Function, control_flow: &ControlFlow) -> EntitySet<Block> {
     let mut home_blocks: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
     for &block in control_flow.cfg.reverse_post_order() {
-        function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = block.into());
+        function.blocks[block].insts.iter().for_each(|&instruction| home_blocks[instruction] = block.into());
     }
     let home_of = |value: Value| match function.values[value].definition {
-        ValueDef::Result(inst, _) => home_blocks[inst].expand(),
+        ValueDef::Result(instruction, _) => home_blocks[instruction].expand(),
         ValueDef::Param(source, _) => Some(source),
         ValueDef::Const(_) => None,
     };
@@ -167,7 +176,10 @@ fn used_elsewhere(function: &Function, control_flow: &ControlFlow) -> EntitySet<
     for &block in control_flow.cfg.reverse_post_order() {
         let runs_before = |source: Block| control_flow.dominators.dominates(source, block);
         let mut look = |value: Value| found.extend(home_of(value).filter(|&source| !runs_before(source)));
-        function.blocks[block].insts.iter().for_each(|&inst| function.insts[inst].data.for_each_arg(&mut look));
+        function.blocks[block]
+            .insts
+            .iter()
+            .for_each(|&instruction| function.insts[instruction].data.for_each_arg(&mut look));
         function.blocks[block].terminator.for_each_arg(&mut look);
     }
     found
@@ -175,20 +187,22 @@ fn used_elsewhere(function: &Function, control_flow: &ControlFlow) -> EntitySet<
 
 /// The blocks that one block dominates, and those where they lead.
 pub(super) fn find_arm<'a>(
-    graph: &Cfg,
+    flow_graph: &Cfg,
     dominators: &'a Dominators,
-    loops: &Loops,
-    first: Block,
+    loop_forest: &Loops,
+    first_block: Block,
 ) -> Result<Arm<'a>, Refusal> {
-    let inside = dominators.dominated_blocks(first);
+    let inside = dominators.dominated_blocks(first_block);
     let mut exits = Vec::new();
     for &block in inside {
-        let successors = graph.successors(block);
+        let successors = flow_graph.successors(block);
         if successors.is_empty() {
             return Err(Refusal::NoExit);
         }
-        for &target in successors.iter().filter(|&&target| !dominators.dominates(first, target)) {
-            if loops.innermost_loop(first) != loops.innermost_loop(target) || loops.with_header(target).is_some() {
+        for &target in successors.iter().filter(|&&target| !dominators.dominates(first_block, target)) {
+            if loop_forest.innermost_loop(first_block) != loop_forest.innermost_loop(target)
+                || loop_forest.with_header(target).is_some()
+            {
                 return Err(Refusal::LeavesLoop);
             }
             if !exits.contains(&target) {
@@ -203,9 +217,9 @@ pub(super) fn find_arm<'a>(
 }
 
 /// What blocks cost each time the first of them runs, by what each costs when it runs.
-fn cost_of(forest: &Loops, inside: &[Block], costs: &SecondaryMap<Block, u64>) -> u64 {
-    let outer = inside.first().map_or(1, |&first| cost::estimate_frequency(forest, first));
-    let of = |&block: &Block| costs[block].saturating_mul(cost::estimate_frequency(forest, block) / outer.max(1));
+fn cost_of(loop_forest: &Loops, inside: &[Block], costs: &SecondaryMap<Block, u64>) -> u64 {
+    let outer = inside.first().map_or(1, |&first_block| cost::estimate_frequency(loop_forest, first_block));
+    let of = |&block: &Block| costs[block].saturating_mul(cost::estimate_frequency(loop_forest, block) / outer.max(1));
     inside.iter().map(of).fold(0, u64::saturating_add)
 }
 
@@ -221,39 +235,40 @@ impl Gates {
     fn add_gate(
         &mut self,
         function: &mut Function,
-        graph: &Cfg,
-        first: Block,
+        flow_graph: &Cfg,
+        first_block: Block,
         exits: Vec<Block>,
         divergent: &mut EntitySet<Block>,
     ) {
         let gate = function.add_block();
         // The values of the only way in need not go through the gate.
-        let arguments = match only_way_in(function, graph, first) {
+        let arguments = match only_way_in(function, flow_graph, first_block) {
             Some(arguments) => arguments,
             None => {
-                let types: Vec<Type> = function.blocks[first].params.iter().map(|&param| function.ty(param)).collect();
-                types.into_iter().map(|ty| function.add_param(gate, ty)).collect()
+                let types: Vec<Type> =
+                    function.blocks[first_block].params.iter().map(|&parameter| function.ty(parameter)).collect();
+                types.into_iter().map(|parameter_type| function.add_param(gate, parameter_type)).collect()
             }
         };
         let if_true = function.constant(Type::BOOL, 1);
         let mut past = function.add_block();
         let mut builder = Builder::at_end_of(function, gate);
         let any_lane = builder.any(if_true);
-        builder.branch(any_lane, (first, &arguments), (past, &[]));
-        let Some((&last, others)) = exits.split_last() else { return };
-        for &exit in others {
+        builder.branch(any_lane, (first_block, &arguments), (past, &[]));
+        let Some((&last_block, others)) = exits.split_last() else { return };
+        for &exit_block in others {
             // No edge is critical.
-            let [way, next] = [function.add_block(), function.add_block()];
+            let [way, next_block] = [function.add_block(), function.add_block()];
             let if_false = function.constant(Type::BOOL, 0);
-            Builder::at_end_of(function, past).branch(if_false, (way, &[]), (next, &[]));
+            Builder::at_end_of(function, past).branch(if_false, (way, &[]), (next_block, &[]));
             divergent.insert(past);
-            let zeros = zeros_for(function, exit);
-            Builder::at_end_of(function, way).jump(exit, &zeros);
-            past = next;
+            let zeros = zeros_for(function, exit_block);
+            Builder::at_end_of(function, way).jump(exit_block, &zeros);
+            past = next_block;
         }
-        let zeros = zeros_for(function, last);
-        Builder::at_end_of(function, past).jump(last, &zeros);
-        self.of[first] = gate.into();
+        let zeros = zeros_for(function, last_block);
+        Builder::at_end_of(function, past).jump(last_block, &zeros);
+        self.of[first_block] = gate.into();
         self.all.push(gate);
     }
 
@@ -279,14 +294,14 @@ impl Gates {
 }
 
 /// What the only edge to a block brings; none: there are several.
-fn only_way_in(function: &Function, graph: &Cfg, block: Block) -> Option<Vec<Value>> {
-    let &[before] = graph.predecessors(block) else { return None };
+fn only_way_in(function: &Function, flow_graph: &Cfg, block: Block) -> Option<Vec<Value>> {
+    let &[before] = flow_graph.predecessors(block) else { return None };
     let mut ways = function.blocks[before].terminator.targets().into_iter().filter(|target| target.block == block);
     let way = ways.next()?;
     ways.next().is_none().then(|| way.arguments.clone())
 }
 
 fn zeros_for(function: &mut Function, block: Block) -> Vec<Value> {
-    let types: Vec<Type> = function.blocks[block].params.iter().map(|&param| function.ty(param)).collect();
-    types.into_iter().map(|ty| function.constant(ty, 0)).collect()
+    let types: Vec<Type> = function.blocks[block].params.iter().map(|&parameter| function.ty(parameter)).collect();
+    types.into_iter().map(|value_type| function.constant(value_type, 0)).collect()
 }

@@ -76,8 +76,8 @@ pub fn plan_copy(function: &Function, known: Known<'_>, source: Block, target: u
         |&loop_id: &Loop| inside.contains(&forest.get(loop_id).header) && found.divergent_loops.contains(loop_id);
     let around = |block: Block| forest.loops_around(block).filter(divergent).last();
     let others: Vec<Block> = inside.iter().copied().filter(|&block| around(block).is_none()).collect();
-    let params = exits.iter().flat_map(|&exit| &function.blocks[exit].params);
-    let selects: u64 = params.map(|&param| registers.registers_for(function.ty(param))).sum();
+    let parameters = exits.iter().flat_map(|&exit_block| &function.blocks[exit_block].params);
+    let selects: u64 = parameters.map(|&parameter| registers.registers_for(function.ty(parameter))).sum();
     let mut gain = selects.saturating_add(known.masks_of(function, to, &others));
     for &header in inside.iter().filter(|&&block| loops && around(block) == forest.with_header(block)) {
         let Some(loop_id) = forest.with_header(header) else { continue };
@@ -114,15 +114,15 @@ impl Plan {
         function.end_locs[some] = function.end_locs[self.from];
         let terminator = std::mem::replace(&mut function.blocks[self.from].terminator, Terminator::Unreachable);
         function.blocks[some].terminator = terminator.clone();
-        let first = copies.block_copy(self.inside[0]);
-        let Terminator::Branch { condition, then_to, else_to } = terminator else { return (some, first) };
+        let first_block = copies.block_copy(self.inside[0]);
+        let Terminator::Branch { condition, then_to, else_to } = terminator else { return (some, first_block) };
         let if_true = function.constant(Type::BOOL, 1);
         let target = if self.target == 0 { then_to } else { else_to };
         let mut builder = Builder::at_end_of(function, self.from);
         let not = if self.target == 0 { builder.binary(BinaryOp::Xor, condition, if_true) } else { condition };
         let any_lane = builder.any(not);
-        builder.branch(any_lane, (some, &[]), (first, &target.arguments));
+        builder.branch(any_lane, (some, &[]), (first_block, &target.arguments));
         normalize_function(function);
-        (some, first)
+        (some, first_block)
     }
 }

@@ -63,11 +63,11 @@ enum Form {
 }
 
 /// The operations that would be the same in all lanes, or a line, and what has to hold for that.
-pub fn find_pieces(function: &Function, shapes: &SecondaryMap<Value, Shape>, width: u32) -> Option<Pieces> {
+pub fn find_pieces(function: &Function, shapes: &SecondaryMap<Value, Shape>, gang_width: u32) -> Option<Pieces> {
     let mut found = Pieces::default();
-    for &inst in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
-        let Some((_, by, span)) = operation_operands(function, shapes, width, inst) else { continue };
-        let InstData::Binary { opcode, .. } = function.insts[inst].data else { continue };
+    for &instruction in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
+        let Some((_, by, span)) = operation_operands(function, shapes, gang_width, instruction) else { continue };
+        let InstData::Binary { opcode, .. } = function.insts[instruction].data else { continue };
         let list = match opcode {
             BinaryOp::Lshr | BinaryOp::Ashr => &mut found.amounts,
             BinaryOp::Udiv | BinaryOp::Urem => &mut found.multiples,
@@ -95,16 +95,19 @@ pub fn find_pieces(function: &Function, shapes: &SecondaryMap<Value, Shape>, wid
 fn operation_operands(
     function: &Function,
     shapes: &SecondaryMap<Value, Shape>,
-    width: u32,
-    inst: Inst,
+    gang_width: u32,
+    instruction: Inst,
 ) -> Option<(Value, Value, u128)> {
-    let InstData::Binary { opcode, arguments: [left, right], .. } = function.insts[inst].data else { return None };
-    if !shapes[function.insts[inst].results[0]].is_varying() {
+    let InstData::Binary { opcode, arguments: [left, right], .. } = function.insts[instruction].data else {
+        return None;
+    };
+    if !shapes[function.insts[instruction].results[0]].is_varying() {
         return None;
     }
     let pair = |operand: Value, divisor: Value| {
         let is_suited = shapes[divisor].is_uniform() && is_asked_of(function, opcode, divisor);
-        let span = lanes_span(shapes[operand], width).filter(|_| is_suited && function.ty(operand).bits() <= 64)?;
+        let span =
+            lanes_span(shapes[operand], gang_width).filter(|_| is_suited && function.ty(operand).bits() <= 64)?;
         Some((operand, divisor, span))
     };
     match opcode {
@@ -128,9 +131,9 @@ fn is_asked_of(function: &Function, opcode: BinaryOp, divisor: Value) -> bool {
 }
 
 /// The power of two that the lanes of a strided value reach over within one multiple of it.
-fn lanes_span(shape: Shape, width: u32) -> Option<u128> {
+fn lanes_span(shape: Shape, gang_width: u32) -> Option<u128> {
     let Shape::Strided { stride, align } = shape else { return None };
-    let last = u128::try_from(stride).ok().filter(|&stride| stride > 0)? * u128::from(width.max(1) - 1);
+    let last = u128::try_from(stride).ok().filter(|&stride| stride > 0)? * u128::from(gang_width.max(1) - 1);
     let span = (last + 1).next_power_of_two();
     (span > 1 && span <= u128::from(align)).then_some(span)
 }
@@ -142,10 +145,10 @@ fn shift_in(function: &Function, mask: Value) -> Option<(Value, Mask)> {
     if opcode == BinaryOp::Shl {
         return Some((right, Mask::From));
     }
-    let (BinaryOp::Shl, [base, amount]) = binary_operation(function, left)? else { return None };
+    let (BinaryOp::Shl, [shifted, amount]) = binary_operation(function, left)? else { return None };
     let below = match opcode {
-        BinaryOp::Add => is(base, 1) && is(right, u128::MAX),
-        BinaryOp::Xor => is(base, u128::MAX) && is(right, u128::MAX),
+        BinaryOp::Add => is(shifted, 1) && is(right, u128::MAX),
+        BinaryOp::Xor => is(shifted, u128::MAX) && is(right, u128::MAX),
         _ => false,
     };
     below.then_some((amount, Mask::Below))
@@ -153,22 +156,22 @@ fn shift_in(function: &Function, mask: Value) -> Option<(Value, Mask)> {
 
 /// The operation of two operands that computes a value, if one does.
 fn binary_operation(function: &Function, value: Value) -> Option<(BinaryOp, [Value; 2])> {
-    let ValueDef::Result(inst, _) = function.values[value].definition else { return None };
-    let InstData::Binary { opcode, arguments, .. } = function.insts[inst].data else { return None };
+    let ValueDef::Result(instruction, _) = function.values[value].definition else { return None };
+    let InstData::Binary { opcode, arguments, .. } = function.insts[instruction].data else { return None };
     Some((opcode, arguments))
 }
 
 impl Pieces {
     /// Gives the region a version for launches in which all of it holds.
-    pub fn split_region(&self, function: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
+    pub fn split_region(&self, function: &mut Function, shapes: &SecondaryMap<Value, Shape>, gang_width: u32) {
         let condition = self.emit_condition(function);
         let blocks = split_region(function, condition);
-        self.rewrite_operations(function, &blocks, shapes, width);
+        self.rewrite_operations(function, &blocks, shapes, gang_width);
     }
 
     /// What the region would be if it held; the other version is not made.
-    pub fn suppose_whole(&self, function: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
-        self.rewrite_operations(function, &function.layout.clone(), shapes, width);
+    pub fn suppose_whole(&self, function: &mut Function, shapes: &SecondaryMap<Value, Shape>, gang_width: u32) {
+        self.rewrite_operations(function, &function.layout.clone(), shapes, gang_width);
     }
 
     /// The values that are asked of.
@@ -179,7 +182,7 @@ impl Pieces {
     /// The place in the source of what is asked of.
     pub fn source_place(&self, function: &Function) -> SourceLoc {
         let place = |value: Value| match function.values[value].definition {
-            ValueDef::Result(inst, _) => Some(function.insts[inst].location),
+            ValueDef::Result(instruction, _) => Some(function.insts[instruction].location),
             _ => None,
         };
         self.asked_values().into_iter().find_map(place).unwrap_or_default()
@@ -191,10 +194,10 @@ impl Pieces {
 
     /// Computes at the entry, before anything that does not matter for it, whether all of it holds.
     fn emit_condition(&self, function: &mut Function) -> Value {
-        let entry = function.entry_block();
+        let entry_block = function.entry_block();
         let rest = keep_computation(function, &self.asked_values());
         let mut answer = function.constant(Type::BOOL, 1);
-        let mut builder = FoldingBuilder::at_end_of(function, entry);
+        let mut builder = FoldingBuilder::at_end_of(function, entry_block);
         for &amount in &self.amounts {
             let least = builder.function.constant(builder.function.ty(amount), self.span_bits());
             let holds = builder.icmp(IntCc::Uge, amount, least);
@@ -203,14 +206,14 @@ impl Pieces {
         let low = self.span - 1;
         for (list, wanted) in [(&self.masks, low), (&self.multiples, 0)] {
             for &value in list {
-                let ty = builder.function.ty(value);
-                let [low, wanted] = [low, wanted].map(|bits| builder.function.constant(ty, bits));
+                let operand_type = builder.function.ty(value);
+                let [low, wanted] = [low, wanted].map(|bits| builder.function.constant(operand_type, bits));
                 let bits = builder.binary(BinaryOp::And, value, low);
                 let holds = builder.icmp(IntCc::Eq, bits, wanted);
                 answer = and_frozen(&mut builder, answer, holds);
             }
         }
-        function.blocks[entry].insts.extend(rest);
+        function.blocks[entry_block].insts.extend(rest);
         answer
     }
 
@@ -220,19 +223,19 @@ impl Pieces {
         function: &mut Function,
         blocks: &[Block],
         shapes: &SecondaryMap<Value, Shape>,
-        width: u32,
+        gang_width: u32,
     ) {
         // Masks are recognized by shifts that are to be rewritten.
         let mut forms: SecondaryMap<Inst, Option<Form>> = SecondaryMap::new();
-        for &inst in blocks.iter().flat_map(|&block| &function.blocks[block].insts) {
-            forms[inst] = self.form_of(function, shapes, width, inst);
+        for &instruction in blocks.iter().flat_map(|&block| &function.blocks[block].insts) {
+            forms[instruction] = self.form_of(function, shapes, gang_width, instruction);
         }
         for &block in blocks {
-            for inst in std::mem::take(&mut function.blocks[block].insts) {
-                if let Some(form) = forms[inst] {
-                    self.write_form(function, block, inst, form);
+            for instruction in std::mem::take(&mut function.blocks[block].insts) {
+                if let Some(form) = forms[instruction] {
+                    self.write_form(function, block, instruction, form);
                 }
-                function.blocks[block].insts.push(inst);
+                function.blocks[block].insts.push(instruction);
             }
         }
     }
@@ -242,14 +245,16 @@ impl Pieces {
         &self,
         function: &Function,
         shapes: &SecondaryMap<Value, Shape>,
-        width: u32,
-        inst: Inst,
+        gang_width: u32,
+        instruction: Inst,
     ) -> Option<Form> {
-        let InstData::Binary { opcode, arguments: [_, amount], .. } = function.insts[inst].data else { return None };
+        let InstData::Binary { opcode, arguments: [_, amount], .. } = function.insts[instruction].data else {
+            return None;
+        };
         if opcode == BinaryOp::Shl {
             return self.amounts.contains(&amount).then_some(Form::LowZeros);
         }
-        let (operand, divisor, _) = operation_operands(function, shapes, width, inst)?;
+        let (operand, divisor, _) = operation_operands(function, shapes, gang_width, instruction)?;
         let is_fine = match opcode {
             BinaryOp::And => shift_in(function, divisor).is_none_or(|(_, mask)| mask == Mask::Below),
             _ => opcode == BinaryOp::Urem,
@@ -258,22 +263,24 @@ impl Pieces {
     }
 
     /// Gives an operation another form, and appends to its block what it needs to stand there next.
-    fn write_form(&self, function: &mut Function, block: Block, inst: Inst, form: Form) {
-        let location = function.insts[inst].location;
-        let InstData::Binary { opcode, flags, fast_math, arguments: [first, second] } = function.insts[inst].data
+    fn write_form(&self, function: &mut Function, block: Block, instruction: Inst, form: Form) {
+        let location = function.insts[instruction].location;
+        let InstData::Binary { opcode, flags, fast_math, arguments: [first, second] } =
+            function.insts[instruction].data
         else {
             return;
         };
-        let ty = function.ty(second);
+        let operand_type = function.ty(second);
         let below = self.span - 1;
-        let [bits, fewer] = [self.span_bits(), self.span_bits().wrapping_neg()].map(|bits| function.constant(ty, bits));
-        let [low, high] = [below, !below].map(|bits| function.constant(ty, bits));
+        let [bits, fewer] =
+            [self.span_bits(), self.span_bits().wrapping_neg()].map(|bits| function.constant(operand_type, bits));
+        let [low, high] = [below, !below].map(|bits| function.constant(operand_type, bits));
         let mut builder = Builder::at_end_of(function, block);
         builder.set_loc(location);
         let inst_data = match form {
             Form::LowZeros => {
-                let shifted =
-                    builder.inst(InstData::Binary { opcode, flags, fast_math, arguments: [first, bits] }, &[ty]);
+                let shifted = builder
+                    .inst(InstData::Binary { opcode, flags, fast_math, arguments: [first, bits] }, &[operand_type]);
                 let left = builder.binary(BinaryOp::Add, second, fewer);
                 InstData::Binary {
                     opcode,
@@ -295,7 +302,7 @@ impl Pieces {
                 InstData::Binary { opcode: BinaryOp::Add, flags, fast_math, arguments: [of_start, lanes] }
             }
         };
-        function.insts[inst].data = inst_data;
+        function.insts[instruction].data = inst_data;
     }
 }
 
@@ -307,28 +314,32 @@ fn and_frozen(builder: &mut FoldingBuilder<'_>, answer: Value, condition: Value)
 
 /// Leaves at the entry what values are computed of, and takes the rest away, which stands behind that.
 fn keep_computation(function: &mut Function, values: &[Value]) -> Vec<Inst> {
-    let entry = function.entry_block();
+    let entry_block = function.entry_block();
     let mut needed: EntitySet<Value> = EntitySet::new();
     needed.extend(values.iter().copied());
-    let insts = std::mem::take(&mut function.blocks[entry].insts);
-    for &inst in insts.iter().rev() {
-        let node = &function.insts[inst];
-        if node.results.iter().any(|&result| needed.contains(result)) {
-            node.data.for_each_arg(|argument| {
+    let instructions = std::mem::take(&mut function.blocks[entry_block].insts);
+    for &instruction in instructions.iter().rev() {
+        let inst_node = &function.insts[instruction];
+        if inst_node.results.iter().any(|&result| needed.contains(result)) {
+            inst_node.data.for_each_arg(|argument| {
                 needed.insert(argument);
             });
         }
     }
-    let is_needed =
-        |function: &Function, inst: Inst| function.insts[inst].results.iter().any(|&result| needed.contains(result));
+    let is_needed = |function: &Function, instruction: Inst| {
+        function.insts[instruction].results.iter().any(|&result| needed.contains(result))
+    };
     let moves = |inst_data: &InstData| {
         use InstData::{Binary, Icmp, Query, Ternary, Unary};
         matches!(inst_data, Binary { .. } | Icmp { .. } | Query { .. } | Ternary { .. } | Unary { .. })
     };
     // Nothing passes what has an effect.
-    let fixed = insts.iter().rposition(|&inst| is_needed(function, inst) && !moves(&function.insts[inst].data));
-    let (first, later) = insts.split_at(fixed.map_or(0, |position| position + 1));
-    let (asked, rest): (Vec<Inst>, Vec<Inst>) = later.iter().partition(|&&inst| is_needed(function, inst));
-    function.blocks[entry].insts = [first, &asked].concat();
+    let fixed = instructions
+        .iter()
+        .rposition(|&instruction| is_needed(function, instruction) && !moves(&function.insts[instruction].data));
+    let (first, later) = instructions.split_at(fixed.map_or(0, |position| position + 1));
+    let (asked, rest): (Vec<Inst>, Vec<Inst>) =
+        later.iter().partition(|&&instruction| is_needed(function, instruction));
+    function.blocks[entry_block].insts = [first, &asked].concat();
     rest
 }

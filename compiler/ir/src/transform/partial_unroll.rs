@@ -79,16 +79,17 @@ struct Step {
 }
 
 /// Finds the loops for which that pays, or all for which it is possible.
-pub fn plan_rounds(function: &Function, divergence: &Divergence, width: u32, always: bool) -> Option<Plan> {
-    let graph = build_cfg(function);
-    let forest = find_loops(&graph, &compute_dominators(&graph));
+pub fn plan_rounds(function: &Function, divergence: &Divergence, gang_width: u32, always: bool) -> Option<Plan> {
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
     let candidates: Vec<[Block; 2]> =
-        forest.iter().filter_map(|(_, loop_data)| single_block_loop(function, &loop_data.blocks)).collect();
+        loop_forest.iter().filter_map(|(_, loop_data)| single_block_loop(function, &loop_data.blocks)).collect();
     if candidates.is_empty() {
         return None;
     }
-    let lines = find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, width);
-    let known = Known { function, graph: &graph, found: divergence, lines: &lines, width };
+    let no_wrap_strides =
+        find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergence.shapes, gang_width);
+    let known = Known { function, graph: &flow_graph, found: divergence, lines: &no_wrap_strides, width: gang_width };
     let loops: Vec<Walk> =
         candidates.into_iter().filter_map(|[block, latch]| known.plan_walk(block, latch, always)).collect();
     (!loops.is_empty()).then_some(Plan { loops })
@@ -118,18 +119,18 @@ impl Known<'_> {
         if found.divergent_branches.contains(block) {
             return None;
         }
-        let insts = &function.blocks[block].insts;
-        let fits = |&rounds: &u64| always || rounds as usize * insts.len() <= MOST_INSTS;
+        let instructions = &function.blocks[block].insts;
+        let fits = |&rounds: &u64| always || rounds as usize * instructions.len() <= MOST_INSTS;
         if !fits(&LEAST)
-            || insts
-                .iter()
-                .any(|&inst| function.insts[inst].data.asks_lanes() || function.insts[inst].data.needs_lanes())
+            || instructions.iter().any(|&instruction| {
+                function.insts[instruction].data.asks_lanes() || function.insts[instruction].data.needs_lanes()
+            })
         {
             return None;
         }
         let exit_if_true = then_to.block != latch;
         let count = self.round_counter(block, *condition, again, exit_if_true)?;
-        let bytes = insts.iter().filter_map(|&inst| self.bytes_of_walk(block, inst, again)).min();
+        let bytes = instructions.iter().filter_map(|&instruction| self.bytes_of_walk(block, instruction, again)).min();
         let rounds = match bytes {
             Some(bytes) => (u64::from(CHUNK_BYTES) / bytes).clamp(LEAST, MOST),
             None if always => LEAST,
@@ -141,16 +142,18 @@ impl Known<'_> {
     }
 
     /// How a loop's parameter grows from round to round.
-    fn parameter_step(&self, block: Block, param: Value, again: &BlockCall) -> Option<Step> {
+    fn parameter_step(&self, block: Block, parameter: Value, again: &BlockCall) -> Option<Step> {
         let function = self.function;
-        let place = function.blocks[block].params.iter().position(|&own| own == param)?;
+        let place = function.blocks[block].params.iter().position(|&own| own == parameter)?;
         let next = again.arguments[place];
-        let ValueDef::Result(inst, _) = function.values[next].definition else { return None };
-        let (by, flags) = match function.insts[inst].data {
-            InstData::Binary { opcode: BinaryOp::Add, arguments: [argument, by], flags, .. } if argument == param => {
+        let ValueDef::Result(instruction, _) = function.values[next].definition else { return None };
+        let (by, flags) = match function.insts[instruction].data {
+            InstData::Binary { opcode: BinaryOp::Add, arguments: [argument, by], flags, .. }
+                if argument == parameter =>
+            {
                 (by, flags)
             }
-            InstData::PtrAdd { base, offset, .. } if base == param => (offset, IntFlags::default()),
+            InstData::PtrAdd { base, offset, .. } if base == parameter => (offset, IntFlags::default()),
             _ => return None,
         };
         let by = function.signed_constant(by)?;
@@ -161,7 +164,7 @@ impl Known<'_> {
         let function = self.function;
         match function.values[value].definition {
             ValueDef::Param(of, _) => of != block,
-            ValueDef::Result(inst, _) => !function.blocks[block].insts.contains(&inst),
+            ValueDef::Result(instruction, _) => !function.blocks[block].insts.contains(&instruction),
             _ => true,
         }
     }
@@ -169,8 +172,10 @@ impl Known<'_> {
     /// What counts the rounds, if that is the same for all lanes.
     fn round_counter(&self, block: Block, condition: Value, again: &BlockCall, exit_if_true: bool) -> Option<Count> {
         let function = self.function;
-        let ValueDef::Result(inst, _) = function.values[condition].definition else { return None };
-        let InstData::Icmp { comparison, arguments: [left, right] } = function.insts[inst].data else { return None };
+        let ValueDef::Result(instruction, _) = function.values[condition].definition else { return None };
+        let InstData::Icmp { comparison, arguments: [left, right] } = function.insts[instruction].data else {
+            return None;
+        };
         let (compared, bound, comparison) = if self.is_invariant(block, right) {
             (left, right, comparison)
         } else {
@@ -181,9 +186,9 @@ impl Known<'_> {
         if !self.is_invariant(block, bound) || !uniform(compared) || !uniform(bound) || !function.ty(bound).is_int() {
             return None;
         }
-        let counts = |(place, &param): (usize, &Value)| {
-            let step = self.parameter_step(block, param, again)?;
-            [param, step.next].contains(&compared).then_some((place, step.by))
+        let counts = |(place, &parameter): (usize, &Value)| {
+            let step = self.parameter_step(block, parameter, again)?;
+            [parameter, step.next].contains(&compared).then_some((place, step.by))
         };
         let (param, step) = function.blocks[block].params.iter().enumerate().find_map(counts)?;
         match comparison {
@@ -196,18 +201,18 @@ impl Known<'_> {
     }
 
     /// The bytes that lanes read in a round, each in a place of its own, if the next round's lie behind them.
-    fn bytes_of_walk(&self, block: Block, inst: Inst, again: &BlockCall) -> Option<u64> {
-        let node = &self.function.insts[inst];
-        let InstData::Load { pointer, access, .. } = node.data else { return None };
-        let ty = self.function.ty(*node.results.first()?);
-        let count = node.results.len() as u32;
-        let bytes = u64::from(ty.bytes()) * u64::from(count);
+    fn bytes_of_walk(&self, block: Block, instruction: Inst, again: &BlockCall) -> Option<u64> {
+        let inst_node = &self.function.insts[instruction];
+        let InstData::Load { pointer, access, .. } = inst_node.data else { return None };
+        let element_type = self.function.ty(*inst_node.results.first()?);
+        let count = inst_node.results.len() as u32;
+        let bytes = u64::from(element_type.bytes()) * u64::from(count);
         let stride = self.lines[pointer]
             .as_ref()
             .map(|no_wrap_stride| no_wrap_stride.stride)
             .or(self.found.shapes[pointer].stride());
         let anywhere =
-            classify_access(stride, ty.bytes(), count, self.width, Direction::Load) == AccessClass::Scattered;
+            classify_access(stride, element_type.bytes(), count, self.width, Direction::Load) == AccessClass::Scattered;
         let plain =
             !access.volatile && access.atomic.is_none() && bytes.is_power_of_two() && bytes < u64::from(CHUNK_BYTES);
         let private = self.function.ty(pointer) == Type::Ptr(Space::Private);
@@ -277,24 +282,25 @@ impl Walk {
             .into_iter()
             .filter(|target| target.block == latch)
             .for_each(|target| *target = again.clone());
-        let params = function.blocks[block].params.clone();
-        let types: Vec<Type> = params.iter().map(|&param| function.ty(param)).collect();
+        let parameters = function.blocks[block].params.clone();
+        let types: Vec<Type> = parameters.iter().map(|&parameter| function.ty(parameter)).collect();
 
         let several = function.add_block();
         function.end_locs[several] = function.end_locs[block];
-        let mut arguments: Vec<Value> = types.iter().map(|&ty| function.add_param(several, ty)).collect();
+        let mut arguments: Vec<Value> =
+            types.iter().map(|&parameter_type| function.add_param(several, parameter_type)).collect();
         let mut round = Copies::default();
         for _ in 0..rounds {
             round = Copies::default();
-            for (&param, &argument) in params.iter().zip(&arguments) {
-                round.map_value(param, argument);
+            for (&parameter, &argument) in parameters.iter().zip(&arguments) {
+                round.map_value(parameter, argument);
             }
-            for inst in function.blocks[block].insts.clone() {
-                let mut node = function.insts[inst].clone();
-                node.data.map_args(|value| round.value_copy(value));
-                let types: Vec<Type> = node.results.iter().map(|&result| function.ty(result)).collect();
-                let new_inst = function.append_inst(several, node.data, &types, node.location);
-                for (&old_value, &new_value) in node.results.iter().zip(&function.insts[new_inst].results) {
+            for instruction in function.blocks[block].insts.clone() {
+                let mut inst_node = function.insts[instruction].clone();
+                inst_node.data.map_args(|value| round.value_copy(value));
+                let types: Vec<Type> = inst_node.results.iter().map(|&result| function.ty(result)).collect();
+                let new_inst = function.append_inst(several, inst_node.data, &types, inst_node.location);
+                for (&old_value, &new_value) in inst_node.results.iter().zip(&function.insts[new_inst].results) {
                     round.map_value(old_value, new_value);
                 }
             }
@@ -310,7 +316,7 @@ impl Walk {
         // What is compared first: what comes in, or as much more as it grows by.
         let mut first = enter.arguments[count.param];
         let mut builder = Builder::at_end_of(function, preheader);
-        if params[count.param] != count.compared {
+        if parameters[count.param] != count.compared {
             let by = builder.int(builder.function.ty(first), count.step.into());
             first = builder.binary(BinaryOp::Add, first, by);
         }
@@ -322,17 +328,17 @@ impl Walk {
 impl Count {
     /// Whether a loop goes on for so many rounds more, where this is compared after the first of them.
     fn goes_on(self, builder: &mut Builder<'_>, compared: Value, rounds: u64) -> Value {
-        let ty = builder.function.ty(self.bound);
+        let bound_type = builder.function.ty(self.bound);
         // As far as it is compared in the last one.
         let last = (rounds as i64 - 1) * self.step;
         let left = builder.binary(BinaryOp::Sub, self.bound, compared);
         if self.comparison == IntCc::Ne {
-            let wanted = builder.int(ty, i128::from(rounds));
+            let wanted = builder.int(bound_type, i128::from(rounds));
             return builder.icmp(IntCc::Uge, left, wanted);
         }
         let goes_on = builder.icmp(self.comparison, compared, self.bound);
         let beyond = if matches!(self.comparison, IntCc::Slt | IntCc::Ult) { IntCc::Ugt } else { IntCc::Uge };
-        let last = builder.int(ty, last.into());
+        let last = builder.int(bound_type, last.into());
         let far = builder.icmp(beyond, left, last);
         builder.binary(BinaryOp::And, goes_on, far)
     }

@@ -94,8 +94,8 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
     let loop_data = forest.get(loop_id);
     let outside = |predecessor: &&Block| !forest.contains(loop_id, **predecessor);
     let preheader = cfg.predecessors(loop_data.header).iter().find(outside).ok_or(Refusal::AllLanes)?;
-    let &(_, exit) = loop_data.exits.first().ok_or(Refusal::Exits)?;
-    if loop_data.exits.iter().any(|&(_, target)| target != exit)
+    let &(_, exit_block) = loop_data.exits.first().ok_or(Refusal::Exits)?;
+    if loop_data.exits.iter().any(|&(_, target)| target != exit_block)
         || !matches!(function.blocks[*preheader].terminator, Terminator::Jump(_))
     {
         return Err(Refusal::Exits);
@@ -105,14 +105,14 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
         return Err(Refusal::Size(size));
     }
     let shapes = &found.shapes;
-    let insts = || loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).copied();
-    if let Some(inst) = insts().find(|&inst| !is_for_one_lane(function, known, inst)) {
-        return Err(Refusal::Instruction(inst));
+    let instructions = || loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).copied();
+    if let Some(instruction) = instructions().find(|&instruction| !is_for_one_lane(function, known, instruction)) {
+        return Err(Refusal::Instruction(instruction));
     }
     let home = |value: Value| match function.values[value].definition {
         ValueDef::Const(_) => None,
         ValueDef::Param(block, _) => Some(forest.contains(loop_id, block)),
-        ValueDef::Result(inst, _) => Some(insts().any(|inside| inside == inst)),
+        ValueDef::Result(instruction, _) => Some(instructions().any(|inside| inside == instruction)),
     };
     let mut varying: Vec<Value> = Vec::new();
     let mut uses = |value: Value| {
@@ -120,7 +120,7 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
             varying.push(value);
         }
     };
-    insts().for_each(|inst| function.insts[inst].data.for_each_arg(&mut uses));
+    instructions().for_each(|instruction| function.insts[instruction].data.for_each_arg(&mut uses));
     loop_data.blocks.iter().for_each(|&block| function.blocks[block].terminator.for_each_arg(&mut uses));
     function.blocks[*preheader].terminator.for_each_arg(&mut uses);
 
@@ -155,7 +155,7 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
         let operations = known.cost_of(function, inner.header, &always) / cost::VECTOR;
         together = together.saturating_add(waits(Some(shapes), gang, operations));
     }
-    let values = varying.len() + function.blocks[exit].params.len();
+    let values = varying.len() + function.blocks[exit_block].params.len();
     let turn = cost::ROUNDS.saturating_mul(alone).saturating_add(cost::TURN + VALUE * values as u64);
     let maximum = cost::ROUNDS.saturating_mul(together) / turn.max(1);
     let maximum = if always { maximum.max(1) } else { maximum };
@@ -163,19 +163,19 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
         return Err(Refusal::Cost);
     }
     let all = maximum >= u64::from(registers.width);
-    Ok(Plan { preheader: *preheader, blocks: loop_data.blocks.clone(), exit, varying, most: maximum, all })
+    Ok(Plan { preheader: *preheader, blocks: loop_data.blocks.clone(), exit: exit_block, varying, most: maximum, all })
 }
 
 /// Whether an instruction does for all lanes, given one lane's operands, what that lane alone would do. Stores store the
 /// same more than once at most. What a lane has of its own, its place and its private memory, is not the others'.
-fn is_for_one_lane(function: &Function, known: Known<'_>, inst: Inst) -> bool {
+fn is_for_one_lane(function: &Function, known: Known<'_>, instruction: Inst) -> bool {
     let shared =
         |pointer: Value| matches!(function.ty(pointer), Type::Ptr(Space::Global | Space::Constant | Space::Local));
-    match &function.insts[inst].data {
+    match &function.insts[instruction].data {
         InstData::Load { pointer, access, .. } | InstData::Store { pointer, access, .. } => {
             shared(*pointer) && !access.volatile && access.atomic.is_none()
         }
-        InstData::Query { .. } => known.found.shapes[function.insts[inst].results[0]].is_uniform(),
+        InstData::Query { .. } => known.found.shapes[function.insts[instruction].results[0]].is_uniform(),
         InstData::SlotAddr { .. } | InstData::LiveLoad { .. } => false,
         inst_data => !inst_data.has_effect() && !inst_data.needs_lanes(),
     }
@@ -190,13 +190,15 @@ impl Plan {
     /// Makes the copy; the answer is the header of the loop over the lanes.
     pub fn make_turns(&self, function: &mut Function) -> Block {
         let Terminator::Jump(into) = function.blocks[self.preheader].terminator.clone() else { return self.preheader };
-        let types: Vec<Type> = function.blocks[self.exit].params.iter().map(|&param| function.ty(param)).collect();
-        let zeros: Vec<Value> = types.iter().map(|&ty| function.constant(ty, 0)).collect();
-        let [if_true, none] = [(Type::BOOL, 1), (Type::I64, 0)].map(|(ty, bits)| function.constant(ty, bits));
-        let [ask, own, past, turn, done, next, leave, left] = [(); 8].map(|()| function.add_block());
+        let types: Vec<Type> =
+            function.blocks[self.exit].params.iter().map(|&parameter| function.ty(parameter)).collect();
+        let zeros: Vec<Value> = types.iter().map(|&value_type| function.constant(value_type, 0)).collect();
+        let [if_true, none] =
+            [(Type::BOOL, 1), (Type::I64, 0)].map(|(value_type, bits)| function.constant(value_type, bits));
+        let [ask, own, past, turn, done, next_block, leave, left] = [(); 8].map(|()| function.add_block());
 
         // Behind the loop, the gang and the turns meet.
-        let results: Vec<Value> = types.iter().map(|&ty| function.add_param(left, ty)).collect();
+        let results: Vec<Value> = types.iter().map(|&value_type| function.add_param(left, value_type)).collect();
         function.blocks[left].terminator = Terminator::Jump(BlockCall { block: self.exit, arguments: results });
         for &block in &self.blocks {
             let mut terminator = function.blocks[block].terminator.clone();
@@ -228,7 +230,7 @@ impl Plan {
         builder.jump(into.block, &into.arguments);
 
         let bits = function.add_param(turn, Type::I64);
-        let outs: Vec<Value> = types.iter().map(|&ty| function.add_param(turn, ty)).collect();
+        let outs: Vec<Value> = types.iter().map(|&value_type| function.add_param(turn, value_type)).collect();
         let mut builder = Builder::at_end_of(function, turn);
         let lane = builder.unary(UnaryOp::Ctz, Type::I64, bits);
         let mut of_lane = Copies::default();
@@ -249,7 +251,7 @@ impl Plan {
             function.blocks[copies.block_copy(block)].terminator = terminator;
         }
 
-        let results: Vec<Value> = types.iter().map(|&ty| function.add_param(done, ty)).collect();
+        let results: Vec<Value> = types.iter().map(|&value_type| function.add_param(done, value_type)).collect();
         let mut builder = Builder::at_end_of(function, done);
         let outs: Vec<Value> =
             outs.iter().zip(results).map(|(&output, result)| builder.insert_lane(output, lane, result)).collect();
@@ -257,8 +259,8 @@ impl Plan {
         let but_one = builder.binary(BinaryOp::Add, bits, minus_one);
         let others = builder.binary(BinaryOp::And, bits, but_one);
         let more = builder.icmp(IntCc::Ne, others, none);
-        builder.branch(more, (next, &[]), (leave, &[]));
-        builder.switch_to(next);
+        builder.branch(more, (next_block, &[]), (leave, &[]));
+        builder.switch_to(next_block);
         let again: Vec<Value> = [others].into_iter().chain(outs.iter().copied()).collect();
         builder.jump(turn, &again);
         builder.switch_to(leave);
@@ -271,6 +273,6 @@ impl Plan {
 /// What a block costs one lane, once.
 fn scalar_block_cost(function: &Function, block: Block, shapes: &SecondaryMap<Value, Shape>) -> u64 {
     let branch = u64::from(function.blocks[block].terminator.selector().is_some());
-    let insts = function.blocks[block].insts.iter();
-    insts.map(|&inst| cost::scalar_cost(function, inst, shapes)).sum::<u64>() + branch
+    let instructions = function.blocks[block].insts.iter();
+    instructions.map(|&instruction| cost::scalar_cost(function, instruction, shapes)).sum::<u64>() + branch
 }

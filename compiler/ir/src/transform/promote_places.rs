@@ -34,8 +34,8 @@ const MOST: usize = 4000;
 
 /// Keeps such places in registers, given the arguments that are apart from others.
 pub fn promote_places(kernel: &Kernel, function: &mut Function, apart: &[Apart]) {
-    let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
-    if insts.count() > MOST {
+    let instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    if instructions.count() > MOST {
         return;
     }
     while let Some(place) = find_place(kernel, function, apart) {
@@ -86,7 +86,7 @@ impl Access {
 
 /// Whether two address spaces have memory in common.
 fn may_overlap(left: Space, right: Space) -> bool {
-    let is_global = |space: Space| matches!(space, Space::Global | Space::Constant);
+    let is_global = |address_space: Space| matches!(address_space, Space::Global | Space::Constant);
     left == right || left == Space::Generic || right == Space::Generic || is_global(left) && is_global(right)
 }
 
@@ -100,8 +100,8 @@ enum Variable {
 
 fn variable_at(function: &Function, mut address: Value) -> Option<Variable> {
     loop {
-        let ValueDef::Result(inst, _) = function.values[address].definition else { return None };
-        match function.insts[inst].data {
+        let ValueDef::Result(instruction, _) = function.values[address].definition else { return None };
+        match function.insts[instruction].data {
             InstData::PtrAdd { base, .. } => address = base,
             InstData::SlotAddr { slot } => return Some(Variable::Slot(slot)),
             InstData::LocalAddr { local } => return Some(Variable::Local(local)),
@@ -114,8 +114,8 @@ fn variable_at(function: &Function, mut address: Value) -> Option<Variable> {
 /// An address without the constants that were added to it, and these.
 fn root_of(function: &Function, mut address: Value) -> (Value, i64) {
     let mut sum = 0_i64;
-    while let ValueDef::Result(inst, _) = function.values[address].definition
-        && let InstData::PtrAdd { base, offset, .. } = function.insts[inst].data
+    while let ValueDef::Result(instruction, _) = function.values[address].definition
+        && let InstData::PtrAdd { base, offset, .. } = function.insts[instruction].data
         && let Some(by) = function.signed_constant(offset)
     {
         sum = sum.wrapping_add(by);
@@ -125,29 +125,29 @@ fn root_of(function: &Function, mut address: Value) -> (Value, i64) {
 }
 
 /// The plain load or store that an instruction is; none for what touches no memory.
-fn access_of(function: &Function, origins: &Origins, block: Block, inst: Inst) -> Result<Option<Access>, ()> {
-    let inst_data = &function.insts[inst].data;
+fn access_of(function: &Function, origins: &Origins, block: Block, instruction: Inst) -> Result<Option<Access>, ()> {
+    let inst_data = &function.insts[instruction].data;
     let (pointer, offset, access, values) = match inst_data {
-        InstData::Load { pointer, offset, access } => (*pointer, *offset, access, &function.insts[inst].results),
+        InstData::Load { pointer, offset, access } => (*pointer, *offset, access, &function.insts[instruction].results),
         InstData::Store { pointer, offset, access, arguments } => (*pointer, *offset, access, arguments),
         inst_data if inst_data.has_effect() => return Err(()),
         _ => return Ok(None),
     };
     let Some(&first) = values.first() else { return Ok(None) };
-    let (Type::Ptr(space), true) = (function.ty(pointer), access.atomic.is_none() && !access.volatile) else {
+    let (Type::Ptr(address_space), true) = (function.ty(pointer), access.atomic.is_none() && !access.volatile) else {
         return Err(());
     };
     let (root, by) = root_of(function, pointer);
-    let ty = function.ty(first);
+    let element_type = function.ty(first);
     Ok(Some(Access {
         block,
-        inst,
+        inst: instruction,
         root,
         offset: offset.wrapping_add(by),
-        bytes: values.len() as i64 * i64::from(ty.bytes()),
-        ty,
+        bytes: values.len() as i64 * i64::from(element_type.bytes()),
+        ty: element_type,
         elements: values.len(),
-        space,
+        space: address_space,
         origin: origins.of_access(inst_data),
         stores: matches!(inst_data, InstData::Store { .. }),
     }))
@@ -179,22 +179,22 @@ fn find_in_loop(function: &Function, control_flow: &ControlFlow, origins: &Origi
     let mut accesses = Vec::new();
     // Blocks of loops inside come between; what counts is the order of those that dominate one another.
     for &block in control_flow.cfg.reverse_post_order().iter().filter(|&&block| in_loop(block)) {
-        for &inst in &function.blocks[block].insts {
-            inside.insert(inst);
-            accesses.extend(access_of(function, origins, block, inst).ok()?);
+        for &instruction in &function.blocks[block].insts {
+            inside.insert(instruction);
+            accesses.extend(access_of(function, origins, block, instruction).ok()?);
         }
     }
     let mut exits: Vec<Block> = Vec::new();
-    for &(_, exit) in &loop_data.exits {
-        if !exits.contains(&exit) {
-            exits.push(exit);
+    for &(_, exit_block) in &loop_data.exits {
+        if !exits.contains(&exit_block) {
+            exits.push(exit_block);
         }
-        if !control_flow.cfg.predecessors(exit).iter().all(|&source| in_loop(source)) {
+        if !control_flow.cfg.predecessors(exit_block).iter().all(|&source| in_loop(source)) {
             return None;
         }
     }
     let (outside, latches): (Vec<Block>, Vec<Block>) =
-        control_flow.cfg.predecessors(loop_data.header).iter().partition(|&&p| !in_loop(p));
+        control_flow.cfg.predecessors(loop_data.header).iter().partition(|&&predecessor| !in_loop(predecessor));
     let (&[preheader], &[latch]) = (&outside[..], &latches[..]) else { return None };
     if exits.is_empty() || !matches!(function.blocks[preheader].terminator, Terminator::Jump(_)) {
         return None;
@@ -235,7 +235,7 @@ impl LoopBody<'_> {
 
     fn is_invariant(&self, value: Value) -> bool {
         match self.function.values[value].definition {
-            ValueDef::Result(inst, _) => !self.insts.contains(inst),
+            ValueDef::Result(instruction, _) => !self.insts.contains(instruction),
             ValueDef::Param(block, _) => !self.control_flow.loops.contains(self.loop_id, block),
             ValueDef::Const(_) => true,
         }
@@ -243,16 +243,16 @@ impl LoopBody<'_> {
 
     /// Whether a value leaves no loop that it is computed in: it would have to come through a parameter.
     fn stays_in_its_loops(&self, value: Value) -> bool {
-        let loops = &self.control_flow.loops;
-        let leaves = |around: Loop| self.exits.iter().any(|&exit| !loops.contains(around, exit));
-        !find_home(self.function, value).is_some_and(|home_block| loops.loops_around(home_block).any(leaves))
+        let loop_forest = &self.control_flow.loops;
+        let leaves = |around: Loop| self.exits.iter().any(|&exit_block| !loop_forest.contains(around, exit_block));
+        !find_home(self.function, value).is_some_and(|home_block| loop_forest.loops_around(home_block).any(leaves))
     }
 
     /// Whether every iteration runs a block, however the loop goes on or is left.
     fn is_passed(&self, block: Block) -> bool {
-        let loops = &self.control_flow.loops;
-        let mut ends = loops.get(self.loop_id).exits.iter().map(|&(source, _)| source).chain([self.latch]);
-        loops.innermost_loop(block) == Some(self.loop_id)
+        let loop_forest = &self.control_flow.loops;
+        let mut ends = loop_forest.get(self.loop_id).exits.iter().map(|&(source, _)| source).chain([self.latch]);
+        loop_forest.innermost_loop(block) == Some(self.loop_id)
             && ends.all(|source| self.control_flow.dominators.dominates(block, source))
     }
 }
@@ -260,8 +260,8 @@ impl LoopBody<'_> {
 /// The block that computes a value; none for constants.
 fn find_home(function: &Function, value: Value) -> Option<Block> {
     match function.values[value].definition {
-        ValueDef::Result(inst, _) => {
-            function.layout.iter().copied().find(|&block| function.blocks[block].insts.contains(&inst))
+        ValueDef::Result(instruction, _) => {
+            function.layout.iter().copied().find(|&block| function.blocks[block].insts.contains(&instruction))
         }
         ValueDef::Param(block, _) => Some(block),
         ValueDef::Const(_) => None,
@@ -290,7 +290,7 @@ impl Place {
         }
         let mut last_store = None;
         for access in &accesses {
-            function.blocks[access.block].insts.retain(|&inst| inst != access.inst);
+            function.blocks[access.block].insts.retain(|&instruction| instruction != access.inst);
             match (&function.insts[access.inst].data, now) {
                 (InstData::Store { arguments, .. }, _) => {
                     now = Some(*instead.get(&arguments[0]).unwrap_or(&arguments[0]));
@@ -301,8 +301,8 @@ impl Place {
             }
         }
         for block in function.layout.clone() {
-            for inst in function.blocks[block].insts.clone() {
-                function.insts[inst].data.map_args(|value| *instead.get(&value).unwrap_or(&value));
+            for instruction in function.blocks[block].insts.clone() {
+                function.insts[instruction].data.map_args(|value| *instead.get(&value).unwrap_or(&value));
             }
             function.blocks[block].terminator.map_args(|value| *instead.get(&value).unwrap_or(&value));
         }
@@ -310,17 +310,17 @@ impl Place {
         if carried.is_some() {
             add_edge_argument(function, latch, header, now);
         }
-        for exit in exits {
-            let param = function.add_param(exit, first.ty);
+        for exit_block in exits {
+            let parameter = function.add_param(exit_block, first.ty);
             for source in function.layout.clone() {
-                add_edge_argument(function, source, exit, now);
+                add_edge_argument(function, source, exit_block, now);
             }
             let (inst_data, location) = (function.insts[store].data.clone(), function.insts[store].location);
             let InstData::Store { access, .. } = inst_data else { return };
             let inst_data =
-                InstData::Store { pointer: first.root, offset: first.offset, access, arguments: vec![param] };
-            let inst = function.make_inst(inst_data, &[], location);
-            function.blocks[exit].insts.insert(0, inst);
+                InstData::Store { pointer: first.root, offset: first.offset, access, arguments: vec![parameter] };
+            let instruction = function.make_inst(inst_data, &[], location);
+            function.blocks[exit_block].insts.insert(0, instruction);
         }
     }
 }

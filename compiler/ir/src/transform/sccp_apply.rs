@@ -26,8 +26,8 @@ pub fn sccp_apply(function: &mut Function, constants: &Constants) {
         gone.insert(value);
     }
     for block in function.layout.clone() {
-        let is_constant = |inst: &InstNode| inst.results.iter().any(|&result| gone.contains(result));
-        function.blocks[block].insts.retain(|&inst| !is_constant(&function.insts[inst]));
+        let is_constant = |inst_node: &InstNode| inst_node.results.iter().any(|&result| gone.contains(result));
+        function.blocks[block].insts.retain(|&instruction| !is_constant(&function.insts[instruction]));
         if let Some(only) = constants.only_target(function, block) {
             function.blocks[block].terminator = Terminator::Jump(only.clone());
         }

@@ -27,9 +27,9 @@ use lockstep_protocol::parameters::Input;
 use lockstep_protocol::types::Type;
 
 /// Puts constants for such arguments.
-pub fn specialize_arguments(kernel: &mut Kernel, launch: &LaunchFacts) {
+pub fn specialize_arguments(kernel: &mut Kernel, launch_facts: &LaunchFacts) {
     let mut param_objects = vec![Object::Any; kernel.params.len()];
-    for (param, object) in object_params(&kernel.params).zip(launch.objects) {
+    for (param, object) in object_params(&kernel.params).zip(launch_facts.objects) {
         param_objects[param] = object;
     }
     let known_word = |input: Input| match input {
@@ -39,20 +39,20 @@ pub fn specialize_arguments(kernel: &mut Kernel, launch: &LaunchFacts) {
     let mut known: Vec<(usize, u128)> = Vec::new();
     for (index, &(input, input_type)) in kernel.inputs.iter().enumerate() {
         let word = known_word(input).filter(|_| input_type == Type::I32);
-        let is_one = index < 32 && launch.ones >> index & 1 == 1;
+        let is_one = index < 32 && launch_facts.ones >> index & 1 == 1;
         known.extend(word.map(u128::from).or(is_one.then_some(1)).map(|bits| (index, bits)));
     }
     if !known.is_empty() {
-        kernel.regions.values_mut().for_each(|body| put_constants(body, &known));
+        kernel.regions.values_mut().for_each(|function| put_constants(function, &known));
     }
 }
 
 fn put_constants(function: &mut Function, known: &[(usize, u128)]) {
     let mut constants = Replacements::default();
     for &(input, bits) in known {
-        let param = function.blocks[function.entry_block()].params[input];
-        let constant = function.constant(function.ty(param), bits);
-        constants.record_replacement(param, constant);
+        let parameter = function.blocks[function.entry_block()].params[input];
+        let constant = function.constant(function.ty(parameter), bits);
+        constants.record_replacement(parameter, constant);
     }
     constants.apply_to(function);
     let found = find_constants(function, |_| None);

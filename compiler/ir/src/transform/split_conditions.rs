@@ -64,11 +64,11 @@ pub fn split_conditions(
     divergent_branches: &EntitySet<Block>,
     always: bool,
 ) {
-    let graph = build_cfg(function);
-    let forest = find_loops(&graph, &compute_dominators(&graph));
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
     let mut found = Vec::new();
-    for &block in graph.reverse_post_order().iter().filter(|&&block| divergent_branches.contains(block)) {
-        if !leaves_loop(function, &forest, block)
+    for &block in flow_graph.reverse_post_order().iter().filter(|&&block| divergent_branches.contains(block)) {
+        if !leaves_loop(function, &loop_forest, block)
             && (always || skips_something(function, block))
             && let Some(condition) = find_condition(function, shapes, block)
         {
@@ -85,10 +85,12 @@ pub fn split_conditions(
 
 /// Whether a way out of a block leaves the block's loop or goes round it again: who is still in a loop is asked of all
 /// its exits together.
-fn leaves_loop(function: &Function, forest: &Loops, block: Block) -> bool {
-    let own = forest.innermost_loop(block);
+fn leaves_loop(function: &Function, loop_forest: &Loops, block: Block) -> bool {
+    let own = loop_forest.innermost_loop(block);
     let mut targets = function.blocks[block].terminator.targets().into_iter();
-    targets.any(|target| forest.innermost_loop(target.block) != own || forest.with_header(target.block).is_some())
+    targets.any(|target| {
+        loop_forest.innermost_loop(target.block) != own || loop_forest.with_header(target.block).is_some()
+    })
 }
 
 /// Whether one way of a block's branch has an instruction or a choice of its own before the ways meet.
@@ -119,9 +121,9 @@ fn find_connective(function: &Function, value: Value) -> Option<Connective> {
 
 /// The operands of a value that joins two of them so, in the order of evaluation.
 fn split_operand(function: &Function, value: Value, connective: Connective) -> Option<[Value; 2]> {
-    let ValueDef::Result(inst, _) = function.values[value].definition else { return None };
+    let ValueDef::Result(instruction, _) = function.values[value].definition else { return None };
     let is_constant = |value: Value, bits: u128| function.values[value].definition == ValueDef::Const(bits);
-    match (&function.insts[inst].data, connective) {
+    match (&function.insts[instruction].data, connective) {
         (&InstData::Binary { opcode: BinaryOp::And, arguments, .. }, Connective::And)
         | (&InstData::Binary { opcode: BinaryOp::Or, arguments, .. }, Connective::Or) => Some(arguments),
         (&InstData::Ternary { opcode: TernaryOp::Select, arguments: [left, right, c], .. }, Connective::And)
@@ -179,8 +181,8 @@ fn join_operands(function: &mut Function, block: Block, connective: Connective, 
             Connective::Or => [joined, constant, operand],
         };
         let select = InstData::Ternary { opcode: TernaryOp::Select, fast_math: FastMath::default(), arguments };
-        let inst = function.append_inst(block, select, &[Type::BOOL], location);
-        joined = function.single_result(inst);
+        let instruction = function.append_inst(block, select, &[Type::BOOL], location);
+        joined = function.single_result(instruction);
     }
     joined
 }

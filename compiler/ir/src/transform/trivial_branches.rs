@@ -14,13 +14,13 @@ use cranelift_entity::EntitySet;
 
 /// Adds the branches that are not worth keeping to those that are folded.
 pub fn trivial_branches(function: &Function, control_flow: &ControlFlow, divergent: &mut EntitySet<Block>) {
-    let lanes = control_flow.with_divergent(divergent).lanes_of_blocks();
-    let (edges, forest) = (&control_flow.cfg, &control_flow.loops);
+    let block_lanes = control_flow.with_divergent(divergent).lanes_of_blocks();
+    let (edges, loop_forest) = (&control_flow.cfg, &control_flow.loops);
     let end = |block: Block| way_end(function, edges, block);
     for &block in edges.reverse_post_order() {
         let Terminator::Branch { then_to, else_to, .. } = &function.blocks[block].terminator else { continue };
         let meet = end(then_to.block) == end(else_to.block);
-        if meet && lanes[block] != Lanes::All && forest.with_header(end(then_to.block)).is_none() {
+        if meet && block_lanes[block] != Lanes::All && loop_forest.with_header(end(then_to.block)).is_none() {
             divergent.insert(block);
         }
     }

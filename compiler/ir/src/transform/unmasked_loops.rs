@@ -132,16 +132,20 @@ impl<'a> Known<'a> {
     /// What blocks cost a gang for each time that one of them, `once`, is run, if they need no masks.
     pub fn cost_of(self, function: &Function, once: Block, blocks: &[Block]) -> u64 {
         self.sum_of(once, blocks, |block| {
-            let insts = function.blocks[block].insts.iter();
-            insts.map(|&inst| cost::gang_cost(function, inst, self.lane_facts(), self.registers)).sum()
+            let instructions = function.blocks[block].insts.iter();
+            instructions
+                .map(|&instruction| cost::gang_cost(function, instruction, self.lane_facts(), self.registers))
+                .sum()
         })
     }
 
     /// What masks cost in blocks for each time that one of them, `once`, is run.
     pub fn masks_of(self, function: &Function, once: Block, blocks: &[Block]) -> u64 {
         self.sum_of(once, blocks, |block| {
-            let insts = function.blocks[block].insts.iter();
-            insts.map(|&inst| mask_cost::masking_cost(function, inst, self.lane_facts(), self.registers)).sum()
+            let instructions = function.blocks[block].insts.iter();
+            instructions
+                .map(|&instruction| mask_cost::masking_cost(function, instruction, self.lane_facts(), self.registers))
+                .sum()
         })
     }
 
@@ -180,8 +184,8 @@ pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Res
         let rest = blocks_after(cfg, forest, loop_id, source);
         let before: Vec<Block> = loop_data.blocks.iter().copied().filter(|block| !rest.contains(*block)).collect();
         let rest: Vec<Block> = loop_data.blocks.iter().copied().filter(|&block| rest.contains(block)).collect();
-        let insts = before.iter().flat_map(|&block| &function.blocks[block].insts);
-        let again = insts.into_iter().all(|&inst| !function.insts[inst].data.has_effect());
+        let instructions = before.iter().flat_map(|&block| &function.blocks[block].insts);
+        let again = instructions.into_iter().all(|&instruction| !function.insts[instruction].data.has_effect());
         let cheap = 4 * known.cost_of(function, header, &before) <= known.cost_of(function, header, &loop_data.blocks);
         let over = if again && cheap && size(&rest) > SHORT { Over::Again } else { Over::Rest(rest) };
         if let Over::Rest(rest) = &over {
@@ -206,13 +210,13 @@ pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Res
 }
 
 /// The blocks of an iteration that come behind a block.
-fn blocks_after(graph: &Cfg, forest: &Loops, loop_id: Loop, source: Block) -> EntitySet<Block> {
-    let header = forest.get(loop_id).header;
+fn blocks_after(flow_graph: &Cfg, loop_forest: &Loops, loop_id: Loop, source: Block) -> EntitySet<Block> {
+    let header = loop_forest.get(loop_id).header;
     let mut found = EntitySet::new();
     let mut worklist = vec![source];
     while let Some(block) = worklist.pop() {
-        for &target in graph.successors(block) {
-            if target != header && forest.contains(loop_id, target) && found.insert(target) {
+        for &target in flow_graph.successors(block) {
+            if target != header && loop_forest.contains(loop_id, target) && found.insert(target) {
                 worklist.push(target);
             }
         }
@@ -227,16 +231,16 @@ fn mask_and_wait_cost(function: &Function, known: Known<'_>, loop_id: Loop) -> (
     // The mask of those in the loop.
     let mut saved = 2 * registers.registers_for(Type::BOOL);
     let mut seen: Vec<Block> = Vec::new();
-    for &(source, exit) in &loop_data.exits {
+    for &(source, exit_block) in &loop_data.exits {
         if found.divergent_branches.contains(source) {
             saved += EXIT;
         }
-        if !seen.contains(&exit) {
-            seen.push(exit);
-            saved += function.blocks[exit]
+        if !seen.contains(&exit_block) {
+            seen.push(exit_block);
+            saved += function.blocks[exit_block]
                 .params
                 .iter()
-                .map(|&param| 2 * registers.registers_for(function.ty(param)))
+                .map(|&parameter| 2 * registers.registers_for(function.ty(parameter)))
                 .sum::<u64>();
         }
     }

@@ -71,7 +71,8 @@ pub(super) fn compute_slot_states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<
                 }
             }
             states.joins = find_state_joins(graph, &states.writes);
-            let dead: Vec<Block> = states.joins.iter().filter(|&other| !states.live_in.contains(other)).collect();
+            let dead: Vec<Block> =
+                states.joins.iter().filter(|&other_block| !states.live_in.contains(other_block)).collect();
             dead.into_iter().for_each(|block| {
                 states.joins.remove(block);
             });
@@ -86,16 +87,16 @@ fn collect_effects(kernel: &Kernel, function: &Function) -> Effects {
     let pointees = find_pointees(function);
     let mut found = Effects::new();
     for &block in &function.layout {
-        for &inst in &function.blocks[block].insts {
+        for &instruction in &function.blocks[block].insts {
             if let InstData::Load { pointer: read, .. } | InstData::MemCopy { source: read, .. } =
-                function.insts[inst].data
+                function.insts[instruction].data
             {
                 for &slot in &pointees[read].slots {
                     let effect = &mut found[slot][block];
                     effect.reads |= !effect.kills;
                 }
             }
-            let (pointer, offset, bytes) = match function.insts[inst].data {
+            let (pointer, offset, bytes) = match function.insts[instruction].data {
                 InstData::Store { pointer, offset, ref arguments, .. } => {
                     (pointer, offset, arguments.iter().map(|&argument| u64::from(function.ty(argument).bytes())).sum())
                 }
@@ -117,8 +118,8 @@ fn collect_effects(kernel: &Kernel, function: &Function) -> Effects {
 
 /// Whether an address is that of a slot, not one in it or of one of several.
 fn is_start(function: &Function, pointees: &Pointees, pointer: Value) -> bool {
-    let ValueDef::Result(inst, _) = function.values[pointer].definition else { return false };
-    matches!(function.insts[inst].data, InstData::SlotAddr { .. }) && pointees.slots.len() == 1
+    let ValueDef::Result(instruction, _) = function.values[pointer].definition else { return false };
+    matches!(function.insts[instruction].data, InstData::SlotAddr { .. }) && pointees.slots.len() == 1
 }
 
 /// The blocks at whose beginning a slot may be read later, and whether that may be in a later region.
@@ -191,7 +192,10 @@ impl States {
         let written = |loop_id| self.writes.iter().any(|block| graph.loops.contains(loop_id, block));
         self.kept
             || self.joins.iter().any(|block| divergence.joins.contains(block))
-            || divergence.temporal.iter().any(|&(loop_id, exit)| self.live_in.contains(exit) && written(loop_id))
+            || divergence
+                .temporal
+                .iter()
+                .any(|&(loop_id, exit_block)| self.live_in.contains(exit_block) && written(loop_id))
             || self.may_disturb(graph, divergence, &some)
     }
 
@@ -202,10 +206,10 @@ impl States {
         }
         let writes: Vec<Comparable> = some.iter().map(|&write| Comparable::new(graph, write)).collect();
         for branch in divergence.divergent_branches.iter() {
-            let end = find_reconvergence(graph, branch);
+            let end_block = find_reconvergence(graph, branch);
             let successors = graph.cfg.successors(branch).iter();
             let ways: Vec<EntitySet<Block>> = successors
-                .map(|&successor| find_influenced_blocks(graph, divergence, branch, successor, end))
+                .map(|&successor| find_influenced_blocks(graph, divergence, branch, successor, end_block))
                 .collect();
             if writes.iter().any(|write| self.may_disturb_ways(graph, &ways, write)) {
                 return true;
@@ -226,17 +230,17 @@ impl States {
 /// Where all lanes are together again behind a divergent branch: its post-dominator, unless some lanes may come
 /// there only after another iteration.
 fn find_reconvergence(graph: &Graph<'_>, branch: Block) -> Option<Block> {
-    let end = graph.post.immediate_post_dominator(branch)?;
+    let end_block = graph.post.immediate_post_dominator(branch)?;
     let before = find_reachable(
         graph.cfg.successors(branch).iter().copied(),
         |block| graph.cfg.successors(block),
-        |block| block == end,
+        |block| block == end_block,
     );
     let later = graph
         .loops
-        .loops_around(end)
+        .loops_around(end_block)
         .any(|loop_id| graph.loops.contains(loop_id, branch) && before.contains(graph.loops.get(loop_id).header));
-    (!later).then_some(end)
+    (!later).then_some(end_block)
 }
 
 /// The blocks to which one way of a divergent branch leads before all lanes are together again.
@@ -245,14 +249,14 @@ fn find_influenced_blocks(
     divergence: &Divergence,
     branch: Block,
     way: Block,
-    end: Option<Block>,
+    end_block: Option<Block>,
 ) -> EntitySet<Block> {
     let together = |block: Block| {
         graph.loops.with_header(block).is_some_and(|loop_id| {
             graph.loops.contains(loop_id, branch) && !divergence.divergent_loops.contains(loop_id)
         })
     };
-    find_reachable([way], |block| graph.cfg.successors(block), |block| Some(block) == end || together(block))
+    find_reachable([way], |block| graph.cfg.successors(block), |block| Some(block) == end_block || together(block))
 }
 
 /// The blocks that can be reached from some without entering one where `stop` holds.
@@ -286,24 +290,24 @@ impl Comparable {
         Comparable { block, by_depth: by_depth.collect() }
     }
 
-    fn contains(&self, graph: &Graph<'_>, other: Block) -> bool {
+    fn contains(&self, graph: &Graph<'_>, other_block: Block) -> bool {
         let depth =
-            graph.loops.loops_around(self.block).filter(|&loop_id| graph.loops.contains(loop_id, other)).count();
-        self.by_depth[depth].contains(other)
+            graph.loops.loops_around(self.block).filter(|&loop_id| graph.loops.contains(loop_id, other_block)).count();
+        self.by_depth[depth].contains(other_block)
     }
 }
 
 /// The blocks that come before or behind a block in one iteration of some loops around it, whose back edges start another.
 fn find_iteration_blocks(graph: &Graph<'_>, block: Block, loops: &[Loop]) -> EntitySet<Block> {
-    let is_header = |other: Block| loops.iter().any(|&loop_id| graph.loops.get(loop_id).header == other);
+    let is_header = |other_block: Block| loops.iter().any(|&loop_id| graph.loops.get(loop_id).header == other_block);
     let after = graph.cfg.successors(block).iter().copied();
-    let mut blocks = find_reachable(after, |other| graph.cfg.successors(other), is_header);
+    let mut blocks = find_reachable(after, |other_block| graph.cfg.successors(other_block), is_header);
     // Backwards, a header is reached but not passed.
     let mut worklist = vec![block];
     let mut before = EntitySet::new();
-    while let Some(other) = worklist.pop() {
-        if before.insert(other) && !is_header(other) {
-            worklist.extend(graph.cfg.predecessors(other));
+    while let Some(other_block) = worklist.pop() {
+        if before.insert(other_block) && !is_header(other_block) {
+            worklist.extend(graph.cfg.predecessors(other_block));
         }
     }
     blocks.extend(before.iter());

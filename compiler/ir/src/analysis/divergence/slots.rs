@@ -22,8 +22,8 @@ pub fn private_only(kernel: &Kernel, slots: &mut EntitySet<Slot>) {
     for function in kernel.regions.values() {
         let pointees = find_pointees(function);
         for &block in &function.layout {
-            for &inst in &function.blocks[block].insts {
-                let inst_data = &function.insts[inst].data;
+            for &instruction in &function.blocks[block].insts {
+                let inst_data = &function.insts[instruction].data;
                 let mut escapes = |argument: Value| {
                     for &slot in &pointees[argument].slots {
                         slots.remove(slot);
@@ -56,9 +56,9 @@ pub(super) fn drop_varying(
     let pointees = find_pointees(function);
     let mut changed = false;
     for &block in &function.layout {
-        for &inst in &function.blocks[block].insts {
+        for &instruction in &function.blocks[block].insts {
             let same = |value: &Value| divergence.is_uniform(*value);
-            let (to, uniform) = match &function.insts[inst].data {
+            let (to, uniform) = match &function.insts[instruction].data {
                 InstData::Store { pointer, arguments, access, .. } => (
                     pointer,
                     same(pointer) && arguments.iter().all(same) && !access.volatile && access.atomic.is_none(),

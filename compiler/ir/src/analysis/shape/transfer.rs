@@ -33,30 +33,36 @@ fn power_in(n: u128) -> u64 {
     1 << n.trailing_zeros().min(63)
 }
 
-fn signed_half(ty: Type) -> u128 {
-    ty.value_mask() >> 1
+fn signed_half(value_type: Type) -> u128 {
+    value_type.value_mask() >> 1
 }
 
 impl Known {
     /// Nothing but the type.
-    pub fn varying(ty: Type) -> Known {
-        Known { shape: Shape::Varying, signed: false, unsigned: false, max: ty.value_mask(), bits: None }
+    pub fn varying(value_type: Type) -> Known {
+        Known { shape: Shape::Varying, signed: false, unsigned: false, max: value_type.value_mask(), bits: None }
     }
 
-    /// The same in all lanes and a multiple of `align`.
-    pub fn uniform(ty: Type, align: u64) -> Known {
-        Known { shape: Shape::uniform(align), signed: true, unsigned: true, max: ty.value_mask(), bits: None }
+    /// The same in all lanes and a multiple of `alignment`.
+    pub fn uniform(value_type: Type, alignment: u64) -> Known {
+        Known {
+            shape: Shape::uniform(alignment),
+            signed: true,
+            unsigned: true,
+            max: value_type.value_mask(),
+            bits: None,
+        }
     }
 
     /// A constant of a type, by its bits.
-    pub fn constant(ty: Type, bits: u128) -> Known {
-        let align = if ty.is_float() { 1 } else { power_in(bits) };
-        Known { max: bits, bits: Some(bits), ..Known::uniform(ty, align) }
+    pub fn constant(value_type: Type, bits: u128) -> Known {
+        let alignment = if value_type.is_float() { 1 } else { power_in(bits) };
+        Known { max: bits, bits: Some(bits), ..Known::uniform(value_type, alignment) }
     }
 
     /// What a shape alone says.
-    pub fn of_shape(ty: Type, shape: Shape, width: u32) -> Known {
-        Known { shape, ..Known::varying(ty) }.into_canonical(ty, width)
+    pub fn of_shape(value_type: Type, shape: Shape, gang_width: u32) -> Known {
+        Known { shape, ..Known::varying(value_type) }.into_canonical(value_type, gang_width)
     }
 
     /// What holds of either value.
@@ -73,27 +79,27 @@ impl Known {
     }
 
     /// The same with another shape, of which nothing else is known yet.
-    fn with_shape(self, stride: i128, align: u64) -> Known {
+    fn with_shape(self, stride: i128, alignment: u64) -> Known {
         match i64::try_from(stride) {
-            Ok(stride) => Known { shape: Shape::Strided { stride, align }, ..self },
+            Ok(stride) => Known { shape: Shape::Strided { stride, align: alignment }, ..self },
             Err(_) => Known { shape: Shape::Varying, signed: false, unsigned: false, ..self },
         }
     }
 
     /// Canonical form: strides fit the type, only integers and addresses are strided, and all that
     /// follows from the shape and the bound is said.
-    fn into_canonical(mut self, ty: Type, width: u32) -> Known {
-        self.max = self.max.min(ty.value_mask());
+    fn into_canonical(mut self, value_type: Type, gang_width: u32) -> Known {
+        self.max = self.max.min(value_type.value_mask());
         let Shape::Strided { stride, align } = self.shape else {
             return Known { signed: false, unsigned: false, bits: None, ..self };
         };
-        let spare = 64u32.saturating_sub(ty.bits());
+        let spare = 64u32.saturating_sub(value_type.bits());
         let reduced = stride << spare >> spare;
         if reduced == 0 {
-            let shape = Shape::uniform(if ty.is_float() { 1 } else { align });
+            let shape = Shape::uniform(if value_type.is_float() { 1 } else { align });
             return Known { shape, signed: true, unsigned: true, ..self };
         }
-        if ty.is_float() || ty.bits() == 1 || ty.bits() > 64 {
+        if value_type.is_float() || value_type.bits() == 1 || value_type.bits() > 64 {
             return Known { shape: Shape::Varying, signed: false, unsigned: false, bits: None, ..self };
         }
         self.bits = None;
@@ -101,11 +107,11 @@ impl Known {
         if reduced != stride {
             (self.signed, self.unsigned) = (false, false);
         }
-        if let Some(span) = self.lane_span(width) {
-            self.unsigned |= span <= ty.value_mask();
-            self.signed |= span <= signed_half(ty);
+        if let Some(span) = self.lane_span(gang_width) {
+            self.unsigned |= span <= value_type.value_mask();
+            self.signed |= span <= signed_half(value_type);
         }
-        if self.max <= signed_half(ty) {
+        if self.max <= signed_half(value_type) {
             let either = self.signed || self.unsigned;
             (self.signed, self.unsigned) = (either, either);
         }
@@ -113,20 +119,24 @@ impl Known {
     }
 
     /// The last lane's distance from lane 0, if it is less than the alignment of lane 0.
-    fn lane_span(self, width: u32) -> Option<u128> {
+    fn lane_span(self, gang_width: u32) -> Option<u128> {
         let Shape::Strided { stride, align } = self.shape else { return None };
-        let span = u128::try_from(stride).ok()? * u128::from(width.max(1) - 1);
+        let span = u128::try_from(stride).ok()? * u128::from(gang_width.max(1) - 1);
         (span < u128::from(align)).then_some(span)
     }
 }
 
 /// All uniform gives uniform, anything else varying.
-pub fn transfer_generic(ty: Type, arguments: &[Known]) -> Known {
-    if arguments.iter().all(|a| a.shape.is_uniform()) { Known::uniform(ty, 1) } else { Known::varying(ty) }
+pub fn transfer_generic(result_type: Type, arguments: &[Known]) -> Known {
+    if arguments.iter().all(|a| a.shape.is_uniform()) {
+        Known::uniform(result_type, 1)
+    } else {
+        Known::varying(result_type)
+    }
 }
 
 /// Operations of one operand.
-pub fn transfer_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: Known, width: u32) -> Known {
+pub fn transfer_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: Known, gang_width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else {
         let maximum = match opcode {
             UnaryOp::Zext => a.max,
@@ -140,7 +150,7 @@ pub fn transfer_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: Known,
     let lines = |signed: bool, unsigned: bool, maximum: u128| {
         let bits = a.bits.filter(|&bits| bits <= maximum && maximum != to_type.value_mask());
         Known { shape: Shape::Strided { stride, align }, signed, unsigned, max: maximum, bits }
-            .into_canonical(to_type, width)
+            .into_canonical(to_type, gang_width)
     };
     let uniform = stride == 0;
     match opcode {
@@ -165,20 +175,27 @@ pub fn transfer_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: Known,
 }
 
 /// Addition of strides and alignments, as for addresses.
-pub fn ptr_add(left: Known, right: Known, width: u32) -> Known {
-    let ty = Type::I64;
-    transfer_binary(BinaryOp::Add, IntFlags::default(), ty, left, right, width)
+pub fn ptr_add(left: Known, right: Known, gang_width: u32) -> Known {
+    let offset_type = Type::I64;
+    transfer_binary(BinaryOp::Add, IntFlags::default(), offset_type, left, right, gang_width)
 }
 
 /// Operations of two operands.
-pub fn transfer_binary(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known, right: Known, width: u32) -> Known {
-    let maximum = greatest_result(opcode, flags, ty, left, right);
+pub fn transfer_binary(
+    opcode: BinaryOp,
+    flags: IntFlags,
+    result_type: Type,
+    left: Known,
+    right: Known,
+    gang_width: u32,
+) -> Known {
+    let maximum = greatest_result(opcode, flags, result_type, left, right);
     let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (left.shape, right.shape)
     else {
-        return Known { max: maximum, ..Known::varying(ty) };
+        return Known { max: maximum, ..Known::varying(result_type) };
     };
     let both = Known { shape: Shape::Varying, signed: false, unsigned: false, max: maximum, bits: None };
-    let fits = |sum: Option<u128>| sum.is_some_and(|sum| sum <= ty.value_mask());
+    let fits = |sum: Option<u128>| sum.is_some_and(|sum| sum <= result_type.value_mask());
     let (s, t) = (i128::from(s), i128::from(t));
     let found = match opcode {
         BinaryOp::Add => Known {
@@ -194,15 +211,29 @@ pub fn transfer_binary(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known,
         }
         .with_shape(s - t, m.min(n)),
         BinaryOp::Mul => match (left.bits, right.bits) {
-            (_, Some(c)) => scale_strided(both, ty, flags, left, signed_factor(ty, c), fits(left.max.checked_mul(c))),
-            (Some(c), _) => scale_strided(both, ty, flags, right, signed_factor(ty, c), fits(right.max.checked_mul(c))),
+            (_, Some(c)) => scale_strided(
+                both,
+                result_type,
+                flags,
+                left,
+                signed_factor(result_type, c),
+                fits(left.max.checked_mul(c)),
+            ),
+            (Some(c), _) => scale_strided(
+                both,
+                result_type,
+                flags,
+                right,
+                signed_factor(result_type, c),
+                fits(right.max.checked_mul(c)),
+            ),
             _ if s == 0 && t == 0 => both.with_shape(0, product_align(m, n)),
             _ => both,
         },
         BinaryOp::Shl => match right.bits {
-            Some(k) if k < u128::from(ty.bits()).min(126) => {
+            Some(k) if k < u128::from(result_type.bits()).min(126) => {
                 let c = 1u128 << k;
-                scale_strided(both, ty, flags, left, c as i128, fits(left.max.checked_mul(c)))
+                scale_strided(both, result_type, flags, left, c as i128, fits(left.max.checked_mul(c)))
             }
             _ if s == 0 && t == 0 => both.with_shape(0, m),
             _ => both,
@@ -214,38 +245,42 @@ pub fn transfer_binary(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known,
             Known { unsigned: true, ..both }.with_shape(s, m.min(n))
         }
         _ if s == 0 && t == 0 => both.with_shape(0, uniform_align(opcode, m, n, right)),
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if s == 0 => transfer_bits(opcode, ty, both, right, left, width),
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if t == 0 => transfer_bits(opcode, ty, both, left, right, width),
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if s == 0 => {
+            transfer_bits(opcode, result_type, both, right, left, gang_width)
+        }
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if t == 0 => {
+            transfer_bits(opcode, result_type, both, left, right, gang_width)
+        }
         BinaryOp::Lshr | BinaryOp::Ashr => match right.bits {
-            Some(k) if k < u128::from(ty.bits()) => shift_right(opcode, both, left, k as u32, width),
+            Some(k) if k < u128::from(result_type.bits()) => shift_right(opcode, both, left, k as u32, gang_width),
             _ => both,
         },
         BinaryOp::Udiv | BinaryOp::Urem => match right.bits {
             Some(c) if c != 0 && c <= i64::MAX as u128 => {
-                transfer_division(opcode == BinaryOp::Udiv, both, left, c as i64, width)
+                transfer_division(opcode == BinaryOp::Udiv, both, left, c as i64, gang_width)
             }
-            None if t == 0 => divide_by_multiple(opcode == BinaryOp::Udiv, both, left, n, width),
+            None if t == 0 => divide_by_multiple(opcode == BinaryOp::Udiv, both, left, n, gang_width),
             _ => both,
         },
         BinaryOp::Sdiv | BinaryOp::Srem
-            if t == 0 && right.bits.is_none() && left.max.max(right.max) <= signed_half(ty) =>
+            if t == 0 && right.bits.is_none() && left.max.max(right.max) <= signed_half(result_type) =>
         {
-            divide_by_multiple(opcode == BinaryOp::Sdiv, both, left, n, width)
+            divide_by_multiple(opcode == BinaryOp::Sdiv, both, left, n, gang_width)
         }
         BinaryOp::Sdiv | BinaryOp::Srem => match right.bits {
-            Some(c) if c != 0 && c <= signed_half(ty) && c <= i64::MAX as u128 => {
-                signed_divide(opcode == BinaryOp::Sdiv, ty, both, left, c as i64, width)
+            Some(c) if c != 0 && c <= signed_half(result_type) && c <= i64::MAX as u128 => {
+                signed_divide(opcode == BinaryOp::Sdiv, result_type, both, left, c as i64, gang_width)
             }
             _ => both,
         },
         _ => both,
     };
-    found.into_canonical(ty, width)
+    found.into_canonical(result_type, gang_width)
 }
 
 /// The greatest result, read as unsigned integer.
-fn greatest_result(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known, right: Known) -> u128 {
-    let any = ty.value_mask();
+fn greatest_result(opcode: BinaryOp, flags: IntFlags, result_type: Type, left: Known, right: Known) -> u128 {
+    let any = result_type.value_mask();
     let below = |n: Option<u128>| n.filter(|&n| n <= any).unwrap_or(any);
     match opcode {
         BinaryOp::Add => below(left.max.checked_add(right.max)),
@@ -257,12 +292,14 @@ fn greatest_result(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known, rig
         },
         BinaryOp::And | BinaryOp::Umin => left.max.min(right.max),
         BinaryOp::Umax => left.max.max(right.max),
-        BinaryOp::Smin | BinaryOp::Smax if left.max.max(right.max) <= signed_half(ty) => left.max.max(right.max),
+        BinaryOp::Smin | BinaryOp::Smax if left.max.max(right.max) <= signed_half(result_type) => {
+            left.max.max(right.max)
+        }
         BinaryOp::Or | BinaryOp::Xor => match left.max.max(right.max) {
             0 => 0,
             n => (u128::MAX >> n.leading_zeros()).min(any),
         },
-        BinaryOp::Ashr if left.max > signed_half(ty) => any,
+        BinaryOp::Ashr if left.max > signed_half(result_type) => any,
         BinaryOp::Lshr | BinaryOp::Ashr => match right.bits {
             Some(k) if k < 128 => left.max >> k,
             _ => left.max,
@@ -275,7 +312,7 @@ fn greatest_result(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known, rig
             Some(c) if c != 0 => left.max.min(c - 1),
             _ => left.max,
         },
-        BinaryOp::Sdiv | BinaryOp::Srem if left.max.max(right.max) <= signed_half(ty) => left.max,
+        BinaryOp::Sdiv | BinaryOp::Srem if left.max.max(right.max) <= signed_half(result_type) => left.max,
         _ => any,
     }
 }
@@ -298,50 +335,57 @@ fn uniform_align(opcode: BinaryOp, m: u64, n: u64, b: Known) -> u64 {
 }
 
 /// A constant factor as a number: the bits of a type read as signed.
-fn signed_factor(ty: Type, bits: u128) -> i128 {
-    let spare = 128 - ty.bits();
+fn signed_factor(value_type: Type, bits: u128) -> i128 {
+    let spare = 128 - value_type.bits();
     (bits << spare) as i128 >> spare
 }
 
 /// A strided value times a constant.
-fn scale_strided(both: Known, ty: Type, flags: IntFlags, a: Known, c: i128, fits: bool) -> Known {
+fn scale_strided(both: Known, result_type: Type, flags: IntFlags, a: Known, c: i128, fits: bool) -> Known {
     let Some(stride) = a.shape.stride() else { return both };
-    let align = product_align(a.shape.align(), power_in(c as u128));
+    let alignment = product_align(a.shape.align(), power_in(c as u128));
     if stride == 0 {
-        return both.with_shape(0, align);
+        return both.with_shape(0, alignment);
     }
-    if ty.bits() > 64 {
+    if result_type.bits() > 64 {
         return both;
     }
     Known { signed: flags.nsw && a.signed, unsigned: c >= 0 && (flags.nuw || fits) && a.unsigned, ..both }
-        .with_wrapped(i128::from(stride) * c, align)
+        .with_wrapped(i128::from(stride) * c, alignment)
 }
 
 impl Known {
     /// As `with`, for strides that count modulo 2^64.
-    fn with_wrapped(self, stride: i128, align: u64) -> Known {
+    fn with_wrapped(self, stride: i128, alignment: u64) -> Known {
         match i64::try_from(stride) {
-            Ok(_) => self.with_shape(stride, align),
-            Err(_) => Known { signed: false, unsigned: false, ..self }.with_shape((stride as i64).into(), align),
+            Ok(_) => self.with_shape(stride, alignment),
+            Err(_) => Known { signed: false, unsigned: false, ..self }.with_shape((stride as i64).into(), alignment),
         }
     }
 }
 
 /// The stride of numbers that a function gives for the lanes' low bits, if they lie on a line.
-fn fit_stride(width: u32, stride: u128, of: impl Fn(u128) -> u128) -> Option<i128> {
+fn fit_stride(gang_width: u32, stride: u128, of: impl Fn(u128) -> u128) -> Option<i128> {
     let at = |lane: u32| of(u128::from(lane) * stride) as i128;
-    let step = if width > 1 { at(1) - at(0) } else { 0 };
-    (1..width.max(1)).all(|lane| at(lane) - at(lane - 1) == step).then_some(step)
+    let step = if gang_width > 1 { at(1) - at(0) } else { 0 };
+    (1..gang_width.max(1)).all(|lane| at(lane) - at(lane - 1) == step).then_some(step)
 }
 
 /// Bit operations of a strided value with a uniform one.
-fn transfer_bits(opcode: BinaryOp, ty: Type, both: Known, left: Known, right: Known, width: u32) -> Known {
+fn transfer_bits(
+    opcode: BinaryOp,
+    result_type: Type,
+    both: Known,
+    left: Known,
+    right: Known,
+    gang_width: u32,
+) -> Known {
     let Shape::Strided { stride, align } = left.shape else { return both };
     // Bits below `low` are the same in all lanes, and zero in them if lane 0 is aligned.
     let low = power_in(stride as u128);
     if opcode != BinaryOp::And && right.max < u128::from(low.min(align)) {
-        let align = right.bits.map_or(1, power_in).min(align).max(if right.bits == Some(0) { align } else { 1 });
-        return Known { signed: left.signed, unsigned: left.unsigned, ..both }.with_shape(stride.into(), align);
+        let alignment = right.bits.map_or(1, power_in).min(align).max(if right.bits == Some(0) { align } else { 1 });
+        return Known { signed: left.signed, unsigned: left.unsigned, ..both }.with_shape(stride.into(), alignment);
     }
     let Some(c) = right.bits else { return both };
     let reach = u128::MAX.checked_shr(left.max.leading_zeros()).unwrap_or(0);
@@ -349,19 +393,19 @@ fn transfer_bits(opcode: BinaryOp, ty: Type, both: Known, left: Known, right: Kn
         // No lane has a bit that is dropped.
         return Known { signed: left.signed, unsigned: left.unsigned, ..both }.with_shape(stride.into(), align);
     }
-    if left.unsigned && left.lane_span(width).is_some() {
+    if left.unsigned && left.lane_span(gang_width).is_some() {
         let apply = |x: u128| match opcode {
             BinaryOp::And => x & c,
             BinaryOp::Or => x | (c & u128::from(align - 1)),
             _ => x ^ (c & u128::from(align - 1)),
         };
         let high = c & !u128::from(align - 1);
-        let align = match opcode {
-            BinaryOp::And => align.max(power_in(high & ty.value_mask())),
+        let alignment = match opcode {
+            BinaryOp::And => align.max(power_in(high & result_type.value_mask())),
             _ => align.min(power_in(c)),
         };
-        return match fit_stride(width, stride as u128, apply) {
-            Some(step) => both.with_shape(step, align),
+        return match fit_stride(gang_width, stride as u128, apply) {
+            Some(step) => both.with_shape(step, alignment),
             None => both,
         };
     }
@@ -371,7 +415,7 @@ fn transfer_bits(opcode: BinaryOp, ty: Type, both: Known, left: Known, right: Kn
     if (c + 1).is_power_of_two() && c < u128::from(low) {
         return both.with_shape(0, align);
     }
-    let dropped = ty.value_mask() & !c;
+    let dropped = result_type.value_mask() & !c;
     if (dropped + 1).is_power_of_two() && dropped < u128::from(low) {
         // Each lane loses the same.
         return Known { signed: left.signed, unsigned: left.unsigned, ..both }
@@ -380,7 +424,7 @@ fn transfer_bits(opcode: BinaryOp, ty: Type, both: Known, left: Known, right: Kn
     both
 }
 
-fn shift_right(opcode: BinaryOp, both: Known, a: Known, k: u32, width: u32) -> Known {
+fn shift_right(opcode: BinaryOp, both: Known, a: Known, k: u32, gang_width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else { return both };
     let linear = if opcode == BinaryOp::Lshr { a.unsigned } else { a.signed };
     if !linear || k > 62 {
@@ -390,9 +434,9 @@ fn shift_right(opcode: BinaryOp, both: Known, a: Known, k: u32, width: u32) -> K
     if stride % (1 << k) == 0 {
         return shifted.with_shape((stride >> k).into(), (align >> k).max(1));
     }
-    match a.lane_span(width) {
+    match a.lane_span(gang_width) {
         Some(span) if span < 1 << k => both.with_shape(0, (align >> k).max(1)),
-        Some(_) if align >= 1 << k => match fit_stride(width, stride as u128, |x| x >> k) {
+        Some(_) if align >= 1 << k => match fit_stride(gang_width, stride as u128, |x| x >> k) {
             Some(step) => shifted.with_shape(step, align >> k),
             None => both,
         },
@@ -401,7 +445,7 @@ fn shift_right(opcode: BinaryOp, both: Known, a: Known, k: u32, width: u32) -> K
 }
 
 /// Unsigned quotient or remainder by a positive constant.
-fn transfer_division(quotient: bool, both: Known, a: Known, c: i64, width: u32) -> Known {
+fn transfer_division(quotient: bool, both: Known, a: Known, c: i64, gang_width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else { return both };
     if !a.unsigned {
         return both;
@@ -415,7 +459,7 @@ fn transfer_division(quotient: bool, both: Known, a: Known, c: i64, width: u32) 
             both.with_shape(0, align.min(power))
         };
     }
-    let Some(span) = a.lane_span(width) else { return both };
+    let Some(span) = a.lane_span(gang_width) else { return both };
     let block = (span + 1).next_power_of_two();
     if block <= u128::from(power) {
         // All lanes lie between two multiples of the constant.
@@ -427,19 +471,19 @@ fn transfer_division(quotient: bool, both: Known, a: Known, c: i64, width: u32) 
     }
     if c as u64 == power && align >= power {
         let c = c as u128;
-        let step = fit_stride(width, stride as u128, |x| if quotient { x / c } else { x % c });
-        let align = if quotient { align / power } else { align };
-        return step.map_or(both, |step| both.with_shape(step, align));
+        let step = fit_stride(gang_width, stride as u128, |x| if quotient { x / c } else { x % c });
+        let alignment = if quotient { align / power } else { align };
+        return step.map_or(both, |step| both.with_shape(step, alignment));
     }
     both
 }
 
 /// Unsigned quotient or remainder by what is the same in all lanes and a multiple of `power`: where all lanes lie
 /// between two of its multiples.
-fn divide_by_multiple(quotient: bool, both: Known, a: Known, power: u64, width: u32) -> Known {
+fn divide_by_multiple(quotient: bool, both: Known, a: Known, power: u64, gang_width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else { return both };
     let within =
-        a.unsigned && a.lane_span(width).is_some_and(|span| (span + 1).next_power_of_two() <= u128::from(power));
+        a.unsigned && a.lane_span(gang_width).is_some_and(|span| (span + 1).next_power_of_two() <= u128::from(power));
     match (within, quotient) {
         (false, _) => both,
         (true, true) => both.with_shape(0, 1),
@@ -448,10 +492,10 @@ fn divide_by_multiple(quotient: bool, both: Known, a: Known, power: u64, width: 
 }
 
 /// Signed quotient or remainder by a positive constant.
-fn signed_divide(quotient: bool, ty: Type, both: Known, a: Known, c: i64, width: u32) -> Known {
+fn signed_divide(quotient: bool, result_type: Type, both: Known, a: Known, c: i64, gang_width: u32) -> Known {
     let Shape::Strided { stride, align } = a.shape else { return both };
-    if a.max <= signed_half(ty) {
-        return transfer_division(quotient, both, a, c, width);
+    if a.max <= signed_half(result_type) {
+        return transfer_division(quotient, both, a, c, gang_width);
     }
     let power = power_in(c as u128);
     let exact = c as u64 == power && align >= power && stride % c == 0;
@@ -463,7 +507,7 @@ fn signed_divide(quotient: bool, ty: Type, both: Known, a: Known, c: i64, width:
 }
 
 /// Integer and pointer comparisons.
-pub fn transfer_icmp(comparison: IntCc, left: Known, right: Known, width: u32) -> Known {
+pub fn transfer_icmp(comparison: IntCc, left: Known, right: Known, gang_width: u32) -> Known {
     let uniform = Known::uniform(Type::BOOL, 1);
     let varying = Known::varying(Type::BOOL);
     let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (left.shape, right.shape)
@@ -483,7 +527,7 @@ pub fn transfer_icmp(comparison: IntCc, left: Known, right: Known, width: u32) -
     }
     // The difference is a multiple of the common alignment in lane 0 and must not reach the next one on
     // the side where the answer changes.
-    let drift = (i128::from(s) - i128::from(t)) * i128::from(width.max(1) - 1);
+    let drift = (i128::from(s) - i128::from(t)) * i128::from(gang_width.max(1) - 1);
     let step = i128::from(m.min(n));
     let same = match comparison {
         IntCc::Slt | IntCc::Sge | IntCc::Ult | IntCc::Uge => (0..step).contains(&drift),

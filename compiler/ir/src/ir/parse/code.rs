@@ -34,8 +34,8 @@ impl Parser {
     fn parse_definition(&mut self, body: &mut Body) -> Result<Value> {
         let (n, position) = self.parse_entity("v", "a value")?;
         self.expect_sign(':')?;
-        let ty = self.parse_type()?;
-        if body.values.insert(n, (ty, position)).is_some() {
+        let value_type = self.parse_type()?;
+        if body.values.insert(n, (value_type, position)).is_some() {
             return position.error_at(format!("v{n} is defined twice"));
         }
         Ok(Value::from_u32(n))
@@ -89,8 +89,8 @@ impl Parser {
             Token::Number(text) => text,
             token => return position.error_at(format!("expected an operand, found {token}")),
         };
-        let ty = if self.take_sign(':') { Some(self.parse_type()?) } else { None };
-        body.literals.push(Literal { text, ty, position });
+        let literal_type = if self.take_sign(':') { Some(self.parse_type()?) } else { None };
+        body.literals.push(Literal { text, ty: literal_type, position });
         Ok(Value::from_u32(LITERALS + body.literals.len() as u32 - 1))
     }
 
@@ -187,8 +187,8 @@ impl Parser {
                 }
                 "ptradd" => {
                     let inbounds = flags.take_flag("inbounds");
-                    let [base, offset] = self.parse_operands(body)?;
-                    InstData::PtrAdd { base, offset, inbounds }
+                    let [base_address, offset] = self.parse_operands(body)?;
+                    InstData::PtrAdd { base: base_address, offset, inbounds }
                 }
                 "load" | "store" => {
                     let volatile = flags.take_flag("volatile");

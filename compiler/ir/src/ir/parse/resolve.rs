@@ -84,12 +84,12 @@ impl Body {
                 defs.insert(value.as_u32(), ValueDef::Param(key, i as u32));
             }
             for (inst_data, results, location) in block.insts {
-                let inst = function.insts.next_key();
+                let instruction = function.insts.next_key();
                 for (i, value) in results.iter().enumerate() {
-                    defs.insert(value.as_u32(), ValueDef::Result(inst, i as u32));
+                    defs.insert(value.as_u32(), ValueDef::Result(instruction, i as u32));
                 }
                 function.insts.push(InstNode { data: inst_data, results, location });
-                function.blocks[key].insts.push(inst);
+                function.blocks[key].insts.push(instruction);
             }
             masks.extend(block.mask.map(|mask| (key, mask)));
             terms.extend(block.terminator.map(|(terminator, _)| (key, terminator)));
@@ -98,13 +98,13 @@ impl Body {
         for &(_, mask) in &masks {
             constants.resolve_literal(mask, Some(Type::BOOL))?;
         }
-        for node in function.insts.values() {
-            let types: Vec<Type> = node.results.iter().filter_map(|&result| self.type_of(result)).collect();
+        for inst_node in function.insts.values() {
+            let types: Vec<Type> = inst_node.results.iter().filter_map(|&result| self.type_of(result)).collect();
             let mut index = 0;
             let mut outcome = Ok(());
-            node.data.for_each_arg(|operand| {
+            inst_node.data.for_each_arg(|operand| {
                 if outcome.is_ok() {
-                    outcome = constants.resolve_literal(operand, operand_type(&node.data, &types, index));
+                    outcome = constants.resolve_literal(operand, operand_type(&inst_node.data, &types, index));
                 }
                 index += 1;
             });
@@ -125,7 +125,7 @@ impl Body {
             for target in terminator.targets() {
                 for (i, &argument) in target.arguments.iter().enumerate() {
                     let param = function.blocks[target.block].params.get(i);
-                    constants.resolve_literal(argument, param.and_then(|&param| self.type_of(param)))?;
+                    constants.resolve_literal(argument, param.and_then(|&parameter| self.type_of(parameter)))?;
                 }
             }
             finished_terms.push((block, terminator));
@@ -133,14 +133,14 @@ impl Body {
         let mut in_order = constants.in_order.into_iter();
         for n in 0..count {
             match (defs.get(&n), self.values.get(&n)) {
-                (Some(&definition), Some(&(ty, _))) => {
-                    function.values.push(ValueData { ty, definition });
+                (Some(&definition), Some(&(value_type, _))) => {
+                    function.values.push(ValueData { ty: value_type, definition });
                 }
                 _ => {
                     while function.values.len() <= n as usize {
                         match in_order.next() {
-                            Some((ty, bits)) => {
-                                function.constant(ty, bits);
+                            Some((value_type, bits)) => {
+                                function.constant(value_type, bits);
                             }
                             None => {
                                 function.values.push(ValueData { ty: Type::BOOL, definition: ValueDef::Const(0) });
@@ -152,13 +152,13 @@ impl Body {
         }
         let mut constant_of: HashMap<u32, Value> = HashMap::new();
         for (i, constant) in constants.of_literals.iter().enumerate() {
-            if let Some((ty, bits)) = *constant {
-                constant_of.insert(LITERALS + i as u32, function.constant(ty, bits));
+            if let Some((value_type, bits)) = *constant {
+                constant_of.insert(LITERALS + i as u32, function.constant(value_type, bits));
             }
         }
-        let settle = |v: Value| constant_of.get(&v.as_u32()).copied().unwrap_or(v);
-        for node in function.insts.values_mut() {
-            node.data.map_args(settle);
+        let settle = |each_value: Value| constant_of.get(&each_value.as_u32()).copied().unwrap_or(each_value);
+        for inst_node in function.insts.values_mut() {
+            inst_node.data.map_args(settle);
         }
         for (block, mask) in masks {
             function.masks[block] = settle(mask).into();
@@ -220,22 +220,22 @@ fn resolve_cases(selector_type: Option<Type>, cases: Vec<(Literal, BlockCall)>) 
 
 impl Literal {
     /// The bits this literal has as a value of a type.
-    fn to_bits(&self, ty: Type) -> Result<u128> {
+    fn to_bits(&self, value_type: Type) -> Result<u128> {
         let text = self.text.as_str();
-        let bad = || self.position.error_at(format!("`{text}` is no {ty}"));
+        let bad = || self.position.error_at(format!("`{text}` is no {value_type}"));
         if let Some(digits) = text.strip_prefix("0x") {
             return match u128::from_str_radix(digits, 16) {
-                Ok(bits) if bits & ty.value_mask() == bits => Ok(bits),
+                Ok(bits) if bits & value_type.value_mask() == bits => Ok(bits),
                 _ => bad(),
             };
         }
-        match (ty, text) {
+        match (value_type, text) {
             (Type::Int(1), "true") => return Ok(1),
             (Type::Int(1), "false") | (Type::Ptr(_), "null") => return Ok(0),
             (_, "true" | "false" | "null") => return bad(),
             _ => {}
         }
-        match ty {
+        match value_type {
             Type::Int(w) => {
                 // From the least signed to the greatest unsigned number of this width.
                 let magnitude = text.strip_prefix('-').unwrap_or(text);
@@ -243,11 +243,11 @@ impl Literal {
                     return bad();
                 };
                 let negative = magnitude.len() < text.len();
-                let limit = if negative { 1 << (w - 1) } else { ty.value_mask() };
+                let limit = if negative { 1 << (w - 1) } else { value_type.value_mask() };
                 if n > limit {
                     return bad();
                 }
-                Ok(if negative { n.wrapping_neg() & ty.value_mask() } else { n })
+                Ok(if negative { n.wrapping_neg() & value_type.value_mask() } else { n })
             }
             Type::F16 => match text.parse::<f32>() {
                 Ok(x) if !x.is_nan() => Ok(u128::from(f16::from_f32(x).to_bits())),

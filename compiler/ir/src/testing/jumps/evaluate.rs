@@ -35,9 +35,9 @@ pub fn evaluate_program(program: &JumpProgram, input: &[u32], group: usize) -> V
         if program.uniform {
             let [first, ..] = &items[..] else { continue };
             let control: [u32; CONTROL] = first.variables[..CONTROL].try_into().expect("a prefix of the variables");
-            items.iter_mut().for_each(|item| item.variables[..CONTROL].copy_from_slice(&control));
+            items.iter_mut().for_each(|work_item| work_item.variables[..CONTROL].copy_from_slice(&control));
             let returned = run_items(&operations, program.fuel, &mut items);
-            items.iter().for_each(|item| store_item(item, returned, &mut output));
+            items.iter().for_each(|work_item| store_item(work_item, returned, &mut output));
         } else {
             for item in items.chunks_mut(1) {
                 let returned = run_items(&operations, program.fuel, item);
@@ -53,10 +53,10 @@ fn start_item(input: &[u32]) -> Item {
 }
 
 /// Appends a work-item's [`OUTPUTS`] elements.
-fn store_item(item: &Item, returned: bool, output: &mut Vec<u32>) {
+fn store_item(work_item: &Item, returned: bool, output: &mut Vec<u32>) {
     let begin = output.len();
-    let variables = if returned { [0; VARIABLES] } else { item.variables };
-    output.extend(variables.iter().chain(&item.bins));
+    let variables = if returned { [0; VARIABLES] } else { work_item.variables };
+    output.extend(variables.iter().chain(&work_item.bins));
     debug_assert_eq!(output.len() - begin, OUTPUTS);
 }
 
@@ -67,24 +67,26 @@ fn run_items(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> boo
         position += 1;
         match operation {
             Operation::Assign(variable, value) => {
-                items.iter_mut().for_each(|item| item.variables[*variable] = value.value_with(&item.variables));
+                items
+                    .iter_mut()
+                    .for_each(|work_item| work_item.variables[*variable] = value.value_with(&work_item.variables));
             }
             Operation::Accumulate(value, bin) => {
-                for item in items.iter_mut() {
-                    let bin = bin.value_with(&item.variables) as usize % BINS;
-                    item.bins[bin] = item.bins[bin].wrapping_add(value.value_with(&item.variables));
+                for work_item in items.iter_mut() {
+                    let bin = bin.value_with(&work_item.variables) as usize % BINS;
+                    work_item.bins[bin] = work_item.bins[bin].wrapping_add(value.value_with(&work_item.variables));
                 }
             }
             Operation::AssignIf(condition, variable, value) => {
-                for item in items.iter_mut().filter(|item| condition.holds_with(&item.variables)) {
-                    item.variables[*variable] = value.value_with(&item.variables);
+                for work_item in items.iter_mut().filter(|work_item| condition.holds_with(&work_item.variables)) {
+                    work_item.variables[*variable] = value.value_with(&work_item.variables);
                 }
             }
             Operation::Exchange(variable) => {
-                let sent: Vec<u32> = items.iter().map(|item| item.variables[*variable]).collect();
-                for (l, item) in items.iter_mut().enumerate() {
+                let sent: Vec<u32> = items.iter().map(|work_item| work_item.variables[*variable]).collect();
+                for (l, work_item) in items.iter_mut().enumerate() {
                     let received = sent[(l + 1) % sent.len()];
-                    item.variables[*variable] = item.variables[*variable].wrapping_add(received);
+                    work_item.variables[*variable] = work_item.variables[*variable].wrapping_add(received);
                 }
             }
             Operation::Jump(to) => position = *to,
@@ -92,7 +94,7 @@ fn run_items(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> boo
             Operation::JumpUnless(condition, to) if !decide_together(condition, items) => position = *to,
             Operation::JumpIf(..) | Operation::JumpUnless(..) => {}
             Operation::Dispatch(value, targets) => {
-                let selected = |item: &Item| value.value_with(&item.variables) as usize % targets.len();
+                let selected = |work_item: &Item| value.value_with(&work_item.variables) as usize % targets.len();
                 let first = selected(&items[0]);
                 assert!(items.iter().all(|item| selected(item) == first), "work-items of a uniform kernel part");
                 position = targets[first];

@@ -43,7 +43,7 @@ pub(super) struct Plan {
 /// Decides for every barrier what is kept, then gives slots to the values.
 pub(super) fn plan_live_values(kernel: &Kernel, split: &Split) -> Plan {
     let kept = choose_kept(kernel, split);
-    let together = split.cuts.together.values().map(|&ty| LiveData { ty, shared: false });
+    let together = split.cuts.together.values().map(|&value_type| LiveData { ty: value_type, shared: false });
     let which = split.start_slot().map(|_| LiveData { ty: Type::I32, shared: true });
     let mut slots: PrimaryMap<LiveSlot, LiveData> = together.chain(which).collect();
     let taken_by_others = slots.len();
@@ -59,14 +59,14 @@ pub(super) fn plan_live_values(kernel: &Kernel, split: &Split) -> Plan {
     let mut taken: SecondaryMap<LiveSlot, SecondaryMap<Start, bool>> = SecondaryMap::new();
     let all = split.body.values.keys().filter(|&value| !starts_of[value].is_empty()).collect();
     for value in in_order(split, all) {
-        let ty = split.body.ty(value);
+        let value_type = split.body.ty(value);
         let free = slots.iter().skip(taken_by_others).find(|&(candidate, live_data)| {
             let taken = || starts_of[value].iter().any(|&start| taken[candidate][start]);
-            live_data.ty == ty && varies[candidate] == by_data[value] && !taken()
+            live_data.ty == value_type && varies[candidate] == by_data[value] && !taken()
         });
         let chosen = match free {
             Some((slot, _)) => slot,
-            None => slots.push(LiveData { ty, shared: false }),
+            None => slots.push(LiveData { ty: value_type, shared: false }),
         };
         varies[chosen] = by_data[value];
         slot[value] = Some(chosen);
@@ -115,7 +115,7 @@ fn partly_needed(split: &Split, kept: &SecondaryMap<Start, Vec<Value>>) -> Vec<V
 /// lead to them are not looked at: those that are the same for all are to share slots, so that a group keeps them once
 /// (`uniform_live_values`), and which these are need not be known for sure here.
 fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
-    let body = &split.body;
+    let function = &split.body;
     let mut varies: SecondaryMap<Value, bool> = SecondaryMap::new();
     let mut changed = true;
     while changed {
@@ -124,8 +124,8 @@ fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
             changed |= !std::mem::replace(&mut varies[value], true);
         };
         for &block in split.cfg.reverse_post_order() {
-            for node in body.blocks[block].insts.iter().map(|&inst| &body.insts[inst]) {
-                let mut found = match node.data {
+            for inst_node in function.blocks[block].insts.iter().map(|&instruction| &function.insts[instruction]) {
+                let mut found = match inst_node.data {
                     InstData::Query { query, .. } => {
                         matches!(query, Query::GlobalId | Query::LocalId | Query::LinearId)
                     }
@@ -134,17 +134,17 @@ fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
                     | InstData::AtomicCas { .. }
                     | InstData::Clock
                     | InstData::Printf { .. } => true,
-                    _ => node.data.needs_lanes(),
+                    _ => inst_node.data.needs_lanes(),
                 };
-                node.data.for_each_arg(|argument| found |= varies[argument]);
+                inst_node.data.for_each_arg(|argument| found |= varies[argument]);
                 if found {
-                    node.results.iter().for_each(|&result| learn(&mut varies, result));
+                    inst_node.results.iter().for_each(|&result| learn(&mut varies, result));
                 }
             }
-            for target in body.blocks[block].terminator.targets() {
-                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+            for target in function.blocks[block].terminator.targets() {
+                for (&parameter, &argument) in function.blocks[target.block].params.iter().zip(&target.arguments) {
                     if varies[argument] {
-                        learn(&mut varies, param);
+                        learn(&mut varies, parameter);
                     }
                 }
             }
@@ -190,17 +190,17 @@ impl<'a> Again<'a> {
             let found = self.split.liveness.is_live_in(value, self.split.cuts.starts[self.start]);
             return found && self.cost <= FROM_KEPT;
         }
-        let ValueDef::Result(inst, _) = self.split.body.values[value].definition else {
+        let ValueDef::Result(instruction, _) = self.split.body.values[value].definition else {
             return false;
         };
-        if self.insts.contains(&inst) {
+        if self.insts.contains(&instruction) {
             return true;
         }
-        let inst_data = &self.split.body.insts[inst].data;
+        let inst_data = &self.split.body.insts[instruction].data;
         let Some(cost) = self.recompute_cost(inst_data) else {
             return false;
         };
-        self.insts.push(inst);
+        self.insts.push(instruction);
         self.cost += cost;
         let mut fits = self.cost <= if self.from_kept { FROM_KEPT } else { FROM_NOTHING };
         inst_data.for_each_arg(|argument| fits = fits && self.add_needed(argument));
@@ -245,7 +245,7 @@ fn in_arguments(kernel: &Kernel, split: &Split, pointer: Value) -> bool {
         return matches!(kernel.inputs[index].0, Input::Address { .. });
     }
     match split.body.values[pointer].definition {
-        ValueDef::Result(inst, _) => match split.body.insts[inst].data {
+        ValueDef::Result(instruction, _) => match split.body.insts[instruction].data {
             InstData::PtrAdd { base, offset, .. } => {
                 split.body.const_bits(offset).is_some() && in_arguments(kernel, split, base)
             }

@@ -49,16 +49,16 @@ pub(super) fn separate_regions(cuts: &Cuts) -> Regions {
 }
 
 /// Whether regions of their own for all starts copy more than the bounds allow.
-pub(super) fn copies_exceed(body: &Function, graph: &Cfg, cuts: &Cuts, bounds: Bounds) -> bool {
-    let size = |block: Block| body.blocks[block].insts.len() + 1;
-    let kernel: usize = graph.reverse_post_order().iter().map(|&block| size(block)).sum();
+pub(super) fn copies_exceed(function: &Function, flow_graph: &Cfg, cuts: &Cuts, bounds: Bounds) -> bool {
+    let size = |block: Block| function.blocks[block].insts.len() + 1;
+    let kernel: usize = flow_graph.reverse_post_order().iter().map(|&block| size(block)).sum();
     let maximum = bounds.few_insts.max(kernel * (bounds.most_copies + 1));
     let mut copied = 0;
     // The last start that was seen to lead to a block.
     let mut seen: SecondaryMap<Block, Option<Start>> = SecondaryMap::new();
-    for (start, &first) in &cuts.starts {
-        let mut worklist = vec![first];
-        seen[first] = Some(start);
+    for (start, &first_block) in &cuts.starts {
+        let mut worklist = vec![first_block];
+        seen[first_block] = Some(start);
         while let Some(block) = worklist.pop() {
             copied += size(block);
             if copied > maximum {
@@ -67,7 +67,7 @@ pub(super) fn copies_exceed(body: &Function, graph: &Cfg, cuts: &Cuts, bounds: B
             if cuts.cut[block].is_some() {
                 continue;
             }
-            for &target in graph.successors(block) {
+            for &target in flow_graph.successors(block) {
                 if seen[target].replace(start) != Some(start) {
                     worklist.push(target);
                 }
@@ -78,23 +78,23 @@ pub(super) fn copies_exceed(body: &Function, graph: &Cfg, cuts: &Cuts, bounds: B
 }
 
 /// Puts starts together until no block is part of more than `most_copies` regions that begin behind barriers.
-pub(super) fn merged_regions(graph: &Cfg, cuts: &Cuts, most_copies: usize) -> Regions {
+pub(super) fn merged_regions(flow_graph: &Cfg, cuts: &Cuts, most_copies: usize) -> Regions {
     let mut groups = Groups { parent: cuts.starts.keys().collect(), leading: SecondaryMap::new() };
     // Blocks to look at, by their numbers in reverse post-order.
     let mut dirty: BTreeSet<u32> = BTreeSet::new();
     for (start, &block) in cuts.starts.iter().skip(1).filter(|&(start, _)| cuts.combines[start].is_none()) {
         groups.leading[block].push(start);
-        dirty.extend(graph.rpo_number(block));
+        dirty.extend(flow_graph.rpo_number(block));
     }
     while let Some(number) = dirty.pop_first() {
-        let block = graph.reverse_post_order()[number as usize];
+        let block = flow_graph.reverse_post_order()[number as usize];
         groups.limit_regions(block, most_copies);
         if cuts.cut[block].is_some() {
             continue;
         }
-        for &target in graph.successors(block) {
+        for &target in flow_graph.successors(block) {
             if groups.pass_on(block, target) {
-                dirty.extend(graph.rpo_number(target));
+                dirty.extend(flow_graph.rpo_number(target));
             }
         }
     }

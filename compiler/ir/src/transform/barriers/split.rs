@@ -26,21 +26,21 @@ pub(super) struct Split {
 }
 
 impl Split {
-    pub(super) fn split_kernel(body: Function, graph: Cfg, cuts: Cuts, regions: Regions) -> Split {
-        let liveness = compute_liveness(&body, &graph);
+    pub(super) fn split_kernel(function: Function, flow_graph: Cfg, cuts: Cuts, regions: Regions) -> Split {
+        let liveness = compute_liveness(&function, &flow_graph);
         let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
         let mut order: SecondaryMap<Value, u32> = SecondaryMap::new();
         let mut count = 0;
-        for &block in graph.reverse_post_order() {
-            let block_data = &body.blocks[block];
-            let results = block_data.insts.iter().flat_map(|&inst| &body.insts[inst].results);
+        for &block in flow_graph.reverse_post_order() {
+            let block_data = &function.blocks[block];
+            let results = block_data.insts.iter().flat_map(|&instruction| &function.insts[instruction].results);
             for &value in block_data.params.iter().chain(results) {
                 home_blocks[value] = Some(block);
                 order[value] = count;
                 count += 1;
             }
         }
-        Split { body, cfg: graph, liveness, home: home_blocks, order, cuts, regions }
+        Split { body: function, cfg: flow_graph, liveness, home: home_blocks, order, cuts, regions }
     }
 
     /// The slot that tells regions of several starts where to go on, if there are such regions.
