@@ -127,3 +127,6 @@ impl fmt::Display for WidthChoice {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

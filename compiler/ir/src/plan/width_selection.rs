@@ -415,3 +415,6 @@ impl Analysed {
         self.tile_costs().is_some_and(|tile| cost::go_by_columns(&self.body, &self.graph, shapes, tile, registers))
     }
 }
+
+#[cfg(test)]
+mod tests;
