@@ -35,3 +35,6 @@ pub fn masking_cost(function: &Function, instruction: Inst, lane_facts: Lanes<'_
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests;

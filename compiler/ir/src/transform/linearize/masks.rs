@@ -345,3 +345,6 @@ impl Masks<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
