@@ -140,7 +140,7 @@ impl Verifier<'_> {
                 self.add_error(&line, format!("no program-scope variable is in {}", global_data.space.name()));
             }
             for &(offset, target, _) in &global_data.relocs {
-                if offset.checked_add(8).is_none_or(|end| end > global_data.init.len() as u64) {
+                if offset.checked_add(8).is_none_or(|end_offset| end_offset > global_data.init.len() as u64) {
                     self.add_error(&line, format!("the address at {offset} is out of bounds"));
                 }
                 if !self.module.globals.is_valid(target) {
@@ -152,7 +152,7 @@ impl Verifier<'_> {
 
     fn check_kernel(&mut self, kernel: &Kernel) {
         self.place.clear();
-        let head = format!("kernel {:?} {{", kernel.name);
+        let first_line = format!("kernel {:?} {{", kernel.name);
         for parameter in &kernel.params {
             let line = param_text(parameter);
             self.check_align(&line, parameter.align);
@@ -161,7 +161,7 @@ impl Verifier<'_> {
             }
         }
         for (input, value_type) in &kernel.inputs {
-            let (param, line, end) = match *input {
+            let (param, line, end_offset) = match *input {
                 Input::Value { param, offset } => (
                     param,
                     format!("input value({param}, {offset}): {value_type}"),
@@ -171,7 +171,7 @@ impl Verifier<'_> {
             };
             match kernel.params.get(param as usize) {
                 None => self.add_error(&line, format!("parameter {param} does not exist")),
-                Some(data) if end > u64::from(data.size) => {
+                Some(data) if end_offset > u64::from(data.size) => {
                     self.add_error(&line, "the input ends behind its parameter");
                 }
                 Some(_) => {}
@@ -197,19 +197,19 @@ impl Verifier<'_> {
             self.check_align(&line, local_data.align);
         }
         match (self.stage, kernel.regions.len()) {
-            (_, 0) => self.add_error(&head, "the kernel has no code"),
-            (Stage::Imported, 2..) => self.add_error(&head, "regions come only with `barriers`"),
+            (_, 0) => self.add_error(&first_line, "the kernel has no code"),
+            (Stage::Imported, 2..) => self.add_error(&first_line, "regions come only with `barriers`"),
             _ => {}
         }
         for (region, combine) in kernel.combines.iter() {
             let Some(Combine { opcode, live_slot, .. }) = *combine else { continue };
             match kernel.live.get(live_slot) {
-                None => self.add_error(&head, format!("{live_slot} does not exist")),
+                None => self.add_error(&first_line, format!("{live_slot} does not exist")),
                 Some(live_data) if opcode.identity(live_data.ty).is_none() => {
-                    self.add_error(&head, format!("{region} combines {} by {}", live_data.ty, opcode.name()));
+                    self.add_error(&first_line, format!("{region} combines {} by {}", live_data.ty, opcode.name()));
                 }
                 Some(live_data) if live_data.shared => {
-                    self.add_error(&head, format!("{region} combines {live_slot}, of which the group has one"));
+                    self.add_error(&first_line, format!("{region} combines {live_slot}, of which the group has one"));
                 }
                 Some(_) => {}
             }
@@ -235,17 +235,17 @@ impl Verifier<'_> {
 
     fn check_structure(&mut self, region: Region, code: &Code<'_>) {
         let function = code.function;
-        let head = format!("region {region} {{");
+        let first_line = format!("region {region} {{");
         if function.layout.is_empty() {
-            return self.add_error(&head, "the region has no block");
+            return self.add_error(&first_line, "the region has no block");
         }
         let mut block_seen: SecondaryMap<Block, bool> = SecondaryMap::new();
         for &block in &function.layout {
             if !function.blocks.is_valid(block) {
-                return self.add_error(&head, format!("{block} does not exist"));
+                return self.add_error(&first_line, format!("{block} does not exist"));
             }
             if std::mem::replace(&mut block_seen[block], true) {
-                return self.add_error(&head, format!("{block} stands twice in the layout"));
+                return self.add_error(&first_line, format!("{block} stands twice in the layout"));
             }
         }
         let mut inst_seen: SecondaryMap<Inst, bool> = SecondaryMap::new();
@@ -264,14 +264,14 @@ impl Verifier<'_> {
                 if self.stage != Stage::Linearized {
                     self.add_error(&block_text(function, block), "masks come only with `linearize`");
                 } else if !function.values.is_valid(mask) {
-                    self.add_error(&head, format!("{mask} does not exist"));
+                    self.add_error(&first_line, format!("{mask} does not exist"));
                 } else if function.ty(mask) != Type::BOOL {
                     self.add_error(&block_text(function, block), format!("a mask cannot be {}", function.ty(mask)));
                 }
             }
             for &instruction in &block_data.insts {
                 if !function.insts.is_valid(instruction) {
-                    self.add_error(&head, format!("{instruction} does not exist"));
+                    self.add_error(&first_line, format!("{instruction} does not exist"));
                     continue;
                 }
                 if std::mem::replace(&mut inst_seen[instruction], true) {

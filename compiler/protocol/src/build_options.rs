@@ -194,7 +194,7 @@ impl BuildOptions {
             (self.math.denorms_are_zero, "-cl-denorms-are-zero"),
             (self.uniform_work_group_size, "-cl-uniform-work-group-size"),
         ];
-        words.extend(switches.iter().filter(|(on, _)| *on).map(|(_, word)| word.to_string()));
+        words.extend(switches.iter().filter(|(is_set, _)| *is_set).map(|(_, word)| word.to_string()));
         words.join(" ")
     }
 
@@ -260,10 +260,10 @@ const TOLERATED: &[&str] = &[
     "-qcom-*",      // Qualcomm
 ];
 
-fn is_tolerated(word: &str) -> bool {
+fn is_tolerated(option: &str) -> bool {
     TOLERATED.iter().any(|pattern| match pattern.strip_suffix('*') {
-        Some(start) => word.starts_with(start),
-        None => word == *pattern,
+        Some(start) => option.starts_with(start),
+        None => option == *pattern,
     })
 }
 
@@ -289,8 +289,8 @@ struct Parser {
 impl Parser {
     fn parse_all(&mut self) -> Result<(), OptionError> {
         while let Some(word) = self.words.next() {
-            let known = self.linker_option(&word) || (self.stage != Stage::Link && self.compiler_option(&word)?);
-            if !known && !is_tolerated(&word) {
+            let is_known = self.linker_option(&word) || (self.stage != Stage::Link && self.compiler_option(&word)?);
+            if !is_known && !is_tolerated(&word) {
                 return Err(OptionError::unknown(self.stage, &word));
             }
         }
@@ -302,9 +302,9 @@ impl Parser {
     }
 
     /// Options of 5.8.7; the math ones are compiler options as well.
-    fn linker_option(&mut self, word: &str) -> bool {
+    fn linker_option(&mut self, option: &str) -> bool {
         let options = &mut self.options;
-        match word {
+        match option {
             "-create-library" if self.stage == Stage::Link => options.create_library = true,
             "-enable-link-options" if self.stage == Stage::Link => options.enable_link_options = true,
             "-cl-denorms-are-zero" => options.math.denorms_are_zero = true,
@@ -362,8 +362,8 @@ impl Parser {
             let name = self.value_or_next(value, "-U", "needs the name of a macro")?;
             self.options.macros.push(Macro::Undefine(name));
         } else if let Some(value) = word.strip_prefix("-I") {
-            let dir = self.value_or_next(value, "-I", "needs the name of a directory")?;
-            self.options.include_dirs.push(dir);
+            let directory = self.value_or_next(value, "-I", "needs the name of a directory")?;
+            self.options.include_dirs.push(directory);
         } else if let Some(value) = word.strip_prefix("-x") {
             let language = self.value_or_next(value, "-x", "needs the name of a language: cl, clc++, spir")?;
             self.options.input = match language.as_str() {

@@ -50,10 +50,10 @@ impl Channels {
 
     /// Bit by bit, which components a write stores: of those that share a channel the first.
     pub fn written_components(&self) -> u32 {
-        let first = |component: usize| {
+        let is_first = |component: usize| {
             self.read[component].is_some() && !self.read[..component].contains(&self.read[component])
         };
-        (0..4).filter(|&component| first(component)).fold(0, |bits, component| bits | 1 << component)
+        (0..4).filter(|&component| is_first(component)).fold(0, |bits, component| bits | 1 << component)
     }
 }
 
@@ -191,9 +191,9 @@ impl Format {
     }
 
     /// Whether images of a type can have it.
-    pub fn suits_image_type(self, kind: cl_mem_object_type) -> bool {
+    pub fn suits_image_type(self, image_type: cl_mem_object_type) -> bool {
         // Depth images are flat, one or an array of them (OpenCL C, 6.3.3: image2d_depth_t, image2d_array_depth_t).
-        self.order != CL_DEPTH || matches!(kind, CL_MEM_OBJECT_IMAGE2D | CL_MEM_OBJECT_IMAGE2D_ARRAY)
+        self.order != CL_DEPTH || matches!(image_type, CL_MEM_OBJECT_IMAGE2D | CL_MEM_OBJECT_IMAGE2D_ARRAY)
     }
 
     /// Whether kernels can write it.
@@ -209,7 +209,7 @@ impl Format {
 
     /// Which channel is what. Packed formats count as one element, whose parts are in the order of the components.
     pub fn channels(self) -> Channels {
-        let (count, read) = match self.order {
+        let (channel_count, read) = match self.order {
             CL_A => (1, [None, None, None, Some(0)]),
             CL_RG => (2, [Some(0), Some(1), None, None]),
             CL_RA => (2, [Some(0), None, None, Some(1)]),
@@ -222,7 +222,7 @@ impl Format {
             CL_LUMINANCE => (1, [Some(0), Some(0), Some(0), None]),
             _ => (1, [Some(0), None, None, None]),
         };
-        Channels { count, read }
+        Channels { count: channel_count, read }
     }
 
     /// How a channel is encoded.
@@ -281,11 +281,11 @@ impl Format {
 
     /// Where each component lies in its word. Elements of more than 32 bits have several words.
     pub fn component_fields(self) -> [Field; 4] {
-        let field = |position: u32, bits: u32| {
+        let field_at = |position: u32, bits: u32| {
             let signed = u32::from(self.kind() == Kind::Snorm);
             Field { position, bits, most: ((1_u64 << (bits - signed)) - 1) as f32 }
         };
-        let packed = |fields: [(u32, u32); 4]| fields.map(|(position, bits)| field(position, bits));
+        let packed = |fields: [(u32, u32); 4]| fields.map(|(position, bits)| field_at(position, bits));
         let channel = match self.class() {
             Class::Packed565 => return packed([(11, 5), (5, 6), (0, 5), (0, 5)]),
             Class::Packed555 => return packed([(10, 5), (5, 5), (0, 5), (0, 5)]),
@@ -295,12 +295,14 @@ impl Format {
             Class::Unorm16 | Class::Snorm16 | Class::Half | Class::Signed16 | Class::Unsigned16 => 16,
             Class::Float | Class::Signed32 | Class::Unsigned32 => 32,
         };
-        self.channels().read.map(|index| field(u32::from(index.unwrap_or(0)) * channel % 32, channel))
+        self.channels().read.map(|index| field_at(u32::from(index.unwrap_or(0)) * channel % 32, channel))
     }
 
     /// The word of the record at this offset in bytes, if it tells of the format.
     pub fn record_word(self, offset: usize) -> Option<u32> {
-        let bytes = |of: fn(Field) -> u32| u32::from_le_bytes(self.component_fields().map(|field| of(field) as u8));
+        let bytes = |number_of: fn(Field) -> u32| {
+            u32::from_le_bytes(self.component_fields().map(|field| number_of(field) as u8))
+        };
         Some(match offset {
             RECORD_FORMAT => self.element_size() as u32,
             RECORD_ORDER => self.order,
@@ -361,14 +363,14 @@ fn encode_channel(class: Class, word: u32, component: usize) -> Vec<u8> {
 
 /// 0 to 1 in so many bits; no number is 0.
 fn encode_unorm(value: f32, bits: u32) -> u32 {
-    let most = ((1_u32 << bits) - 1) as f32;
-    (value * most).round_ties_even().clamp(0.0, most) as u32
+    let maximum = ((1_u32 << bits) - 1) as f32;
+    (value * maximum).round_ties_even().clamp(0.0, maximum) as u32
 }
 
 /// -1 to 1 in so many bits; no number is 0.
 fn encode_snorm(value: f32, bits: u32) -> i32 {
-    let most = ((1_u32 << (bits - 1)) - 1) as f32;
-    (value * most).round_ties_even().clamp(-most - 1.0, most) as i32
+    let maximum = ((1_u32 << (bits - 1)) - 1) as f32;
+    (value * maximum).round_ties_even().clamp(-maximum - 1.0, maximum) as i32
 }
 
 /// sRGB's transfer function.

@@ -104,17 +104,17 @@ pub struct LaunchFacts {
 impl LaunchFacts {
     /// What holds of launches over a range, from its offset, its global size and its local size.
     pub fn of_range(offset: [u64; 3], global: [u64; 3], local: [u64; 3]) -> LaunchFacts {
-        let fits = |dimension: usize| {
-            offset[dimension].checked_add(global[dimension]).is_some_and(|end| end <= MAX_INT_ID + 1)
+        let has_int_ids = |dimension: usize| {
+            offset[dimension].checked_add(global[dimension]).is_some_and(|end_id| end_id <= MAX_INT_ID + 1)
         };
-        let small = |size: u64| u32::try_from(size).ok().filter(|&size| size <= MAX_GROUP_SIZE);
+        let group_size = |size: u64| u32::try_from(size).ok().filter(|&size| size <= MAX_GROUP_SIZE);
         LaunchFacts {
-            ids_fit_int: (0..3).all(fits),
+            ids_fit_int: (0..3).all(has_int_ids),
             zero_offset: offset == [0; 3],
             full_groups: (0..3).all(|dimension| {
                 local[dimension] == 1 || local[dimension] != 0 && global[dimension].is_multiple_of(local[dimension])
             }),
-            local: match local.map(small) {
+            local: match local.map(group_size) {
                 [Some(x), Some(y), Some(z)] => LocalSize::Exactly([x, y, z]),
                 _ => LocalSize::Any,
             },

@@ -95,11 +95,11 @@ impl Layout {
     /// are not whole tiles, or for other layouts.
     pub fn row_length(self, launch_facts: &LaunchFacts, gang_width: u32) -> Option<u32> {
         let (row, rows) = (launch_facts.local_size(0)?, launch_facts.local_size(1)?);
-        let tile =
+        let is_tile =
             self == Layout::Tile && launch_facts.full_groups && row > 1 && row < gang_width && row.is_power_of_two();
         let runs = gang_width / row;
-        let few = runs <= 2 * row && runs as usize <= MOST_RUNS;
-        (tile && few && rows.is_multiple_of(runs)).then_some(row)
+        let are_few = runs <= 2 * row && runs as usize <= MOST_RUNS;
+        (is_tile && are_few && rows.is_multiple_of(runs)).then_some(row)
     }
 }
 

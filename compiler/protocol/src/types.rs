@@ -22,9 +22,9 @@ impl Space {
     /// All spaces in the order of their SPIR numbers.
     pub const ALL: [Space; 5] = [Space::Private, Space::Global, Space::Constant, Space::Local, Space::Generic];
 
-    /// The space with SPIR's number `n`.
-    pub fn from_number(n: u32) -> Option<Space> {
-        Space::ALL.get(n as usize).copied()
+    /// The space with SPIR's number `number`.
+    pub fn from_number(number: u32) -> Option<Space> {
+        Space::ALL.get(number as usize).copied()
     }
 
     /// SPIR's number of this space.

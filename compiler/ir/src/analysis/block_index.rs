@@ -29,14 +29,14 @@ pub fn block_index(flow_graph: &Cfg, dominators: &Dominators, loop_forest: &Loop
     }
     let mut waiting: SecondaryMap<Loop, Vec<Block>> = SecondaryMap::new();
     let mut block_order = Vec::new();
-    let mut stack: Vec<Step> =
+    let mut pending_steps: Vec<Step> =
         flow_graph.reverse_post_order().first().map(|&entry_block| Step::Block(entry_block)).into_iter().collect();
-    while let Some(step) = stack.pop() {
+    while let Some(step) = pending_steps.pop() {
         // Blocks to come next, and the loop in which they must lie to come now.
-        let (mut next, here) = match step {
+        let (mut next, current_loop) = match step {
             Step::Block(block) => {
                 if let Some(loop_id) = loop_forest.with_header(block) {
-                    stack.push(Step::End(loop_id));
+                    pending_steps.push(Step::End(loop_id));
                 }
                 block_order.push(block);
                 (std::mem::take(&mut children[block]), loop_forest.innermost_loop(block))
@@ -46,9 +46,9 @@ pub fn block_index(flow_graph: &Cfg, dominators: &Dominators, loop_forest: &Loop
         next.sort_by_key(|&block| flow_graph.rpo_number(block));
         // The first one must be on top of the stack.
         for block in next.into_iter().rev() {
-            match here {
+            match current_loop {
                 Some(loop_id) if !loop_forest.contains(loop_id, block) => waiting[loop_id].push(block),
-                _ => stack.push(Step::Block(block)),
+                _ => pending_steps.push(Step::Block(block)),
             }
         }
     }

@@ -39,9 +39,9 @@ impl Lists {
         let mut items = vec![Block::from_u32(0); starts[blocks + 1] as usize];
         // Of each list, `starts[index + 1]` is the place of the next item now.
         for (of, item) in pairs {
-            let place = &mut starts[of.index() + 1];
-            items[*place as usize] = item;
-            *place += 1;
+            let start = &mut starts[of.index() + 1];
+            items[*start as usize] = item;
+            *start += 1;
         }
         starts.pop();
         Lists { starts, items }
@@ -105,19 +105,19 @@ pub(super) fn build_graph(blocks: usize, entry: Option<Block>, edges: &[(Block, 
     let mut reverse_post_order = Vec::new();
     if let Some(entry_block) = entry {
         // Successors are visited last to first, so that the first comes first in the reverse.
-        let mut stack = vec![(entry_block, successors.seconds_of(entry_block).len())];
+        let mut pending = vec![(entry_block, successors.seconds_of(entry_block).len())];
         number[entry_block] = 1;
-        while let Some((block, left)) = stack.last_mut() {
+        while let Some((block, left)) = pending.last_mut() {
             if *left == 0 {
                 reverse_post_order.push(*block);
-                stack.pop();
+                pending.pop();
                 continue;
             }
             *left -= 1;
             let next_block = successors.seconds_of(*block)[*left];
             if number[next_block] == 0 {
                 number[next_block] = 1;
-                stack.push((next_block, successors.seconds_of(next_block).len()));
+                pending.push((next_block, successors.seconds_of(next_block).len()));
             }
         }
         reverse_post_order.reverse();

@@ -220,29 +220,29 @@ fn row_by_row(function: &Function, instruction: Inst, lane_facts: Lanes<'_>, reg
     if matches!(inst_node.data, InstData::Load { .. } | InstData::Store { .. }) {
         return None;
     }
-    let one = Registers { width: rows.tile.row, ..registers };
+    let row_registers = Registers { width: rows.tile.row, ..registers };
     let stride = |value: Value| {
         rows.tile.shapes[value].stride().or(rows.lines[value].as_ref().map(|no_wrap_stride| no_wrap_stride.stride))
     };
     let follows = |value: Value| lane_facts.shapes[value].is_varying() && stride(value).is_some();
     let result = inst_node.results.first();
-    let is_so = result.is_some_and(|&value| follows(value));
-    let (count, columns) = (u64::from(rows.tile.rows), &rows.tile.columns);
-    let each = || {
+    let result_follows = result.is_some_and(|&value| follows(value));
+    let (row_count, columns) = (u64::from(rows.tile.rows), &rows.tile.columns);
+    let cost_of_row = || {
         gang_cost(
             function,
             instruction,
             Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None, ..lane_facts },
-            one,
+            row_registers,
         )
     };
     match &inst_node.data {
-        _ if lane_facts.shapes[*result?].is_varying() && columns[*result?].is_uniform() => Some(each()),
+        _ if lane_facts.shapes[*result?].is_varying() && columns[*result?].is_uniform() => Some(cost_of_row()),
         // The rest stays one scalar a row, or a column.
-        _ if is_so => Some(count * each()),
+        _ if result_follows => Some(row_count * cost_of_row()),
         _ if !is_step(function, instruction, columns) && rows.column_lines[*result?].is_none() => None,
         _ if lane_facts.shapes[*result?].is_varying() && !is_part_of_address(function, instruction) => {
-            Some(u64::from(one.width) * operation_cost(function, instruction))
+            Some(u64::from(row_registers.width) * operation_cost(function, instruction))
         }
         _ => Some(0),
     }
@@ -255,8 +255,8 @@ pub fn gang_cost(function: &Function, instruction: Inst, lane_facts: Lanes<'_>, 
     }
     let Lanes { shapes, lines, .. } = lane_facts;
     let inst_node = &function.insts[instruction];
-    let once = operation_cost(function, instruction);
-    let lanes = u64::from(registers.width);
+    let scalar_cost = operation_cost(function, instruction);
+    let lane_count = u64::from(registers.width);
     let vector = |value_type: Type| VECTOR * registers.registers_for(value_type);
     let uniform = |value: Value| shapes[value].is_uniform();
     match &inst_node.data {
@@ -265,30 +265,32 @@ pub fn gang_cost(function: &Function, instruction: Inst, lane_facts: Lanes<'_>, 
             price_access(function, instruction, lane_facts, registers).unwrap_or(0)
         }
         // One reading, even where nothing is taken to be uniform.
-        InstData::Clock | InstData::Yield => once,
+        InstData::Clock | InstData::Yield => scalar_cost,
         InstData::LiveLoad { .. } => inst_node.results.iter().map(|&value| vector(function.ty(value))).sum(),
         InstData::LiveStore { argument, .. } => vector(function.ty(*argument)),
-        InstData::MemCopy { destination, source, .. } if uniform(*destination) && uniform(*source) => once,
-        InstData::MemSet { destination, .. } if uniform(*destination) => once,
+        InstData::MemCopy { destination, source, .. } if uniform(*destination) && uniform(*source) => scalar_cost,
+        InstData::MemSet { destination, .. } if uniform(*destination) => scalar_cost,
         // An address is taken out of a vector, and nothing else waits for it.
-        InstData::AtomicRmw { pointer, .. } if function.ty(*pointer) == Type::Ptr(Space::Local) => lanes * (once + 1),
+        InstData::AtomicRmw { pointer, .. } if function.ty(*pointer) == Type::Ptr(Space::Local) => {
+            lane_count * (scalar_cost + 1)
+        }
         InstData::MemCopy { .. }
         | InstData::MemSet { .. }
         | InstData::AtomicRmw { .. }
         | InstData::AtomicCas { .. }
-        | InstData::Printf { .. } => lanes * (once + 2),
+        | InstData::Printf { .. } => lane_count * (scalar_cost + 2),
         inst_data => {
-            let Some(&result) = inst_node.results.first() else { return once };
+            let Some(&result) = inst_node.results.first() else { return scalar_cost };
             match shapes[result] {
                 // Computed for lane 0, and for the others only where an index wraps.
-                _ if lines[result].is_some() => u64::from(!is_part_of_address(function, instruction)) * once,
-                Shape::Strided { stride: 0, .. } => once,
-                Shape::Strided { .. } if !function.ty(result).is_float() => once,
+                _ if lines[result].is_some() => u64::from(!is_part_of_address(function, instruction)) * scalar_cost,
+                Shape::Strided { stride: 0, .. } => scalar_cost,
+                Shape::Strided { .. } if !function.ty(result).is_float() => scalar_cost,
                 _ if matches!(inst_data, InstData::PtrAdd { .. }) => vector(function.ty(result)),
                 _ if is_integer_division(inst_data) && function.ty(result).bits() <= 32 => {
-                    2 * once * registers.registers_for(Type::F64)
+                    2 * scalar_cost * registers.registers_for(Type::F64)
                 }
-                _ if per_lane(inst_data) => lanes * (once + 2),
+                _ if per_lane(inst_data) => lane_count * (scalar_cost + 2),
                 _ => {
                     let mut widest = vector(function.ty(result));
                     inst_data.for_each_arg(|argument| widest = widest.max(vector(function.ty(argument))));
@@ -298,9 +300,9 @@ pub fn gang_cost(function: &Function, instruction: Inst, lane_facts: Lanes<'_>, 
                         | InstData::Unary { opcode: UnaryOp::Sqrt, fast_math, .. }
                             if !fast_math.allows_reciprocals() =>
                         {
-                            once * widest * u64::from(registers.bits() / 256).max(1)
+                            scalar_cost * widest * u64::from(registers.bits() / 256).max(1)
                         }
-                        _ => once * widest,
+                        _ => scalar_cost * widest,
                     }
                 }
             }
@@ -335,7 +337,7 @@ impl Rewritten {
 }
 
 fn find_rewritten(function: &Function, loop_forest: &Loops, shapes: &SecondaryMap<Value, Shape>) -> Rewritten {
-    let [mut read, mut found] = [EntitySet::new(), EntitySet::new()];
+    let [mut read_objects, mut written_objects] = [EntitySet::new(), EntitySet::new()];
     let blocks = || function.layout.iter().filter(|&&block| loop_forest.loop_depth(block) > 0);
     let instructions = || {
         blocks().flat_map(|&block| &function.blocks[block].insts).map(|&instruction| &function.insts[instruction].data)
@@ -344,24 +346,24 @@ fn find_rewritten(function: &Function, loop_forest: &Loops, shapes: &SecondaryMa
         if let InstData::Load { pointer, .. } = inst_data
             && shapes[*pointer].is_varying()
         {
-            read.insert(underlying_object(function, *pointer));
+            read_objects.insert(underlying_object(function, *pointer));
         }
     }
     for inst_data in instructions() {
         if let InstData::Store { pointer, .. } = inst_data
             && shapes[*pointer].is_varying()
-            && read.contains(underlying_object(function, *pointer))
+            && read_objects.contains(underlying_object(function, *pointer))
         {
-            found.insert(underlying_object(function, *pointer));
+            written_objects.insert(underlying_object(function, *pointer));
         }
     }
-    Rewritten { objects: found, kept: find_kept_places(function, loop_forest) }
+    Rewritten { objects: written_objects, kept: find_kept_places(function, loop_forest) }
 }
 
 /// The loads and stores of innermost loops that are in another line of the cache in each iteration, as those that walk down a
 /// column of a matrix are: such lines are seldom in the first cache. To a gang, whose lanes share them, they are not dear.
 fn find_column_walks(function: &Function, loop_forest: &Loops) -> EntitySet<Inst> {
-    let mut found = EntitySet::new();
+    let mut column_walks = EntitySet::new();
     for (loop_id, loop_data) in
         loop_forest.iter().filter(|&(loop_id, _)| recurrence::is_innermost(loop_forest, loop_id))
     {
@@ -370,17 +372,17 @@ fn find_column_walks(function: &Function, loop_forest: &Loops) -> EntitySet<Inst
             if let InstData::Load { pointer, .. } | InstData::Store { pointer, .. } = function.insts[instruction].data
                 && steps.step_of(pointer).leaves_line()
             {
-                found.insert(instruction);
+                column_walks.insert(instruction);
             }
         }
     }
-    found
+    column_walks
 }
 
 /// The addresses that stay the same in an innermost loop which writes there: what is read there is what was written before
 /// by the same lane, in the same width.
 fn find_kept_places(function: &Function, loop_forest: &Loops) -> EntitySet<Value> {
-    let mut found = EntitySet::new();
+    let mut kept_places = EntitySet::new();
     for (loop_id, loop_data) in
         loop_forest.iter().filter(|&(loop_id, _)| recurrence::is_innermost(loop_forest, loop_id))
     {
@@ -396,11 +398,11 @@ fn find_kept_places(function: &Function, loop_forest: &Loops) -> EntitySet<Value
             if let InstData::Store { pointer, .. } = function.insts[instruction].data
                 && !is_inside(pointer)
             {
-                found.insert(pointer);
+                kept_places.insert(pointer);
             }
         }
     }
-    found
+    kept_places
 }
 
 /// Whether a branch asks on which side of something a work-item lies: those that come one after the other go one way up to
@@ -432,8 +434,8 @@ pub fn per_lane(inst_data: &InstData) -> bool {
 }
 
 /// Vector registers that the lanes of a gang may take around a loop: the others are for what a round computes.
-fn most_held(bits: u32) -> u64 {
-    if bits >= 512 { 20 } else { 10 }
+fn most_held(register_bits: u32) -> u64 {
+    if register_bits >= 512 { 20 } else { 10 }
 }
 
 /// What the code of a block costs a gang from which on it is taken to stand behind a gate.
@@ -488,11 +490,11 @@ pub fn function_costs(
     let rewritten = find_rewritten(function, loop_forest, &divergence.shapes);
     let lane_facts = Lanes { shapes: &divergence.shapes, lines: &no_wrap_strides, rows, rewritten: Some(&rewritten) };
     let steps = tile.map_or(&divergence.shapes, |tile| tile.shapes);
-    let walks = find_column_walks(function, loop_forest);
+    let column_walks = find_column_walks(function, loop_forest);
     // Work-items one after the other in a row touch a line of the cache each.
     let touches_line_each =
         |instruction: Inst| rows.is_some() && goes_by_column(function, instruction, lane_facts, registers);
-    let apart = |instruction: Inst| match walks.contains(instruction) || touches_line_each(instruction) {
+    let apart = |instruction: Inst| match column_walks.contains(instruction) || touches_line_each(instruction) {
         true => scalar_cost(function, instruction, steps) + LINE_EACH,
         false => scalar_cost(function, instruction, steps),
     };
@@ -502,8 +504,8 @@ pub fn function_costs(
     let matches = find_shares_of_matches(function, flow_graph, loop_forest, &divergence.divergent_branches);
     let (mut one_of_shares, mut cases) = (0u128, 0u64);
     let mut rounds: SecondaryMap<Loop, u64> = SecondaryMap::new();
-    let mut each: SecondaryMap<Block, u64> = SecondaryMap::new();
-    let mut sums: SecondaryMap<Block, BlockCosts> = SecondaryMap::new();
+    let mut gang_costs: SecondaryMap<Block, u64> = SecondaryMap::new();
+    let mut costs_of_blocks: SecondaryMap<Block, BlockCosts> = SecondaryMap::new();
     for &block in flow_graph.reverse_post_order() {
         let instructions = &function.blocks[block].insts;
         let mut alone: u64 = instructions.iter().map(|&instruction| apart(instruction)).sum();
@@ -536,26 +538,26 @@ pub fn function_costs(
                 false => together.saturating_mul(WAITING_BY_PLACE) / 4,
             };
         }
-        each[block] = together;
+        gang_costs[block] = together;
         let of_arms = arms.as_ref().map_or(WHOLE, |arms| arms.shares[block]);
         let (alone, unskipped) = without_skipped(alone, together, of_arms, registers.width);
-        let often = estimate_frequency(loop_forest, block);
+        let frequency = estimate_frequency(loop_forest, block);
         let found_by = matches.as_ref().map_or(WHOLE, |matches| matches.shares[block]);
         let total_costs = BlockCosts {
-            scalar: share_of(often.saturating_mul(alone), found_by),
+            scalar: share_of(frequency.saturating_mul(alone), found_by),
             vector: match together < COSTLY {
-                true => often.saturating_mul(unskipped),
-                false => share_of(often.saturating_mul(unskipped), probability_of_any(found_by, registers.width)),
+                true => frequency.saturating_mul(unskipped),
+                false => share_of(frequency.saturating_mul(unskipped), probability_of_any(found_by, registers.width)),
             },
         };
-        sums[block] = total_costs;
+        costs_of_blocks[block] = total_costs;
         costs.scalar = costs.scalar.saturating_add(total_costs.scalar);
         let share = spread.as_ref().map_or(WHOLE, |spread| spread.shares[block]);
         one_of_shares += u128::from(total_costs.scalar) * u128::from(share);
         costs.vector = costs.vector.saturating_add(total_costs.vector);
         if spread.as_ref().is_some_and(|spread| spread.branches.contains(block)) {
             let targets = function.blocks[block].terminator.targets().len() as u64;
-            cases = cases.saturating_add(often.saturating_mul(CASE * targets));
+            cases = cases.saturating_add(frequency.saturating_mul(CASE * targets));
         }
         if let Some(loop_id) = loop_forest.innermost_loop(block) {
             rounds[loop_id] = rounds[loop_id].saturating_add(together);
@@ -564,12 +566,12 @@ pub fn function_costs(
     for &loop_id in per_lane_loops {
         let header = loop_forest.get(loop_id).header;
         let entered_by = matches.as_ref().map_or(WHOLE, |matches| matches.shares[header]);
-        let turns = share_of(estimate_frequency(loop_forest, header) / ROUNDS, entered_by).saturating_mul(TURN);
-        let of_blocks = |of: fn(BlockCosts) -> u64| {
-            loop_forest.get(loop_id).blocks.iter().map(|&block| of(sums[block])).sum::<u64>()
+        let turn_costs = share_of(estimate_frequency(loop_forest, header) / ROUNDS, entered_by).saturating_mul(TURN);
+        let of_blocks = |part_of: fn(BlockCosts) -> u64| {
+            loop_forest.get(loop_id).blocks.iter().map(|&block| part_of(costs_of_blocks[block])).sum::<u64>()
         };
-        let one_by_one =
-            (of_blocks(|total_costs| total_costs.scalar).saturating_add(turns)).saturating_mul(registers.width.into());
+        let one_by_one = (of_blocks(|total_costs| total_costs.scalar).saturating_add(turn_costs))
+            .saturating_mul(registers.width.into());
         costs.vector -= of_blocks(|total_costs| total_costs.vector).saturating_sub(one_by_one);
     }
     costs.per_lane_loops = !per_lane_loops.is_empty();
@@ -583,29 +585,30 @@ pub fn function_costs(
     for (loop_id, loop_data) in
         loop_forest.iter().filter(|&(loop_id, _)| recurrence::is_innermost(loop_forest, loop_id))
     {
-        let chain =
+        let chain_cycles =
             recurrence::CYCLE * recurrence::recurrence_cycles(function, loop_forest, loop_id, Some(&divergence.shapes));
-        let waits =
-            estimate_frequency(loop_forest, loop_data.header).saturating_mul(chain.saturating_sub(rounds[loop_id]));
-        costs.waits = costs.waits.saturating_add(waits);
-        let held = recurrence::types_held_in_loop(function, loop_forest, loop_id, &divergence.shapes)
+        let waiting_cost = estimate_frequency(loop_forest, loop_data.header)
+            .saturating_mul(chain_cycles.saturating_sub(rounds[loop_id]));
+        costs.waits = costs.waits.saturating_add(waiting_cost);
+        let held_registers = recurrence::types_held_in_loop(function, loop_forest, loop_id, &divergence.shapes)
             .into_iter()
             .map(|value_type| registers.registers_for(value_type))
             .sum::<u64>();
-        costs.crowded |= held > most_held(registers.bits());
+        costs.crowded |= held_registers > most_held(registers.bits());
     }
     if registers.bits() >= 512 {
-        costs.steady = critical_path::steady_state_cost(function, flow_graph, loop_forest, &divergence.shapes, &each);
+        costs.steady =
+            critical_path::steady_state_cost(function, flow_graph, loop_forest, &divergence.shapes, &gang_costs);
     } else {
         let arms = flow_graph.reverse_post_order().iter().filter(|&&block| divergence.divergent_blocks.contains(block));
-        let of_arms = arms.map(|&block| sums[block].vector).fold(0, u64::saturating_add);
+        let of_arms = arms.map(|&block| costs_of_blocks[block].vector).fold(0, u64::saturating_add);
         // Shorter registers have room for more of each value only where lanes do little but compute.
         if registers.bits() >= 256
             && of_arms < costs.vector / SMALL_PART
             && are_contiguous(function, lane_facts, registers)
         {
             costs.steady =
-                critical_path::steady_state_cost(function, flow_graph, loop_forest, &divergence.shapes, &each);
+                critical_path::steady_state_cost(function, flow_graph, loop_forest, &divergence.shapes, &gang_costs);
             costs.vector = costs.vector.saturating_add(NEXT_GANG);
         }
     }
@@ -657,8 +660,8 @@ fn without_skipped(alone: u64, together: u64, share: u64, gang_width: u32) -> (u
     if together < COSTLY || share > RARE {
         return (alone, together);
     }
-    let [own, widest] = [gang_width, WIDEST].map(|lanes| probability_of_any(share, lanes));
-    let part_of = |cost: u64| cost.min(cost.saturating_mul(own) / widest.max(1));
+    let [gang_share, widest] = [gang_width, WIDEST].map(|lanes| probability_of_any(share, lanes));
+    let part_of = |cost: u64| cost.min(cost.saturating_mul(gang_share) / widest.max(1));
     (part_of(alone), part_of(together))
 }
 

@@ -32,11 +32,11 @@ pub fn counters_of(kernel: &Kernel, input_index: u32) -> Option<Counters> {
     if may_wait(kernel) || kernel.regions.values().any(is_ordered) {
         return None;
     }
-    let mut found = None;
+    let mut counters = None;
     for function in kernel.regions.values() {
-        collect_operations(function, input_index, &mut found)?;
+        collect_operations(function, input_index, &mut counters)?;
     }
-    found
+    counters
 }
 
 /// Whether others may see in which order a region's operations are done, or reach their places another way.
@@ -61,22 +61,22 @@ fn is_ordering(function: &Function, inst_node: &InstNode) -> bool {
 }
 
 /// Looks at the operations of a region; none where something else is done with the input.
-fn collect_operations(function: &Function, input_index: u32, found: &mut Option<Counters>) -> Option<()> {
+fn collect_operations(function: &Function, input_index: u32, counters: &mut Option<Counters>) -> Option<()> {
     let mut addresses: EntitySet<Value> = EntitySet::new();
     addresses.insert(*function.blocks[function.entry_block()].params.get(input_index as usize)?);
     let mut results: EntitySet<Value> = EntitySet::new();
     let instructions = || function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
     // An address may be computed in a block that stands behind its use's.
     loop {
-        let mut more = false;
+        let mut has_changed = false;
         for &instruction in instructions() {
             if let InstData::PtrAdd { base, .. } = function.insts[instruction].data
                 && addresses.contains(base)
             {
-                more |= addresses.insert(function.insts[instruction].results[0]);
+                has_changed |= addresses.insert(function.insts[instruction].results[0]);
             }
         }
-        if !more {
+        if !has_changed {
             break;
         }
     }
@@ -87,13 +87,13 @@ fn collect_operations(function: &Function, input_index: u32, found: &mut Option<
             InstData::PtrAdd { base, .. } if addresses.contains(base) => {}
             InstData::AtomicRmw { opcode, pointer, argument, .. } if addresses.contains(pointer) => {
                 let operand_type = function.ty(argument);
-                let own = Counters { input: input_index, opcode, ty: operand_type };
+                let operation = Counters { input: input_index, opcode, ty: operand_type };
                 let suits = matches!(operand_type, Type::I32 | Type::I64)
                     && find_neutral_operand(opcode, operand_type).is_some();
-                if !suits || found.is_some_and(|known| known != own) {
+                if !suits || counters.is_some_and(|earlier| earlier != operation) {
                     return None;
                 }
-                *found = Some(own);
+                *counters = Some(operation);
                 results.extend(inst_node.results.iter().copied());
             }
             _ => inst_node.data.for_each_arg(|value| escapes |= addresses.contains(value)),
@@ -113,12 +113,12 @@ fn collect_operations(function: &Function, input_index: u32, found: &mut Option<
 
 /// The bits of the operand that changes nothing, of operations that may be done in any order.
 pub fn find_neutral_operand(opcode: AtomicOp, operand_type: Type) -> Option<u128> {
-    let top = 1 << (operand_type.bits() - 1);
+    let sign_bit = 1 << (operand_type.bits() - 1);
     match opcode {
         AtomicOp::Add | AtomicOp::Sub | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Umax => Some(0),
         AtomicOp::And | AtomicOp::Umin => Some(operand_type.value_mask()),
-        AtomicOp::Smax => Some(top),
-        AtomicOp::Smin => Some(top - 1),
+        AtomicOp::Smax => Some(sign_bit),
+        AtomicOp::Smin => Some(sign_bit - 1),
         AtomicOp::Xchg | AtomicOp::Fadd | AtomicOp::Fsub | AtomicOp::Fmax | AtomicOp::Fmin => None,
     }
 }

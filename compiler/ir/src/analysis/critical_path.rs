@@ -32,7 +32,7 @@ pub fn steady_state_cost(
     cost: &SecondaryMap<Block, u64>,
 ) -> u64 {
     let dominators = compute_dominators(flow_graph);
-    let of = |blocks: &[Block], last_block: Block| {
+    let cost_of = |blocks: &[Block], last_block: Block| {
         let always: Vec<Block> =
             blocks.iter().copied().filter(|&block| dominators.dominates(block, last_block)).collect();
         let cost = always.iter().map(|&block| cost[block]).fold(0, u64::saturating_add);
@@ -40,13 +40,13 @@ pub fn steady_state_cost(
     };
     let innermost = loop_forest.iter().filter(|&(loop_id, _)| is_innermost(loop_forest, loop_id));
     let rounds = innermost.filter_map(|(_, loop_data)| {
-        let round = of(&loop_data.blocks, *loop_data.latches.last()?);
+        let round = cost_of(&loop_data.blocks, *loop_data.latches.last()?);
         Some(estimate_frequency(loop_forest, loop_data.header).saturating_mul(round))
     });
     let returns = |block: Block| matches!(function.blocks[block].terminator, Terminator::Return);
     let whole = || {
         let last = flow_graph.reverse_post_order().iter().find(|&&block| returns(block));
-        last.map_or(0, |&last_block| of(flow_graph.reverse_post_order(), last_block))
+        last.map_or(0, |&last_block| cost_of(flow_graph.reverse_post_order(), last_block))
     };
     if loop_forest.iter().next().is_some() { rounds.fold(0, u64::saturating_add) } else { whole() }
 }
@@ -76,9 +76,9 @@ fn longest_chain(function: &Function, blocks: &[Block], shapes: Option<&Secondar
             }
             let mut before = 0;
             inst_node.data.for_each_arg(|argument| before = before.max(behind[argument]));
-            let end = before + operation_latency(function, instruction, shapes);
-            inst_node.results.iter().for_each(|&result| behind[result] = end);
-            longest = longest.max(end);
+            let chain_end = before + operation_latency(function, instruction, shapes);
+            inst_node.results.iter().for_each(|&result| behind[result] = chain_end);
+            longest = longest.max(chain_end);
         }
         for target in function.blocks[block].terminator.targets() {
             for (&argument, &parameter) in target.arguments.iter().zip(&function.blocks[target.block].params) {

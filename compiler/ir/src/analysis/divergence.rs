@@ -133,20 +133,20 @@ impl Facts {
         Facts { layout, ..self }
     }
 
-    /// Given the facts of gangs that are tiles, those of their rows, which have `row` lanes. What has a shape by them has
+    /// Given the facts of gangs that are tiles, those of their rows, which have `row_width` lanes. What has a shape by them has
     /// it in the lanes of each row, whichever lanes the program sends there.
-    pub fn of_runs(&self, row: u32) -> Facts {
+    pub fn of_runs(&self, row_width: u32) -> Facts {
         let mut gang_facts =
-            Facts { width: row, layout: Layout::X, of_runs: true, promises_bind: false, ..self.clone() };
+            Facts { width: row_width, layout: Layout::X, of_runs: true, promises_bind: false, ..self.clone() };
         // Of other values, lane 0 of a row is not aligned as lane 0 of the gang is.
         gang_facts.live.values_mut().filter(|shape| !shape.is_uniform()).for_each(|shape| *shape = Shape::Varying);
         gang_facts
     }
 
-    /// The same of their columns, which have `rows` lanes.
-    pub fn of_columns(&self, rows: u32) -> Facts {
+    /// The same of their columns, which have `row_count` lanes.
+    pub fn of_columns(&self, row_count: u32) -> Facts {
         let group_align = if self.launch.zero_offset { self.launch.align_along(1) } else { 1 };
-        let mut gang_facts = Facts { layout: Layout::Y, group_align, ..self.of_runs(rows) };
+        let mut gang_facts = Facts { layout: Layout::Y, group_align, ..self.of_runs(row_count) };
         // These lie as the rows' lanes do.
         gang_facts.slots.values_mut().for_each(|slot| slot.element = None);
         gang_facts
@@ -184,10 +184,10 @@ impl Facts {
     /// What is known of the pointers that a region gets.
     pub fn root_facts(&self, function: &Function) -> Roots {
         let parameters = &function.blocks[function.entry_block()].params;
-        let those = |bits: u32| {
+        let marked = |bits: u32| {
             (0..32).zip(parameters).filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, &parameter)| parameter)
         };
-        Roots { pointers: those(self.pointers).collect(), apart: those(self.launch.apart).collect() }
+        Roots { pointers: marked(self.pointers).collect(), apart: marked(self.launch.apart).collect() }
     }
 
     /// The greatest local id in a dimension.
@@ -234,8 +234,8 @@ impl Facts {
             for &instruction in &function.blocks[block].insts {
                 let InstData::LiveStore { live_slot, argument } = function.insts[instruction].data else { continue };
                 // Where only some lanes store, the others keep another value.
-                let some = divergence.divergent_blocks.contains(block);
-                let stored = if some { Shape::Varying } else { divergence.shapes[argument] };
+                let for_some_lanes = divergence.divergent_blocks.contains(block);
+                let stored = if for_some_lanes { Shape::Varying } else { divergence.shapes[argument] };
                 // Work-items that have arrived at a barrier agree on which one.
                 let agreed = kernel.live[live_slot].shared && !self.all_vary && !stored.is_uniform();
                 let stored = if agreed { Shape::uniform(1) } else { stored };
@@ -410,8 +410,8 @@ impl Solver<'_> {
     }
 
     /// Learns more of what a value may be.
-    fn update_value(&mut self, value: Value, new: Known) {
-        let joined = self.known[value].map_or(new, |previous| previous.join(new));
+    fn update_value(&mut self, value: Value, new_facts: Known) {
+        let joined = self.known[value].map_or(new_facts, |previous| previous.join(new_facts));
         if self.known[value] != Some(joined) {
             self.known[value] = Some(joined);
             for index in 0..self.users[value].len() {
@@ -479,11 +479,11 @@ impl Solver<'_> {
 
     fn visit_params(&mut self, block: Block) {
         let function = self.function;
-        let join = self.found.joins.contains(block);
+        let is_join = self.found.joins.contains(block);
         for (index, &parameter) in function.blocks[block].params.iter().enumerate() {
             let mut result: Option<Known> = None;
-            let mut first = None;
-            let mut same = true;
+            let mut first_argument = None;
+            let mut all_same = true;
             let mut predecessors = self.graph.cfg.predecessors(block).to_vec();
             predecessors.dedup();
             for predecessor in predecessors {
@@ -495,13 +495,13 @@ impl Solver<'_> {
                 {
                     let argument = target.arguments[index];
                     let Some(value_facts) = self.passed_along(predecessor, block, argument) else { continue };
-                    same &= *first.get_or_insert(argument) == argument;
-                    result = Some(result.map_or(value_facts, |r| r.join(value_facts)));
+                    all_same &= *first_argument.get_or_insert(argument) == argument;
+                    result = Some(result.map_or(value_facts, |joined| joined.join(value_facts)));
                 }
             }
             let Some(mut value_facts) = result else { continue };
             let parameter_type = function.ty(parameter);
-            if join && !same {
+            if is_join && !all_same {
                 value_facts = Known::varying(parameter_type);
             }
             // Bounds would grow around loops, step by step.
@@ -531,9 +531,9 @@ impl Solver<'_> {
     fn visit_inst(&mut self, instruction: Inst) {
         let function = self.function;
         let inst_node = &function.insts[instruction];
-        let mut ready = true;
-        inst_node.data.for_each_arg(|argument| ready &= self.known[argument].is_some());
-        if !ready {
+        let mut all_known = true;
+        inst_node.data.for_each_arg(|argument| all_known &= self.known[argument].is_some());
+        if !all_known {
             return;
         }
         let Some(&result) = inst_node.results.first() else { return };
@@ -545,36 +545,36 @@ impl Solver<'_> {
                 .for_each(|&each| self.update_value(each, Known::varying(function.ty(each))));
         }
         let gang_width = self.facts.width;
-        let of = |value: Value| self.known[value].unwrap_or(Known::varying(function.ty(value)));
+        let facts_of = |value: Value| self.known[value].unwrap_or(Known::varying(function.ty(value)));
         let value_facts = match &inst_node.data {
             // Code has these as vectors.
             InstData::CallHost { .. } | InstData::Unary { opcode: UnaryOp::SpaceOf, .. } if self.facts.of_runs => {
                 Known::varying(result_type)
             }
             InstData::Unary { opcode, argument, .. } => {
-                transfer::transfer_unary(*opcode, function.ty(*argument), result_type, of(*argument), gang_width)
+                transfer::transfer_unary(*opcode, function.ty(*argument), result_type, facts_of(*argument), gang_width)
             }
             InstData::Binary { opcode, flags, arguments: [left, right], .. } => {
                 let masked = self.home[result].is_some_and(|block| function.masks[block].is_some());
                 let flags = if masked && !self.facts.promises_bind { IntFlags::default() } else { *flags };
-                transfer::transfer_binary(*opcode, flags, result_type, of(*left), of(*right), gang_width)
+                transfer::transfer_binary(*opcode, flags, result_type, facts_of(*left), facts_of(*right), gang_width)
             }
             InstData::Ternary { opcode: TernaryOp::Select, arguments: [c, left, right], .. } => {
-                let either = of(*left).join(of(*right));
-                match of(*c).shape.is_uniform() || left == right {
+                let either = facts_of(*left).join(facts_of(*right));
+                match facts_of(*c).shape.is_uniform() || left == right {
                     true => either,
                     false => Known { max: either.max, ..Known::varying(result_type) },
                 }
             }
             InstData::Icmp { comparison, arguments: [left, right] } => {
-                transfer::transfer_icmp(*comparison, of(*left), of(*right), gang_width)
+                transfer::transfer_icmp(*comparison, facts_of(*left), facts_of(*right), gang_width)
             }
-            InstData::PtrAdd { base, offset, .. } => transfer::ptr_add(of(*base), of(*offset), gang_width),
+            InstData::PtrAdd { base, offset, .. } => transfer::ptr_add(facts_of(*base), facts_of(*offset), gang_width),
             InstData::Load { pointer, access, .. } => {
                 // Whoever waits for others finds what they wrote, and others of the group may have found something else.
                 let may_change = self.facts.in_turns && !matches!(function.ty(*pointer), Type::Ptr(Space::Constant));
                 let same =
-                    of(*pointer).shape.is_uniform() && !access.volatile && access.atomic.is_none() && !may_change;
+                    facts_of(*pointer).shape.is_uniform() && !access.volatile && access.atomic.is_none() && !may_change;
                 for &each in &inst_node.results {
                     self.update_value(
                         each,
@@ -598,11 +598,11 @@ impl Solver<'_> {
             InstData::GlobalAddr { global } => Known::uniform(result_type, self.facts.globals[*global]),
             InstData::LiveLoad { live_slot } if self.facts.unseen.contains(*live_slot) => return,
             InstData::LiveLoad { live_slot } => Known::of_shape(result_type, self.facts.live[*live_slot], gang_width),
-            InstData::Ternary { arguments, .. } => transfer::transfer_generic(result_type, &arguments.map(of)),
-            InstData::Fcmp { arguments, .. } => transfer::transfer_generic(result_type, &arguments.map(of)),
+            InstData::Ternary { arguments, .. } => transfer::transfer_generic(result_type, &arguments.map(facts_of)),
+            InstData::Fcmp { arguments, .. } => transfer::transfer_generic(result_type, &arguments.map(facts_of)),
             InstData::CallHost { arguments, .. } => transfer::transfer_generic(
                 result_type,
-                &arguments.iter().map(|&argument| of(argument)).collect::<Vec<_>>(),
+                &arguments.iter().map(|&argument| facts_of(argument)).collect::<Vec<_>>(),
             ),
             // Each lane gets its own answer.
             InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => {
@@ -618,9 +618,9 @@ impl Solver<'_> {
             InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => Known::uniform(result_type, 1),
             InstData::Clock | InstData::Combined => Known::uniform(result_type, 1),
             InstData::Shuffle { argument, lane }
-                if [*argument, *lane].iter().any(|&value| of(value).shape.is_uniform()) =>
+                if [*argument, *lane].iter().any(|&value| facts_of(value).shape.is_uniform()) =>
             {
-                Known { max: of(*argument).max, ..Known::uniform(result_type, 1) }
+                Known { max: facts_of(*argument).max, ..Known::uniform(result_type, 1) }
             }
             inst_data @ InstData::Across { .. } if inst_data.asks_lanes() => Known::uniform(result_type, 1),
             InstData::Shuffle { .. } | InstData::Across { .. } => Known::varying(result_type),
@@ -645,8 +645,8 @@ impl Solver<'_> {
     fn known_of_query(&self, query: Query, dimension: u8, result_type: Type) -> Known {
         let gang_facts = self.facts;
         let gang_width = u64::from(gang_facts.width);
-        let d = usize::from(dimension);
-        let id = |alignment: u64, maximum: u64| {
+        let axis = usize::from(dimension);
+        let id_facts = |alignment: u64, maximum: u64| {
             let value_facts = Known::of_shape(result_type, Shape::contiguous(alignment), gang_facts.width);
             Known {
                 max: maximum.into(),
@@ -665,10 +665,10 @@ impl Solver<'_> {
         if gang_facts.layout == Layout::Linear && matches!(query, Query::LocalId | Query::GlobalId) {
             return Known::varying(result_type);
         }
-        if gang_facts.layout == Layout::Tile && d < 2 {
+        if gang_facts.layout == Layout::Tile && axis < 2 {
             match query {
                 Query::LocalId => {
-                    return Known { max: gang_facts.max_local_id(d).into(), ..Known::varying(result_type) };
+                    return Known { max: gang_facts.max_local_id(axis).into(), ..Known::varying(result_type) };
                 }
                 Query::GlobalId => {
                     return Known { max: gang_facts.max_global_id.into(), ..Known::varying(result_type) };
@@ -677,31 +677,37 @@ impl Solver<'_> {
             }
         }
         let max_size = gang_facts.max_global_id.saturating_add(1);
-        let row_align = gang_facts.launch.align_along(d);
-        let known_size = gang_facts.launch.local_size(d).map(|size| Known::constant(result_type, size.into()));
-        let full = gang_facts.launch.full_groups;
+        let row_align = gang_facts.launch.align_along(axis);
+        let known_size = gang_facts.launch.local_size(axis).map(|size| Known::constant(result_type, size.into()));
+        let full_groups = gang_facts.launch.full_groups;
         match query {
-            Query::LocalId if d == gang_facts.layout.lane_dimension() => id(gang_width, gang_facts.max_local_id(d)),
-            Query::GlobalId if d == gang_facts.layout.lane_dimension() => {
-                id(gang_facts.group_align.min(gang_width), gang_facts.max_global_id)
+            Query::LocalId if axis == gang_facts.layout.lane_dimension() => {
+                id_facts(gang_width, gang_facts.max_local_id(axis))
             }
-            Query::LocalId => uniform(1, gang_facts.max_local_id(d)),
+            Query::GlobalId if axis == gang_facts.layout.lane_dimension() => {
+                id_facts(gang_facts.group_align.min(gang_width), gang_facts.max_global_id)
+            }
+            Query::LocalId => uniform(1, gang_facts.max_local_id(axis)),
             Query::GlobalId | Query::GroupId => uniform(1, gang_facts.max_global_id),
             Query::LinearId => {
-                let most =
-                    (0..3).map(|d| gang_facts.max_local_id(d) + 1).product::<u64>().min(MAX_GROUP_SIZE.into()) - 1;
-                let rows = gang_facts.launch.align_along(0) >= gang_width || gang_facts.launch.is_one_row();
+                let last_id =
+                    (0..3).map(|axis| gang_facts.max_local_id(axis) + 1).product::<u64>().min(MAX_GROUP_SIZE.into())
+                        - 1;
+                let lies_in_row = gang_facts.launch.align_along(0) >= gang_width || gang_facts.launch.is_one_row();
                 match gang_facts.layout {
-                    Layout::Linear | Layout::Tile => id(gang_width, most),
-                    Layout::X => id(if full && rows || gang_facts.launch.is_one_row() { gang_width } else { 1 }, most),
-                    Layout::Y | Layout::Z => Known { max: most.into(), ..Known::varying(result_type) },
+                    Layout::Linear | Layout::Tile => id_facts(gang_width, last_id),
+                    Layout::X => id_facts(
+                        if full_groups && lies_in_row || gang_facts.launch.is_one_row() { gang_width } else { 1 },
+                        last_id,
+                    ),
+                    Layout::Y | Layout::Z => Known { max: last_id.into(), ..Known::varying(result_type) },
                 }
             }
-            Query::LocalSize if !full => uniform(1, gang_facts.max_local_id(d) + 1),
+            Query::LocalSize if !full_groups => uniform(1, gang_facts.max_local_id(axis) + 1),
             Query::LocalSize | Query::EnqueuedLocalSize => {
-                known_size.unwrap_or(uniform(row_align, gang_facts.max_local_id(d) + 1))
+                known_size.unwrap_or(uniform(row_align, gang_facts.max_local_id(axis) + 1))
             }
-            Query::GlobalSize => uniform(if full { row_align } else { 1 }, max_size),
+            Query::GlobalSize => uniform(if full_groups { row_align } else { 1 }, max_size),
             Query::NumGroups => uniform(1, max_size),
             Query::GlobalOffset if gang_facts.launch.zero_offset => Known::constant(result_type, 0),
             Query::GlobalOffset => uniform(1, gang_facts.max_global_id),

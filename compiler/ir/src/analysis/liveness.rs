@@ -27,22 +27,24 @@ pub struct Liveness {
 struct Bits(Vec<u64>);
 
 impl Bits {
-    fn new(count: usize) -> Bits {
-        Bits(vec![0; count.div_ceil(64)])
+    fn new(bit_count: usize) -> Bits {
+        Bits(vec![0; bit_count.div_ceil(64)])
     }
 
-    fn insert(&mut self, n: u32) {
-        self.0[n as usize / 64] |= 1 << (n % 64);
+    fn insert(&mut self, number: u32) {
+        self.0[number as usize / 64] |= 1 << (number % 64);
     }
 
-    fn contains(&self, n: u32) -> bool {
-        self.0.get(n as usize / 64).is_some_and(|w| w >> (n % 64) & 1 != 0)
+    fn contains(&self, number: u32) -> bool {
+        self.0.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 != 0)
     }
 
     fn iter(&self) -> impl Iterator<Item = u32> {
         self.0.iter().enumerate().flat_map(|(index, &word)| {
-            let words = std::iter::successors(Some(word), |&w| Some(w & w.wrapping_sub(1)));
-            words.take_while(|&w| w != 0).map(move |w| index as u32 * 64 + w.trailing_zeros())
+            let remaining = std::iter::successors(Some(word), |&remainder| Some(remainder & remainder.wrapping_sub(1)));
+            remaining
+                .take_while(|&remainder| remainder != 0)
+                .map(move |remainder| index as u32 * 64 + remainder.trailing_zeros())
         })
     }
 
@@ -54,41 +56,41 @@ impl Bits {
 impl Liveness {
     /// The values needed when a block begins, without its parameters, in the order of their numbers.
     pub fn live_in(&self, block: Block) -> impl Iterator<Item = Value> {
-        self.live_in[block].iter().map(|n| self.crossing[n as usize])
+        self.live_in[block].iter().map(|number| self.crossing[number as usize])
     }
 
     /// The values needed behind a block's end, in the order of their numbers.
     pub fn live_out(&self, block: Block) -> impl Iterator<Item = Value> {
-        self.live_out[block].iter().map(|n| self.crossing[n as usize])
+        self.live_out[block].iter().map(|number| self.crossing[number as usize])
     }
 
     /// Whether a value is needed when a block begins.
     pub fn is_live_in(&self, value: Value, block: Block) -> bool {
-        self.number[value].checked_sub(1).is_some_and(|n| self.live_in[block].contains(n))
+        self.number[value].checked_sub(1).is_some_and(|number| self.live_in[block].contains(number))
     }
 
     /// Whether a value is needed behind a block's end.
     pub fn is_live_out(&self, value: Value, block: Block) -> bool {
-        self.number[value].checked_sub(1).is_some_and(|n| self.live_out[block].contains(n))
+        self.number[value].checked_sub(1).is_some_and(|number| self.live_out[block].contains(number))
     }
 
     /// The values needed just before the instruction at `position` of a block, in the order of their
     /// numbers. The block's parameters and earlier results count.
     pub fn live_before(&self, function: &Function, block: Block, position: usize) -> Vec<Value> {
-        let mut live: std::collections::BTreeSet<Value> = self.live_out(block).collect();
+        let mut live_values: std::collections::BTreeSet<Value> = self.live_out(block).collect();
         let block_data = &function.blocks[block];
         block_data.terminator.for_each_arg(|value| {
-            live.insert(value);
+            live_values.insert(value);
         });
         for &instruction in block_data.insts[position..].iter().rev() {
             for result in &function.insts[instruction].results {
-                live.remove(result);
+                live_values.remove(result);
             }
             function.insts[instruction].data.for_each_arg(|value| {
-                live.insert(value);
+                live_values.insert(value);
             });
         }
-        live.into_iter().filter(|&value| function.const_bits(value).is_none()).collect()
+        live_values.into_iter().filter(|&value| function.const_bits(value).is_none()).collect()
     }
 }
 
@@ -122,20 +124,20 @@ pub fn compute_liveness(function: &Function, flow_graph: &Cfg) -> Liveness {
     // `live_in` starts with the uses from outside; `kept` is what passes through a block.
     let mut live_in: SecondaryMap<Block, Bits> = SecondaryMap::new();
     let mut live_out: SecondaryMap<Block, Bits> = SecondaryMap::new();
-    let mut defs: SecondaryMap<Block, Vec<u32>> = SecondaryMap::new();
+    let mut definitions: SecondaryMap<Block, Vec<u32>> = SecondaryMap::new();
     for (index, &value) in crossing.iter().enumerate() {
         if let Some(block) = home_blocks[value] {
-            defs[block].push(index as u32);
+            definitions[block].push(index as u32);
         }
     }
     for &block in flow_graph.reverse_post_order() {
-        let mut bits = Bits::new(crossing.len());
+        let mut used_outside = Bits::new(crossing.len());
         for_each_use(function, block, |value| {
             if crosses[value] && home_blocks[value] != Some(block) {
-                bits.insert(number[value] - 1);
+                used_outside.insert(number[value] - 1);
             }
         });
-        live_in[block] = bits;
+        live_in[block] = used_outside;
         live_out[block] = Bits::new(crossing.len());
     }
     let mut queued: SecondaryMap<Block, bool> = SecondaryMap::new();
@@ -149,8 +151,8 @@ pub fn compute_liveness(function: &Function, flow_graph: &Cfg) -> Liveness {
             output.union(&live_in[successor]);
         }
         let mut into = output.clone();
-        for &n in &defs[block] {
-            into.0[n as usize / 64] &= !(1 << (n % 64));
+        for &definition in &definitions[block] {
+            into.0[definition as usize / 64] &= !(1 << (definition % 64));
         }
         into.union(&live_in[block]);
         live_out[block] = output;

@@ -24,8 +24,8 @@ pub enum Step {
 }
 
 impl Step {
-    fn plus(self, other: Step) -> Step {
-        match (self, other) {
+    fn plus(self, other_step: Step) -> Step {
+        match (self, other_step) {
             (Step::Unknown, _) | (_, Step::Unknown) => Step::Unknown,
             (Step::Pitch, _) | (_, Step::Pitch) => Step::Pitch,
             (Step::By(left), Step::By(right)) => Step::By(left.wrapping_add(right)),
@@ -95,13 +95,13 @@ impl LoopSteps {
             InstData::PtrAdd { base, offset, .. } => (base, offset),
             _ => return Step::Unknown,
         };
-        let by = match (left == parameter, right == parameter) {
+        let increment = match (left == parameter, right == parameter) {
             (true, false) => right,
             (false, true) => left,
             _ => return Step::Unknown,
         };
-        match (function.signed_constant(by), self.step_of(by)) {
-            (Some(by), _) => Step::By(by),
+        match (function.signed_constant(increment), self.step_of(increment)) {
+            (Some(increment), _) => Step::By(increment),
             (None, Step::By(0)) => Step::Pitch,
             _ => Step::Unknown,
         }
@@ -137,18 +137,18 @@ impl LoopSteps {
                 ..
             } => self.step_of(argument),
             _ => {
-                let mut stays = !matches!(inst_data, InstData::Load { .. });
-                inst_data.for_each_arg(|argument| stays &= self.step_of(argument) == Step::By(0));
-                if stays { Step::By(0) } else { Step::Unknown }
+                let mut is_invariant = !matches!(inst_data, InstData::Load { .. });
+                inst_data.for_each_arg(|argument| is_invariant &= self.step_of(argument) == Step::By(0));
+                if is_invariant { Step::By(0) } else { Step::Unknown }
             }
         }
     }
 
     /// The step of a product with what stays the same.
-    fn scale_step(&self, function: &Function, step: Step, by: Value) -> Step {
-        match (step, function.signed_constant(by)) {
+    fn scale_step(&self, function: &Function, step: Step, factor: Value) -> Step {
+        match (step, function.signed_constant(factor)) {
             (Step::By(0), _) => Step::By(0),
-            (step, Some(by)) => step.times(by),
+            (step, Some(factor)) => step.times(factor),
             (Step::Unknown, None) => Step::Unknown,
             (_, None) => Step::Pitch,
         }

@@ -109,13 +109,13 @@ pub fn find_loops(flow_graph: &Cfg, dominators: &Dominators) -> Loops {
         if latches_of[header].is_empty() {
             continue;
         }
-        let this = headers.len() as u32;
+        let loop_number = headers.len() as u32;
         headers.push(header);
         parents.push(None);
         let mut worklist = latches_of[header].clone();
         while let Some(block) = worklist.pop() {
             let Some(inner) = innermost[block] else {
-                innermost[block] = Some(this);
+                innermost[block] = Some(loop_number);
                 if block != header {
                     worklist.extend(
                         flow_graph
@@ -130,8 +130,8 @@ pub fn find_loops(flow_graph: &Cfg, dominators: &Dominators) -> Loops {
             while let Some(parent) = parents[outermost as usize] {
                 outermost = parent;
             }
-            if outermost != this {
-                parents[outermost as usize] = Some(this);
+            if outermost != loop_number {
+                parents[outermost as usize] = Some(loop_number);
                 let inner_header = headers[outermost as usize];
                 worklist.extend(
                     flow_graph
@@ -141,18 +141,18 @@ pub fn find_loops(flow_graph: &Cfg, dominators: &Dominators) -> Loops {
                 );
             }
         }
-        innermost[header] = Some(this);
+        innermost[header] = Some(loop_number);
     }
-    let count = headers.len() as u32;
-    let turned = |l: u32| Loop::from_u32(count - 1 - l);
+    let loop_count = headers.len() as u32;
+    let turned = |number: u32| Loop::from_u32(loop_count - 1 - number);
     let mut loop_forest = Loops { loops: PrimaryMap::new(), innermost: SecondaryMap::new(), irreducible };
-    for l in (0..count).rev() {
-        let parent = parents[l as usize].map(turned);
-        let header = headers[l as usize];
+    for number in (0..loop_count).rev() {
+        let parent = parents[number as usize].map(turned);
+        let header = headers[number as usize];
         loop_forest.loops.push(LoopData {
             header,
             parent,
-            depth: parent.map_or(1, |p| loop_forest.loops[p].depth + 1),
+            depth: parent.map_or(1, |outer| loop_forest.loops[outer].depth + 1),
             blocks: Vec::new(),
             latches: std::mem::take(&mut latches_of[header]),
             exits: Vec::new(),

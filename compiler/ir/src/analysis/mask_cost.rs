@@ -15,13 +15,13 @@ use crate::target::Registers;
 /// What an instruction costs a gang more in a block that has a mask.
 pub fn masking_cost(function: &Function, instruction: Inst, lane_facts: Lanes<'_>, registers: Registers) -> u64 {
     let inst_node = &function.insts[instruction];
-    let lanes = u64::from(registers.width);
+    let lane_count = u64::from(registers.width);
     // Lanes that go on together are those of a gang, tiles or not.
     let lane_facts = Lanes { rows: None, ..lane_facts };
-    let some = LaneMask::Some { may_be_empty: true, has_bounds: false };
+    let some_lanes = LaneMask::Some { may_be_empty: true, has_bounds: false };
     match &inst_node.data {
         InstData::Load { .. } | InstData::Store { .. } => {
-            let lowering = estimate_lowering(function, instruction, lane_facts, registers, some);
+            let lowering = estimate_lowering(function, instruction, lane_facts, registers, some_lanes);
             lowering.map_or(0, |lowering| lowering.cost_of_mask(registers))
         }
         // One operation for all active lanes.
@@ -31,7 +31,7 @@ pub fn masking_cost(function: &Function, instruction: Inst, lane_facts: Lanes<'_
         | InstData::AtomicRmw { .. }
         | InstData::AtomicCas { .. }
         | InstData::CallHost { .. }
-        | InstData::Printf { .. } => LANE * lanes,
+        | InstData::Printf { .. } => LANE * lane_count,
         _ => 0,
     }
 }

@@ -43,19 +43,19 @@ pub fn find_no_wrap_strides(
     shapes: &SecondaryMap<Value, Shape>,
     gang_width: u32,
 ) -> SecondaryMap<Value, Option<NoWrapStride>> {
-    let mut found: SecondaryMap<Value, Option<NoWrapStride>> = SecondaryMap::new();
+    let mut no_wrap_strides: SecondaryMap<Value, Option<NoWrapStride>> = SecondaryMap::new();
     for &block in block_order {
         for &instruction in &function.blocks[block].insts {
             let inst_node = &function.insts[instruction];
             let [result] = inst_node.results[..] else { continue };
             if shapes[result].is_varying() && matches!(function.ty(result), Type::I64 | Type::Ptr(_)) {
-                let line = derive_stride(function, shapes, &found, &inst_node.data, result, gang_width);
-                found[result] =
+                let line = derive_stride(function, shapes, &no_wrap_strides, &inst_node.data, result, gang_width);
+                no_wrap_strides[result] =
                     line.filter(|no_wrap_stride| no_wrap_stride.stride != 0 && no_wrap_stride.steps <= MOST_STEPS);
             }
         }
     }
-    found
+    no_wrap_strides
 }
 
 impl NoWrapStride {
@@ -77,17 +77,17 @@ impl NoWrapStride {
 fn derive_stride(
     function: &Function,
     shapes: &SecondaryMap<Value, Shape>,
-    found: &SecondaryMap<Value, Option<NoWrapStride>>,
+    no_wrap_strides: &SecondaryMap<Value, Option<NoWrapStride>>,
     inst_data: &InstData,
     result: Value,
     gang_width: u32,
 ) -> Option<NoWrapStride> {
-    let of = |value: Value| match shapes[value] {
+    let stride_of = |value: Value| match shapes[value] {
         Shape::Strided { stride, .. } => Some(NoWrapStride { stride, extensions: Vec::new(), steps: 0 }),
-        Shape::Varying => found[value].clone(),
+        Shape::Varying => no_wrap_strides[value].clone(),
     };
-    let scaled = |value: Value, factor: i64| of(value).map(|stride| stride.scaled_by(factor));
-    let sum = |left: Value, right: Value, sign: i64| of(left)?.plus(scaled(right, sign)?);
+    let scaled = |value: Value, factor: i64| stride_of(value).map(|stride| stride.scaled_by(factor));
+    let sum_of = |left: Value, right: Value, sign: i64| stride_of(left)?.plus(scaled(right, sign)?);
     let constant = |value: Value| function.const_bits(value).map(|bits| bits as i64);
     match *inst_data {
         InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext, argument, .. } => {
@@ -98,8 +98,8 @@ fn derive_stride(
                 steps: 1,
             })
         }
-        InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } => sum(left, right, 1),
-        InstData::Binary { opcode: BinaryOp::Sub, arguments: [left, right], .. } => sum(left, right, -1),
+        InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } => sum_of(left, right, 1),
+        InstData::Binary { opcode: BinaryOp::Sub, arguments: [left, right], .. } => sum_of(left, right, -1),
         InstData::Binary { opcode: BinaryOp::Mul, arguments: [left, right], .. } => {
             match (constant(left), constant(right)) {
                 (_, Some(by)) => scaled(left, by),
@@ -111,7 +111,7 @@ fn derive_stride(
             Some(by @ 0..=62) => scaled(left, 1 << by),
             _ => None,
         },
-        InstData::PtrAdd { base, offset, .. } => sum(base, offset, 1),
+        InstData::PtrAdd { base, offset, .. } => sum_of(base, offset, 1),
         _ => None,
     }
 }
@@ -131,12 +131,12 @@ pub fn first_indices(
         return None;
     }
     let span = i128::from(shapes[argument].stride()?) * i128::from(gang_width.max(1) - 1);
-    let (low, high) = match opcode {
+    let (lowest, highest) = match opcode {
         UnaryOp::Zext => (0, (1 << bits) - 1),
         UnaryOp::Sext => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
         _ => return None,
     };
-    let range = low - span.min(0)..=high - span.max(0);
+    let range = lowest - span.min(0)..=highest - span.max(0);
     (!range.is_empty()).then_some(range)
 }
 

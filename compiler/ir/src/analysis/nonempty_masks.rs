@@ -25,9 +25,9 @@ type Told = (Option<Value>, Value);
 
 /// The blocks with a mask that run for a lane at least.
 pub fn run_by_some(function: &Function) -> EntitySet<Block> {
-    let mut found = EntitySet::new();
+    let mut nonempty = EntitySet::new();
     if function.layout.iter().all(|&block| function.masks[block].is_none()) {
-        return found;
+        return nonempty;
     }
     let flow_graph = build_cfg(function);
     let dominators = compute_dominators(&flow_graph);
@@ -39,22 +39,23 @@ pub fn run_by_some(function: &Function) -> EntitySet<Block> {
     let mut told: SecondaryMap<Block, Option<(Block, Told)>> = SecondaryMap::new();
     let mut nearest: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
     for &block in flow_graph.reverse_post_order() {
-        told[block] = way_in(function, &home_blocks, flow_graph.predecessors(block), block).map(|some| (block, some));
+        told[block] =
+            way_in(function, &home_blocks, flow_graph.predecessors(block), block).map(|condition| (block, condition));
         nearest[block] = match told[block] {
             Some(_) => Some(block),
             None => dominators.immediate_dominator(block).and_then(|before| nearest[before]),
         };
         let Some(mask) = function.masks[block].expand() else { continue };
         let mut next = nearest[block];
-        while let Some((at_block, some)) = next.and_then(|at_block| told[at_block]) {
-            if implies_mask(function, some, mask) {
-                found.insert(block);
+        while let Some((at_block, condition)) = next.and_then(|at_block| told[at_block]) {
+            if implies_mask(function, condition, mask) {
+                nonempty.insert(block);
                 break;
             }
             next = dominators.immediate_dominator(at_block).and_then(|before| nearest[before]);
         }
     }
-    found
+    nonempty
 }
 
 /// What the only way into a block says.
@@ -75,9 +76,9 @@ fn way_in(
 }
 
 /// Whether a mask holds where this does.
-fn implies_mask(function: &Function, (of, condition): Told, mask: Value) -> bool {
+fn implies_mask(function: &Function, (told_mask, condition): Told, mask: Value) -> bool {
     let always = |value: Value| function.const_bits(value) == Some(1);
-    if mask == condition || Some(mask) == of || always(mask) {
+    if mask == condition || Some(mask) == told_mask || always(mask) {
         return true;
     }
     let ValueDef::Result(instruction, _) = function.values[mask].definition else { return false };
@@ -85,7 +86,7 @@ fn implies_mask(function: &Function, (of, condition): Told, mask: Value) -> bool
     else {
         return false;
     };
-    let holds = |value: Value| value == condition || Some(value) == of || always(value);
+    let holds = |value: Value| value == condition || Some(value) == told_mask || always(value);
     holds(left) && holds(right)
 }
 

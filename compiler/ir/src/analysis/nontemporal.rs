@@ -60,8 +60,8 @@ fn of_body(function: &Function, pointers: u32) -> Option<Streams> {
             let input_index = 1_u32.checked_shl(input_of_address(function, pointer)?)?;
             let touched = elements.iter().map(|&element| function.ty(element).bytes()).sum();
             bytes = bytes.saturating_add(touched);
-            let known = if writes && !is_in_loop(block) { &mut once } else { &mut otherwise };
-            *known |= input_index;
+            let bytes_so_far = if writes && !is_in_loop(block) { &mut once } else { &mut otherwise };
+            *bytes_so_far |= input_index;
         }
     }
     Some(Streams { written: once & !otherwise & pointers, bytes })

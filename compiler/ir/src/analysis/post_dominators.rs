@@ -42,35 +42,35 @@ impl PostDominators {
         if left == 0 || right == 0 {
             return false;
         }
-        let (first, last) = self.span[left as usize];
-        (first..=last).contains(&self.span[right as usize].0)
+        let (first_node, last_node) = self.span[left as usize];
+        (first_node..=last_node).contains(&self.span[right as usize].0)
     }
 }
 
 /// Computes the post-dominators of a function's blocks.
 pub fn post_dominators(flow_graph: &Cfg) -> PostDominators {
-    let ends = find_path_ends(flow_graph);
+    let path_ends = find_path_ends(flow_graph);
     // Depth-first from the end against the edges; block numbers here count from 1.
     let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
     let mut block_order = Vec::new();
-    let mut stack: Vec<(Block, usize)> = Vec::new();
-    for &end_block in &ends {
+    let mut pending: Vec<(Block, usize)> = Vec::new();
+    for &end_block in &path_ends {
         if number[end_block] == 0 {
             number[end_block] = 1;
-            stack.push((end_block, 0));
+            pending.push((end_block, 0));
         }
-        while let Some((block, next)) = stack.last_mut() {
+        while let Some((block, next)) = pending.last_mut() {
             match flow_graph.predecessors(*block).get(*next) {
                 Some(&predecessor) => {
                     *next += 1;
                     if number[predecessor] == 0 && flow_graph.is_reachable(predecessor) {
                         number[predecessor] = 1;
-                        stack.push((predecessor, 0));
+                        pending.push((predecessor, 0));
                     }
                 }
                 None => {
                     block_order.push(*block);
-                    stack.pop();
+                    pending.pop();
                 }
             }
         }
@@ -80,7 +80,7 @@ pub fn post_dominators(flow_graph: &Cfg) -> PostDominators {
         number[block] = index as u32 + 1;
     }
     let mut is_end: SecondaryMap<Block, bool> = SecondaryMap::new();
-    ends.iter().for_each(|&end_block| is_end[end_block] = true);
+    path_ends.iter().for_each(|&end_block| is_end[end_block] = true);
     let ipdom = immediate_dominators(block_order.len() as u32 + 1, |node, each| {
         let block = block_order[node as usize - 1];
         if is_end[block] {
@@ -94,20 +94,20 @@ pub fn post_dominators(flow_graph: &Cfg) -> PostDominators {
 /// The blocks at which paths end.
 fn find_path_ends(flow_graph: &Cfg) -> Vec<Block> {
     let mut reaches: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut ends = Vec::new();
+    let mut path_ends = Vec::new();
     for &block in flow_graph.reverse_post_order() {
         if flow_graph.successors(block).is_empty() {
-            ends.push(block);
+            path_ends.push(block);
             mark_sources(flow_graph, block, &mut reaches);
         }
     }
     for &block in flow_graph.reverse_post_order().iter().rev() {
         if !reaches[block] {
-            ends.push(block);
+            path_ends.push(block);
             mark_sources(flow_graph, block, &mut reaches);
         }
     }
-    ends
+    path_ends
 }
 
 /// Marks the blocks from which one can be reached, if they are not yet.

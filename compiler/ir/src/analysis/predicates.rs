@@ -45,9 +45,14 @@ impl Iterations {
             let stays = |&target: &Block| target != *header && loop_forest.contains(loop_id, target);
             inner.extend(successors.filter(stays).map(|target| (block, target)));
             if edges.successors(block).contains(header) {
-                let next = |&exit_block: &Block| parent.is_none_or(|p| loop_forest.contains(p, exit_block));
+                let leads_on =
+                    |&exit_block: &Block| parent.is_none_or(|outer_loop| loop_forest.contains(outer_loop, exit_block));
                 inner.extend(
-                    exits.iter().map(|&(_, exit_block)| exit_block).filter(next).map(|exit_block| (block, exit_block)),
+                    exits
+                        .iter()
+                        .map(|&(_, exit_block)| exit_block)
+                        .filter(leads_on)
+                        .map(|exit_block| (block, exit_block)),
                 );
             }
         }
@@ -162,8 +167,8 @@ impl Graph<'_> {
                     let uniform = |&predecessor: &Block| {
                         block_lanes[predecessor] == Lanes::All && !self.divergent.contains(predecessor)
                     };
-                    let all = self.cfg.predecessors(block).iter().all(uniform);
-                    if all { Lanes::All } else { Lanes::Of(block) }
+                    let all_uniform = self.cfg.predecessors(block).iter().all(uniform);
+                    if all_uniform { Lanes::All } else { Lanes::Of(block) }
                 }
             };
         }

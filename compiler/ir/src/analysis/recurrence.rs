@@ -42,12 +42,12 @@ pub fn recurrence_cycles(
         return 0;
     }
     let chains: Vec<Vec<Option<u64>>> =
-        parameters.iter().map(|&from| longest_chains(function, loop_forest, loop_id, shapes, from)).collect();
-    let of = |from: usize, to: usize| chains[from][to];
-    let own = (0..parameters.len()).filter_map(|param| of(param, param));
-    let turns = (0..parameters.len()).flat_map(|left| (0..left).map(move |right| (left, right)));
-    let turns = turns.filter_map(|(left, right)| Some((of(left, right)? + of(right, left)?) / 2));
-    own.chain(turns).max().unwrap_or(0)
+        parameters.iter().map(|&start| longest_chains(function, loop_forest, loop_id, shapes, start)).collect();
+    let cycles_of = |from: usize, to: usize| chains[from][to];
+    let own_cycles = (0..parameters.len()).filter_map(|param| cycles_of(param, param));
+    let swapped = (0..parameters.len()).flat_map(|left| (0..left).map(move |right| (left, right)));
+    let swapped = swapped.filter_map(|(left, right)| Some((cycles_of(left, right)? + cycles_of(right, left)?) / 2));
+    own_cycles.chain(swapped).max().unwrap_or(0)
 }
 
 /// The longest chain from a parameter of the header to what the latch passes for each of them.
@@ -56,22 +56,24 @@ fn longest_chains(
     loop_forest: &Loops,
     loop_id: Loop,
     shapes: Option<&SecondaryMap<Value, Shape>>,
-    from: Value,
+    start: Value,
 ) -> Vec<Option<u64>> {
     let loop_data = loop_forest.get(loop_id);
-    let mut far: HashMap<Value, u64> = HashMap::from([(from, 0)]);
+    let mut chain_lengths: HashMap<Value, u64> = HashMap::from([(start, 0)]);
     let mut around: Vec<Option<u64>> = vec![None; function.blocks[loop_data.header].params.len()];
     for &block in &loop_data.blocks {
         for &instruction in &function.blocks[block].insts {
             let mut before: Option<u64> = None;
-            function.insts[instruction].data.for_each_arg(|argument| before = before.max(far.get(&argument).copied()));
+            function.insts[instruction]
+                .data
+                .for_each_arg(|argument| before = before.max(chain_lengths.get(&argument).copied()));
             let Some(before) = before else { continue };
             let behind = before + operation_latency(function, instruction, shapes);
-            far.extend(function.insts[instruction].results.iter().map(|&result| (result, behind)));
+            chain_lengths.extend(function.insts[instruction].results.iter().map(|&result| (result, behind)));
         }
         for target in function.blocks[block].terminator.targets() {
             for (index, argument) in target.arguments.iter().enumerate() {
-                let Some(&behind) = far.get(argument) else { continue };
+                let Some(&behind) = chain_lengths.get(argument) else { continue };
                 if target.block == loop_data.header {
                     around[index] = around[index].max(Some(behind));
                 } else if loop_forest.contains(loop_id, target.block) {
@@ -79,7 +81,10 @@ fn longest_chains(
                     // Lanes that come another way are put in by a select.
                     let differs = shapes.is_some_and(|shapes| shapes[parameter].is_varying());
                     let behind = behind + u64::from(differs);
-                    far.entry(parameter).and_modify(|previous| *previous = behind.max(*previous)).or_insert(behind);
+                    chain_lengths
+                        .entry(parameter)
+                        .and_modify(|previous| *previous = behind.max(*previous))
+                        .or_insert(behind);
                 }
             }
         }
@@ -107,10 +112,10 @@ pub fn types_held_in_loop(
         );
     }
     let mut visited = EntitySet::new();
-    let mut found = Vec::new();
+    let mut held_types = Vec::new();
     let mut hold = |value: Value| {
         if shapes[value].is_varying() && visited.insert(value) {
-            found.push(function.ty(value));
+            held_types.push(function.ty(value));
         }
     };
     function.blocks[loop_data.header].params.iter().for_each(|&parameter| hold(parameter));
@@ -128,7 +133,7 @@ pub fn types_held_in_loop(
             .for_each(|&instruction| function.insts[instruction].data.for_each_arg(&mut uses));
         function.blocks[block].terminator.for_each_arg(&mut uses);
     }
-    found
+    held_types
 }
 
 /// Cycles from an instruction's operands to its result: on vectors where lanes differ.
@@ -141,12 +146,12 @@ pub(super) fn operation_latency(
     use BinaryOp::{Powered, QuotientEstimate, Sub, Udiv, Urem, Xor};
     let inst_node = &function.insts[instruction];
     let Some(&result) = inst_node.results.first() else { return 0 };
-    let (result_type, wide) = (function.ty(result), shapes.is_some_and(|shapes| shapes[result].is_varying()));
+    let (result_type, is_varying) = (function.ty(result), shapes.is_some_and(|shapes| shapes[result].is_varying()));
     let double = result_type.bits() > 32;
     match &inst_node.data {
         InstData::Binary { opcode, .. } => match opcode {
             Add | Sub | And | Or | Xor | Shl | Lshr | Ashr => 1,
-            Mul if !wide => 3,
+            Mul if !is_varying => 3,
             Mul => match result_type.bits() {
                 ..=16 => 5,
                 17..=32 => 10,
@@ -163,7 +168,7 @@ pub(super) fn operation_latency(
         InstData::Ternary { opcode: TernaryOp::Fma | TernaryOp::FmulAdd, .. } => 4,
         InstData::Ternary { opcode: TernaryOp::Scaled, .. } => 10,
         InstData::Ternary { .. } => 1,
-        InstData::Icmp { .. } => 1 + 2 * u64::from(wide),
+        InstData::Icmp { .. } => 1 + 2 * u64::from(is_varying),
         InstData::Fcmp { .. } => 3,
         InstData::Unary { opcode, .. } => match opcode {
             UnaryOp::Sqrt if double => 24,
@@ -171,11 +176,11 @@ pub(super) fn operation_latency(
             UnaryOp::Rsqrt => 20,
             UnaryOp::Freeze | UnaryOp::Bitcast | UnaryOp::SpaceCast | UnaryOp::PtrToInt | UnaryOp::IntToPtr => 0,
             UnaryOp::Fneg | UnaryOp::Fabs | UnaryOp::Iabs => 1,
-            UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext => 3 * u64::from(wide),
+            UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext => 3 * u64::from(is_varying),
             UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Ftrunc | UnaryOp::Rint | UnaryOp::Round => 8,
             _ => 4,
         },
-        InstData::Load { .. } if wide => 20,
+        InstData::Load { .. } if is_varying => 20,
         InstData::Load { .. } => 5,
         InstData::CallHost { .. } | InstData::Clock | InstData::Yield => 40,
         InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => 20,

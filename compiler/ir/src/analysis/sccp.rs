@@ -53,7 +53,7 @@ pub struct Constants {
 }
 
 /// The constants of a function, given what is known of single instructions' results beforehand.
-pub fn find_constants(function: &Function, known: impl Fn(&InstData) -> Option<u128>) -> Constants {
+pub fn find_constants(function: &Function, known_bits: impl Fn(&InstData) -> Option<u128>) -> Constants {
     let mut constants = Constants { values: SecondaryMap::new(), reached: EntitySet::new() };
     for (value, value_data) in function.values.iter() {
         if let ValueDef::Const(bits) = value_data.definition {
@@ -68,7 +68,7 @@ pub fn find_constants(function: &Function, known: impl Fn(&InstData) -> Option<u
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for &block in flow_graph.reverse_post_order() {
-            changed |= constants.visit_block(function, block, &known);
+            changed |= constants.visit_block(function, block, &known_bits);
         }
     }
     constants
@@ -89,20 +89,27 @@ impl Constants {
     }
 
     /// Takes a block into account; whether that tells anything new.
-    fn visit_block(&mut self, function: &Function, block: Block, known: impl Fn(&InstData) -> Option<u128>) -> bool {
+    fn visit_block(
+        &mut self,
+        function: &Function,
+        block: Block,
+        known_bits: impl Fn(&InstData) -> Option<u128>,
+    ) -> bool {
         if !self.reached.contains(block) {
             return false;
         }
         let mut changed = false;
         for &instruction in &function.blocks[block].insts {
             let inst_node = &function.insts[instruction];
-            let fact = known(&inst_node.data).map_or_else(|| self.fact_of_result(function, inst_node), Fact::Always);
+            let fact =
+                known_bits(&inst_node.data).map_or_else(|| self.fact_of_result(function, inst_node), Fact::Always);
             for &result in &inst_node.results {
                 changed |= self.learn_fact(result, fact);
             }
         }
         let only = self.only_target(function, block);
-        let undecided = function.blocks[block].terminator.selector().is_some_and(|by| self.values[by] == Fact::Never);
+        let undecided =
+            function.blocks[block].terminator.selector().is_some_and(|selector| self.values[selector] == Fact::Never);
         if undecided {
             return changed;
         }
@@ -125,22 +132,23 @@ impl Constants {
 
     /// What is known of an instruction's results.
     fn fact_of_result(&self, function: &Function, inst_node: &InstNode) -> Fact {
-        let fact = |value: Value| self.values[value];
-        if let InstData::Ternary { opcode: TernaryOp::Select, arguments: [by, left, right], .. } = inst_node.data {
-            return match fact(by) {
+        let fact_of = |value: Value| self.values[value];
+        if let InstData::Ternary { opcode: TernaryOp::Select, arguments: [condition, left, right], .. } = inst_node.data
+        {
+            return match fact_of(condition) {
                 Fact::Never => Fact::Never,
-                Fact::Always(0) => fact(right),
-                Fact::Always(_) => fact(left),
-                Fact::Varies => fact(left).meet(fact(right)),
+                Fact::Always(0) => fact_of(right),
+                Fact::Always(_) => fact_of(left),
+                Fact::Varies => fact_of(left).meet(fact_of(right)),
             };
         }
         let [result] = inst_node.results[..] else { return Fact::Varies };
-        let mut never = false;
-        inst_node.data.for_each_arg(|value| never |= fact(value) == Fact::Never);
-        if never {
+        let mut is_unreached = false;
+        inst_node.data.for_each_arg(|value| is_unreached |= fact_of(value) == Fact::Never);
+        if is_unreached {
             return Fact::Never;
         }
-        let (result_type, constant) = (function.ty(result), |value: Value| fact(value).bits());
+        let (result_type, constant) = (function.ty(result), |value: Value| fact_of(value).bits());
         let bits_of = |simpler: Found| match simpler {
             Found::Constant(bits) => Some(bits),
             Found::Value(value) => constant(value),

@@ -110,10 +110,10 @@ fn split_evenly(function: &Function, block: Block, share: u64) -> Vec<u64> {
 
 /// The target where a value was found gets the part of a share that finds it.
 fn split_by_match(function: &Function, block: Block, share: u64) -> Vec<u64> {
-    let found = share.div_ceil(MATCHES);
+    let matching = share.div_ceil(MATCHES);
     match find_match(function, block) {
-        Some(IntCc::Eq) => vec![found, share - found],
-        _ => vec![share - found, found],
+        Some(IntCc::Eq) => vec![matching, share - matching],
+        _ => vec![share - matching, matching],
     }
 }
 
@@ -161,22 +161,20 @@ fn spread_work_items(
     let mut shares: SecondaryMap<Block, u64> = SecondaryMap::new();
     for &block in flow_graph.reverse_post_order() {
         // Until here, what came along the edges.
-        let here = dominators.immediate_dominator(block).map_or(WHOLE, |above| shares[block].min(shares[above]));
-        shares[block] = here;
+        let block_share = dominators.immediate_dominator(block).map_or(WHOLE, |above| shares[block].min(shares[above]));
+        shares[block] = block_share;
         if branches.contains(block) {
             for (target, each) in
-                function.blocks[block].terminator.targets().into_iter().zip(split(function, block, here))
+                function.blocks[block].terminator.targets().into_iter().zip(split(function, block, block_share))
             {
                 shares[target.block] += share_leaving(loop_forest, &shares, block, target.block).unwrap_or(each);
             }
             continue;
         }
-        for &to in flow_graph
-            .successors(block)
-            .iter()
-            .filter(|&&to| loop_forest.with_header(to).is_none_or(|loop_id| !loop_forest.contains(loop_id, block)))
-        {
-            shares[to] += share_leaving(loop_forest, &shares, block, to).unwrap_or(here);
+        for &successor in flow_graph.successors(block).iter().filter(|&&successor| {
+            loop_forest.with_header(successor).is_none_or(|loop_id| !loop_forest.contains(loop_id, block))
+        }) {
+            shares[successor] += share_leaving(loop_forest, &shares, block, successor).unwrap_or(block_share);
         }
     }
     Some(Spread { branches, shares })

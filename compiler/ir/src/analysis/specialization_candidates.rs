@@ -42,7 +42,7 @@ pub fn find_global_pointers(kernel: &Kernel) -> u32 {
         _ => false,
     };
     let inputs = kernel.inputs.iter().take(32).enumerate();
-    inputs.filter(|(_, input)| is_pointer(input)).fold(0, |found, (bit, _)| found | 1 << bit)
+    inputs.filter(|(_, input)| is_pointer(input)).fold(0, |pointers, (number, _)| pointers | 1 << number)
 }
 
 /// The pointers among the inputs, one bit each, of which it matters whether they lead to memory of their own: where a
@@ -133,8 +133,8 @@ fn trace_origins(function: &Function) -> SecondaryMap<Value, Origin> {
             for &instruction in &function.blocks[block].insts {
                 let inst_node = &function.insts[instruction];
                 if let [result] = inst_node.results[..] {
-                    let new = origin_of_result(&inst_node.data, &origins);
-                    changed |= learn_origin(&mut origins[result], new);
+                    let new_origin = origin_of_result(&inst_node.data, &origins);
+                    changed |= learn_origin(&mut origins[result], new_origin);
                 }
             }
             for target in function.blocks[block].terminator.targets() {
@@ -166,37 +166,37 @@ fn multipliers_in(function: &Function) -> u32 {
 /// The inputs, one bit each, that bound or divide ids along x in a region.
 fn divisors_in(function: &Function) -> u32 {
     let origins = trace_origins(function);
-    let mut found = 0;
+    let mut inputs = 0;
     for &block in &function.layout {
         for &instruction in &function.blocks[block].insts {
-            let (x, y) = match function.insts[instruction].data {
+            let (left_origin, right_origin) = match function.insts[instruction].data {
                 InstData::Icmp { arguments: [left, right], .. } => (origins[left], origins[right]),
                 InstData::Binary { opcode, arguments: [left, right], .. } if is_division(opcode) => {
                     (origins[left], origins[right])
                 }
                 _ => continue,
             };
-            for (id, bound) in [(x, y), (y, x)] {
+            for (id, bound) in [(left_origin, right_origin), (right_origin, left_origin)] {
                 if id.of_id && !bound.of_id {
-                    found |= bound.input.map_or(0, |input_index| 1 << input_index);
+                    inputs |= bound.input.map_or(0, |input_index| 1 << input_index);
                 }
             }
         }
     }
-    found
+    inputs
 }
 
 fn is_division(opcode: BinaryOp) -> bool {
     matches!(opcode, BinaryOp::Udiv | BinaryOp::Urem | BinaryOp::Sdiv | BinaryOp::Srem)
 }
 
-fn learn_origin(known: &mut Origin, new: Origin) -> bool {
+fn learn_origin(origin: &mut Origin, new_origin: Origin) -> bool {
     let joined = Origin {
-        of_id: known.of_id || new.of_id,
-        input: known.input.or(new.input),
-        itself: known.itself.or(new.itself),
+        of_id: origin.of_id || new_origin.of_id,
+        input: origin.input.or(new_origin.input),
+        itself: origin.itself.or(new_origin.itself),
     };
-    std::mem::replace(known, joined) != joined
+    std::mem::replace(origin, joined) != joined
 }
 
 fn origin_of_result(inst_data: &InstData, origins: &SecondaryMap<Value, Origin>) -> Origin {

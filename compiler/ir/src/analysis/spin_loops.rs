@@ -34,13 +34,14 @@ pub fn insert_yields(function: &Function) -> Vec<Block> {
     let flow_graph = build_cfg(function);
     let dominators = compute_dominators(&flow_graph);
     let loop_forest = find_loops(&flow_graph, &dominators);
-    let mut found: Vec<Block> = Vec::new();
+    let mut yield_blocks: Vec<Block> = Vec::new();
     for (loop_id, loop_data) in loop_forest.iter().rev() {
         // What an inner loop waits for it waits for there.
-        let inner = |block: Block| {
-            loop_forest.loops_around(block).any(|other_loop| found.contains(&loop_forest.get(other_loop).header))
+        let is_in_inner_loop = |block: Block| {
+            loop_forest.loops_around(block).any(|other_loop| yield_blocks.contains(&loop_forest.get(other_loop).header))
         };
-        let own: Vec<Block> = loop_data.blocks.iter().copied().filter(|&block| !inner(block)).collect();
+        let own_blocks: Vec<Block> =
+            loop_data.blocks.iter().copied().filter(|&block| !is_in_inner_loop(block)).collect();
         let mut inside = EntitySet::new();
         loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).for_each(|&instruction| {
             inside.insert(instruction);
@@ -59,11 +60,11 @@ pub fn insert_yields(function: &Function) -> Vec<Block> {
             known,
             learnt: false,
         };
-        if waiting.leaves_by(&own) {
-            found.push(loop_data.header);
+        if waiting.leaves_by(&own_blocks) {
+            yield_blocks.push(loop_data.header);
         }
     }
-    found
+    yield_blocks
 }
 
 /// Whether a work-item may wait for others outside barriers, in a kernel whose loops of this kind are marked.
@@ -109,15 +110,18 @@ struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    /// Whether what the blocks `own` read decides if the loop is left.
-    fn leaves_by(mut self, own: &[Block]) -> bool {
+    /// Whether what the blocks `own_blocks` read decides if the loop is left.
+    fn leaves_by(mut self, own_blocks: &[Block]) -> bool {
         if self.meets_in_every_round() || self.data.latches.iter().all(|&latch| self.is_behind_failure(latch)) {
             return false;
         }
         self.find_moving();
         let function = self.function;
         let instructions = || {
-            own.iter().flat_map(|&block| &function.blocks[block].insts).map(|&instruction| &function.insts[instruction])
+            own_blocks
+                .iter()
+                .flat_map(|&block| &function.blocks[block].insts)
+                .map(|&instruction| &function.insts[instruction])
         };
         // Where fences order plain accesses, these are how one waits.
         let fenced =
@@ -146,14 +150,14 @@ impl Waiting<'_> {
     /// Whether the next round begins only because an exchange failed that expected what had been read.
     fn is_behind_failure(&self, latch: Block) -> bool {
         let header = self.data.header;
-        let (mut block, mut came) = (latch, header);
+        let (mut block, mut previous) = (latch, header);
         loop {
-            let is_only_way = came == header || self.graph.predecessors(came).len() == 1;
-            if is_only_way && self.fails_into(block, came) {
+            let is_only_way = previous == header || self.graph.predecessors(previous).len() == 1;
+            if is_only_way && self.fails_into(block, previous) {
                 return true;
             }
             match self.dominators.immediate_dominator(block) {
-                Some(before) if block != header => (block, came) = (before, block),
+                Some(before) if block != header => (block, previous) = (before, block),
                 _ => return false,
             }
         }
@@ -165,8 +169,8 @@ impl Waiting<'_> {
             return false;
         };
         self.failure_value(*condition).is_some_and(|failed| {
-            let (side, other) = if failed { (then_to, else_to) } else { (else_to, then_to) };
-            side.block == target && other.block != target
+            let (failure_edge, success_edge) = if failed { (then_to, else_to) } else { (else_to, then_to) };
+            failure_edge.block == target && success_edge.block != target
         })
     }
 
@@ -176,8 +180,8 @@ impl Waiting<'_> {
         match &self.function.insts[instruction].data {
             inst_data @ InstData::AtomicCas { .. } if result == 1 && self.is_retry(inst_data) => Some(false),
             InstData::Icmp { comparison: comparison @ (IntCc::Eq | IntCc::Ne), arguments: [left, right] } => {
-                let retry = self.is_tried_again(*left, *right) || self.is_tried_again(*right, *left);
-                retry.then_some(*comparison == IntCc::Ne)
+                let is_retried = self.is_tried_again(*left, *right) || self.is_tried_again(*right, *left);
+                is_retried.then_some(*comparison == IntCc::Ne)
             }
             _ => None,
         }
@@ -270,27 +274,27 @@ impl Waiting<'_> {
     fn find_moving(&mut self) {
         let header = self.data.header;
         for (place, &parameter) in (0..).zip(&self.function.blocks[header].params) {
-            let back =
+            let carried =
                 self.incoming_values(header, place).filter(|&(source, _)| self.forest.contains(self.loop_id, source));
-            let back: Vec<Value> = back.map(|(_, argument)| argument).collect();
-            if back.iter().all(|&argument| self.is_step(parameter, argument, &mut Vec::new())) {
+            let carried: Vec<Value> = carried.map(|(_, argument)| argument).collect();
+            if carried.iter().all(|&argument| self.is_step(parameter, argument, &mut Vec::new())) {
                 self.moving.insert(parameter);
-                self.moving.extend(back);
+                self.moving.extend(carried);
             }
         }
     }
 
     /// Whether a value is another one than `parameter`: some more or less, also in a ring, or what an exchange found instead.
-    fn is_step(&self, parameter: Value, value: Value, seen: &mut Vec<Value>) -> bool {
+    fn is_step(&self, parameter: Value, value: Value, visited: &mut Vec<Value>) -> bool {
         use BinaryOp::{Add, And, Sub, Urem};
-        if seen.contains(&value) {
+        if visited.contains(&value) {
             return true;
         }
-        seen.push(value);
+        visited.push(value);
         let constant = |value: Value| self.function.const_bits(value);
         match self.function.values[value].definition {
             ValueDef::Param(block, place) if block != self.data.header && self.forest.contains(self.loop_id, block) => {
-                self.incoming_values(block, place).all(|(_, argument)| self.is_step(parameter, argument, seen))
+                self.incoming_values(block, place).all(|(_, argument)| self.is_step(parameter, argument, visited))
             }
             ValueDef::Result(instruction, 0) => match &self.function.insts[instruction].data {
                 InstData::Binary { opcode: Add, arguments: [left, right], .. }
@@ -300,22 +304,22 @@ impl Waiting<'_> {
                 }
                 InstData::Binary { opcode: Add | Sub, arguments: [left, right], .. } => {
                     let is_param = |value: Value| value == parameter;
-                    is_param(*left) && constant(*right).is_some_and(|by| by != 0)
-                        || is_param(*right) && constant(*left).is_some_and(|by| by != 0)
+                    is_param(*left) && constant(*right).is_some_and(|increment| increment != 0)
+                        || is_param(*right) && constant(*left).is_some_and(|increment| increment != 0)
                 }
                 InstData::PtrAdd { base, offset, .. } => {
-                    *base == parameter && constant(*offset).is_some_and(|by| by != 0)
+                    *base == parameter && constant(*offset).is_some_and(|increment| increment != 0)
                 }
                 InstData::Binary { opcode: And | Urem, arguments: [left, _], .. } => {
-                    self.is_step(parameter, *left, seen)
+                    self.is_step(parameter, *left, visited)
                 }
                 InstData::Unary {
                     opcode: UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze,
                     argument,
                     ..
-                } => self.is_step(parameter, *argument, seen),
+                } => self.is_step(parameter, *argument, visited),
                 InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, left, right], .. } => {
-                    self.is_step(parameter, *left, seen) && self.is_step(parameter, *right, seen)
+                    self.is_step(parameter, *left, visited) && self.is_step(parameter, *right, visited)
                 }
                 InstData::AtomicCas { expected, .. } => *expected == parameter,
                 _ => false,
@@ -325,24 +329,26 @@ impl Waiting<'_> {
     }
 
     /// Whether two values are what an exchange found that expected `expected`, and 1 if it was done.
-    fn is_found_and_done(&self, found: Value, done: Value, expected: Value) -> bool {
-        let ValueDef::Result(exchange, 0) = self.function.values[found].definition else { return false };
-        let InstData::AtomicCas { expected: own, .. } = self.function.insts[exchange].data else { return false };
-        let ValueDef::Result(widened, 0) = self.function.values[done].definition else { return false };
+    fn is_found_and_done(&self, found_value: Value, done_value: Value, expected: Value) -> bool {
+        let ValueDef::Result(exchange, 0) = self.function.values[found_value].definition else { return false };
+        let InstData::AtomicCas { expected: expected_value, .. } = self.function.insts[exchange].data else {
+            return false;
+        };
+        let ValueDef::Result(widened, 0) = self.function.values[done_value].definition else { return false };
         let InstData::Unary { opcode: UnaryOp::Zext, argument, .. } = self.function.insts[widened].data else {
             return false;
         };
-        own == expected && self.function.values[argument].definition == ValueDef::Result(exchange, 1)
+        expected_value == expected && self.function.values[argument].definition == ValueDef::Result(exchange, 1)
     }
 
     /// What edges give a block's parameter, with the blocks that they come from.
-    fn incoming_values(&self, block: Block, place: u32) -> impl Iterator<Item = (Block, Value)> {
+    fn incoming_values(&self, block: Block, position: u32) -> impl Iterator<Item = (Block, Value)> {
         let edges = self.graph.predecessors(block).iter().flat_map(|&predecessor| {
             let targets = self.function.blocks[predecessor].terminator.targets();
             targets.into_iter().map(move |target| (predecessor, target))
         });
         let incoming = edges.filter(move |(_, target)| target.block == block);
-        incoming.map(move |(predecessor, target)| (predecessor, target.arguments[place as usize]))
+        incoming.map(move |(predecessor, target)| (predecessor, target.arguments[position as usize]))
     }
 
     /// Whether a compare-and-exchange that fails shows that others got on: it expects what was read in the loop.
@@ -351,35 +357,35 @@ impl Waiting<'_> {
         self.is_computed_here(*expected) && self.is_as_read(*expected, *expected, &mut Vec::new())
     }
 
-    /// Whether a value is what some access read, or one that this work-item has put there itself: `of` and more.
-    fn is_as_read(&self, of: Value, value: Value, seen: &mut Vec<Value>) -> bool {
-        if seen.contains(&value) {
+    /// Whether a value is what some access read, or one that this work-item has put there itself: `read_value` and more.
+    fn is_as_read(&self, read_value: Value, value: Value, visited: &mut Vec<Value>) -> bool {
+        if visited.contains(&value) {
             return true;
         }
-        seen.push(value);
+        visited.push(value);
         match self.function.values[value].definition {
             ValueDef::Const(_) => false,
             ValueDef::Param(block, place) => self.incoming_values(block, place).all(|(source, argument)| {
                 // What the first round expects is a guess.
                 block == self.data.header && !self.forest.contains(self.loop_id, source)
-                    || self.is_as_read(of, argument, seen)
+                    || self.is_as_read(read_value, argument, visited)
             }),
             ValueDef::Result(instruction, result) => match &self.function.insts[instruction].data {
                 InstData::Load { .. } => true,
                 InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => result == 0,
                 InstData::Unary { opcode: UnaryOp::Bitcast | UnaryOp::Freeze, argument, .. } => {
-                    self.is_as_read(of, *argument, seen)
+                    self.is_as_read(read_value, *argument, visited)
                 }
                 InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, left, right], .. } => {
-                    self.is_as_read(of, *left, seen) && self.is_as_read(of, *right, seen)
+                    self.is_as_read(read_value, *left, visited) && self.is_as_read(read_value, *right, visited)
                 }
                 InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. }
-                    if self.is_found_and_done(*left, *right, of) =>
+                    if self.is_found_and_done(*left, *right, read_value) =>
                 {
                     true
                 }
                 InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } => {
-                    *left == of && self.function.const_bits(*right).is_some_and(|by| by != 0)
+                    *left == read_value && self.function.const_bits(*right).is_some_and(|increment| increment != 0)
                 }
                 _ => false,
             },
@@ -400,10 +406,10 @@ impl Waiting<'_> {
     }
 
     /// Whether a compare-and-exchange whose result this is was such a one.
-    fn is_tried_again(&self, old_value: Value, with: Value) -> bool {
+    fn is_tried_again(&self, old_value: Value, new_value: Value) -> bool {
         let ValueDef::Result(instruction, 0) = self.function.values[old_value].definition else { return false };
         let inst_data = &self.function.insts[instruction].data;
-        matches!(inst_data, InstData::AtomicCas { expected, .. } if *expected == with) && self.is_retry(inst_data)
+        matches!(inst_data, InstData::AtomicCas { expected, .. } if *expected == new_value) && self.is_retry(inst_data)
     }
 
     /// Whether what is known to depend on others decides where a block goes on.
@@ -447,9 +453,9 @@ impl Waiting<'_> {
             // What was put into private memory may be read again from there.
             InstData::Load { pointer, .. } if !self.is_shared(*pointer) => in_private,
             inst_data => {
-                let mut any = false;
-                inst_data.for_each_arg(|argument| any |= self.known.contains(argument));
-                any
+                let mut depends = false;
+                inst_data.for_each_arg(|argument| depends |= self.known.contains(argument));
+                depends
             }
         }
     }

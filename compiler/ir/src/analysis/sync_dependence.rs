@@ -58,13 +58,13 @@ impl Walks {
         loop_forest: &Loops,
         branch: Block,
     ) -> Rc<ControlDivergence> {
-        if let Some(found) = self.found.get(&branch) {
-            return found.clone();
+        if let Some(divergence) = self.found.get(&branch) {
+            return divergence.clone();
         }
         self.labels.resize(flow_graph.reverse_post_order().len(), None);
-        let found = Rc::new(control_divergence(flow_graph, loop_forest, branch, &mut self.labels));
-        self.found.insert(branch, found.clone());
-        found
+        let divergence = Rc::new(control_divergence(flow_graph, loop_forest, branch, &mut self.labels));
+        self.found.insert(branch, divergence.clone());
+        divergence
     }
 }
 
@@ -188,13 +188,13 @@ impl Walk<'_> {
 }
 
 /// The label of a block that lanes with both labels reach.
-fn merge_labels(previous: Option<Label>, new: Label, block: Block, joins: &mut BTreeSet<Block>) -> Label {
+fn merge_labels(previous: Option<Label>, new_label: Label, block: Block, joins: &mut BTreeSet<Block>) -> Label {
     match previous {
-        Some(previous) if previous != new => {
+        Some(previous) if previous != new_label => {
             joins.insert(block);
             Label::Through(block)
         }
-        _ => new,
+        _ => new_label,
     }
 }
 

@@ -59,21 +59,21 @@ impl Orders {
     fn of_kernel(module: &Module, kernel: &Kernel) -> Option<Orders> {
         let mut regions = kernel.regions.values();
         let (Some(function), None) = (regions.next(), regions.next()) else { return None };
-        let asks = |dimension: u8| {
+        let asks_id = |dimension: u8| {
             let mut data = function.insts.values().map(|inst_node| &inst_node.data);
             data.any(|inst_data| matches!(inst_data, InstData::Query { query: Query::GlobalId, dimension: of } if *of == dimension))
         };
-        if !asks(0) || !asks(1) {
+        if !asks_id(0) || !asks_id(1) {
             return None;
         }
         let [rows, columns] = [Layout::X, Layout::Y].map(|layout| Along::of_region(module, kernel, function, layout));
-        let only = |along: &Along, other: &Along| {
+        let is_plain_only = |along: &Along, other: &Along| {
             let mut accesses = function.insts.values().filter_map(accessed_elements);
             accesses.any(|(pointer, elements)| {
                 along.is_plain(pointer, function.ty(elements[0]), elements.len()) && other.stride_of(pointer).is_none()
             })
         };
-        Some(Orders { rows: only(&rows, &columns), columns: only(&columns, &rows) })
+        Some(Orders { rows: is_plain_only(&rows, &columns), columns: is_plain_only(&columns, &rows) })
     }
 }
 
@@ -112,8 +112,8 @@ impl Along {
         self.found.shape(pointer).stride().or(self.lines[pointer].as_ref().map(|no_wrap_stride| no_wrap_stride.stride))
     }
 
-    fn is_plain(&self, pointer: Value, element_type: Type, count: usize) -> bool {
-        self.stride_of(pointer).is_some_and(|stride| is_plain(stride, element_type, count))
+    fn is_plain(&self, pointer: Value, element_type: Type, element_count: usize) -> bool {
+        self.stride_of(pointer).is_some_and(|stride| is_plain(stride, element_type, element_count))
     }
 }
 

@@ -44,21 +44,21 @@ pub struct Apart {
 
 /// The arguments that are apart from the others.
 pub fn find_apart_arguments(kernel: &Kernel, launch_facts: &LaunchFacts) -> Vec<Apart> {
-    let mut found: Vec<Apart> = Vec::new();
+    let mut arguments: Vec<Apart> = Vec::new();
     for param in find_restrict_params(kernel) {
-        found.push(Apart { param, invariant: kernel.params[param as usize].readonly, streamed: false });
+        arguments.push(Apart { param, invariant: kernel.params[param as usize].readonly, streamed: false });
     }
     for (bit, &(input, _)) in (0..32).zip(&kernel.inputs) {
         let [is_apart, streamed] = [launch_facts.apart, launch_facts.streams].map(|inputs| inputs >> bit & 1 == 1);
         let Input::Value { param, offset: 0 } = input else { continue };
-        match found.iter_mut().find(|known| known.param == param) {
-            Some(known) => known.streamed |= streamed,
+        match arguments.iter_mut().find(|other| other.param == param) {
+            Some(other) => other.streamed |= streamed,
             // Whoever has its address from elsewhere may write there.
-            None if is_apart || streamed => found.push(Apart { param, invariant: false, streamed }),
+            None if is_apart || streamed => arguments.push(Apart { param, invariant: false, streamed }),
             None => {}
         }
     }
-    found
+    arguments
 }
 
 /// The kernel parameters that are `restrict`, by number; none if that says nothing.
@@ -83,15 +83,15 @@ impl Origins {
             return origins;
         }
         for (&(input, _), &value) in kernel.inputs.iter().zip(&function.blocks[function.entry_block()].params) {
-            let from = match input {
+            let origin = match input {
                 // A pointer in a struct may lead anywhere.
                 Input::Value { param, .. } if kernel.params[param as usize].kind == ParamKind::Value => Origin::Unknown,
                 Input::Value { param, offset: 0 } => {
-                    apart.iter().position(|one| one.param == param).map_or(Origin::Other, Origin::Argument)
+                    apart.iter().position(|argument| argument.param == param).map_or(Origin::Other, Origin::Argument)
                 }
                 _ => Origin::Other,
             };
-            origins.0[value] = Some(from);
+            origins.0[value] = Some(origin);
         }
         while origins.propagate_once(function) {}
         origins

@@ -11,12 +11,12 @@ use lockstep_protocol::parameters::ParamKind;
 
 /// Whether what a work-item does depends on the others of its sub-group, so that these have to run in the lanes of a gang.
 pub fn needs_sub_groups(kernel: &Kernel) -> bool {
-    let asks = |inst_data: &InstData| match inst_data {
+    let needs_them = |inst_data: &InstData| match inst_data {
         InstData::Ballot { .. } | InstData::Across { .. } | InstData::Shuffle { .. } | InstData::GangBarrier => true,
         // What passes add for gangs means the same for a work-item alone.
         _ => false,
     };
-    kernel.regions.values().flat_map(|function| function.insts.values()).any(|inst_node| asks(&inst_node.data))
+    kernel.regions.values().flat_map(|function| function.insts.values()).any(|inst_node| needs_them(&inst_node.data))
 }
 
 /// Whether what a work-item does may depend on how the launch is cut into groups: it waits for its group, shares local

@@ -13,14 +13,14 @@ pub fn evaluate_binary(opcode: BinaryOp, operand_type: Type, left: u128, right: 
 }
 
 /// The bits of an operation of three operands with a result of a type.
-fn evaluate_ternary(opcode: TernaryOp, operand_type: Type, [left, right, c]: [u128; 3]) -> u128 {
+fn evaluate_ternary(opcode: TernaryOp, operand_type: Type, [left, right, third]: [u128; 3]) -> u128 {
     match opcode {
         TernaryOp::Select if left != 0 => right,
-        TernaryOp::Select => c,
-        TernaryOp::Fma | TernaryOp::FmulAdd => float::evaluate_fma(operand_type, left, right, c),
-        TernaryOp::Scaled => float::evaluate_scaled(operand_type, left, right, c),
-        TernaryOp::Fshl => integer::funnel_left(operand_type.bits(), left, right, c),
-        TernaryOp::Fshr => integer::funnel_right(operand_type.bits(), left, right, c),
+        TernaryOp::Select => third,
+        TernaryOp::Fma | TernaryOp::FmulAdd => float::evaluate_fma(operand_type, left, right, third),
+        TernaryOp::Scaled => float::evaluate_scaled(operand_type, left, right, third),
+        TernaryOp::Fshl => integer::funnel_left(operand_type.bits(), left, right, third),
+        TernaryOp::Fshr => integer::funnel_right(operand_type.bits(), left, right, third),
     }
 }
 

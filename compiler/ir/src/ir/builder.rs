@@ -58,18 +58,18 @@ impl<'a> Builder<'a> {
     }
 
     /// An integer constant; negative numbers in two's complement.
-    pub fn int(&mut self, int_type: Type, n: i128) -> Value {
-        self.function.constant(int_type, n as u128)
+    pub fn int(&mut self, int_type: Type, number: i128) -> Value {
+        self.function.constant(int_type, number as u128)
     }
 
     /// An `f32` constant.
-    pub fn f32(&mut self, x: f32) -> Value {
-        self.function.constant(Type::F32, u128::from(x.to_bits()))
+    pub fn f32(&mut self, number: f32) -> Value {
+        self.function.constant(Type::F32, u128::from(number.to_bits()))
     }
 
     /// An `f64` constant.
-    pub fn f64(&mut self, x: f64) -> Value {
-        self.function.constant(Type::F64, u128::from(x.to_bits()))
+    pub fn f64(&mut self, number: f64) -> Value {
+        self.function.constant(Type::F64, u128::from(number.to_bits()))
     }
 
     /// An operation of one operand; `result_type` is the result's type.
@@ -169,9 +169,9 @@ impl<'a> Builder<'a> {
     }
 
     /// A value in one lane of another.
-    pub fn insert_lane(&mut self, into: Value, lane: Value, value: Value) -> Value {
-        let result_type = self.function.ty(into);
-        self.append_single(InstData::Put { into, lane, value }, result_type)
+    pub fn insert_lane(&mut self, vector: Value, lane: Value, value: Value) -> Value {
+        let result_type = self.function.ty(vector);
+        self.append_single(InstData::Put { into: vector, lane, value }, result_type)
     }
 
     /// A function of the host's C library.

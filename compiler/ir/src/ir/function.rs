@@ -118,8 +118,8 @@ impl Function {
 
     /// A constant read as a signed number; `None` for other values and for those that take more than 64 bits.
     pub fn signed_constant(&self, value: Value) -> Option<i64> {
-        let spare = 128 - self.ty(value).bits();
-        i64::try_from((self.const_bits(value)? << spare).cast_signed() >> spare).ok()
+        let unused_bits = 128 - self.ty(value).bits();
+        i64::try_from((self.const_bits(value)? << unused_bits).cast_signed() >> unused_bits).ok()
     }
 
     /// The constant of this type with these bits (bits above the type's width are dropped).

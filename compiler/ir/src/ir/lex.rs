@@ -129,25 +129,25 @@ fn continues_word(_: &str, character: char) -> bool {
 
 /// Whether `character` belongs to the number begun by `word`; a sign does only in an exponent.
 fn continues_number(word: &str, character: char) -> bool {
-    let hex = word.starts_with("0x") || word.starts_with("-0x");
+    let is_hexadecimal = word.starts_with("0x") || word.starts_with("-0x");
     character.is_ascii_alphanumeric()
         || character == '.'
-        || (matches!(character, '+' | '-') && !hex && word.ends_with(['e', 'E']))
+        || (matches!(character, '+' | '-') && !is_hexadecimal && word.ends_with(['e', 'E']))
 }
 
-fn lex_string(start: Pos, mut next: impl FnMut() -> Option<char>) -> Result<Vec<u8>, ParseError> {
+fn lex_string(start: Pos, mut next_character: impl FnMut() -> Option<char>) -> Result<Vec<u8>, ParseError> {
     let mut bytes = Vec::new();
-    next();
+    next_character();
     loop {
-        match next() {
+        match next_character() {
             None => return start.error_at("this string has no end"),
             Some('"') => return Ok(bytes),
-            Some('\\') => match next() {
+            Some('\\') => match next_character() {
                 Some(character @ ('"' | '\\')) => bytes.push(character as u8),
                 Some('n') => bytes.push(b'\n'),
                 Some('x') => {
-                    let mut digit = || next().and_then(|character| character.to_digit(16));
-                    match (digit(), digit()) {
+                    let mut next_digit = || next_character().and_then(|character| character.to_digit(16));
+                    match (next_digit(), next_digit()) {
                         (Some(left), Some(right)) => bytes.push((left * 16 + right) as u8),
                         _ => return start.error_at("`\\x` needs two hexadecimal digits"),
                     }

@@ -54,17 +54,17 @@ impl Parser {
     }
 
     fn take_sign(&mut self, character: char) -> bool {
-        let found = *self.peek() == Token::Sign(character);
-        if found {
+        let is_next = *self.peek() == Token::Sign(character);
+        if is_next {
             self.next();
         }
-        found
+        is_next
     }
 
-    fn expect_word(&mut self, what: &str) -> Result<(String, Pos)> {
+    fn expect_word(&mut self, expected: &str) -> Result<(String, Pos)> {
         match self.next() {
             (Token::Word(word), position) => Ok((word, position)),
-            (token, position) => position.error_at(format!("expected {what}, found {token}")),
+            (token, position) => position.error_at(format!("expected {expected}, found {token}")),
         }
     }
 
@@ -76,11 +76,11 @@ impl Parser {
     }
 
     fn take_word(&mut self, word: &str) -> bool {
-        let found = self.peek_word() == word;
-        if found {
+        let is_next = self.peek_word() == word;
+        if is_next {
             self.next();
         }
-        found
+        is_next
     }
 
     fn expect_keyword(&mut self, keyword: &str) -> Result<()> {
@@ -91,7 +91,7 @@ impl Parser {
     fn parse_number<T: TryFrom<i128>>(&mut self) -> Result<T> {
         match self.next() {
             (Token::Number(text), position) => {
-                let number = parse_integer(&text).and_then(|n| T::try_from(n).ok());
+                let number = parse_integer(&text).and_then(|integer| T::try_from(integer).ok());
                 number.map_or_else(|| position.error_at(format!("`{text}` is no number for this place")), Ok)
             }
             (token, position) => position.error_at(format!("expected a number, found {token}")),
@@ -116,34 +116,38 @@ impl Parser {
     }
 
     /// A word `prefix` + number, as entities are written.
-    fn parse_entity(&mut self, prefix: &str, what: &str) -> Result<(u32, Pos)> {
-        let (word, position) = self.expect_word(what)?;
+    fn parse_entity(&mut self, prefix: &str, expected: &str) -> Result<(u32, Pos)> {
+        let (word, position) = self.expect_word(expected)?;
         match entity_number(&word, prefix) {
             Some(n) if n < MAX_NUMBER => Ok((n, position)),
             Some(_) => position.error_at(format!("the number of `{word}` is too large")),
-            None => position.error_at(format!("expected {what}, found `{word}`")),
+            None => position.error_at(format!("expected {expected}, found `{word}`")),
         }
     }
 
     /// An entity whose number must be the next one of its kind.
-    fn next_entity(&mut self, prefix: &str, what: &str, count: usize) -> Result<()> {
-        let (n, position) = self.parse_entity(prefix, what)?;
-        if n as usize == count {
+    fn next_entity(&mut self, prefix: &str, expected: &str, entity_count: usize) -> Result<()> {
+        let (number, position) = self.parse_entity(prefix, expected)?;
+        if number as usize == entity_count {
             Ok(())
         } else {
-            position.error_at(format!("expected `{prefix}{count}`, found `{prefix}{n}`"))
+            position.error_at(format!("expected `{prefix}{entity_count}`, found `{prefix}{number}`"))
         }
     }
 
-    fn parse_list<T>(&mut self, end: char, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+    fn parse_list<T>(
+        &mut self,
+        closing_sign: char,
+        mut parse_item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let mut items = Vec::new();
-        if self.take_sign(end) {
+        if self.take_sign(closing_sign) {
             return Ok(items);
         }
         loop {
-            items.push(item(self)?);
+            items.push(parse_item(self)?);
             if !self.take_sign(',') {
-                self.expect_sign(end)?;
+                self.expect_sign(closing_sign)?;
                 return Ok(items);
             }
         }
@@ -152,14 +156,14 @@ impl Parser {
     /// ` + 4`, ` - 4` or nothing.
     fn parse_offset(&mut self) -> Result<i64> {
         let position = self.pos();
-        let n = if self.take_sign('+') {
+        let number = if self.take_sign('+') {
             i128::from(self.parse_number::<u64>()?)
         } else if self.take_sign('-') {
             -i128::from(self.parse_number::<u64>()?)
         } else {
             0
         };
-        i64::try_from(n).or_else(|_| position.error_at("this offset is too large"))
+        i64::try_from(number).or_else(|_| position.error_at("this offset is too large"))
     }
 
     fn parse_align(&mut self) -> Result<u32> {
@@ -415,13 +419,13 @@ fn hex_bytes(text: &str) -> Option<Vec<u8>> {
     if digits.len() % 2 != 0 {
         return None;
     }
-    let digit = |b: u8| char::from(b).to_digit(16);
+    let digit = |character: u8| char::from(character).to_digit(16);
     digits.chunks(2).map(|pair| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8)).collect()
 }
 
 fn entity_number(word: &str, prefix: &str) -> Option<u32> {
     let digits = word.strip_prefix(prefix)?;
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+    if digits.is_empty() || !digits.bytes().all(|character| character.is_ascii_digit()) {
         return None;
     }
     if digits.len() > 1 && digits.starts_with('0') {
@@ -441,8 +445,8 @@ fn type_from_name(name: &str) -> Option<Type> {
         "f32" => Some(Type::F32),
         "f64" => Some(Type::F64),
         _ => {
-            if let Some(space) = name.strip_prefix("ptr.") {
-                return space_from_name(space).map(Type::Ptr);
+            if let Some(space_name) = name.strip_prefix("ptr.") {
+                return space_from_name(space_name).map(Type::Ptr);
             }
             match entity_number(name, "i") {
                 Some(w @ 1..=128) => Some(Type::Int(w as u16)),

@@ -81,9 +81,9 @@ pub(super) fn operand_type(inst_data: &InstData, results: &[Type], index: usize)
 pub(super) fn literal_text(value_type: Type, bits: u128) -> String {
     match value_type {
         Type::Int(1) => (if bits == 0 { "false" } else { "true" }).to_string(),
-        Type::Int(w) => {
-            let up = 128 - u32::from(w);
-            format!("{}", ((bits << up) as i128) >> up)
+        Type::Int(bit_width) => {
+            let unused_bits = 128 - u32::from(bit_width);
+            format!("{}", ((bits << unused_bits) as i128) >> unused_bits)
         }
         Type::Ptr(_) if bits == 0 => "null".to_string(),
         Type::Ptr(_) => format!("{bits:#x}"),
@@ -154,13 +154,16 @@ fn call_text(function: &Function, target: &BlockCall) -> String {
     if target.arguments.is_empty() {
         return target.block.to_string();
     }
-    let parameters: &[Value] = function.blocks.get(target.block).map_or(&[], |b| &b.params);
+    let parameters: &[Value] = function.blocks.get(target.block).map_or(&[], |block_data| &block_data.params);
     let arguments: Vec<String> = target
         .arguments
         .iter()
         .enumerate()
         .map(|(index, &value)| {
-            let expected = parameters.get(index).and_then(|&p| function.values.get(p)).map(|value_data| value_data.ty);
+            let expected = parameters
+                .get(index)
+                .and_then(|&parameter| function.values.get(parameter))
+                .map(|value_data| value_data.ty);
             operand_text(function, value, expected)
         })
         .collect();
@@ -175,11 +178,11 @@ fn typed_value(function: &Function, value: Value) -> String {
     }
 }
 
-fn place_text(ptr: &str, offset: i64) -> String {
+fn place_text(pointer: &str, offset: i64) -> String {
     match offset {
-        0 => ptr.to_string(),
-        o if o < 0 => format!("{ptr} - {}", o.unsigned_abs()),
-        o => format!("{ptr} + {o}"),
+        0 => pointer.to_string(),
+        o if o < 0 => format!("{pointer} - {}", o.unsigned_abs()),
+        o => format!("{pointer} + {o}"),
     }
 }
 
@@ -276,8 +279,8 @@ pub fn inst_text(function: &Function, instruction: Inst) -> String {
         InstData::Any { .. } => format!("any {list}"),
         InstData::Ballot { .. } => format!("ballot {list}"),
         InstData::Across { collective, opcode, cluster, .. } => {
-            let of = cluster.partial_lanes().map_or_else(String::new, |lanes| format!(".of{lanes}"));
-            format!("across.{}.{}{of} {list}", collective.name(), opcode.name())
+            let cluster_suffix = cluster.partial_lanes().map_or_else(String::new, |lanes| format!(".of{lanes}"));
+            format!("across.{}.{}{cluster_suffix} {list}", collective.name(), opcode.name())
         }
         InstData::Shuffle { .. } => format!("shuffle {list}"),
         InstData::GangBarrier => "gang_barrier".to_string(),
@@ -419,12 +422,12 @@ impl Display for Kernel {
         for parameter in &self.params {
             writeln!(formatter, "  {}", param_text(parameter))?;
         }
-        let size = |[x, y, z]: [u32; 3]| format!("{x}, {y}, {z}");
-        if let Some(s) = self.attrs.reqd_work_group_size {
-            writeln!(formatter, "  reqd_work_group_size({})", size(s))?;
+        let size_text = |[x, y, z]: [u32; 3]| format!("{x}, {y}, {z}");
+        if let Some(sizes) = self.attrs.reqd_work_group_size {
+            writeln!(formatter, "  reqd_work_group_size({})", size_text(sizes))?;
         }
-        if let Some(s) = self.attrs.work_group_size_hint {
-            writeln!(formatter, "  work_group_size_hint({})", size(s))?;
+        if let Some(sizes) = self.attrs.work_group_size_hint {
+            writeln!(formatter, "  work_group_size_hint({})", size_text(sizes))?;
         }
         if let Some(hint) = &self.attrs.vec_type_hint {
             writeln!(formatter, "  vec_type_hint {}", quote_text(hint))?;
@@ -480,12 +483,12 @@ impl Display for Module {
             }
             // Zeros at the end need no text, however many they are.
             let length = global_data.init.len();
-            let written = global_data.init.iter().rposition(|&b| b != 0).map_or(0, |p| p + 1);
+            let written = global_data.init.iter().rposition(|&byte| byte != 0).map_or(0, |position| position + 1);
             write!(formatter, " size {length}")?;
             if written != 0 {
                 formatter.write_str(" init 0x")?;
-                for b in &global_data.init[..written] {
-                    write!(formatter, "{b:02x}")?;
+                for byte in &global_data.init[..written] {
+                    write!(formatter, "{byte:02x}")?;
                 }
             }
             if !global_data.relocs.is_empty() {
@@ -503,9 +506,9 @@ impl Display for Module {
             let arguments: Vec<String> = format_data
                 .args
                 .iter()
-                .map(|(value_type, n)| match n {
+                .map(|(value_type, count)| match count {
                     1 => value_type.to_string(),
-                    n => format!("{value_type} x {n}"),
+                    count => format!("{value_type} x {count}"),
                 })
                 .collect();
             writeln!(formatter, "format {format} {} ({})", quote_bytes(&format_data.text), arguments.join(", "))?;

@@ -12,15 +12,15 @@ pub struct Replacements {
 
 impl Replacements {
     /// Lets one value stand for another.
-    pub fn record_replacement(&mut self, value: Value, by: Value) {
-        self.by[value] = Some(by);
+    pub fn record_replacement(&mut self, value: Value, replacement: Value) {
+        self.by[value] = Some(replacement);
         self.any = true;
     }
 
     /// What stands for a value, or the value itself.
     pub fn value_for(&self, mut value: Value) -> Value {
-        while let Some(by) = self.by[value] {
-            value = by;
+        while let Some(replacement) = self.by[value] {
+            value = replacement;
         }
         value
     }

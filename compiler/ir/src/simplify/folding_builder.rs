@@ -41,17 +41,20 @@ impl<'a> FoldingBuilder<'a> {
         let instruction = self
             .find_own(&inst_data)
             .unwrap_or_else(|| self.function.append_inst(self.block, inst_data, &[result_type], SourceLoc::default()));
-        if let Some(own) = &mut self.own {
-            own.insert(instruction);
+        if let Some(own_insts) = &mut self.own {
+            own_insts.insert(instruction);
         }
         self.function.single_result(instruction)
     }
 
     /// The same instruction, among those at the block's end that builders like this one have appended.
     fn find_own(&self, inst_data: &InstData) -> Option<Inst> {
-        let own = self.own.as_deref()?;
-        let mut last =
-            self.function.blocks[self.block].insts.iter().rev().take_while(|&&instruction| own.contains(instruction));
+        let own_insts = self.own.as_deref()?;
+        let mut last = self.function.blocks[self.block]
+            .insts
+            .iter()
+            .rev()
+            .take_while(|&&instruction| own_insts.contains(instruction));
         last.find(|&&instruction| self.function.insts[instruction].data == *inst_data).copied()
     }
 

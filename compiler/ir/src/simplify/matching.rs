@@ -121,14 +121,16 @@ impl<C: Fn(Value) -> Option<u128>> Matcher<'_, C> {
         &self,
         opcode: Op,
         patterns: &[Pattern],
-        (found, [a, b, c]): Operation,
+        (found_opcode, [first_operand, second_operand, third_operand]): Operation,
         then: Option<&Rest<'_>>,
         bindings: Bindings,
     ) -> Option<Bindings> {
-        let as_written = || self.compare_operands(patterns, &[a, b, c], then, bindings);
-        let exchanged = || self.compare_operands(patterns, &[b, a, c], then, bindings);
-        let first = if opcode == found { as_written() } else { None };
-        first.or_else(|| if opcode.with_exchanged_operands() == Some(found) { exchanged() } else { None })
+        let as_written =
+            || self.compare_operands(patterns, &[first_operand, second_operand, third_operand], then, bindings);
+        let exchanged =
+            || self.compare_operands(patterns, &[second_operand, first_operand, third_operand], then, bindings);
+        let in_order = if opcode == found_opcode { as_written() } else { None };
+        in_order.or_else(|| if opcode.with_exchanged_operands() == Some(found_opcode) { exchanged() } else { None })
     }
 
     fn compare_operands(

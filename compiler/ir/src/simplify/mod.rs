@@ -42,8 +42,8 @@ pub enum Operands {
 
 impl Operands {
     fn applicable_rules(self) -> impl Iterator<Item = &'static Rule> {
-        let more = if self == Operands::OfMasks { RULES_OF_MASKS } else { &[] };
-        RULES.iter().chain(more)
+        let further_rules = if self == Operands::OfMasks { RULES_OF_MASKS } else { &[] };
+        RULES.iter().chain(further_rules)
     }
 }
 
@@ -75,11 +75,11 @@ fn simplify_once(
     operands: Operands,
 ) -> Option<Simpler> {
     let constant = |value| function.const_bits(value);
-    let found = match evaluate_constants(function, inst_data, result_type, constant) {
+    let simpler = match evaluate_constants(function, inst_data, result_type, constant) {
         Some(bits) => Found::Constant(bits),
         None => find_simpler(function, inst_data, result_type, operands, constant).next()?,
     };
-    Some(match found {
+    Some(match simpler {
         Found::Constant(bits) => Simpler::Value(function.constant(result_type, bits)),
         Found::Value(value) => Simpler::Value(value),
         Found::Operation(opcode, arguments) => Simpler::Operation(instruction_of(
@@ -124,10 +124,14 @@ pub fn evaluate_constants(
     if !is_exact(function, inst_data, result_type) {
         return None;
     }
-    let mut all = true;
-    inst_data.for_each_arg(|value| all &= constant(value).is_some());
-    let bits = |value| constant(value).unwrap_or_default();
-    if all { evaluate_instruction(inst_data, result_type, |value| function.ty(value), bits)?.ok() } else { None }
+    let mut all_constant = true;
+    inst_data.for_each_arg(|value| all_constant &= constant(value).is_some());
+    let bits_of = |value| constant(value).unwrap_or_default();
+    if all_constant {
+        evaluate_instruction(inst_data, result_type, |value| function.ty(value), bits_of)?.ok()
+    } else {
+        None
+    }
 }
 
 /// Whether an operation works on integers, or on bits whatever they mean.
@@ -154,13 +158,13 @@ fn value_of(function: &mut Function, value_type: Type, operand: Operand) -> Opti
 }
 
 /// The instruction for an operation on these, without promises or freedoms.
-fn instruction_of(opcode: Op, [a, b, c]: [Option<Value>; 3]) -> Option<InstData> {
+fn instruction_of(opcode: Op, [first, second, third]: [Option<Value>; 3]) -> Option<InstData> {
     let (flags, fast_math) = (IntFlags::default(), FastMath::default());
     Some(match opcode {
-        Op::Unary(opcode) => InstData::Unary { opcode, fast_math, argument: a? },
-        Op::Binary(opcode) => InstData::Binary { opcode, flags, fast_math, arguments: [a?, b?] },
-        Op::Ternary(opcode) => InstData::Ternary { opcode, fast_math, arguments: [a?, b?, c?] },
-        Op::Icmp(comparison) => InstData::Icmp { comparison, arguments: [a?, b?] },
-        Op::PtrAdd => InstData::PtrAdd { base: a?, offset: b?, inbounds: false },
+        Op::Unary(opcode) => InstData::Unary { opcode, fast_math, argument: first? },
+        Op::Binary(opcode) => InstData::Binary { opcode, flags, fast_math, arguments: [first?, second?] },
+        Op::Ternary(opcode) => InstData::Ternary { opcode, fast_math, arguments: [first?, second?, third?] },
+        Op::Icmp(comparison) => InstData::Icmp { comparison, arguments: [first?, second?] },
+        Op::PtrAdd => InstData::PtrAdd { base: first?, offset: second?, inbounds: false },
     })
 }

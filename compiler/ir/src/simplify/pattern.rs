@@ -72,13 +72,13 @@ impl Op {
 }
 
 /// Whether two names are one, which `==` does not tell yet where constants are computed.
-const fn is_same(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
+const fn is_same(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
     let mut index = 0;
-    while index < a.len() && index < b.len() && a[index] == b[index] {
+    while index < left.len() && index < right.len() && left[index] == right[index] {
         index += 1;
     }
-    index == a.len() && index == b.len()
+    index == left.len() && index == right.len()
 }
 
 /// A number of whatever integer type stands there.

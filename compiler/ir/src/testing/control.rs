@@ -8,14 +8,14 @@ impl Generator {
     /// The whole program behind the prologue.
     pub(super) fn emit_program(&mut self) {
         let last_part = self.budget / 4;
-        let mut alive = true;
-        while alive && self.budget > 0 {
+        let mut reaches_end = true;
+        while reaches_end && self.budget > 0 {
             if self.budget <= last_part {
                 self.barriers_over = true;
             }
-            alive = self.emit_statement(0);
+            reaches_end = self.emit_statement(0);
         }
-        if alive {
+        if reaches_end {
             self.finish_item();
         }
         self.fold_jumps();
@@ -62,13 +62,13 @@ impl Generator {
 
     /// Some statements; false if nothing comes behind them.
     pub(super) fn emit_statements(&mut self, depth: usize) -> bool {
-        let seen = self.visible.len();
-        let mut alive = true;
+        let visible_count = self.visible.len();
+        let mut reaches_end = true;
         for _ in 0..1 + self.random.below(4) {
-            alive = alive && self.emit_statement(depth);
+            reaches_end = reaches_end && self.emit_statement(depth);
         }
-        self.visible.truncate(seen);
-        alive
+        self.visible.truncate(visible_count);
+        reaches_end
     }
 
     /// One statement; false if nothing comes behind it.
@@ -103,7 +103,7 @@ impl Generator {
         let index = self.random.below(self.variables.len());
         let variable = self.variables[index];
         let around = self.loops.last();
-        let fixed = around.is_some_and(|l| !l.variables.contains(&index));
+        let fixed = around.is_some_and(|innermost| !innermost.variables.contains(&index));
         if fixed || (variable.uniform && !self.uniform_here) {
             return self.random_store();
         }
@@ -117,12 +117,12 @@ impl Generator {
 
     /// Mixes an `i32` into a variable or, where none may change, into a word of the item's own.
     pub(super) fn keep_value(&mut self, value: Value) {
-        let may = |position: &usize| {
+        let may_assign = |position: &usize| {
             let variable = &self.variables[*position];
-            let free = self.loops.last().is_none_or(|l| l.variables.contains(position));
+            let free = self.loops.last().is_none_or(|innermost| innermost.variables.contains(position));
             variable.ty == Type::I32 && !variable.uniform && free
         };
-        let free: Vec<usize> = (0..self.variables.len()).filter(may).collect();
+        let free: Vec<usize> = (0..self.variables.len()).filter(may_assign).collect();
         if self.function.ty(value) != Type::I32 {
             return;
         }
@@ -208,14 +208,14 @@ impl Generator {
     fn emit_switch(&mut self, depth: usize) -> bool {
         let uniform = self.uniform_choice();
         let value = self.pick_value(Type::I32, uniform);
-        let count = 2 + self.random.below(3);
+        let case_count = 2 + self.random.below(3);
         let mut builder = self.builder_here();
         let mask = builder.int(Type::I32, 3);
         let value = builder.binary(BinaryOp::And, value, mask);
-        let blocks: Vec<Block> = (0..count).map(|_| self.function.add_block()).collect();
-        let to = |block: Block| BlockCall { block, arguments: Vec::new() };
-        let cases = blocks[1..].iter().enumerate().map(|(index, &block)| (index as u128, to(block))).collect();
-        self.builder_here().terminate(Terminator::Switch { value, cases, default: to(blocks[0]) });
+        let blocks: Vec<Block> = (0..case_count).map(|_| self.function.add_block()).collect();
+        let edge_to = |block: Block| BlockCall { block, arguments: Vec::new() };
+        let cases = blocks[1..].iter().enumerate().map(|(index, &block)| (index as u128, edge_to(block))).collect();
+        self.builder_here().terminate(Terminator::Switch { value, cases, default: edge_to(blocks[0]) });
         let ends = self.emit_arms(depth, &blocks, uniform);
         self.join_arms(ends)
     }
@@ -224,11 +224,12 @@ impl Generator {
     fn emit_loop(&mut self, depth: usize) -> bool {
         let uniform = self.uniform_here && self.random.percent(60);
         let was_uniform = self.uniform_here;
-        let outer = self.loops.last().map(|l| l.variables.clone());
+        let outer = self.loops.last().map(|innermost| innermost.variables.clone());
         let mut variables = Vec::new();
         for index in 0..self.variables.len() {
-            let may = outer.as_ref().is_none_or(|o| o.contains(&index)) && (uniform || !self.variables[index].uniform);
-            if may && self.random.percent(70) {
+            let may_assign = outer.as_ref().is_none_or(|allowed| allowed.contains(&index))
+                && (uniform || !self.variables[index].uniform);
+            if may_assign && self.random.percent(70) {
                 variables.push(index);
             }
         }
@@ -248,7 +249,7 @@ impl Generator {
         self.builder_here().jump(header, &arguments);
         self.uniform_here = uniform;
         self.block = header;
-        let seen = self.visible.len();
+        let visible_count = self.visible.len();
         self.note_value(counter, uniform);
         self.take_params(header, &variables);
         let latch_params: Vec<Value> =
@@ -271,11 +272,11 @@ impl Generator {
                 self.assign_variable();
             }
             let condition = self.builder_here().icmp(IntCc::Slt, counter, bound);
-            let body = self.function.add_block();
+            let body_block = self.function.add_block();
             let arguments = self.variable_values(&variables);
-            self.builder_here().branch(condition, (body, &[]), (exit_block, &arguments));
+            self.builder_here().branch(condition, (body_block, &[]), (exit_block, &arguments));
             self.loops.last_mut().expect("just pushed").exit_used = true;
-            self.block = body;
+            self.block = body_block;
         }
         // What the header defines can be used behind the loop too.
         let in_header = self.visible.len();
@@ -302,10 +303,10 @@ impl Generator {
             self.function.layout.retain(|&block| block != latch);
         }
         self.uniform_here = was_uniform;
-        self.visible.truncate(if bottom_tested { seen } else { in_header });
+        self.visible.truncate(if bottom_tested { visible_count } else { in_header });
         if !uniform {
             // Items leave at different times: what was the same in an iteration is not behind the loop.
-            for &value in &self.visible[seen..] {
+            for &value in &self.visible[visible_count..] {
                 self.uniform_values[value] = false;
             }
         }
@@ -333,20 +334,21 @@ impl Generator {
     }
 
     /// Jumps to a loop's latch with the variables' values.
-    fn jump_to_latch(&mut self, l: usize) {
-        let around = self.loops[l].clone();
+    fn jump_to_latch(&mut self, loop_index: usize) {
+        let around = self.loops[loop_index].clone();
         let mut arguments = vec![around.counter];
         arguments.extend(self.variable_values(&around.variables));
         self.builder_here().jump(around.latch, &arguments);
-        self.loops[l].latch_used = true;
+        self.loops[loop_index].latch_used = true;
     }
 
     /// Leaves a loop, goes on with its next iteration, or ends the item, where that is allowed here.
     fn emit_exit(&mut self) -> bool {
-        let can = |l: &Around, here: bool| here || !l.uniform;
-        let here = self.uniform_here;
-        let loops: Vec<usize> =
-            (self.loops_floor..self.loops.len()).filter(|&l| self.loops[l..].iter().all(|m| can(m, here))).collect();
+        let can_leave = |l: &Around, is_uniform: bool| is_uniform || !l.uniform;
+        let is_uniform = self.uniform_here;
+        let loops: Vec<usize> = (self.loops_floor..self.loops.len())
+            .filter(|&loop_index| self.loops[loop_index..].iter().all(|m| can_leave(m, is_uniform)))
+            .collect();
         // All items of the group end here, or no barrier comes any more.
         let may_end = self.open_exchanges == 0 && (self.barriers_over || self.uniform_here);
         if may_end && self.random.percent(30) {
@@ -357,14 +359,14 @@ impl Generator {
             self.assign_variable();
             return true;
         }
-        let l = self.random.pick(&loops);
+        let loop_index = self.random.pick(&loops);
         if self.random.percent(40) {
-            self.jump_to_latch(l);
+            self.jump_to_latch(loop_index);
         } else {
-            let around = self.loops[l].clone();
+            let around = self.loops[loop_index].clone();
             let arguments = self.variable_values(&around.variables);
             self.builder_here().jump(around.exit, &arguments);
-            self.loops[l].exit_used = true;
+            self.loops[loop_index].exit_used = true;
         }
         false
     }
@@ -390,8 +392,8 @@ impl Generator {
         let uniform = self.random.percent(40);
         let loaded = self.random_load(uniform);
         self.keep_value(loaded);
-        let alive = depth >= self.shape.depth || self.emit_statements(depth + 1);
-        debug_assert!(alive);
+        let reaches_end = depth >= self.shape.depth || self.emit_statements(depth + 1);
+        debug_assert!(reaches_end);
         self.loops_floor = floor;
         self.open_exchanges -= 1;
         self.shared[which].readable = false;

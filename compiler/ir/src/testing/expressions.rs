@@ -22,35 +22,35 @@ impl Generator {
 
     /// A value of a type that can be used here: a constant, a variable or a value seen earlier.
     pub(super) fn pick_value(&mut self, value_type: Type, uniform: bool) -> Value {
-        let mut found: Vec<Value> = Vec::new();
+        let mut candidates: Vec<Value> = Vec::new();
         for variable in &self.variables {
             if variable.ty == value_type && (variable.uniform || !uniform) {
-                found.push(variable.value);
+                candidates.push(variable.value);
             }
         }
         for &value in self.visible.iter().rev().take(24) {
             if self.function.ty(value) == value_type && (!uniform || self.is_uniform(value)) {
-                found.push(value);
+                candidates.push(value);
             }
         }
-        if found.is_empty() || self.random.percent(15) {
+        if candidates.is_empty() || self.random.percent(15) {
             self.random_constant(value_type)
         } else {
-            self.random.pick(&found)
+            self.random.pick(&candidates)
         }
     }
 
     fn random_constant(&mut self, value_type: Type) -> Value {
-        let n = match self.random.below(5) {
+        let number = match self.random.below(5) {
             0 => self.random.next_bits() as i64,
             _ => self.random.below(12) as i64 - 3,
         };
         let half = self.random.percent(30);
         let mut builder = self.builder_here();
         match value_type {
-            Type::F32 => builder.f32((n % 1000) as f32 + if half { 0.5 } else { 0.0 }),
-            Type::F64 => builder.f64((n % 1000) as f64),
-            _ => builder.int(value_type, n.into()),
+            Type::F32 => builder.f32((number % 1000) as f32 + if half { 0.5 } else { 0.0 }),
+            Type::F64 => builder.f64((number % 1000) as f64),
+            _ => builder.int(value_type, number.into()),
         }
     }
 
@@ -137,12 +137,13 @@ impl Generator {
 
     /// An integer of another width, perhaps through a narrow one.
     fn random_cast(&mut self, value_type: Type, uniform: bool) -> Value {
-        let others: Vec<Type> = [Type::I8, Type::I32, Type::I64].into_iter().filter(|&t| t != value_type).collect();
-        let other = self.random.pick(&others);
-        let mut left = self.pick_value(other, uniform);
+        let others: Vec<Type> =
+            [Type::I8, Type::I32, Type::I64].into_iter().filter(|&other_type| other_type != value_type).collect();
+        let source_type = self.random.pick(&others);
+        let mut left = self.pick_value(source_type, uniform);
         let narrow = self.random.pick(&[Type::Int(5), Type::I16, Type::Int(24)]);
         let extend = self.random.pick(&[UnaryOp::Sext, UnaryOp::Zext]);
-        let through = narrow.bits() < other.bits() && self.random.percent(50);
+        let through = narrow.bits() < source_type.bits() && self.random.percent(50);
         let mut builder = self.builder_here();
         if through {
             left = builder.unary(UnaryOp::Trunc, narrow, left);
@@ -153,7 +154,7 @@ impl Generator {
 
     fn random_float(&mut self, value_type: Type, uniform: bool) -> Value {
         use BinaryOp::*;
-        let other = if value_type == Type::F32 { Type::F64 } else { Type::F32 };
+        let other_type = if value_type == Type::F32 { Type::F64 } else { Type::F32 };
         match self.random.below(8) {
             0..=2 => {
                 let (left, c) = (self.pick_value(value_type, uniform), self.pick_value(value_type, uniform));
@@ -176,10 +177,10 @@ impl Generator {
                 self.builder_here().ternary(TernaryOp::Select, c, operand, right)
             }
             6 => {
-                let left = self.pick_value(other, uniform);
+                let left = self.pick_value(other_type, uniform);
                 let mut builder = self.builder_here();
                 let third = builder.f64(1.0 / 3.0);
-                let wide = if other == Type::F64 { left } else { builder.unary(UnaryOp::FpExt, Type::F64, left) };
+                let wide = if other_type == Type::F64 { left } else { builder.unary(UnaryOp::FpExt, Type::F64, left) };
                 let wide = builder.binary(Fmul, wide, third);
                 if value_type == Type::F64 { wide } else { builder.unary(UnaryOp::FpTrunc, value_type, wide) }
             }
@@ -195,20 +196,23 @@ impl Generator {
     /// A new `i1`.
     pub(super) fn random_condition(&mut self, uniform: bool) -> Value {
         if self.random.percent(25) {
-            let (left, c) = (self.pick_value(Type::BOOL, uniform), self.pick_value(Type::BOOL, uniform));
+            let (left, right) = (self.pick_value(Type::BOOL, uniform), self.pick_value(Type::BOOL, uniform));
             let opcode = self.random.pick(&[BinaryOp::And, BinaryOp::Or, BinaryOp::Xor]);
-            let uniform = self.is_uniform(left) && self.is_uniform(c);
-            let result = self.builder_here().binary(opcode, left, c);
+            let uniform = self.is_uniform(left) && self.is_uniform(right);
+            let result = self.builder_here().binary(opcode, left, right);
             return self.note_value(result, uniform);
         }
         let operand_type = self.random.pick(&[Type::I32, Type::I32, Type::I64, Type::F32, Type::I8, Type::F64]);
-        let (left, c) = (self.pick_value(operand_type, uniform), self.pick_value(operand_type, uniform));
+        let (left, right) = (self.pick_value(operand_type, uniform), self.pick_value(operand_type, uniform));
         let comparison = self.random.pick(IntCc::ALL);
         let fcc = self.random.pick(FloatCc::ALL);
         let mut builder = self.builder_here();
-        let result =
-            if operand_type.is_float() { builder.fcmp(fcc, left, c) } else { builder.icmp(comparison, left, c) };
-        let uniform = self.is_uniform(left) && self.is_uniform(c);
+        let result = if operand_type.is_float() {
+            builder.fcmp(fcc, left, right)
+        } else {
+            builder.icmp(comparison, left, right)
+        };
+        let uniform = self.is_uniform(left) && self.is_uniform(right);
         self.note_value(result, uniform)
     }
 
@@ -219,11 +223,11 @@ impl Generator {
         match value_type {
             Type::F32 | Type::F64 => {
                 // The choice is between integers: between floats LLVM may take one NaN for another.
-                let nan = builder.fcmp(FloatCc::Uno, value, value);
+                let is_nan = builder.fcmp(FloatCc::Uno, value, value);
                 let int_type = Type::Int(value_type.bits() as u16);
                 let bits = builder.unary(UnaryOp::Bitcast, int_type, value);
                 let one_nan = builder.int(int_type, -1);
-                let bits = builder.ternary(TernaryOp::Select, nan, one_nan, bits);
+                let bits = builder.ternary(TernaryOp::Select, is_nan, one_nan, bits);
                 self.value_as_word(bits)
             }
             Type::I64 => {
@@ -237,10 +241,10 @@ impl Generator {
         }
     }
 
-    /// The address of word `index` modulo `words` (a power of two).
-    pub(super) fn cell_address(&mut self, base_address: Value, index: Value, words: u64) -> Value {
+    /// The address of word `index` modulo `word_count` (a power of two).
+    pub(super) fn cell_address(&mut self, base_address: Value, index: Value, word_count: u64) -> Value {
         let mut builder = self.builder_here();
-        let (mask, four) = (builder.int(Type::I64, i128::from(words - 1)), builder.int(Type::I64, 4));
+        let (mask, four) = (builder.int(Type::I64, i128::from(word_count - 1)), builder.int(Type::I64, 4));
         let index = builder.binary(BinaryOp::And, index, mask);
         let offset = builder.binary(BinaryOp::Mul, index, four);
         builder.ptr_add(base_address, offset)
@@ -249,7 +253,8 @@ impl Generator {
     /// Reads some memory that this item may read now.
     pub(super) fn random_load(&mut self, uniform: bool) -> Value {
         let index = self.pick_value(Type::I64, uniform);
-        let readable: Vec<Value> = self.shared.iter().filter(|s| s.readable).map(|s| s.base).collect();
+        let readable: Vec<Value> =
+            self.shared.iter().filter(|region| region.readable).map(|region| region.base).collect();
         if !readable.is_empty() && self.random.percent(60) {
             let base_address = self.random.pick(&readable);
             let items = self.group_items;
@@ -262,9 +267,9 @@ impl Generator {
             return self.note_value(value, uniform);
         }
         if uniform || self.random.percent(40) {
-            let (base_address, words) = (self.input, INPUT_WORDS);
+            let (base_address, word_count) = (self.input, INPUT_WORDS);
             let element_type = self.random.pick(&[Type::I32, Type::F32, Type::I8]);
-            let address = self.cell_address(base_address, index, words);
+            let address = self.cell_address(base_address, index, word_count);
             let value = self.builder_here().load(element_type, address);
             return self.note_value(value, uniform);
         }
@@ -274,8 +279,8 @@ impl Generator {
             2 => return self.chosen_load(),
             _ => {}
         }
-        let (base_address, words) = self.random.pick(&[(self.slot, SLOT_WORDS), (self.output, FREE_WORDS)]);
-        let address = self.cell_address(base_address, index, words);
+        let (base_address, word_count) = self.random.pick(&[(self.slot, SLOT_WORDS), (self.output, FREE_WORDS)]);
+        let address = self.cell_address(base_address, index, word_count);
         let value = self.builder_here().load(Type::I32, address);
         self.note_value(value, false)
     }
@@ -283,10 +288,10 @@ impl Generator {
     /// Reads the word behind those of the items before, where the count of words wraps at the end of the input.
     fn wrapping_load(&mut self) -> Value {
         let distance = self.pick_value(Type::I64, true);
-        let (base_address, item) = (self.input, self.in_group);
+        let (base_address, item_index) = (self.input, self.in_group);
         let signed = self.random.percent(50);
         let mut builder = self.builder_here();
-        let index = builder.binary(BinaryOp::Add, item, distance);
+        let index = builder.binary(BinaryOp::Add, item_index, distance);
         let index = builder.unary(UnaryOp::Trunc, Type::Int(INPUT_WORDS.ilog2() as u16), index);
         let index = builder.unary(if signed { UnaryOp::Sext } else { UnaryOp::Zext }, Type::I64, index);
         let four = builder.int(Type::I64, 4);
@@ -300,11 +305,11 @@ impl Generator {
 
     /// Reads the input forward or backward, as the launch decides.
     fn chosen_load(&mut self) -> Value {
-        let (base_address, item, choice) = (self.input, self.in_group, self.choice);
+        let (base_address, item_index, choice) = (self.input, self.in_group, self.choice);
         let mut builder = self.builder_here();
         let (last, four) = (builder.int(Type::I64, i128::from(INPUT_WORDS - 1)), builder.int(Type::I64, 4));
-        let back = builder.binary(BinaryOp::Sub, last, item);
-        let index = builder.ternary(TernaryOp::Select, choice, item, back);
+        let from_end = builder.binary(BinaryOp::Sub, last, item_index);
+        let index = builder.ternary(TernaryOp::Select, choice, item_index, from_end);
         let offset = builder.binary(BinaryOp::Mul, index, four);
         let address = builder.ptr_add(base_address, offset);
         let value = builder.load(Type::I32, address);
@@ -312,7 +317,7 @@ impl Generator {
     }
 
     fn vector_load(&mut self, index: Value) -> Value {
-        let n = self.random.pick(&[2, 3, 4, 8]);
+        let element_count = self.random.pick(&[2, 3, 4, 8]);
         let element_type = self.random.pick(&[Type::I32, Type::F32]);
         let base_address = self.input;
         let mut builder = self.builder_here();
@@ -321,12 +326,12 @@ impl Generator {
         let offset = builder.binary(BinaryOp::Mul, index, bytes);
         let address = builder.ptr_add(base_address, offset);
         let inst_data = InstData::Load { pointer: address, offset: 0, access: Access::plain(4) };
-        let instruction = builder.inst(inst_data, &vec![element_type; n]);
+        let instruction = builder.inst(inst_data, &vec![element_type; element_count]);
         let results = self.function.insts[instruction].results.clone();
         results.iter().for_each(|&value| {
             self.note_value(value, false);
         });
-        results[n - 1]
+        results[element_count - 1]
     }
 
     /// Writes memory of this item alone, or adds to a counter.
@@ -337,8 +342,8 @@ impl Generator {
         let value = self.value_as_word(value);
         match self.random.below(6) {
             0 => {
-                let (base_address, words) = (self.counters, COUNTER_WORDS);
-                let address = self.cell_address(base_address, index, words);
+                let (base_address, word_count) = (self.counters, COUNTER_WORDS);
+                let address = self.cell_address(base_address, index, word_count);
                 // All items add, so that their order does not matter.
                 self.emit_atomic(AtomicOp::Add, address, value);
             }
@@ -348,29 +353,32 @@ impl Generator {
             }
             2 => {
                 let other = self.pick_value(Type::I32, false);
-                let n = self.random.pick(&[2, 4]);
-                let (base_address, words) = self.random.pick(&[(self.slot, SLOT_WORDS), (self.output, FREE_WORDS)]);
+                let element_count = self.random.pick(&[2, 4]);
+                let (base_address, word_count) =
+                    self.random.pick(&[(self.slot, SLOT_WORDS), (self.output, FREE_WORDS)]);
                 let mut builder = self.builder_here();
-                let (mask, bytes) = (builder.int(Type::I64, i128::from(words / 4 - 1)), builder.int(Type::I64, 16));
+                let (mask, bytes) =
+                    (builder.int(Type::I64, i128::from(word_count / 4 - 1)), builder.int(Type::I64, 16));
                 let index = builder.binary(BinaryOp::And, index, mask);
                 let offset = builder.binary(BinaryOp::Mul, index, bytes);
                 let pointer = builder.ptr_add(base_address, offset);
-                let arguments = [value, other, value, other][..n].to_vec();
+                let arguments = [value, other, value, other][..element_count].to_vec();
                 builder.inst(InstData::Store { pointer, offset: 0, access: Access::plain(4), arguments }, &[]);
             }
             3 => {
-                let (left, c) =
+                let (left, right) =
                     if self.random.percent(50) { (self.slot, self.output) } else { (self.output, self.slot) };
                 let mut builder = self.builder_here();
                 let length = builder.int(Type::I64, 16);
                 builder.inst(
-                    InstData::MemCopy { destination: left, source: c, length, overlap: false, volatile: false },
+                    InstData::MemCopy { destination: left, source: right, length, overlap: false, volatile: false },
                     &[],
                 );
             }
             _ => {
-                let (base_address, words) = self.random.pick(&[(self.slot, SLOT_WORDS), (self.output, FREE_WORDS)]);
-                let address = self.cell_address(base_address, index, words);
+                let (base_address, word_count) =
+                    self.random.pick(&[(self.slot, SLOT_WORDS), (self.output, FREE_WORDS)]);
+                let address = self.cell_address(base_address, index, word_count);
                 self.builder_here().store(address, value);
             }
         }
@@ -378,8 +386,8 @@ impl Generator {
 
     /// Changes one of the item's own words atomically; its old value.
     pub(super) fn atomic_to_output(&mut self, index: Value, value: Value) -> Value {
-        let (base_address, words) = (self.output, FREE_WORDS);
-        let address = self.cell_address(base_address, index, words);
+        let (base_address, word_count) = (self.output, FREE_WORDS);
+        let address = self.cell_address(base_address, index, word_count);
         let opcode = self.random.pick(&[AtomicOp::Add, AtomicOp::Xor, AtomicOp::Umax, AtomicOp::Xchg]);
         self.emit_atomic(opcode, address, value)
     }

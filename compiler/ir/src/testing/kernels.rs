@@ -138,16 +138,16 @@ pub(super) struct Generator {
 pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
     let mut random = Random::new(seed);
     let range = random_range(&mut random);
-    let items: u64 = range.global_size.iter().product();
+    let item_count: u64 = range.global_size.iter().product();
     let group_items: u64 = range.local_size.iter().product();
     let groups: u64 = range.num_groups().iter().product();
     let row_words = random.pick(&ROW_WORDS);
     let buffers = vec![
         (0..INPUT_WORDS).flat_map(|_| random_word(&mut random).to_le_bytes()).collect(),
-        vec![0; (items * OUTPUT_WORDS * 4) as usize],
+        vec![0; (item_count * OUTPUT_WORDS * 4) as usize],
         vec![0; (COUNTER_WORDS * 4) as usize],
         vec![0; (groups * group_items * 4) as usize],
-        vec![1; (items * row_words * 4) as usize],
+        vec![1; (item_count * row_words * 4) as usize],
     ];
     let arguments = vec![
         Arg::Buffer(0),
@@ -209,12 +209,12 @@ fn make_param(name: &str, type_name: &str, kind: ParamKind, size: u32, offset: u
 fn linear_id(
     builder: &mut Builder<'_>,
     dimensions: u32,
-    count: Query,
+    count_query: Query,
     id_along: impl Fn(&mut Builder<'_>, u8) -> Value,
 ) -> Value {
     let mut linear = builder.int(Type::I64, 0);
     for dimension in (0..dimensions as u8).rev() {
-        let size = builder.query(count, dimension);
+        let size = builder.query(count_query, dimension);
         let row = builder.binary(BinaryOp::Mul, linear, size);
         let id = id_along(builder, dimension);
         linear = builder.binary(BinaryOp::Add, row, id);
@@ -254,11 +254,11 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
     };
     let five = builder.int(Type::I32, 5);
     let choice = builder.icmp(IntCc::Slt, inputs_here[5], five);
-    let item = linear_id(&mut builder, dimensions, Query::GlobalSize, global_id);
+    let item_id = linear_id(&mut builder, dimensions, Query::GlobalSize, global_id);
     let in_group = linear_id(&mut builder, dimensions, Query::LocalSize, |builder, dimension| {
         builder.query(Query::LocalId, dimension)
     });
-    let group = linear_id(&mut builder, dimensions, Query::NumGroups, |builder, dimension| {
+    let group_id = linear_id(&mut builder, dimensions, Query::NumGroups, |builder, dimension| {
         builder.query(Query::GroupId, dimension)
     });
     let mut group_size = builder.int(Type::I64, 1);
@@ -266,16 +266,16 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
         let size = builder.query(Query::LocalSize, dimension);
         group_size = builder.binary(BinaryOp::Mul, group_size, size);
     }
-    let scaled = |builder: &mut Builder<'_>, n: Value, bytes: u64| {
+    let scaled = |builder: &mut Builder<'_>, number: Value, bytes: u64| {
         let bytes = builder.int(Type::I64, bytes.into());
-        builder.binary(BinaryOp::Mul, n, bytes)
+        builder.binary(BinaryOp::Mul, number, bytes)
     };
-    let offset = scaled(&mut builder, item, OUTPUT_WORDS * 4);
+    let offset = scaled(&mut builder, item_id, OUTPUT_WORDS * 4);
     let output = builder.ptr_add(inputs_here[1], offset);
-    let offset = scaled(&mut builder, item, row_words * 4);
+    let offset = scaled(&mut builder, item_id, row_words * 4);
     let row = builder.ptr_add(inputs_here[6], offset);
     let own_word = scaled(&mut builder, in_group, 4);
-    let offset = scaled(&mut builder, group, group_items * 4);
+    let offset = scaled(&mut builder, group_id, group_items * 4);
     let scratch = builder.ptr_add(inputs_here[3], offset);
     let local_base = builder.local_addr(local_variable);
     let slot = builder.slot_addr(slot);
@@ -288,14 +288,14 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
     }
 
     let mut uniform_values: SecondaryMap<Value, bool> = SecondaryMap::new();
-    let uniform = [inputs_here[0], inputs_here[2], inputs_here[5], group, group_size];
+    let uniform = [inputs_here[0], inputs_here[2], inputs_here[5], group_id, group_size];
     uniform.iter().for_each(|&operand| uniform_values[operand] = true);
     // Variables of both kinds; each begins with something the launch decides.
-    let small = builder.unary(UnaryOp::Trunc, Type::I32, item);
-    let small_group = builder.unary(UnaryOp::Trunc, Type::I32, group);
+    let small = builder.unary(UnaryOp::Trunc, Type::I32, item_id);
+    let small_group = builder.unary(UnaryOp::Trunc, Type::I32, group_id);
     let real = builder.unary(UnaryOp::SiToFp, Type::F32, small);
     let uniform_real = builder.unary(UnaryOp::SiToFp, Type::F32, inputs_here[5]);
-    let byte = builder.unary(UnaryOp::Trunc, Type::I8, item);
+    let byte = builder.unary(UnaryOp::Trunc, Type::I8, item_id);
     let double = builder.unary(UnaryOp::FpExt, Type::F64, real);
     let start = [
         (inputs_here[5], true),
@@ -303,7 +303,7 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
         (uniform_real, true),
         (small, false),
         (small_group, false),
-        (item, false),
+        (item_id, false),
         (real, false),
         (uniform_real, false),
         (byte, false),

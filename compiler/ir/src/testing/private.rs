@@ -69,8 +69,8 @@ impl Generator {
         let base_address = self.scratch[self.scratch_used];
         self.fill_scratch(base_address, uniform);
         self.scratch_used += 1;
-        let alive = self.emit_statements(depth + 1);
+        let reaches_end = self.emit_statements(depth + 1);
         self.scratch_used -= 1;
-        alive
+        reaches_end
     }
 }

@@ -54,7 +54,8 @@ fn possible_steps(function: &Function) -> Vec<Step> {
     let mut steps = Vec::new();
     let choices = function.layout.iter().filter(|&&block| function.blocks[block].terminator.selector().is_some());
     for &block in choices {
-        steps.extend((0..function.blocks[block].terminator.targets().len()).map(|n| Step::Jump(block, n)));
+        steps
+            .extend((0..function.blocks[block].terminator.targets().len()).map(|position| Step::Jump(block, position)));
     }
     for &block in function.layout[1..].iter().rev() {
         steps.extend(function.blocks[block].insts.iter().rev().map(|&instruction| Step::Remove(block, instruction)));
@@ -67,12 +68,12 @@ fn possible_steps(function: &Function) -> Vec<Step> {
 /// Takes a step, if that is possible now: earlier ones may have been in its way.
 fn apply_step(function: &mut Function, step: Step) -> bool {
     match step {
-        Step::Jump(block, n) => {
+        Step::Jump(block, position) => {
             let block_data = &function.blocks[block];
             let targets = block_data.terminator.targets();
-            let possible = function.layout.contains(&block) && targets.len() > 1 && n < targets.len();
+            let possible = function.layout.contains(&block) && targets.len() > 1 && position < targets.len();
             if possible {
-                let target = targets[n].clone();
+                let target = targets[position].clone();
                 function.blocks[block].terminator = Terminator::Jump(target);
             }
             possible
@@ -80,8 +81,8 @@ fn apply_step(function: &mut Function, step: Step) -> bool {
         Step::Remove(block, instruction) => {
             let inst_data = &function.insts[instruction].data;
             let nan_test = matches!(inst_data, InstData::Fcmp { comparison: FloatCc::Uno, .. });
-            let here = function.layout.contains(&block) && function.blocks[block].insts.contains(&instruction);
-            if !here
+            let is_there = function.layout.contains(&block) && function.blocks[block].insts.contains(&instruction);
+            if !is_there
                 || nan_test
                 || *inst_data == InstData::Barrier
                 || function.insts[instruction].results.iter().any(|&value| is_ptr(function, value))
@@ -114,12 +115,12 @@ fn put_zero(function: &mut Function, value: Value) {
     replace_values(function, &|operand| if operand == value { zero } else { operand });
 }
 
-fn replace_values(function: &mut Function, with: &dyn Fn(Value) -> Value) {
+fn replace_values(function: &mut Function, replacement_of: &dyn Fn(Value) -> Value) {
     for &block in &function.layout {
         for &instruction in &function.blocks[block].insts {
-            function.insts[instruction].data.map_args(with);
+            function.insts[instruction].data.map_args(replacement_of);
         }
-        function.blocks[block].terminator.map_args(with);
+        function.blocks[block].terminator.map_args(replacement_of);
     }
 }
 
@@ -129,13 +130,17 @@ fn join_successor(function: &mut Function, block: Block) -> bool {
     if !function.layout.contains(&block) || flow_graph.predecessors(target.block).len() != 1 || target.block == block {
         return false;
     }
-    let next = function.blocks[target.block].clone();
+    let successor = function.blocks[target.block].clone();
     function.layout.retain(|&other_block| other_block != target.block);
-    function.blocks[block].insts.extend(next.insts);
-    function.blocks[block].terminator = next.terminator;
+    function.blocks[block].insts.extend(successor.insts);
+    function.blocks[block].terminator = successor.terminator;
     // An argument is no parameter of the block that is gone: nothing else leads there.
     replace_values(function, &|value| {
-        next.params.iter().position(|&parameter| parameter == value).map_or(value, |n| target.arguments[n])
+        successor
+            .params
+            .iter()
+            .position(|&parameter| parameter == value)
+            .map_or(value, |position| target.arguments[position])
     });
     true
 }
@@ -159,8 +164,8 @@ fn remove_unneeded(function: &mut Function) {
         let parameters = std::mem::take(&mut function.blocks[block].params);
         kept[block] = parameters.iter().map(|&value| used_values.contains(value)).collect();
         function.blocks[block].params = parameters.into_iter().filter(|&value| used_values.contains(value)).collect();
-        for (n, &parameter) in function.blocks[block].params.iter().enumerate() {
-            function.values[parameter].definition = ValueDef::Param(block, n as u32);
+        for (position, &parameter) in function.blocks[block].params.iter().enumerate() {
+            function.values[parameter].definition = ValueDef::Param(block, position as u32);
         }
     }
     for &block in &function.layout {
@@ -193,9 +198,11 @@ fn find_used_values(function: &Function) -> EntitySet<Value> {
             ValueDef::Result(instruction, _) => {
                 function.insts[instruction].data.for_each_arg(|operand| left.push(operand))
             }
-            ValueDef::Param(block, n) => {
+            ValueDef::Param(block, position) => {
                 let edges = function.layout.iter().flat_map(|&source| function.blocks[source].terminator.targets());
-                left.extend(edges.filter(|target| target.block == block).map(|target| target.arguments[n as usize]));
+                left.extend(
+                    edges.filter(|target| target.block == block).map(|target| target.arguments[position as usize]),
+                );
             }
             ValueDef::Const(_) => {}
         }

@@ -90,7 +90,7 @@ pub fn insert_gates(
     gates: Versions,
 ) -> Vec<(Block, Result<(), Refusal>)> {
     let instructions: usize = function.layout.iter().map(|&block| function.blocks[block].insts.len()).sum();
-    let least = match gates {
+    let least_cost = match gates {
         Versions::Never => return Vec::new(),
         Versions::WherePays => LEAST * (instructions / LONG).max(1) as u64,
         Versions::Always => 0,
@@ -99,11 +99,11 @@ pub fn insert_gates(
     let no_wrap_strides =
         find_no_wrap_strides(function, control_flow.cfg.reverse_post_order(), shapes, registers.width);
     let lane_facts = Lanes { shapes, lines: &no_wrap_strides, rows: None, rewritten: None };
-    let runs = control_flow.with_divergent(divergent).lanes_of_blocks();
+    let block_lanes = control_flow.with_divergent(divergent).lanes_of_blocks();
     let switches = long_switches(function, &control_flow.with_divergent(divergent));
-    let used = used_elsewhere(function, control_flow);
+    let used_blocks = used_elsewhere(function, control_flow);
     let refusal = |first_block: Block, arm: &Arm<'_>| {
-        if arm.inside.iter().any(|&block| used.contains(block)) {
+        if arm.inside.iter().any(|&block| used_blocks.contains(block)) {
             return Some(Refusal::Used);
         }
         let is_plain = arm.exits.len() == 1 && control_flow.cfg.predecessors(first_block).len() == 1;
@@ -119,10 +119,12 @@ pub fn insert_gates(
             .map(|&instruction| cost::gang_cost(function, instruction, lane_facts, registers))
             .sum();
     }
-    let mut found = Vec::new();
+    let mut candidates = Vec::new();
     for &first_block in control_flow.cfg.reverse_post_order() {
         let is_header = control_flow.loops.with_header(first_block).is_some();
-        if runs[first_block] != predicates::Lanes::Of(first_block) || is_header || uniform.guarded.contains(first_block)
+        if block_lanes[first_block] != predicates::Lanes::Of(first_block)
+            || is_header
+            || uniform.guarded.contains(first_block)
         {
             continue;
         }
@@ -130,15 +132,15 @@ pub fn insert_gates(
             continue;
         }
         let inside = control_flow.dominators.dominated_blocks(first_block);
-        if cost_of(&control_flow.loops, inside, &costs) < least {
+        if cost_of(&control_flow.loops, inside, &costs) < least_cost {
             continue;
         }
         let arm = find_arm(&control_flow.cfg, &control_flow.dominators, &control_flow.loops, first_block);
-        found.push((first_block, arm.and_then(|arm| refusal(first_block, &arm).map_or(Ok(arm.exits), Err))));
+        candidates.push((first_block, arm.and_then(|arm| refusal(first_block, &arm).map_or(Ok(arm.exits), Err))));
     }
     let mut gates = Gates::default();
     let mut arms = Vec::new();
-    for (first_block, exits) in found {
+    for (first_block, exits) in candidates {
         arms.push((
             first_block,
             exits.map(|exits| gates.add_gate(function, &control_flow.cfg, first_block, exits, divergent)),
@@ -172,17 +174,17 @@ fn used_elsewhere(function: &Function, control_flow: &ControlFlow) -> EntitySet<
         ValueDef::Param(source, _) => Some(source),
         ValueDef::Const(_) => None,
     };
-    let mut found = EntitySet::new();
+    let mut used_blocks = EntitySet::new();
     for &block in control_flow.cfg.reverse_post_order() {
         let runs_before = |source: Block| control_flow.dominators.dominates(source, block);
-        let mut look = |value: Value| found.extend(home_of(value).filter(|&source| !runs_before(source)));
+        let mut note_use = |value: Value| used_blocks.extend(home_of(value).filter(|&source| !runs_before(source)));
         function.blocks[block]
             .insts
             .iter()
-            .for_each(|&instruction| function.insts[instruction].data.for_each_arg(&mut look));
-        function.blocks[block].terminator.for_each_arg(&mut look);
+            .for_each(|&instruction| function.insts[instruction].data.for_each_arg(&mut note_use));
+        function.blocks[block].terminator.for_each_arg(&mut note_use);
     }
-    found
+    used_blocks
 }
 
 /// The blocks that one block dominates, and those where they lead.
@@ -218,9 +220,11 @@ pub(super) fn find_arm<'a>(
 
 /// What blocks cost each time the first of them runs, by what each costs when it runs.
 fn cost_of(loop_forest: &Loops, inside: &[Block], costs: &SecondaryMap<Block, u64>) -> u64 {
-    let outer = inside.first().map_or(1, |&first_block| cost::estimate_frequency(loop_forest, first_block));
-    let of = |&block: &Block| costs[block].saturating_mul(cost::estimate_frequency(loop_forest, block) / outer.max(1));
-    inside.iter().map(of).fold(0, u64::saturating_add)
+    let entry_frequency = inside.first().map_or(1, |&first_block| cost::estimate_frequency(loop_forest, first_block));
+    let cost_per_entry = |&block: &Block| {
+        costs[block].saturating_mul(cost::estimate_frequency(loop_forest, block) / entry_frequency.max(1))
+    };
+    inside.iter().map(cost_per_entry).fold(0, u64::saturating_add)
 }
 
 /// The gates of a function, while ways into arms do not lead to them yet.
@@ -251,23 +255,23 @@ impl Gates {
             }
         };
         let if_true = function.constant(Type::BOOL, 1);
-        let mut past = function.add_block();
+        let mut past_block = function.add_block();
         let mut builder = Builder::at_end_of(function, gate);
         let any_lane = builder.any(if_true);
-        builder.branch(any_lane, (first_block, &arguments), (past, &[]));
+        builder.branch(any_lane, (first_block, &arguments), (past_block, &[]));
         let Some((&last_block, others)) = exits.split_last() else { return };
         for &exit_block in others {
             // No edge is critical.
-            let [way, next_block] = [function.add_block(), function.add_block()];
+            let [way_block, next_block] = [function.add_block(), function.add_block()];
             let if_false = function.constant(Type::BOOL, 0);
-            Builder::at_end_of(function, past).branch(if_false, (way, &[]), (next_block, &[]));
-            divergent.insert(past);
+            Builder::at_end_of(function, past_block).branch(if_false, (way_block, &[]), (next_block, &[]));
+            divergent.insert(past_block);
             let zeros = zeros_for(function, exit_block);
-            Builder::at_end_of(function, way).jump(exit_block, &zeros);
-            past = next_block;
+            Builder::at_end_of(function, way_block).jump(exit_block, &zeros);
+            past_block = next_block;
         }
         let zeros = zeros_for(function, last_block);
-        Builder::at_end_of(function, past).jump(last_block, &zeros);
+        Builder::at_end_of(function, past_block).jump(last_block, &zeros);
         self.of[first_block] = gate.into();
         self.all.push(gate);
     }
@@ -296,9 +300,9 @@ impl Gates {
 /// What the only edge to a block brings; none: there are several.
 fn only_way_in(function: &Function, flow_graph: &Cfg, block: Block) -> Option<Vec<Value>> {
     let &[before] = flow_graph.predecessors(block) else { return None };
-    let mut ways = function.blocks[before].terminator.targets().into_iter().filter(|target| target.block == block);
-    let way = ways.next()?;
-    ways.next().is_none().then(|| way.arguments.clone())
+    let mut edges = function.blocks[before].terminator.targets().into_iter().filter(|target| target.block == block);
+    let edge = edges.next()?;
+    edges.next().is_none().then(|| edge.arguments.clone())
 }
 
 fn zeros_for(function: &mut Function, block: Block) -> Vec<Value> {

@@ -18,8 +18,8 @@ pub struct Copies {
 
 impl Copies {
     /// Says what stands for a value in the copy.
-    pub fn map_value(&mut self, value: Value, by: Value) {
-        self.values[value] = Some(by);
+    pub fn map_value(&mut self, value: Value, value_copy: Value) {
+        self.values[value] = Some(value_copy);
     }
 
     /// The copy of a block, or the block itself.

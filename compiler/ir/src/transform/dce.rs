@@ -29,29 +29,30 @@ pub fn remove_dead_code(function: &mut Function) {
 /// The values that effects and choices depend on.
 fn find_used(function: &Function, flow_graph: &Cfg) -> EntitySet<Value> {
     let mut used_values: EntitySet<Value> = EntitySet::new();
-    let mut open = Vec::new();
-    let mut use_it = |value: Value, open: &mut Vec<Value>| {
+    let mut worklist = Vec::new();
+    let mut use_it = |value: Value, worklist: &mut Vec<Value>| {
         if used_values.insert(value) {
-            open.push(value);
+            worklist.push(value);
         }
     };
     for &block in &function.layout {
         let effects =
             function.blocks[block].insts.iter().filter(|&&instruction| function.insts[instruction].data.has_effect());
-        effects
-            .for_each(|&instruction| function.insts[instruction].data.for_each_arg(|value| use_it(value, &mut open)));
-        function.blocks[block].terminator.selector().into_iter().for_each(|value| use_it(value, &mut open));
+        effects.for_each(|&instruction| {
+            function.insts[instruction].data.for_each_arg(|value| use_it(value, &mut worklist))
+        });
+        function.blocks[block].terminator.selector().into_iter().for_each(|value| use_it(value, &mut worklist));
     }
-    while let Some(value) = open.pop() {
+    while let Some(value) = worklist.pop() {
         match function.values[value].definition {
             ValueDef::Result(instruction, _) => {
-                function.insts[instruction].data.for_each_arg(|value| use_it(value, &mut open))
+                function.insts[instruction].data.for_each_arg(|value| use_it(value, &mut worklist))
             }
             ValueDef::Param(block, index) => {
                 for &predecessor in flow_graph.predecessors(block) {
                     let targets = function.blocks[predecessor].terminator.targets();
                     for target in targets.into_iter().filter(|target| target.block == block) {
-                        use_it(target.arguments[index as usize], &mut open);
+                        use_it(target.arguments[index as usize], &mut worklist);
                     }
                 }
             }

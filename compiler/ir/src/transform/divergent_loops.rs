@@ -67,16 +67,16 @@ pub fn divergent_loops(function: &mut Function, divergent: &mut EntitySet<Block>
 
 /// The blocks to which a question for an active lane is the only way.
 fn find_gated_blocks(function: &Function, control_flow: &ControlFlow) -> EntitySet<Block> {
-    let mut found = EntitySet::new();
+    let mut gated_blocks = EntitySet::new();
     for &block in control_flow.cfg.reverse_post_order() {
         let Terminator::Branch { condition, then_to, .. } = &function.blocks[block].terminator else { continue };
         let ValueDef::Result(instruction, _) = function.values[*condition].definition else { continue };
         let InstData::Any { condition } = function.insts[instruction].data else { continue };
         if function.const_bits(condition) == Some(1) && control_flow.cfg.predecessors(then_to.block).len() == 1 {
-            found.insert(then_to.block);
+            gated_blocks.insert(then_to.block);
         }
     }
-    found
+    gated_blocks
 }
 
 /// Whether lanes may leave a loop at different times or through different exits, or never. Loops inside are uniform.
@@ -166,22 +166,22 @@ fn join_ends(function: &mut Function) -> Option<Block> {
         _ => {}
     }
     let join_block = function.add_block();
-    let which = (kinds.len() > 1).then(|| function.add_param(join_block, Type::I32));
+    let end_number = (kinds.len() > 1).then(|| function.add_param(join_block, Type::I32));
     for end_block in ends {
         let kind = kinds.iter().position(|kind| *kind == function.blocks[end_block].terminator).unwrap_or(0);
         let kind = function.constant(Type::I32, kind as u128);
-        let arguments = which.iter().map(|_| kind).collect();
+        let arguments = end_number.iter().map(|_| kind).collect();
         function.blocks[end_block].terminator = Terminator::Jump(BlockCall { block: join_block, arguments });
     }
     let mut current_block = join_block;
     for (index, kind) in kinds.iter().enumerate().skip(1) {
-        let Some(which) = which else { break };
+        let Some(end_number) = end_number else { break };
         let number = function.constant(Type::I32, index as u128);
         let (end_block, next_block) = (function.add_block(), function.add_block());
         function.blocks[end_block].terminator = kind.clone();
         let mut builder = Builder::at_end_of(function, current_block);
-        let is_it = builder.icmp(IntCc::Eq, which, number);
-        let condition = builder.any(is_it);
+        let is_this_end = builder.icmp(IntCc::Eq, end_number, number);
+        let condition = builder.any(is_this_end);
         builder.branch(condition, (end_block, &[]), (next_block, &[]));
         current_block = next_block;
     }
@@ -218,10 +218,11 @@ impl Pass<'_> {
         let deepest = headers.iter().map(|&(_, depth)| depth).max().unwrap_or(0);
         for depth in (1..=deepest).rev() {
             let graph = control_flow.with_divergent(self.divergent);
-            let here = headers.iter().rev().filter(|&&(_, d)| d == depth);
-            let found = here.filter_map(|&(header, _)| control_flow.loops.with_header(header));
-            let found: Vec<Loop> = found.filter(|&loop_id| is_divergent(&graph, loop_id, &mut block_lanes)).collect();
-            control_flow = self.make_all_uniform(control_flow, &found);
+            let at_depth = headers.iter().rev().filter(|&&(_, loop_depth)| loop_depth == depth);
+            let divergent_loops = at_depth.filter_map(|&(header, _)| control_flow.loops.with_header(header));
+            let divergent_loops: Vec<Loop> =
+                divergent_loops.filter(|&loop_id| is_divergent(&graph, loop_id, &mut block_lanes)).collect();
+            control_flow = self.make_all_uniform(control_flow, &divergent_loops);
         }
         control_flow
     }
@@ -231,31 +232,31 @@ impl Pass<'_> {
         loop {
             let graph = control_flow.with_divergent(self.divergent);
             let block_lanes = graph.lanes_of_blocks();
-            let (mut found, mut chosen) = (Vec::new(), EntitySet::new());
+            let (mut entered_empty, mut chosen) = (Vec::new(), EntitySet::new());
             for loop_id in headers.iter().filter_map(|&(header, _)| control_flow.loops.with_header(header)) {
                 let header = control_flow.loops.get(loop_id).header;
                 let inside = control_flow.loops.loops_around(header).any(|outer| chosen.contains(outer));
                 if !inside && !self.has_lanes(&graph, &block_lanes, header) {
                     chosen.insert(loop_id);
-                    found.push(loop_id);
+                    entered_empty.push(loop_id);
                 }
             }
-            if found.is_empty() {
+            if entered_empty.is_empty() {
                 return control_flow;
             }
-            control_flow = self.make_all_uniform(control_flow, &found);
+            control_flow = self.make_all_uniform(control_flow, &entered_empty);
         }
     }
 
     /// Makes loops uniform none of which lies in another one.
-    fn make_all_uniform(&mut self, control_flow: ControlFlow, found: &[Loop]) -> ControlFlow {
-        if found.is_empty() {
+    fn make_all_uniform(&mut self, control_flow: ControlFlow, loops: &[Loop]) -> ControlFlow {
+        if loops.is_empty() {
             return control_flow;
         }
         let mut block_positions: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(control_flow.cfg.block_count());
         let block_order = block_index(&control_flow.cfg, &control_flow.dominators, &control_flow.loops);
         block_order.into_iter().enumerate().for_each(|(index, block)| block_positions[block] = index as u32);
-        found.iter().for_each(|&loop_id| self.make_uniform(&control_flow, &block_positions, loop_id));
+        loops.iter().for_each(|&loop_id| self.make_uniform(&control_flow, &block_positions, loop_id));
         ControlFlow::analyze_function(self.function)
     }
 
@@ -276,7 +277,7 @@ impl Pass<'_> {
         let old_header = loop_data.header;
         let inside = |block: Block| control_flow.loops.contains(loop_id, block);
         let function = &mut *self.function;
-        let [header, guard, latch, leave] = [(); 4].map(|()| function.add_block());
+        let [header, guard, latch, leave_block] = [(); 4].map(|()| function.add_block());
 
         // The header takes the old one's parameters, which keep their names, and new ones.
         let parameters = std::mem::take(&mut function.blocks[old_header].params);
@@ -285,7 +286,7 @@ impl Pass<'_> {
         }
         let carried = parameters.len();
         function.blocks[header].params = parameters;
-        let live = function.add_param(header, Type::BOOL);
+        let live_mask = function.add_param(header, Type::BOOL);
         let invariant = |function: &Function, operand: Value| match function.values[operand].definition {
             ValueDef::Const(_) => true,
             ValueDef::Param(home_block, _) => home_block != header && !inside(home_block),
@@ -294,8 +295,9 @@ impl Pass<'_> {
             }
         };
         let exits = collect_exits(function, loop_data, block_positions, header, &invariant);
-        let head: Vec<Value> = function.blocks[header].params.clone();
-        let back: Vec<Value> = head.iter().map(|&operand| function.add_param(latch, function.ty(operand))).collect();
+        let header_params: Vec<Value> = function.blocks[header].params.clone();
+        let latch_params: Vec<Value> =
+            header_params.iter().map(|&operand| function.add_param(latch, function.ty(operand))).collect();
         let [if_true, if_false] = [1, 0].map(|bit| function.constant(Type::BOOL, bit));
 
         // Lanes that leave, and those that wait, go to the new latch.
@@ -305,11 +307,11 @@ impl Pass<'_> {
         for block in ends {
             let mut terminator = std::mem::replace(&mut function.blocks[block].terminator, Terminator::Unreachable);
             for target in terminator.targets_mut() {
-                let mut arguments = head.clone();
+                let mut arguments = header_params.clone();
                 if target.block == old_header {
                     arguments[..carried].clone_from_slice(&target.arguments);
                     arguments[carried] = if_true;
-                    back[..carried].iter().for_each(|&operand| {
+                    latch_params[..carried].iter().for_each(|&operand| {
                         self.tracked.insert(operand, block);
                     });
                 } else if let Some(exit) = exits.iter().find(|exit| exit.block == target.block) {
@@ -327,9 +329,9 @@ impl Pass<'_> {
             }
             function.blocks[block].terminator = terminator;
         }
-        let mut waiting = head.clone();
+        let mut waiting = header_params.clone();
         waiting[carried] = if_false;
-        function.blocks[latch].terminator = Terminator::Jump(BlockCall { block: header, arguments: back });
+        function.blocks[latch].terminator = Terminator::Jump(BlockCall { block: header, arguments: latch_params });
 
         // The ways in.
         let outside: Vec<Block> = control_flow
@@ -339,7 +341,7 @@ impl Pass<'_> {
             .copied()
             .filter(|&predecessor| !inside(predecessor))
             .collect();
-        let zeros: Vec<Value> = head[carried + 1..]
+        let zeros: Vec<Value> = header_params[carried + 1..]
             .iter()
             .map(|&operand| function.ty(operand))
             .collect::<Vec<_>>()
@@ -356,18 +358,18 @@ impl Pass<'_> {
             }
         }
         let mut builder = Builder::at_end_of(function, header);
-        let any_lane = builder.any(live);
-        builder.branch(any_lane, (guard, &[]), (leave, &[]));
+        let any_lane = builder.any(live_mask);
+        builder.branch(any_lane, (guard, &[]), (leave_block, &[]));
         builder.switch_to(guard);
-        builder.branch(live, (old_header, &[]), (latch, &waiting));
+        builder.branch(live_mask, (old_header, &[]), (latch, &waiting));
         self.divergent.insert(guard);
         self.guarded.insert(old_header);
-        self.dispatch_exits(leave, &head, &exits);
+        self.dispatch_exits(leave_block, &header_params, &exits);
     }
 
     /// Sends each lane on to the exit through which it left.
-    fn dispatch_exits(&mut self, leave: Block, head: &[Value], exits: &[Exit]) {
-        let mut current_block = leave;
+    fn dispatch_exits(&mut self, leave_block: Block, header_params: &[Value], exits: &[Exit]) {
+        let mut current_block = leave_block;
         if exits.is_empty() {
             // No lane comes here that wants to go on, but linearized code has to.
             self.function.blocks[current_block].terminator = self.jump_to_end();
@@ -375,13 +377,13 @@ impl Pass<'_> {
         }
         // A block behind a question may lie outside of a loop around this one, so values go there as
         // arguments.
-        let mut now: HashMap<Value, Value> = HashMap::new();
-        let of = |exit: &Exit| -> Vec<Value> {
-            exit.args.iter().map(|&argument| argument.unwrap_or_else(|index| head[index])).collect()
+        let mut current_values: HashMap<Value, Value> = HashMap::new();
+        let values_of = |exit: &Exit| -> Vec<Value> {
+            exit.args.iter().map(|&argument| argument.unwrap_or_else(|index| header_params[index])).collect()
         };
         for (n, exit) in exits.iter().enumerate() {
-            let at = |operand: Value| now.get(&operand).copied().unwrap_or(operand);
-            let arguments: Vec<Value> = of(exit).into_iter().map(at).collect();
+            let current_value = |operand: Value| current_values.get(&operand).copied().unwrap_or(operand);
+            let arguments: Vec<Value> = values_of(exit).into_iter().map(current_value).collect();
             let Some(track) = exit.track else {
                 Builder::at_end_of(self.function, current_block).jump(exit.block, &arguments);
                 continue;
@@ -389,20 +391,20 @@ impl Pass<'_> {
             let next_block = self.function.add_block();
             let mut later = Vec::new();
             for exit in &exits[n + 1..] {
-                for value in exit.track.map(|index| head[index]).into_iter().chain(of(exit)) {
+                for value in exit.track.map(|index| header_params[index]).into_iter().chain(values_of(exit)) {
                     if self.function.const_bits(value).is_none() && !later.contains(&value) {
                         later.push(value);
                     }
                 }
             }
-            let given: Vec<Value> = later.iter().map(|&operand| at(operand)).collect();
+            let given: Vec<Value> = later.iter().map(|&operand| current_value(operand)).collect();
             Builder::at_end_of(self.function, current_block).branch(
-                at(head[track]),
+                current_value(header_params[track]),
                 (exit.block, &arguments),
                 (next_block, &given),
             );
             self.divergent.insert(current_block);
-            now = later
+            current_values = later
                 .into_iter()
                 .map(|operand| (operand, self.function.add_param(next_block, self.function.ty(operand))))
                 .collect();
@@ -437,20 +439,20 @@ fn collect_exits(
             edges.extend(calls.map(|call| (block_positions[target], target, call.arguments.clone())));
         }
     }
-    edges.sort_by_key(|&(place, ..)| place);
-    let param = |function: &mut Function, parameter_type: Type| {
+    edges.sort_by_key(|&(position, ..)| position);
+    let add_param = |function: &mut Function, parameter_type: Type| {
         function.add_param(header, parameter_type);
         function.blocks[header].params.len() - 1
     };
-    let mut blocks = edges.chunk_by(|(_, a, _), (_, other_block, _)| a == other_block).peekable();
+    let mut blocks = edges.chunk_by(|(_, exit_block, _), (_, other_block, _)| exit_block == other_block).peekable();
     let mut exits = Vec::new();
     while let Some(given) = blocks.next() {
         let (_, block, ref first) = given[0];
-        let track = blocks.peek().is_some().then(|| param(function, Type::BOOL));
+        let track = blocks.peek().is_some().then(|| add_param(function, Type::BOOL));
         let mut arguments = Vec::new();
         for (index, &value) in first.iter().enumerate() {
-            let same = given.iter().all(|(.., arguments)| arguments[index] == value) && invariant(function, value);
-            arguments.push(if same { Ok(value) } else { Err(param(function, function.ty(value))) });
+            let is_same = given.iter().all(|(.., arguments)| arguments[index] == value) && invariant(function, value);
+            arguments.push(if is_same { Ok(value) } else { Err(add_param(function, function.ty(value))) });
         }
         exits.push(Exit { block, track, args: arguments });
     }

@@ -64,30 +64,30 @@ enum Form {
 
 /// The operations that would be the same in all lanes, or a line, and what has to hold for that.
 pub fn find_pieces(function: &Function, shapes: &SecondaryMap<Value, Shape>, gang_width: u32) -> Option<Pieces> {
-    let mut found = Pieces::default();
+    let mut pieces = Pieces::default();
     for &instruction in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
-        let Some((_, by, span)) = operation_operands(function, shapes, gang_width, instruction) else { continue };
+        let Some((_, divisor, span)) = operation_operands(function, shapes, gang_width, instruction) else { continue };
         let InstData::Binary { opcode, .. } = function.insts[instruction].data else { continue };
         let list = match opcode {
-            BinaryOp::Lshr | BinaryOp::Ashr => &mut found.amounts,
-            BinaryOp::Udiv | BinaryOp::Urem => &mut found.multiples,
-            _ => match shift_in(function, by) {
+            BinaryOp::Lshr | BinaryOp::Ashr => &mut pieces.amounts,
+            BinaryOp::Udiv | BinaryOp::Urem => &mut pieces.multiples,
+            _ => match shift_in(function, divisor) {
                 Some((amount, _)) => {
-                    found.amounts.push(amount);
-                    found.span = found.span.max(span);
+                    pieces.amounts.push(amount);
+                    pieces.span = pieces.span.max(span);
                     continue;
                 }
-                None => &mut found.masks,
+                None => &mut pieces.masks,
             },
         };
-        list.push(by);
-        found.span = found.span.max(span);
+        list.push(divisor);
+        pieces.span = pieces.span.max(span);
     }
-    for list in [&mut found.amounts, &mut found.masks, &mut found.multiples] {
+    for list in [&mut pieces.amounts, &mut pieces.masks, &mut pieces.multiples] {
         list.sort_unstable();
         list.dedup();
     }
-    (found.span > 1).then_some(found)
+    (pieces.span > 1).then_some(pieces)
 }
 
 /// The operands, if it is an operation of a value whose lanes fill the low bits with one that is known at the entry, and
@@ -133,25 +133,26 @@ fn is_asked_of(function: &Function, opcode: BinaryOp, divisor: Value) -> bool {
 /// The power of two that the lanes of a strided value reach over within one multiple of it.
 fn lanes_span(shape: Shape, gang_width: u32) -> Option<u128> {
     let Shape::Strided { stride, align } = shape else { return None };
-    let last = u128::try_from(stride).ok().filter(|&stride| stride > 0)? * u128::from(gang_width.max(1) - 1);
-    let span = (last + 1).next_power_of_two();
+    let last_lane = u128::try_from(stride).ok().filter(|&stride| stride > 0)? * u128::from(gang_width.max(1) - 1);
+    let span = (last_lane + 1).next_power_of_two();
     (span > 1 && span <= u128::from(align)).then_some(span)
 }
 
 /// The amount, if a mask is made by a shift: of all below a bit, or of a bit and those above.
 fn shift_in(function: &Function, mask: Value) -> Option<(Value, Mask)> {
-    let is = |value: Value, bits: u128| function.const_bits(value) == Some(bits & function.ty(value).value_mask());
+    let is_constant =
+        |value: Value, bits: u128| function.const_bits(value) == Some(bits & function.ty(value).value_mask());
     let (opcode, [left, right]) = binary_operation(function, mask)?;
     if opcode == BinaryOp::Shl {
         return Some((right, Mask::From));
     }
     let (BinaryOp::Shl, [shifted, amount]) = binary_operation(function, left)? else { return None };
-    let below = match opcode {
-        BinaryOp::Add => is(shifted, 1) && is(right, u128::MAX),
-        BinaryOp::Xor => is(shifted, u128::MAX) && is(right, u128::MAX),
+    let is_below = match opcode {
+        BinaryOp::Add => is_constant(shifted, 1) && is_constant(right, u128::MAX),
+        BinaryOp::Xor => is_constant(shifted, u128::MAX) && is_constant(right, u128::MAX),
         _ => false,
     };
-    below.then_some((amount, Mask::Below))
+    is_below.then_some((amount, Mask::Below))
 }
 
 /// The operation of two operands that computes a value, if one does.
@@ -181,11 +182,11 @@ impl Pieces {
 
     /// The place in the source of what is asked of.
     pub fn source_place(&self, function: &Function) -> SourceLoc {
-        let place = |value: Value| match function.values[value].definition {
+        let location_of = |value: Value| match function.values[value].definition {
             ValueDef::Result(instruction, _) => Some(function.insts[instruction].location),
             _ => None,
         };
-        self.asked_values().into_iter().find_map(place).unwrap_or_default()
+        self.asked_values().into_iter().find_map(location_of).unwrap_or_default()
     }
 
     fn span_bits(&self) -> u128 {
@@ -195,25 +196,25 @@ impl Pieces {
     /// Computes at the entry, before anything that does not matter for it, whether all of it holds.
     fn emit_condition(&self, function: &mut Function) -> Value {
         let entry_block = function.entry_block();
-        let rest = keep_computation(function, &self.asked_values());
+        let later_insts = keep_computation(function, &self.asked_values());
         let mut answer = function.constant(Type::BOOL, 1);
         let mut builder = FoldingBuilder::at_end_of(function, entry_block);
         for &amount in &self.amounts {
-            let least = builder.function.constant(builder.function.ty(amount), self.span_bits());
-            let holds = builder.icmp(IntCc::Uge, amount, least);
+            let minimum = builder.function.constant(builder.function.ty(amount), self.span_bits());
+            let holds = builder.icmp(IntCc::Uge, amount, minimum);
             answer = and_frozen(&mut builder, answer, holds);
         }
-        let low = self.span - 1;
-        for (list, wanted) in [(&self.masks, low), (&self.multiples, 0)] {
+        let low_mask = self.span - 1;
+        for (list, wanted) in [(&self.masks, low_mask), (&self.multiples, 0)] {
             for &value in list {
                 let operand_type = builder.function.ty(value);
-                let [low, wanted] = [low, wanted].map(|bits| builder.function.constant(operand_type, bits));
-                let bits = builder.binary(BinaryOp::And, value, low);
+                let [low_bits, wanted] = [low_mask, wanted].map(|bits| builder.function.constant(operand_type, bits));
+                let bits = builder.binary(BinaryOp::And, value, low_bits);
                 let holds = builder.icmp(IntCc::Eq, bits, wanted);
                 answer = and_frozen(&mut builder, answer, holds);
             }
         }
-        function.blocks[entry_block].insts.extend(rest);
+        function.blocks[entry_block].insts.extend(later_insts);
         answer
     }
 
@@ -271,17 +272,19 @@ impl Pieces {
             return;
         };
         let operand_type = function.ty(second);
-        let below = self.span - 1;
-        let [bits, fewer] =
+        let low_bits = self.span - 1;
+        let [span_bits, negative_bits] =
             [self.span_bits(), self.span_bits().wrapping_neg()].map(|bits| function.constant(operand_type, bits));
-        let [low, high] = [below, !below].map(|bits| function.constant(operand_type, bits));
+        let [low_mask, high_mask] = [low_bits, !low_bits].map(|bits| function.constant(operand_type, bits));
         let mut builder = Builder::at_end_of(function, block);
         builder.set_loc(location);
         let inst_data = match form {
             Form::LowZeros => {
-                let shifted = builder
-                    .inst(InstData::Binary { opcode, flags, fast_math, arguments: [first, bits] }, &[operand_type]);
-                let left = builder.binary(BinaryOp::Add, second, fewer);
+                let shifted = builder.inst(
+                    InstData::Binary { opcode, flags, fast_math, arguments: [first, span_bits] },
+                    &[operand_type],
+                );
+                let left = builder.binary(BinaryOp::Add, second, negative_bits);
                 InstData::Binary {
                     opcode,
                     flags,
@@ -289,14 +292,14 @@ impl Pieces {
                     arguments: [builder.function.single_result(shifted), left],
                 }
             }
-            Form::Coarse(operand, by) => {
-                let start = builder.binary(BinaryOp::And, operand, high);
-                InstData::Binary { opcode, flags, fast_math, arguments: [start, by] }
+            Form::Coarse(operand, divisor) => {
+                let piece_start = builder.binary(BinaryOp::And, operand, high_mask);
+                InstData::Binary { opcode, flags, fast_math, arguments: [piece_start, divisor] }
             }
-            Form::Fine(operand, by) => {
-                let start = builder.binary(BinaryOp::And, operand, high);
-                let of_start = builder.binary(opcode, start, by);
-                let lanes = builder.binary(BinaryOp::And, operand, low);
+            Form::Fine(operand, divisor) => {
+                let piece_start = builder.binary(BinaryOp::And, operand, high_mask);
+                let of_start = builder.binary(opcode, piece_start, divisor);
+                let lanes = builder.binary(BinaryOp::And, operand, low_mask);
                 // The first has no low bits.
                 let flags = IntFlags { nuw: true, ..IntFlags::default() };
                 InstData::Binary { opcode: BinaryOp::Add, flags, fast_math, arguments: [of_start, lanes] }
@@ -329,14 +332,14 @@ fn keep_computation(function: &mut Function, values: &[Value]) -> Vec<Inst> {
     let is_needed = |function: &Function, instruction: Inst| {
         function.insts[instruction].results.iter().any(|&result| needed.contains(result))
     };
-    let moves = |inst_data: &InstData| {
+    let may_move = |inst_data: &InstData| {
         use InstData::{Binary, Icmp, Query, Ternary, Unary};
         matches!(inst_data, Binary { .. } | Icmp { .. } | Query { .. } | Ternary { .. } | Unary { .. })
     };
     // Nothing passes what has an effect.
     let fixed = instructions
         .iter()
-        .rposition(|&instruction| is_needed(function, instruction) && !moves(&function.insts[instruction].data));
+        .rposition(|&instruction| is_needed(function, instruction) && !may_move(&function.insts[instruction].data));
     let (first, later) = instructions.split_at(fixed.map_or(0, |position| position + 1));
     let (asked, rest): (Vec<Inst>, Vec<Inst>) =
         later.iter().partition(|&&instruction| is_needed(function, instruction));

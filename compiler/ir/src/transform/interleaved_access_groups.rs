@@ -145,9 +145,9 @@ enum Relation {
 }
 
 /// Whether two ranges, of a first byte and a length each, have a byte in common.
-fn ranges_overlap((left, a_len): (i64, i64), (right, b_len): (i64, i64)) -> bool {
-    let away = right.wrapping_sub(left);
-    if away >= 0 { away < a_len } else { away.wrapping_neg() < b_len }
+fn ranges_overlap((left, left_length): (i64, i64), (right, right_length): (i64, i64)) -> bool {
+    let distance = right.wrapping_sub(left);
+    if distance >= 0 { distance < left_length } else { distance.wrapping_neg() < right_length }
 }
 
 struct Grouper<'a> {
@@ -197,24 +197,29 @@ impl Grouper<'_> {
         // Two reads may change places, and nobody writes constant memory.
         let roots = self.roots;
         self.close_groups(|group| {
-            let reads = direction == Direction::Load && group.direction == Direction::Load;
-            !reads && group.may_touch(&place, roots)
+            let both_read = direction == Direction::Load && group.direction == Direction::Load;
+            !both_read && group.may_touch(&place, roots)
         });
         if direction == Direction::Store {
-            let near = |group: &&mut Group| group.relation_to(&place, roots) == Relation::Same;
-            self.open.iter_mut().filter(near).for_each(|group| group.written.push((place.start, length)));
+            let overlaps = |group: &&mut Group| group.relation_to(&place, roots) == Relation::Same;
+            self.open.iter_mut().filter(overlaps).for_each(|group| group.written.push((place.start, length)));
         }
         let stride = self.shapes[pointer].stride();
         let fits = match stride {
             Some(stride) => {
-                let row = stride.unsigned_abs() / u64::from(element_type.bytes());
-                row >= 2 && stride.unsigned_abs().is_multiple_of(element_type.bytes().into())
+                let row_length = stride.unsigned_abs() / u64::from(element_type.bytes());
+                row_length >= 2 && stride.unsigned_abs().is_multiple_of(element_type.bytes().into())
             }
             None => {
                 let is_row = |no_wrap_stride: &NoWrapStride| {
-                    let count = values.len() as u32;
-                    classify_access(Some(no_wrap_stride.stride), element_type.bytes(), count, self.width, direction)
-                        != AccessClass::Scattered
+                    let value_count = values.len() as u32;
+                    classify_access(
+                        Some(no_wrap_stride.stride),
+                        element_type.bytes(),
+                        value_count,
+                        self.width,
+                        direction,
+                    ) != AccessClass::Scattered
                 };
                 direction == Direction::Load
                     && self.lines.is_some_and(|no_wrap_strides| !no_wrap_strides[pointer].as_ref().is_some_and(is_row))
@@ -243,19 +248,19 @@ impl Grouper<'_> {
     }
 
     /// Merges what is in the groups that must not grow.
-    fn close_groups(&mut self, which: impl Fn(&Group) -> bool) {
-        let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(which);
+    fn close_groups(&mut self, is_closed: impl Fn(&Group) -> bool) {
+        let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(is_closed);
         self.open = open;
         let closed: Vec<Group> = closed;
         for mut group in closed {
             group.members.sort_by_key(|member| member.start);
             let mut rest = &group.members[..];
             while !rest.is_empty() {
-                let count = self.accesses_together(&group, rest);
-                if count > 1 {
-                    self.merge_members(&group, &rest[..count]);
+                let member_count = self.accesses_together(&group, rest);
+                if member_count > 1 {
+                    self.merge_members(&group, &rest[..member_count]);
                 }
-                rest = &rest[count.max(1)..];
+                rest = &rest[member_count.max(1)..];
             }
         }
     }
@@ -278,47 +283,47 @@ impl Grouper<'_> {
             return 1;
         }
         let start = members[0].start;
-        let most = MOST_ELEMENTS * i64::from(group.bytes);
-        let mut end = group.end_of(&members[0]);
-        let mut count = 1;
+        let most_bytes = MOST_ELEMENTS * i64::from(group.bytes);
+        let mut end_offset = group.end_of(&members[0]);
+        let mut load_count = 1;
         for member in &members[1..] {
             let length = group.end_of(member).checked_sub(start);
-            let so_far = members[..count + 1].iter().flat_map(|member| &member.values);
-            let fits = member.start == end && length.is_some_and(|length| length <= most);
+            let so_far = members[..load_count + 1].iter().flat_map(|member| &member.values);
+            let fits = member.start == end_offset && length.is_some_and(|length| length <= most_bytes);
             if !fits || element_type(self.function, so_far).is_none() {
                 break;
             }
-            end = group.end_of(member);
-            count += 1;
+            end_offset = group.end_of(member);
+            load_count += 1;
         }
-        count
+        load_count
     }
 
     /// How many of these accesses, in the order of memory, make one row that is worth it.
     fn accesses_in_row(&self, group: &Group, stride: i64, members: &[Member]) -> usize {
         let start = members[0].start;
         let bytes = i64::from(group.bytes);
-        let most = (stride.unsigned_abs() / group.bytes as u64).min(MOST_ELEMENTS as u64) as i64 * bytes;
-        let mut end = group.end_of(&members[0]);
+        let most_bytes = (stride.unsigned_abs() / group.bytes as u64).min(MOST_ELEMENTS as u64) as i64 * bytes;
+        let mut end_offset = group.end_of(&members[0]);
         let mut wanted = members[0].values.len();
-        let mut count = 1;
+        let mut access_count = 1;
         for member in &members[1..] {
-            let gap = member.start.wrapping_sub(end);
+            let gap = member.start.wrapping_sub(end_offset);
             let fits = gap == 0 || gap > 0 && gap % bytes == 0 && group.direction == Direction::Load;
             let length = group.end_of(member).checked_sub(start);
-            if !fits || length.is_none_or(|length| length > most) {
+            if !fits || length.is_none_or(|length| length > most_bytes) {
                 break;
             }
-            let so_far = members[..count + 1].iter().flat_map(|member| &member.values);
+            let so_far = members[..access_count + 1].iter().flat_map(|member| &member.values);
             if element_type(self.function, so_far).is_none() {
                 break;
             }
-            end = group.end_of(member);
+            end_offset = group.end_of(member);
             wanted += member.values.len();
-            count += 1;
+            access_count += 1;
         }
         match classify_access(Some(stride), group.bytes, wanted as u32, self.width, group.direction) {
-            AccessClass::Rows { .. } => count,
+            AccessClass::Rows { .. } => access_count,
             _ => 1,
         }
     }
@@ -330,32 +335,32 @@ impl Grouper<'_> {
             return;
         };
         // What is known of any of the addresses says something of the lowest.
-        let known = |member: &Member| {
-            let away = member.start.wrapping_sub(lowest.start) as u64;
-            u64::from(member.access.align.max(1)).min(1 << away.trailing_zeros().min(31)) as u32
+        let known_align = |member: &Member| {
+            let distance = member.start.wrapping_sub(lowest.start) as u64;
+            u64::from(member.access.align.max(1)).min(1 << distance.trailing_zeros().min(31)) as u32
         };
-        let alignment = members.iter().map(known).max().unwrap_or(1);
-        let place = match group.direction {
+        let alignment = members.iter().map(known_align).max().unwrap_or(1);
+        let anchor = match group.direction {
             Direction::Load => members.iter().min_by_key(|member| member.order),
             Direction::Store => members.iter().max_by_key(|member| member.order),
         };
-        let Some(place) = place else { return };
-        let offset = place.offset.wrapping_add(lowest.start.wrapping_sub(place.start));
+        let Some(anchor) = anchor else { return };
+        let offset = anchor.offset.wrapping_add(lowest.start.wrapping_sub(anchor.start));
         let (pointer, access, location) =
-            (place.ptr, Access::plain(alignment), self.function.insts[place.inst].location);
+            (anchor.ptr, Access::plain(alignment), self.function.insts[anchor.inst].location);
         let mut instructions = Vec::new();
         match group.direction {
             Direction::Load => {
                 let load = self.function.make_inst(InstData::Load { pointer, offset, access }, &[], location);
                 instructions.push(load);
-                let mut end = lowest.start;
+                let mut end_offset = lowest.start;
                 for member in members {
-                    while end < member.start {
+                    while end_offset < member.start {
                         // Nobody wants this element.
                         let value = ValueData { ty: common_type, definition: ValueDef::Result(load, 0) };
                         let value = self.function.values.push(value);
                         self.give_result(load, value);
-                        end += i64::from(group.bytes);
+                        end_offset += i64::from(group.bytes);
                     }
                     for &value in &member.values {
                         if self.function.ty(value) == common_type {
@@ -372,7 +377,7 @@ impl Grouper<'_> {
                         self.give_result(cast, value);
                         instructions.push(cast);
                     }
-                    end = group.end_of(member);
+                    end_offset = group.end_of(member);
                     self.function.insts[member.inst].results.clear();
                 }
             }
@@ -395,7 +400,7 @@ impl Grouper<'_> {
             }
         }
         for member in members {
-            let instructions = if member.inst == place.inst { std::mem::take(&mut instructions) } else { Vec::new() };
+            let instructions = if member.inst == anchor.inst { std::mem::take(&mut instructions) } else { Vec::new() };
             self.changes.push((member.inst, instructions));
         }
     }
@@ -417,12 +422,12 @@ fn bitcast_of(argument: Value) -> InstData {
 fn element_type<'a>(function: &Function, mut values: impl Iterator<Item = &'a Value>) -> Option<Type> {
     let first = function.ty(*values.next()?);
     let bits = 8 * first.bytes();
-    let full = |common_type: Type| !common_type.is_ptr() && common_type.bits() == bits;
+    let fills_element = |common_type: Type| !common_type.is_ptr() && common_type.bits() == bits;
     let mut common_type = first;
     for &value in values {
         let other = function.ty(value);
         if other != common_type {
-            if !full(other) || !full(common_type) {
+            if !fills_element(other) || !fills_element(common_type) {
                 return None;
             }
             common_type = Type::Int(bits as u16);

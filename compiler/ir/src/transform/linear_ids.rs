@@ -23,49 +23,50 @@ pub fn linear_ids(kernel: &mut Kernel, launch_facts: &LaunchFacts) {
 }
 
 fn rewrite_ids(function: &mut Function, launch_facts: &LaunchFacts) {
-    let asked = |function: &Function, instruction: Inst| match function.insts[instruction].data {
+    let asked_query = |function: &Function, instruction: Inst| match function.insts[instruction].data {
         InstData::Query { query: query @ (Query::LocalId | Query::GlobalId), dimension } => Some((query, dimension)),
         _ => None,
     };
     let instructions: Vec<Inst> =
         function.layout.iter().flat_map(|&block| &function.blocks[block].insts).copied().collect();
-    let of = |instruction: Inst| asked(function, instruction).map(|id| (function.insts[instruction].results[0], id));
-    let wanted: Vec<(Value, (Query, u8))> = instructions.into_iter().filter_map(of).collect();
+    let wanted_result =
+        |instruction: Inst| asked_query(function, instruction).map(|id| (function.insts[instruction].results[0], id));
+    let wanted: Vec<(Value, (Query, u8))> = instructions.into_iter().filter_map(wanted_result).collect();
     if wanted.is_empty() {
         return;
     }
     let entry_block = function.entry_block();
     let behind = std::mem::take(&mut function.blocks[entry_block].insts);
-    let mut ids: HashMap<(Query, u8), Value> = HashMap::new();
+    let mut id_values: HashMap<(Query, u8), Value> = HashMap::new();
     for dimension in 0..3 {
-        if !wanted.iter().any(|&(_, (_, of))| of == dimension) {
+        if !wanted.iter().any(|&(_, (_, other))| other == dimension) {
             continue;
         }
         let mut builder = Builder::at_end_of(function, entry_block);
         let local = local_id(&mut builder, dimension, launch_facts);
-        ids.insert((Query::LocalId, dimension), local);
+        id_values.insert((Query::LocalId, dimension), local);
         if wanted.iter().any(|&(_, id)| id == (Query::GlobalId, dimension)) {
-            let [group, size, offset] = [Query::GroupId, Query::EnqueuedLocalSize, Query::GlobalOffset]
+            let [group, group_size, offset] = [Query::GroupId, Query::EnqueuedLocalSize, Query::GlobalOffset]
                 .map(|query| builder.query(query, dimension));
-            let before = builder.binary(BinaryOp::Mul, group, size);
-            let first = builder.binary(BinaryOp::Add, before, offset);
-            let global = builder.binary(BinaryOp::Add, first, local);
-            ids.insert((Query::GlobalId, dimension), global);
+            let before = builder.binary(BinaryOp::Mul, group, group_size);
+            let first_id = builder.binary(BinaryOp::Add, before, offset);
+            let global = builder.binary(BinaryOp::Add, first_id, local);
+            id_values.insert((Query::GlobalId, dimension), global);
         }
     }
     function.blocks[entry_block].insts.extend(behind);
-    let known: HashMap<Value, Value> = wanted.iter().map(|&(value, id)| (value, ids[&id])).collect();
-    let now = |value: Value| known.get(&value).copied().unwrap_or(value);
+    let replacements: HashMap<Value, Value> = wanted.iter().map(|&(value, id)| (value, id_values[&id])).collect();
+    let replacement_of = |value: Value| replacements.get(&value).copied().unwrap_or(value);
     for block in function.layout.clone() {
         let kept: Vec<Inst> = function.blocks[block]
             .insts
             .iter()
             .copied()
-            .filter(|&instruction| asked(function, instruction).is_none())
+            .filter(|&instruction| asked_query(function, instruction).is_none())
             .collect();
-        kept.iter().for_each(|&instruction| function.insts[instruction].data.map_args(now));
+        kept.iter().for_each(|&instruction| function.insts[instruction].data.map_args(replacement_of));
         function.blocks[block].insts = kept;
-        function.blocks[block].terminator.map_args(now);
+        function.blocks[block].terminator.map_args(replacement_of);
     }
 }
 
@@ -77,12 +78,12 @@ fn local_id(builder: &mut Builder<'_>, dimension: u8, launch_facts: &LaunchFacts
     }
     let mut rest = builder.unary(UnaryOp::Trunc, Type::I32, number);
     for before in 0..dimension {
-        let size = local_size(builder, before, launch_facts);
-        rest = builder.binary(BinaryOp::Udiv, rest, size);
+        let group_size = local_size(builder, before, launch_facts);
+        rest = builder.binary(BinaryOp::Udiv, rest, group_size);
     }
     if dimension < 2 && !(dimension == 1 && launch_facts.local_size(2) == Some(1)) {
-        let size = local_size(builder, dimension, launch_facts);
-        rest = builder.binary(BinaryOp::Urem, rest, size);
+        let group_size = local_size(builder, dimension, launch_facts);
+        rest = builder.binary(BinaryOp::Urem, rest, group_size);
     }
     builder.unary(UnaryOp::Zext, Type::I64, rest)
 }

@@ -40,15 +40,15 @@ fn merge_ends(function: &mut Function) {
     for &block in &function.layout {
         let terminator = &function.blocks[block].terminator;
         if matches!(terminator, Terminator::Return | Terminator::Exit(_)) {
-            match ends.iter_mut().find(|(end, _)| end == terminator) {
+            match ends.iter_mut().find(|(known_end, _)| known_end == terminator) {
                 Some((_, blocks)) => blocks.push(block),
                 None => ends.push((terminator.clone(), vec![block])),
             }
         }
     }
-    for (end, blocks) in ends.into_iter().filter(|(_, blocks)| blocks.len() > 1) {
+    for (known_end, blocks) in ends.into_iter().filter(|(_, blocks)| blocks.len() > 1) {
         let last_block = function.add_block();
-        function.blocks[last_block].terminator = end;
+        function.blocks[last_block].terminator = known_end;
         for block in blocks {
             function.blocks[block].terminator = jump_to(last_block, Vec::new());
         }
@@ -92,15 +92,16 @@ fn merge_loop_edges(function: &mut Function) {
 }
 
 /// Lets several blocks that jump to a block do so through a new one.
-fn merge_jumps(function: &mut Function, to: Block, from: &[Block]) {
-    if from.len() < 2 {
+fn merge_jumps(function: &mut Function, target_block: Block, sources: &[Block]) {
+    if sources.len() < 2 {
         return;
     }
-    let types: Vec<Type> = function.blocks[to].params.iter().map(|&parameter| function.ty(parameter)).collect();
+    let types: Vec<Type> =
+        function.blocks[target_block].params.iter().map(|&parameter| function.ty(parameter)).collect();
     let between = function.add_block();
     let parameters = types.into_iter().map(|parameter_type| function.add_param(between, parameter_type)).collect();
-    function.blocks[between].terminator = jump_to(to, parameters);
-    for &block in from {
+    function.blocks[between].terminator = jump_to(target_block, parameters);
+    for &block in sources {
         for target in function.blocks[block].terminator.targets_mut() {
             target.block = between;
         }
@@ -123,13 +124,13 @@ fn close_loops(function: &mut Function) {
     let mut users: SecondaryMap<Loop, BTreeSet<(u32, Block)>> = SecondaryMap::new();
     for &block in &function.layout {
         let block_data = &function.blocks[block];
-        let mut used = |value: Value| {
+        let mut note_use = |value: Value| {
             for loop_id in loops_left(&loop_forest, home_blocks[value], block) {
                 users[loop_id].insert((block_positions[block], block));
             }
         };
-        block_data.insts.iter().for_each(|&instruction| function.insts[instruction].data.for_each_arg(&mut used));
-        block_data.terminator.for_each_arg(&mut used);
+        block_data.insts.iter().for_each(|&instruction| function.insts[instruction].data.for_each_arg(&mut note_use));
+        block_data.terminator.for_each_arg(&mut note_use);
     }
     let inner_first: Vec<Loop> = loop_forest.iter().map(|(loop_id, _)| loop_id).rev().collect();
     let mut closing = Closing {
@@ -176,36 +177,36 @@ struct Closing<'a> {
 impl Closing<'_> {
     fn close_loops(&mut self) {
         // First come, first served: a block's arguments are passed in the order of its parameters.
-        let mut open = VecDeque::new();
+        let mut worklist = VecDeque::new();
         for (_, block) in std::mem::take(&mut self.users[self.loop_id]) {
             for index in 0..self.function.blocks[block].insts.len() {
                 let instruction = self.function.blocks[block].insts[index];
                 let mut inst_data = self.function.insts[instruction].data.clone();
-                inst_data.map_args(|value| self.outside_value(value, block, &mut open));
+                inst_data.map_args(|value| self.outside_value(value, block, &mut worklist));
                 self.function.insts[instruction].data = inst_data;
             }
             let mut terminator = self.function.blocks[block].terminator.clone();
-            terminator.map_args(|value| self.outside_value(value, block, &mut open));
+            terminator.map_args(|value| self.outside_value(value, block, &mut worklist));
             self.function.blocks[block].terminator = terminator;
         }
         // Merges between the exits and the uses.
-        while let Some((value, block)) = open.pop_front() {
+        while let Some((value, block)) = worklist.pop_front() {
             for index in 0..self.graph.predecessors(block).len() {
                 let predecessor = self.graph.predecessors(block)[index];
-                let argument = self.outside_value(value, predecessor, &mut open);
+                let argument = self.outside_value(value, predecessor, &mut worklist);
                 self.pass_argument(predecessor, block, argument);
             }
         }
     }
 
     /// What stands for a value at the end of a block outside of the loop.
-    fn outside_value(&mut self, value: Value, block: Block, open: &mut VecDeque<(Value, Block)>) -> Value {
+    fn outside_value(&mut self, value: Value, block: Block, worklist: &mut VecDeque<(Value, Block)>) -> Value {
         let Some(home_block) = self.home[value].filter(|&home_block| self.forest.contains(self.loop_id, home_block))
         else {
             return value;
         };
         let mut at_block = block;
-        let found = loop {
+        let outside = loop {
             if let Some(&known) = self.seen.get(&(value, at_block)) {
                 break known;
             }
@@ -217,39 +218,42 @@ impl Closing<'_> {
                 {
                     at_block = immediate_dominator
                 }
-                _ => break self.lead_out(value, at_block, open),
+                _ => break self.lead_out(value, at_block, worklist),
             }
         };
         // The next question from here shall not go all the way.
         let mut on_the_way = Some(block).filter(|&block| block != at_block);
         while let Some(current_block) = on_the_way {
-            self.seen.insert((value, current_block), found);
+            self.seen.insert((value, current_block), outside);
             on_the_way = self
                 .dominators
                 .immediate_dominator(current_block)
                 .filter(|&immediate_dominator| immediate_dominator != at_block);
         }
-        found
+        outside
     }
 
     /// A block's parameter that brings a value of the loop there.
-    fn lead_out(&mut self, value: Value, block: Block, open: &mut VecDeque<(Value, Block)>) -> Value {
+    fn lead_out(&mut self, value: Value, block: Block, worklist: &mut VecDeque<(Value, Block)>) -> Value {
         let parameter = self.function.add_param(block, self.function.ty(value));
         self.home[parameter] = Some(block);
         self.seen.insert((value, block), parameter);
         match self.graph.predecessors(block) {
             // An exit.
             &[predecessor] => self.pass_argument(predecessor, block, value),
-            _ => open.push_back((value, block)),
+            _ => worklist.push_back((value, block)),
         }
         parameter
     }
 
-    fn pass_argument(&mut self, source: Block, to: Block, argument: Value) {
+    fn pass_argument(&mut self, source: Block, target_block: Block, argument: Value) {
         for loop_id in loops_left(self.forest, self.home[argument], source) {
             self.users[loop_id].insert((self.place[source], source));
         }
         let targets = self.function.blocks[source].terminator.targets_mut();
-        targets.into_iter().filter(|target| target.block == to).for_each(|target| target.arguments.push(argument));
+        targets
+            .into_iter()
+            .filter(|target| target.block == target_block)
+            .for_each(|target| target.arguments.push(argument));
     }
 }

@@ -40,25 +40,26 @@ pub fn own_counters(kernel: &mut Kernel, launch_facts: &LaunchFacts) {
 
 fn redirect_input(function: &mut Function, input_index: u32, local_variable: LocalVar) {
     let entry_block = function.entry_block();
-    let from = function.blocks[entry_block].params[input_index as usize];
-    let space = Type::Ptr(Space::Local);
-    let address = function.make_inst(InstData::LocalAddr { local: local_variable }, &[space], SourceLoc::default());
-    let to = function.single_result(address);
-    let mut moved = vec![from];
-    while let Some(base_address) = moved.pop() {
+    let old_pointer = function.blocks[entry_block].params[input_index as usize];
+    let pointer_type = Type::Ptr(Space::Local);
+    let address =
+        function.make_inst(InstData::LocalAddr { local: local_variable }, &[pointer_type], SourceLoc::default());
+    let new_pointer = function.single_result(address);
+    let mut worklist = vec![old_pointer];
+    while let Some(base_address) = worklist.pop() {
         for block in function.layout.clone() {
             for instruction in function.blocks[block].insts.clone() {
                 if matches!(function.insts[instruction].data, InstData::PtrAdd { base: of, .. } if of == base_address) {
                     let result = function.single_result(instruction);
-                    function.values[result].ty = space;
-                    moved.push(result);
+                    function.values[result].ty = pointer_type;
+                    worklist.push(result);
                 }
             }
         }
     }
     for block in function.layout.clone() {
         for instruction in function.blocks[block].insts.clone() {
-            function.insts[instruction].data.map_args(|value| if value == from { to } else { value });
+            function.insts[instruction].data.map_args(|value| if value == old_pointer { new_pointer } else { value });
         }
     }
     function.blocks[entry_block].insts.insert(0, address);

@@ -120,8 +120,8 @@ impl Known<'_> {
             return None;
         }
         let instructions = &function.blocks[block].insts;
-        let fits = |&rounds: &u64| always || rounds as usize * instructions.len() <= MOST_INSTS;
-        if !fits(&LEAST)
+        let is_short = |&rounds: &u64| always || rounds as usize * instructions.len() <= MOST_INSTS;
+        if !is_short(&LEAST)
             || instructions.iter().any(|&instruction| {
                 function.insts[instruction].data.asks_lanes() || function.insts[instruction].data.needs_lanes()
             })
@@ -136,7 +136,7 @@ impl Known<'_> {
             None if always => LEAST,
             None => return None,
         };
-        let rounds = [rounds, LEAST].into_iter().find(fits)?;
+        let rounds = [rounds, LEAST].into_iter().find(is_short)?;
         let preheader = self.graph.predecessors(block).iter().copied().find(|&predecessor| predecessor != latch)?;
         Some(Walk { block, latch, preheader, rounds, count })
     }
@@ -144,20 +144,20 @@ impl Known<'_> {
     /// How a loop's parameter grows from round to round.
     fn parameter_step(&self, block: Block, parameter: Value, again: &BlockCall) -> Option<Step> {
         let function = self.function;
-        let place = function.blocks[block].params.iter().position(|&own| own == parameter)?;
-        let next = again.arguments[place];
-        let ValueDef::Result(instruction, _) = function.values[next].definition else { return None };
-        let (by, flags) = match function.insts[instruction].data {
-            InstData::Binary { opcode: BinaryOp::Add, arguments: [argument, by], flags, .. }
+        let position = function.blocks[block].params.iter().position(|&other| other == parameter)?;
+        let next_value = again.arguments[position];
+        let ValueDef::Result(instruction, _) = function.values[next_value].definition else { return None };
+        let (increment, flags) = match function.insts[instruction].data {
+            InstData::Binary { opcode: BinaryOp::Add, arguments: [argument, increment], flags, .. }
                 if argument == parameter =>
             {
-                (by, flags)
+                (increment, flags)
             }
             InstData::PtrAdd { base, offset, .. } if base == parameter => (offset, IntFlags::default()),
             _ => return None,
         };
-        let by = function.signed_constant(by)?;
-        (0..=MOST_STEP).contains(&by).then_some(Step { next, by, flags })
+        let increment = function.signed_constant(increment)?;
+        (0..=MOST_STEP).contains(&increment).then_some(Step { next: next_value, by: increment, flags })
     }
 
     fn is_invariant(&self, block: Block, value: Value) -> bool {
@@ -186,9 +186,9 @@ impl Known<'_> {
         if !self.is_invariant(block, bound) || !uniform(compared) || !uniform(bound) || !function.ty(bound).is_int() {
             return None;
         }
-        let counts = |(place, &parameter): (usize, &Value)| {
+        let counts = |(position, &parameter): (usize, &Value)| {
             let step = self.parameter_step(block, parameter, again)?;
-            [parameter, step.next].contains(&compared).then_some((place, step.by))
+            [parameter, step.next].contains(&compared).then_some((position, step.by))
         };
         let (param, step) = function.blocks[block].params.iter().enumerate().find_map(counts)?;
         match comparison {
@@ -205,25 +205,26 @@ impl Known<'_> {
         let inst_node = &self.function.insts[instruction];
         let InstData::Load { pointer, access, .. } = inst_node.data else { return None };
         let element_type = self.function.ty(*inst_node.results.first()?);
-        let count = inst_node.results.len() as u32;
-        let bytes = u64::from(element_type.bytes()) * u64::from(count);
+        let value_count = inst_node.results.len() as u32;
+        let bytes = u64::from(element_type.bytes()) * u64::from(value_count);
         let stride = self.lines[pointer]
             .as_ref()
             .map(|no_wrap_stride| no_wrap_stride.stride)
             .or(self.found.shapes[pointer].stride());
-        let anywhere =
-            classify_access(stride, element_type.bytes(), count, self.width, Direction::Load) == AccessClass::Scattered;
-        let plain =
+        let anywhere = classify_access(stride, element_type.bytes(), value_count, self.width, Direction::Load)
+            == AccessClass::Scattered;
+        let is_plain =
             !access.volatile && access.atomic.is_none() && bytes.is_power_of_two() && bytes < u64::from(CHUNK_BYTES);
         let private = self.function.ty(pointer) == Type::Ptr(Space::Private);
-        (anywhere && plain && !private && self.address_advance(block, pointer, again)? == bytes as i64).then_some(bytes)
+        (anywhere && is_plain && !private && self.address_advance(block, pointer, again)? == bytes as i64)
+            .then_some(bytes)
     }
 
     /// How many bytes a round's address is behind that of the one before.
     fn address_advance(&self, block: Block, pointer: Value, again: &BlockCall) -> Option<i64> {
         use affine_address::Extended;
         let (address, _) = affine_address::decompose_address(self.function, pointer);
-        let mut sum = match self.is_invariant(block, address.base) {
+        let mut advance = match self.is_invariant(block, address.base) {
             true => 0,
             false => self.parameter_step(block, address.base, again)?.by,
         };
@@ -232,14 +233,14 @@ impl Known<'_> {
                 continue;
             }
             let step = self.parameter_step(block, value, again)?;
-            let exact = match extended {
+            let is_exact = match extended {
                 Extended::Not => true,
                 Extended::Signed => step.flags.nsw,
                 Extended::Unsigned => step.flags.nuw,
             };
-            sum = sum.wrapping_add(step.by.wrapping_mul(factor)).wrapping_mul(i64::from(exact));
+            advance = advance.wrapping_add(step.by.wrapping_mul(factor)).wrapping_mul(i64::from(is_exact));
         }
-        Some(sum)
+        Some(advance)
     }
 }
 
@@ -274,14 +275,14 @@ impl Plan {
 impl Walk {
     fn write_out_rounds(&self, function: &mut Function) {
         let Walk { block, latch, preheader, rounds, count } = *self;
-        let Terminator::Jump(enter) = function.blocks[preheader].terminator.clone() else { return };
-        let Terminator::Jump(again) = function.blocks[latch].terminator.clone() else { return };
+        let Terminator::Jump(entry_edge) = function.blocks[preheader].terminator.clone() else { return };
+        let Terminator::Jump(back_edge) = function.blocks[latch].terminator.clone() else { return };
         let mut terminator = function.blocks[block].terminator.clone();
         terminator
             .targets_mut()
             .into_iter()
             .filter(|target| target.block == latch)
-            .for_each(|target| *target = again.clone());
+            .for_each(|target| *target = back_edge.clone());
         let parameters = function.blocks[block].params.clone();
         let types: Vec<Type> = parameters.iter().map(|&parameter| function.ty(parameter)).collect();
 
@@ -304,24 +305,24 @@ impl Walk {
                     round.map_value(old_value, new_value);
                 }
             }
-            arguments = again.arguments.iter().map(|&argument| round.value_copy(argument)).collect();
+            arguments = back_edge.arguments.iter().map(|&argument| round.value_copy(argument)).collect();
         }
         let rest = function.add_block();
         function.end_locs[rest] = function.end_locs[block];
         function.blocks[rest].terminator = round.terminator_copy(&terminator);
         let mut builder = Builder::at_end_of(function, several);
-        let sure = count.goes_on(&mut builder, round.value_copy(count.compared), rounds);
-        builder.branch(sure, (several, &arguments), (rest, &[]));
+        let all_rounds_run = count.goes_on(&mut builder, round.value_copy(count.compared), rounds);
+        builder.branch(all_rounds_run, (several, &arguments), (rest, &[]));
 
         // What is compared first: what comes in, or as much more as it grows by.
-        let mut first = enter.arguments[count.param];
+        let mut first = entry_edge.arguments[count.param];
         let mut builder = Builder::at_end_of(function, preheader);
         if parameters[count.param] != count.compared {
-            let by = builder.int(builder.function.ty(first), count.step.into());
-            first = builder.binary(BinaryOp::Add, first, by);
+            let increment = builder.int(builder.function.ty(first), count.step.into());
+            first = builder.binary(BinaryOp::Add, first, increment);
         }
-        let sure = count.goes_on(&mut builder, first, rounds - 1);
-        builder.branch(sure, (several, &enter.arguments), (block, &enter.arguments));
+        let all_rounds_run = count.goes_on(&mut builder, first, rounds - 1);
+        builder.branch(all_rounds_run, (several, &entry_edge.arguments), (block, &entry_edge.arguments));
     }
 }
 
@@ -330,7 +331,7 @@ impl Count {
     fn goes_on(self, builder: &mut Builder<'_>, compared: Value, rounds: u64) -> Value {
         let bound_type = builder.function.ty(self.bound);
         // As far as it is compared in the last one.
-        let last = (rounds as i64 - 1) * self.step;
+        let last_step = (rounds as i64 - 1) * self.step;
         let left = builder.binary(BinaryOp::Sub, self.bound, compared);
         if self.comparison == IntCc::Ne {
             let wanted = builder.int(bound_type, i128::from(rounds));
@@ -338,8 +339,8 @@ impl Count {
         }
         let goes_on = builder.icmp(self.comparison, compared, self.bound);
         let beyond = if matches!(self.comparison, IntCc::Slt | IntCc::Ult) { IntCc::Ugt } else { IntCc::Uge };
-        let last = builder.int(bound_type, last.into());
-        let far = builder.icmp(beyond, left, last);
-        builder.binary(BinaryOp::And, goes_on, far)
+        let last_step = builder.int(bound_type, last_step.into());
+        let is_far = builder.icmp(beyond, left, last_step);
+        builder.binary(BinaryOp::And, goes_on, is_far)
     }
 }

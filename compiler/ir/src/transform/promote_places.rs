@@ -66,21 +66,22 @@ impl Access {
 
     /// Whether one work-item's accesses are surely to different bytes.
     fn is_apart(&self, other: &Access, function: &Function) -> bool {
-        let ends_before = |a: &Access, b: &Access| a.offset.saturating_add(a.bytes) <= b.offset;
+        let ends_before = |first: &Access, second: &Access| first.offset.saturating_add(first.bytes) <= second.offset;
         if self.root == other.root {
             return ends_before(self, other) || ends_before(other, self);
         }
         if !may_overlap(self.space, other.space) {
             return true;
         }
-        if let (Some(a), Some(b)) = (variable_at(function, self.root), variable_at(function, other.root))
-            && a != b
+        if let (Some(variable), Some(other_variable)) =
+            (variable_at(function, self.root), variable_at(function, other.root))
+            && variable != other_variable
         {
             return true;
         }
-        let argument = |origin: Origin| matches!(origin, Origin::Argument(_));
-        let known = self.origin != Origin::Unknown && other.origin != Origin::Unknown;
-        known && self.origin != other.origin && (argument(self.origin) || argument(other.origin))
+        let is_argument = |origin: Origin| matches!(origin, Origin::Argument(_));
+        let both_known = self.origin != Origin::Unknown && other.origin != Origin::Unknown;
+        both_known && self.origin != other.origin && (is_argument(self.origin) || is_argument(other.origin))
     }
 }
 
@@ -113,15 +114,15 @@ fn variable_at(function: &Function, mut address: Value) -> Option<Variable> {
 
 /// An address without the constants that were added to it, and these.
 fn root_of(function: &Function, mut address: Value) -> (Value, i64) {
-    let mut sum = 0_i64;
+    let mut offset_sum = 0_i64;
     while let ValueDef::Result(instruction, _) = function.values[address].definition
         && let InstData::PtrAdd { base, offset, .. } = function.insts[instruction].data
-        && let Some(by) = function.signed_constant(offset)
+        && let Some(constant) = function.signed_constant(offset)
     {
-        sum = sum.wrapping_add(by);
+        offset_sum = offset_sum.wrapping_add(constant);
         address = base;
     }
-    (address, sum)
+    (address, offset_sum)
 }
 
 /// The plain load or store that an instruction is; none for what touches no memory.
@@ -133,17 +134,17 @@ fn access_of(function: &Function, origins: &Origins, block: Block, instruction: 
         inst_data if inst_data.has_effect() => return Err(()),
         _ => return Ok(None),
     };
-    let Some(&first) = values.first() else { return Ok(None) };
+    let Some(&first_value) = values.first() else { return Ok(None) };
     let (Type::Ptr(address_space), true) = (function.ty(pointer), access.atomic.is_none() && !access.volatile) else {
         return Err(());
     };
-    let (root, by) = root_of(function, pointer);
-    let element_type = function.ty(first);
+    let (root, root_offset) = root_of(function, pointer);
+    let element_type = function.ty(first_value);
     Ok(Some(Access {
         block,
         inst: instruction,
         root,
-        offset: offset.wrapping_add(by),
+        offset: offset.wrapping_add(root_offset),
         bytes: values.len() as i64 * i64::from(element_type.bytes()),
         ty: element_type,
         elements: values.len(),
@@ -167,9 +168,9 @@ fn find_place(kernel: &Kernel, function: &Function, apart: &[Apart]) -> Option<P
     let control_flow = ControlFlow::analyze_function(function);
     control_flow.loops.iter().next()?;
     let origins = Origins::trace_addresses(kernel, function, apart);
-    let mut all: Vec<Loop> = control_flow.loops.iter().map(|(loop_id, _)| loop_id).collect();
-    all.sort_by_key(|&loop_id| std::cmp::Reverse(control_flow.loops.get(loop_id).depth));
-    all.into_iter().find_map(|loop_id| find_in_loop(function, &control_flow, &origins, loop_id))
+    let mut loops: Vec<Loop> = control_flow.loops.iter().map(|(loop_id, _)| loop_id).collect();
+    loops.sort_by_key(|&loop_id| std::cmp::Reverse(control_flow.loops.get(loop_id).depth));
+    loops.into_iter().find_map(|loop_id| find_in_loop(function, &control_flow, &origins, loop_id))
 }
 
 fn find_in_loop(function: &Function, control_flow: &ControlFlow, origins: &Origins, loop_id: Loop) -> Option<Place> {
@@ -199,8 +200,9 @@ fn find_in_loop(function: &Function, control_flow: &ControlFlow, origins: &Origi
     if exits.is_empty() || !matches!(function.blocks[preheader].terminator, Terminator::Jump(_)) {
         return None;
     }
-    let body = LoopBody { function, control_flow, loop_id, latch, exits: &exits, insts: &inside, accesses: &accesses };
-    let place = accesses.iter().find(|place| body.can_keep_place(place))?;
+    let loop_body =
+        LoopBody { function, control_flow, loop_id, latch, exits: &exits, insts: &inside, accesses: &accesses };
+    let place = accesses.iter().find(|place| loop_body.can_keep_place(place))?;
     let accesses = accesses.iter().filter(|access| access.is_same_place(place)).copied().collect();
     Some(Place { preheader, latch, header: loop_data.header, exits, accesses })
 }
@@ -272,31 +274,32 @@ impl Place {
     fn promote_place(self, function: &mut Function) {
         let Place { preheader, latch, header, exits, accesses } = self;
         let stores = accesses.iter().any(|access| access.stores);
-        let Some(first) = accesses.first().copied() else { return };
+        let Some(first_access) = accesses.first().copied() else { return };
         let mut instead: HashMap<Value, Value> = HashMap::new();
         // What is there when an iteration begins, if it asks.
-        let carried = (stores && !first.stores).then(|| function.add_param(header, first.ty));
-        let mut now = carried;
-        if !first.stores {
-            let (inst_data, location) = (function.insts[first.inst].data.clone(), function.insts[first.inst].location);
+        let carried = (stores && !first_access.stores).then(|| function.add_param(header, first_access.ty));
+        let mut current_value = carried;
+        if !first_access.stores {
+            let (inst_data, location) =
+                (function.insts[first_access.inst].data.clone(), function.insts[first_access.inst].location);
             let InstData::Load { access, .. } = inst_data else { return };
-            let inst_data = InstData::Load { pointer: first.root, offset: first.offset, access };
-            let load = function.append_inst(preheader, inst_data, &[first.ty], location);
+            let inst_data = InstData::Load { pointer: first_access.root, offset: first_access.offset, access };
+            let load = function.append_inst(preheader, inst_data, &[first_access.ty], location);
             let loaded = function.insts[load].results[0];
             match carried {
                 Some(_) => add_edge_argument(function, preheader, header, loaded),
-                None => now = Some(loaded),
+                None => current_value = Some(loaded),
             }
         }
         let mut last_store = None;
         for access in &accesses {
             function.blocks[access.block].insts.retain(|&instruction| instruction != access.inst);
-            match (&function.insts[access.inst].data, now) {
+            match (&function.insts[access.inst].data, current_value) {
                 (InstData::Store { arguments, .. }, _) => {
-                    now = Some(*instead.get(&arguments[0]).unwrap_or(&arguments[0]));
+                    current_value = Some(*instead.get(&arguments[0]).unwrap_or(&arguments[0]));
                     last_store = Some(access.inst);
                 }
-                (_, Some(now)) => _ = instead.insert(function.insts[access.inst].results[0], now),
+                (_, Some(current_value)) => _ = instead.insert(function.insts[access.inst].results[0], current_value),
                 (_, None) => {}
             }
         }
@@ -306,19 +309,23 @@ impl Place {
             }
             function.blocks[block].terminator.map_args(|value| *instead.get(&value).unwrap_or(&value));
         }
-        let (Some(now), Some(store)) = (now, last_store) else { return };
+        let (Some(current_value), Some(store)) = (current_value, last_store) else { return };
         if carried.is_some() {
-            add_edge_argument(function, latch, header, now);
+            add_edge_argument(function, latch, header, current_value);
         }
         for exit_block in exits {
-            let parameter = function.add_param(exit_block, first.ty);
+            let parameter = function.add_param(exit_block, first_access.ty);
             for source in function.layout.clone() {
-                add_edge_argument(function, source, exit_block, now);
+                add_edge_argument(function, source, exit_block, current_value);
             }
             let (inst_data, location) = (function.insts[store].data.clone(), function.insts[store].location);
             let InstData::Store { access, .. } = inst_data else { return };
-            let inst_data =
-                InstData::Store { pointer: first.root, offset: first.offset, access, arguments: vec![parameter] };
+            let inst_data = InstData::Store {
+                pointer: first_access.root,
+                offset: first_access.offset,
+                access,
+                arguments: vec![parameter],
+            };
             let instruction = function.make_inst(inst_data, &[], location);
             function.blocks[exit_block].insts.insert(0, instruction);
         }
@@ -326,9 +333,9 @@ impl Place {
 }
 
 /// Adds an argument to all edges from one block to another.
-fn add_edge_argument(function: &mut Function, source: Block, to: Block, value: Value) {
+fn add_edge_argument(function: &mut Function, source: Block, target_block: Block, value: Value) {
     for target in function.blocks[source].terminator.targets_mut() {
-        if target.block == to {
+        if target.block == target_block {
             target.arguments.push(value);
         }
     }

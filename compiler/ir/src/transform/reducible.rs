@@ -38,22 +38,22 @@ pub fn make_reducible(function: &mut Function) -> usize {
         return 0;
     }
     let mut added = 0;
-    let mut parts: Vec<Vec<Block>> = vec![flow_graph.reverse_post_order().to_vec()];
-    while let Some(part) = parts.pop() {
-        for cycle in find_cycles(&flow_graph, &part) {
+    let mut components: Vec<Vec<Block>> = vec![flow_graph.reverse_post_order().to_vec()];
+    while let Some(component) = components.pop() {
+        for cycle in find_cycles(&flow_graph, &component) {
             let inside = block_set(&cycle);
             let from_outside = |&&block: &&Block| {
                 flow_graph.predecessors(block).iter().any(|&predecessor| !inside.contains(predecessor))
             };
             let entries: Vec<Block> = cycle.iter().filter(from_outside).copied().collect();
             if let [header] = entries[..] {
-                parts.push(cycle.into_iter().filter(|&block| block != header).collect());
+                components.push(cycle.into_iter().filter(|&block| block != header).collect());
             } else {
                 // All edges to the entries go through a header outside of this list now.
                 add_header(function, &flow_graph, &entries);
                 flow_graph = build_cfg(function);
                 added += 1;
-                parts.push(cycle);
+                components.push(cycle);
             }
         }
     }
@@ -70,7 +70,7 @@ fn block_set(blocks: &[Block]) -> EntitySet<Block> {
 
 /// The strongly connected components with a cycle of a part of the graph, in the order of its blocks.
 fn find_cycles(flow_graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
-    let here = block_set(part);
+    let members = block_set(part);
     // Depth-first: blocks in the order in which the search leaves them.
     let mut left: Vec<Block> = Vec::new();
     let mut visited: EntitySet<Block> = EntitySet::new();
@@ -86,13 +86,13 @@ fn find_cycles(flow_graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
                 continue;
             };
             *next += 1;
-            if here.contains(target) && visited.insert(target) {
+            if members.contains(target) && visited.insert(target) {
                 stack.push((target, 0));
             }
         }
     }
     // Backwards from the one left last: what reaches it is its component.
-    let mut found = Vec::new();
+    let mut cycles = Vec::new();
     let mut visited: EntitySet<Block> = EntitySet::new();
     for root in left.into_iter().rev() {
         if !visited.insert(root) {
@@ -107,15 +107,15 @@ fn find_cycles(flow_graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
                     .predecessors(block)
                     .iter()
                     .copied()
-                    .filter(|&predecessor| here.contains(predecessor) && visited.insert(predecessor)),
+                    .filter(|&predecessor| members.contains(predecessor) && visited.insert(predecessor)),
             );
         }
         if component.len() > 1 || flow_graph.successors(root).contains(&root) {
             component.sort_by_key(|&block| flow_graph.rpo_number(block));
-            found.push(component);
+            cycles.push(component);
         }
     }
-    found
+    cycles
 }
 
 /// The parameters of a header that take what the entries' parameters are given.
@@ -155,7 +155,7 @@ fn add_header_params(function: &mut Function, header: Block, entries: &[Block]) 
 fn add_header(function: &mut Function, flow_graph: &Cfg, entries: &[Block]) {
     let header = function.add_block();
     let parameter_type = if entries.len() == 2 { Type::BOOL } else { Type::I32 };
-    let which = function.add_param(header, parameter_type);
+    let entry_number = function.add_param(header, parameter_type);
     let number = |entry: usize| if entries.len() == 2 { 1 - entry as u128 } else { entry as u128 };
     let parameters = add_header_params(function, header, entries);
     let types: Vec<Type> = parameters.all.iter().map(|&parameter| function.ty(parameter)).collect();
@@ -183,12 +183,14 @@ fn add_header(function: &mut Function, flow_graph: &Cfg, entries: &[Block]) {
         let arguments = parameters.of_entry[index].iter().map(|&position| parameters.all[position]).collect();
         BlockCall { block, arguments }
     };
-    let to: Vec<BlockCall> = entries.iter().enumerate().map(call).collect();
-    function.blocks[header].terminator = match &to[..] {
-        [first, second] => Terminator::Branch { condition: which, then_to: first.clone(), else_to: second.clone() },
+    let entry_edges: Vec<BlockCall> = entries.iter().enumerate().map(call).collect();
+    function.blocks[header].terminator = match &entry_edges[..] {
+        [first, second] => {
+            Terminator::Branch { condition: entry_number, then_to: first.clone(), else_to: second.clone() }
+        }
         [cases @ .., last] => {
             let cases = cases.iter().enumerate().map(|(index, target)| (number(index), target.clone())).collect();
-            Terminator::Switch { value: which, cases, default: last.clone() }
+            Terminator::Switch { value: entry_number, cases, default: last.clone() }
         }
         [] => unreachable!("a cycle that is reached has an entry"),
     };

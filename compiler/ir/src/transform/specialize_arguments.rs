@@ -36,27 +36,27 @@ pub fn specialize_arguments(kernel: &mut Kernel, launch_facts: &LaunchFacts) {
         Input::Value { param, offset } => param_objects[param as usize].known_word(offset),
         _ => None,
     };
-    let mut known: Vec<(usize, u128)> = Vec::new();
+    let mut known_inputs: Vec<(usize, u128)> = Vec::new();
     for (index, &(input, input_type)) in kernel.inputs.iter().enumerate() {
         let word = known_word(input).filter(|_| input_type == Type::I32);
         let is_one = index < 32 && launch_facts.ones >> index & 1 == 1;
-        known.extend(word.map(u128::from).or(is_one.then_some(1)).map(|bits| (index, bits)));
+        known_inputs.extend(word.map(u128::from).or(is_one.then_some(1)).map(|bits| (index, bits)));
     }
-    if !known.is_empty() {
-        kernel.regions.values_mut().for_each(|function| put_constants(function, &known));
+    if !known_inputs.is_empty() {
+        kernel.regions.values_mut().for_each(|function| put_constants(function, &known_inputs));
     }
 }
 
-fn put_constants(function: &mut Function, known: &[(usize, u128)]) {
+fn put_constants(function: &mut Function, known_inputs: &[(usize, u128)]) {
     let mut constants = Replacements::default();
-    for &(input, bits) in known {
+    for &(input, bits) in known_inputs {
         let parameter = function.blocks[function.entry_block()].params[input];
         let constant = function.constant(function.ty(parameter), bits);
         constants.record_replacement(parameter, constant);
     }
     constants.apply_to(function);
-    let found = find_constants(function, |_| None);
-    sccp_apply(function, &found);
+    let facts = find_constants(function, |_| None);
+    sccp_apply(function, &facts);
     join_blocks(function);
     simplify_function(function);
     remove_dead_code(function);

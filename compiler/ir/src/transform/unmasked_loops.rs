@@ -129,9 +129,9 @@ impl<'a> Known<'a> {
         predecessors.all(|&predecessor| !self.found.divergent_blocks.contains(predecessor))
     }
 
-    /// What blocks cost a gang for each time that one of them, `once`, is run, if they need no masks.
-    pub fn cost_of(self, function: &Function, once: Block, blocks: &[Block]) -> u64 {
-        self.sum_of(once, blocks, |block| {
+    /// What blocks cost a gang for each time that one of them, `once_block`, is run, if they need no masks.
+    pub fn cost_of(self, function: &Function, once_block: Block, blocks: &[Block]) -> u64 {
+        self.sum_of(once_block, blocks, |block| {
             let instructions = function.blocks[block].insts.iter();
             instructions
                 .map(|&instruction| cost::gang_cost(function, instruction, self.lane_facts(), self.registers))
@@ -139,9 +139,9 @@ impl<'a> Known<'a> {
         })
     }
 
-    /// What masks cost in blocks for each time that one of them, `once`, is run.
-    pub fn masks_of(self, function: &Function, once: Block, blocks: &[Block]) -> u64 {
-        self.sum_of(once, blocks, |block| {
+    /// What masks cost in blocks for each time that one of them, `once_block`, is run.
+    pub fn masks_of(self, function: &Function, once_block: Block, blocks: &[Block]) -> u64 {
+        self.sum_of(once_block, blocks, |block| {
             let instructions = function.blocks[block].insts.iter();
             instructions
                 .map(|&instruction| mask_cost::masking_cost(function, instruction, self.lane_facts(), self.registers))
@@ -149,12 +149,15 @@ impl<'a> Known<'a> {
         })
     }
 
-    /// The sum over blocks for each time that one of them, `once`, is run.
-    pub fn sum_of(self, once: Block, blocks: &[Block], of: impl Fn(Block) -> u64) -> u64 {
-        let often = |block: Block| {
-            cost::estimate_frequency(self.forest, block) / cost::estimate_frequency(self.forest, once).max(1)
+    /// The sum over blocks for each time that one of them, `once_block`, is run.
+    pub fn sum_of(self, once_block: Block, blocks: &[Block], cost_of_block: impl Fn(Block) -> u64) -> u64 {
+        let frequency_of = |block: Block| {
+            cost::estimate_frequency(self.forest, block) / cost::estimate_frequency(self.forest, once_block).max(1)
         };
-        blocks.iter().map(|&block| of(block).saturating_mul(often(block))).fold(0, u64::saturating_add)
+        blocks
+            .iter()
+            .map(|&block| cost_of_block(block).saturating_mul(frequency_of(block)))
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -166,8 +169,8 @@ pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Res
     let inside = |block: Block| forest.contains(loop_id, block);
     let preheader =
         cfg.predecessors(header).iter().copied().find(|&predecessor| !inside(predecessor)).ok_or(Refusal::SomeLanes)?;
-    let size = |blocks: &[Block]| blocks.iter().map(|&block| function.blocks[block].insts.len() + 1).sum::<usize>();
-    let mut copied = size(&loop_data.blocks);
+    let size_of = |blocks: &[Block]| blocks.iter().map(|&block| function.blocks[block].insts.len() + 1).sum::<usize>();
+    let mut copied = size_of(&loop_data.blocks);
     let mut exits: Vec<Exit> = Vec::new();
     for &(source, _) in &loop_data.exits {
         if !found.divergent_branches.contains(source) || exits.iter().any(|exit| exit.from == source) {
@@ -177,19 +180,20 @@ pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Res
             return Err(Refusal::Switch(source));
         }
         // Whoever begins an iteration and has not left comes here.
-        let all = loop_data.latches.iter().all(|&latch| dominators.dominates(source, latch));
-        if !all || forest.innermost_loop(source) != Some(loop_id) {
+        let in_every_iteration = loop_data.latches.iter().all(|&latch| dominators.dominates(source, latch));
+        if !in_every_iteration || forest.innermost_loop(source) != Some(loop_id) {
             return Err(Refusal::Exit(source));
         }
         let rest = blocks_after(cfg, forest, loop_id, source);
         let before: Vec<Block> = loop_data.blocks.iter().copied().filter(|block| !rest.contains(*block)).collect();
         let rest: Vec<Block> = loop_data.blocks.iter().copied().filter(|&block| rest.contains(block)).collect();
         let instructions = before.iter().flat_map(|&block| &function.blocks[block].insts);
-        let again = instructions.into_iter().all(|&instruction| !function.insts[instruction].data.has_effect());
-        let cheap = 4 * known.cost_of(function, header, &before) <= known.cost_of(function, header, &loop_data.blocks);
-        let over = if again && cheap && size(&rest) > SHORT { Over::Again } else { Over::Rest(rest) };
+        let is_repeatable = instructions.into_iter().all(|&instruction| !function.insts[instruction].data.has_effect());
+        let is_cheap =
+            4 * known.cost_of(function, header, &before) <= known.cost_of(function, header, &loop_data.blocks);
+        let over = if is_repeatable && is_cheap && size_of(&rest) > SHORT { Over::Again } else { Over::Rest(rest) };
         if let Over::Rest(rest) = &over {
-            copied += size(rest);
+            copied += size_of(rest);
         }
         exits.push(Exit { from: source, over });
     }
@@ -212,16 +216,16 @@ pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Res
 /// The blocks of an iteration that come behind a block.
 fn blocks_after(flow_graph: &Cfg, loop_forest: &Loops, loop_id: Loop, source: Block) -> EntitySet<Block> {
     let header = loop_forest.get(loop_id).header;
-    let mut found = EntitySet::new();
+    let mut blocks = EntitySet::new();
     let mut worklist = vec![source];
     while let Some(block) = worklist.pop() {
         for &target in flow_graph.successors(block) {
-            if target != header && loop_forest.contains(loop_id, target) && found.insert(target) {
+            if target != header && loop_forest.contains(loop_id, target) && blocks.insert(target) {
                 worklist.push(target);
             }
         }
     }
-    found
+    blocks
 }
 
 /// What an iteration of a loop costs more for masks and waiting lanes, and what it costs with that.
@@ -230,13 +234,13 @@ fn mask_and_wait_cost(function: &Function, known: Known<'_>, loop_id: Loop) -> (
     let loop_data = forest.get(loop_id);
     // The mask of those in the loop.
     let mut saved = 2 * registers.registers_for(Type::BOOL);
-    let mut seen: Vec<Block> = Vec::new();
+    let mut visited: Vec<Block> = Vec::new();
     for &(source, exit_block) in &loop_data.exits {
         if found.divergent_branches.contains(source) {
             saved += EXIT;
         }
-        if !seen.contains(&exit_block) {
-            seen.push(exit_block);
+        if !visited.contains(&exit_block) {
+            visited.push(exit_block);
             saved += function.blocks[exit_block]
                 .params
                 .iter()
@@ -286,7 +290,7 @@ impl Plan {
         }
         function.blocks[self.preheader].terminator = terminator;
         let exits = self.exits.iter();
-        let over = exits.map(|Exit { from, over }| self.go_over(function, &copies, *from, over)).collect();
+        let over = exits.map(|Exit { from: source, over }| self.go_over(function, &copies, *source, over)).collect();
         normalize_function(function);
         (copies.block_copy(self.header), over)
     }
@@ -314,8 +318,8 @@ impl Plan {
         let mut builder = Builder::at_end_of(function, current_block);
         let leaves = if leaves_if_true { condition } else { builder.binary(BinaryOp::Xor, condition, if_true) };
         let any_lane = builder.any(leaves);
-        let stays = if leaves_if_true { else_to } else { then_to };
-        builder.branch(any_lane, (target, &[]), (stays.block, &stays.arguments));
+        let inside_edge = if leaves_if_true { else_to } else { then_to };
+        builder.branch(any_lane, (target, &[]), (inside_edge.block, &inside_edge.arguments));
         target
     }
 }

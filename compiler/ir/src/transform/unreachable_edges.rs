@@ -64,19 +64,19 @@ fn find_unreachable_blocks(function: &Function) -> EntitySet<Block> {
     let is_pure = |block: Block| {
         !function.blocks[block].insts.iter().any(|&instruction| function.insts[instruction].data.has_effect())
     };
-    let mut found = EntitySet::new();
+    let mut unreachable = EntitySet::new();
     let ends = flow_graph
         .reverse_post_order()
         .iter()
         .copied()
         .filter(|&block| function.blocks[block].terminator == Terminator::Unreachable);
-    let mut open: Vec<Block> = ends.collect();
-    while let Some(block) = open.pop() {
+    let mut worklist: Vec<Block> = ends.collect();
+    while let Some(block) = worklist.pop() {
         if is_pure(block)
-            && flow_graph.successors(block).iter().all(|&target| found.contains(target))
-            && found.insert(block)
+            && flow_graph.successors(block).iter().all(|&target| unreachable.contains(target))
+            && unreachable.insert(block)
         {
-            open.extend(
+            worklist.extend(
                 flow_graph
                     .predecessors(block)
                     .iter()
@@ -85,5 +85,5 @@ fn find_unreachable_blocks(function: &Function) -> EntitySet<Block> {
             );
         }
     }
-    found
+    unreachable
 }

@@ -40,13 +40,15 @@ pub fn separate_rounds(kernel: &mut Kernel, launch_facts: &LaunchFacts) {
     if kernel.regions.len() < 2 || !launch_facts.full_groups {
         return;
     }
-    let (Some(items), Some(1), Some(1)) =
+    let (Some(item_count), Some(1), Some(1)) =
         (launch_facts.local_size(0), launch_facts.local_size(1), launch_facts.local_size(2))
     else {
         return;
     };
-    let Some(states) = States::enumerate_states(kernel, launch_facts, u64::from(items).div_ceil(LANES)) else { return };
-    let rounds = |region| states.known.iter().filter(|(known, _)| *known == region).count();
+    let Some(states) = States::enumerate_states(kernel, launch_facts, u64::from(item_count).div_ceil(LANES)) else {
+        return;
+    };
+    let rounds = |region| states.known.iter().filter(|(known_region, _)| *known_region == region).count();
     if kernel.regions.keys().map(rounds).max() < Some(FEWEST_ROUNDS) {
         return;
     }
@@ -69,17 +71,22 @@ struct States {
 
 impl States {
     /// All states, or none if they are too many for groups of so many gangs.
-    fn enumerate_states(kernel: &Kernel, launch_facts: &LaunchFacts, gangs: u64) -> Option<States> {
+    fn enumerate_states(kernel: &Kernel, launch_facts: &LaunchFacts, gang_count: u64) -> Option<States> {
         let nothing = vec![None; kernel.live.len()];
         let mut states = States { known: vec![(Region::new(0), nothing)], bodies: PrimaryMap::new() };
-        let mut insts = 0;
+        let mut instruction_count = 0;
         while let Some((region, kept)) = states.known.get(states.bodies.len()).cloned() {
             let nothing = vec![None; kernel.live.len()];
-            let [found, any] = [&kept, &nothing].map(|kept| Begun::begin_region(kernel, launch_facts, region, kept));
-            let function = states.copy_region(&kernel.regions[region], &found, &any);
-            insts += function.layout.iter().map(|&block| function.blocks[block].insts.len() as u64).sum::<u64>();
+            let [begun, any_begun] =
+                [&kept, &nothing].map(|kept| Begun::begin_region(kernel, launch_facts, region, kept));
+            let function = states.copy_region(&kernel.regions[region], &begun, &any_begun);
+            instruction_count +=
+                function.layout.iter().map(|&block| function.blocks[block].insts.len() as u64).sum::<u64>();
             states.bodies.push(function);
-            if states.known.len() > MOST_REGIONS || insts > MOST_CODE || insts * gangs > MOST_INSTS {
+            if states.known.len() > MOST_REGIONS
+                || instruction_count > MOST_CODE
+                || instruction_count * gang_count > MOST_INSTS
+            {
                 return None;
             }
         }
@@ -88,22 +95,22 @@ impl States {
 
     /// The number of a state, which is a new one if it is not known yet.
     fn state_number(&mut self, state: (Region, Kept)) -> Region {
-        let place = self.known.iter().position(|known| *known == state).unwrap_or_else(|| {
+        let position = self.known.iter().position(|known_state| *known_state == state).unwrap_or_else(|| {
             self.known.push(state);
             self.known.len() - 1
         });
-        Region::new(place)
+        Region::new(position)
     }
 
     /// A region with the constants in place that leads to the states it may lead to, given also what is found if it
     /// begins with no constants.
-    fn copy_region(&mut self, body: &Function, found: &Begun<'_>, any: &Begun<'_>) -> Function {
+    fn copy_region(&mut self, body: &Function, begun: &Begun<'_>, any_begun: &Begun<'_>) -> Function {
         let mut function = body.clone();
-        sccp_apply(&mut function, &found.constants);
-        let several = found.ends.iter().any(|(target_region, _)| *target_region != found.ends[0].0);
+        sccp_apply(&mut function, &begun.constants);
+        let several = begun.ends.iter().any(|(target_region, _)| *target_region != begun.ends[0].0);
         for block in function.layout.clone() {
             if let Terminator::Exit(region) = function.blocks[block].terminator {
-                let kept = if several { any } else { found }.kept_behind(region);
+                let kept = if several { any_begun } else { begun }.kept_behind(region);
                 function.blocks[block].terminator = Terminator::Exit(self.state_number((region, kept)));
             }
         }

@@ -34,7 +34,7 @@ const DEPTH: usize = 8;
 
 /// The condition behind which versions pay, if there is one.
 pub fn find_condition(function: &Function, shapes: &SecondaryMap<Value, Shape>) -> Option<Value> {
-    let mut found: Vec<(Value, usize)> = Vec::new();
+    let mut conditions: Vec<(Value, usize)> = Vec::new();
     for inst_node in function
         .layout
         .iter()
@@ -43,14 +43,14 @@ pub fn find_condition(function: &Function, shapes: &SecondaryMap<Value, Shape>) 
     {
         let (InstData::Load { pointer, .. } | InstData::Store { pointer, .. }) = inst_node.data else { continue };
         if let Some(condition) = chosen_by(function, shapes, pointer, DEPTH) {
-            match found.iter_mut().find(|(other, _)| *other == condition) {
+            match conditions.iter_mut().find(|(other, _)| *other == condition) {
                 Some((_, count)) => *count += 1,
-                None => found.push((condition, 1)),
+                None => conditions.push((condition, 1)),
             }
         }
     }
     // Of several the first with the most accesses.
-    found.into_iter().rev().max_by_key(|&(_, count)| count).map(|(condition, _)| condition)
+    conditions.into_iter().rev().max_by_key(|&(_, count)| count).map(|(condition, _)| condition)
 }
 
 /// The condition that decides between two lines on which an address depends.
@@ -91,7 +91,7 @@ pub fn is_known_at_entry(function: &Function, value: Value) -> bool {
 /// version in which it holds.
 pub fn split_region(function: &mut Function, condition: Value) -> Vec<Block> {
     let entry_block = function.entry_block();
-    let cut = match function.values[condition].definition {
+    let cut_position = match function.values[condition].definition {
         ValueDef::Result(instruction, _) => function.blocks[entry_block]
             .insts
             .iter()
@@ -99,11 +99,11 @@ pub fn split_region(function: &mut Function, condition: Value) -> Vec<Block> {
             .map_or(0, |position| position + 1),
         _ => 0,
     };
-    let rest = function.add_block();
-    function.end_locs[rest] = function.end_locs[entry_block];
-    function.blocks[rest].insts = function.blocks[entry_block].insts.split_off(cut);
-    function.blocks[rest].terminator = function.blocks[entry_block].terminator.clone();
-    function.blocks[entry_block].terminator = Terminator::Jump(BlockCall { block: rest, arguments: Vec::new() });
+    let rest_block = function.add_block();
+    function.end_locs[rest_block] = function.end_locs[entry_block];
+    function.blocks[rest_block].insts = function.blocks[entry_block].insts.split_off(cut_position);
+    function.blocks[rest_block].terminator = function.blocks[entry_block].terminator.clone();
+    function.blocks[entry_block].terminator = Terminator::Jump(BlockCall { block: rest_block, arguments: Vec::new() });
 
     let blocks: Vec<Block> =
         build_cfg(function).reverse_post_order().iter().copied().filter(|&block| block != entry_block).collect();
@@ -116,9 +116,9 @@ pub fn split_region(function: &mut Function, condition: Value) -> Vec<Block> {
     let freeze = InstData::Unary { opcode: UnaryOp::Freeze, fast_math: FastMath::default(), argument: condition };
     let frozen = function.append_inst(entry_block, freeze, &[Type::BOOL], function.end_locs[entry_block]);
     let condition = function.single_result(frozen);
-    let to = |block| BlockCall { block, arguments: Vec::new() };
+    let edge_to = |block| BlockCall { block, arguments: Vec::new() };
     function.blocks[entry_block].terminator =
-        Terminator::Branch { condition, then_to: to(rest), else_to: to(copies.block_copy(rest)) };
+        Terminator::Branch { condition, then_to: edge_to(rest_block), else_to: edge_to(copies.block_copy(rest_block)) };
     blocks
 }
 
@@ -130,10 +130,10 @@ pub fn suppose_condition(function: &mut Function, condition: Value, holds: bool)
 
 /// Puts a constant for a condition in blocks, and what it chooses for its choices there.
 fn assume_condition(function: &mut Function, blocks: &[Block], condition: Value, holds: bool) {
-    let mut known = Replacements::default();
+    let mut replacements = Replacements::default();
     let constant = function.constant(Type::BOOL, holds.into());
-    known.record_replacement(condition, constant);
-    blocks.iter().for_each(|&block| known.apply_in(function, block));
+    replacements.record_replacement(condition, constant);
+    blocks.iter().for_each(|&block| replacements.apply_in(function, block));
     simplify_blocks(function, blocks);
 }
 

@@ -14,8 +14,8 @@ fn check_that(holds: bool, message: impl Display) -> Check {
     if holds { Ok(()) } else { Err(message.to_string()) }
 }
 
-fn check_same(what: &str, left: Type, right: Type) -> Check {
-    check_that(left == right, format_args!("{what} must be {left}, not {right}"))
+fn check_same(subject: &str, left: Type, right: Type) -> Check {
+    check_that(left == right, format_args!("{subject} must be {left}, not {right}"))
 }
 
 fn check_int(value_type: Type) -> Check {
@@ -267,9 +267,13 @@ impl Verifier<'_> {
             InstData::Combined => {
                 let [result_type] = check_count(&results)?;
                 let combine = code.kernel.combines[code.region];
-                let of = combine.filter(|combine| combine.collective == Collect::Reduce);
-                let of = of.and_then(|combine| code.kernel.live.get(combine.live_slot).map(|live_data| live_data.ty));
-                check_that(of == Some(result_type), "the region does not begin with a reduction of this type")
+                let combined_type = combine.filter(|combine| combine.collective == Collect::Reduce);
+                let combined_type = combined_type
+                    .and_then(|combine| code.kernel.live.get(combine.live_slot).map(|live_data| live_data.ty));
+                check_that(
+                    combined_type == Some(result_type),
+                    "the region does not begin with a reduction of this type",
+                )
             }
             InstData::LiveLoad { live_slot } => {
                 let [result_type] = check_count(&results)?;
@@ -293,7 +297,7 @@ impl Verifier<'_> {
                 let needed: Vec<Type> = self.module.formats[*format]
                     .args
                     .iter()
-                    .flat_map(|&(result_type, n)| std::iter::repeat_n(result_type, usize::from(n)))
+                    .flat_map(|&(result_type, count)| std::iter::repeat_n(result_type, usize::from(count)))
                     .collect();
                 check_that(
                     needed.len() == arguments.len(),

@@ -48,51 +48,51 @@ struct Effect {
 /// Per region and slot its states; empty where the region does not use it.
 pub(super) fn compute_slot_states(kernel: &Kernel, graphs: &[Graph<'_>]) -> Vec<SecondaryMap<Slot, States>> {
     let effects: Vec<Effects> = graphs.iter().map(|graph| collect_effects(kernel, graph.function)).collect();
-    let mut found: Vec<SecondaryMap<Slot, States>> = graphs.iter().map(|_| SecondaryMap::new()).collect();
+    let mut slot_states: Vec<SecondaryMap<Slot, States>> = graphs.iter().map(|_| SecondaryMap::new()).collect();
     for slot in kernel.slots.keys() {
         let mut changed = true;
         while changed {
             changed = false;
             for number in 0..graphs.len() {
                 let at_entry = |region: Region| kernel.regions[region].entry_block();
-                let states_in = |region: Region| &found[region.as_u32() as usize][slot];
-                let later = |region: Region| states_in(region).live_in.contains(at_entry(region));
-                let (live_in, kept) = compute_slot_liveness(&graphs[number], &effects[number][slot], later);
-                let states = &mut found[number][slot];
+                let states_in = |region: Region| &slot_states[region.as_u32() as usize][slot];
+                let read_later = |region: Region| states_in(region).live_in.contains(at_entry(region));
+                let (live_in, kept) = compute_slot_liveness(&graphs[number], &effects[number][slot], read_later);
+                let states = &mut slot_states[number][slot];
                 changed |= states.live_in != live_in || states.kept != kept;
                 (states.live_in, states.kept) = (live_in, kept);
             }
         }
-        for ((graph, effects), found) in graphs.iter().zip(&effects).zip(&mut found) {
-            let states = &mut found[slot];
+        for ((graph, effects), slot_states) in graphs.iter().zip(&effects).zip(&mut slot_states) {
+            let states = &mut slot_states[slot];
             for &block in graph.cfg.reverse_post_order() {
                 if effects[slot][block].writes {
                     states.writes.insert(block);
                 }
             }
             states.joins = find_state_joins(graph, &states.writes);
-            let dead: Vec<Block> =
+            let dead_joins: Vec<Block> =
                 states.joins.iter().filter(|&other_block| !states.live_in.contains(other_block)).collect();
-            dead.into_iter().for_each(|block| {
+            dead_joins.into_iter().for_each(|block| {
                 states.joins.remove(block);
             });
         }
     }
-    found
+    slot_states
 }
 
 type Effects = SecondaryMap<Slot, SecondaryMap<Block, Effect>>;
 
 fn collect_effects(kernel: &Kernel, function: &Function) -> Effects {
     let pointees = find_pointees(function);
-    let mut found = Effects::new();
+    let mut effects = Effects::new();
     for &block in &function.layout {
         for &instruction in &function.blocks[block].insts {
-            if let InstData::Load { pointer: read, .. } | InstData::MemCopy { source: read, .. } =
+            if let InstData::Load { pointer: read_pointer, .. } | InstData::MemCopy { source: read_pointer, .. } =
                 function.insts[instruction].data
             {
-                for &slot in &pointees[read].slots {
-                    let effect = &mut found[slot][block];
+                for &slot in &pointees[read_pointer].slots {
+                    let effect = &mut effects[slot][block];
                     effect.reads |= !effect.kills;
                 }
             }
@@ -106,14 +106,14 @@ fn collect_effects(kernel: &Kernel, function: &Function) -> Effects {
                 _ => continue,
             };
             for &slot in &pointees[pointer].slots {
-                let effect = &mut found[slot][block];
+                let effect = &mut effects[slot][block];
                 effect.writes = true;
                 effect.kills |=
                     is_start(function, &pointees[pointer], pointer) && offset == 0 && bytes >= kernel.slots[slot].size;
             }
         }
     }
-    found
+    effects
 }
 
 /// Whether an address is that of a slot, not one in it or of one of several.
@@ -126,7 +126,7 @@ fn is_start(function: &Function, pointees: &Pointees, pointer: Value) -> bool {
 fn compute_slot_liveness(
     graph: &Graph<'_>,
     effects: &SecondaryMap<Block, Effect>,
-    later: impl Fn(Region) -> bool,
+    read_later: impl Fn(Region) -> bool,
 ) -> (EntitySet<Block>, bool) {
     let (mut live_in, mut kept) = (EntitySet::new(), false);
     let mut changed = true;
@@ -135,7 +135,7 @@ fn compute_slot_liveness(
         for &block in graph.cfg.reverse_post_order().iter().rev() {
             let mut live = graph.cfg.successors(block).iter().any(|&successor| live_in.contains(successor));
             if let Terminator::Exit(region) = graph.function.blocks[block].terminator {
-                live |= later(region);
+                live |= read_later(region);
                 kept |= live;
             }
             if effects[block].reads || live && !effects[block].kills {
@@ -155,13 +155,14 @@ fn find_state_joins(graph: &Graph<'_>, writes: &EntitySet<Block>) -> EntitySet<B
     let reverse_post_order = graph.cfg.reverse_post_order();
     loop {
         // The block whose write or join made the state at each block's end; the entry where it is the first.
-        let mut output: SecondaryMap<Block, StateOrigin> = SecondaryMap::new();
+        let mut end_states: SecondaryMap<Block, StateOrigin> = SecondaryMap::new();
         for &block in reverse_post_order {
-            let before = graph.cfg.predecessors(block).iter().find_map(|&predecessor| output[predecessor]);
-            let start = if joins.contains(block) { None } else { before };
-            output[block] = Some(if writes.contains(block) { (block, true) } else { start.unwrap_or((block, false)) });
+            let before = graph.cfg.predecessors(block).iter().find_map(|&predecessor| end_states[predecessor]);
+            let entry_state = if joins.contains(block) { None } else { before };
+            end_states[block] =
+                Some(if writes.contains(block) { (block, true) } else { entry_state.unwrap_or((block, false)) });
         }
-        let is_new_join = |&&block: &&Block| !joins.contains(block) && do_states_differ(graph, block, &output);
+        let is_new_join = |&&block: &&Block| !joins.contains(block) && do_states_differ(graph, block, &end_states);
         match reverse_post_order.iter().find(is_new_join) {
             Some(&block) => joins.insert(block),
             None => return joins,
@@ -173,9 +174,9 @@ fn find_state_joins(graph: &Graph<'_>, writes: &EntitySet<Block>) -> EntitySet<B
 type StateOrigin = Option<(Block, bool)>;
 
 /// Whether a block can be reached with different states.
-fn do_states_differ(graph: &Graph<'_>, block: Block, output: &SecondaryMap<Block, StateOrigin>) -> bool {
+fn do_states_differ(graph: &Graph<'_>, block: Block, end_states: &SecondaryMap<Block, StateOrigin>) -> bool {
     let reachable = graph.cfg.predecessors(block).iter().filter(|&&predecessor| graph.cfg.is_reachable(predecessor));
-    let mut states = reachable.map(|&predecessor| output[predecessor]);
+    let mut states = reachable.map(|&predecessor| end_states[predecessor]);
     let first = states.next();
     states.any(|state| Some(state) != first)
 }
@@ -184,9 +185,9 @@ impl States {
     /// Whether lanes may see different contents, or one lane what another wrote, although every write is of
     /// the same value to the same address for all lanes that execute it.
     pub(super) fn may_differ(&self, graph: &Graph<'_>, divergence: &Divergence) -> bool {
-        let some: Vec<Block> =
+        let divergent_writes: Vec<Block> =
             self.writes.iter().filter(|&block| divergence.divergent_blocks.contains(block)).collect();
-        if some.is_empty() {
+        if divergent_writes.is_empty() {
             return false;
         }
         let written = |loop_id| self.writes.iter().any(|block| graph.loops.contains(loop_id, block));
@@ -196,15 +197,15 @@ impl States {
                 .temporal
                 .iter()
                 .any(|&(loop_id, exit_block)| self.live_in.contains(exit_block) && written(loop_id))
-            || self.may_disturb(graph, divergence, &some)
+            || self.may_disturb(graph, divergence, &divergent_writes)
     }
 
     /// Whether lanes may wait for a block, in which they will read the slot, while others write to it.
-    fn may_disturb(&self, graph: &Graph<'_>, divergence: &Divergence, some: &[Block]) -> bool {
+    fn may_disturb(&self, graph: &Graph<'_>, divergence: &Divergence, divergent_writes: &[Block]) -> bool {
         if self.live_in.is_empty() {
             return false;
         }
-        let writes: Vec<Comparable> = some.iter().map(|&write| Comparable::new(graph, write)).collect();
+        let writes: Vec<Comparable> = divergent_writes.iter().map(|&write| Comparable::new(graph, write)).collect();
         for branch in divergence.divergent_branches.iter() {
             let end_block = find_reconvergence(graph, branch);
             let successors = graph.cfg.successors(branch).iter();
@@ -236,11 +237,11 @@ fn find_reconvergence(graph: &Graph<'_>, branch: Block) -> Option<Block> {
         |block| graph.cfg.successors(block),
         |block| block == end_block,
     );
-    let later = graph
+    let in_later_iteration = graph
         .loops
         .loops_around(end_block)
         .any(|loop_id| graph.loops.contains(loop_id, branch) && before.contains(graph.loops.get(loop_id).header));
-    (!later).then_some(end_block)
+    (!in_later_iteration).then_some(end_block)
 }
 
 /// The blocks to which one way of a divergent branch leads before all lanes are together again.
@@ -248,7 +249,7 @@ fn find_influenced_blocks(
     graph: &Graph<'_>,
     divergence: &Divergence,
     branch: Block,
-    way: Block,
+    way_start: Block,
     end_block: Option<Block>,
 ) -> EntitySet<Block> {
     let together = |block: Block| {
@@ -256,23 +257,27 @@ fn find_influenced_blocks(
             graph.loops.contains(loop_id, branch) && !divergence.divergent_loops.contains(loop_id)
         })
     };
-    find_reachable([way], |block| graph.cfg.successors(block), |block| Some(block) == end_block || together(block))
+    find_reachable(
+        [way_start],
+        |block| graph.cfg.successors(block),
+        |block| Some(block) == end_block || together(block),
+    )
 }
 
-/// The blocks that can be reached from some without entering one where `stop` holds.
+/// The blocks that can be reached from some without entering one where `is_stop` holds.
 fn find_reachable<'a>(
-    from: impl IntoIterator<Item = Block>,
-    next: impl Fn(Block) -> &'a [Block],
-    stop: impl Fn(Block) -> bool,
+    starts: impl IntoIterator<Item = Block>,
+    next_blocks: impl Fn(Block) -> &'a [Block],
+    is_stop: impl Fn(Block) -> bool,
 ) -> EntitySet<Block> {
-    let mut found = EntitySet::new();
-    let mut worklist: Vec<Block> = from.into_iter().collect();
+    let mut reachable = EntitySet::new();
+    let mut worklist: Vec<Block> = starts.into_iter().collect();
     while let Some(block) = worklist.pop() {
-        if !stop(block) && found.insert(block) {
-            worklist.extend(next(block));
+        if !is_stop(block) && reachable.insert(block) {
+            worklist.extend(next_blocks(block));
         }
     }
-    found
+    reachable
 }
 
 /// The blocks that come before or behind a block in an iteration of all loops around both.

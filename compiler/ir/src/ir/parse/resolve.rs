@@ -53,11 +53,11 @@ impl Body {
                 return position.error_at(format!("{value} is not defined"));
             }
         }
-        let count = self.values.keys().max().map_or(0, |n| n + 1);
+        let value_count = self.values.keys().max().map_or(0, |n| n + 1);
         for (number, position, block) in &mut self.blocks {
-            let key = Block::from_u32(*number);
-            if !in_layout.insert(key) {
-                return position.error_at(format!("{key} is defined twice"));
+            let block_key = Block::from_u32(*number);
+            if !in_layout.insert(block_key) {
+                return position.error_at(format!("{block_key} is defined twice"));
             }
             while function.blocks.len() <= *number as usize {
                 function.blocks.push(BlockData {
@@ -66,8 +66,8 @@ impl Body {
                     terminator: Terminator::Unreachable,
                 });
             }
-            function.layout.push(key);
-            function.blocks[key].params = std::mem::take(&mut block.params);
+            function.layout.push(block_key);
+            function.blocks[block_key].params = std::mem::take(&mut block.params);
         }
         for &(block, position) in &self.block_uses {
             if !in_layout.contains(&block) {
@@ -75,24 +75,24 @@ impl Body {
             }
         }
         // Instructions and terminators with literals still in place of constants.
-        let mut terms = Vec::new();
+        let mut terminators = Vec::new();
         let mut masks = Vec::new();
-        let mut defs: HashMap<u32, ValueDef> = HashMap::new();
+        let mut definitions: HashMap<u32, ValueDef> = HashMap::new();
         for (number, _, block) in self.blocks.drain(..) {
-            let key = Block::from_u32(number);
-            for (i, value) in function.blocks[key].params.iter().enumerate() {
-                defs.insert(value.as_u32(), ValueDef::Param(key, i as u32));
+            let block_key = Block::from_u32(number);
+            for (i, value) in function.blocks[block_key].params.iter().enumerate() {
+                definitions.insert(value.as_u32(), ValueDef::Param(block_key, i as u32));
             }
             for (inst_data, results, location) in block.insts {
                 let instruction = function.insts.next_key();
                 for (i, value) in results.iter().enumerate() {
-                    defs.insert(value.as_u32(), ValueDef::Result(instruction, i as u32));
+                    definitions.insert(value.as_u32(), ValueDef::Result(instruction, i as u32));
                 }
                 function.insts.push(InstNode { data: inst_data, results, location });
-                function.blocks[key].insts.push(instruction);
+                function.blocks[block_key].insts.push(instruction);
             }
-            masks.extend(block.mask.map(|mask| (key, mask)));
-            terms.extend(block.terminator.map(|(terminator, _)| (key, terminator)));
+            masks.extend(block.mask.map(|mask| (block_key, mask)));
+            terminators.extend(block.terminator.map(|(terminator, _)| (block_key, terminator)));
         }
         let mut constants = Constants::new(&self.literals);
         for &(_, mask) in &masks {
@@ -111,7 +111,7 @@ impl Body {
             outcome?;
         }
         let mut finished_terms = Vec::new();
-        for (block, terminator) in terms {
+        for (block, terminator) in terminators {
             let terminator = match terminator {
                 PendingTerm::Ready(terminator) => terminator,
                 PendingTerm::Switch(value, cases, default) => {
@@ -131,8 +131,8 @@ impl Body {
             finished_terms.push((block, terminator));
         }
         let mut in_order = constants.in_order.into_iter();
-        for n in 0..count {
-            match (defs.get(&n), self.values.get(&n)) {
+        for n in 0..value_count {
+            match (definitions.get(&n), self.values.get(&n)) {
                 (Some(&definition), Some(&(value_type, _))) => {
                     function.values.push(ValueData { ty: value_type, definition });
                 }
@@ -222,46 +222,46 @@ impl Literal {
     /// The bits this literal has as a value of a type.
     fn to_bits(&self, value_type: Type) -> Result<u128> {
         let text = self.text.as_str();
-        let bad = || self.position.error_at(format!("`{text}` is no {value_type}"));
+        let error_here = || self.position.error_at(format!("`{text}` is no {value_type}"));
         if let Some(digits) = text.strip_prefix("0x") {
             return match u128::from_str_radix(digits, 16) {
                 Ok(bits) if bits & value_type.value_mask() == bits => Ok(bits),
-                _ => bad(),
+                _ => error_here(),
             };
         }
         match (value_type, text) {
             (Type::Int(1), "true") => return Ok(1),
             (Type::Int(1), "false") | (Type::Ptr(_), "null") => return Ok(0),
-            (_, "true" | "false" | "null") => return bad(),
+            (_, "true" | "false" | "null") => return error_here(),
             _ => {}
         }
         match value_type {
-            Type::Int(w) => {
+            Type::Int(bit_width) => {
                 // From the least signed to the greatest unsigned number of this width.
                 let magnitude = text.strip_prefix('-').unwrap_or(text);
-                let Ok(n) = magnitude.parse::<u128>() else {
-                    return bad();
+                let Ok(number) = magnitude.parse::<u128>() else {
+                    return error_here();
                 };
                 let negative = magnitude.len() < text.len();
-                let limit = if negative { 1 << (w - 1) } else { value_type.value_mask() };
-                if n > limit {
-                    return bad();
+                let limit = if negative { 1 << (bit_width - 1) } else { value_type.value_mask() };
+                if number > limit {
+                    return error_here();
                 }
-                Ok(if negative { n.wrapping_neg() & value_type.value_mask() } else { n })
+                Ok(if negative { number.wrapping_neg() & value_type.value_mask() } else { number })
             }
             Type::F16 => match text.parse::<f32>() {
                 Ok(x) if !x.is_nan() => Ok(u128::from(f16::from_f32(x).to_bits())),
-                _ => bad(),
+                _ => error_here(),
             },
             Type::F32 => match text.parse::<f32>() {
                 Ok(x) if !x.is_nan() => Ok(u128::from(x.to_bits())),
-                _ => bad(),
+                _ => error_here(),
             },
             Type::F64 => match text.parse::<f64>() {
                 Ok(x) if !x.is_nan() => Ok(u128::from(x.to_bits())),
-                _ => bad(),
+                _ => error_here(),
             },
-            Type::Ptr(_) => bad(),
+            Type::Ptr(_) => error_here(),
         }
     }
 }

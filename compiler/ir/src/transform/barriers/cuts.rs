@@ -34,14 +34,14 @@ impl Cuts {
     /// Moves a block's instructions from a position on into a new one, where work-items go on that arrive at the end of
     /// the block.
     pub(super) fn cut_at(&mut self, function: &mut Function, block: Block, position: usize) -> (Block, Start) {
-        let rest = function.add_block();
-        function.blocks[rest].insts = function.blocks[block].insts.split_off(position);
-        let jump = Terminator::Jump(BlockCall { block: rest, arguments: Vec::new() });
-        function.blocks[rest].terminator = std::mem::replace(&mut function.blocks[block].terminator, jump);
-        let start = self.starts.push(rest);
+        let rest_block = function.add_block();
+        function.blocks[rest_block].insts = function.blocks[block].insts.split_off(position);
+        let jump = Terminator::Jump(BlockCall { block: rest_block, arguments: Vec::new() });
+        function.blocks[rest_block].terminator = std::mem::replace(&mut function.blocks[block].terminator, jump);
+        let start = self.starts.push(rest_block);
         // A cut at the block's old end is one of what is behind now.
-        self.cut[rest] = self.cut[block].replace(start);
-        (rest, start)
+        self.cut[rest_block] = self.cut[block].replace(start);
+        (rest_block, start)
     }
 }
 
@@ -70,10 +70,11 @@ pub(super) fn split_at_barriers(function: &mut Function) -> Cuts {
                 function.blocks[block].insts.push(instruction);
                 continue;
             }
-            let (rest, start) = cuts.cut_at(function, block, function.blocks[block].insts.len());
+            let (rest_block, start) = cuts.cut_at(function, block, function.blocks[block].insts.len());
             if let InstData::Collective { collective, opcode, argument } = function.insts[instruction].data {
                 let operand_type = function.ty(argument);
-                let slot = cuts.together.iter().find(|&(_, of)| *of == operand_type).map(|(slot, _)| slot);
+                let slot =
+                    cuts.together.iter().find(|&(_, slot_type)| *slot_type == operand_type).map(|(slot, _)| slot);
                 let live_slot = slot.unwrap_or_else(|| cuts.together.push(operand_type));
                 cuts.combines[start] = Some(Combine { collective, opcode, live_slot });
                 let location = function.insts[instruction].location;
@@ -81,9 +82,9 @@ pub(super) fn split_at_barriers(function: &mut Function) -> Cuts {
                 // The instruction now takes the answer.
                 function.insts[instruction].data =
                     if collective == Collect::Reduce { InstData::Combined } else { InstData::LiveLoad { live_slot } };
-                function.blocks[rest].insts.push(instruction);
+                function.blocks[rest_block].insts.push(instruction);
             }
-            block = rest;
+            block = rest_block;
         }
     }
     cuts

@@ -52,16 +52,16 @@ fn idle_behind(function: &Function, block: Block, position: usize) -> bool {
 
 /// Whether nothing between the kernel's begin and here touches shared memory.
 fn idle_before(function: &Function, flow_graph: &Cfg, block: Block, position: usize) -> bool {
-    let (mut block, mut end) = (block, position);
+    let (mut block, mut end_position) = (block, position);
     for _ in 0..function.layout.len() {
-        let instructions = &function.blocks[block].insts[..end];
+        let instructions = &function.blocks[block].insts[..end_position];
         // An earlier barrier does not help: it was kept for what comes before it.
         if instructions.iter().any(|&instruction| touches_shared(function, &function.insts[instruction].data)) {
             return false;
         }
         match flow_graph.predecessors(block) {
             [] => return block == function.entry_block(),
-            &[before] => (block, end) = (before, function.blocks[before].insts.len()),
+            &[before] => (block, end_position) = (before, function.blocks[before].insts.len()),
             _ => return false,
         }
     }
@@ -70,15 +70,15 @@ fn idle_before(function: &Function, flow_graph: &Cfg, block: Block, position: us
 
 /// Whether other work-items could tell when this instruction happens.
 fn touches_shared(function: &Function, inst_data: &InstData) -> bool {
-    let own = |pointer: Value| matches!(function.ty(pointer), Type::Ptr(Space::Private));
-    let fixed = |pointer: Value| matches!(function.ty(pointer), Type::Ptr(Space::Constant));
+    let is_private = |pointer: Value| matches!(function.ty(pointer), Type::Ptr(Space::Private));
+    let is_constant = |pointer: Value| matches!(function.ty(pointer), Type::Ptr(Space::Constant));
     match inst_data {
-        InstData::Load { pointer, access, .. } => access.volatile || !(own(*pointer) || fixed(*pointer)),
-        InstData::Store { pointer, access, .. } => access.volatile || !own(*pointer),
+        InstData::Load { pointer, access, .. } => access.volatile || !(is_private(*pointer) || is_constant(*pointer)),
+        InstData::Store { pointer, access, .. } => access.volatile || !is_private(*pointer),
         InstData::MemCopy { destination, source, volatile, .. } => {
-            *volatile || !own(*destination) || !(own(*source) || fixed(*source))
+            *volatile || !is_private(*destination) || !(is_private(*source) || is_constant(*source))
         }
-        InstData::MemSet { destination, volatile, .. } => *volatile || !own(*destination),
+        InstData::MemSet { destination, volatile, .. } => *volatile || !is_private(*destination),
         inst_data => inst_data.has_effect(),
     }
 }

@@ -102,8 +102,8 @@ impl Copy<'_> {
         for &parameter in &split.body.blocks[split.body.entry_block()].params {
             self.value[parameter] = Some(self.function.add_param(entry_block, split.body.ty(parameter)));
         }
-        if let (Some(which), Some(dispatch)) = (several, dispatch) {
-            self.switch_to_starts(which, dispatch);
+        if let (Some(start_slot), Some(dispatch)) = (several, dispatch) {
+            self.switch_to_starts(start_slot, dispatch);
         }
         for new_block in self.function.layout.clone() {
             let Some(old_block) = self.original[new_block] else { continue };
@@ -137,11 +137,11 @@ impl Copy<'_> {
     }
 
     /// Has a block lead to the start that a slot tells.
-    fn switch_to_starts(&mut self, which: LiveSlot, dispatch: Block) {
+    fn switch_to_starts(&mut self, start_slot: LiveSlot, dispatch: Block) {
         let split = self.split;
         let load = self.function.append_inst(
             dispatch,
-            InstData::LiveLoad { live_slot: which },
+            InstData::LiveLoad { live_slot: start_slot },
             &[Type::I32],
             SourceLoc::default(),
         );
@@ -292,8 +292,8 @@ impl Copy<'_> {
 
     /// The definition at the begin of a value from earlier regions.
     fn at_begin(&mut self, value: Value) -> Value {
-        if let Some(made) = self.begin[value] {
-            return made;
+        if let Some(begin_value) = self.begin[value] {
+            return begin_value;
         }
         let split = self.split;
         let value_data = split.body.values[value];
@@ -303,7 +303,7 @@ impl Copy<'_> {
         if let (Some(_), Some(new_value)) = (split.input_index(value), self.value[value]) {
             return new_value;
         }
-        let made = match (self.slot_at_begin(value), value_data.definition) {
+        let begin_value = match (self.slot_at_begin(value), value_data.definition) {
             (None, ValueDef::Result(instruction, index)) => {
                 let inst_node = &split.body.insts[instruction];
                 let mut inst_data = inst_node.data.clone();
@@ -324,8 +324,8 @@ impl Copy<'_> {
                 self.function.single_result(new_inst)
             }
         };
-        self.begin[value] = Some(made);
-        made
+        self.begin[value] = Some(begin_value);
+        begin_value
     }
 
     /// Puts the definitions at the begin into blocks: the last one outside of cycles that dominates all
@@ -338,25 +338,25 @@ impl Copy<'_> {
         for &instruction in &self.floating {
             self.function.insts[instruction].results.iter().for_each(|&value| floats[value] = true);
         }
-        let mut users: SecondaryMap<Value, Vec<Block>> = SecondaryMap::new();
+        let mut user_blocks: SecondaryMap<Value, Vec<Block>> = SecondaryMap::new();
         for &block in &self.function.layout {
             let block_data = &self.function.blocks[block];
-            let mut used = |value: Value| {
-                if floats[value] && users[value].last() != Some(&block) {
-                    users[value].push(block);
+            let mut note_use = |value: Value| {
+                if floats[value] && user_blocks[value].last() != Some(&block) {
+                    user_blocks[value].push(block);
                 }
             };
             block_data
                 .insts
                 .iter()
-                .for_each(|&instruction| self.function.insts[instruction].data.for_each_arg(&mut used));
-            block_data.terminator.for_each_arg(&mut used);
+                .for_each(|&instruction| self.function.insts[instruction].data.for_each_arg(&mut note_use));
+            block_data.terminator.for_each_arg(&mut note_use);
         }
         let cyclic = cyclic_blocks(flow_graph);
         // Users come before their operands, so that these know where they are used.
         for instruction in std::mem::take(&mut self.floating).into_iter().rev() {
             let results = self.function.insts[instruction].results.clone();
-            let blocks = results.iter().flat_map(|&value| &users[value]).copied();
+            let blocks = results.iter().flat_map(|&value| &user_blocks[value]).copied();
             let Some(mut block) = blocks.reduce(|first_block, other_block| {
                 dominators.common_dominator(first_block, other_block).unwrap_or(first_block)
             }) else {
@@ -372,7 +372,7 @@ impl Copy<'_> {
             self.function.blocks[block].insts.insert(position, instruction);
             self.function.insts[instruction].data.for_each_arg(|argument| {
                 if floats[argument] {
-                    users[argument].push(block);
+                    user_blocks[argument].push(block);
                 }
             });
         }

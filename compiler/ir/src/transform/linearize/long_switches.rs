@@ -43,9 +43,9 @@ pub(in crate::transform) struct LongSwitches {
 
 /// Finds long chains of divergent comparisons.
 pub(in crate::transform) fn long_switches(function: &Function, graph: &Graph<'_>) -> LongSwitches {
-    let mut found = LongSwitches::default();
+    let mut switches = LongSwitches::default();
     for &first_block in graph.cfg.reverse_post_order() {
-        if found.keys[first_block].is_some() {
+        if switches.keys[first_block].is_some() {
             continue;
         }
         let chain = follow_chain(function, graph, first_block);
@@ -53,14 +53,14 @@ pub(in crate::transform) fn long_switches(function: &Function, graph: &Graph<'_>
             continue;
         }
         for (block, cache_key) in chain {
-            found.keys[block] = Some(cache_key);
+            switches.keys[block] = Some(cache_key);
             let target = function.blocks[block].terminator.targets()[0].block;
             if is_way(function, graph, target) {
-                found.ways[target] = Some(block);
+                switches.ways[target] = Some(block);
             }
         }
     }
-    found
+    switches
 }
 
 /// The blocks of the chain that begins with a block, and what each asks.
@@ -70,9 +70,9 @@ fn follow_chain(function: &Function, graph: &Graph<'_>, first_block: Block) -> V
     let Some((mut compared, ..)) = chain_comparison(function, graph, first_block) else { return chain };
     let value = compared;
     let mut block = first_block;
-    while let Some((here, key, instruction, next)) = chain_comparison(function, graph, block) {
-        let alone = block == first_block || function.blocks[block].insts == [instruction];
-        if here != compared || !alone || !function.const_bits(key).is_some_and(|bits| keys.insert(bits)) {
+    while let Some((selector, key, instruction, next)) = chain_comparison(function, graph, block) {
+        let is_alone = block == first_block || function.blocks[block].insts == [instruction];
+        if selector != compared || !is_alone || !function.const_bits(key).is_some_and(|bits| keys.insert(bits)) {
             break;
         }
         chain.push((block, Key { first: first_block, value, key }));

@@ -139,8 +139,8 @@ impl Masks<'_> {
             return Some(mask);
         }
         let if_false = self.flow.function.constant(Type::BOOL, 0);
-        let top = self.graph.dominators.immediate_dominator(block)?;
-        let mut mask = Variable::new(Type::BOOL, top, Some(if_false));
+        let dominator = self.graph.dominators.immediate_dominator(block)?;
+        let mut mask = Variable::new(Type::BOOL, dominator, Some(if_false));
         for edge in self.forward_edges(block) {
             let predicate = self.edge_mask(&edge);
             let before = mask.at_end(&mut self.flow, edge.from).unwrap_or(if_false);
@@ -217,30 +217,30 @@ impl Masks<'_> {
     fn keeps_edges(&self, block: Block, edges: &[Edge]) -> bool {
         let skeleton = self.flow.skeleton;
         let predecessors = &skeleton.preds[block];
-        let kept = |edge: &Edge| match &skeleton.next[edge.from][..] {
+        let is_kept = |edge: &Edge| match &skeleton.next[edge.from][..] {
             [only] => *only == block,
             next => next[edge.target] == block && next.iter().filter(|&&target| target == block).count() == 1,
         };
-        predecessors.len() == edges.len() && edges.iter().all(|edge| predecessors.contains(&edge.from) && kept(edge))
+        predecessors.len() == edges.len() && edges.iter().all(|edge| predecessors.contains(&edge.from) && is_kept(edge))
     }
 
     fn replace_params(&mut self, block: Block) {
         let edges = self.forward_edges(block);
         let is_header = self.graph.loops.with_header(block).is_some();
-        let top = self.graph.dominators.immediate_dominator(block);
+        let dominator = self.graph.dominators.immediate_dominator(block);
         self.kept[block] = is_header || self.keeps_edges(block, &edges);
-        let (Some(top), false) = (top, self.kept[block]) else { return };
+        let (Some(dominator), false) = (dominator, self.kept[block]) else { return };
         // Parameters for masks may have been added behind these.
-        let count = edges.first().map_or(0, |edge| edge.args.len());
-        for index in 0..count {
+        let param_count = edges.first().map_or(0, |edge| edge.args.len());
+        for index in 0..param_count {
             let parameter = self.flow.function.blocks[block].params[index];
-            let value = self.blend_param(block, top, parameter, index, &edges);
+            let value = self.blend_param(block, dominator, parameter, index, &edges);
             self.instead[parameter] = Some(value);
         }
     }
 
     /// The value of a block's parameter.
-    fn blend_param(&mut self, block: Block, top: Block, parameter: Value, index: usize, edges: &[Edge]) -> Value {
+    fn blend_param(&mut self, block: Block, dominator: Block, parameter: Value, index: usize, edges: &[Edge]) -> Value {
         let parameter_type = self.flow.function.ty(parameter);
         let keeper = self.tracked.get(&parameter);
         let edges: Vec<(&Edge, Value)> = edges
@@ -248,8 +248,8 @@ impl Masks<'_> {
             .filter(|edge| keeper.is_none_or(|&source| edge.from == source) && !self.is_idle(edge.from))
             .map(|edge| (edge, self.current_value(edge.args[index])))
             .collect();
-        let default = self.first_value(top, parameter_type, &edges);
-        let mut variable = Variable::new(parameter_type, top, default);
+        let default = self.first_value(dominator, parameter_type, &edges);
+        let mut variable = Variable::new(parameter_type, dominator, default);
         for (edge, value) in edges {
             if Some(value) == default {
                 continue;
@@ -269,22 +269,22 @@ impl Masks<'_> {
         value.unwrap_or_else(|| self.flow.function.constant(parameter_type, 0))
     }
 
-    /// The argument that most edges have among those that are there at the end of `top`. Conditions begin
+    /// The argument that most edges have among those that are there at the end of `dominator`. Conditions begin
     /// false where an edge has that: then the others are added as to a mask.
-    fn first_value(&self, top: Block, value_type: Type, edges: &[(&Edge, Value)]) -> Option<Value> {
+    fn first_value(&self, dominator: Block, value_type: Type, edges: &[(&Edge, Value)]) -> Option<Value> {
         let falsehood = |value: Value| value_type == Type::BOOL && self.flow.function.const_bits(value) == Some(0);
-        let early = edges.iter().map(|&(_, value)| value).filter(|&value| self.flow.is_available(value, top));
+        let available = edges.iter().map(|&(_, value)| value).filter(|&value| self.flow.is_available(value, dominator));
         let mut counts: HashMap<Value, usize> = HashMap::new();
         edges.iter().for_each(|&(_, value)| *counts.entry(value).or_default() += 1);
-        early.rev().max_by_key(|value| (falsehood(*value), counts[value]))
+        available.rev().max_by_key(|value| (falsehood(*value), counts[value]))
     }
 
     /// Terminators, operands and parameters.
     fn finish_function(mut self, block_order: &[Block]) {
-        let terms: Vec<Terminator> = block_order.iter().map(|&block| self.new_terminator(block)).collect();
+        let terminators: Vec<Terminator> = block_order.iter().map(|&block| self.new_terminator(block)).collect();
         let Masks { flow: Flow { function, .. }, instead, kept, .. } = self;
-        let now = |value: Value| instead[value].unwrap_or(value);
-        for (&block, terminator) in block_order.iter().zip(terms) {
+        let current_value = |value: Value| instead[value].unwrap_or(value);
+        for (&block, terminator) in block_order.iter().zip(terminators) {
             let block_data = &mut function.blocks[block];
             block_data.terminator = terminator;
             if !kept[block] {
@@ -294,9 +294,9 @@ impl Masks<'_> {
                 function.values[parameter].definition = ValueDef::Param(block, index as u32);
             }
             for &instruction in &block_data.insts {
-                function.insts[instruction].data.map_args(now);
+                function.insts[instruction].data.map_args(current_value);
             }
-            block_data.terminator.map_args(now);
+            block_data.terminator.map_args(current_value);
         }
     }
 

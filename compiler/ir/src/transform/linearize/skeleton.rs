@@ -37,7 +37,8 @@ pub fn draw_skeleton(function: &Function, graph: &Graph<'_>, block_order: &[Bloc
     let mut deferred: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); block_order.len()];
     for (place, &block) in block_order.iter().enumerate() {
         let wanted = std::mem::take(&mut deferred[place]);
-        let targets: Vec<u32> = function.blocks[block].terminator.targets().iter().map(|to| index[to.block]).collect();
+        let targets: Vec<u32> =
+            function.blocks[block].terminator.targets().iter().map(|edge| index[edge.block]).collect();
         if let &[header] = &targets[..]
             && header <= place as u32
         {
@@ -54,19 +55,19 @@ pub fn draw_skeleton(function: &Function, graph: &Graph<'_>, block_order: &[Bloc
         let last = groups.len().saturating_sub(1);
         for (position, group) in groups.into_iter().enumerate() {
             // Long folded switches defer many blocks: the set moves on where it can.
-            let mut all = if position == last { wanted.take() } else { wanted.clone() }.unwrap_or_default();
-            all.extend(group);
-            if let Some(first) = all.pop_first() {
-                let to = block_order[first as usize];
-                next[block].push(to);
-                if predecessors[to].last() != Some(&block) {
-                    predecessors[to].push(block);
+            let mut targets_left = if position == last { wanted.take() } else { wanted.clone() }.unwrap_or_default();
+            targets_left.extend(group);
+            if let Some(first) = targets_left.pop_first() {
+                let next_block = block_order[first as usize];
+                next[block].push(next_block);
+                if predecessors[next_block].last() != Some(&block) {
+                    predecessors[next_block].push(block);
                 }
                 let behind = &mut deferred[first as usize];
-                if behind.len() < all.len() {
-                    std::mem::swap(behind, &mut all);
+                if behind.len() < targets_left.len() {
+                    std::mem::swap(behind, &mut targets_left);
                 }
-                behind.extend(all);
+                behind.extend(targets_left);
             }
         }
     }

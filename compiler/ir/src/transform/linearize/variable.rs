@@ -84,24 +84,24 @@ impl Variable {
     }
 
     /// The value in the line of a block, in front of a place in the block index.
-    fn value_before(&mut self, flow: &mut Flow<'_>, block: Block, place: u32) -> Option<Value> {
-        let line = flow.skeleton.line[block];
-        match self.known_before(flow.skeleton, line, place) {
+    fn value_before(&mut self, flow: &mut Flow<'_>, block: Block, position: u32) -> Option<Value> {
+        let line_start = flow.skeleton.line[block];
+        match self.known_before(flow.skeleton, line_start, position) {
             Some(value) => value,
-            None => self.at_begin_of_line(flow, line),
+            None => self.at_begin_of_line(flow, line_start),
         }
     }
 
     /// The value in front of a place of a line as far as the line itself or an earlier question tells.
-    fn known_before(&self, skeleton: &Skeleton, line: Block, place: u32) -> Option<Option<Value>> {
-        let assigned = self.assigned.get(&line).and_then(|values| {
+    fn known_before(&self, skeleton: &Skeleton, line_start: Block, place: u32) -> Option<Option<Value>> {
+        let assigned = self.assigned.get(&line_start).and_then(|values| {
             let behind = values.partition_point(|&(position, _)| position < place);
             values[..behind].last()
         });
         match assigned {
             Some(&(_, value)) => Some(Some(value)),
-            None if skeleton.line[self.top] == line && skeleton.index[self.top] < place => Some(self.default),
-            None => self.at_begin.get(&line).copied(),
+            None if skeleton.line[self.top] == line_start && skeleton.index[self.top] < place => Some(self.default),
+            None => self.at_begin.get(&line_start).copied(),
         }
     }
 
@@ -109,10 +109,10 @@ impl Variable {
         self.known_before(skeleton, skeleton.line[block], skeleton.index[block] + 1)
     }
 
-    fn at_begin_of_line(&mut self, flow: &mut Flow<'_>, line: Block) -> Option<Value> {
+    fn at_begin_of_line(&mut self, flow: &mut Flow<'_>, line_start: Block) -> Option<Value> {
         let mut between = Vec::new();
         let mut visited = HashSet::new();
-        let mut worklist = vec![line];
+        let mut worklist = vec![line_start];
         while let Some(first_block) = worklist.pop() {
             if self.at_begin.contains_key(&first_block) || !visited.insert(first_block) {
                 continue;
@@ -133,17 +133,17 @@ impl Variable {
             let value = self.meet_predecessors(flow, first_block);
             self.at_begin.insert(first_block, value);
         }
-        self.at_begin.get(&line).copied().flatten()
+        self.at_begin.get(&line_start).copied().flatten()
     }
 
     fn meet_predecessors(&self, flow: &mut Flow<'_>, block: Block) -> Option<Value> {
         let predecessors = &flow.skeleton.preds[block];
         let values: Vec<Option<Value>> =
-            predecessors.iter().map(|&p| self.known_at_end(flow.skeleton, p).flatten()).collect();
+            predecessors.iter().map(|&source| self.known_at_end(flow.skeleton, source).flatten()).collect();
         let mut given = values.iter().flatten();
         let first = *given.next()?;
-        let same = given.all(|&operand| operand == first);
-        if same && (values.iter().all(Option::is_some) || flow.is_available(first, block)) {
+        let all_same = given.all(|&operand| operand == first);
+        if all_same && (values.iter().all(Option::is_some) || flow.is_available(first, block)) {
             return Some(first);
         }
         let zero = flow.function.constant(self.ty, 0);
