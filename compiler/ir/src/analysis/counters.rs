@@ -24,7 +24,7 @@ pub fn find_counters(kernel: &Kernel) -> u32 {
     let inputs = (0..32).filter(|input_index| pointers >> input_index & 1 == 1);
     inputs
         .filter(|&input_index| counters_of(kernel, input_index).is_some())
-        .fold(0, |found, input_index| found | 1 << input_index)
+        .fold(0, |counters, input_index| counters | 1 << input_index)
 }
 
 /// What is done to the memory that an input leads to, if it is counters.

@@ -542,7 +542,7 @@ impl Solver<'_> {
             return inst_node
                 .results
                 .iter()
-                .for_each(|&each| self.update_value(each, Known::varying(function.ty(each))));
+                .for_each(|&value| self.update_value(value, Known::varying(function.ty(value))));
         }
         let gang_width = self.facts.width;
         let facts_of = |value: Value| self.known[value].unwrap_or(Known::varying(function.ty(value)));
@@ -559,9 +559,9 @@ impl Solver<'_> {
                 let flags = if masked && !self.facts.promises_bind { IntFlags::default() } else { *flags };
                 transfer::transfer_binary(*opcode, flags, result_type, facts_of(*left), facts_of(*right), gang_width)
             }
-            InstData::Ternary { opcode: TernaryOp::Select, arguments: [c, left, right], .. } => {
+            InstData::Ternary { opcode: TernaryOp::Select, arguments: [condition, left, right], .. } => {
                 let either = facts_of(*left).join(facts_of(*right));
-                match facts_of(*c).shape.is_uniform() || left == right {
+                match facts_of(*condition).shape.is_uniform() || left == right {
                     true => either,
                     false => Known { max: either.max, ..Known::varying(result_type) },
                 }

@@ -75,8 +75,8 @@ impl Dominators {
 /// Computes the dominators of a function's blocks.
 pub fn compute_dominators(flow_graph: &Cfg) -> Dominators {
     let reverse_post_order = flow_graph.reverse_post_order();
-    let predecessors = |n: u32, each: &mut dyn FnMut(u32)| {
-        let predecessors = flow_graph.predecessors(reverse_post_order[n as usize]).iter();
+    let predecessors = |node: u32, each: &mut dyn FnMut(u32)| {
+        let predecessors = flow_graph.predecessors(reverse_post_order[node as usize]).iter();
         predecessors.filter_map(|&predecessor| flow_graph.rpo_number(predecessor)).for_each(each);
     };
     let immediate_dominator = immediate_dominators(reverse_post_order.len() as u32, predecessors);

@@ -27,7 +27,7 @@ pub(crate) fn graph(text: &str) -> (Function, Vec<&str>) {
             [] => Terminator::Return,
             [one] => Terminator::Jump(edge_to(one)),
             [cases @ .., last] => {
-                let cases = cases.iter().enumerate().map(|(n, name)| (n as u128, edge_to(name))).collect();
+                let cases = cases.iter().enumerate().map(|(case, name)| (case as u128, edge_to(name))).collect();
                 Terminator::Switch { value, cases, default: edge_to(last) }
             }
         };

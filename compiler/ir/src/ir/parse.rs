@@ -363,7 +363,9 @@ impl Parser {
 
     fn parse_combine(&mut self) -> Result<Combine> {
         let (word, position) = self.expect_word("a collective operation")?;
-        let parts = word.split_once('.').map(|(how, op)| (Collect::from_name(how), BinaryOp::from_name(op)));
+        let parts = word
+            .split_once('.')
+            .map(|(combined, operation)| (Collect::from_name(combined), BinaryOp::from_name(operation)));
         let Some((Some(collective), Some(opcode))) = parts else {
             return position.error_at(format!("`{word}` is no collective operation"));
         };

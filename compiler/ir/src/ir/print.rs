@@ -181,8 +181,8 @@ fn typed_value(function: &Function, value: Value) -> String {
 fn place_text(pointer: &str, offset: i64) -> String {
     match offset {
         0 => pointer.to_string(),
-        o if o < 0 => format!("{pointer} - {}", o.unsigned_abs()),
-        o => format!("{pointer} + {o}"),
+        ..0 => format!("{pointer} - {}", offset.unsigned_abs()),
+        1.. => format!("{pointer} + {offset}"),
     }
 }
 

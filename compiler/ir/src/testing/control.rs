@@ -344,10 +344,10 @@ impl Generator {
 
     /// Leaves a loop, goes on with its next iteration, or ends the item, where that is allowed here.
     fn emit_exit(&mut self) -> bool {
-        let can_leave = |l: &Around, is_uniform: bool| is_uniform || !l.uniform;
+        let can_leave = |around: &Around, is_uniform: bool| is_uniform || !around.uniform;
         let is_uniform = self.uniform_here;
         let loops: Vec<usize> = (self.loops_floor..self.loops.len())
-            .filter(|&loop_index| self.loops[loop_index..].iter().all(|m| can_leave(m, is_uniform)))
+            .filter(|&loop_index| self.loops[loop_index..].iter().all(|around| can_leave(around, is_uniform)))
             .collect();
         // All items of the group end here, or no barrier comes any more.
         let may_end = self.open_exchanges == 0 && (self.barriers_over || self.uniform_here);

@@ -81,34 +81,34 @@ impl Generator {
         use BinaryOp::*;
         match self.random.below(12) {
             0..=4 => {
-                let (left, c) = (self.pick_value(value_type, uniform), self.pick_value(value_type, uniform));
+                let (left, right) = (self.pick_value(value_type, uniform), self.pick_value(value_type, uniform));
                 let opcode = self
                     .random
                     .pick(&[Add, Sub, Mul, And, Or, Xor, Smin, Smax, Umin, Umax, SaddSat, UaddSat, SsubSat, UsubSat]);
-                self.builder_here().binary(opcode, left, c)
+                self.builder_here().binary(opcode, left, right)
             }
             5 => {
                 // A divisor from 1 to 16: no division by zero, no overflow.
-                let (left, c) = (self.pick_value(value_type, uniform), self.pick_value(value_type, uniform));
+                let (left, right) = (self.pick_value(value_type, uniform), self.pick_value(value_type, uniform));
                 let opcode = self.random.pick(&[Udiv, Sdiv, Urem, Srem]);
                 let mut builder = self.builder_here();
                 let (mask, one) = (builder.int(value_type, 15), builder.int(value_type, 1));
-                let c = builder.binary(And, c, mask);
-                let c = builder.binary(Add, c, one);
-                builder.binary(opcode, left, c)
+                let right = builder.binary(And, right, mask);
+                let right = builder.binary(Add, right, one);
+                builder.binary(opcode, left, right)
             }
             6 => {
-                let (left, c) = (self.pick_value(value_type, uniform), self.pick_value(value_type, uniform));
+                let (left, right) = (self.pick_value(value_type, uniform), self.pick_value(value_type, uniform));
                 let opcode = self.random.pick(&[Shl, Lshr, Ashr]);
                 let mut builder = self.builder_here();
                 let mask = builder.int(value_type, i128::from(value_type.bits()) - 1);
-                let c = builder.binary(And, c, mask);
-                builder.binary(opcode, left, c)
+                let right = builder.binary(And, right, mask);
+                builder.binary(opcode, left, right)
             }
             7 => {
-                let c = self.random_condition(uniform);
+                let condition = self.random_condition(uniform);
                 let (operand, right) = (self.pick_value(value_type, uniform), self.pick_value(value_type, uniform));
-                self.builder_here().ternary(TernaryOp::Select, c, operand, right)
+                self.builder_here().ternary(TernaryOp::Select, condition, operand, right)
             }
             8 => {
                 let left = self.pick_value(value_type, uniform);
@@ -157,9 +157,9 @@ impl Generator {
         let other_type = if value_type == Type::F32 { Type::F64 } else { Type::F32 };
         match self.random.below(8) {
             0..=2 => {
-                let (left, c) = (self.pick_value(value_type, uniform), self.pick_value(value_type, uniform));
+                let (left, right) = (self.pick_value(value_type, uniform), self.pick_value(value_type, uniform));
                 let opcode = self.random.pick(&[Fadd, Fsub, Fmul, Fdiv]);
-                self.builder_here().binary(opcode, left, c)
+                self.builder_here().binary(opcode, left, right)
             }
             3 => {
                 let left = self.pick_value(value_type, uniform);
@@ -172,9 +172,9 @@ impl Generator {
                 self.builder_here().ternary(TernaryOp::Fma, left, operand, right)
             }
             5 => {
-                let c = self.random_condition(uniform);
+                let condition = self.random_condition(uniform);
                 let (operand, right) = (self.pick_value(value_type, uniform), self.pick_value(value_type, uniform));
-                self.builder_here().ternary(TernaryOp::Select, c, operand, right)
+                self.builder_here().ternary(TernaryOp::Select, condition, operand, right)
             }
             6 => {
                 let left = self.pick_value(other_type, uniform);
@@ -205,10 +205,10 @@ impl Generator {
         let operand_type = self.random.pick(&[Type::I32, Type::I32, Type::I64, Type::F32, Type::I8, Type::F64]);
         let (left, right) = (self.pick_value(operand_type, uniform), self.pick_value(operand_type, uniform));
         let comparison = self.random.pick(IntCc::ALL);
-        let fcc = self.random.pick(FloatCc::ALL);
+        let float_comparison = self.random.pick(FloatCc::ALL);
         let mut builder = self.builder_here();
         let result = if operand_type.is_float() {
-            builder.fcmp(fcc, left, right)
+            builder.fcmp(float_comparison, left, right)
         } else {
             builder.icmp(comparison, left, right)
         };

@@ -9,7 +9,8 @@ impl Generator {
     /// The whole program behind the prologue. Each node takes all variables as parameters, and fuel, so
     /// that every walk ends.
     pub(super) fn graph_program(&mut self) {
-        let types: Vec<Type> = std::iter::once(Type::I32).chain(self.variables.iter().map(|v| v.ty)).collect();
+        let types: Vec<Type> =
+            std::iter::once(Type::I32).chain(self.variables.iter().map(|variable| variable.ty)).collect();
         let node_count = 4 + self.random.below(6);
         let mut nodes = Vec::new();
         for _ in 0..=node_count {
@@ -25,7 +26,7 @@ impl Generator {
         let arguments = self.all_values(remaining_fuel);
         self.builder_here().jump(nodes[0].0, &arguments);
         let visible_count = self.visible.len();
-        let (last, inner) = nodes.split_last().expect("there is one more than `count`");
+        let (last, inner) = nodes.split_last().expect("there is one more than `node_count`");
         for (block, parameters) in inner {
             self.enter_node(*block, parameters);
             self.visible.truncate(visible_count);

@@ -162,11 +162,11 @@ fn split_branch(function: &mut Function, block: Block, condition: &Condition) {
     // An operand may be poison where one that came before it has decided; a branch on it would be undefined.
     let freeze = InstData::Unary { opcode: UnaryOp::Freeze, fast_math: FastMath::default(), argument: uniform };
     let frozen = function.append_inst(block, freeze, &[Type::BOOL], function.end_locs[block]);
-    let cond = function.single_result(frozen);
+    let joined_condition = function.single_result(frozen);
     let to_rest = BlockCall { block: rest_block, arguments: Vec::new() };
     function.blocks[block].terminator = match condition.connective {
-        Connective::And => Terminator::Branch { condition: cond, then_to: to_rest, else_to },
-        Connective::Or => Terminator::Branch { condition: cond, then_to, else_to: to_rest },
+        Connective::And => Terminator::Branch { condition: joined_condition, then_to: to_rest, else_to },
+        Connective::Or => Terminator::Branch { condition: joined_condition, then_to, else_to: to_rest },
     };
 }
 

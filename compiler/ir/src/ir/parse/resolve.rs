@@ -53,7 +53,7 @@ impl Body {
                 return position.error_at(format!("{value} is not defined"));
             }
         }
-        let value_count = self.values.keys().max().map_or(0, |n| n + 1);
+        let value_count = self.values.keys().max().map_or(0, |last| last + 1);
         for (number, position, block) in &mut self.blocks {
             let block_key = Block::from_u32(*number);
             if !in_layout.insert(block_key) {
@@ -131,13 +131,13 @@ impl Body {
             finished_terms.push((block, terminator));
         }
         let mut in_order = constants.in_order.into_iter();
-        for n in 0..value_count {
-            match (definitions.get(&n), self.values.get(&n)) {
+        for value in 0..value_count {
+            match (definitions.get(&value), self.values.get(&value)) {
                 (Some(&definition), Some(&(value_type, _))) => {
                     function.values.push(ValueData { ty: value_type, definition });
                 }
                 _ => {
-                    while function.values.len() <= n as usize {
+                    while function.values.len() <= value as usize {
                         match in_order.next() {
                             Some((value_type, bits)) => {
                                 function.constant(value_type, bits);
@@ -250,15 +250,15 @@ impl Literal {
                 Ok(if negative { number.wrapping_neg() & value_type.value_mask() } else { number })
             }
             Type::F16 => match text.parse::<f32>() {
-                Ok(x) if !x.is_nan() => Ok(u128::from(f16::from_f32(x).to_bits())),
+                Ok(float) if !float.is_nan() => Ok(u128::from(f16::from_f32(float).to_bits())),
                 _ => error_here(),
             },
             Type::F32 => match text.parse::<f32>() {
-                Ok(x) if !x.is_nan() => Ok(u128::from(x.to_bits())),
+                Ok(float) if !float.is_nan() => Ok(u128::from(float.to_bits())),
                 _ => error_here(),
             },
             Type::F64 => match text.parse::<f64>() {
-                Ok(x) if !x.is_nan() => Ok(u128::from(x.to_bits())),
+                Ok(float) if !float.is_nan() => Ok(u128::from(float.to_bits())),
                 _ => error_here(),
             },
             Type::Ptr(_) => error_here(),

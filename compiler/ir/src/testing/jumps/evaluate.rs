@@ -155,7 +155,7 @@ fn lower_program(program: &JumpProgram) -> Vec<Operation<'_>> {
     let Lowering { mut operations, labels, gotos, .. } = lowering;
     for (position, label) in gotos {
         match &mut operations[position] {
-            Operation::Jump(to) | Operation::JumpIf(_, to) => *to = labels[&label],
+            Operation::Jump(destination) | Operation::JumpIf(_, destination) => *destination = labels[&label],
             _ => unreachable!("only jumps wait for labels"),
         }
     }
@@ -190,10 +190,12 @@ impl<'a> Lowering<'a> {
 
     /// Lets the jumps at some positions lead to the next operation.
     fn land_jumps(&mut self, jumps: Vec<usize>) {
-        let here = self.operations.len();
+        let target = self.operations.len();
         for position in jumps {
             match &mut self.operations[position] {
-                Operation::Jump(to) | Operation::JumpIf(_, to) | Operation::JumpUnless(_, to) => *to = here,
+                Operation::Jump(destination)
+                | Operation::JumpIf(_, destination)
+                | Operation::JumpUnless(_, destination) => *destination = target,
                 _ => unreachable!("only jumps land"),
             }
         }
@@ -250,10 +252,10 @@ impl<'a> Lowering<'a> {
         self.around.push(Breakable { is_loop: false, continues: Vec::new(), breaks: Vec::new() });
         let (mut targets, mut default) = (vec![None; modulus as usize], None);
         for arm in arms {
-            let here = self.operations.len();
-            arm.cases.iter().for_each(|&case| targets[case as usize] = Some(here));
+            let arm_position = self.operations.len();
+            arm.cases.iter().for_each(|&case| targets[case as usize] = Some(arm_position));
             if arm.default {
-                default = Some(here);
+                default = Some(arm_position);
             }
             self.lower_statements(&arm.body);
             if arm.breaks {

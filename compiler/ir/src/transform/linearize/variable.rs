@@ -93,14 +93,16 @@ impl Variable {
     }
 
     /// The value in front of a place of a line as far as the line itself or an earlier question tells.
-    fn known_before(&self, skeleton: &Skeleton, line_start: Block, place: u32) -> Option<Option<Value>> {
+    fn known_before(&self, skeleton: &Skeleton, line_start: Block, end_position: u32) -> Option<Option<Value>> {
         let assigned = self.assigned.get(&line_start).and_then(|values| {
-            let behind = values.partition_point(|&(position, _)| position < place);
+            let behind = values.partition_point(|&(position, _)| position < end_position);
             values[..behind].last()
         });
         match assigned {
             Some(&(_, value)) => Some(Some(value)),
-            None if skeleton.line[self.top] == line_start && skeleton.index[self.top] < place => Some(self.default),
+            None if skeleton.line[self.top] == line_start && skeleton.index[self.top] < end_position => {
+                Some(self.default)
+            }
             None => self.at_begin.get(&line_start).copied(),
         }
     }
