@@ -401,26 +401,26 @@ impl Verifier<'_> {
             if let Some(mask) = function.masks[block].expand()
                 && !available(mask, block, 0)
             {
-                self.add_error(&block_text(function, block), format!("{mask} is not defined on every path to here"));
+                self.add_error(&block_text(function, block), is_undefined(mask));
             }
             for &instruction in &function.blocks[block].insts {
                 function.insts[instruction].data.for_each_arg(|operand| {
                     if !available(operand, block, order[instruction]) {
-                        let text = inst_text(function, instruction);
-                        self.add_error(&text, format!("{operand} is not defined on every path to here"));
+                        self.add_error(&inst_text(function, instruction), is_undefined(operand));
                     }
                 });
             }
-            function.blocks[block].terminator.for_each_arg(|each_value| {
-                if !available(each_value, block, u32::MAX) {
-                    self.add_error(
-                        &term_text(function, block),
-                        format!("{each_value} is not defined on every path to here"),
-                    );
+            function.blocks[block].terminator.for_each_arg(|operand| {
+                if !available(operand, block, u32::MAX) {
+                    self.add_error(&term_text(function, block), is_undefined(operand));
                 }
             });
         }
     }
+}
+
+fn is_undefined(value: Value) -> String {
+    format!("{value} is not defined on every path to here")
 }
 
 #[cfg(test)]

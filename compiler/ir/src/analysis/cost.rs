@@ -228,14 +228,8 @@ fn row_by_row(function: &Function, instruction: Inst, lane_facts: Lanes<'_>, reg
     let result = inst_node.results.first();
     let result_follows = result.is_some_and(|&value| follows(value));
     let (row_count, columns) = (u64::from(rows.tile.rows), &rows.tile.columns);
-    let cost_of_row = || {
-        gang_cost(
-            function,
-            instruction,
-            Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None, ..lane_facts },
-            row_registers,
-        )
-    };
+    let row_facts = Lanes { shapes: rows.tile.shapes, lines: rows.lines, rows: None, ..lane_facts };
+    let cost_of_row = || gang_cost(function, instruction, row_facts, row_registers);
     match &inst_node.data {
         _ if lane_facts.shapes[*result?].is_varying() && columns[*result?].is_uniform() => Some(cost_of_row()),
         // The rest stays one scalar a row, or a column.
@@ -619,17 +613,18 @@ pub fn function_costs(
 /// other regions. Of wider elements the usual gangs have two registers a value as it is.
 fn are_contiguous(function: &Function, lane_facts: Lanes<'_>, registers: Registers) -> bool {
     let lane_facts = Lanes { rows: None, ..lane_facts };
-    let is_row_of_words = |lowering: &AccessLowering| lowering.access.ty.bytes() <= 4 && is_contiguous(&lowering.form);
+    let estimate = |instruction: Inst| estimate_lowering(function, instruction, lane_facts, registers, LaneMask::All);
     let mut instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
     instructions.all(|&instruction| match function.insts[instruction].data {
-        InstData::Load { .. } | InstData::Store { .. } => {
-            estimate_lowering(function, instruction, lane_facts, registers, LaneMask::All)
-                .as_ref()
-                .is_none_or(is_row_of_words)
-        }
+        InstData::Load { .. } | InstData::Store { .. } => estimate(instruction).is_none_or(is_row_of_words),
         InstData::LiveLoad { .. } | InstData::LiveStore { .. } => false,
         _ => true,
     })
+}
+
+/// Whether an access is of at most four bytes a lane that lie side by side, or the same for all.
+fn is_row_of_words(lowering: AccessLowering) -> bool {
+    lowering.access.ty.bytes() <= 4 && is_contiguous(&lowering.form)
 }
 
 /// Whether an access is one for all lanes, or one of elements side by side.

@@ -647,13 +647,9 @@ impl Solver<'_> {
         let gang_width = u64::from(gang_facts.width);
         let axis = usize::from(dimension);
         let id_facts = |alignment: u64, maximum: u64| {
-            let value_facts = Known::of_shape(result_type, Shape::contiguous(alignment), gang_facts.width);
-            Known {
-                max: maximum.into(),
-                unsigned: true,
-                signed: value_facts.signed || maximum <= i64::MAX as u64,
-                ..value_facts
-            }
+            let contiguous = Known::of_shape(result_type, Shape::contiguous(alignment), gang_facts.width);
+            let signed = contiguous.signed || maximum <= i64::MAX as u64;
+            Known { max: maximum.into(), unsigned: true, signed, ..contiguous }
         };
         let uniform = |alignment: u64, maximum: u64| Known {
             max: u128::from(maximum).min(result_type.value_mask()),

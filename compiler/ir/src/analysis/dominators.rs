@@ -105,14 +105,10 @@ pub(super) fn immediate_dominators(node_count: u32, predecessors: impl Fn(u32, &
         changed = false;
         for node in 1..node_count {
             let mut new_dominator = NONE;
-            predecessors(node, &mut |predecessor| {
-                if immediate_dominator[predecessor as usize] != NONE {
-                    new_dominator = if new_dominator == NONE {
-                        predecessor
-                    } else {
-                        intersect(&immediate_dominator, new_dominator, predecessor)
-                    };
-                }
+            predecessors(node, &mut |predecessor| match immediate_dominator[predecessor as usize] {
+                NONE => {}
+                _ if new_dominator == NONE => new_dominator = predecessor,
+                _ => new_dominator = intersect(&immediate_dominator, new_dominator, predecessor),
             });
             if immediate_dominator[node as usize] != new_dominator {
                 immediate_dominator[node as usize] = new_dominator;

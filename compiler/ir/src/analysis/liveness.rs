@@ -40,12 +40,8 @@ impl Bits {
     }
 
     fn iter(&self) -> impl Iterator<Item = u32> {
-        self.0.iter().enumerate().flat_map(|(index, &word)| {
-            let remaining = std::iter::successors(Some(word), |&remainder| Some(remainder & remainder.wrapping_sub(1)));
-            remaining
-                .take_while(|&remainder| remainder != 0)
-                .map(move |remainder| index as u32 * 64 + remainder.trailing_zeros())
-        })
+        let words = (0..).step_by(64).zip(&self.0);
+        words.flat_map(|(first, &word)| set_bits(word).map(move |bit| first + bit))
     }
 
     fn union(&mut self, other: &Bits) {
@@ -92,6 +88,12 @@ impl Liveness {
         }
         live_values.into_iter().filter(|&value| function.const_bits(value).is_none()).collect()
     }
+}
+
+/// The positions of the ones in a word.
+fn set_bits(word: u64) -> impl Iterator<Item = u32> {
+    let remaining = std::iter::successors(Some(word), |&remainder| Some(remainder & remainder.wrapping_sub(1)));
+    remaining.take_while(|&remainder| remainder != 0).map(u64::trailing_zeros)
 }
 
 /// Calls for every operand of a block's instructions and terminator.

@@ -155,18 +155,11 @@ fn call_text(function: &Function, target: &BlockCall) -> String {
         return target.block.to_string();
     }
     let parameters: &[Value] = function.blocks.get(target.block).map_or(&[], |block_data| &block_data.params);
-    let arguments: Vec<String> = target
-        .arguments
-        .iter()
-        .enumerate()
-        .map(|(index, &value)| {
-            let expected = parameters
-                .get(index)
-                .and_then(|&parameter| function.values.get(parameter))
-                .map(|value_data| value_data.ty);
-            operand_text(function, value, expected)
-        })
-        .collect();
+    let type_of = |parameter: Value| function.values.get(parameter).map(|value_data| value_data.ty);
+    let expected = parameters.iter().map(|&parameter| type_of(parameter)).chain(std::iter::repeat(None));
+    let arguments = target.arguments.iter().zip(expected);
+    let arguments: Vec<String> =
+        arguments.map(|(&argument, expected)| operand_text(function, argument, expected)).collect();
     format!("{}({})", target.block, arguments.join(", "))
 }
 
@@ -311,17 +304,13 @@ pub fn term_text(function: &Function, block: Block) -> String {
         }
         Terminator::Switch { value, cases, default } => {
             let selector_type = function.values.get(*value).map_or(Type::I64, |value_data| value_data.ty);
-            let cases: Vec<String> = cases
-                .iter()
-                .map(|(bits, target)| {
-                    let key = if *bits == *bits & selector_type.value_mask() {
-                        literal_text(selector_type, *bits)
-                    } else {
-                        format!("{bits:#x}")
-                    };
-                    format!("{key}: {}", call_text(function, target))
-                })
-                .collect();
+            let key_text = |bits: u128| match bits == bits & selector_type.value_mask() {
+                true => literal_text(selector_type, bits),
+                false => format!("{bits:#x}"),
+            };
+            let case_text =
+                |(bits, target): &(u128, _)| format!("{}: {}", key_text(*bits), call_text(function, target));
+            let cases: Vec<String> = cases.iter().map(case_text).collect();
             format!(
                 "switch {} [{}] default {}",
                 operand_text(function, *value, None),

@@ -135,13 +135,8 @@ fn join_successor(function: &mut Function, block: Block) -> bool {
     function.blocks[block].insts.extend(successor.insts);
     function.blocks[block].terminator = successor.terminator;
     // An argument is no parameter of the block that is gone: nothing else leads there.
-    replace_values(function, &|value| {
-        successor
-            .params
-            .iter()
-            .position(|&parameter| parameter == value)
-            .map_or(value, |position| target.arguments[position])
-    });
+    let position_of = |value: Value| successor.params.iter().position(|&parameter| parameter == value);
+    replace_values(function, &|value| position_of(value).map_or(value, |position| target.arguments[position]));
     true
 }
 

@@ -102,14 +102,15 @@ pub fn insert_gates(
     let block_lanes = control_flow.with_divergent(divergent).lanes_of_blocks();
     let switches = long_switches(function, &control_flow.with_divergent(divergent));
     let used_blocks = used_elsewhere(function, control_flow);
-    let refusal = |first_block: Block, arm: &Arm<'_>| {
-        if arm.inside.iter().any(|&block| used_blocks.contains(block)) {
-            return Some(Refusal::Used);
-        }
-        let is_plain = arm.exits.len() == 1 && control_flow.cfg.predecessors(first_block).len() == 1;
+    let is_part_of_switch = |first_block: Block, arm: &Arm<'_>| {
         let ways = arm.inside.iter().copied().filter(|&block| switches.ways[block].is_some());
-        (!is_plain && has_edge_out(function, &control_flow.dominators, first_block, ways))
-            .then_some(Refusal::PartOfSwitch)
+        let is_plain = arm.exits.len() == 1 && control_flow.cfg.predecessors(first_block).len() == 1;
+        !is_plain && has_edge_out(function, &control_flow.dominators, first_block, ways)
+    };
+    let refusal = |first_block: Block, arm: &Arm<'_>| match arm.inside.iter().any(|&block| used_blocks.contains(block))
+    {
+        true => Some(Refusal::Used),
+        false => is_part_of_switch(first_block, arm).then_some(Refusal::PartOfSwitch),
     };
     let mut costs: SecondaryMap<Block, u64> = SecondaryMap::new();
     for &block in control_flow.cfg.reverse_post_order() {

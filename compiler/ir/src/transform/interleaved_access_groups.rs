@@ -211,16 +211,9 @@ impl Grouper<'_> {
                 row_length >= 2 && stride.unsigned_abs().is_multiple_of(element_type.bytes().into())
             }
             None => {
-                let is_row = |no_wrap_stride: &NoWrapStride| {
-                    let value_count = values.len() as u32;
-                    classify_access(
-                        Some(no_wrap_stride.stride),
-                        element_type.bytes(),
-                        value_count,
-                        self.width,
-                        direction,
-                    ) != AccessClass::Scattered
-                };
+                let (bytes, value_count) = (element_type.bytes(), values.len() as u32);
+                let class_of = |stride: i64| classify_access(Some(stride), bytes, value_count, self.width, direction);
+                let is_row = |line: &NoWrapStride| class_of(line.stride) != AccessClass::Scattered;
                 direction == Direction::Load
                     && self.lines.is_some_and(|no_wrap_strides| !no_wrap_strides[pointer].as_ref().is_some_and(is_row))
             }

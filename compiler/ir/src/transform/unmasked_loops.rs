@@ -26,7 +26,7 @@ use crate::analysis::cost::{self, Lanes};
 use crate::analysis::divergence::Divergence;
 use crate::analysis::dominators::Dominators;
 use crate::analysis::loops::{Loop, Loops};
-use crate::analysis::mask_cost;
+use crate::analysis::mask_cost::masking_cost;
 use crate::analysis::no_wrap_stride::NoWrapStride;
 use crate::ir::*;
 use crate::target::Registers;
@@ -131,22 +131,14 @@ impl<'a> Known<'a> {
 
     /// What blocks cost a gang for each time that one of them, `once_block`, is run, if they need no masks.
     pub fn cost_of(self, function: &Function, once_block: Block, blocks: &[Block]) -> u64 {
-        self.sum_of(once_block, blocks, |block| {
-            let instructions = function.blocks[block].insts.iter();
-            instructions
-                .map(|&instruction| cost::gang_cost(function, instruction, self.lane_facts(), self.registers))
-                .sum()
-        })
+        let cost_of_inst = |instruction| cost::gang_cost(function, instruction, self.lane_facts(), self.registers);
+        self.sum_of(once_block, blocks, |block| function.blocks[block].insts.iter().copied().map(cost_of_inst).sum())
     }
 
     /// What masks cost in blocks for each time that one of them, `once_block`, is run.
     pub fn masks_of(self, function: &Function, once_block: Block, blocks: &[Block]) -> u64 {
-        self.sum_of(once_block, blocks, |block| {
-            let instructions = function.blocks[block].insts.iter();
-            instructions
-                .map(|&instruction| mask_cost::masking_cost(function, instruction, self.lane_facts(), self.registers))
-                .sum()
-        })
+        let mask_cost = |instruction| masking_cost(function, instruction, self.lane_facts(), self.registers);
+        self.sum_of(once_block, blocks, |block| function.blocks[block].insts.iter().copied().map(mask_cost).sum())
     }
 
     /// The sum over blocks for each time that one of them, `once_block`, is run.

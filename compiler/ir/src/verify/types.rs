@@ -72,7 +72,7 @@ impl Verifier<'_> {
     fn check_inst(&self, code: &Code<'_>, instruction: Inst) -> Check {
         let function = code.function;
         let inst_node = &function.insts[instruction];
-        let results: Vec<Type> = inst_node.results.iter().map(|&each_value| function.ty(each_value)).collect();
+        let results: Vec<Type> = inst_node.results.iter().map(|&result| function.ty(result)).collect();
         match &inst_node.data {
             InstData::Unary { opcode, fast_math: fmf, argument } => {
                 let [to_type] = check_count(&results)?;
@@ -162,7 +162,7 @@ impl Verifier<'_> {
                     !matches!(access.atomic, Some(Ordering::Acquire | Ordering::AcqRel)),
                     "a store does not acquire",
                 )?;
-                let types: Vec<Type> = arguments.iter().map(|&each_value| function.ty(each_value)).collect();
+                let types: Vec<Type> = arguments.iter().map(|&argument| function.ty(argument)).collect();
                 check_elements(&types, access)
             }
             InstData::MemCopy { destination, source, length, .. } => {
@@ -285,7 +285,7 @@ impl Verifier<'_> {
             }
             InstData::CallHost { arguments, .. } => {
                 let [result_type] = check_count(&results)?;
-                let mut types = arguments.iter().map(|&each_value| function.ty(each_value)).chain([result_type]);
+                let mut types = arguments.iter().map(|&argument| function.ty(argument)).chain([result_type]);
                 check_that(
                     types.all(|result_type| !result_type.is_ptr()),
                     "a host function takes and gives no pointers",

@@ -156,7 +156,7 @@ impl Body {
                 constant_of.insert(LITERALS + i as u32, function.constant(value_type, bits));
             }
         }
-        let settle = |each_value: Value| constant_of.get(&each_value.as_u32()).copied().unwrap_or(each_value);
+        let settle = |operand: Value| constant_of.get(&operand.as_u32()).copied().unwrap_or(operand);
         for inst_node in function.insts.values_mut() {
             inst_node.data.map_args(settle);
         }
