@@ -327,20 +327,20 @@ impl Parser {
     }
 
     /// Options of 5.8.6.
-    fn compiler_option(&mut self, word: &str) -> Result<bool, OptionError> {
-        match word {
+    fn compiler_option(&mut self, option: &str) -> Result<bool, OptionError> {
+        match option {
             "-cl-single-precision-constant" => self.options.math.single_precision_constant = true,
             "-cl-fp32-correctly-rounded-divide-sqrt" => self.options.math.correctly_rounded_divide_sqrt = true,
             "-cl-strict-aliasing" => self.options.strict_aliasing = true,
             "-cl-uniform-work-group-size" => self.options.uniform_work_group_size = true,
             "-cl-kernel-arg-info" => self.options.kernel_arg_info = true,
-            _ => return self.option_with_value(word),
+            _ => return self.option_with_value(option),
         }
         Ok(true)
     }
 
-    fn option_with_value(&mut self, word: &str) -> Result<bool, OptionError> {
-        if let Some(value) = word.strip_prefix("-cl-std") {
+    fn option_with_value(&mut self, option: &str) -> Result<bool, OptionError> {
+        if let Some(value) = option.strip_prefix("-cl-std") {
             let version = match value.strip_prefix('=') {
                 Some("") => self.next_word("-cl-std=", &versions_missing())?,
                 Some(version) => version.to_owned(),
@@ -350,21 +350,21 @@ impl Parser {
             let parsed = LanguageVersion::parse(&version)
                 .ok_or_else(|| self.error_for(&format!("-cl-std={version}"), &versions_unknown()))?;
             self.options.version = Some(parsed);
-        } else if let Some(version) = word.strip_prefix("-spir-std=") {
+        } else if let Some(version) = option.strip_prefix("-spir-std=") {
             // clang reads every SPIR version, so the number only has to be one.
             if !matches!(version, "1.2" | "2.0") {
-                return Err(self.error_for(word, "names no version of SPIR that is offered: 1.2, 2.0"));
+                return Err(self.error_for(option, "names no version of SPIR that is offered: 1.2, 2.0"));
             }
-        } else if let Some(value) = word.strip_prefix("-D") {
+        } else if let Some(value) = option.strip_prefix("-D") {
             let definition = self.value_or_next(value, "-D", "needs the name of a macro")?;
             self.options.macros.push(Macro::Define(definition));
-        } else if let Some(value) = word.strip_prefix("-U") {
+        } else if let Some(value) = option.strip_prefix("-U") {
             let name = self.value_or_next(value, "-U", "needs the name of a macro")?;
             self.options.macros.push(Macro::Undefine(name));
-        } else if let Some(value) = word.strip_prefix("-I") {
+        } else if let Some(value) = option.strip_prefix("-I") {
             let directory = self.value_or_next(value, "-I", "needs the name of a directory")?;
             self.options.include_dirs.push(directory);
-        } else if let Some(value) = word.strip_prefix("-x") {
+        } else if let Some(value) = option.strip_prefix("-x") {
             let language = self.value_or_next(value, "-x", "needs the name of a language: cl, clc++, spir")?;
             self.options.input = match language.as_str() {
                 "cl" => InputLanguage::OpenCl,
@@ -380,9 +380,9 @@ impl Parser {
                     );
                 }
             };
-        } else if word.starts_with("-W") && !word.contains(',') {
+        } else if option.starts_with("-W") && !option.contains(',') {
             // A comma would be `-Wl,`, `-Wa,`, `-Wp,`: arguments for other programs.
-            self.options.warning_flags.push(word.to_owned());
+            self.options.warning_flags.push(option.to_owned());
         } else {
             return Ok(false);
         }

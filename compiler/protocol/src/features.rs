@@ -203,12 +203,12 @@ pub fn clang_extension_list() -> String {
     let extensions = EXTENSIONS.iter().filter(is_known).map(|extension| extension.name);
     let is_known = |name: &&str| !(ALWAYS_DEFINED.contains(name) || name.starts_with(UNKNOWN_FEATURES));
     let features = FEATURES.iter().map(|feature| feature.name).filter(is_known);
-    let mut list = String::from("-all");
+    let mut switches = String::from("-all");
     for name in extensions.chain(features) {
-        list.push_str(",+");
-        list.push_str(name);
+        switches.push_str(",+");
+        switches.push_str(name);
     }
-    list
+    switches
 }
 
 fn join_names<'a>(names: impl Iterator<Item = &'a str>, separator: &str) -> String {

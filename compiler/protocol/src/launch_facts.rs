@@ -103,18 +103,18 @@ pub struct LaunchFacts {
 
 impl LaunchFacts {
     /// What holds of launches over a range, from its offset, its global size and its local size.
-    pub fn of_range(offset: [u64; 3], global: [u64; 3], local: [u64; 3]) -> LaunchFacts {
+    pub fn of_range(offset: [u64; 3], global_size: [u64; 3], local_size: [u64; 3]) -> LaunchFacts {
         let has_int_ids = |dimension: usize| {
-            offset[dimension].checked_add(global[dimension]).is_some_and(|end_id| end_id <= MAX_INT_ID + 1)
+            offset[dimension].checked_add(global_size[dimension]).is_some_and(|end_id| end_id <= MAX_INT_ID + 1)
         };
         let group_size = |size: u64| u32::try_from(size).ok().filter(|&size| size <= MAX_GROUP_SIZE);
         LaunchFacts {
             ids_fit_int: (0..3).all(has_int_ids),
             zero_offset: offset == [0; 3],
             full_groups: (0..3).all(|dimension| {
-                local[dimension] == 1 || local[dimension] != 0 && global[dimension].is_multiple_of(local[dimension])
+                local_size[dimension] == 1 || local_size[dimension] != 0 && global_size[dimension].is_multiple_of(local_size[dimension])
             }),
-            local: match local.map(group_size) {
+            local: match local_size.map(group_size) {
                 [Some(x), Some(y), Some(z)] => LocalSize::Exactly([x, y, z]),
                 _ => LocalSize::Any,
             },
@@ -161,8 +161,8 @@ impl LaunchFacts {
     }
 
     /// The facts where the kernel itself demands a local size.
-    pub fn with_required(self, size: Option<[u32; 3]>) -> LaunchFacts {
-        LaunchFacts { local: size.map_or(self.local, LocalSize::Exactly), ..self }
+    pub fn with_required(self, required_size: Option<[u32; 3]>) -> LaunchFacts {
+        LaunchFacts { local: required_size.map_or(self.local, LocalSize::Exactly), ..self }
     }
 
     /// get_enqueued_local_size in a dimension, if it is known.

@@ -57,10 +57,10 @@ impl Layout {
         (0..self.lane_dimension()).all(|dimension| launch_facts.local_size(dimension) == Some(1))
     }
 
-    /// How sub-groups of `size` work-items lie: these have consecutive numbers in the group. Along x where rows are whole
+    /// How sub-groups of `sub_group_size` work-items lie: these have consecutive numbers in the group. Along x where rows are whole
     /// gangs or there is only one.
-    pub fn of_sub_groups(launch_facts: &LaunchFacts, size: u32) -> Layout {
-        let whole_rows = launch_facts.full_groups && launch_facts.align_along(0) >= size.into();
+    pub fn of_sub_groups(launch_facts: &LaunchFacts, sub_group_size: u32) -> Layout {
+        let whole_rows = launch_facts.full_groups && launch_facts.align_along(0) >= sub_group_size.into();
         if whole_rows || launch_facts.is_one_row() { Layout::X } else { Layout::Linear }
     }
 
@@ -94,12 +94,12 @@ impl Layout {
     /// Of a gang of `gang_width` work-items in a tile, those of a row, in launches of which the facts hold; none if groups
     /// are not whole tiles, or for other layouts.
     pub fn row_length(self, launch_facts: &LaunchFacts, gang_width: u32) -> Option<u32> {
-        let (row, rows) = (launch_facts.local_size(0)?, launch_facts.local_size(1)?);
+        let (row_size, row_count) = (launch_facts.local_size(0)?, launch_facts.local_size(1)?);
         let is_tile =
-            self == Layout::Tile && launch_facts.full_groups && row > 1 && row < gang_width && row.is_power_of_two();
-        let runs = gang_width / row;
-        let are_few = runs <= 2 * row && runs as usize <= MOST_RUNS;
-        (is_tile && are_few && rows.is_multiple_of(runs)).then_some(row)
+            self == Layout::Tile && launch_facts.full_groups && row_size > 1 && row_size < gang_width && row_size.is_power_of_two();
+        let run_count = gang_width / row_size;
+        let are_few = run_count <= 2 * row_size && run_count as usize <= MOST_RUNS;
+        (is_tile && are_few && row_count.is_multiple_of(run_count)).then_some(row_size)
     }
 }
 
