@@ -45,7 +45,9 @@ pub struct Channels {
 impl Channels {
     /// Bit by bit, which components are stored.
     pub fn present_components(&self) -> u32 {
-        (0..4).filter(|&component| self.read[component].is_some()).fold(0, |components, component| components | 1 << component)
+        (0..4)
+            .filter(|&component| self.read[component].is_some())
+            .fold(0, |components, component| components | 1 << component)
     }
 
     /// Bit by bit, which components a write stores: of those that share a channel the first.

@@ -112,7 +112,8 @@ impl LaunchFacts {
             ids_fit_int: (0..3).all(has_int_ids),
             zero_offset: offset == [0; 3],
             full_groups: (0..3).all(|dimension| {
-                local_size[dimension] == 1 || local_size[dimension] != 0 && global_size[dimension].is_multiple_of(local_size[dimension])
+                local_size[dimension] == 1
+                    || local_size[dimension] != 0 && global_size[dimension].is_multiple_of(local_size[dimension])
             }),
             local: match local_size.map(group_size) {
                 [Some(x), Some(y), Some(z)] => LocalSize::Exactly([x, y, z]),

@@ -95,8 +95,11 @@ impl Layout {
     /// are not whole tiles, or for other layouts.
     pub fn row_length(self, launch_facts: &LaunchFacts, gang_width: u32) -> Option<u32> {
         let (row_size, row_count) = (launch_facts.local_size(0)?, launch_facts.local_size(1)?);
-        let is_tile =
-            self == Layout::Tile && launch_facts.full_groups && row_size > 1 && row_size < gang_width && row_size.is_power_of_two();
+        let is_tile = self == Layout::Tile
+            && launch_facts.full_groups
+            && row_size > 1
+            && row_size < gang_width
+            && row_size.is_power_of_two();
         let run_count = gang_width / row_size;
         let are_few = run_count <= 2 * row_size && run_count as usize <= MOST_RUNS;
         (is_tile && are_few && row_count.is_multiple_of(run_count)).then_some(row_size)
