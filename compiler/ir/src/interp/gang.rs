@@ -124,10 +124,8 @@ impl Gang {
     /// What all lanes get together from an instruction that asks all of them.
     fn common_answer(&self, inst_data: &InstData, active: &[bool]) -> Option<u128> {
         let holds = |condition| {
-            self.lanes
-                .iter()
-                .zip(active)
-                .map(move |(lane, &active): (&Item, _)| active && lane.value_bits(condition) != 0)
+            let lanes = self.lanes.iter().zip(active);
+            lanes.map(move |(lane, &active)| active && lane.value_bits(condition) != 0)
         };
         match *inst_data {
             InstData::Any { condition } => Some(holds(condition).any(|holds| holds).into()),
@@ -161,18 +159,10 @@ impl Gang {
         active: &[bool],
     ) -> Result<&'t BlockCall, InterpError> {
         let targets = terminator.targets();
-        let chosen = |lane: &Item| match terminator {
-            Terminator::Branch { condition, .. } => usize::from(lane.value_bits(*condition) == 0),
-            Terminator::Switch { value, cases, .. } => {
-                let value = lane.value_bits(*value);
-                cases.iter().position(|(key, _)| *key == value).unwrap_or(cases.len())
-            }
-            _ => 0,
-        };
-        let mut ways =
-            self.lanes.iter().zip(active).filter(|(_, active)| **active).map(|(lane, _)| (lane, chosen(lane)));
+        let active_lanes = self.lanes.iter().zip(active).filter(|(_, active)| **active);
+        let mut ways = active_lanes.map(|(lane, _)| (lane, chosen_target(lane, terminator)));
         let first = &self.lanes[0];
-        let (leader, way) = ways.next().unwrap_or((first, chosen(first)));
+        let (leader, way) = ways.next().unwrap_or((first, chosen_target(first, terminator)));
         for (lane, other) in ways {
             if other != way {
                 let (current_block, there) = (targets[way].block, targets[other].block);
@@ -182,6 +172,18 @@ impl Gang {
         }
         *run.report.branches.entry((first.region, first.block, way as u32)).or_default() += 1;
         Ok(targets[way])
+    }
+}
+
+/// Which of a terminator's targets a lane goes to.
+fn chosen_target(lane: &Item, terminator: &Terminator) -> usize {
+    match terminator {
+        Terminator::Branch { condition, .. } => usize::from(lane.value_bits(*condition) == 0),
+        Terminator::Switch { value, cases, .. } => {
+            let value = lane.value_bits(*value);
+            cases.iter().position(|(key, _)| *key == value).unwrap_or(cases.len())
+        }
+        _ => 0,
     }
 }
 

@@ -197,11 +197,8 @@ impl Pass<'_> {
                     let (header, over) = plan.make_version(function);
                     // Not all lanes stay there.
                     self.targets_done.extend(over.into_iter().flat_map(|block| [(block, 0), (block, 1)]));
-                    if self.accept_version(function, before, |forest, divergence| {
-                        let uniform = forest
-                            .with_header(header)
-                            .is_some_and(|loop_id| !divergence.divergent_loops.contains(loop_id));
-                        uniform && !divergence.divergent_blocks.contains(header)
+                    if self.accept_version(function, before, |loop_forest, divergence| {
+                        is_uniform_loop(loop_forest, divergence, header)
                     }) {
                         Version::Loop
                     } else {
@@ -319,13 +316,15 @@ impl Pass<'_> {
                 Version::NoLoop(_) if self.decided.iter().any(made) => continue,
                 Version::NoLoop(reason) => ("none", format!("of the loop: {reason}")),
             };
-            notes.add_note(|| Note {
-                location: *location,
-                kind: "version",
-                class: class.into(),
-                masked: false,
-                detail,
-            });
+            let location = *location;
+            notes.add_note(|| Note { location, kind: "version", class: class.into(), masked: false, detail });
         }
     }
+}
+
+/// Whether a header is that of a loop that all lanes enter and leave together.
+fn is_uniform_loop(loop_forest: &Loops, divergence: &Divergence, header: Block) -> bool {
+    let is_divergent = |loop_id: Loop| divergence.divergent_loops.contains(loop_id);
+    let in_uniform_loop = loop_forest.with_header(header).is_some_and(|loop_id| !is_divergent(loop_id));
+    in_uniform_loop && !divergence.divergent_blocks.contains(header)
 }

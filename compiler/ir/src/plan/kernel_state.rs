@@ -129,7 +129,8 @@ impl<'a> KernelState<'a> {
     /// The kernel, and how it runs in gangs if it does.
     pub fn finish(self) -> (Kernel, Option<Widening>) {
         let KernelState { kernel, gangs, sub_groups, choice, context, regions, storage, notes, .. } = self;
-        let widening = gangs.zip(context).zip(storage).map(|((gangs, context), storage)| Widening {
+        let (Some(gangs), Some(context), Some(storage)) = (gangs, context, storage) else { return (kernel, None) };
+        let widening = Widening {
             width: context.facts.width,
             layout: context.facts.layout,
             stack: if sub_groups { MOST_STACK_BYTES } else { STACK_BYTES },
@@ -139,11 +140,9 @@ impl<'a> KernelState<'a> {
             storage,
             full_gangs: gangs.pass_versions(PassSwitch::FullGangs),
             regions: regions.into_iter().map(|(_, state)| state.plan).collect(),
-        });
-        if let Some(widening) = &widening {
-            notes::note_private_layout(&kernel, widening, notes);
-        }
-        (kernel, widening)
+        };
+        notes::note_private_layout(&kernel, &widening, notes);
+        (kernel, Some(widening))
     }
 }
 

@@ -123,13 +123,9 @@ pub fn note_scalar(function: &Function, notes: &Notes) {
         .map(|&inst| function.insts[inst].location)
         .filter(|location| location.line != 0)
         .min_by_key(|location| (location.line, location.column));
-    notes.add_note(|| Note {
-        location: location.unwrap_or_default(),
-        kind: "region",
-        class: "scalar".into(),
-        masked: false,
-        detail: "one work-item after the other up to the next barrier: gangs are expected to cost more".to_owned(),
-    });
+    let location = location.unwrap_or_default();
+    let detail = "one work-item after the other up to the next barrier: gangs are expected to cost more".to_owned();
+    notes.add_note(|| Note { location, kind: "region", class: "scalar".into(), masked: false, detail });
 }
 
 /// Notes how the lanes' copies of each private variable lie.
@@ -156,13 +152,8 @@ pub fn note_private_layout(kernel: &Kernel, widening: &Widening, notes: &Notes) 
             (false, SlotLayout::Interleaved { element, .. }) => ("interleaved", format!("elements of {element} bytes")),
         };
         let detail = format!("{} bytes, {copies}", slot_data.size);
-        notes.add_note(|| Note {
-            location: SourceLoc::default(),
-            kind: "private",
-            class: class.into(),
-            masked: false,
-            detail,
-        });
+        let location = SourceLoc::default();
+        notes.add_note(|| Note { location, kind: "private", class: class.into(), masked: false, detail });
     }
 }
 

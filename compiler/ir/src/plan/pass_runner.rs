@@ -3,7 +3,7 @@
 use super::kernel_state::{KernelState, ProgramFacts};
 use super::pass::{Pass, Run};
 use crate::ir::{Kernel, Module, SourceLoc};
-use crate::verify::verify_kernel;
+use crate::verify::{VerifyError, verify_kernel};
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -109,12 +109,14 @@ fn check_after(pass: &Pass, module: &Module, kernel: &Kernel) -> Result<(), Inte
     if !cfg!(debug_assertions) || !pass.is_checked {
         return Ok(());
     }
-    verify_kernel(module, kernel, pass.after).map_err(|errors| {
-        let location = errors.first().and_then(|error| error.source_loc()).unwrap_or_default();
-        let first = errors.first().map(ToString::to_string).unwrap_or_default();
-        let what = format!("{} rules are broken, the first: {first}", errors.len());
-        InternalError { pass: pass.name, kernel: kernel.name.clone(), location, what }
-    })
+    verify_kernel(module, kernel, pass.after).map_err(|errors| broken_rules(pass, kernel, &errors))
+}
+
+fn broken_rules(pass: &Pass, kernel: &Kernel, errors: &[VerifyError]) -> InternalError {
+    let location = errors.first().and_then(|error| error.source_loc()).unwrap_or_default();
+    let first = errors.first().map(ToString::to_string).unwrap_or_default();
+    let what = format!("{} rules are broken, the first: {first}", errors.len());
+    InternalError { pass: pass.name, kernel: kernel.name.clone(), location, what }
 }
 
 fn panic_error(pass: &Pass, kernel: &Kernel, panic: &(dyn Any + Send)) -> InternalError {

@@ -10,7 +10,7 @@
 //! storage for whole gangs.
 
 use crate::analysis::spin_loops::region_may_wait;
-use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, UnaryOp};
+use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, UnaryOp, Value};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use lockstep_protocol::kernel_abi::ScratchNeeds;
 use lockstep_protocol::layout::Layout;
@@ -251,22 +251,24 @@ fn runs_again(kernel: &Kernel, region: crate::ir::Region) -> bool {
     false
 }
 
+/// Adds the slots that one value may point to, to those of another; whether that is something new.
+fn add_slots(points: &mut SecondaryMap<Value, Vec<Slot>>, target: Value, source: Value) -> bool {
+    let slots = points[source].clone();
+    let known_slots = &mut points[target];
+    let before = known_slots.len();
+    for slot in slots {
+        if !known_slots.contains(&slot) {
+            known_slots.push(slot);
+        }
+    }
+    known_slots.len() != before
+}
+
 /// The slots of which an address may be used for more than accessing memory in this region.
 fn escaping_slots(body: &Function) -> Vec<Slot> {
     // Which slots' addresses a value may be: a fixed point over everything that passes addresses on.
-    let mut points: SecondaryMap<crate::ir::Value, Vec<Slot>> = SecondaryMap::new();
+    let mut points: SecondaryMap<Value, Vec<Slot>> = SecondaryMap::new();
     let mut changed = true;
-    let add = |points: &mut SecondaryMap<_, Vec<Slot>>, to, from| {
-        let new: Vec<Slot> = Vec::clone(&points[from]);
-        let previous: &mut Vec<Slot> = &mut points[to];
-        let before = previous.len();
-        new.into_iter().for_each(|slot| {
-            if !previous.contains(&slot) {
-                previous.push(slot);
-            }
-        });
-        previous.len() != before
-    };
     while changed {
         changed = false;
         for &block in &body.layout {
@@ -281,14 +283,14 @@ fn escaping_slots(body: &Function) -> Vec<Slot> {
                         }
                     }
                     inst_data if passes_on(inst_data) => inst_data.for_each_arg(|argument| {
-                        changed |= add(&mut points, node.results[0], argument);
+                        changed |= add_slots(&mut points, node.results[0], argument);
                     }),
                     _ => {}
                 }
             }
             for target in body.blocks[block].terminator.targets() {
                 for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
-                    changed |= add(&mut points, param, argument);
+                    changed |= add_slots(&mut points, param, argument);
                 }
             }
         }

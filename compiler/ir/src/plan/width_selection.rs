@@ -170,14 +170,19 @@ fn tall_tile(kernel: &Kernel, gangs: Gangs, launch: &LaunchFacts, bits: u32) -> 
 
 /// Whether a region only computes and accesses memory, all work-items the same.
 fn is_plain(body: &Function) -> bool {
-    let plain = |inst_data: &InstData| match inst_data {
+    let mut insts = body.blocks[body.entry_block()].insts.iter();
+    body.layout.len() == 1 && insts.all(|&inst| is_plain_inst(&body.insts[inst].data))
+}
+
+/// Whether an instruction only computes, or accesses memory that nobody orders.
+fn is_plain_inst(inst_data: &InstData) -> bool {
+    match inst_data {
         InstData::Load { access, .. } | InstData::Store { access, .. } => !access.volatile && access.atomic.is_none(),
         InstData::Unary { .. } | InstData::Binary { .. } => !cost::per_lane(inst_data),
         InstData::Ternary { .. } | InstData::Icmp { .. } | InstData::Fcmp { .. } | InstData::PtrAdd { .. } => true,
         InstData::LocalAddr { .. } | InstData::GlobalAddr { .. } | InstData::Query { .. } => true,
         inst_data => matches!(inst_data, InstData::LiveLoad { .. } | InstData::LiveStore { .. }),
-    };
-    body.layout.len() == 1 && body.blocks[body.entry_block()].insts.iter().all(|&inst| plain(&body.insts[inst].data))
+    }
 }
 
 /// The width that costs a work-item least in gangs of a layout.
@@ -378,11 +383,9 @@ impl Analysed {
     fn new(body: Function, state: RegionState, context: &GangContext<'_>) -> Analysed {
         let graph = build_cfg(&body);
         let forest = find_loops(&graph, &compute_dominators(&graph));
-        let tile = context.tile.as_ref().zip(state.rows).map(|(tile, rows)| AnalysedTile {
-            shapes: rows.shapes,
-            columns: analyze_divergence(&body, &tile.columns, &graph, &forest).shapes,
-            row: tile.rows.width,
-            rows: tile.columns.width,
+        let tile = context.tile.as_ref().zip(state.rows).map(|(tile, rows)| {
+            let columns = analyze_divergence(&body, &tile.columns, &graph, &forest).shapes;
+            AnalysedTile { shapes: rows.shapes, columns, row: tile.rows.width, rows: tile.columns.width }
         });
         Analysed { body, graph, forest, found: state.found, tile, gangs: context.gangs }
     }

@@ -10,7 +10,6 @@ use super::{LONGEST_COPY, MOST_SLOT_ALIGN};
 use crate::analysis::points_to::{Pointees, passed_on};
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use lockstep_protocol::types::Type;
 
 /// The size that the widest accesses may have, in elements.
 const WIDEST_ACCESS: u32 = 2;
@@ -36,6 +35,17 @@ impl Default for Uses {
 }
 
 impl Uses {
+    /// Notes an access of some values, one after the other.
+    fn note_access(&mut self, function: &Function, values: &[Value], access: &Access) {
+        for &value in values {
+            let bytes = function.ty(value).bytes();
+            self.unfit |= access.volatile || access.atomic.is_some();
+            self.smallest = self.smallest.min(bytes);
+            self.largest = self.largest.max(bytes);
+            self.align = self.align.min(access.align);
+        }
+    }
+
     fn element_size(self) -> Option<u32> {
         let element = self.smallest;
         let fits = !self.unfit
@@ -109,21 +119,13 @@ fn note_uses(
     let mut at = |pointer: Value, change: &dyn Fn(&mut Uses)| {
         pointees[pointer].slots.iter().for_each(|&slot| change(&mut uses[slot]));
     };
-    let mut access = |pointer: Value, ty: Type, access: &Access| {
-        at(pointer, &|slot_uses| {
-            slot_uses.unfit |= access.volatile || access.atomic.is_some();
-            slot_uses.smallest = slot_uses.smallest.min(ty.bytes());
-            slot_uses.largest = slot_uses.largest.max(ty.bytes());
-            slot_uses.align = slot_uses.align.min(access.align);
-        });
-    };
     let unfit = |slot_uses: &mut Uses| slot_uses.unfit = true;
     match &node.data {
-        InstData::Load { pointer, access: how, .. } => {
-            node.results.iter().for_each(|&result| access(*pointer, function.ty(result), how));
+        InstData::Load { pointer, access, .. } => {
+            at(*pointer, &|slot_uses| slot_uses.note_access(function, &node.results, access));
         }
-        InstData::Store { pointer, access: how, arguments, .. } => {
-            arguments.iter().for_each(|&argument| access(*pointer, function.ty(argument), how));
+        InstData::Store { pointer, access, arguments, .. } => {
+            at(*pointer, &|slot_uses| slot_uses.note_access(function, arguments, access));
             arguments.iter().for_each(|&argument| at(argument, &unfit));
         }
         InstData::MemSet { destination, byte, length, volatile } => {
