@@ -38,7 +38,7 @@ use gang::Gang;
 use item::{Arrival, Group, Item};
 use launch::LaunchState;
 
-/// Steps of all work-items together that `run` allows.
+/// Steps of all work-items together that [`run_kernel`] allows.
 pub const STEP_LIMIT: u64 = 200_000_000;
 
 /// Runs a kernel over a range.

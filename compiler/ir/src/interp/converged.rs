@@ -53,7 +53,7 @@ impl Gang {
             let is_here = |arrival: &Option<Arrival>, lane: &super::Item| {
                 arrival.is_none() && lane.block == block && lane.position == position
             };
-            let active: Vec<bool> = self.lanes.iter().zip(&arrivals).map(|(lane, at)| is_here(at, lane)).collect();
+            let active: Vec<bool> = self.lanes.iter().zip(&arrivals).map(|(lane, stop)| is_here(stop, lane)).collect();
             let inst = function.blocks[block].insts.get(position).copied();
             let answers = match inst {
                 Some(instruction) => {

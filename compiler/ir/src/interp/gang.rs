@@ -40,10 +40,11 @@ impl Gang {
                 self.step_lanes(launch_state)?;
                 let inst_data = &function.insts[instruction].data;
                 let answers = self.answer_lanes(launch_state, function, inst_data, &active)?;
-                for (n, (lane, &active)) in self.lanes.iter_mut().zip(&active).enumerate() {
+                for (lane_number, (lane, &active)) in self.lanes.iter_mut().zip(&active).enumerate() {
                     let results = &function.insts[instruction].results;
                     if let Some(answers) = &answers {
-                        lane.values[results[0].as_u32() as usize] = answers[n] & function.ty(results[0]).value_mask();
+                        lane.values[results[0].as_u32() as usize] =
+                            answers[lane_number] & function.ty(results[0]).value_mask();
                     } else if active || is_total(inst_data) {
                         let outcome = lane.execute_inst(launch_state, group, memory, function, instruction);
                         outcome.map_err(|fault| lane.error_at(launch_state, fault))?;
@@ -103,8 +104,8 @@ impl Gang {
                 Ok(Some(self.lanes.iter().map(held).collect()))
             }
             InstData::Put { into, lane, value } => {
-                let held = |(n, work_item): (usize, &Item)| {
-                    work_item.value_bits(if work_item.value_bits(lane) == n as u128 { value } else { into })
+                let held = |(lane_number, work_item): (usize, &Item)| {
+                    work_item.value_bits(if work_item.value_bits(lane) == lane_number as u128 { value } else { into })
                 };
                 Ok(Some(self.lanes.iter().enumerate().map(held).collect()))
             }
@@ -131,7 +132,7 @@ impl Gang {
         match *inst_data {
             InstData::Any { condition } => Some(holds(condition).any(|holds| holds).into()),
             InstData::Ballot { condition } => {
-                Some(holds(condition).enumerate().map(|(n, holds)| u128::from(holds) << n).sum())
+                Some(holds(condition).enumerate().map(|(lane_number, holds)| u128::from(holds) << lane_number).sum())
             }
             InstData::LaneOf { argument, lane } => {
                 // The active lanes agree on the number.

@@ -20,12 +20,12 @@ pub(super) fn call_host_function(name: &str, result: Type, arguments: &[(Type, u
             single(name.strip_suffix('f')?, &number).map(|number| number.to_bits().into())
         }
         (Type::F64, _) if doubles.is_some() => double(name, &doubles?).map(|number| number.to_bits().into()),
-        (Type::F32, &[(Type::F32, number), (Type::I32, n)]) => match name {
-            "ldexpf" | "scalbnf" => Some(libm::ldexpf(float32(number), n as i32).to_bits().into()),
+        (Type::F32, &[(Type::F32, number), (Type::I32, exponent)]) => match name {
+            "ldexpf" | "scalbnf" => Some(libm::ldexpf(float32(number), exponent as i32).to_bits().into()),
             _ => None,
         },
-        (Type::F64, &[(Type::F64, number), (Type::I32, n)]) => match name {
-            "ldexp" | "scalbn" => Some(libm::ldexp(float64(number), n as i32).to_bits().into()),
+        (Type::F64, &[(Type::F64, number), (Type::I32, exponent)]) => match name {
+            "ldexp" | "scalbn" => Some(libm::ldexp(float64(number), exponent as i32).to_bits().into()),
             _ => None,
         },
         (Type::I32, &[(Type::F32, number)]) if name == "ilogbf" => {

@@ -30,8 +30,8 @@ impl Group {
     ) -> Result<Group, Fault> {
         let poison = |size: u64| vec![0xcb; usize::try_from(size).unwrap_or(usize::MAX)];
         let too_large = |size: u64| size >= 1 << 31;
-        if kernel.locals.values().any(|l| too_large(l.size))
-            || local_args.iter().any(|local_arg| too_large(local_arg.1))
+        if kernel.locals.values().any(|local| too_large(local.size))
+            || local_args.iter().any(|&(_, size)| too_large(size))
         {
             return Err(Fault::BadLaunch("a local variable is too large".to_string()));
         }

@@ -26,12 +26,12 @@ const GANG: u32 = u32::MAX;
 impl Kind {
     fn describe(self) -> String {
         match self {
-            Kind::Global(n) => format!("g{n}"),
-            Kind::Buffer(n) => format!("buffer {n}"),
+            Kind::Global(number) => format!("g{number}"),
+            Kind::Buffer(number) => format!("buffer {number}"),
             Kind::Arguments => "the argument block".to_string(),
-            Kind::Local(n) => format!("lv{n}"),
-            Kind::LocalArgument(n) => format!("local argument {n}"),
-            Kind::Slot(n, _) => format!("ss{n}"),
+            Kind::Local(number) => format!("lv{number}"),
+            Kind::LocalArgument(number) => format!("local argument {number}"),
+            Kind::Slot(number, _) => format!("ss{number}"),
         }
     }
 

@@ -71,7 +71,7 @@ impl Storage {
         let locals =
             kernel.locals.values().map(|local| place_next(&mut needs.local_bytes, local.size, local.align)).collect();
         let asks_space = kernel.regions.values().any(asks_space);
-        let kept = kept_slots(kernel);
+        let slot_uses = kept_slots(kernel);
         let in_turns = used_in_turns(kernel);
         let mut slots = SecondaryMap::new();
         let mut strides: SecondaryMap<Slot, u64> = SecondaryMap::new();
@@ -103,7 +103,7 @@ impl Storage {
             blocks[slot] = (byte_size, alignment);
             // The address of a stack variable tells nothing about its address space.
             let on_stack = byte_size <= stack_bytes && !asks_space;
-            let slot_use = match kept[slot] {
+            let slot_use = match slot_uses[slot] {
                 Use::Passing if in_turns[slot] && !on_stack => Use::Kept,
                 slot_use => slot_use,
             };

@@ -151,7 +151,7 @@ fn close_loops(function: &mut Function) {
     }
 }
 
-/// The loops that a value leaves on its way from `home_block` to `block`, innermost first.
+/// The loops that a value leaves on its way from `value_home` to `block`, innermost first.
 fn loops_left(loop_forest: &Loops, value_home: Option<Block>, block: Block) -> impl Iterator<Item = Loop> {
     let around = value_home.into_iter().flat_map(|home_block| loop_forest.loops_around(home_block));
     around.take_while(move |&loop_id| !loop_forest.contains(loop_id, block))

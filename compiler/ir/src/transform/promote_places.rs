@@ -340,3 +340,23 @@ fn add_edge_argument(function: &mut Function, source: Block, target_block: Block
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generic_addresses_may_lead_to_any_memory_and_constants_lie_in_global_memory() {
+        for space in Space::ALL {
+            assert!(
+                may_overlap(space, space) && may_overlap(space, Space::Generic) && may_overlap(Space::Generic, space)
+            );
+        }
+        assert!(may_overlap(Space::Global, Space::Constant) && may_overlap(Space::Constant, Space::Global));
+        for (left, right) in
+            [(Space::Private, Space::Local), (Space::Local, Space::Global), (Space::Constant, Space::Private)]
+        {
+            assert!(!may_overlap(left, right) && !may_overlap(right, left));
+        }
+    }
+}

@@ -276,16 +276,16 @@ impl Decision<'_> {
     /// One wide access of so many lanes that are so far from each other.
     fn find_wide(&mut self, stride: Option<i64>, lane_count: u32) -> Result<WideAccess, Reason> {
         let MemoryAccess { direction, ty, count, access, .. } = self.access;
-        let row_stride = find_row(stride, ty.bytes(), count, lane_count, direction)?;
+        let elements_apart = find_row(stride, ty.bytes(), count, lane_count, direction)?;
         let stride = stride.unwrap_or_default();
         // The first lane may be one that does not come here; then its address has only the alignment that it shares
         // with those of the others.
         let alignment = access.align.clamp(1, 1 << stride.trailing_zeros().min(31));
-        let elements = self.find_elements(row_stride, lane_count);
+        let elements = self.find_elements(elements_apart, lane_count);
         let wide_access = WideAccess {
             lanes: lane_count,
             stride,
-            row: row_stride,
+            row: elements_apart,
             count,
             align: alignment,
             elements,
@@ -295,10 +295,10 @@ impl Decision<'_> {
         Ok(WideAccess { past_caches: self.goes_past_caches(&wide_access), ..wide_access })
     }
 
-    fn find_elements(&mut self, row_stride: u32, lane_count: u32) -> WideElements {
+    fn find_elements(&mut self, elements_apart: u32, lane_count: u32) -> WideElements {
         let MemoryAccess { direction, ty, count, space, .. } = self.access;
         let guard = match self.mask {
-            LaneMask::All if row_stride == count => return WideElements::All,
+            LaneMask::All if elements_apart == count => return WideElements::All,
             LaneMask::All => return WideElements::AllLanes,
             LaneMask::Some { may_be_empty, has_bounds } => {
                 // Of a tile's row there may be none although there is one of the gang.

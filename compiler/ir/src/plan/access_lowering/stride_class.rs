@@ -96,17 +96,17 @@ pub fn is_plain(stride: i64, element_type: Type, element_count: usize) -> bool {
 /// For each element of the rows in the order of memory, the lane and which of its elements it is; `None`
 /// between them.
 pub fn elements_in_order(
-    row_stride: u32,
+    elements_apart: u32,
     reversed: bool,
     element_count: u32,
     lane_count: u32,
 ) -> Vec<Option<(u32, u32)>> {
     let element_at = |index: u32| {
-        let (position, element) = (index / row_stride, index % row_stride);
+        let (position, element) = (index / elements_apart, index % elements_apart);
         let lane_number = if reversed { lane_count - 1 - position } else { position };
         (element < element_count).then_some((lane_number, element))
     };
-    (0..row_stride * lane_count).map(element_at).collect()
+    (0..elements_apart * lane_count).map(element_at).collect()
 }
 
 #[cfg(test)]
