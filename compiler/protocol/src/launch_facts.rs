@@ -142,7 +142,7 @@ impl LaunchFacts {
 
     /// Whether all of `other` holds where this holds.
     pub fn implies(&self, other: &LaunchFacts) -> bool {
-        let covers = |known: bool, wanted: bool| known || !wanted;
+        let covers = |is_known: bool, wanted: bool| is_known || !wanted;
         let local = match other.local {
             LocalSize::Any => true,
             LocalSize::Rows => self.has_rows(),

@@ -55,9 +55,9 @@ pub fn find_pointees(function: &Function) -> SecondaryMap<Value, Pointees> {
     let mut changed = true;
     while changed {
         changed = false;
-        for &(from, target) in &flows {
-            let from = pointees[from].clone();
-            changed |= pointees[target].add(&from);
+        for &(source_pointees, target) in &flows {
+            let source_pointees = pointees[source_pointees].clone();
+            changed |= pointees[target].add(&source_pointees);
         }
     }
     pointees

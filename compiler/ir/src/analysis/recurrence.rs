@@ -43,7 +43,7 @@ pub fn recurrence_cycles(
     }
     let chains: Vec<Vec<Option<u64>>> =
         parameters.iter().map(|&start| longest_chains(function, loop_forest, loop_id, shapes, start)).collect();
-    let cycles_of = |from: usize, to: usize| chains[from][to];
+    let cycles_of = |first: usize, last: usize| chains[first][last];
     let own_cycles = (0..parameters.len()).filter_map(|param| cycles_of(param, param));
     let swapped = (0..parameters.len()).flat_map(|left| (0..left).map(move |right| (left, right)));
     let swapped = swapped.filter_map(|(left, right)| Some((cycles_of(left, right)? + cycles_of(right, left)?) / 2));

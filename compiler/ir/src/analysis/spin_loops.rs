@@ -47,7 +47,7 @@ pub fn insert_yields(function: &Function) -> Vec<Block> {
             inside.insert(instruction);
         });
         let (flow_graph, dominators, loop_forest) = (&flow_graph, &dominators, &loop_forest);
-        let [known, moving] = [EntitySet::new(), EntitySet::new()];
+        let [known_values, moving] = [EntitySet::new(), EntitySet::new()];
         let waiting = Waiting {
             function,
             graph: flow_graph,
@@ -57,7 +57,7 @@ pub fn insert_yields(function: &Function) -> Vec<Block> {
             data: loop_data,
             inside,
             moving,
-            known,
+            known: known_values,
             learnt: false,
         };
         if waiting.leaves_by(&own_blocks) {

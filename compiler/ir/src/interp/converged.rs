@@ -54,8 +54,8 @@ impl Gang {
                 arrival.is_none() && lane.block == block && lane.position == position
             };
             let active: Vec<bool> = self.lanes.iter().zip(&arrivals).map(|(lane, stop)| is_here(stop, lane)).collect();
-            let inst = function.blocks[block].insts.get(position).copied();
-            let answers = match inst {
+            let next_inst = function.blocks[block].insts.get(position).copied();
+            let answers = match next_inst {
                 Some(instruction) => {
                     self.answer_lanes(launch_state, function, &function.insts[instruction].data, &active)?
                 }
@@ -63,7 +63,7 @@ impl Gang {
             };
             self.step_lanes(launch_state)?;
             for (number, lane) in self.lanes.iter_mut().enumerate().filter(|(number, _)| active[*number]) {
-                match (inst, &answers) {
+                match (next_inst, &answers) {
                     (Some(instruction), Some(answers)) => {
                         let result = function.insts[instruction].results[0];
                         lane.values[result.as_u32() as usize] = answers[number] & function.ty(result).value_mask();

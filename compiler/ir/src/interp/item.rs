@@ -167,13 +167,14 @@ impl Item {
     /// A fault with this work-item's place.
     pub fn error_at(&self, launch_state: &LaunchState<'_>, fault: Fault) -> InterpError {
         let function = &launch_state.kernel.regions[self.region];
-        let inst = function.blocks[self.block].insts.get(self.position);
+        let current_inst = function.blocks[self.block].insts.get(self.position);
         InterpError {
             fault,
             global_id: Some(self.global_id),
             place: Some((self.region, self.block)),
-            line: inst.map_or_else(|| term_text(function, self.block), |&instruction| inst_text(function, instruction)),
-            location: inst.map(|&instruction| function.insts[instruction].location).unwrap_or_default(),
+            line: current_inst
+                .map_or_else(|| term_text(function, self.block), |&instruction| inst_text(function, instruction)),
+            location: current_inst.map(|&instruction| function.insts[instruction].location).unwrap_or_default(),
         }
     }
 
@@ -384,17 +385,18 @@ impl Item {
                         return Err(Fault::Undefined("memcpy of overlapping ranges".to_string()));
                     }
                     let source_place = memory.check_access(source, length, 1, false, self.number)?;
-                    let to = memory.check_access(destination, length, 1, true, self.number)?;
+                    let destination_place = memory.check_access(destination, length, 1, true, self.number)?;
                     let bytes = memory.bytes_at(source_place, length as usize).to_vec();
-                    memory.bytes_at_mut(to, length as usize).copy_from_slice(&bytes);
+                    memory.bytes_at_mut(destination_place, length as usize).copy_from_slice(&bytes);
                 }
                 return Ok(());
             }
             InstData::MemSet { destination, byte, length, .. } => {
                 let length = self.value_bits(*length) as u64;
                 if length != 0 {
-                    let to = memory.check_access(self.address_of(*destination, 0), length, 1, true, self.number)?;
-                    memory.bytes_at_mut(to, length as usize).fill(self.value_bits(*byte) as u8);
+                    let destination_place =
+                        memory.check_access(self.address_of(*destination, 0), length, 1, true, self.number)?;
+                    memory.bytes_at_mut(destination_place, length as usize).fill(self.value_bits(*byte) as u8);
                 }
                 return Ok(());
             }

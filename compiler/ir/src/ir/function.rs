@@ -177,7 +177,10 @@ impl Function {
         let mut uses = SecondaryMap::new();
         let mut see = |value| uses[value] += 1;
         for &block in &self.layout {
-            self.blocks[block].insts.iter().for_each(|&inst| self.insts[inst].data.for_each_arg(&mut see));
+            self.blocks[block]
+                .insts
+                .iter()
+                .for_each(|&instruction| self.insts[instruction].data.for_each_arg(&mut see));
             self.blocks[block].terminator.for_each_arg(&mut see);
         }
         uses

@@ -99,7 +99,7 @@ pub fn loops_in_turn(
         compute_dominators(flow_graph),
         find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergence.shapes, registers.width),
     );
-    let known = Known {
+    let function_facts = Known {
         cfg: flow_graph,
         dominators: &dominators,
         forest: loop_forest,
@@ -112,7 +112,7 @@ pub fn loops_in_turn(
         let is_inner = per_lane_loops.iter().any(|&outer| loop_forest.contains(outer, loop_data.header));
         if divergence.divergent_loops.contains(loop_id)
             && !is_inner
-            && per_lane_loops::plan_turns(function, known, loop_id, pass_versions == Versions::Always)
+            && per_lane_loops::plan_turns(function, function_facts, loop_id, pass_versions == Versions::Always)
                 .is_ok_and(|plan| plan.is_for_all())
         {
             per_lane_loops.push(loop_id);
@@ -191,9 +191,9 @@ impl Pass<'_> {
                 continue;
             }
             let location = loop_place(function, loop_data);
-            let known = outline.known_of(&self.found, self.registers);
-            let plan = match known.is_entered_by_all(loop_id) {
-                true => unmasked_loops::plan_version(function, known, loop_id),
+            let function_facts = outline.known_of(&self.found, self.registers);
+            let plan = match function_facts.is_entered_by_all(loop_id) {
+                true => unmasked_loops::plan_version(function, function_facts, loop_id),
                 false => Err(Refusal::SomeLanes),
             };
             let plan = plan.and_then(|plan| match pass_versions {
@@ -244,9 +244,10 @@ impl Pass<'_> {
         let outline = Outline::new(function, &self.found, self.registers);
         for &block in outline.graph.reverse_post_order() {
             for target in 0..2 {
-                let known = outline.known_of(&self.found, self.registers);
+                let function_facts = outline.known_of(&self.found, self.registers);
                 let allows_loops = self.gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never;
-                let Some(plan) = coherent_branches::plan_copy(function, known, block, target, allows_loops) else {
+                let Some(plan) = coherent_branches::plan_copy(function, function_facts, block, target, allows_loops)
+                else {
                     continue;
                 };
                 if !self.targets_done.insert((block, target))
@@ -285,8 +286,9 @@ impl Pass<'_> {
             if !self.found.divergent_loops.contains(loop_id) || !self.turns_done.insert(loop_data.header) {
                 continue;
             }
-            let known = outline.known_of(&self.found, self.registers);
-            let Ok(plan) = per_lane_loops::plan_turns(function, known, loop_id, pass_versions == Versions::Always)
+            let function_facts = outline.known_of(&self.found, self.registers);
+            let Ok(plan) =
+                per_lane_loops::plan_turns(function, function_facts, loop_id, pass_versions == Versions::Always)
             else {
                 continue;
             };

@@ -378,14 +378,14 @@ impl Generator {
             self.assign_variable();
             return true;
         }
-        let which = self.random.pick(&free);
+        let shared_index = self.random.pick(&free);
         let value = self.pick_value(Type::I32, false);
-        let (base_address, offset) = (self.shared[which].base, self.own_word);
+        let (base_address, offset) = (self.shared[shared_index].base, self.own_word);
         let mut builder = self.builder_here();
         let address = builder.ptr_add(base_address, offset);
         builder.store(address, value);
         builder.barrier();
-        self.shared[which].readable = true;
+        self.shared[shared_index].readable = true;
         // Whoever left from here would miss the second barrier.
         let floor = std::mem::replace(&mut self.loops_floor, self.loops.len());
         self.open_exchanges += 1;
@@ -396,7 +396,7 @@ impl Generator {
         debug_assert!(reaches_end);
         self.loops_floor = floor;
         self.open_exchanges -= 1;
-        self.shared[which].readable = false;
+        self.shared[shared_index].readable = false;
         self.builder_here().barrier();
         true
     }

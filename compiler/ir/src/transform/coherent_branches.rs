@@ -53,12 +53,12 @@ pub struct Plan {
 /// How the target of a divergent branch gets a copy, if it can. Loops in the copy get versions if `allows_loops`.
 pub fn plan_copy(
     function: &Function,
-    known: Known<'_>,
+    function_facts: Known<'_>,
     source: Block,
     target: usize,
     allows_loops: bool,
 ) -> Option<Plan> {
-    let Known { cfg, dominators, forest, found, registers, .. } = known;
+    let Known { cfg, dominators, forest, found, registers, .. } = function_facts;
     if found.divergent_blocks.contains(source) || !found.divergent_branches.contains(source) {
         return None;
     }
@@ -84,17 +84,17 @@ pub fn plan_copy(
     let others: Vec<Block> = inside.iter().copied().filter(|&block| around(block).is_none()).collect();
     let parameters = exits.iter().flat_map(|&exit_block| &function.blocks[exit_block].params);
     let selects: u64 = parameters.map(|&parameter| registers.registers_for(function.ty(parameter))).sum();
-    let mut gain = selects.saturating_add(known.masks_of(function, arm_block, &others));
+    let mut gain = selects.saturating_add(function_facts.masks_of(function, arm_block, &others));
     for &header in inside.iter().filter(|&&block| allows_loops && around(block) == forest.with_header(block)) {
         let Some(loop_id) = forest.with_header(header) else { continue };
-        if let Ok(version) = unmasked_loops::plan_version(function, known, loop_id)
+        if let Ok(version) = unmasked_loops::plan_version(function, function_facts, loop_id)
             && version.check_profitable().is_ok()
         {
             let rounds = cost::estimate_frequency(forest, header) / cost::estimate_frequency(forest, arm_block).max(1);
             gain = gain.saturating_add(version.saved_per_iteration().saturating_mul(rounds));
         }
     }
-    let cost = gain.saturating_add(known.cost_of(function, arm_block, &inside));
+    let cost = gain.saturating_add(function_facts.cost_of(function, arm_block, &inside));
     let at_place = cost::follows_from_place(function, &function.blocks[source].terminator, &found.shapes)
         && registers.bits() < 512;
     let least_gain = if at_place { LEAST_AT_PLACE } else { LEAST };

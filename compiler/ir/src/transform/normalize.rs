@@ -207,8 +207,8 @@ impl Closing<'_> {
         };
         let mut at_block = block;
         let outside = loop {
-            if let Some(&known) = self.seen.get(&(value, at_block)) {
-                break known;
+            if let Some(&known_value) = self.seen.get(&(value, at_block)) {
+                break known_value;
             }
             match self.dominators.immediate_dominator(at_block) {
                 // Between a block and its immediate dominator no other definition comes in.

@@ -89,9 +89,10 @@ pub fn plan_rounds(function: &Function, divergence: &Divergence, gang_width: u32
     }
     let no_wrap_strides =
         find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergence.shapes, gang_width);
-    let known = Known { function, graph: &flow_graph, found: divergence, lines: &no_wrap_strides, width: gang_width };
+    let function_facts =
+        Known { function, graph: &flow_graph, found: divergence, lines: &no_wrap_strides, width: gang_width };
     let loops: Vec<Walk> =
-        candidates.into_iter().filter_map(|[block, latch]| known.plan_walk(block, latch, always)).collect();
+        candidates.into_iter().filter_map(|[block, latch]| function_facts.plan_walk(block, latch, always)).collect();
     (!loops.is_empty()).then_some(Plan { loops })
 }
 

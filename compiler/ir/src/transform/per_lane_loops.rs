@@ -86,11 +86,16 @@ impl fmt::Display for Plan {
 }
 
 /// Finds out whether lanes run a divergent loop alone, and how many may; at least one if `always`.
-pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: bool) -> Result<Plan, Refusal> {
-    if known.is_entered_by_all(loop_id) {
+pub fn plan_turns(
+    function: &Function,
+    function_facts: Known<'_>,
+    loop_id: Loop,
+    always: bool,
+) -> Result<Plan, Refusal> {
+    if function_facts.is_entered_by_all(loop_id) {
         return Err(Refusal::AllLanes);
     }
-    let Known { cfg, forest, found, registers, .. } = known;
+    let Known { cfg, forest, found, registers, .. } = function_facts;
     let loop_data = forest.get(loop_id);
     let outside = |predecessor: &&Block| !forest.contains(loop_id, **predecessor);
     let preheader = cfg.predecessors(loop_data.header).iter().find(outside).ok_or(Refusal::AllLanes)?;
@@ -106,7 +111,9 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
     }
     let shapes = &found.shapes;
     let instructions = || loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).copied();
-    if let Some(instruction) = instructions().find(|&instruction| !is_for_one_lane(function, known, instruction)) {
+    if let Some(instruction) =
+        instructions().find(|&instruction| !is_for_one_lane(function, function_facts, instruction))
+    {
         return Err(Refusal::Instruction(instruction));
     }
     let is_inside = |value: Value| match function.values[value].definition {
@@ -126,11 +133,14 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
 
     let header = loop_data.header;
     let gang_cost = |once: Block, blocks: &[Block]| {
-        let cost = known.cost_of(function, once, blocks).saturating_add(known.masks_of(function, once, blocks));
+        let cost = function_facts
+            .cost_of(function, once, blocks)
+            .saturating_add(function_facts.masks_of(function, once, blocks));
         cost::waiting_in(function, forest, loop_id, found, cost)
     };
-    let lane_cost =
-        |once: Block, blocks: &[Block]| known.sum_of(once, blocks, |block| scalar_block_cost(function, block, shapes));
+    let lane_cost = |once: Block, blocks: &[Block]| {
+        function_facts.sum_of(once, blocks, |block| scalar_block_cost(function, block, shapes))
+    };
     // Rounds that wait for the one before take as long for a lane as for some registers, and so do the long chains of one
     // round, of which a processor sees only a part at once.
     let (mut alone, mut together) = (lane_cost(header, &loop_data.blocks), gang_cost(header, &loop_data.blocks));
@@ -140,9 +150,12 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
     for (other_loop, inner) in inner {
         let rounds = cost::estimate_frequency(forest, inner.header) / cost::estimate_frequency(forest, header).max(1);
         let always: Vec<Block> = match inner.latches.last() {
-            Some(&latch) => {
-                inner.blocks.iter().copied().filter(|&block| known.dominators.dominates(block, latch)).collect()
-            }
+            Some(&latch) => inner
+                .blocks
+                .iter()
+                .copied()
+                .filter(|&block| function_facts.dominators.dominates(block, latch))
+                .collect(),
             None => Vec::new(),
         };
         let waits = |shapes, cost: u64, operations: u64| {
@@ -153,7 +166,7 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
         let (inner_alone, inner_together) =
             (lane_cost(inner.header, &inner.blocks), gang_cost(inner.header, &inner.blocks));
         alone = alone.saturating_add(waits(None, inner_alone, lane_cost(inner.header, &always)));
-        let operations = known.cost_of(function, inner.header, &always) / cost::VECTOR;
+        let operations = function_facts.cost_of(function, inner.header, &always) / cost::VECTOR;
         together = together.saturating_add(waits(Some(shapes), inner_together, operations));
     }
     let values = varying.len() + function.blocks[exit_block].params.len();
@@ -163,20 +176,27 @@ pub fn plan_turns(function: &Function, known: Known<'_>, loop_id: Loop, always: 
     if maximum == 0 {
         return Err(Refusal::Cost);
     }
-    let all = maximum >= u64::from(registers.width);
-    Ok(Plan { preheader: *preheader, blocks: loop_data.blocks.clone(), exit: exit_block, varying, most: maximum, all })
+    let takes_all = maximum >= u64::from(registers.width);
+    Ok(Plan {
+        preheader: *preheader,
+        blocks: loop_data.blocks.clone(),
+        exit: exit_block,
+        varying,
+        most: maximum,
+        all: takes_all,
+    })
 }
 
 /// Whether an instruction does for all lanes, given one lane's operands, what that lane alone would do. Stores store the
 /// same more than once at most. What a lane has of its own, its place and its private memory, is not the others'.
-fn is_for_one_lane(function: &Function, known: Known<'_>, instruction: Inst) -> bool {
+fn is_for_one_lane(function: &Function, function_facts: Known<'_>, instruction: Inst) -> bool {
     let shared =
         |pointer: Value| matches!(function.ty(pointer), Type::Ptr(Space::Global | Space::Constant | Space::Local));
     match &function.insts[instruction].data {
         InstData::Load { pointer, access, .. } | InstData::Store { pointer, access, .. } => {
             shared(*pointer) && !access.volatile && access.atomic.is_none()
         }
-        InstData::Query { .. } => known.found.shapes[function.insts[instruction].results[0]].is_uniform(),
+        InstData::Query { .. } => function_facts.found.shapes[function.insts[instruction].results[0]].is_uniform(),
         InstData::SlotAddr { .. } | InstData::LiveLoad { .. } => false,
         inst_data => !inst_data.has_effect() && !inst_data.needs_lanes(),
     }

@@ -202,8 +202,8 @@ fn find_in_loop(function: &Function, control_flow: &ControlFlow, origins: &Origi
     }
     let loop_body =
         LoopBody { function, control_flow, loop_id, latch, exits: &exits, insts: &inside, accesses: &accesses };
-    let place = accesses.iter().find(|place| loop_body.can_keep_place(place))?;
-    let accesses = accesses.iter().filter(|access| access.is_same_place(place)).copied().collect();
+    let candidate = accesses.iter().find(|candidate| loop_body.can_keep_place(candidate))?;
+    let accesses = accesses.iter().filter(|access| access.is_same_place(candidate)).copied().collect();
     Some(Place { preheader, latch, header: loop_data.header, exits, accesses })
 }
 
@@ -220,18 +220,18 @@ struct LoopBody<'a> {
 
 impl LoopBody<'_> {
     /// Whether what is at the place of an access can stay in a register while the loop runs.
-    fn can_keep_place(&self, place: &Access) -> bool {
-        let of_others = matches!(place.space, Space::Global | Space::Local);
-        if !of_others || place.elements != 1 || !self.is_invariant(place.root) {
+    fn can_keep_place(&self, candidate: &Access) -> bool {
+        let of_others = matches!(candidate.space, Space::Global | Space::Local);
+        if !of_others || candidate.elements != 1 || !self.is_invariant(candidate.root) {
             return false;
         }
-        let writes = self.accesses.iter().any(|access| access.is_same_place(place) && access.stores);
-        if writes && !self.stays_in_its_loops(place.root) {
+        let writes = self.accesses.iter().any(|access| access.is_same_place(candidate) && access.stores);
+        if writes && !self.stays_in_its_loops(candidate.root) {
             return false;
         }
-        self.accesses.iter().all(|access| match access.is_same_place(place) {
+        self.accesses.iter().all(|access| match access.is_same_place(candidate) {
             true => self.is_passed(access.block),
-            false => !(writes || access.stores) || access.is_apart(place, self.function),
+            false => !(writes || access.stores) || access.is_apart(candidate, self.function),
         })
     }
 

@@ -154,8 +154,8 @@ impl<'a> Known<'a> {
 }
 
 /// Finds out how a divergent loop gets a version, if all lanes enter it together.
-pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Result<Plan, Refusal> {
-    let Known { cfg, dominators, forest, found, .. } = known;
+pub fn plan_version(function: &Function, function_facts: Known<'_>, loop_id: Loop) -> Result<Plan, Refusal> {
+    let Known { cfg, dominators, forest, found, .. } = function_facts;
     let loop_data = forest.get(loop_id);
     let header = loop_data.header;
     let inside = |block: Block| forest.contains(loop_id, block);
@@ -181,8 +181,8 @@ pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Res
         let rest: Vec<Block> = loop_data.blocks.iter().copied().filter(|&block| rest.contains(block)).collect();
         let instructions = before.iter().flat_map(|&block| &function.blocks[block].insts);
         let is_repeatable = instructions.into_iter().all(|&instruction| !function.insts[instruction].data.has_effect());
-        let is_cheap =
-            4 * known.cost_of(function, header, &before) <= known.cost_of(function, header, &loop_data.blocks);
+        let is_cheap = 4 * function_facts.cost_of(function, header, &before)
+            <= function_facts.cost_of(function, header, &loop_data.blocks);
         let over = if is_repeatable && is_cheap && size_of(&rest) > SHORT { Over::Again } else { Over::Rest(rest) };
         if let Over::Rest(rest) = &over {
             copied += size_of(rest);
@@ -201,7 +201,7 @@ pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Res
         preheader,
         blocks: loop_data.blocks.clone(),
         exits,
-        gain: mask_and_wait_cost(function, known, loop_id),
+        gain: mask_and_wait_cost(function, function_facts, loop_id),
     })
 }
 
@@ -221,8 +221,8 @@ fn blocks_after(flow_graph: &Cfg, loop_forest: &Loops, loop_id: Loop, source: Bl
 }
 
 /// What an iteration of a loop costs more for masks and waiting lanes, and what it costs with that.
-fn mask_and_wait_cost(function: &Function, known: Known<'_>, loop_id: Loop) -> (u64, u64) {
-    let Known { forest, found, registers, .. } = known;
+fn mask_and_wait_cost(function: &Function, function_facts: Known<'_>, loop_id: Loop) -> (u64, u64) {
+    let Known { forest, found, registers, .. } = function_facts;
     let loop_data = forest.get(loop_id);
     // The mask of those in the loop.
     let mut saved = 2 * registers.registers_for(Type::BOOL);
@@ -240,8 +240,8 @@ fn mask_and_wait_cost(function: &Function, known: Known<'_>, loop_id: Loop) -> (
                 .sum::<u64>();
         }
     }
-    saved = saved.saturating_add(known.masks_of(function, loop_data.header, &loop_data.blocks));
-    (saved, saved.saturating_add(known.cost_of(function, loop_data.header, &loop_data.blocks)))
+    saved = saved.saturating_add(function_facts.masks_of(function, loop_data.header, &loop_data.blocks));
+    (saved, saved.saturating_add(function_facts.cost_of(function, loop_data.header, &loop_data.blocks)))
 }
 
 impl fmt::Display for Plan {

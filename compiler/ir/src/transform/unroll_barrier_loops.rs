@@ -104,8 +104,8 @@ impl States {
 
     /// A region with the constants in place that leads to the states it may lead to, given also what is found if it
     /// begins with no constants.
-    fn copy_region(&mut self, body: &Function, begun: &Begun<'_>, any_begun: &Begun<'_>) -> Function {
-        let mut function = body.clone();
+    fn copy_region(&mut self, original: &Function, begun: &Begun<'_>, any_begun: &Begun<'_>) -> Function {
+        let mut function = original.clone();
         sccp_apply(&mut function, &begun.constants);
         let several = begun.ends.iter().any(|(target_region, _)| *target_region != begun.ends[0].0);
         for block in function.layout.clone() {

@@ -155,7 +155,7 @@ pub fn versions(module: &Module) -> Vec<Fact> {
             let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
             let no_wrap_strides =
                 find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergent.shapes, registers.width);
-            let known = Known {
+            let function_facts = Known {
                 cfg: &flow_graph,
                 dominators: &dominators,
                 forest: &loop_forest,
@@ -166,10 +166,10 @@ pub fn versions(module: &Module) -> Vec<Fact> {
             for (loop_id, loop_data) in
                 loop_forest.iter().filter(|&(loop_id, _)| divergent.divergent_loops.contains(loop_id))
             {
-                let plan =
-                    unmasked_loops::plan_version(function, known, loop_id).map_err(|refusal| refusal.to_string());
+                let plan = unmasked_loops::plan_version(function, function_facts, loop_id)
+                    .map_err(|refusal| refusal.to_string());
                 let version = match plan {
-                    _ if !known.is_entered_by_all(loop_id) => Refusal::SomeLanes.to_string(),
+                    _ if !function_facts.is_entered_by_all(loop_id) => Refusal::SomeLanes.to_string(),
                     Ok(plan) => plan.to_string(),
                     Err(refusal) => refusal,
                 };
@@ -177,7 +177,7 @@ pub fn versions(module: &Module) -> Vec<Fact> {
             }
             for &block in function.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
                 let copy = |target| {
-                    let plan = coherent_branches::plan_copy(function, known, block, target, true);
+                    let plan = coherent_branches::plan_copy(function, function_facts, block, target, true);
                     plan.map_or("none".to_string(), |plan| plan.to_string())
                 };
                 found.push((

@@ -199,25 +199,25 @@ pub fn transfer_binary(
     else {
         return Known { max: maximum, ..Known::varying(result_type) };
     };
-    let both = Known { shape: Shape::Varying, signed: false, unsigned: false, max: maximum, bits: None };
+    let unshaped = Known { shape: Shape::Varying, signed: false, unsigned: false, max: maximum, bits: None };
     let fits = |sum: Option<u128>| sum.is_some_and(|sum| sum <= result_type.value_mask());
     let (left_stride, right_stride) = (i128::from(left_stride), i128::from(right_stride));
     let result = match opcode {
         BinaryOp::Add => Known {
             signed: flags.nsw && left.signed && right.signed,
             unsigned: (flags.nuw || fits(left.max.checked_add(right.max))) && left.unsigned && right.unsigned,
-            ..both
+            ..unshaped
         }
         .with_shape(left_stride + right_stride, left_align.min(right_align)),
         BinaryOp::Sub => Known {
             signed: flags.nsw && left.signed && right.signed,
             unsigned: flags.nuw && left.unsigned && right.unsigned,
-            ..both
+            ..unshaped
         }
         .with_shape(left_stride - right_stride, left_align.min(right_align)),
         BinaryOp::Mul => match (left.bits, right.bits) {
             (_, Some(constant)) => scale_strided(
-                both,
+                unshaped,
                 result_type,
                 flags,
                 left,
@@ -225,66 +225,75 @@ pub fn transfer_binary(
                 fits(left.max.checked_mul(constant)),
             ),
             (Some(constant), _) => scale_strided(
-                both,
+                unshaped,
                 result_type,
                 flags,
                 right,
                 signed_factor(result_type, constant),
                 fits(right.max.checked_mul(constant)),
             ),
-            _ if left_stride == 0 && right_stride == 0 => both.with_shape(0, product_align(left_align, right_align)),
-            _ => both,
+            _ if left_stride == 0 && right_stride == 0 => {
+                unshaped.with_shape(0, product_align(left_align, right_align))
+            }
+            _ => unshaped,
         },
         BinaryOp::Shl => match right.bits {
             Some(amount) if amount < u128::from(result_type.bits()).min(126) => {
                 let constant = 1u128 << amount;
-                scale_strided(both, result_type, flags, left, constant as i128, fits(left.max.checked_mul(constant)))
+                scale_strided(
+                    unshaped,
+                    result_type,
+                    flags,
+                    left,
+                    constant as i128,
+                    fits(left.max.checked_mul(constant)),
+                )
             }
-            _ if left_stride == 0 && right_stride == 0 => both.with_shape(0, left_align),
-            _ => both,
+            _ if left_stride == 0 && right_stride == 0 => unshaped.with_shape(0, left_align),
+            _ => unshaped,
         },
         BinaryOp::Smin | BinaryOp::Smax if left_stride == right_stride && left.signed && right.signed => {
-            Known { signed: true, ..both }.with_shape(left_stride, left_align.min(right_align))
+            Known { signed: true, ..unshaped }.with_shape(left_stride, left_align.min(right_align))
         }
         BinaryOp::Umin | BinaryOp::Umax if left_stride == right_stride && left.unsigned && right.unsigned => {
-            Known { unsigned: true, ..both }.with_shape(left_stride, left_align.min(right_align))
+            Known { unsigned: true, ..unshaped }.with_shape(left_stride, left_align.min(right_align))
         }
         _ if left_stride == 0 && right_stride == 0 => {
-            both.with_shape(0, uniform_align(opcode, left_align, right_align, right))
+            unshaped.with_shape(0, uniform_align(opcode, left_align, right_align, right))
         }
         BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if left_stride == 0 => {
-            transfer_bits(opcode, result_type, both, right, left, gang_width)
+            transfer_bits(opcode, result_type, unshaped, right, left, gang_width)
         }
         BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if right_stride == 0 => {
-            transfer_bits(opcode, result_type, both, left, right, gang_width)
+            transfer_bits(opcode, result_type, unshaped, left, right, gang_width)
         }
         BinaryOp::Lshr | BinaryOp::Ashr => match right.bits {
             Some(amount) if amount < u128::from(result_type.bits()) => {
-                shift_right(opcode, both, left, amount as u32, gang_width)
+                shift_right(opcode, unshaped, left, amount as u32, gang_width)
             }
-            _ => both,
+            _ => unshaped,
         },
         BinaryOp::Udiv | BinaryOp::Urem => match right.bits {
             Some(constant) if constant != 0 && constant <= i64::MAX as u128 => {
-                transfer_division(opcode == BinaryOp::Udiv, both, left, constant as i64, gang_width)
+                transfer_division(opcode == BinaryOp::Udiv, unshaped, left, constant as i64, gang_width)
             }
             None if right_stride == 0 => {
-                divide_by_multiple(opcode == BinaryOp::Udiv, both, left, right_align, gang_width)
+                divide_by_multiple(opcode == BinaryOp::Udiv, unshaped, left, right_align, gang_width)
             }
-            _ => both,
+            _ => unshaped,
         },
         BinaryOp::Sdiv | BinaryOp::Srem
             if right_stride == 0 && right.bits.is_none() && left.max.max(right.max) <= signed_half(result_type) =>
         {
-            divide_by_multiple(opcode == BinaryOp::Sdiv, both, left, right_align, gang_width)
+            divide_by_multiple(opcode == BinaryOp::Sdiv, unshaped, left, right_align, gang_width)
         }
         BinaryOp::Sdiv | BinaryOp::Srem => match right.bits {
             Some(constant) if constant != 0 && constant <= signed_half(result_type) && constant <= i64::MAX as u128 => {
-                signed_divide(opcode == BinaryOp::Sdiv, result_type, both, left, constant as i64, gang_width)
+                signed_divide(opcode == BinaryOp::Sdiv, result_type, unshaped, left, constant as i64, gang_width)
             }
-            _ => both,
+            _ => unshaped,
         },
-        _ => both,
+        _ => unshaped,
     };
     result.into_canonical(result_type, gang_width)
 }
@@ -356,19 +365,26 @@ fn signed_factor(value_type: Type, bits: u128) -> i128 {
 }
 
 /// A strided value times a constant.
-fn scale_strided(both: Known, result_type: Type, flags: IntFlags, operand: Known, factor: i128, fits: bool) -> Known {
-    let Some(stride) = operand.shape.stride() else { return both };
+fn scale_strided(
+    unshaped: Known,
+    result_type: Type,
+    flags: IntFlags,
+    operand: Known,
+    factor: i128,
+    fits: bool,
+) -> Known {
+    let Some(stride) = operand.shape.stride() else { return unshaped };
     let alignment = product_align(operand.shape.align(), power_in(factor as u128));
     if stride == 0 {
-        return both.with_shape(0, alignment);
+        return unshaped.with_shape(0, alignment);
     }
     if result_type.bits() > 64 {
-        return both;
+        return unshaped;
     }
     Known {
         signed: flags.nsw && operand.signed,
         unsigned: factor >= 0 && (flags.nuw || fits) && operand.unsigned,
-        ..both
+        ..unshaped
     }
     .with_wrapped(i128::from(stride) * factor, alignment)
 }
@@ -394,23 +410,23 @@ fn fit_stride(gang_width: u32, stride: u128, number_of: impl Fn(u128) -> u128) -
 fn transfer_bits(
     opcode: BinaryOp,
     result_type: Type,
-    both: Known,
+    unshaped: Known,
     left: Known,
     right: Known,
     gang_width: u32,
 ) -> Known {
-    let Shape::Strided { stride, align } = left.shape else { return both };
+    let Shape::Strided { stride, align } = left.shape else { return unshaped };
     // Bits below `lowest_bit` are the same in all lanes, and zero in them if lane 0 is aligned.
     let lowest_bit = power_in(stride as u128);
     if opcode != BinaryOp::And && right.max < u128::from(lowest_bit.min(align)) {
         let alignment = right.bits.map_or(1, power_in).min(align).max(if right.bits == Some(0) { align } else { 1 });
-        return Known { signed: left.signed, unsigned: left.unsigned, ..both }.with_shape(stride.into(), alignment);
+        return Known { signed: left.signed, unsigned: left.unsigned, ..unshaped }.with_shape(stride.into(), alignment);
     }
-    let Some(constant) = right.bits else { return both };
+    let Some(constant) = right.bits else { return unshaped };
     let reach = u128::MAX.checked_shr(left.max.leading_zeros()).unwrap_or(0);
     if opcode == BinaryOp::And && constant & reach == reach {
         // No lane has a bit that is dropped.
-        return Known { signed: left.signed, unsigned: left.unsigned, ..both }.with_shape(stride.into(), align);
+        return Known { signed: left.signed, unsigned: left.unsigned, ..unshaped }.with_shape(stride.into(), align);
     }
     if left.unsigned && left.lane_span(gang_width).is_some() {
         let apply = |number: u128| match opcode {
@@ -424,69 +440,69 @@ fn transfer_bits(
             _ => align.min(power_in(constant)),
         };
         return match fit_stride(gang_width, stride as u128, apply) {
-            Some(step) => both.with_shape(step, alignment),
-            None => both,
+            Some(step) => unshaped.with_shape(step, alignment),
+            None => unshaped,
         };
     }
     if opcode != BinaryOp::And {
-        return both;
+        return unshaped;
     }
     if (constant + 1).is_power_of_two() && constant < u128::from(lowest_bit) {
-        return both.with_shape(0, align);
+        return unshaped.with_shape(0, align);
     }
     let dropped = result_type.value_mask() & !constant;
     if (dropped + 1).is_power_of_two() && dropped < u128::from(lowest_bit) {
         // Each lane loses the same.
-        return Known { signed: left.signed, unsigned: left.unsigned, ..both }
+        return Known { signed: left.signed, unsigned: left.unsigned, ..unshaped }
             .with_shape(stride.into(), align.max(power_in(constant)));
     }
-    both
+    unshaped
 }
 
-fn shift_right(opcode: BinaryOp, both: Known, operand: Known, amount: u32, gang_width: u32) -> Known {
-    let Shape::Strided { stride, align } = operand.shape else { return both };
+fn shift_right(opcode: BinaryOp, unshaped: Known, operand: Known, amount: u32, gang_width: u32) -> Known {
+    let Shape::Strided { stride, align } = operand.shape else { return unshaped };
     let linear = if opcode == BinaryOp::Lshr { operand.unsigned } else { operand.signed };
     if !linear || amount > 62 {
-        return both;
+        return unshaped;
     }
-    let shifted = Known { signed: opcode == BinaryOp::Ashr, unsigned: opcode == BinaryOp::Lshr, ..both };
+    let shifted = Known { signed: opcode == BinaryOp::Ashr, unsigned: opcode == BinaryOp::Lshr, ..unshaped };
     if stride % (1 << amount) == 0 {
         return shifted.with_shape((stride >> amount).into(), (align >> amount).max(1));
     }
     match operand.lane_span(gang_width) {
-        Some(span) if span < 1 << amount => both.with_shape(0, (align >> amount).max(1)),
+        Some(span) if span < 1 << amount => unshaped.with_shape(0, (align >> amount).max(1)),
         Some(_) if align >= 1 << amount => match fit_stride(gang_width, stride as u128, |number| number >> amount) {
             Some(step) => shifted.with_shape(step, align >> amount),
-            None => both,
+            None => unshaped,
         },
-        _ => both,
+        _ => unshaped,
     }
 }
 
 /// Unsigned quotient or remainder by a positive constant.
-fn transfer_division(quotient: bool, both: Known, operand: Known, divisor: i64, gang_width: u32) -> Known {
-    let Shape::Strided { stride, align } = operand.shape else { return both };
+fn transfer_division(quotient: bool, unshaped: Known, operand: Known, divisor: i64, gang_width: u32) -> Known {
+    let Shape::Strided { stride, align } = operand.shape else { return unshaped };
     if !operand.unsigned {
-        return both;
+        return unshaped;
     }
     let power = power_in(divisor as u128);
     if stride % divisor == 0 {
         return if quotient {
             let whole = divisor as u64 == power && align >= power;
-            Known { unsigned: true, ..both }
+            Known { unsigned: true, ..unshaped }
                 .with_shape((stride / divisor).into(), if whole { align / power } else { 1 })
         } else {
-            both.with_shape(0, align.min(power))
+            unshaped.with_shape(0, align.min(power))
         };
     }
-    let Some(span) = operand.lane_span(gang_width) else { return both };
+    let Some(span) = operand.lane_span(gang_width) else { return unshaped };
     let block = (span + 1).next_power_of_two();
     if block <= u128::from(power) {
         // All lanes lie between two multiples of the constant.
         return if quotient {
-            both.with_shape(0, if divisor as u64 == power && align >= power { align / power } else { 1 })
+            unshaped.with_shape(0, if divisor as u64 == power && align >= power { align / power } else { 1 })
         } else {
-            Known { unsigned: true, ..both }.with_shape(stride.into(), align.min(power))
+            Known { unsigned: true, ..unshaped }.with_shape(stride.into(), align.min(power))
         };
     }
     if divisor as u64 == power && align >= power {
@@ -494,21 +510,21 @@ fn transfer_division(quotient: bool, both: Known, operand: Known, divisor: i64, 
         let step =
             fit_stride(gang_width, stride as u128, |number| if quotient { number / divisor } else { number % divisor });
         let alignment = if quotient { align / power } else { align };
-        return step.map_or(both, |step| both.with_shape(step, alignment));
+        return step.map_or(unshaped, |step| unshaped.with_shape(step, alignment));
     }
-    both
+    unshaped
 }
 
 /// Unsigned quotient or remainder by what is the same in all lanes and a multiple of `power`: where all lanes lie
 /// between two of its multiples.
-fn divide_by_multiple(quotient: bool, both: Known, operand: Known, power: u64, gang_width: u32) -> Known {
-    let Shape::Strided { stride, align } = operand.shape else { return both };
+fn divide_by_multiple(quotient: bool, unshaped: Known, operand: Known, power: u64, gang_width: u32) -> Known {
+    let Shape::Strided { stride, align } = operand.shape else { return unshaped };
     let within = operand.unsigned
         && operand.lane_span(gang_width).is_some_and(|span| (span + 1).next_power_of_two() <= u128::from(power));
     match (within, quotient) {
-        (false, _) => both,
-        (true, true) => both.with_shape(0, 1),
-        (true, false) => Known { unsigned: true, ..both }.with_shape(stride.into(), align.min(power)),
+        (false, _) => unshaped,
+        (true, true) => unshaped.with_shape(0, 1),
+        (true, false) => Known { unsigned: true, ..unshaped }.with_shape(stride.into(), align.min(power)),
     }
 }
 
@@ -516,21 +532,21 @@ fn divide_by_multiple(quotient: bool, both: Known, operand: Known, power: u64, g
 fn signed_divide(
     quotient: bool,
     result_type: Type,
-    both: Known,
+    unshaped: Known,
     operand: Known,
     divisor: i64,
     gang_width: u32,
 ) -> Known {
-    let Shape::Strided { stride, align } = operand.shape else { return both };
+    let Shape::Strided { stride, align } = operand.shape else { return unshaped };
     if operand.max <= signed_half(result_type) {
-        return transfer_division(quotient, both, operand, divisor, gang_width);
+        return transfer_division(quotient, unshaped, operand, divisor, gang_width);
     }
     let power = power_in(divisor as u128);
     let exact = divisor as u64 == power && align >= power && stride % divisor == 0;
     match (operand.signed && exact, quotient) {
-        (false, _) => both,
-        (true, true) => Known { signed: true, ..both }.with_shape((stride / divisor).into(), align / power),
-        (true, false) => both.with_shape(0, 1 << 63),
+        (false, _) => unshaped,
+        (true, true) => Known { signed: true, ..unshaped }.with_shape((stride / divisor).into(), align / power),
+        (true, false) => unshaped.with_shape(0, 1 << 63),
     }
 }
 

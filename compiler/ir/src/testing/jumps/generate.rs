@@ -72,8 +72,8 @@ impl Generator {
             3..=5 if may_nest => self.loop_statement(context),
             6..=7 if may_nest => self.switch_statement(context),
             8..=11 => {
-                let when = self.random.percent(95).then(|| self.random_condition());
-                Statement::Goto(when, self.random.below(self.labels as usize) as u32)
+                let condition = self.random.percent(95).then(|| self.random_condition());
+                Statement::Goto(condition, self.random.below(self.labels as usize) as u32)
             }
             12..=13 if context.in_breakable => Statement::Break(self.random_condition()),
             14 if context.in_loop => Statement::Continue(self.random_condition()),

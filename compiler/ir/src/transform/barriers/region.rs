@@ -162,12 +162,12 @@ impl Copy<'_> {
     /// Adds parameters where a value's definition at the begin and its own one meet.
     fn add_join_params(&mut self, flow_graph: &Cfg, dominators: &Dominators) {
         let split = self.split;
-        let both: Vec<Value> = self.needed.keys().filter(|&operand| self.has_both(operand)).collect();
-        if both.is_empty() {
+        let with_both: Vec<Value> = self.needed.keys().filter(|&operand| self.has_both(operand)).collect();
+        if with_both.is_empty() {
             return;
         }
         let frontier = dominance_frontiers(flow_graph, dominators);
-        for value in both {
+        for value in with_both {
             let home = split.home[value].and_then(|home_block| self.block[home_block]);
             let mut worklist: Vec<Block> = home.into_iter().collect();
             let mut visited: SecondaryMap<Block, bool> = SecondaryMap::new();
