@@ -101,19 +101,21 @@ fn installed_memory(read: &dyn Fn(&str) -> Option<String>) -> u64 {
 
 /// Size and line length of the largest cache that holds data.
 fn largest_cache(read: &dyn Fn(&str) -> Option<String>) -> (u64, u32) {
-    let cache = |index: u32| {
-        let file = |name: &str| read(&format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{name}"));
-        let holds_data = file("type")?.trim() != "Instruction";
-        let size = file("size")?;
-        let (number, unit) = match size.trim() {
-            s if s.ends_with('K') => (s.trim_end_matches('K'), 1 << 10),
-            s if s.ends_with('M') => (s.trim_end_matches('M'), 1 << 20),
-            s => (s, 1),
-        };
-        let line = file("coherency_line_size")?.trim().parse().ok()?;
-        holds_data.then_some((number.parse::<u64>().ok()? * unit, line))
+    (0..8).filter_map(|index| data_cache(read, index)).max().unwrap_or((32 << 10, 64))
+}
+
+/// Size and line length of a cache of the first processor, given by its index, if it holds data.
+fn data_cache(read: &dyn Fn(&str) -> Option<String>, index: u32) -> Option<(u64, u32)> {
+    let file = |name: &str| read(&format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{name}"));
+    let holds_data = file("type")?.trim() != "Instruction";
+    let size = file("size")?;
+    let (digits, unit) = match size.trim() {
+        text if text.ends_with('K') => (text.trim_end_matches('K'), 1 << 10),
+        text if text.ends_with('M') => (text.trim_end_matches('M'), 1 << 20),
+        text => (text, 1),
     };
-    (0..8).filter_map(cache).max().unwrap_or((32 << 10, 64))
+    let line_bytes = file("coherency_line_size")?.trim().parse().ok()?;
+    holds_data.then_some((digits.parse::<u64>().ok()? * unit, line_bytes))
 }
 
 /// Bytes of a vector register.

@@ -37,11 +37,10 @@ impl Layout {
 
     /// Each row's bytes, in ascending order.
     pub(crate) fn row_ranges(self, region: Region) -> impl Iterator<Item = Range<usize>> {
-        (0..region[2]).flat_map(move |z| {
-            (0..region[1]).map(move |y| {
-                let start = self.offset + z * self.slice_pitch + y * self.row_pitch;
-                start..start + region[0]
-            })
+        let rows = (0..region[2]).flat_map(move |slice| (0..region[1]).map(move |row| (slice, row)));
+        rows.map(move |(slice, row)| {
+            let start = self.offset + slice * self.slice_pitch + row * self.row_pitch;
+            start..start + region[0]
         })
     }
 }

@@ -70,13 +70,16 @@ impl Mappings {
 
     /// Whether a byte of the box is mapped for writing.
     fn is_written(&self, wanted: &MappedBox, span: &Range<usize>) -> bool {
-        self.written.iter().any(|(&class, boxes)| {
+        for (&class, boxes) in &self.written {
             // All of this class are shorter.
             let longest = 1_usize.checked_shl(class).unwrap_or(usize::MAX);
             let first = span.start.saturating_sub(longest);
-            let mut near = boxes.range((first, 0)..(span.end, 0));
-            near.any(|(_, other)| boxes_overlap((other.layout, other.region), (wanted.layout, wanted.region)))
-        })
+            let mut nearby = boxes.range((first, 0)..(span.end, 0));
+            if nearby.any(|(_, other)| boxes_overlap((other.layout, other.region), (wanted.layout, wanted.region))) {
+                return true;
+            }
+        }
+        false
     }
 }
 

@@ -132,14 +132,18 @@ impl Turns {
         let turns: *const Turns = self;
         let turn = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
             // SAFETY: `run` has it on its stack until all coroutines have ended.
-            let turns = unsafe { &*turns };
-            turns.current.set(yielder);
-            // SAFETY: as the caller of `run` promises.
-            unsafe { (turns.work)(turns.context) };
-            turns.more.set(false);
+            unsafe { &*turns }.work_on_stack(yielder);
         });
         self.give_turn(turn);
         true
+    }
+
+    /// Does work until it has ended, on the stack of the coroutine that this suspends.
+    fn work_on_stack(&self, yielder: &Yielder<(), ()>) {
+        self.current.set(yielder);
+        // SAFETY: as the caller of `run` promises.
+        unsafe { (self.work)(self.context) };
+        self.more.set(false);
     }
 
     /// Lets one go on until it ends, which is the answer, or waits again.

@@ -4,7 +4,7 @@ use lockstep_protocol::configuration::Versions;
 use lockstep_protocol::image_format::{Format, RECORD_DATA_TYPE, RECORD_ORDER};
 use lockstep_protocol::launch_facts::{LaunchFacts, Object, ROW, list_set_bits, object_params};
 use lockstep_protocol::parameters::{Input, Param, ParamKind};
-use lockstep_protocol::program_metadata::Streams;
+use lockstep_protocol::program_metadata::{KernelOutline, Streams};
 use lockstep_protocol::types::Type;
 
 use super::block::ArgBlock;
@@ -25,17 +25,12 @@ pub fn collect_facts(kernel: &Kernel, range: &NdRange, arguments: &Args) -> Laun
     }
     let mut facts = LaunchFacts::of_range(range.offset, range.global, range.local);
     let outline = kernel.outline();
-    let is = |input: u32, what: fn(i64) -> bool| match outline.inputs[input as usize] {
-        (Input::Value { param, offset }, ty) => {
-            let place = (outline.params[param as usize].offset + offset) as usize;
-            what(integer_at(block, place, ty))
-        }
-        _ => false,
+    let holds = |input: u32, property: fn(i64) -> bool| input_value(outline, block, input).is_some_and(property);
+    let select_inputs = |asked: u32, property| {
+        list_set_bits(asked).filter(|&input| holds(input, property)).fold(0, |inputs, input| inputs | 1 << input)
     };
-    let those =
-        |asked: u32, what| list_set_bits(asked).filter(|&input| is(input, what)).fold(0, |all, bit| all | 1 << bit);
-    facts.multiples = those(outline.divisors, is_multiple);
-    facts.ones = those(outline.steps, |value| value == 1);
+    facts.multiples = select_inputs(outline.divisors, is_multiple);
+    facts.ones = select_inputs(outline.steps, |value| value == 1);
     for (known, param) in facts.objects.iter_mut().zip(object_params(&outline.params)) {
         *known = object_facts(&outline.params[param], block);
     }
@@ -63,26 +58,30 @@ fn private_counters(kernel: &Kernel, range: &NdRange, arguments: &Args) -> (u32,
     if outline.counters == 0 {
         return NONE;
     }
-    let bytes = |input: &u32| {
-        let Input::Value { param, .. } = outline.inputs[*input as usize].0 else { return None };
-        let extent = arguments.extents[param as usize].as_ref()?;
-        let bytes = extent.end - extent.start;
-        // A buffer in memory that the application shares may be read at any time.
-        let fits = (1..=MOST_COUNTERS).contains(&bytes) && extent.start.is_multiple_of(8);
-        let alone = is_own(&outline.params, &arguments.extents, param as usize)
-            && svm::find_allocation(extent.start as usize).is_none();
-        (fits && alone).then_some(bytes)
-    };
-    let found: Vec<(u32, u64)> =
-        list_set_bits(outline.counters).filter_map(|input| Some((input, bytes(&input)?))).collect();
-    let bytes = found.iter().map(|&(_, bytes)| bytes.next_power_of_two()).max().unwrap_or(0).max(LEAST_COPY);
-    let items = range.global.iter().fold(1, |items: u64, &size| items.saturating_mul(size));
-    let locals = arguments.locals.iter().fold(outline.local_bytes(), |sum, &size| sum.saturating_add(size));
-    let pays = items / ITEMS_PER_BYTE >= bytes * found.len() as u64;
-    if found.is_empty() || !pays || locals.saturating_add(bytes * found.len() as u64) > LOCAL_MEMORY / 2 {
+    let counters: Vec<(u32, u64)> = list_set_bits(outline.counters)
+        .filter_map(|input| Some((input, private_counter_bytes(outline, arguments, input)?)))
+        .collect();
+    let copy_bytes = counters.iter().map(|&(_, bytes)| bytes.next_power_of_two()).max().unwrap_or(0).max(LEAST_COPY);
+    let all_bytes = copy_bytes * counters.len() as u64;
+    let work_items = range.global.iter().fold(1, |items: u64, &size| items.saturating_mul(size));
+    let local_bytes = arguments.locals.iter().fold(outline.local_bytes(), |sum, &size| sum.saturating_add(size));
+    let is_profitable = work_items / ITEMS_PER_BYTE >= all_bytes;
+    if counters.is_empty() || !is_profitable || local_bytes.saturating_add(all_bytes) > LOCAL_MEMORY / 2 {
         return NONE;
     }
-    (found.iter().fold(0, |bits, (input, _)| bits | 1 << input), bytes as u32)
+    (counters.iter().fold(0, |inputs, (input, _)| inputs | 1 << input), copy_bytes as u32)
+}
+
+/// The bytes of the counters that an input leads to, if each thread may have a copy of them.
+fn private_counter_bytes(outline: &KernelOutline, arguments: &Args, input: u32) -> Option<u64> {
+    let Input::Value { param, .. } = outline.inputs[input as usize].0 else { return None };
+    let extent = arguments.extents[param as usize].as_ref()?;
+    let bytes = extent.end - extent.start;
+    let fits = (1..=MOST_COUNTERS).contains(&bytes) && extent.start.is_multiple_of(8);
+    // A buffer in memory that the application shares may be read at any time.
+    let is_alone = is_own(&outline.params, &arguments.extents, param as usize)
+        && svm::find_allocation(extent.start as usize).is_none();
+    (fits && is_alone).then_some(bytes)
 }
 
 /// Bytes of counters that threads have copies of at most: half of the first cache.
@@ -117,6 +116,13 @@ fn is_own(params: &[Param], extents: &[Option<Range<u64>>], param: usize) -> boo
     others.into_iter().all(|(_, (_, extent))| extent.as_ref().is_some_and(apart))
 }
 
+/// The value of an input that is part of an argument.
+fn input_value(outline: &KernelOutline, arguments: &ArgBlock, input: u32) -> Option<i64> {
+    let (Input::Value { param, offset }, value_type) = outline.inputs[input as usize] else { return None };
+    let position = (outline.params[param as usize].offset + offset) as usize;
+    Some(integer_at(arguments, position, value_type))
+}
+
 /// What an image or a sampler is.
 fn object_facts(param: &Param, arguments: &ArgBlock) -> Object {
     let word = |offset| u32::from_le_bytes(arguments.read_at(param.offset as usize + offset));
@@ -132,12 +138,12 @@ fn is_multiple(value: i64) -> bool {
 }
 
 /// The integer at this place; 0 where there is something else.
-fn integer_at(arguments: &ArgBlock, place: usize, ty: Type) -> i64 {
-    match ty {
-        Type::I8 => i8::from_le_bytes(arguments.read_at(place)).into(),
-        Type::I16 => i16::from_le_bytes(arguments.read_at(place)).into(),
-        Type::I32 => i32::from_le_bytes(arguments.read_at(place)).into(),
-        Type::I64 => i64::from_le_bytes(arguments.read_at(place)),
+fn integer_at(arguments: &ArgBlock, position: usize, value_type: Type) -> i64 {
+    match value_type {
+        Type::I8 => i8::from_le_bytes(arguments.read_at(position)).into(),
+        Type::I16 => i16::from_le_bytes(arguments.read_at(position)).into(),
+        Type::I32 => i32::from_le_bytes(arguments.read_at(position)).into(),
+        Type::I64 => i64::from_le_bytes(arguments.read_at(position)),
         _ => 0,
     }
 }

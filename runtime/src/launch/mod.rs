@@ -147,13 +147,12 @@ impl Call<'_> {
     fn surely_fits(&self, range: &NdRange, arguments: &Args) -> Result<bool> {
         let kernel = self.executable.kernel_outline(self.index);
         let local_end = place_locals(&kernel.params, arguments, kernel.local_bytes(), |_, _| {})?;
-        let most = |dimension| {
-            let item_bytes = kernel.private_bytes.saturating_add(KEPT);
-            let needs =
-                ScratchNeeds { local_bytes: local_end, worker_bytes: KEPT, item_bytes, row: ROW, dim: dimension };
-            record::scratch_layout(local_end, &needs, range.local, self.scratch_limit / 2)
+        let item_bytes = kernel.private_bytes.saturating_add(KEPT);
+        let fits = |dim| {
+            let needs = ScratchNeeds { local_bytes: local_end, worker_bytes: KEPT, item_bytes, row: ROW, dim };
+            record::scratch_layout(local_end, &needs, range.local, self.scratch_limit / 2).is_ok()
         };
-        Ok((0..3).all(|dimension| most(dimension).is_ok()))
+        Ok((0..3).all(fits))
     }
 
     /// A record of the launch.
@@ -190,16 +189,17 @@ fn argument_objects(arguments: &Args) -> impl Iterator<Item = Result<Arc<Memory>
     })
 }
 
+fn local_memory_error(own_bytes: u64, sizes: &[u64]) -> Error {
+    error!(
+        CL_OUT_OF_RESOURCES,
+        "{own_bytes} bytes of local memory and arguments of {sizes:?}; {LOCAL_MEMORY} are allowed"
+    )
+}
+
 /// Places the `__local` arguments behind the kernel's own `__local` variables, which end at `end`; the end of all.
 fn place_locals(params: &[Param], arguments: &Args, mut end: u64, mut place: impl FnMut(&Param, u64)) -> Result<u64> {
-    let own = end;
-    let too_much = || {
-        let sizes = &arguments.locals;
-        error!(
-            CL_OUT_OF_RESOURCES,
-            "{own} bytes of local memory and arguments of {sizes:?}; {LOCAL_MEMORY} are allowed"
-        )
-    };
+    let own_bytes = end;
+    let too_much = || local_memory_error(own_bytes, &arguments.locals);
     for (param, size) in params.iter().zip(&arguments.locals) {
         if param.kind == ParamKind::Local {
             // The application's sizes may be any.

@@ -4,7 +4,7 @@
 
 use lockstep_protocol::types::Type;
 use lockstep_protocol::variables::FormatData;
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 
 unsafe extern "C" {
     /// The C library's standard output stream.
@@ -74,14 +74,17 @@ fn render_call(format: &FormatData, arguments: &[u64], string: impl Fn(u64) -> V
     Some(output)
 }
 
+/// Takes the leading bytes that are accepted off a text.
+fn split_leading<'a>(rest: &mut &'a [u8], accept: fn(&u8) -> bool) -> &'a [u8] {
+    let length = rest.iter().take_while(|byte| accept(byte)).count();
+    let (taken, tail) = rest.split_at(length);
+    *rest = tail;
+    taken
+}
+
 /// Reads one conversion specification behind its `%`.
 fn parse_conversion(rest: &mut &[u8]) -> Option<Conversion> {
-    let mut take_while = |accept: fn(&u8) -> bool| {
-        let length = rest.iter().take_while(|byte| accept(byte)).count();
-        let (taken, tail) = rest.split_at(length);
-        *rest = tail;
-        taken
-    };
+    let mut take_while = |accept: fn(&u8) -> bool| split_leading(rest, accept);
     let number = |digits: &[u8]| {
         let text = std::str::from_utf8(digits).ok()?;
         Some(text.parse().unwrap_or(LONGEST).min(LONGEST))
@@ -180,24 +183,33 @@ enum Value {
 fn c_format(output: &mut Vec<u8>, mut spec: String, kind: u8, value: Value) -> Option<()> {
     spec.push(char::from(kind));
     let spec = CString::new(spec).ok()?;
-    let write = |buffer: *mut c_char, size: usize| -> c_int {
-        // SAFETY: `buffer` has room for `size` bytes (none for size 0, when snprintf only counts);
-        // `spec` is one conversion whose C argument type is that of the value passed in each arm.
+    // SAFETY: the kind is one of the value's C type; snprintf only counts into no bytes, then has as many as it writes.
+    unsafe {
+        let length = usize::try_from(value.print_into(std::ptr::null_mut(), 0, &spec)).ok()?;
+        let mut text = vec![0_u8; length + 1];
+        value.print_into(text.as_mut_ptr().cast(), text.len(), &spec);
+        output.extend_from_slice(&text[..length]);
+    }
+    Some(())
+}
+
+impl Value {
+    /// What snprintf makes of the value, and returns.
+    ///
+    /// # Safety
+    /// `buffer` has room for `size` bytes; `spec` is one conversion whose C argument type is that of the value.
+    unsafe fn print_into(&self, buffer: *mut c_char, size: usize, spec: &CStr) -> c_int {
+        // SAFETY: as the caller promises; each arm passes the C type of its value.
         unsafe {
-            match &value {
-                Value::Int(v) => libc::snprintf(buffer, size, spec.as_ptr(), *v),
-                Value::Float(v) => libc::snprintf(buffer, size, spec.as_ptr(), *v),
-                Value::Char(v) => libc::snprintf(buffer, size, spec.as_ptr(), c_int::from(*v)),
-                Value::Pointer(v) => libc::snprintf(buffer, size, spec.as_ptr(), *v as *const libc::c_void),
-                Value::Text(v) => libc::snprintf(buffer, size, spec.as_ptr(), v.as_ptr()),
+            match self {
+                Value::Int(integer) => libc::snprintf(buffer, size, spec.as_ptr(), *integer),
+                Value::Float(float) => libc::snprintf(buffer, size, spec.as_ptr(), *float),
+                Value::Char(byte) => libc::snprintf(buffer, size, spec.as_ptr(), c_int::from(*byte)),
+                Value::Pointer(address) => libc::snprintf(buffer, size, spec.as_ptr(), *address as *const libc::c_void),
+                Value::Text(text) => libc::snprintf(buffer, size, spec.as_ptr(), text.as_ptr()),
             }
         }
-    };
-    let length = usize::try_from(write(std::ptr::null_mut(), 0)).ok()?;
-    let mut text = vec![0_u8; length + 1];
-    write(text.as_mut_ptr().cast(), text.len());
-    output.extend_from_slice(&text[..length]);
-    Some(())
+    }
 }
 
 #[cfg(test)]

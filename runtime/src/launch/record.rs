@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::program::loaded_variant::LoadedVariant;
 use crate::schedule::GroupWork;
-use crate::{Result, ensure, error};
+use crate::{Error, Result, ensure, error};
 
 /// One launch of a kernel. Records are reused, so that a launch allocates nothing in steady state.
 pub struct Launch {
@@ -109,18 +109,44 @@ impl Run for Launch {
     }
 }
 
+impl Launch {
+    /// Runs groups by the launch's code.
+    ///
+    /// # Safety
+    /// `scratch` is the start of as much memory as the launch needs, which nobody else uses.
+    unsafe fn call_code(&self, frame: &LaunchFrame, scratch: *mut u8, groups: Range<u64>) {
+        let _mode = float_mode::FloatMode::enter_mode(self.flush_denormals);
+        let entry = self.variant.entry();
+        // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
+        // long as `self`. The frame's pointers lead to memory that `self` holds. What the kernel does to
+        // buffers is the application's business, as with any device.
+        unsafe { entry(&raw const *frame, scratch, groups.start, groups.end) };
+    }
+
+    /// Prints by a format of the program, given by its index. What printf returns; nothing if there is no such format.
+    ///
+    /// # Safety
+    /// `arguments` has a word for each element of the format's arguments.
+    unsafe fn print_formatted(&self, format: u32, arguments: *const u64) -> Option<i32> {
+        let format = self.executable.outline().formats.get(format as usize)?;
+        let word_count = format.args.iter().map(|(_, lanes)| usize::from(*lanes)).sum();
+        // SAFETY: as the caller promises; there is no pointer to read where there are no arguments.
+        let words =
+            if word_count == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(arguments, word_count) } };
+        self.printed.store(true, Ordering::Relaxed);
+        Some(printf::print_call(format, words, |address| {
+            // SAFETY: the argument of `%s` is a string constant of the program: not null (the caller
+            // looks), and it ends in a null.
+            unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes().to_vec()
+        }))
+    }
+}
+
 impl GroupWork for Launch {
     fn run(&self, groups: Range<u64>) {
         let frame = self.launch_frame();
-        let entry = self.variant.entry();
-        let ran = arena::with_scratch(self.scratch, |scratch| {
-            let _mode = float_mode::FloatMode::enter_mode(self.flush_denormals);
-            // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
-            // long as `self`. The frame's pointers lead to memory that `self` holds. The scratch memory
-            // has the size computed from the code's own needs. What the kernel does to buffers is the
-            // application's business, as with any device.
-            unsafe { entry(&raw const frame, scratch, groups.start, groups.end) };
-        });
+        // SAFETY: the scratch memory has the size computed from the code's own needs.
+        let ran = arena::with_scratch(self.scratch, |scratch| unsafe { self.call_code(&frame, scratch, groups) });
         if ran.is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }
@@ -141,34 +167,25 @@ impl GroupWork for Launch {
 unsafe extern "C" fn print_from_kernel(context: *const c_void, format: u32, arguments: *const u64) -> i32 {
     // SAFETY: the frame was made by `Launch::launch_frame`, whose launch lives while its code runs.
     let launch = unsafe { &*context.cast::<Launch>() };
-    let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        let format = launch.executable.outline().formats.get(format as usize)?;
-        let count = format.args.iter().map(|(_, lanes)| usize::from(*lanes)).sum();
-        // SAFETY: the code packs one word per element of each argument of the format; there is no
-        // pointer to read where there are none.
-        let arguments = if count == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(arguments, count) } };
-        launch.printed.store(true, Ordering::Relaxed);
-        Some(printf::print_call(format, arguments, |address| {
-            // SAFETY: the argument of `%s` is a string constant of the program: not null (the caller
-            // looks), and it ends in a null.
-            unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes().to_vec()
-        }))
-    }));
+    // SAFETY: the code packs one word per element of each argument of the format.
+    let print = || unsafe { launch.print_formatted(format, arguments) };
+    let result = std::panic::catch_unwind(AssertUnwindSafe(print));
     result.ok().flatten().unwrap_or(-1)
 }
 
 /// The scratch memory a launch needs: (offset of the code's own storage, size of all), `local` being the end
 /// of local memory and `local_size` the work-items of a full group. `CL_OUT_OF_RESOURCES` beyond the limit.
 pub(super) fn scratch_layout(local: u64, needs: &ScratchNeeds, local_size: [u64; 3], limit: u64) -> Result<(u64, u64)> {
-    let too_much = || {
-        error!(
-            CL_OUT_OF_RESOURCES,
-            "a work-group of {local_size:?} needs more scratch memory than the {limit} bytes that are allowed"
-        )
-    };
-    let items_offset = local.checked_next_multiple_of(arena::ALIGN as u64).ok_or_else(too_much)?;
-    let size = needs.total_bytes(items_offset, local_size).ok_or_else(too_much)?;
-    if size > limit { Err(too_much()) } else { Ok((items_offset, size)) }
+    let items_offset = local.checked_next_multiple_of(arena::ALIGN as u64);
+    let layout = items_offset.and_then(|offset| Some((offset, needs.total_bytes(offset, local_size)?)));
+    layout.filter(|&(_, size)| size <= limit).ok_or_else(|| scratch_error(local_size, limit))
+}
+
+fn scratch_error(local_size: [u64; 3], limit: u64) -> Error {
+    error!(
+        CL_OUT_OF_RESOURCES,
+        "a work-group of {local_size:?} needs more scratch memory than the {limit} bytes that are allowed"
+    )
 }
 
 #[cfg(test)]

@@ -95,27 +95,30 @@ pub enum CachePlace {
 
 /// The values for this process.
 pub fn options() -> &'static Options {
-    static OPTIONS: Lazy<Options> = Lazy::new(|| {
-        // A program that runs with more rights than its user is not to compile, load or write where that user says.
-        use rustix::process::{getegid, geteuid, getgid, getuid};
-        let trusted = getuid() == geteuid() && getgid() == getegid();
-        let variable = |name: &str| std::env::var_os(name).filter(|value| trusted && !value.is_empty());
-        let (mut options, mut complaints) = Options::read(variable);
-        if trusted {
-            options.search_path = std::env::var_os("PATH");
-            options.temp_dir = std::env::temp_dir();
-            let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-            complaints.extend(names.filter_map(|name| names::find_complaint(&name)));
-            let folders = table::named_folders(&options);
-            complaints.extend(folders.filter_map(|(name, folder)| complaint_about_folder(name, folder)));
-        }
-        complaints.iter().for_each(|complaint| eprintln!("lockstep: {complaint}"));
-        if options.cache == CachePlace::Memory {
-            options.cache = usual_cache(variable("XDG_CACHE_HOME"), variable("HOME"));
-        }
-        options
-    });
+    static OPTIONS: Lazy<Options> = Lazy::new(read_environment);
     &OPTIONS
+}
+
+/// Reads the environment of the process. What is wrong with it goes to standard error.
+fn read_environment() -> Options {
+    // A program that runs with more rights than its user is not to compile, load or write where that user says.
+    use rustix::process::{getegid, geteuid, getgid, getuid};
+    let trusted = getuid() == geteuid() && getgid() == getegid();
+    let variable = |name: &str| std::env::var_os(name).filter(|value| trusted && !value.is_empty());
+    let (mut options, mut complaints) = Options::read(variable);
+    if trusted {
+        options.search_path = std::env::var_os("PATH");
+        options.temp_dir = std::env::temp_dir();
+        let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+        complaints.extend(names.filter_map(|name| names::find_complaint(&name)));
+        let folders = table::named_folders(&options);
+        complaints.extend(folders.filter_map(|(name, folder)| complaint_about_folder(name, folder)));
+    }
+    complaints.iter().for_each(|complaint| eprintln!("lockstep: {complaint}"));
+    if options.cache == CachePlace::Memory {
+        options.cache = usual_cache(variable("XDG_CACHE_HOME"), variable("HOME"));
+    }
+    options
 }
 
 /// Why a folder that somebody named cannot be filled, as far as that can be told before it is made, which is done when there

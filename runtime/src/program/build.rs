@@ -29,6 +29,9 @@ pub type Done = Box<dyn FnOnce() + Send>;
 /// A header of clCompileProgram: the name it is included by and its text.
 pub type EmbeddedHeader = (String, String);
 
+/// What an action makes: the program's code and its log.
+type Outcome = std::result::Result<(Code, String), FrontendError>;
+
 /// `clBuildProgram`: compiles and links a program for its devices.
 ///
 /// "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
@@ -41,26 +44,26 @@ pub fn build_program(program: &Arc<Program>, text: &str, done: Option<Done>) -> 
     let options = parse_options(text, Stage::Build).inspect_err(|error| keep_refusal(program, error))?;
     let given = program.source.is_some() || program.binary.is_some();
     ensure!(given, CL_INVALID_OPERATION, "the program is the result of a link, which is built already");
-    start_action(program, text, CL_BUILD_PROGRAM_FAILURE, done, move |program| {
-        match (&program.source, &program.binary) {
-            (Some(source), _) => {
-                let source =
-                    Source { config: &frontend_config(), text: source.as_bytes(), headers: &[], options: &options };
-                make_executable(cached::compile_program(&source)?, Vec::new())
-            }
-            (None, Some(Binary::Program(Image { linked, outline: Some(outline), code }))) => {
-                let (linked, outline) = (linked.clone(), outline.clone());
-                make_executable(Linked { linked, outline, module: None, log: String::new() }, code.clone())
-            }
-            (None, Some(Binary::Program(Image { linked, .. }))) => {
-                make_executable(cached::import_linked(linked.clone(), String::new())?, Vec::new())
-            }
-            (None, Some(Binary::Object(object))) => {
-                make_executable(cached::link_objects(&[object], &options)?, Vec::new())
-            }
-            (None, None) => Err(FrontendError::LinkFailure { log: "error: the program has no source\n".into() }),
+    start_action(program, text, CL_BUILD_PROGRAM_FAILURE, done, move |program| build_given(program, &options))
+}
+
+/// Compiles and links what the program was created with.
+fn build_given(program: &Program, options: &BuildOptions) -> Outcome {
+    match (&program.source, &program.binary) {
+        (Some(source), _) => {
+            let source = Source { config: &frontend_config(), text: source.as_bytes(), headers: &[], options };
+            make_executable(cached::compile_program(&source)?, Vec::new())
         }
-    })
+        (None, Some(Binary::Program(Image { linked, outline: Some(outline), code }))) => {
+            let (linked, outline) = (linked.clone(), outline.clone());
+            make_executable(Linked { linked, outline, module: None, log: String::new() }, code.clone())
+        }
+        (None, Some(Binary::Program(Image { linked, .. }))) => {
+            make_executable(cached::import_linked(linked.clone(), String::new())?, Vec::new())
+        }
+        (None, Some(Binary::Object(object))) => make_executable(cached::link_objects(&[object], options)?, Vec::new()),
+        (None, None) => Err(FrontendError::LinkFailure { log: "error: the program has no source\n".into() }),
+    }
 }
 
 /// `clCompileProgram`: compiles a program's source, with headers, without linking it.
@@ -76,15 +79,18 @@ pub fn compile_program(
 ) -> Result<()> {
     let options = parse_options(text, Stage::Compile).inspect_err(|error| keep_refusal(program, error))?;
     ensure!(program.source.is_some(), CL_INVALID_OPERATION, "the program has no source");
-    start_action(program, text, CL_COMPILE_PROGRAM_FAILURE, done, move |program| {
-        let headers: Vec<_> = headers.iter().map(|(name, source)| Header { name, source: source.as_bytes() }).collect();
-        let source = program.source.as_deref().unwrap_or_default();
-        let source =
-            Source { config: &frontend_config(), text: source.as_bytes(), headers: &headers, options: &options };
-        let object = cached::compile_object(&source)?;
-        let log = object.log.clone();
-        Ok((Code::Object(Arc::new(object)), log))
-    })
+    let compile = move |program: &Program| compile_source(program, &headers, &options);
+    start_action(program, text, CL_COMPILE_PROGRAM_FAILURE, done, compile)
+}
+
+/// Compiles a program's source to an object.
+fn compile_source(program: &Program, headers: &[EmbeddedHeader], options: &BuildOptions) -> Outcome {
+    let headers: Vec<_> = headers.iter().map(|(name, source)| Header { name, source: source.as_bytes() }).collect();
+    let text = program.source.as_deref().unwrap_or_default().as_bytes();
+    let source = Source { config: &frontend_config(), text, headers: &headers, options };
+    let object = cached::compile_object(&source)?;
+    let log = object.log.clone();
+    Ok((Code::Object(Arc::new(object)), log))
 }
 
 /// `clLinkProgram`: the new program, and the error of its link if that failed at once.
@@ -116,17 +122,20 @@ pub fn link_program(
     }
     let program = Program::new(context.clone(), devices, None, None, BuildState::before_build());
     let done = done(&program);
-    let result = start_action(&program, text, CL_LINK_PROGRAM_FAILURE, done, move |_| {
-        let objects: Vec<&CompiledObject> = objects.iter().map(|object| &**object).collect();
-        if options.create_library {
-            let library = frontend::link_library(&objects, &options)?;
-            let log = library.log.clone();
-            Ok((Code::Object(Arc::new(library)), log))
-        } else {
-            make_executable(cached::link_objects(&objects, &options)?, Vec::new())
-        }
-    });
+    let result = start_action(&program, text, CL_LINK_PROGRAM_FAILURE, done, move |_| link_objects(&objects, &options));
     Ok((program, result))
+}
+
+/// Links objects to an executable or, if the options ask for it, to a library.
+fn link_objects(objects: &[Arc<CompiledObject>], options: &BuildOptions) -> Outcome {
+    let objects: Vec<&CompiledObject> = objects.iter().map(|object| &**object).collect();
+    if options.create_library {
+        let library = frontend::link_library(&objects, options)?;
+        let log = library.log.clone();
+        Ok((Code::Object(Arc::new(library)), log))
+    } else {
+        make_executable(cached::link_objects(&objects, options)?, Vec::new())
+    }
 }
 
 /// Runs `action`, here or on a thread of its own, and leaves its outcome in the program.
@@ -135,7 +144,7 @@ fn start_action(
     options: &str,
     failure: cl_int,
     done: Option<Done>,
-    action: impl FnOnce(&Program) -> std::result::Result<(Code, String), FrontendError> + Send + 'static,
+    action: impl FnOnce(&Program) -> Outcome + Send + 'static,
 ) -> Result<()> {
     {
         // "CL_INVALID_OPERATION if there are kernel objects attached to program" or "if the build [...]
@@ -149,53 +158,50 @@ fn start_action(
         state.options = options.to_string();
         state.log.clear();
     }
-    let owner = program.clone();
-    let run = move || {
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| action(&owner)));
-        let outcome = outcome.unwrap_or_else(|_| {
-            Err(FrontendError::LinkFailure {
-                log: "error: the compiler failed; this is an error of the driver\n".into(),
-            })
-        });
-        let mut state = owner.state.lock();
-        let succeeded = outcome.is_ok();
-        match outcome {
-            Ok((code, log)) => {
-                state.status = BuildStatus::Success;
-                state.code = code;
-                state.log = log;
-            }
-            Err(error) => {
-                state.status = BuildStatus::Error;
-                state.code = owner.code_given();
-                state.log = error.build_log();
-            }
-        }
-        owner.action_ended.notify_all();
-        succeeded
-    };
     let Some(done) = done else {
-        return if run() { Ok(()) } else { Err(build_error(program, failure)) };
+        return if run_action(program, action) { Ok(()) } else { Err(build_error(program, failure)) };
     };
-    let program_of_done = program.clone();
-    let run_and_tell = move || {
-        if !run() {
-            report::report_error(
-                Some(program_of_done.context()),
-                action_of(failure),
-                &build_error(&program_of_done, failure),
-            );
-        }
-        done();
-        // Its handle is an argument of the callback.
-        drop(program_of_done);
-    };
+    let owner = program.clone();
+    let run_and_tell = move || run_action_and_tell(&owner, action, failure, done);
     // Without a thread nothing has run: say so and leave the program as it was.
     executor::try_spawn(Service::Builds, Box::new(run_and_tell)).map_err(|NoThread| {
         program.state.lock().status = BuildStatus::None;
         program.action_ended.notify_all();
         error!(CL_OUT_OF_HOST_MEMORY, "there is no thread to build the program")
     })
+}
+
+/// Runs an action and leaves its outcome in the program. Whether it succeeded.
+fn run_action(program: &Program, action: impl FnOnce(&Program) -> Outcome) -> bool {
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| action(program)));
+    let outcome = outcome.unwrap_or_else(|_| {
+        Err(FrontendError::LinkFailure { log: "error: the compiler failed; this is an error of the driver\n".into() })
+    });
+    let mut state = program.state.lock();
+    let succeeded = outcome.is_ok();
+    match outcome {
+        Ok((code, log)) => {
+            state.status = BuildStatus::Success;
+            state.code = code;
+            state.log = log;
+        }
+        Err(error) => {
+            state.status = BuildStatus::Error;
+            state.code = program.code_given();
+            state.log = error.build_log();
+        }
+    }
+    program.action_ended.notify_all();
+    succeeded
+}
+
+/// Runs an action in the background: reports its failure, and calls the application back while the program lives, as its
+/// handle is an argument of the callback.
+fn run_action_and_tell(program: &Program, action: impl FnOnce(&Program) -> Outcome, failure: cl_int, done: Done) {
+    if !run_action(program, action) {
+        report::report_error(Some(program.context()), action_of(failure), &build_error(program, failure));
+    }
+    done();
 }
 
 /// The error of a build that failed. The log has all there is to say, so the first thing that is wrong will do.
@@ -220,8 +226,8 @@ pub(super) fn first_error(log: &str) -> &str {
 }
 
 /// Makes a linked program ready to run, with the machine code that came with it.
-fn make_executable(made: Linked, code: Vec<KernelCode>) -> std::result::Result<(Code, String), FrontendError> {
-    let Linked { linked, outline, module, log } = made;
+fn make_executable(linked_program: Linked, code: Vec<KernelCode>) -> Outcome {
+    let Linked { linked, outline, module, log } = linked_program;
     let executable = Executable::new(linked, outline, module, code)
         .map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {}\n", error.sentence()) })?;
     Ok((Code::Executable(Arc::new(executable)), log))

@@ -239,26 +239,28 @@ impl Executable {
     /// The bytes of `CL_PROGRAM_BINARIES`: the portable form and the machine code that there is. Kernels that were never
     /// launched get code for likely launches, so that whoever loads the binary need not wait for the first ones.
     pub fn binary(self: &Arc<Self>) -> &[u8] {
-        self.binary.get_or_init(|| {
-            self.make_likely_code();
-            let settings = compile_settings(&self.linked, &LaunchFacts::default()).settings_text();
-            let mut code = Vec::new();
-            for (index, Code { variants, ready, .. }) in self.code.iter().enumerate() {
-                let mut add = |facts: LaunchFacts, object: &KernelObject| {
-                    let (settings, object) = (settings.clone(), object.clone());
-                    code.push(KernelCode { kernel: index as u32, settings, facts, object });
-                };
-                for (facts, made) in variants.all_variants() {
-                    let Ok(made) = made else { continue };
-                    add(facts, &made.object);
-                }
-                for ready in ready.get().into_iter().flatten() {
-                    add(ready.facts, &ready.object);
-                }
+        self.binary.get_or_init(|| self.make_binary())
+    }
+
+    fn make_binary(self: &Arc<Self>) -> Vec<u8> {
+        self.make_likely_code();
+        let settings = compile_settings(&self.linked, &LaunchFacts::default()).settings_text();
+        let mut code = Vec::new();
+        for (index, Code { variants, ready, .. }) in self.code.iter().enumerate() {
+            let mut add = |facts: LaunchFacts, object: &KernelObject| {
+                let (settings, object) = (settings.clone(), object.clone());
+                code.push(KernelCode { kernel: index as u32, settings, facts, object });
+            };
+            for (facts, variant) in variants.all_variants() {
+                let Ok(variant) = variant else { continue };
+                add(facts, &variant.object);
             }
-            let image = Image { linked: self.linked.clone(), outline: Some(self.outline.clone()), code };
-            Binary::Program(image).to_bytes(BUILD)
-        })
+            for ready in ready.get().into_iter().flatten() {
+                add(ready.facts, &ready.object);
+            }
+        }
+        let image = Image { linked: self.linked.clone(), outline: Some(self.outline.clone()), code };
+        Binary::Program(image).to_bytes(BUILD)
     }
 
     /// Makes code for likely launches of the kernels that a binary is to have it of, side by side.
@@ -278,14 +280,16 @@ impl Executable {
             return without;
         }
         let Ok(module) = self.module() else { return Vec::new() };
-        let mut left = MOST_FOR_BINARY;
-        let fits = |index: &usize| {
-            let work = module.kernels[*index].regions.values().map(|body| body.insts.len()).sum();
-            let rest = left.checked_sub(work);
-            left = rest.unwrap_or(left);
-            rest.is_some()
-        };
-        without.into_iter().filter(fits).collect()
+        let mut instructions_left = MOST_FOR_BINARY;
+        let mut wanted = Vec::new();
+        for index in without {
+            let instructions = module.kernels[index].regions.values().map(|function| function.insts.len()).sum();
+            if let Some(rest) = instructions_left.checked_sub(instructions) {
+                instructions_left = rest;
+                wanted.push(index);
+            }
+        }
+        wanted
     }
 
     /// Code for the launches that are likely.

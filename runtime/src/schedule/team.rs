@@ -173,10 +173,7 @@ impl Team {
         let serving = shared.clone();
         // The pool's threads do nothing else until the team is closed, and end then: the pool is let go of right away.
         pool.spawn_broadcast(move |_| {
-            if let Some(set) = &processors {
-                // A processor that has gone since leaves the thread where the system wants it.
-                let _ = rustix::thread::sched_setaffinity(None, set);
-            }
+            bind_thread(processors.as_ref());
             serving.serve_jobs();
         });
         Team { shared, caller_helps, useful: useful.min(helpers) }
@@ -211,6 +208,14 @@ impl Team {
             Division::Shared { seats } => self.shared.share_groups(work, 1..plan.groups, seats, true),
             Division::Alone | Division::FirstAlone => run_guarded(&**work, 1..plan.groups),
         }
+    }
+}
+
+/// Binds the calling thread to processors, if there are any to bind it to.
+fn bind_thread(processors: Option<&CpuSet>) {
+    if let Some(processors) = processors {
+        // A processor that has gone since leaves the thread where the system wants it.
+        let _ = rustix::thread::sched_setaffinity(None, processors);
     }
 }
 
