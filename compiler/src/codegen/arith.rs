@@ -115,6 +115,22 @@ impl<'ctx> Emitter<'ctx, '_> {
         Ok(self.put_fast_math(value, fast_math))
     }
 
+    /// A quotient or remainder of integers by divisors that the machine does not trap at.
+    fn divide_safely(
+        &self,
+        opcode: Op,
+        signed: bool,
+        [dividend, divisor]: [BasicValueEnum<'ctx>; 2],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let divisor = match (dividend, divisor) {
+            (BasicValueEnum::VectorValue(dividends), BasicValueEnum::VectorValue(divisors)) => {
+                self.safe_divisors(signed, dividends, divisors)?
+            }
+            _ => self.safe_divisor(signed, dividend.into_int_value(), divisor.into_int_value())?.into(),
+        };
+        Ok(self.builder.build_binop(opcode, dividend, divisor, "")?)
+    }
+
     /// An operation of two operands.
     pub fn binary(
         &self,
@@ -126,15 +142,7 @@ impl<'ctx> Emitter<'ctx, '_> {
         let fast_math = if opcode == BinaryOp::Fdiv { fast_math.with_exact_reciprocals() } else { fast_math };
         let plain = |opcode| self.builder.build_binop(opcode, left, right, "");
         let call = |name| self.call_intrinsic(name, &[left.get_type()], &[left, right]);
-        let divide = |opcode, signed| -> Emitted<BasicValueEnum> {
-            let right = match (left, right) {
-                (BasicValueEnum::VectorValue(left), BasicValueEnum::VectorValue(right)) => {
-                    self.safe_divisors(signed, left, right)?
-                }
-                (left, right) => self.safe_divisor(signed, left.into_int_value(), right.into_int_value())?.into(),
-            };
-            Ok(self.builder.build_binop(opcode, left, right, "")?)
-        };
+        let divide = |opcode, signed| self.divide_safely(opcode, signed, [left, right]);
         let value = match opcode {
             BinaryOp::Add => plain(Op::Add)?,
             BinaryOp::Sub => plain(Op::Sub)?,

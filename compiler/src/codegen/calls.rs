@@ -4,8 +4,8 @@ use super::emit::{Emitted, Emitter};
 use super::frame::Frame;
 use crate::codegen::error::CodegenError;
 use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::types::{BasicMetadataTypeEnum, BasicType};
-use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, InstructionOpcode, IntValue};
+use inkwell::types::{BasicMetadataTypeEnum, BasicType, FunctionType};
+use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionOpcode, IntValue};
 use lockstep_protocol::kernel_abi::{READ_CLOCK, YIELD};
 use lockstep_protocol::types::Type;
 
@@ -22,14 +22,8 @@ impl<'ctx> Emitter<'ctx, '_> {
             None => {
                 let params: Vec<BasicMetadataTypeEnum> =
                     arguments.iter().map(|&(ty, _)| self.value_type(ty).into()).collect();
-                let ty = self.value_type(result).fn_type(&params, false);
-                let function = self.module.add_function(name, ty, None);
-                for attribute in ["nounwind", "willreturn", "nofree", "nosync", "memory"] {
-                    let kind = Attribute::get_named_enum_kind_id(attribute);
-                    let attribute = self.context.create_enum_attribute(kind, 0);
-                    function.add_attribute(AttributeLoc::Function, attribute);
-                }
-                function
+                let function_type = self.value_type(result).fn_type(&params, false);
+                self.declare(name, function_type, &["nounwind", "willreturn", "nofree", "nosync", "memory"])
             }
         };
         let values: Vec<BasicMetadataValueEnum> = arguments.iter().map(|&(_, value)| value.into()).collect();
@@ -37,17 +31,23 @@ impl<'ctx> Emitter<'ctx, '_> {
         call_site.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult(format!("the call of {name}")))
     }
 
+    /// Declares a function of the host with these attributes.
+    fn declare(&self, name: &str, function_type: FunctionType<'ctx>, attributes: &[&str]) -> FunctionValue<'ctx> {
+        let function = self.module.add_function(name, function_type, None);
+        for attribute in attributes {
+            let kind = Attribute::get_named_enum_kind_id(attribute);
+            function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+        }
+        function
+    }
+
     /// Reads the clock. LLVM is not told what the function does to memory, so it takes the call for one that may do
     /// anything: readings keep their order, and their place among accesses.
     pub fn read_clock(&self) -> Emitted<IntValue<'ctx>> {
         let function = self.module.get_function(READ_CLOCK).unwrap_or_else(|| {
-            let function = self.module.add_function(READ_CLOCK, self.i64_type().fn_type(&[], false), None);
             // Two readings on two ways are not one before the ways part.
-            for attribute in ["nounwind", "willreturn", "nomerge"] {
-                let kind = Attribute::get_named_enum_kind_id(attribute);
-                function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
-            }
-            function
+            let attributes = ["nounwind", "willreturn", "nomerge"];
+            self.declare(READ_CLOCK, self.i64_type().fn_type(&[], false), &attributes)
         });
         let value = self.builder.build_call(function, &[], "")?.try_as_basic_value().basic();
         Ok(value.ok_or_else(|| CodegenError::NoResult("the call that reads the clock".into()))?.into_int_value())

@@ -74,17 +74,17 @@ impl<'ctx> Emitter<'ctx, '_> {
             _ => 4,
         };
         let name = of.intrinsic_name(lanes, of_all_floats);
-        let estimate = |first: u32| {
+        let all_lanes = self.int_type(lanes.max(8)).const_all_ones();
+        let mut estimates = Vec::new();
+        for first in (0..count).step_by(lanes as usize) {
             // Behind the last lane there is any one.
-            let own: Vec<_> = (first..first + lanes).map(|lane| Some(lane.min(count - 1))).collect();
-            let part = if count == lanes { operand } else { self.shuffle_vectors(operand, operand, &own)? };
-            let all = self.int_type(lanes.max(8)).const_all_ones();
-            let masked = [part.into(), part.into(), all.into()];
+            let part_lanes: Vec<_> = (first..first + lanes).map(|lane| Some(lane.min(count - 1))).collect();
+            let part = if count == lanes { operand } else { self.shuffle_vectors(operand, operand, &part_lanes)? };
+            let masked = [part.into(), part.into(), all_lanes.into()];
             let arguments = if of_all_floats { &masked[..] } else { &masked[..1] };
-            Ok(self.call_intrinsic(name, &[], arguments)?.into_vector_value())
-        };
-        let parts = (0..count).step_by(lanes as usize).map(estimate).collect::<Emitted<Vec<_>>>()?;
-        self.concat_vectors(&parts, count)
+            estimates.push(self.call_intrinsic(name, &[], arguments)?.into_vector_value());
+        }
+        self.concat_vectors(&estimates, count)
     }
 
     /// A quotient of floats to 10 bits.

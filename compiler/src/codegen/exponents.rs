@@ -23,12 +23,9 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub fn emit_significand(&self, operand: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         if self.target.estimates {
             let interval = self.context.i32_type().const_int(INTERVAL, false).into();
-            return self.by_register(Type::F64, [operand, operand], |name, part, [operand, _], mask| {
-                self.call_intrinsic(
-                    &format!("llvm.x86.avx512.mask.getmant.pd.{name}"),
-                    &[],
-                    &with_rounding(part, [operand, interval, operand, mask]),
-                )
+            return self.by_register(Type::F64, [operand, operand], |register, [operand, _]| {
+                let arguments = register.with_rounding([operand, interval, operand, register.mask]);
+                self.call_intrinsic(&register.intrinsic_name("getmant.pd"), &[], &arguments)
             });
         }
         let (of_bits, places) = self.split_exponent(operand)?;
@@ -46,12 +43,9 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub fn emit_logb(&self, operand: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
         if self.target.estimates {
-            let exponent = self.by_register(Type::F64, [operand, operand], |name, part, [operand, _], mask| {
-                self.call_intrinsic(
-                    &format!("llvm.x86.avx512.mask.getexp.pd.{name}"),
-                    &[],
-                    &with_rounding(part, [operand, operand, mask]),
-                )
+            let exponent = self.by_register(Type::F64, [operand, operand], |register, [operand, _]| {
+                let arguments = register.with_rounding([operand, operand, register.mask]);
+                self.call_intrinsic(&register.intrinsic_name("getexp.pd"), &[], &arguments)
             })?;
             // The instruction's significand would be from 1 up to 2.
             let below =
@@ -93,8 +87,8 @@ impl<'ctx> Emitter<'ctx, '_> {
         };
         if self.target.estimates {
             let sum = if alone { left } else { self.binary_plain(BinaryOp::Fadd, left, right)? };
-            let n = self.binary_plain(BinaryOp::Fsub, counted, self.in_all_lanes(ty, zero, left)?)?;
-            return self.by_power(ty, sum, n);
+            let power = self.binary_plain(BinaryOp::Fsub, counted, self.in_all_lanes(ty, zero, left)?)?;
+            return self.by_power(ty, sum, power);
         }
         let both = self.builder.build_bit_cast(counted, self.ty_like(int_type, left), "")?;
         self.by_two_powers(ty, left, (!alone).then_some(right), both)
@@ -171,20 +165,17 @@ impl<'ctx> Emitter<'ctx, '_> {
         Ok(self.concat_vectors(&parts, count)?.into())
     }
 
-    /// operand 2^n by the machine's instruction, which takes the whole part of n.
+    /// operand 2^power by the machine's instruction, which takes the whole part of the power.
     fn by_power(
         &self,
         ty: Type,
         operand: BasicValueEnum<'ctx>,
-        n: BasicValueEnum<'ctx>,
+        power: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let kind = if ty == Type::F32 { "ps" } else { "pd" };
-        self.by_register(ty, [operand, n], |name, part, [operand, n], mask| {
-            self.call_intrinsic(
-                &format!("llvm.x86.avx512.mask.scalef.{kind}.{name}"),
-                &[],
-                &with_rounding(part, [operand, n, operand, mask]),
-            )
+        let operation = if ty == Type::F32 { "scalef.ps" } else { "scalef.pd" };
+        self.by_register(ty, [operand, power], |register, [operand, power]| {
+            let arguments = register.with_rounding([operand, power, operand, register.mask]);
+            self.call_intrinsic(&register.intrinsic_name(operation), &[], &arguments)
         })
     }
 
@@ -263,46 +254,57 @@ impl<'ctx> Emitter<'ctx, '_> {
         self.in_all_lanes(Type::I64, bits, like)
     }
 
-    /// An instruction of AVX-512 on registers of as many lanes as there are, given the width in its name, whether that is
-    /// the widest, its operands, and the mask of all lanes.
+    /// An instruction of AVX-512 on registers of as many lanes as there are, given the register and its operands.
     fn by_register(
         &self,
         ty: Type,
         arguments: [BasicValueEnum<'ctx>; 2],
-        instruction: impl Fn(&str, bool, [BasicValueEnum<'ctx>; 2], BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
+        instruction: impl Fn(&Register<'ctx>, [BasicValueEnum<'ctx>; 2]) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let first = self.const64(0);
         let least = 128 / ty.bits();
         if !arguments[0].is_vector_value() {
             let alone = super::emit::vector_of(self.value_type(ty), least).get_poison();
-            let [x, y] = arguments.map(|argument| self.builder.build_insert_element(alone, argument, first, ""));
-            let vectors = [x?.into(), y?.into()];
+            let [left, right] = arguments.map(|argument| self.builder.build_insert_element(alone, argument, first, ""));
+            let vectors = [left?.into(), right?.into()];
             let result = self.by_register(ty, vectors, instruction)?;
             return Ok(self.builder.build_extract_element(result.into_vector_value(), first, "")?);
         }
         let arguments = arguments.map(|argument| argument.into_vector_value());
         let count = arguments[0].get_type().get_size();
         let lanes = [512, 256].map(|bits| bits / ty.bits()).into_iter().find(|&lanes| count >= lanes).unwrap_or(least);
-        let name = (lanes * ty.bits()).to_string();
         let mask = self.int_type(lanes.max(8)).const_all_ones().into();
-        let part = |begin: u32| -> Emitted<VectorValue<'ctx>> {
+        let register = Register { bits: lanes * ty.bits(), mask };
+        let mut results = Vec::new();
+        for begin in (0..count).step_by(lanes as usize) {
             // Behind the last lane there is any one.
-            let own: Vec<_> = (begin..begin + lanes).map(|lane| Some(lane.min(count - 1))).collect();
-            let [x, y] = arguments.map(|argument| {
-                if count == lanes { Ok(argument) } else { self.shuffle_vectors(argument, argument, &own) }
+            let part_lanes: Vec<_> = (begin..begin + lanes).map(|lane| Some(lane.min(count - 1))).collect();
+            let [left, right] = arguments.map(|argument| match count == lanes {
+                true => Ok(argument),
+                false => self.shuffle_vectors(argument, argument, &part_lanes),
             });
-            Ok(instruction(&name, lanes * ty.bits() == 512, [x?.into(), y?.into()], mask)?.into_vector_value())
-        };
-        let parts = (0..count).step_by(lanes as usize).map(part).collect::<Emitted<Vec<_>>>()?;
-        Ok(self.concat_vectors(&parts, count)?.into())
+            results.push(instruction(&register, [left?.into(), right?.into()])?.into_vector_value());
+        }
+        Ok(self.concat_vectors(&results, count)?.into())
     }
 }
 
-/// The widest registers' instructions are told how to round: as the thread does.
-fn with_rounding<'ctx, const N: usize>(
-    widest: bool,
-    arguments: [BasicValueEnum<'ctx>; N],
-) -> Vec<BasicValueEnum<'ctx>> {
-    let as_is = arguments[N - 1].into_int_value().get_type().get_context().i32_type().const_int(4, false).into();
-    arguments.into_iter().chain(widest.then_some(as_is)).collect()
+/// A register that an instruction of AVX-512 works on.
+struct Register<'ctx> {
+    bits: u32,
+    /// The mask of all its lanes.
+    mask: BasicValueEnum<'ctx>,
+}
+
+impl<'ctx> Register<'ctx> {
+    /// LLVM's name of an instruction on such registers.
+    fn intrinsic_name(&self, operation: &str) -> String {
+        format!("llvm.x86.avx512.mask.{operation}.{}", self.bits)
+    }
+
+    /// The widest registers' instructions are told how to round: as the thread does.
+    fn with_rounding<const N: usize>(&self, arguments: [BasicValueEnum<'ctx>; N]) -> Vec<BasicValueEnum<'ctx>> {
+        let as_is = self.mask.into_int_value().get_type().get_context().i32_type().const_int(4, false).into();
+        arguments.into_iter().chain((self.bits == 512).then_some(as_is)).collect()
+    }
 }

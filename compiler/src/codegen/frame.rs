@@ -126,11 +126,9 @@ pub fn enter_kernel<'ctx>(
         }
     };
     let count = emitter.mul(emitter.mul(row, local_size[middle])?, local_size[outer])?;
-    let array = |offset: u64| -> Emitted<PointerValue<'ctx>> {
-        if offset == 0 {
-            return Ok(items);
-        }
-        emitter.offset_address(items, emitter.mul(count, emitter.const64(offset))?, true)
+    let array = |offset: u64| match offset {
+        0 => Ok(items),
+        _ => emitter.offset_address(items, emitter.mul(count, emitter.const64(offset))?, true),
     };
 
     let mut inputs = Vec::new();

@@ -128,14 +128,20 @@ fn run_clang(
         arguments.push(response.argument());
     }
     let limits = Limits { wall: config.timeout, address_space: config.memory, output: MAX_BITCODE, log: MAX_LOG };
-    let outcome = process::run_program(&program, &arguments, &input, &limits).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => missing_compiler(Some(&program)),
+    let outcome = process::run_program(&program, &arguments, &input, &limits);
+    let outcome = outcome.map_err(|error| start_error(&program, &error))?;
+    judge_outcome(config, &program, outcome, folder.as_ref(), options)
+}
+
+/// Why clang could not be started.
+fn start_error(program: &Path, error: &std::io::Error) -> FrontendError {
+    match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied => missing_compiler(Some(program)),
         std::io::ErrorKind::InvalidInput => {
             FrontendError::CompileFailure { log: "error: an option contains a null character\n".to_owned() }
         }
         _ => FrontendError::FrontendCrashed { log: format!("error: cannot run {}: {error}\n", program.display()) },
-    })?;
-    judge_outcome(config, &program, outcome, folder.as_ref(), options)
+    }
 }
 
 fn judge_outcome(
@@ -243,18 +249,19 @@ fn missing_compiler(asked: Option<&Path>) -> FrontendError {
 /// well, but then the text's lines have two numbers, and clang is silent where it looks whether two things stand in one
 /// line.
 fn name_program(log: &str, given: &str) -> String {
+    log.split_inclusive('\n').map(|line| name_program_in_line(line, given)).collect()
+}
+
+fn name_program_in_line(line: &str, given: &str) -> String {
     const INCLUDED: &str = "In file included from ";
-    let name_in = |line: &str| -> String {
-        let (start, rest) = match line.strip_prefix(INCLUDED) {
-            Some(rest) => (INCLUDED, rest),
-            None => ("", line),
-        };
-        match rest.strip_prefix(given).filter(|rest| rest.starts_with(':')) {
-            Some(rest) => format!("{start}{SOURCE_NAME}{rest}"),
-            None => line.to_owned(),
-        }
+    let (start, rest) = match line.strip_prefix(INCLUDED) {
+        Some(rest) => (INCLUDED, rest),
+        None => ("", line),
     };
-    log.split_inclusive('\n').map(name_in).collect()
+    match rest.strip_prefix(given).filter(|rest| rest.starts_with(':')) {
+        Some(rest) => format!("{start}{SOURCE_NAME}{rest}"),
+        None => line.to_owned(),
+    }
 }
 
 /// Has `__FILE__` and the places in debug information name the program as messages do.

@@ -50,13 +50,22 @@ unsafe fn branch_sides(branch: LLVMValueRef) -> Option<[LLVMBasicBlockRef; 2]> {
             return None;
         }
         let sides = [0, 1].map(|side| LLVMGetSuccessor(branch, side));
-        let [first, second] = sides.map(|side| {
-            let uses = LLVMGetFirstUse(LLVMBasicBlockAsValue(side));
-            let end = LLVMGetBasicBlockTerminator(side);
-            let only = !uses.is_null() && LLVMGetNextUse(uses).is_null();
-            (only && LLVMGetNumSuccessors(end) == 1).then(|| LLVMGetSuccessor(end, 0))
-        });
+        let [first, second] = sides.map(|side| only_successor(side));
         (sides[0] != sides[1] && first.is_some() && first == second).then_some(sides)
+    }
+}
+
+/// Where a block leads to that nothing else than a branch leads to, if it always leads there.
+///
+/// # Safety
+/// The block is one of a live function.
+unsafe fn only_successor(block: LLVMBasicBlockRef) -> Option<LLVMBasicBlockRef> {
+    // SAFETY: as promised.
+    unsafe {
+        let uses = LLVMGetFirstUse(LLVMBasicBlockAsValue(block));
+        let terminator = LLVMGetBasicBlockTerminator(block);
+        let is_used_once = !uses.is_null() && LLVMGetNextUse(uses).is_null();
+        (is_used_once && LLVMGetNumSuccessors(terminator) == 1).then(|| LLVMGetSuccessor(terminator, 0))
     }
 }
 

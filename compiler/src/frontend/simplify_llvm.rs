@@ -308,15 +308,17 @@ fn late_passes(function: FunctionValue<'_>) -> &'static str {
 fn count_loops(function: FunctionValue<'_>) -> usize {
     let blocks = function.get_basic_blocks();
     let places: HashMap<_, _> = blocks.iter().enumerate().map(|(place, &block)| (block, place)).collect();
-    let back_edges = |(place, block): (usize, &BasicBlock<'_>)| {
-        let Some(last) = block.get_terminator().map(raw_value) else { return 0 };
+    let mut back_edges = 0;
+    for (place, block) in blocks.iter().enumerate() {
+        let Some(last) = block.get_terminator().map(raw_value) else { continue };
         // SAFETY: the instruction is alive and ends its block.
-        let successors = unsafe { LLVMGetNumSuccessors(last) };
-        // SAFETY: as above; the number is one of its successors, which all are blocks.
-        let successor = |number| unsafe { BasicBlock::new(LLVMGetSuccessor(last, number)) };
-        (0..successors).filter_map(successor).filter(|target| places.get(target) <= Some(&place)).count()
-    };
-    blocks.iter().enumerate().map(back_edges).sum()
+        let successor_count = unsafe { LLVMGetNumSuccessors(last) };
+        // SAFETY: as above; the index is that of one of its successors, which all are blocks.
+        let successor = |index| unsafe { BasicBlock::new(LLVMGetSuccessor(last, index)) };
+        let successors = (0..successor_count).filter_map(successor);
+        back_edges += successors.filter(|target| places.get(target) <= Some(&place)).count();
+    }
+    back_edges
 }
 
 /// Runs a pipeline of function passes over one function.
@@ -480,11 +482,9 @@ fn too_large(what: &str) -> FrontendError {
 /// Every call in the module with the function it is in.
 fn calls_in<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = (FunctionValue<'ctx>, InstructionValue<'ctx>)> {
     module.get_functions().flat_map(|function| {
-        function
-            .get_basic_block_iter()
-            .flat_map(|block| block.get_instructions())
-            .filter(|instruction| instruction.get_opcode() == InstructionOpcode::Call)
-            .map(move |instruction| (function, instruction))
+        let instructions = function.get_basic_block_iter().flat_map(|block| block.get_instructions());
+        let calls = instructions.filter(|instruction| instruction.get_opcode() == InstructionOpcode::Call);
+        calls.map(move |call_inst| (function, call_inst))
     })
 }
 

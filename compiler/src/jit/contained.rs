@@ -52,19 +52,11 @@ pub fn run_contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stati
     let (sender, endings) = channel();
     // Shared, so that it is still there when there is no thread.
     let work = Arc::new(Mutex::new(Some(work)));
-    let theirs = work.clone();
+    let shared_work = work.clone();
     let perform = move || {
-        let work = theirs.lock().take();
+        let work = shared_work.lock().take();
         if let Some(work) = work {
-            listen_for_panic(sender.clone(), under_way);
-            let begin = Instant::now();
-            let ending = catch_unwind(AssertUnwindSafe(work)).map_or_else(Ending::Panicked, Ending::Done);
-            LISTENER.with(|listener| listener.take());
-            if begin.elapsed() > LONG {
-                give_back_memory();
-            }
-            // The caller waits for it.
-            let _ = sender.send(ending);
+            perform_work(work, under_way, &sender);
         }
     };
     let thread = thread::Builder::new().name("lockstep-llvm".into()).stack_size(STACK);
@@ -79,6 +71,19 @@ pub fn run_contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stati
         Ok(Ending::GivenUp(words)) => Err(words),
         Err(_) => Err("its thread has gone".to_owned()),
     }
+}
+
+/// Does the work on a thread of its own, and tells how it ended.
+fn perform_work<T: 'static>(work: impl FnOnce() -> T, under_way: Work, sender: &Sender<Ending<T>>) {
+    listen_for_panic(sender.clone(), under_way);
+    let begin = Instant::now();
+    let ending = catch_unwind(AssertUnwindSafe(work)).map_or_else(Ending::Panicked, Ending::Done);
+    LISTENER.with(|listener| listener.take());
+    if begin.elapsed() > LONG {
+        give_back_memory();
+    }
+    // The caller waits for it.
+    let _ = sender.send(ending);
 }
 
 /// Gives the system back what LLVM allocated and freed. Each thread allocates from a heap of its own, which the next one's

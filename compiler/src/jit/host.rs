@@ -32,20 +32,20 @@ const BASE_CPU: &CStr = c"x86-64";
 
 fn this_host() -> &'static Host {
     static HOST: OnceLock<Host> = OnceLock::new();
-    HOST.get_or_init(|| {
-        let owned = |message| {
-            // SAFETY: each of the calls below returns a string that is ours to free.
-            CString::new(unsafe { take_message(message) }).unwrap_or_default()
-        };
-        // SAFETY: queries without arguments.
-        unsafe {
-            Host {
-                triple: owned(LLVMGetDefaultTargetTriple()),
-                tuning: owned(LLVMGetHostCPUName()),
-                features: owned(LLVMGetHostCPUFeatures()),
-            }
+    HOST.get_or_init(find_host)
+}
+
+fn find_host() -> Host {
+    // SAFETY: each of the calls below returns a string that is ours to free.
+    let owned = |message| CString::new(unsafe { take_message(message) }).unwrap_or_default();
+    // SAFETY: queries without arguments.
+    unsafe {
+        Host {
+            triple: owned(LLVMGetDefaultTargetTriple()),
+            tuning: owned(LLVMGetHostCPUName()),
+            features: owned(LLVMGetHostCPUFeatures()),
         }
-    })
+    }
 }
 
 /// LLVM's schedulers compare each access to memory with all others of a block that it may overlap, up to a thousand of
@@ -57,15 +57,22 @@ const SCHEDULER_BOUNDS: [&CStr; 3] = [c"lockstep", c"-dag-maps-huge-region=200",
 /// Makes LLVM's code generator for the host known to LLVM.
 pub(super) fn initialize_target() {
     static INITIALISE: Once = Once::new();
-    // SAFETY: registration must not run twice at the same time, which `Once` ensures; the arguments are texts that live on.
-    INITIALISE.call_once(|| unsafe {
+    // SAFETY: `Once` calls it a single time.
+    INITIALISE.call_once(|| unsafe { register_target() });
+}
+
+/// # Safety
+/// It is called by one thread at a time.
+unsafe fn register_target() {
+    // SAFETY: registration must not run twice at the same time, which the caller ensures; the arguments are texts that live on.
+    unsafe {
         // They answer whether the build of LLVM has a native target; if not, the look-up by triple fails with a reason.
         LLVM_InitializeNativeTarget();
         LLVM_InitializeNativeAsmPrinter();
         // Only here are these bounds to be had. What LLVM does not know, or knows already, changes nothing.
         let arguments: [*const c_char; 3] = SCHEDULER_BOUNDS.map(CStr::as_ptr);
         LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr());
-    });
+    }
 }
 
 /// LLVM's name and version.

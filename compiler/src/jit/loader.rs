@@ -243,10 +243,9 @@ extern "C" fn note_reason(_: *mut c_void, error: LLVMErrorRef) {
     // SAFETY: the error is handed over to us.
     let Err(reason) = (unsafe { check_error(error) }) else { return };
     REASONS.with_borrow_mut(|reasons| {
-        if !reasons.is_empty() {
-            reasons.push_str("; ");
-        }
-        reasons.push_str(&reason);
+        let separator = if reasons.is_empty() { "" } else { "; " };
+        *reasons += separator;
+        *reasons += &reason;
     });
 }
 

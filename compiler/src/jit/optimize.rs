@@ -28,10 +28,8 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
     module.verify().map_err(|error| JitError::Optimize(error.to_string()))?;
     let options = PassOptions::new();
     let run = |pipeline: &str| {
-        let passes = || {
-            // SAFETY: module and machine are alive.
-            unsafe { run_passes(module.as_mut_ptr(), pipeline, machine.as_raw(), &options) }
-        };
+        // SAFETY: module and machine are alive.
+        let passes = || unsafe { run_passes(module.as_mut_ptr(), pipeline, machine.as_raw(), &options) };
         guarded(module, passes).map_err(JitError::Optimize)
     };
     let done = match (machine.opt_level(), instructions(module)) {
@@ -158,17 +156,19 @@ pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<Vec<u8>
 
 /// The module as assembly text. The module stays as it is.
 pub fn assembly_text(module: &Module<'_>, machine: &HostMachine) -> Result<String, JitError> {
-    let bytes = guarded(module, || {
-        // SAFETY: the module is alive; the copy is ours and freed once.
-        unsafe {
-            let copy = LLVMCloneModule(module.as_mut_ptr());
-            let result = emit(copy, machine, LLVMCodeGenFileType::LLVMAssemblyFile);
-            LLVMDisposeModule(copy);
-            result
-        }
-    })
-    .map_err(JitError::Emit)?;
+    let bytes = guarded(module, || emit_assembly(module, machine)).map_err(JitError::Emit)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Emits a copy of the module, as assembly.
+fn emit_assembly(module: &Module<'_>, machine: &HostMachine) -> Result<Vec<u8>, String> {
+    // SAFETY: the module is alive; the copy is ours and freed once.
+    unsafe {
+        let copy = LLVMCloneModule(module.as_mut_ptr());
+        let result = emit(copy, machine, LLVMCodeGenFileType::LLVMAssemblyFile);
+        LLVMDisposeModule(copy);
+        result
+    }
 }
 
 /// The module as LLVM's text.

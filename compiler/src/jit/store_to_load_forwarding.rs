@@ -326,6 +326,26 @@ impl<'ctx> Rows<'ctx> {
         self.builder.build_extract_element(vector, i32.const_int(lane.into(), false), "").ok()
     }
 
+    /// A shuffle of two vectors, or the first one where each lane is its own, or of no interest.
+    fn shuffle_lanes(
+        &self,
+        left: VectorValue<'ctx>,
+        right: VectorValue<'ctx>,
+        lanes: Vec<Option<u32>>,
+    ) -> Option<VectorValue<'ctx>> {
+        let is_identity = left.get_type().get_size() as usize == lanes.len()
+            && lanes.iter().enumerate().all(|(index, lane)| lane.is_none_or(|lane| lane == index as u32));
+        if is_identity {
+            return Some(left);
+        }
+        let i32 = left.get_type().get_context().i32_type();
+        let indices: Vec<_> = lanes
+            .into_iter()
+            .map(|lane| lane.map_or(i32.get_poison(), |lane| i32.const_int(lane.into(), false)))
+            .collect();
+        self.builder.build_shuffle_vector(left, right, VectorType::const_vector(&indices), "").ok()
+    }
+
     /// A vector of these elements of sources.
     fn gathered(&self, sources: &[BasicValueEnum<'ctx>], places: &[(usize, u32)]) -> Option<BasicValueEnum<'ctx>> {
         let vectors: Vec<(usize, VectorValue<'ctx>)> = sources
@@ -340,18 +360,6 @@ impl<'ctx> Rows<'ctx> {
         }
         let i32 = vector.get_type().get_context().i32_type();
         let length = vector.get_type().get_size();
-        let shuffle = |left: VectorValue<'ctx>, right: VectorValue<'ctx>, lanes: Vec<Option<u32>>| {
-            let identity = left.get_type().get_size() as usize == lanes.len()
-                && lanes.iter().enumerate().all(|(index, lane)| lane.is_none_or(|lane| lane == index as u32));
-            if identity {
-                return Some(left);
-            }
-            let lanes: Vec<_> = lanes
-                .into_iter()
-                .map(|lane| lane.map_or(i32.get_poison(), |lane| i32.const_int(lane.into(), false)))
-                .collect();
-            self.builder.build_shuffle_vector(left, right, VectorType::const_vector(&lanes), "").ok()
-        };
         // Two sources give a row at once; each further one puts its elements into that.
         let second = vectors.get(1).copied();
         let of_two = |&(number, lane): &(usize, u32)| match number {
@@ -360,14 +368,14 @@ impl<'ctx> Rows<'ctx> {
             _ => None,
         };
         let other = second.map_or(vector.get_type().get_poison(), |(_, second)| second);
-        let mut row = shuffle(vector, other, places.iter().map(of_two).collect())?;
+        let mut row = self.shuffle_lanes(vector, other, places.iter().map(of_two).collect())?;
         let size = places.len() as u32;
         for &(number, vector) in vectors.iter().skip(2) {
             let own = places.iter().map(|&(of, lane)| (of == number).then_some(lane)).collect();
-            let own = shuffle(vector, vector.get_type().get_poison(), own)?;
+            let own = self.shuffle_lanes(vector, vector.get_type().get_poison(), own)?;
             let both =
                 |(index, &(of, _)): (usize, &(usize, u32))| Some(index as u32 + if of == number { size } else { 0 });
-            row = shuffle(row, own, places.iter().enumerate().map(both).collect())?;
+            row = self.shuffle_lanes(row, own, places.iter().enumerate().map(both).collect())?;
         }
         for (index, &(number, _)) in places.iter().enumerate() {
             if !sources[number].is_vector_value() {
@@ -504,15 +512,20 @@ pub(super) fn callee_name(call_inst: InstructionValue<'_>) -> Option<String> {
 
 /// The lanes of a mask that is a constant.
 pub(super) fn constant_lanes(mask: VectorValue<'_>) -> Option<Vec<bool>> {
-    let lane = |index| {
-        // SAFETY: the mask is a constant vector with more lanes than `index`; what is no number has no address.
+    // SAFETY: the mask is alive.
+    if unsafe { LLVMIsConstant(mask.as_value_ref()) == 0 } {
+        return None;
+    }
+    let mut is_on = Vec::new();
+    for index in 0..mask.get_type().get_size() {
+        // SAFETY: the mask is a constant vector with more lanes than `index`; what is no integer has no address.
         unsafe {
             let lane = LLVMGetAggregateElement(mask.as_value_ref(), index);
-            let is_number = !lane.is_null() && !LLVMIsAConstantInt(lane).is_null();
-            is_number.then(|| llvm_sys::core::LLVMConstIntGetZExtValue(lane) != 0)
+            if lane.is_null() || LLVMIsAConstantInt(lane).is_null() {
+                return None;
+            }
+            is_on.push(llvm_sys::core::LLVMConstIntGetZExtValue(lane) != 0);
         }
-    };
-    // SAFETY: the mask is alive.
-    let is_constant = unsafe { LLVMIsConstant(mask.as_value_ref()) != 0 };
-    is_constant.then(|| (0..mask.get_type().get_size()).map(lane).collect()).flatten()
+    }
+    Some(is_on)
 }
