@@ -357,8 +357,8 @@ impl Compilation<'_> {
         steps.record.dump_text(&name, number, CODEGEN, "ll", || jit::ir_text(&generated.module));
         let report = self.make_report(&name, widening.as_ref(), reason, notes);
 
-        let level = if options.opt_disable { OptLevel::None } else { jit::worthwhile(&generated.module) };
-        let machine = HostMachine::new(level, options.simd)?;
+        let opt_level = if options.opt_disable { OptLevel::None } else { jit::worthwhile(&generated.module) };
+        let machine = HostMachine::new(opt_level, options.simd)?;
         let optimized = steps.run(OPTIMIZE, || jit::optimize(&generated.module, &machine))?;
         optimized.map_err(|error| steps.of_llvm(error))?;
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "ll", || jit::ir_text(&generated.module));

@@ -30,9 +30,9 @@ pub struct Pipe {
 impl Pipe {
     /// The bytes it takes; none if they cannot be counted.
     pub fn byte_size(self) -> Option<usize> {
-        let (size, count) = (self.packet_size as usize, self.max_packets as usize);
-        let notes = count.checked_mul(NOTES)?.checked_add(HEAD)?.checked_next_multiple_of(ALIGNMENT)?;
-        notes.checked_add(count.checked_mul(size)?)
+        let (packet_size, packet_count) = (self.packet_size as usize, self.max_packets as usize);
+        let notes = packet_count.checked_mul(NOTES)?.checked_add(HEAD)?.checked_next_multiple_of(ALIGNMENT)?;
+        notes.checked_add(packet_count.checked_mul(packet_size)?)
     }
 
     /// What the first bytes of an empty pipe are; the rest is zero.

@@ -23,7 +23,7 @@ pub enum Part {
 impl Part {
     fn name(self) -> &'static str {
         match self {
-            Part::Space(space) => space.name(),
+            Part::Space(address_space) => address_space.name(),
             Part::Kept => "kept",
         }
     }
@@ -56,7 +56,9 @@ impl<'ctx> Scopes<'ctx> {
     /// Makes the scopes, given the arguments that are apart from others.
     pub fn new(context: &'ctx Context, apart: Vec<Apart>) -> Scopes<'ctx> {
         let domain = context.metadata_node(&[context.metadata_string("lockstep").into()]);
-        let scope = |part: Part| context.metadata_node(&[context.metadata_string(part.name()).into(), domain.into()]);
+        let scope = |memory_part: Part| {
+            context.metadata_node(&[context.metadata_string(memory_part.name()).into(), domain.into()])
+        };
         // What is promised in one domain says nothing of another one's scopes.
         let promises = context.metadata_node(&[context.metadata_string("lockstep arguments").into()]);
         let argument = |number: usize| {
@@ -90,15 +92,15 @@ impl<'ctx> Scopes<'ctx> {
     }
 
     /// Marks an instruction that touches these parts and no others.
-    pub fn mark_parts(&self, instruction: InstructionValue<'ctx>, parts: &[Part]) {
-        let touched = |part: Part| {
-            let generic = parts.contains(&Part::Space(Space::Generic));
-            let in_generic = [Space::Private, Space::Global, Space::Local].map(Part::Space).contains(&part);
-            parts.contains(&part) || generic && in_generic
+    pub fn mark_parts(&self, instruction: InstructionValue<'ctx>, memory_parts: &[Part]) {
+        let touched = |memory_part: Part| {
+            let generic = memory_parts.contains(&Part::Space(Space::Generic));
+            let in_generic = [Space::Private, Space::Global, Space::Local].map(Part::Space).contains(&memory_part);
+            memory_parts.contains(&memory_part) || generic && in_generic
         };
         let (mut in_scopes, mut out_of_scopes) = (Vec::new(), Vec::new());
-        for (&part, &scope) in APART.iter().zip(&self.scopes) {
-            let list = if touched(part) { &mut in_scopes } else { &mut out_of_scopes };
+        for (&memory_part, &scope) in APART.iter().zip(&self.scopes) {
+            let list = if touched(memory_part) { &mut in_scopes } else { &mut out_of_scopes };
             list.push(scope.into());
         }
         if self.origin.get() != Origin::Unknown {

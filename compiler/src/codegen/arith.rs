@@ -10,10 +10,10 @@ use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, TernaryOp, U
 use lockstep_protocol::types::Type;
 
 /// The smallest signed number.
-fn lowest_signed(ty: IntType<'_>) -> IntValue<'_> {
-    let top = ty.get_bit_width() - 1;
+fn lowest_signed(int_type: IntType<'_>) -> IntValue<'_> {
+    let top = int_type.get_bit_width() - 1;
     let words = [if top < 64 { 1 << top } else { 0 }, if top < 64 { 0 } else { 1 << (top - 64) }];
-    ty.const_int_arbitrary_precision(&words)
+    int_type.const_int_arbitrary_precision(&words)
 }
 
 impl<'ctx> Emitter<'ctx, '_> {
@@ -27,13 +27,13 @@ impl<'ctx> Emitter<'ctx, '_> {
         argument: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let ty = self.ty_like(to_type, argument);
-        let cast = |opcode| builder.build_cast(opcode, argument, ty, "");
-        let call = |name| self.call_intrinsic(name, &[ty], &[argument]);
-        let to_int = |name| self.call_intrinsic(name, &[ty, argument.get_type()], &[argument]);
+        let llvm_type = self.ty_like(to_type, argument);
+        let cast = |opcode| builder.build_cast(opcode, argument, llvm_type, "");
+        let call = |name| self.call_intrinsic(name, &[llvm_type], &[argument]);
+        let to_int = |name| self.call_intrinsic(name, &[llvm_type, argument.get_type()], &[argument]);
         let count = |name| {
             let zero_is_fine = self.context.bool_type().const_zero().into();
-            self.call_intrinsic(name, &[ty], &[argument, zero_is_fine])
+            self.call_intrinsic(name, &[llvm_type], &[argument, zero_is_fine])
         };
         let value = match opcode {
             // SAFETY: the builder has a position, and the result is a value of the operand's type.
@@ -69,7 +69,7 @@ impl<'ctx> Emitter<'ctx, '_> {
             }
             UnaryOp::SiToFp => cast(Op::SIToFP)?,
             UnaryOp::UiToFp => cast(Op::UIToFP)?,
-            UnaryOp::Bitcast if argument.get_type() != ty => cast(Op::BitCast)?,
+            UnaryOp::Bitcast if argument.get_type() != llvm_type => cast(Op::BitCast)?,
             UnaryOp::PtrToInt => cast(Op::PtrToInt)?,
             UnaryOp::IntToPtr => cast(Op::IntToPtr)?,
             UnaryOp::Popcount => call("llvm.ctpop")?,
@@ -82,12 +82,14 @@ impl<'ctx> Emitter<'ctx, '_> {
             UnaryOp::Sqrt => call("llvm.sqrt")?,
             UnaryOp::Rsqrt => {
                 let root = self.put_fast_math(call("llvm.sqrt")?, fast_math);
-                let one = self.constant(Type::F32, 1_f32.to_bits().into());
-                let one = match argument {
-                    BasicValueEnum::VectorValue(argument) => self.splat(one, argument.get_type().get_size())?.into(),
-                    _ => one,
+                let first_half = self.constant(Type::F32, 1_f32.to_bits().into());
+                let first_half = match argument {
+                    BasicValueEnum::VectorValue(argument) => {
+                        self.splat(first_half, argument.get_type().get_size())?.into()
+                    }
+                    _ => first_half,
                 };
-                builder.build_binop(Op::FDiv, one, root, "")?
+                builder.build_binop(Op::FDiv, first_half, root, "")?
             }
             UnaryOp::RecipEstimate => return self.estimate(Estimate::Recip, argument),
             UnaryOp::RsqrtEstimate if to_type == Type::F64 => return self.estimate(Estimate::RsqrtOfDouble, argument),
@@ -135,7 +137,7 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub fn binary(
         &self,
         opcode: BinaryOp,
-        flags: IntFlags,
+        wrap_flags: IntFlags,
         fast_math: FastMath,
         [left, right]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<BasicValueEnum<'ctx>> {
@@ -177,22 +179,22 @@ impl<'ctx> Emitter<'ctx, '_> {
             BinaryOp::Copysign => call("llvm.copysign")?,
         };
         let can_wrap = matches!(opcode, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl);
-        let flags = if can_wrap { flags } else { IntFlags::default() };
-        Ok(self.put_fast_math(self.put_wrap_flags(value, flags), fast_math))
+        let wrap_flags = if can_wrap { wrap_flags } else { IntFlags::default() };
+        Ok(self.put_fast_math(self.put_wrap_flags(value, wrap_flags), fast_math))
     }
 
     /// A divisor with which the machine's division does not trap: OpenCL leaves the quotient by 0 and
     /// of MIN / -1 open, but rules out an exception.
     fn safe_divisor(&self, signed: bool, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let builder = &self.builder;
-        let ty = right.get_type();
-        let (zero, one, all_ones) = (ty.const_zero(), ty.const_int(1, false), ty.const_all_ones());
+        let int_type = right.get_type();
+        let (zero, one, all_ones) = (int_type.const_zero(), int_type.const_int(1, false), int_type.const_all_ones());
         if right.is_const() && right != zero && (right != all_ones || !signed) {
             return Ok(right);
         }
         let mut bad = builder.build_int_compare(IntPredicate::EQ, right, zero, "")?;
         if signed {
-            let smallest = builder.build_int_compare(IntPredicate::EQ, left, lowest_signed(ty), "")?;
+            let smallest = builder.build_int_compare(IntPredicate::EQ, left, lowest_signed(int_type), "")?;
             let minus_one = builder.build_int_compare(IntPredicate::EQ, right, all_ones, "")?;
             let overflow = builder.build_and(smallest, minus_one, "")?;
             bad = builder.build_or(bad, overflow, "")?;
@@ -208,10 +210,10 @@ impl<'ctx> Emitter<'ctx, '_> {
         right: VectorValue<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let ty = right.get_type();
-        let element = ty.get_element_type().into_int_type();
-        let all = |value: IntValue<'ctx>| VectorType::const_vector(&vec![value; ty.get_size() as usize]);
-        let mut bad = builder.build_int_compare(IntPredicate::EQ, right, ty.const_zero(), "")?;
+        let vector_type = right.get_type();
+        let element = vector_type.get_element_type().into_int_type();
+        let all = |value: IntValue<'ctx>| VectorType::const_vector(&vec![value; vector_type.get_size() as usize]);
+        let mut bad = builder.build_int_compare(IntPredicate::EQ, right, vector_type.const_zero(), "")?;
         if signed {
             let smallest = builder.build_int_compare(IntPredicate::EQ, left, all(lowest_signed(element)), "")?;
             let minus_one = builder.build_int_compare(IntPredicate::EQ, right, all(element.const_all_ones()), "")?;
@@ -228,7 +230,7 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         opcode: TernaryOp,
         fast_math: FastMath,
-        ty: Type,
+        scalar_type: Type,
         [left, right, z]: [BasicValueEnum<'ctx>; 3],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
@@ -238,24 +240,24 @@ impl<'ctx> Emitter<'ctx, '_> {
                 BasicValueEnum::VectorValue(left) => builder.build_select(left, right, z, "")?,
                 left => builder.build_select(left.into_int_value(), right, z, "")?,
             },
-            TernaryOp::Fma if ty == Type::F16 && !self.target.halves => {
+            TernaryOp::Fma if scalar_type == Type::F16 && !self.target.halves => {
                 return self.half_fma([left, right, z], fast_math);
             }
-            TernaryOp::FmulAdd if ty == Type::F16 && !self.target.halves => {
+            TernaryOp::FmulAdd if scalar_type == Type::F16 && !self.target.halves => {
                 let product = builder.build_binop(Op::FMul, left, right, "")?;
                 builder.build_binop(Op::FAdd, self.put_fast_math(product, fast_math), z, "")?
             }
             TernaryOp::Fma => call("llvm.fma")?,
             TernaryOp::FmulAdd => call("llvm.fmuladd")?,
-            TernaryOp::Scaled => return self.emit_scaled(ty, [left, right, z]),
+            TernaryOp::Scaled => return self.emit_scaled(scalar_type, [left, right, z]),
             TernaryOp::Fshl | TernaryOp::Fshr if left != right && left.is_vector_value() => {
-                return self.funnel_shift(opcode == TernaryOp::Fshl, ty, [left, right, z]);
+                return self.funnel_shift(opcode == TernaryOp::Fshl, scalar_type, [left, right, z]);
             }
             TernaryOp::Fshl => call("llvm.fshl")?,
             TernaryOp::Fshr => call("llvm.fshr")?,
         };
-        let flags = if ty.is_float() { fast_math } else { FastMath(0) };
-        Ok(self.put_fast_math(value, flags))
+        let fast_math = if scalar_type.is_float() { fast_math } else { FastMath(0) };
+        Ok(self.put_fast_math(value, fast_math))
     }
 
     /// The upper or lower half of two vectors' lanes side by side, shifted by amounts modulo their width. LLVM 22 makes
@@ -264,23 +266,25 @@ impl<'ctx> Emitter<'ctx, '_> {
     fn funnel_shift(
         &self,
         left: bool,
-        ty: Type,
+        scalar_type: Type,
         [operand, right, amount]: [BasicValueEnum<'ctx>; 3],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let lanes = amount.into_vector_value().get_type().get_size();
-        let bits = u128::from(ty.bits());
-        let splat = |bits| -> Emitted<BasicValueEnum<'ctx>> { Ok(self.splat(self.constant(ty, bits), lanes)?.into()) };
-        let by = if bits.is_power_of_two() {
-            builder.build_binop(Op::And, amount, splat(bits - 1)?, "")?
+        let lane_count = amount.into_vector_value().get_type().get_size();
+        let bit_pattern = u128::from(scalar_type.bits());
+        let splat = |bit_pattern| -> Emitted<BasicValueEnum<'ctx>> {
+            Ok(self.splat(self.constant(scalar_type, bit_pattern), lane_count)?.into())
+        };
+        let shift_amount = if bit_pattern.is_power_of_two() {
+            builder.build_binop(Op::And, amount, splat(bit_pattern - 1)?, "")?
         } else {
-            builder.build_binop(Op::URem, amount, splat(bits)?, "")?
+            builder.build_binop(Op::URem, amount, splat(bit_pattern)?, "")?
         };
         // What comes from the other side is shifted once and then by one less, as no shift may be as wide as a lane.
-        let rest = builder.build_binop(Op::Sub, splat(bits - 1)?, by, "")?;
-        let (one, [upper, lower]) = (splat(1)?, if left { [by, rest] } else { [rest, by] });
-        let operand = if left { operand } else { builder.build_binop(Op::Shl, operand, one, "")? };
-        let right = if left { builder.build_binop(Op::LShr, right, one, "")? } else { right };
+        let rest = builder.build_binop(Op::Sub, splat(bit_pattern - 1)?, shift_amount, "")?;
+        let (first_half, [upper, lower]) = (splat(1)?, if left { [shift_amount, rest] } else { [rest, shift_amount] });
+        let operand = if left { operand } else { builder.build_binop(Op::Shl, operand, first_half, "")? };
+        let right = if left { builder.build_binop(Op::LShr, right, first_half, "")? } else { right };
         let (operand, right) =
             (builder.build_binop(Op::Shl, operand, upper, "")?, builder.build_binop(Op::LShr, right, lower, "")?);
         Ok(builder.build_binop(Op::Or, operand, right, "")?)
@@ -291,17 +295,17 @@ impl<'ctx> Emitter<'ctx, '_> {
     fn quiet_half(&self, argument: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
         let (half, integer) = (argument.get_type(), self.ty_like(Type::Int(16), argument));
-        let all = |bits| -> Emitted<BasicValueEnum<'ctx>> {
-            let scalar = self.constant(Type::Int(16), bits);
+        let all = |bit_pattern| -> Emitted<BasicValueEnum<'ctx>> {
+            let scalar = self.constant(Type::Int(16), bit_pattern);
             let lanes = integer.is_vector_type().then(|| integer.into_vector_type().get_size());
-            lanes.map_or(Ok(scalar), |lanes| Ok(self.splat(scalar, lanes)?.into()))
+            lanes.map_or(Ok(scalar), |lane_count| Ok(self.splat(scalar, lane_count)?.into()))
         };
-        let bits = builder.build_cast(Op::BitCast, argument, integer, "")?;
-        let quiet = builder.build_binop(Op::Or, bits, all(0x0200)?, "")?;
-        let magnitude = builder.build_binop(Op::And, bits, all(0x7fff)?, "")?;
+        let bit_pattern = builder.build_cast(Op::BitCast, argument, integer, "")?;
+        let quiet = builder.build_binop(Op::Or, bit_pattern, all(0x0200)?, "")?;
+        let magnitude = builder.build_binop(Op::And, bit_pattern, all(0x7fff)?, "")?;
         let nan = self.icmp(IntCc::Ugt, [magnitude, all(0x7c00)?])?;
-        let bits = self.ternary(TernaryOp::Select, FastMath(0), Type::Int(16), [nan, quiet, bits])?;
-        Ok(builder.build_cast(Op::BitCast, bits, half, "")?)
+        let bit_pattern = self.ternary(TernaryOp::Select, FastMath(0), Type::Int(16), [nan, quiet, bit_pattern])?;
+        Ok(builder.build_cast(Op::BitCast, bit_pattern, half, "")?)
     }
 
     /// A fused multiply-add in binary16 on hosts without one. In binary64 the product is exact, and

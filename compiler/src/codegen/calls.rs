@@ -21,7 +21,7 @@ impl<'ctx> Emitter<'ctx, '_> {
             Some(function) => function,
             None => {
                 let params: Vec<BasicMetadataTypeEnum> =
-                    arguments.iter().map(|&(ty, _)| self.value_type(ty).into()).collect();
+                    arguments.iter().map(|&(scalar_type, _)| self.value_type(scalar_type).into()).collect();
                 let function_type = self.value_type(result).fn_type(&params, false);
                 self.declare(name, function_type, &["nounwind", "willreturn", "nofree", "nosync", "memory"])
             }
@@ -35,8 +35,8 @@ impl<'ctx> Emitter<'ctx, '_> {
     fn declare(&self, name: &str, function_type: FunctionType<'ctx>, attributes: &[&str]) -> FunctionValue<'ctx> {
         let function = self.module.add_function(name, function_type, None);
         for attribute in attributes {
-            let kind = Attribute::get_named_enum_kind_id(attribute);
-            function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+            let kind_id = Attribute::get_named_enum_kind_id(attribute);
+            function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind_id, 0));
         }
         function
     }
@@ -75,8 +75,8 @@ impl<'ctx> Emitter<'ctx, '_> {
     ) -> Emitted<IntValue<'ctx>> {
         let builder = &self.builder;
         let area = frame.printf_args.ok_or(CodegenError::Missing("memory for the arguments of printf"))?;
-        for (index, &(ty, value)) in arguments.iter().enumerate() {
-            let packed = match ty {
+        for (index, &(scalar_type, value)) in arguments.iter().enumerate() {
+            let packed = match scalar_type {
                 Type::F64 => value,
                 Type::F16 | Type::F32 => {
                     builder.build_cast(InstructionOpcode::FPExt, value, self.context.f64_type(), "")?
@@ -91,12 +91,12 @@ impl<'ctx> Emitter<'ctx, '_> {
             };
             builder.build_store(self.offset_inside(area, 8 * index as u64)?, packed)?;
         }
-        let (i32, pointer_type) = (self.context.i32_type(), self.pointer_type());
-        let ty = i32.fn_type(&[pointer_type.into(), i32.into(), pointer_type.into()], false);
+        let (i32_type, pointer_type) = (self.context.i32_type(), self.pointer_type());
+        let function_type = i32_type.fn_type(&[pointer_type.into(), i32_type.into(), pointer_type.into()], false);
         let (function, context) = frame.printf;
-        let format = i32.const_int(format.into(), false);
+        let format = i32_type.const_int(format.into(), false);
         let arguments = [context.into(), format.into(), area.into()];
-        let call_site = builder.build_indirect_call(ty, function, &arguments, "")?;
+        let call_site = builder.build_indirect_call(function_type, function, &arguments, "")?;
         let nounwind = Attribute::get_named_enum_kind_id("nounwind");
         let nounwind = self.context.create_enum_attribute(nounwind, 0);
         call_site.add_attribute(AttributeLoc::Function, nounwind);

@@ -15,8 +15,8 @@ const PIECE: u64 = 64;
 /// Fills the copies with what changes nothing, before the first group of a call.
 pub fn fill_copies<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, kernel: &Kernel) -> Emitted<()> {
     each_piece(emitter, frame, kernel, |piece| {
-        let store = emitter.builder.build_store(piece.address, piece.unchanged)?;
-        Ok(store.set_alignment(PIECE as u32)?)
+        let store_instruction = emitter.builder.build_store(piece.address, piece.unchanged)?;
+        Ok(store_instruction.set_alignment(PIECE as u32)?)
     })
 }
 
@@ -33,15 +33,15 @@ fn merge_piece<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, piece: &P
     let piece_type = unchanged.get_type();
     let elements = builder.build_load(piece_type, address, "")?.into_vector_value();
     let changed = builder.build_int_compare(IntPredicate::NE, elements, unchanged, "")?;
-    let bits = builder.build_bit_cast(changed, emitter.int_type(piece_type.get_size()), "")?.into_int_value();
-    let bits = builder.build_int_z_extend(bits, emitter.i64_type(), "")?;
-    let (current_block, head, behind) =
+    let lane_bits = builder.build_bit_cast(changed, emitter.int_type(piece_type.get_size()), "")?.into_int_value();
+    let lane_bits = builder.build_int_z_extend(lane_bits, emitter.i64_type(), "")?;
+    let (current_block, head_block, behind) =
         (emitter.current_block()?, emitter.append_block("counter"), emitter.append_block("counters.next"));
     let zero = emitter.const64(0);
-    let any_lane = builder.build_int_compare(IntPredicate::NE, bits, zero, "")?;
-    builder.build_conditional_branch(any_lane, head, behind)?;
-    emitter.position_at(head);
-    let elements_left = emitter.phi(emitter.i64_type(), &[(&bits, current_block)], "changed")?;
+    let any_lane = builder.build_int_compare(IntPredicate::NE, lane_bits, zero, "")?;
+    builder.build_conditional_branch(any_lane, head_block, behind)?;
+    emitter.position_at(head_block);
+    let elements_left = emitter.phi(emitter.i64_type(), &[(&lane_bits, current_block)], "changed")?;
     let bits_left = elements_left.as_basic_value().into_int_value();
     let not_none = emitter.context.bool_type().const_int(1, false);
     let index =
@@ -58,7 +58,7 @@ fn merge_piece<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, piece: &P
     let rest = builder.build_and(bits_left, builder.build_int_sub(bits_left, emitter.const64(1), "")?, "")?;
     elements_left.add_incoming(&[(&rest, emitter.current_block()?)]);
     let is_more = builder.build_int_compare(IntPredicate::NE, rest, zero, "")?;
-    builder.build_conditional_branch(is_more, head, behind)?;
+    builder.build_conditional_branch(is_more, head_block, behind)?;
     emitter.position_at(behind);
     Ok(())
 }
@@ -85,15 +85,15 @@ fn each_piece<'ctx>(
     let builder = &emitter.builder;
     for (copy, local_data) in frame.locals.iter().zip(kernel.locals.values()) {
         let Some(counters) = local_data.counters else { continue };
-        let count = (PIECE / u64::from(counters.ty.bytes())) as u32;
-        let bits = find_neutral_operand(counters.opcode, counters.ty)
+        let lane_count = (PIECE / u64::from(counters.ty.bytes())) as u32;
+        let bit_pattern = find_neutral_operand(counters.opcode, counters.ty)
             .ok_or(CodegenError::NoNeutralOperand { op: counters.opcode.name(), ty: counters.ty })?;
-        let unchanged = emitter.splat(emitter.constant(counters.ty, bits), count)?;
-        debug_assert_eq!(unchanged.get_type(), vector_of(emitter.value_type(counters.ty), count));
-        let (current_block, head, behind) =
+        let unchanged = emitter.splat(emitter.constant(counters.ty, bit_pattern), lane_count)?;
+        debug_assert_eq!(unchanged.get_type(), vector_of(emitter.value_type(counters.ty), lane_count));
+        let (current_block, head_block, behind) =
             (emitter.current_block()?, emitter.append_block("counters"), emitter.append_block("counters.done"));
-        builder.build_unconditional_branch(head)?;
-        emitter.position_at(head);
+        builder.build_unconditional_branch(head_block)?;
+        emitter.position_at(head_block);
         let each_offset = emitter.phi(emitter.i64_type(), &[(&emitter.const64(0), current_block)], "offset")?;
         let offset = each_offset.as_basic_value().into_int_value();
         let address = emitter.offset_address(*copy, offset, false)?;
@@ -102,7 +102,7 @@ fn each_piece<'ctx>(
         each_offset.add_incoming(&[(&next_offset, emitter.current_block()?)]);
         let copy_size = emitter.const64(local_data.size);
         let is_more = builder.build_int_compare(IntPredicate::ULT, next_offset, copy_size, "")?;
-        builder.build_conditional_branch(is_more, head, behind)?;
+        builder.build_conditional_branch(is_more, head_block, behind)?;
         emitter.position_at(behind);
     }
     Ok(())

@@ -47,8 +47,8 @@ pub struct Emitter<'ctx, 'm> {
 
 impl<'ctx> Emitter<'ctx, '_> {
     /// The LLVM integer type of this many bits (at least 1).
-    pub fn int_type(&self, bits: u32) -> IntType<'ctx> {
-        let bits = NonZeroU32::new(bits).unwrap_or(NonZeroU32::MIN);
+    pub fn int_type(&self, bit_width: u32) -> IntType<'ctx> {
+        let bits = NonZeroU32::new(bit_width).unwrap_or(NonZeroU32::MIN);
         self.context.custom_width_int_type(bits).unwrap_or_else(|_| self.context.i128_type())
     }
 
@@ -63,8 +63,8 @@ impl<'ctx> Emitter<'ctx, '_> {
     }
 
     /// The type of a value in registers.
-    pub fn value_type(&self, ty: Type) -> BasicTypeEnum<'ctx> {
-        match ty {
+    pub fn value_type(&self, scalar_type: Type) -> BasicTypeEnum<'ctx> {
+        match scalar_type {
             Type::Int(bits) => self.int_type(bits.into()).into(),
             Type::F16 => self.context.f16_type().into(),
             Type::F32 => self.context.f32_type().into(),
@@ -74,32 +74,34 @@ impl<'ctx> Emitter<'ctx, '_> {
     }
 
     /// The type of a value with as many lanes as another value has.
-    pub fn ty_like(&self, ty: Type, like: BasicValueEnum<'ctx>) -> BasicTypeEnum<'ctx> {
+    pub fn ty_like(&self, scalar_type: Type, like: BasicValueEnum<'ctx>) -> BasicTypeEnum<'ctx> {
         match like {
-            BasicValueEnum::VectorValue(like) => vector_of(self.value_type(ty), like.get_type().get_size()).into(),
-            _ => self.value_type(ty),
+            BasicValueEnum::VectorValue(like) => {
+                vector_of(self.value_type(scalar_type), like.get_type().get_size()).into()
+            }
+            _ => self.value_type(scalar_type),
         }
     }
 
     /// The type of a value in memory: integers are zero-extended to whole bytes.
-    pub fn memory_ty(&self, ty: Type) -> BasicTypeEnum<'ctx> {
-        match ty {
-            Type::Int(_) => self.int_type(ty.bytes() * 8).into(),
-            _ => self.value_type(ty),
+    pub fn memory_ty(&self, scalar_type: Type) -> BasicTypeEnum<'ctx> {
+        match scalar_type {
+            Type::Int(_) => self.int_type(scalar_type.bytes() * 8).into(),
+            _ => self.value_type(scalar_type),
         }
     }
 
     /// A constant by its bits.
-    pub fn constant(&self, ty: Type, bits: u128) -> BasicValueEnum<'ctx> {
-        let words = [bits as u64, (bits >> 64) as u64];
-        let int_type = self.int_type(ty.bits());
-        let integer = int_type.const_int_arbitrary_precision(&words[..ty.bits().div_ceil(64) as usize]);
-        match ty {
+    pub fn constant(&self, scalar_type: Type, bit_pattern: u128) -> BasicValueEnum<'ctx> {
+        let words = [bit_pattern as u64, (bit_pattern >> 64) as u64];
+        let int_type = self.int_type(scalar_type.bits());
+        let integer = int_type.const_int_arbitrary_precision(&words[..scalar_type.bits().div_ceil(64) as usize]);
+        match scalar_type {
             Type::Int(_) => integer.into(),
-            Type::Ptr(_) if bits == 0 => self.pointer_type().const_null().into(),
+            Type::Ptr(_) if bit_pattern == 0 => self.pointer_type().const_null().into(),
             Type::Ptr(_) => integer.const_to_pointer(self.pointer_type()).into(),
             Type::F16 | Type::F32 | Type::F64 => {
-                let to = self.value_type(ty);
+                let to = self.value_type(scalar_type);
                 // SAFETY: both are of one width, and the result is a constant of type `to`.
                 unsafe {
                     BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(integer.as_value_ref(), to.as_type_ref()))
@@ -153,10 +155,10 @@ impl<'ctx> Emitter<'ctx, '_> {
         Ok(self.builder.build_call(function, &arguments, "")?)
     }
 
-    /// The address `offset` bytes behind `base`.
+    /// The address `offset` bytes behind `base_address`.
     pub fn offset_address(
         &self,
-        base: PointerValue<'ctx>,
+        base_address: PointerValue<'ctx>,
         offset: IntValue<'ctx>,
         inbounds: bool,
     ) -> Emitted<PointerValue<'ctx>> {
@@ -164,25 +166,25 @@ impl<'ctx> Emitter<'ctx, '_> {
         // SAFETY: an i8 element has no inner indices; what `inbounds` promises is the caller's.
         unsafe {
             if inbounds {
-                Ok(self.builder.build_in_bounds_gep(byte, base, &[offset], "")?)
+                Ok(self.builder.build_in_bounds_gep(byte, base_address, &[offset], "")?)
             } else {
-                Ok(self.builder.build_gep(byte, base, &[offset], "")?)
+                Ok(self.builder.build_gep(byte, base_address, &[offset], "")?)
             }
         }
     }
 
     /// The address of scratch memory or the like, known to lie within one object.
-    pub fn offset_inside(&self, base: PointerValue<'ctx>, offset: u64) -> Emitted<PointerValue<'ctx>> {
+    pub fn offset_inside(&self, base_address: PointerValue<'ctx>, offset: u64) -> Emitted<PointerValue<'ctx>> {
         if offset == 0 {
-            return Ok(base);
+            return Ok(base_address);
         }
-        self.offset_address(base, self.const64(offset), true)
+        self.offset_address(base_address, self.const64(offset), true)
     }
 
     /// An address rounded up to an alignment.
-    pub fn align_up(&self, pointer: PointerValue<'ctx>, align: u64) -> Emitted<PointerValue<'ctx>> {
-        let end = self.offset_inside(pointer, align - 1)?;
-        let mask = self.i64_type().const_int(align.wrapping_neg(), false);
+    pub fn align_up(&self, pointer: PointerValue<'ctx>, alignment: u64) -> Emitted<PointerValue<'ctx>> {
+        let end = self.offset_inside(pointer, alignment - 1)?;
+        let mask = self.i64_type().const_int(alignment.wrapping_neg(), false);
         let types = [self.pointer_type().into(), self.i64_type().into()];
         let masked = self.call_intrinsic("llvm.ptrmask", &types, &[end.into(), mask.into()])?;
         Ok(masked.into_pointer_value())
@@ -191,56 +193,57 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// Reads a value that has its memory form at `pointer`.
     pub fn load(
         &self,
-        ty: Type,
+        scalar_type: Type,
         pointer: PointerValue<'ctx>,
-        align: u32,
+        alignment: u32,
     ) -> Emitted<(BasicValueEnum<'ctx>, Option<InstructionValue<'ctx>>)> {
-        let loaded = self.builder.build_load(self.memory_ty(ty), pointer, "")?;
+        let loaded = self.builder.build_load(self.memory_ty(scalar_type), pointer, "")?;
         let inst = loaded.as_instruction_value();
         if let Some(instruction) = inst {
-            instruction.set_alignment(align)?;
+            instruction.set_alignment(alignment)?;
         }
-        let narrow = matches!(ty, Type::Int(bits) if u32::from(bits) != ty.bytes() * 8);
+        let narrow = matches!(scalar_type, Type::Int(bits) if u32::from(bits) != scalar_type.bytes() * 8);
         if !narrow {
             return Ok((loaded, inst));
         }
-        let value = self.builder.build_int_truncate(loaded.into_int_value(), self.int_type(ty.bits()), "")?;
+        let value = self.builder.build_int_truncate(loaded.into_int_value(), self.int_type(scalar_type.bits()), "")?;
         Ok((value.into(), inst))
     }
 
     /// Writes a value in its memory form to `pointer`.
     pub fn store(
         &self,
-        ty: Type,
+        scalar_type: Type,
         value: BasicValueEnum<'ctx>,
         pointer: PointerValue<'ctx>,
-        align: u32,
+        alignment: u32,
     ) -> Emitted<InstructionValue<'ctx>> {
-        let value = match ty {
-            Type::Int(bits) if u32::from(bits) != ty.bytes() * 8 => {
-                self.builder.build_int_z_extend(value.into_int_value(), self.int_type(ty.bytes() * 8), "")?.into()
-            }
+        let value = match scalar_type {
+            Type::Int(bits) if u32::from(bits) != scalar_type.bytes() * 8 => self
+                .builder
+                .build_int_z_extend(value.into_int_value(), self.int_type(scalar_type.bytes() * 8), "")?
+                .into(),
             _ => value,
         };
         let instruction = self.builder.build_store(pointer, value)?;
-        instruction.set_alignment(align)?;
+        instruction.set_alignment(alignment)?;
         Ok(instruction)
     }
 
     /// Marks a load whose memory does not change while the kernel runs.
-    pub fn mark_invariant(&self, load: Option<InstructionValue<'ctx>>) {
-        if let Some(load) = load {
-            let kind = self.context.get_kind_id("invariant.load");
+    pub fn mark_invariant(&self, load_instruction: Option<InstructionValue<'ctx>>) {
+        if let Some(load_instruction) = load_instruction {
+            let kind_id = self.context.get_kind_id("invariant.load");
             // Refused only for what is no node.
-            let _ = load.set_metadata(self.context.metadata_node(&[]), kind);
+            let _ = load_instruction.set_metadata(self.context.metadata_node(&[]), kind_id);
         }
     }
 
     /// Keeps LLVM from making a second copy of the current position.
     pub fn only_once(&self) -> Emitted<()> {
         let call_site = self.intrinsic_call("llvm.sideeffect", &[], &[])?;
-        let kind = Attribute::get_named_enum_kind_id("noduplicate");
-        call_site.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+        let kind_id = Attribute::get_named_enum_kind_id("noduplicate");
+        call_site.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind_id, 0));
         Ok(())
     }
 
@@ -259,23 +262,23 @@ impl<'ctx> Emitter<'ctx, '_> {
     }
 
     /// Puts fast-math flags on what the builder has just made, unless it was folded away.
-    pub fn put_fast_math(&self, value: BasicValueEnum<'ctx>, flags: FastMath) -> BasicValueEnum<'ctx> {
-        if flags.0 != 0
+    pub fn put_fast_math(&self, value: BasicValueEnum<'ctx>, fast_math: FastMath) -> BasicValueEnum<'ctx> {
+        if fast_math.0 != 0
             && let Some(instruction) = value.as_instruction_value()
         {
             // Refused only for what takes no such flags.
-            let _ = instruction.set_fast_math_flags(FastMathFlags::from_bits_retain(flags.0.into()));
+            let _ = instruction.set_fast_math_flags(FastMathFlags::from_bits_retain(fast_math.0.into()));
         }
         value
     }
 
     /// Puts overflow promises on what the builder has just made, unless it was folded away.
-    pub fn put_wrap_flags(&self, value: BasicValueEnum<'ctx>, flags: IntFlags) -> BasicValueEnum<'ctx> {
+    pub fn put_wrap_flags(&self, value: BasicValueEnum<'ctx>, wrap_flags: IntFlags) -> BasicValueEnum<'ctx> {
         if let Some(instruction) = value.as_instruction_value() {
-            if flags.nsw {
+            if wrap_flags.nsw {
                 let _ = instruction.set_no_signed_wrap_flag(true);
             }
-            if flags.nuw {
+            if wrap_flags.nuw {
                 let _ = instruction.set_no_unsigned_wrap_flag(true);
             }
         }
@@ -285,15 +288,15 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// Integer addition that cannot wrap, for counters and places within memory.
     pub fn add(&self, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let sum = self.builder.build_int_add(left, right, "")?;
-        let flags = IntFlags { nsw: true, nuw: true };
-        Ok(self.put_wrap_flags(sum.into(), flags).into_int_value())
+        let wrap_flags = IntFlags { nsw: true, nuw: true };
+        Ok(self.put_wrap_flags(sum.into(), wrap_flags).into_int_value())
     }
 
     /// Integer product that cannot wrap, for places within memory.
     pub fn mul(&self, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let product = self.builder.build_int_mul(left, right, "")?;
-        let flags = IntFlags { nsw: true, nuw: true };
-        Ok(self.put_wrap_flags(product.into(), flags).into_int_value())
+        let wrap_flags = IntFlags { nsw: true, nuw: true };
+        Ok(self.put_wrap_flags(product.into(), wrap_flags).into_int_value())
     }
 
     /// Whether `low <= pointer < low + length`.
@@ -305,8 +308,8 @@ impl<'ctx> Emitter<'ctx, '_> {
     ) -> Emitted<IntValue<'ctx>> {
         let ptr = self.builder.build_ptr_to_int(pointer, self.i64_type(), "")?;
         let low = self.builder.build_ptr_to_int(low, self.i64_type(), "")?;
-        let place = self.builder.build_int_sub(ptr, low, "")?;
-        Ok(self.builder.build_int_compare(IntPredicate::ULT, place, length, "")?)
+        let position = self.builder.build_int_sub(ptr, low, "")?;
+        Ok(self.builder.build_int_compare(IntPredicate::ULT, position, length, "")?)
     }
 
     /// A phi of values that arrive from blocks.
@@ -316,21 +319,21 @@ impl<'ctx> Emitter<'ctx, '_> {
         incoming: &[(&dyn BasicValue<'ctx>, BasicBlock<'ctx>)],
         name: &str,
     ) -> Emitted<inkwell::values::PhiValue<'ctx>> {
-        let phi = self.builder.build_phi(ty, name)?;
-        phi.add_incoming(incoming);
-        Ok(phi)
+        let phi_node = self.builder.build_phi(ty, name)?;
+        phi_node.add_incoming(incoming);
+        Ok(phi_node)
     }
 }
 
 /// The type of vectors of scalars.
-pub fn vector_of(ty: BasicTypeEnum<'_>, count: u32) -> VectorType<'_> {
+pub fn vector_of(llvm_type: BasicTypeEnum<'_>, lane_count: u32) -> VectorType<'_> {
     // SAFETY: every type of our values can be an element, and the result is a vector type.
-    unsafe { VectorType::new(llvm_sys::core::LLVMVectorType(ty.as_type_ref(), count)) }
+    unsafe { VectorType::new(llvm_sys::core::LLVMVectorType(llvm_type.as_type_ref(), lane_count)) }
 }
 
 /// LLVM's name of a memory order.
-pub fn llvm_ordering(order: Ordering) -> AtomicOrdering {
-    match order {
+pub fn llvm_ordering(ordering: Ordering) -> AtomicOrdering {
+    match ordering {
         Ordering::Relaxed => AtomicOrdering::Monotonic,
         Ordering::Acquire => AtomicOrdering::Acquire,
         Ordering::Release => AtomicOrdering::Release,
@@ -340,8 +343,8 @@ pub fn llvm_ordering(order: Ordering) -> AtomicOrdering {
 }
 
 /// The order of a load: its release half means nothing.
-pub fn load_ordering(order: Ordering) -> AtomicOrdering {
-    match order {
+pub fn load_ordering(ordering: Ordering) -> AtomicOrdering {
+    match ordering {
         Ordering::Release => AtomicOrdering::Monotonic,
         Ordering::AcqRel => AtomicOrdering::Acquire,
         other => llvm_ordering(other),
@@ -349,8 +352,8 @@ pub fn load_ordering(order: Ordering) -> AtomicOrdering {
 }
 
 /// The order of a store: its acquire half means nothing.
-pub fn store_ordering(order: Ordering) -> AtomicOrdering {
-    match order {
+pub fn store_ordering(ordering: Ordering) -> AtomicOrdering {
+    match ordering {
         Ordering::Acquire => AtomicOrdering::Monotonic,
         Ordering::AcqRel => AtomicOrdering::Release,
         other => llvm_ordering(other),

@@ -21,8 +21,8 @@ pub enum Estimate {
 impl Estimate {
     /// The instruction for so many lanes: AVX-512's, which have 14 bits and take all floats, or those of SSE and AVX, which
     /// have 11.4 bits and take denormal numbers for zeros.
-    fn intrinsic_name(self, lanes: u32, of_all_floats: bool) -> &'static str {
-        match (self, lanes, of_all_floats) {
+    fn intrinsic_name(self, lane_count: u32, of_all_floats: bool) -> &'static str {
+        match (self, lane_count, of_all_floats) {
             (Estimate::Recip, 16, _) => "llvm.x86.avx512.rcp14.ps.512",
             (Estimate::Recip, 8, true) => "llvm.x86.avx512.rcp14.ps.256",
             (Estimate::Recip, 8, false) => "llvm.x86.avx.rcp.ps.256",
@@ -55,17 +55,17 @@ impl<'ctx> Emitter<'ctx, '_> {
             _ => {}
         }
         let first = self.const64(0);
-        let lanes = if of == Estimate::RsqrtOfDouble { 2 } else { 4 };
-        let alone = operand.get_type().into_float_type().vec_type(lanes).get_poison();
+        let lane_count = if of == Estimate::RsqrtOfDouble { 2 } else { 4 };
+        let alone = operand.get_type().into_float_type().vec_type(lane_count).get_poison();
         let alone = self.builder.build_insert_element(alone, operand, first, "")?;
         Ok(self.builder.build_extract_element(self.estimate_lanes(of, alone)?, first, "")?)
     }
 
     /// The same of each lane, register by register.
     pub fn estimate_lanes(&self, of: Estimate, operand: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let count = operand.get_type().get_size();
+        let lane_count = operand.get_type().get_size();
         let of_all_floats = self.target.estimates;
-        let lanes = match (of, count) {
+        let lanes = match (of, lane_count) {
             (Estimate::RsqrtOfDouble, 8..) => 8,
             (Estimate::RsqrtOfDouble, 4..) => 4,
             (Estimate::RsqrtOfDouble, _) => 2,
@@ -76,15 +76,15 @@ impl<'ctx> Emitter<'ctx, '_> {
         let name = of.intrinsic_name(lanes, of_all_floats);
         let all_lanes = self.int_type(lanes.max(8)).const_all_ones();
         let mut estimates = Vec::new();
-        for first in (0..count).step_by(lanes as usize) {
+        for first in (0..lane_count).step_by(lanes as usize) {
             // Behind the last lane there is any one.
-            let part_lanes: Vec<_> = (first..first + lanes).map(|lane| Some(lane.min(count - 1))).collect();
-            let part = if count == lanes { operand } else { self.shuffle_vectors(operand, operand, &part_lanes)? };
+            let part_lanes: Vec<_> = (first..first + lanes).map(|lane| Some(lane.min(lane_count - 1))).collect();
+            let part = if lane_count == lanes { operand } else { self.shuffle_vectors(operand, operand, &part_lanes)? };
             let masked = [part.into(), part.into(), all_lanes.into()];
             let arguments = if of_all_floats { &masked[..] } else { &masked[..1] };
             estimates.push(self.call_intrinsic(name, &[], arguments)?.into_vector_value());
         }
-        self.concat_vectors(&estimates, count)
+        self.concat_vectors(&estimates, lane_count)
     }
 
     /// A quotient of floats to 10 bits.
@@ -101,7 +101,7 @@ impl<'ctx> Emitter<'ctx, '_> {
         right: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let word = |bits| self.in_all_lanes(Type::I32, bits, left);
+        let word = |bit_pattern| self.in_all_lanes(Type::I32, bit_pattern, left);
         let bits = |left: BasicValueEnum<'ctx>| builder.build_bit_cast(left, self.ty_like(Type::I32, left), "");
         let both = |opcode, left, right| self.binary(opcode, IntFlags::default(), FastMath::default(), [left, right]);
         if self.target.estimates {
@@ -127,11 +127,11 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// in a sum that does not overflow and a shift. The halves are at most 0x7fff.
     fn mean_of_halves(&self, words: BasicValueEnum<'ctx>, number: u32) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let lanes = if let BasicValueEnum::VectorValue(words) = words { words.get_type().get_size() } else { 1 };
+        let lane_count = if let BasicValueEnum::VectorValue(words) = words { words.get_type().get_size() } else { 1 };
         let short = self.context.i16_type();
         let halves = [number & 0xffff, number >> 16].map(|half| short.const_int(u64::from(half) + 1, false));
-        let number = VectorType::const_vector(&halves.repeat(lanes as usize));
-        let one = VectorType::const_vector(&vec![short.const_int(1, false); 2 * lanes as usize]);
+        let number = VectorType::const_vector(&halves.repeat(lane_count as usize));
+        let one = VectorType::const_vector(&vec![short.const_int(1, false); 2 * lane_count as usize]);
         let sum = builder.build_int_nuw_add(
             builder.build_bit_cast(words, number.get_type(), "")?.into_vector_value(),
             number,
@@ -160,8 +160,13 @@ impl<'ctx> Emitter<'ctx, '_> {
     }
 
     /// A constant in as many lanes.
-    pub fn in_all_lanes(&self, ty: Type, bits: u128, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let value = self.constant(ty, bits);
+    pub fn in_all_lanes(
+        &self,
+        scalar_type: Type,
+        bit_pattern: u128,
+        like: BasicValueEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let value = self.constant(scalar_type, bit_pattern);
         match like {
             BasicValueEnum::VectorValue(like) => Ok(self.splat(value, like.get_type().get_size())?.into()),
             _ => Ok(value),
@@ -173,7 +178,7 @@ impl<'ctx> Emitter<'ctx, '_> {
     fn root_by_exponent(&self, left: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let (builder, exact) = (&self.builder, FastMath::default());
         let number = |number: f64| self.in_all_lanes(Type::F64, number.to_bits().into(), left);
-        let word = |bits| self.in_all_lanes(Type::I64, bits, left);
+        let word = |bit_pattern| self.in_all_lanes(Type::I64, bit_pattern, left);
         let fused = |arguments| self.ternary(TernaryOp::FmulAdd, exact, Type::F64, arguments);
         let both = |opcode, left, right| self.binary(opcode, IntFlags::default(), exact, [left, right]);
 

@@ -73,11 +73,11 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// A float times a power of two (`TernaryOp::Scaled`).
     pub fn emit_scaled(
         &self,
-        ty: Type,
+        scalar_type: Type,
         [left, right, counted]: [BasicValueEnum<'ctx>; 3],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         // Both factors' biases are in the low bits of what counts, and what is above them is shifted out.
-        let (zero, int_type) = match ty {
+        let (zero, int_type) = match scalar_type {
             Type::F32 => (u128::from(12_583_166_f32.to_bits()), Type::I32),
             _ => (6_755_399_441_057_790_f64.to_bits().into(), Type::I64),
         };
@@ -87,11 +87,11 @@ impl<'ctx> Emitter<'ctx, '_> {
         };
         if self.target.estimates {
             let sum = if alone { left } else { self.binary_plain(BinaryOp::Fadd, left, right)? };
-            let power = self.binary_plain(BinaryOp::Fsub, counted, self.in_all_lanes(ty, zero, left)?)?;
-            return self.by_power(ty, sum, power);
+            let power = self.binary_plain(BinaryOp::Fsub, counted, self.in_all_lanes(scalar_type, zero, left)?)?;
+            return self.by_power(scalar_type, sum, power);
         }
         let both = self.builder.build_bit_cast(counted, self.ty_like(int_type, left), "")?;
-        self.by_two_powers(ty, left, (!alone).then_some(right), both)
+        self.by_two_powers(scalar_type, left, (!alone).then_some(right), both)
     }
 
     /// A number times a power of sixteenths of two (`BinaryOp::Powered`).
@@ -101,15 +101,15 @@ impl<'ctx> Emitter<'ctx, '_> {
         counted: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
-        let bits = self.builder.build_bit_cast(counted, self.ty_like(Type::I64, operand), "")?;
-        let root = self.root_of_two(bits, operand)?;
+        let bit_pattern = self.builder.build_bit_cast(counted, self.ty_like(Type::I64, operand), "")?;
+        let root = self.root_of_two(bit_pattern, operand)?;
         let sum = self.ternary(TernaryOp::FmulAdd, exact, Type::F64, [root, operand, root])?;
         if self.target.estimates {
             // The instruction takes the whole part.
             let n = self.binary_plain(BinaryOp::Fsub, counted, self.double_like(COUNTS_SIXTEENTHS, operand)?)?;
             return self.by_power(Type::F64, sum, n);
         }
-        let whole = self.binary_plain(BinaryOp::Lshr, bits, self.word_like(4, operand)?)?;
+        let whole = self.binary_plain(BinaryOp::Lshr, bit_pattern, self.word_like(4, operand)?)?;
         self.by_two_powers(
             Type::F64,
             sum,
@@ -120,12 +120,16 @@ impl<'ctx> Emitter<'ctx, '_> {
 
     /// The root of two that the last four bits of a number stand for: from two registers that hold all of them, or from
     /// memory.
-    fn root_of_two(&self, bits: BasicValueEnum<'ctx>, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    fn root_of_two(
+        &self,
+        bit_pattern: BasicValueEnum<'ctx>,
+        like: BasicValueEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
         let double = self.context.f64_type();
-        let roots: Vec<_> = ROOTS.iter().map(|&bits| double.const_float(f64::from_bits(bits))).collect();
+        let roots: Vec<_> = ROOTS.iter().map(|&bit_pattern| double.const_float(f64::from_bits(bit_pattern))).collect();
         if like.is_vector_value() && self.target.permutes {
             let [low, high] = [&roots[..8], &roots[8..]].map(|half| VectorType::const_vector(half).into());
-            return self.by_widest(bits.into_vector_value(), |places| {
+            return self.by_widest(bit_pattern.into_vector_value(), |places| {
                 self.call_intrinsic("llvm.x86.avx512.vpermi2var.pd.512", &[], &[low, places.into(), high])
             });
         }
@@ -133,18 +137,19 @@ impl<'ctx> Emitter<'ctx, '_> {
         table.set_initializer(&double.const_array(&roots));
         table.set_constant(true);
         table.set_linkage(Linkage::Private);
-        let places = self.binary_plain(BinaryOp::And, bits, self.word_like(15, like)?)?;
-        let at = |place: IntValue<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
+        let places = self.binary_plain(BinaryOp::And, bit_pattern, self.word_like(15, like)?)?;
+        let at = |position: IntValue<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
             // SAFETY: the place is below the number of elements.
-            let address = unsafe { self.builder.build_in_bounds_gep(double, table.as_pointer_value(), &[place], "") };
+            let address =
+                unsafe { self.builder.build_in_bounds_gep(double, table.as_pointer_value(), &[position], "") };
             Ok(self.builder.build_load(double, address?, "")?)
         };
         let BasicValueEnum::VectorValue(places) = places else { return at(places.into_int_value()) };
         let lanes = (0..places.get_type().get_size()).map(|lane| self.const64(lane.into()));
         let mut found = self.ty_like(Type::F64, like).into_vector_type().get_poison();
         for lane in lanes {
-            let place = self.builder.build_extract_element(places, lane, "")?.into_int_value();
-            found = self.builder.build_insert_element(found, at(place)?, lane, "")?;
+            let position = self.builder.build_extract_element(places, lane, "")?.into_int_value();
+            found = self.builder.build_insert_element(found, at(position)?, lane, "")?;
         }
         Ok(found.into())
     }
@@ -155,25 +160,26 @@ impl<'ctx> Emitter<'ctx, '_> {
         argument: VectorValue<'ctx>,
         instruction: impl Fn(VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let count = argument.get_type().get_size();
+        let lane_count = argument.get_type().get_size();
         let part = |begin: u32| -> Emitted<VectorValue<'ctx>> {
             // Behind the last lane there is any one.
-            let own: Vec<_> = (begin..begin + 8).map(|lane| Some(lane).filter(|&lane| lane < count)).collect();
-            Ok(instruction(self.shuffle_vectors(argument, argument, &own)?)?.into_vector_value())
+            let lane_indices: Vec<_> =
+                (begin..begin + 8).map(|lane| Some(lane).filter(|&lane| lane < lane_count)).collect();
+            Ok(instruction(self.shuffle_vectors(argument, argument, &lane_indices)?)?.into_vector_value())
         };
-        let parts = (0..count).step_by(8).map(part).collect::<Emitted<Vec<_>>>()?;
-        Ok(self.concat_vectors(&parts, count)?.into())
+        let parts = (0..lane_count).step_by(8).map(part).collect::<Emitted<Vec<_>>>()?;
+        Ok(self.concat_vectors(&parts, lane_count)?.into())
     }
 
     /// operand 2^power by the machine's instruction, which takes the whole part of the power.
     fn by_power(
         &self,
-        ty: Type,
+        scalar_type: Type,
         operand: BasicValueEnum<'ctx>,
         power: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let operation = if ty == Type::F32 { "scalef.ps" } else { "scalef.pd" };
-        self.by_register(ty, [operand, power], |register, [operand, power]| {
+        let operation = if scalar_type == Type::F32 { "scalef.ps" } else { "scalef.pd" };
+        self.by_register(scalar_type, [operand, power], |register, [operand, power]| {
             let arguments = register.with_rounding([operand, power, operand, register.mask]);
             self.call_intrinsic(&register.intrinsic_name(operation), &[], &arguments)
         })
@@ -183,27 +189,27 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// The low bits of `both` are n and both factors' biases.
     fn by_two_powers(
         &self,
-        ty: Type,
+        scalar_type: Type,
         left: BasicValueEnum<'ctx>,
         right: Option<BasicValueEnum<'ctx>>,
         both: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
-        let (int_type, place) = if ty == Type::F32 { (Type::I32, 23) } else { (Type::I64, EXPONENT) };
-        let number = |bits| self.in_all_lanes(int_type, bits, left);
-        let one = self.binary_plain(BinaryOp::Lshr, both, number(1)?)?;
-        let other = self.binary_plain(BinaryOp::Sub, both, one)?;
+        let (int_type, place) = if scalar_type == Type::F32 { (Type::I32, 23) } else { (Type::I64, EXPONENT) };
+        let number = |bit_pattern| self.in_all_lanes(int_type, bit_pattern, left);
+        let first_half = self.binary_plain(BinaryOp::Lshr, both, number(1)?)?;
+        let other = self.binary_plain(BinaryOp::Sub, both, first_half)?;
         let power = |half| -> Emitted<BasicValueEnum> {
-            let bits = self.binary_plain(BinaryOp::Shl, half, number(place)?)?;
-            Ok(self.builder.build_bit_cast(bits, left.get_type(), "")?)
+            let bit_pattern = self.binary_plain(BinaryOp::Shl, half, number(place)?)?;
+            Ok(self.builder.build_bit_cast(bit_pattern, left.get_type(), "")?)
         };
-        let scale = power(one)?;
+        let scale = power(first_half)?;
         let scaled = match right {
             None => self.binary_plain(BinaryOp::Fmul, left, scale)?,
             Some(right) => self.ternary(
                 TernaryOp::FmulAdd,
                 exact,
-                ty,
+                scalar_type,
                 [left, scale, self.binary_plain(BinaryOp::Fmul, right, scale)?],
             )?,
         };
@@ -250,42 +256,46 @@ impl<'ctx> Emitter<'ctx, '_> {
         self.in_all_lanes(Type::F64, number.to_bits().into(), like)
     }
 
-    fn word_like(&self, bits: u128, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        self.in_all_lanes(Type::I64, bits, like)
+    fn word_like(&self, bit_pattern: u128, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        self.in_all_lanes(Type::I64, bit_pattern, like)
     }
 
     /// An instruction of AVX-512 on registers of as many lanes as there are, given the register and its operands.
     fn by_register(
         &self,
-        ty: Type,
+        scalar_type: Type,
         arguments: [BasicValueEnum<'ctx>; 2],
         instruction: impl Fn(&Register<'ctx>, [BasicValueEnum<'ctx>; 2]) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let first = self.const64(0);
-        let least = 128 / ty.bits();
+        let least = 128 / scalar_type.bits();
         if !arguments[0].is_vector_value() {
-            let alone = super::emit::vector_of(self.value_type(ty), least).get_poison();
+            let alone = super::emit::vector_of(self.value_type(scalar_type), least).get_poison();
             let [left, right] = arguments.map(|argument| self.builder.build_insert_element(alone, argument, first, ""));
             let vectors = [left?.into(), right?.into()];
-            let result = self.by_register(ty, vectors, instruction)?;
+            let result = self.by_register(scalar_type, vectors, instruction)?;
             return Ok(self.builder.build_extract_element(result.into_vector_value(), first, "")?);
         }
         let arguments = arguments.map(|argument| argument.into_vector_value());
-        let count = arguments[0].get_type().get_size();
-        let lanes = [512, 256].map(|bits| bits / ty.bits()).into_iter().find(|&lanes| count >= lanes).unwrap_or(least);
+        let lane_count = arguments[0].get_type().get_size();
+        let lanes = [512, 256]
+            .map(|bit_width| bit_width / scalar_type.bits())
+            .into_iter()
+            .find(|&lanes| lane_count >= lanes)
+            .unwrap_or(least);
         let mask = self.int_type(lanes.max(8)).const_all_ones().into();
-        let register = Register { bits: lanes * ty.bits(), mask };
+        let register = Register { bits: lanes * scalar_type.bits(), mask };
         let mut results = Vec::new();
-        for begin in (0..count).step_by(lanes as usize) {
+        for begin in (0..lane_count).step_by(lanes as usize) {
             // Behind the last lane there is any one.
-            let part_lanes: Vec<_> = (begin..begin + lanes).map(|lane| Some(lane.min(count - 1))).collect();
-            let [left, right] = arguments.map(|argument| match count == lanes {
+            let part_lanes: Vec<_> = (begin..begin + lanes).map(|lane| Some(lane.min(lane_count - 1))).collect();
+            let [left, right] = arguments.map(|argument| match lane_count == lanes {
                 true => Ok(argument),
                 false => self.shuffle_vectors(argument, argument, &part_lanes),
             });
             results.push(instruction(&register, [left?.into(), right?.into()])?.into_vector_value());
         }
-        Ok(self.concat_vectors(&results, count)?.into())
+        Ok(self.concat_vectors(&results, lane_count)?.into())
     }
 }
 

@@ -41,37 +41,49 @@ pub fn open_groups<'ctx>(
 ) -> Emitted<GroupLoop<'ctx>> {
     let builder = &emitter.builder;
     let [nx, ny, _] = frame.num_groups;
-    let start = emitter.append_block("groups");
-    let head = emitter.append_block("group");
-    let latch = emitter.append_block("group.next");
-    let done = emitter.append_block("done");
+    let start_block = emitter.append_block("groups");
+    let head_block = emitter.append_block("group");
+    let latch_block = emitter.append_block("group.next");
+    let done_block = emitter.append_block("done");
     let any_lane = builder.build_int_compare(IntPredicate::ULT, first, last, "")?;
-    builder.build_conditional_branch(any_lane, start, done)?;
+    builder.build_conditional_branch(any_lane, start_block, done_block)?;
 
-    emitter.position_at(start);
+    emitter.position_at(start_block);
     let left = builder.build_int_unsigned_rem(first, nx, "")?;
-    let rows = builder.build_int_unsigned_div(first, nx, "")?;
-    let right = builder.build_int_unsigned_rem(rows, ny, "")?;
-    let z = builder.build_int_unsigned_div(rows, ny, "")?;
-    builder.build_unconditional_branch(head)?;
+    let row_count = builder.build_int_unsigned_div(first, nx, "")?;
+    let right = builder.build_int_unsigned_rem(row_count, ny, "")?;
+    let z = builder.build_int_unsigned_div(row_count, ny, "")?;
+    builder.build_unconditional_branch(head_block)?;
 
-    emitter.position_at(head);
-    let number = emitter.phi(emitter.i64_type(), &[(&first, start)], "group")?;
-    let id = [
-        emitter.phi(emitter.i64_type(), &[(&left, start)], "group.x")?,
-        emitter.phi(emitter.i64_type(), &[(&right, start)], "group.y")?,
-        emitter.phi(emitter.i64_type(), &[(&z, start)], "group.z")?,
+    emitter.position_at(head_block);
+    let number = emitter.phi(emitter.i64_type(), &[(&first, start_block)], "group")?;
+    let group_id = [
+        emitter.phi(emitter.i64_type(), &[(&left, start_block)], "group.x")?,
+        emitter.phi(emitter.i64_type(), &[(&right, start_block)], "group.y")?,
+        emitter.phi(emitter.i64_type(), &[(&z, start_block)], "group.z")?,
     ];
-    let group = group_at(emitter, frame, id.map(|phi| phi.as_basic_value().into_int_value()))?;
-    Ok(GroupLoop { group, latch, head, done, number, id, last })
+    let work_group = group_at(emitter, frame, group_id.map(|phi_node| phi_node.as_basic_value().into_int_value()))?;
+    Ok(GroupLoop {
+        group: work_group,
+        latch: latch_block,
+        head: head_block,
+        done: done_block,
+        number,
+        id: group_id,
+        last,
+    })
 }
 
 /// The group with these ids.
-pub fn group_at<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, id: Triple<'ctx>) -> Emitted<Group<'ctx>> {
+pub fn group_at<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
+    frame: &Frame<'ctx>,
+    group_id: Triple<'ctx>,
+) -> Emitted<Group<'ctx>> {
     let builder = &emitter.builder;
-    let mut group = Group { id, size: frame.local_size, first: frame.global_offset, combined: None };
+    let mut work_group = Group { id: group_id, size: frame.local_size, first: frame.global_offset, combined: None };
     for dimension in 0..3 {
-        let before = emitter.mul(group.id[dimension], frame.local_size[dimension])?;
+        let before = emitter.mul(work_group.id[dimension], frame.local_size[dimension])?;
         if !frame.launch.full_groups {
             let left = builder.build_int_sub(frame.global_size[dimension], before, "")?;
             let size = emitter.call_intrinsic(
@@ -79,14 +91,14 @@ pub fn group_at<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, id: Trip
                 &[emitter.i64_type().into()],
                 &[left.into(), frame.local_size[dimension].into()],
             )?;
-            group.size[dimension] = size.into_int_value();
+            work_group.size[dimension] = size.into_int_value();
         }
-        group.first[dimension] = match frame.launch.zero_offset {
+        work_group.first[dimension] = match frame.launch.zero_offset {
             true => before,
             false => builder.build_int_add(before, frame.global_offset[dimension], "")?,
         };
     }
-    Ok(group)
+    Ok(work_group)
 }
 
 impl<'ctx> GroupLoop<'ctx> {
@@ -110,8 +122,8 @@ impl<'ctx> GroupLoop<'ctx> {
         self.id[0].add_incoming(&[(&left, self.latch)]);
         self.id[1].add_incoming(&[(&right, self.latch)]);
         self.id[2].add_incoming(&[(&z, self.latch)]);
-        let more = builder.build_int_compare(IntPredicate::NE, number, self.last, "")?;
-        builder.build_conditional_branch(more, self.head, self.done)?;
+        let has_more = builder.build_int_compare(IntPredicate::NE, number, self.last, "")?;
+        builder.build_conditional_branch(has_more, self.head, self.done)?;
         emitter.position_at(self.done);
         if frame.launch.streams != 0 {
             // Whoever learns that the launch is over sees what went past the caches.
@@ -137,8 +149,8 @@ pub struct Item<'ctx> {
 pub fn answer_query<'ctx>(
     emitter: &Emitter<'ctx, '_>,
     frame: &Frame<'ctx>,
-    group: &Group<'ctx>,
-    item: &Item<'ctx>,
+    work_group: &Group<'ctx>,
+    work_item: &Item<'ctx>,
     query: Query,
     dimension: u8,
 ) -> IntValue<'ctx> {
@@ -146,12 +158,12 @@ pub fn answer_query<'ctx>(
         triple.get(usize::from(dimension)).copied().unwrap_or_else(|| emitter.const64(beyond))
     };
     match query {
-        Query::GlobalId => of(&item.global, 0),
-        Query::LocalId => of(&item.local, 0),
-        Query::LinearId => item.number,
-        Query::GroupId => of(&group.id, 0),
+        Query::GlobalId => of(&work_item.global, 0),
+        Query::LocalId => of(&work_item.local, 0),
+        Query::LinearId => work_item.number,
+        Query::GroupId => of(&work_group.id, 0),
         Query::GlobalSize => of(&frame.global_size, 1),
-        Query::LocalSize => of(&group.size, 1),
+        Query::LocalSize => of(&work_group.size, 1),
         Query::EnqueuedLocalSize => of(&frame.local_size, 1),
         Query::NumGroups => of(&frame.num_groups, 1),
         Query::GlobalOffset => of(&frame.global_offset, 0),
@@ -180,13 +192,13 @@ impl<'ctx> Level<'ctx> {
         number: IntValue<'ctx>,
     ) -> Emitted<Level<'ctx>> {
         let before = emitter.current_block()?;
-        let head = emitter.append_block(name);
-        emitter.builder.build_unconditional_branch(head)?;
-        emitter.position_at(head);
+        let head_block = emitter.append_block(name);
+        emitter.builder.build_unconditional_branch(head_block)?;
+        emitter.position_at(head_block);
         let counter = emitter.phi(emitter.i64_type(), &[(&emitter.const64(0), before)], name)?;
         let number = emitter.phi(emitter.i64_type(), &[(&number, before)], "number")?;
         let global = emitter.builder.build_int_add(first, counter.as_basic_value().into_int_value(), "")?;
-        Ok(Level { global, head, counter, number })
+        Ok(Level { global, head: head_block, counter, number })
     }
 
     /// get_local_id in this dimension.
@@ -201,24 +213,34 @@ impl<'ctx> Level<'ctx> {
 
     /// Ends a loop around others, as [`Level::close_loop`] does. LLVM does not unroll it nor make a copy for each
     /// way that rows can be: that is much code and saves nothing.
-    pub fn close_outer(self, emitter: &Emitter<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
+    pub fn close_outer(
+        self,
+        emitter: &Emitter<'ctx, '_>,
+        item_count: IntValue<'ctx>,
+        next_index: IntValue<'ctx>,
+    ) -> Emitted<()> {
         // One round is no loop, and loops around it may be unrolled.
-        if size.get_zero_extended_constant() != Some(1) {
+        if item_count.get_zero_extended_constant() != Some(1) {
             emitter.only_once()?;
         }
-        self.close_loop(emitter, size, next)
+        self.close_loop(emitter, item_count, next_index)
     }
 
-    /// Ends the loop of `size` rounds, given the number of the work-item that comes next; emission goes on
+    /// Ends the loop of `item_count` rounds, given the number of the work-item that comes next; emission goes on
     /// behind it.
-    pub fn close_loop(self, emitter: &Emitter<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
+    pub fn close_loop(
+        self,
+        emitter: &Emitter<'ctx, '_>,
+        item_count: IntValue<'ctx>,
+        next_index: IntValue<'ctx>,
+    ) -> Emitted<()> {
         let current_block = emitter.current_block()?;
         let counter = emitter.add(self.local_id(), emitter.const64(1))?;
         self.counter.add_incoming(&[(&counter, current_block)]);
-        self.number.add_incoming(&[(&next, current_block)]);
-        let more = emitter.builder.build_int_compare(IntPredicate::NE, counter, size, "")?;
+        self.number.add_incoming(&[(&next_index, current_block)]);
+        let has_more = emitter.builder.build_int_compare(IntPredicate::NE, counter, item_count, "")?;
         let behind = emitter.append_block("behind");
-        emitter.builder.build_conditional_branch(more, self.head, behind)?;
+        emitter.builder.build_conditional_branch(has_more, self.head, behind)?;
         emitter.position_at(behind);
         Ok(())
     }
@@ -235,23 +257,27 @@ pub struct ItemLoops<'ctx> {
 
 /// Starts the loops over a group's work-items, dimension 0 innermost; emission goes on in the
 /// innermost body.
-pub fn open_items<'ctx>(emitter: &Emitter<'ctx, '_>, group: &Group<'ctx>) -> Emitted<ItemLoops<'ctx>> {
-    let z = Level::open_loop(emitter, "z", group.first[2], emitter.const64(0))?;
-    let y = Level::open_loop(emitter, "y", group.first[1], z.item_number())?;
-    let x = Level::open_loop(emitter, "x", group.first[0], y.item_number())?;
+pub fn open_items<'ctx>(emitter: &Emitter<'ctx, '_>, work_group: &Group<'ctx>) -> Emitted<ItemLoops<'ctx>> {
+    let z = Level::open_loop(emitter, "z", work_group.first[2], emitter.const64(0))?;
+    let y = Level::open_loop(emitter, "y", work_group.first[1], z.item_number())?;
+    let x = Level::open_loop(emitter, "x", work_group.first[0], y.item_number())?;
     let levels = [x, y, z];
-    let item = Item { local: levels.map(|l| l.local_id()), global: levels.map(|l| l.global), number: x.item_number() };
-    Ok(ItemLoops { item, latch: emitter.append_block("item.next"), levels })
+    let work_item = Item {
+        local: levels.map(|level| level.local_id()),
+        global: levels.map(|level| level.global),
+        number: x.item_number(),
+    };
+    Ok(ItemLoops { item: work_item, latch: emitter.append_block("item.next"), levels })
 }
 
 impl<'ctx> ItemLoops<'ctx> {
     /// Ends the loops, from the current position behind the innermost body; emission goes on behind
     /// them.
-    pub fn close_loops(self, emitter: &Emitter<'ctx, '_>, group: &Group<'ctx>) -> Emitted<()> {
+    pub fn close_loops(self, emitter: &Emitter<'ctx, '_>, work_group: &Group<'ctx>) -> Emitted<()> {
         let number = emitter.add(self.item.number, emitter.const64(1))?;
         let [x, y, z] = self.levels;
-        x.close_loop(emitter, group.size[0], number)?;
-        y.close_outer(emitter, group.size[1], number)?;
-        z.close_outer(emitter, group.size[2], number)
+        x.close_loop(emitter, work_group.size[0], number)?;
+        y.close_outer(emitter, work_group.size[1], number)?;
+        z.close_outer(emitter, work_group.size[2], number)
     }
 }

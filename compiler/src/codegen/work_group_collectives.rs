@@ -23,19 +23,19 @@ pub fn emit_combine<'ctx>(
     emitter: &Emitter<'ctx, '_>,
     frame: &Frame<'ctx>,
     kernel: &Kernel,
-    group: &Group<'ctx>,
+    work_group: &Group<'ctx>,
     region: Region,
 ) -> Emitted<Option<BasicValueEnum<'ctx>>> {
     let Some(Combine { collective, opcode, live_slot }) = kernel.combines[region] else {
         return Ok(None);
     };
-    let ty = kernel.live[live_slot].ty;
-    let [left, right, z] = group.size;
-    let count = emitter.mul(emitter.mul(left, right)?, z)?;
-    let width = (ROW_BYTES / ty.bytes()).max(1);
-    let start = frame.live_address(emitter, live_slot, ty, emitter.const64(0))?;
-    let values = Values { emitter, opcode, ty, start, width };
-    let result = values.emit_loops(collective, count)?;
+    let scalar_type = kernel.live[live_slot].ty;
+    let [left, right, z] = work_group.size;
+    let item_count = emitter.mul(emitter.mul(left, right)?, z)?;
+    let width = (ROW_BYTES / scalar_type.bytes()).max(1);
+    let start = frame.live_address(emitter, live_slot, scalar_type, emitter.const64(0))?;
+    let values = Values { emitter, opcode, ty: scalar_type, start, width };
+    let result = values.emit_loops(collective, item_count)?;
     Ok((collective == Collect::Reduce).then_some(result))
 }
 
@@ -51,18 +51,18 @@ struct Values<'a, 'ctx, 'm> {
 
 impl<'ctx> Values<'_, 'ctx, '_> {
     /// Emits the loops over rows and over what is left; the answer is what all values are together.
-    fn emit_loops(&self, collective: Collect, count: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    fn emit_loops(&self, collective: Collect, item_count: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let Values { emitter, opcode, ty, width, .. } = *self;
         let builder = &emitter.builder;
         let identity = opcode.identity(ty).ok_or(CodegenError::NoNeutralOperand { op: opcode.name(), ty })?;
         let identity = emitter.constant(ty, identity);
         let identities = emitter.splat(identity, width)?;
         let [zero, one, step] = [0, 1, width.into()].map(|n| emitter.const64(n));
-        let full = builder.build_and(count, emitter.const64(u64::from(width).wrapping_neg()), "")?;
+        let full = builder.build_and(item_count, emitter.const64(u64::from(width).wrapping_neg()), "")?;
 
         // Rows: a reduction carries what each column is together, a scan what all values so far are.
         let before = emitter.current_block()?;
-        let [rows, columns, left, item, done] =
+        let [rows, columns, left, item, done_block] =
             ["rows", "columns", "left", "value", "combined"].map(|name| emitter.append_block(name));
         let any_lane = builder.build_int_compare(IntPredicate::NE, full, zero, "")?;
         builder.build_conditional_branch(any_lane, rows, columns)?;
@@ -88,8 +88,8 @@ impl<'ctx> Values<'_, 'ctx, '_> {
         let following = emitter.add(index, step)?;
         place.add_incoming(&[(&following, rows)]);
         sums.add_incoming(&[(&next, rows)]);
-        let more = builder.build_int_compare(IntPredicate::NE, following, full, "")?;
-        builder.build_conditional_branch(more, rows, columns)?;
+        let has_more = builder.build_int_compare(IntPredicate::NE, following, full, "")?;
+        builder.build_conditional_branch(has_more, rows, columns)?;
 
         emitter.position_at(columns);
         let sums = emitter.phi(identities.get_type(), &[(&identities, before), (&next, rows)], "")?;
@@ -105,8 +105,8 @@ impl<'ctx> Values<'_, 'ctx, '_> {
         let index = place.as_basic_value().into_int_value();
         let sum = emitter.phi(emitter.value_type(ty), &[(&first, columns)], "")?;
         let so_far = sum.as_basic_value();
-        let more = builder.build_int_compare(IntPredicate::NE, index, count, "")?;
-        builder.build_conditional_branch(more, item, done)?;
+        let has_more = builder.build_int_compare(IntPredicate::NE, index, item_count, "")?;
+        builder.build_conditional_branch(has_more, item, done_block)?;
         emitter.position_at(item);
         let next = self.combine_two(so_far, self.load_at(index, emitter.value_type(ty))?)?;
         match collective {
@@ -118,7 +118,7 @@ impl<'ctx> Values<'_, 'ctx, '_> {
         place.add_incoming(&[(&following, item)]);
         sum.add_incoming(&[(&next, item)]);
         builder.build_unconditional_branch(left)?;
-        emitter.position_at(done);
+        emitter.position_at(done_block);
         Ok(so_far)
     }
 
@@ -130,8 +130,9 @@ impl<'ctx> Values<'_, 'ctx, '_> {
     fn combine_row(&self, mut row: VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let mut half = self.width / 2;
         while half > 0 {
-            let place = |lane: u32| Some((lane + half) % self.width);
-            let other = self.emitter.shuffle_vectors(row, row, &(0..self.width).map(place).collect::<Vec<_>>())?;
+            let source_lane = |lane: u32| Some((lane + half) % self.width);
+            let other =
+                self.emitter.shuffle_vectors(row, row, &(0..self.width).map(source_lane).collect::<Vec<_>>())?;
             row = self.combine_two(row.into(), other.into())?.into_vector_value();
             half /= 2;
         }
@@ -140,24 +141,24 @@ impl<'ctx> Values<'_, 'ctx, '_> {
 
     /// For each value of a row, what those up to it are together.
     fn scan_row(&self, mut row: VectorValue<'ctx>, identities: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let mut by = 1;
-        while by < self.width {
-            let before = self.shift_row(row, identities, by)?;
+        let mut distance = 1;
+        while distance < self.width {
+            let before = self.shift_row(row, identities, distance)?;
             row = self.combine_two(before.into(), row.into())?.into_vector_value();
-            by *= 2;
+            distance *= 2;
         }
         Ok(row)
     }
 
     /// A row moved up by some places, with values of another one in the lowest.
-    fn shift_row(&self, row: VectorValue<'ctx>, low: VectorValue<'ctx>, by: u32) -> Emitted<VectorValue<'ctx>> {
-        let place = |lane: u32| Some(lane.checked_sub(by).map_or(lane, |from| self.width + from));
-        self.emitter.shuffle_vectors(low, row, &(0..self.width).map(place).collect::<Vec<_>>())
+    fn shift_row(&self, row: VectorValue<'ctx>, low: VectorValue<'ctx>, distance: u32) -> Emitted<VectorValue<'ctx>> {
+        let source_lane = |lane: u32| Some(lane.checked_sub(distance).map_or(lane, |from| self.width + from));
+        self.emitter.shuffle_vectors(low, row, &(0..self.width).map(source_lane).collect::<Vec<_>>())
     }
 
     fn element_address(&self, index: IntValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
-        let place = self.emitter.mul(index, self.emitter.const64(self.ty.bytes().into()))?;
-        self.emitter.offset_address(self.start, place, true)
+        let position = self.emitter.mul(index, self.emitter.const64(self.ty.bytes().into()))?;
+        self.emitter.offset_address(self.start, position, true)
     }
 
     fn load_at(&self, index: IntValue<'ctx>, ty: inkwell::types::BasicTypeEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {

@@ -114,8 +114,8 @@ fn run_clang(
         }
     }
     if options.input == InputLanguage::OpenCl {
-        for dir in &options.include_dirs {
-            arguments.push(format!("-I{dir}").into());
+        for directory in &options.include_dirs {
+            arguments.push(format!("-I{directory}").into());
         }
     }
 
@@ -221,7 +221,7 @@ fn find_clang(config: &FrontendConfig) -> Result<PathBuf, FrontendError> {
     }
     let search_path = config.search_path.clone().unwrap_or_default();
     std::env::split_paths(&search_path)
-        .map(|dir| dir.join("clang-22"))
+        .map(|directory| directory.join("clang-22"))
         .chain(USUAL_PLACES.iter().map(PathBuf::from))
         // An empty or relative entry would mean the application's working directory.
         .find(|path| path.is_absolute() && is_program(path))

@@ -79,11 +79,11 @@ unsafe fn share_last(branch: LLVMValueRef, sides: [LLVMBasicBlockRef; 2], builde
         let mut ends = sides.map(|side| LLVMGetBasicBlockTerminator(side));
         loop {
             let stores = ends.map(|end| LLVMGetPreviousInstruction(end));
-            if !stores.iter().all(|&store| is_plain_store(store)) {
+            if !stores.iter().all(|&store_instruction| is_plain_store(store_instruction)) {
                 return;
             }
-            let [first, second] = stores.map(|store| LLVMGetOperand(store, 1));
-            let types = stores.map(|store| LLVMTypeOf(LLVMGetOperand(store, 0)));
+            let [first, second] = stores.map(|store_instruction| LLVMGetOperand(store_instruction, 1));
+            let types = stores.map(|store_instruction| LLVMTypeOf(LLVMGetOperand(store_instruction, 0)));
             let mut steps = Vec::new();
             if types[0] != types[1] || !computed_alike(first, second, sides, DEEPEST, &mut steps) {
                 return;
@@ -114,13 +114,13 @@ unsafe fn share_last(branch: LLVMValueRef, sides: [LLVMBasicBlockRef; 2], builde
 
 /// # Safety
 /// The instruction is one of a live function, or null.
-unsafe fn is_plain_store(inst: LLVMValueRef) -> bool {
+unsafe fn is_plain_store(instruction: LLVMValueRef) -> bool {
     // SAFETY: as promised.
     unsafe {
-        !inst.is_null()
-            && LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMStore
-            && LLVMGetVolatile(inst) == 0
-            && LLVMGetOrdering(inst) == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+        !instruction.is_null()
+            && LLVMGetInstructionOpcode(instruction) == LLVMOpcode::LLVMStore
+            && LLVMGetVolatile(instruction) == 0
+            && LLVMGetOrdering(instruction) == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
     }
 }
 

@@ -114,10 +114,10 @@ fn join_modules<'ctx>(
     let module = images::lower_opaque_types(context, parse_module(context, diagnostics, &first.bitcode)?)?;
     for object in others {
         let other = images::lower_opaque_types(context, parse_module(context, diagnostics, &object.bitcode)?)?;
-        let raw = other.as_mut_ptr();
+        let module_ref = other.as_mut_ptr();
         std::mem::forget(other);
         // SAFETY: both modules are of this context; the linker consumes the second one, which nobody else owns now.
-        let failed = unsafe { LLVMLinkModules2(module.as_mut_ptr(), raw) } != 0;
+        let failed = unsafe { LLVMLinkModules2(module.as_mut_ptr(), module_ref) } != 0;
         let said = diagnostics.take_messages();
         if failed || said.is_err() {
             let (Ok(text) | Err(text)) = said;
@@ -183,21 +183,21 @@ fn parse_module<'ctx>(
     diagnostics: &Diagnostics<'_>,
     bitcode: &[u8],
 ) -> Result<Module<'ctx>, FrontendError> {
-    let mut raw: LLVMModuleRef = std::ptr::null_mut();
+    let mut module_ref: LLVMModuleRef = std::ptr::null_mut();
     // SAFETY: the reader copies what it needs while the bytes are borrowed; the buffer object is freed afterwards.
     let failed = unsafe {
         let buffer = memory_buffer(bitcode);
-        let failed = LLVMParseBitcodeInContext2(raw_context(context), buffer, &mut raw) != 0;
+        let failed = LLVMParseBitcodeInContext2(raw_context(context), buffer, &mut module_ref) != 0;
         LLVMDisposeMemoryBuffer(buffer);
         failed
     };
     let said = diagnostics.take_messages();
-    if failed || raw.is_null() {
+    if failed || module_ref.is_null() {
         let (Ok(text) | Err(text)) = said;
         return Err(FrontendError::link_failure(format!("{text}error: the program is not LLVM bitcode\n")));
     }
     // SAFETY: a module that the reader has just made for us.
-    let module = unsafe { Module::new(raw) };
+    let module = unsafe { Module::new(module_ref) };
     module
         .verify()
         .map_err(|error| FrontendError::link_failure(format!("error: broken module: {}\n", error.to_string())))?;

@@ -158,10 +158,10 @@ fn keep_barriers_single(module: &Module<'_>) {
 /// Makes the size of sub-groups a constant in each kernel.
 fn fix_sub_group_sizes(module: &Module<'_>) {
     let mut calls: HashMap<FunctionValue<'_>, Vec<LLVMValueRef>> = HashMap::new();
-    for (function, call_inst) in
-        calls_in(module).filter(|(_, call_inst)| called_function(*call_inst).is_some_and(is_sub_group_size))
+    for (function, call_instruction) in calls_in(module)
+        .filter(|(_, call_instruction)| called_function(*call_instruction).is_some_and(is_sub_group_size))
     {
-        calls.entry(function).or_default().push(raw_value(call_inst));
+        calls.entry(function).or_default().push(raw_value(call_instruction));
     }
     calls.iter().for_each(|(function, calls)| fix_sub_group_size(*function, calls));
 }
@@ -230,10 +230,10 @@ unsafe extern "C" {
 /// work-items do touch it; a fence is what LLVM moves no access across. It costs no instruction.
 fn fence_barriers(module: &Module<'_>) {
     let barriers: Vec<LLVMValueRef> = calls_in(module)
-        .filter(|(_, call_inst)| {
-            called_function(*call_inst).is_some_and(|function| function.get_name().to_bytes() == BARRIER)
+        .filter(|(_, call_instruction)| {
+            called_function(*call_instruction).is_some_and(|function| function.get_name().to_bytes() == BARRIER)
         })
-        .map(|(_, call_inst)| raw_value(call_inst))
+        .map(|(_, call_instruction)| raw_value(call_instruction))
         .collect();
     if barriers.is_empty() {
         return;
@@ -270,8 +270,8 @@ fn internalize_functions(module: &Module<'_>) {
             function.set_linkage(Linkage::Internal);
         }
     }
-    for (_, call_inst) in calls_in(module) {
-        if let Ok(site) = CallSiteValue::try_from(call_inst) {
+    for (_, call_instruction) in calls_in(module) {
+        if let Ok(site) = CallSiteValue::try_from(call_instruction) {
             site.remove_enum_attribute(AttributeLoc::Function, no_inline);
         }
     }
@@ -362,11 +362,11 @@ fn check_defined(module: &Module<'_>) -> Result<(), FrontendError> {
 
 /// No call may be left that the importer could not follow.
 fn check_inlined(module: &Module<'_>) -> Result<(), FrontendError> {
-    for (caller, call_inst) in calls_in(module) {
-        let reason = match called_function(call_inst) {
+    for (caller, call_instruction) in calls_in(module) {
+        let reason = match called_function(call_instruction) {
             Some(function) if function.count_basic_blocks() == 0 => continue,
             Some(function) => format!("the call of '{}' cannot be inlined", shown_name(function)),
-            None if is_inline_assembly(call_inst) => "inline assembly is not supported".to_owned(),
+            None if is_inline_assembly(call_instruction) => "inline assembly is not supported".to_owned(),
             None => "calls through pointers are not supported".to_owned(),
         };
         return Err(FrontendError::link_failure(format!("error: in '{}': {reason}\n", shown_name(caller))));
@@ -413,15 +413,15 @@ impl<'ctx> CallGraph<'ctx> {
     /// Refuses recursion, and sources of a few lines that would inline into gigabytes. The instructions of all functions
     /// together once everything is inlined.
     fn check_inlinable(&self, kernels: &[FunctionValue<'_>]) -> Result<u64, FrontendError> {
-        let mut sizes = HashMap::new();
+        let mut allocation_sizes = HashMap::new();
         for kernel in kernels {
-            let size = self.inlined_size(kernel.as_value_ref_raw(), &mut sizes)?;
+            let size = self.inlined_size(kernel.as_value_ref_raw(), &mut allocation_sizes)?;
             if size > MAX_INLINED {
                 let name = shown_name(*kernel);
                 return Err(too_large(&format!("kernel '{name}' has {size} instructions")));
             }
         }
-        let total = sizes.values().flatten().fold(0, |sum: u64, size| sum.saturating_add(*size));
+        let total = allocation_sizes.values().flatten().fold(0, |sum: u64, size| sum.saturating_add(*size));
         if total > MAX_INLINED {
             return Err(too_large(&format!("the functions have {total} instructions together")));
         }
@@ -432,32 +432,33 @@ impl<'ctx> CallGraph<'ctx> {
     fn inlined_size(
         &self,
         root: LLVMValueRef,
-        sizes: &mut HashMap<LLVMValueRef, Option<u64>>,
+        allocation_sizes: &mut HashMap<LLVMValueRef, Option<u64>>,
     ) -> Result<u64, FrontendError> {
         let mut stack = vec![(root, 0)];
         while let Some((key, next)) = stack.pop() {
             let Some(node) = self.nodes.get(&key) else { continue };
-            if next == 0 && sizes.contains_key(&key) {
+            if next == 0 && allocation_sizes.contains_key(&key) {
                 continue;
             }
-            sizes.entry(key).or_insert(None);
+            allocation_sizes.entry(key).or_insert(None);
             match node.callees.get(next) {
                 Some(&callee) => {
                     stack.push((key, next + 1));
-                    match sizes.get(&callee) {
+                    match allocation_sizes.get(&callee) {
                         Some(Some(_)) => {}
                         Some(None) => return Err(self.recursion_error(callee, &stack)),
                         None => stack.push((callee, 0)),
                     }
                 }
                 None => {
-                    let called = node.callees.iter().filter_map(|callee| sizes.get(callee).copied().flatten());
+                    let called =
+                        node.callees.iter().filter_map(|callee| allocation_sizes.get(callee).copied().flatten());
                     let size = called.fold(node.size, u64::saturating_add);
-                    sizes.insert(key, Some(size));
+                    allocation_sizes.insert(key, Some(size));
                 }
             }
         }
-        Ok(sizes.get(&root).copied().flatten().unwrap_or(0))
+        Ok(allocation_sizes.get(&root).copied().flatten().unwrap_or(0))
     }
 
     fn recursion_error(&self, start: LLVMValueRef, stack: &[(LLVMValueRef, usize)]) -> FrontendError {
@@ -484,17 +485,19 @@ fn calls_in<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = (FunctionValue<
     module.get_functions().flat_map(|function| {
         let instructions = function.get_basic_block_iter().flat_map(|block| block.get_instructions());
         let calls = instructions.filter(|instruction| instruction.get_opcode() == InstructionOpcode::Call);
-        calls.map(move |call_inst| (function, call_inst))
+        calls.map(move |call_instruction| (function, call_instruction))
     })
 }
 
-fn called_function<'ctx>(call_inst: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
-    CallSiteValue::try_from(call_inst).ok()?.get_called_fn_value()
+fn called_function<'ctx>(call_instruction: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    CallSiteValue::try_from(call_instruction).ok()?.get_called_fn_value()
 }
 
-fn is_inline_assembly(call_inst: InstructionValue<'_>) -> bool {
+fn is_inline_assembly(call_instruction: InstructionValue<'_>) -> bool {
     // SAFETY: the instruction is a call of a live module.
-    unsafe { !llvm_sys::core::LLVMIsAInlineAsm(llvm_sys::core::LLVMGetCalledValue(raw_value(call_inst))).is_null() }
+    unsafe {
+        !llvm_sys::core::LLVMIsAInlineAsm(llvm_sys::core::LLVMGetCalledValue(raw_value(call_instruction))).is_null()
+    }
 }
 
 fn raw_value(instruction: InstructionValue<'_>) -> LLVMValueRef {

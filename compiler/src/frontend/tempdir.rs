@@ -89,14 +89,14 @@ mod tests {
     #[test]
     fn directory_is_private_and_goes_away() {
         use std::os::unix::fs::PermissionsExt;
-        let dir = TempDir::create(Path::new("/tmp")).unwrap();
-        let path = dir.path().to_owned();
+        let directory = TempDir::create(Path::new("/tmp")).unwrap();
+        let path = directory.path().to_owned();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
-        dir.write(Path::new("inc/a.h"), b"one").unwrap();
-        dir.write(Path::new("inc/a.h"), b"two").unwrap();
+        directory.write(Path::new("inc/a.h"), b"one").unwrap();
+        directory.write(Path::new("inc/a.h"), b"two").unwrap();
         assert_eq!(fs::read(path.join("inc/a.h")).unwrap(), b"one");
-        assert!(dir.write(Path::new("inc"), b"a folder has the name").is_err());
-        drop(dir);
+        assert!(directory.write(Path::new("inc"), b"a folder has the name").is_err());
+        drop(directory);
         assert!(!path.exists());
     }
 }

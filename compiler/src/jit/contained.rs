@@ -44,26 +44,26 @@ enum Ending<T> {
 /// Does the work on a thread of its own and waits for its result, which is LLVM's last words should it give up. A panic is
 /// passed on. Where the system refuses a thread the caller does the work, and LLVM may end the process. Nothing is begun
 /// while another thread ends it.
-pub fn run_contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+pub fn run_contained<T: Send + 'static>(action: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
     static INSTALL: Once = Once::new();
     // SAFETY: the handler is a function, and one that does not unwind.
     INSTALL.call_once(|| unsafe { LLVMInstallFatalErrorHandler(Some(last_words)) });
     let under_way = Work::begin().ok_or(ENDING)?;
     let (sender, endings) = channel();
     // Shared, so that it is still there when there is no thread.
-    let work = Arc::new(Mutex::new(Some(work)));
+    let work = Arc::new(Mutex::new(Some(action)));
     let shared_work = work.clone();
     let perform = move || {
         let work = shared_work.lock().take();
-        if let Some(work) = work {
-            perform_work(work, under_way, &sender);
+        if let Some(action) = work {
+            perform_work(action, under_way, &sender);
         }
     };
     let thread = thread::Builder::new().name("lockstep-llvm".into()).stack_size(STACK);
     if thread.spawn(perform).is_err() {
         let work = work.lock().take();
         let _under_way = Work::begin().ok_or(ENDING)?;
-        return work.map(|work| work()).ok_or_else(|| "no thread".to_owned());
+        return work.map(|action| action()).ok_or_else(|| "no thread".to_owned());
     }
     match endings.recv() {
         Ok(Ending::Done(result)) => Ok(result),
@@ -74,10 +74,10 @@ pub fn run_contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stati
 }
 
 /// Does the work on a thread of its own, and tells how it ended.
-fn perform_work<T: 'static>(work: impl FnOnce() -> T, under_way: Work, sender: &Sender<Ending<T>>) {
+fn perform_work<T: 'static>(action: impl FnOnce() -> T, under_way: Work, sender: &Sender<Ending<T>>) {
     listen_for_panic(sender.clone(), under_way);
     let begin = Instant::now();
-    let ending = catch_unwind(AssertUnwindSafe(work)).map_or_else(Ending::Panicked, Ending::Done);
+    let ending = catch_unwind(AssertUnwindSafe(action)).map_or_else(Ending::Panicked, Ending::Done);
     LISTENER.with(|listener| listener.take());
     if begin.elapsed() > LONG {
         give_back_memory();

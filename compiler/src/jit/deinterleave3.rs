@@ -41,28 +41,28 @@ fn chosen<'ctx>(builder: &Builder<'ctx>, shuffle: InstructionValue<'ctx>) -> Opt
         let shuffle = shuffle.as_value_ref();
         (0..LLVMGetNumMaskElements(shuffle)).map(|lane| LLVMGetMaskValue(shuffle, lane)).collect()
     };
-    let bits = match from.get_type().get_element_type() {
+    let bit_width = match from.get_type().get_element_type() {
         BasicTypeEnum::FloatType(ty) => ty.get_bit_width(),
-        BasicTypeEnum::IntType(ty) => ty.get_bit_width(),
+        BasicTypeEnum::IntType(int_type) => int_type.get_bit_width(),
         _ => return None,
     };
-    let lanes = places.len() as u32;
+    let lane_count = places.len() as u32;
     let first = u32::try_from(*places.first()?).ok()?;
     let thirds = first < 3 && places.iter().enumerate().all(|(lane, &place)| place == first as i32 + 3 * lane as i32);
-    if !thirds || from.get_type().get_size() != 3 * lanes || bits < 32 || bits * lanes != REGISTER {
+    if !thirds || from.get_type().get_size() != 3 * lane_count || bit_width < 32 || bit_width * lane_count != REGISTER {
         return None;
     }
     builder.position_before(&shuffle);
-    let i32 = from.get_type().get_context().i32_type();
+    let i32_type = from.get_type().get_context().i32_type();
     let shuffled = |left: VectorValue<'ctx>, right: VectorValue<'ctx>, place: &dyn Fn(u32) -> u32| {
-        let places: Vec<_> = (0..lanes).map(|lane| i32.const_int(place(lane).into(), false)).collect();
+        let places: Vec<_> = (0..lane_count).map(|lane| i32_type.const_int(place(lane).into(), false)).collect();
         builder.build_shuffle_vector(left, right, VectorType::const_vector(&places), "").ok()
     };
-    let register = |number: u32| shuffled(from, from, &|lane| number * lanes + lane);
-    let from_second = |lane: u32| (lanes + lane) % 3 == first;
-    let two = shuffled(register(0)?, register(1)?, &|lane| if from_second(lane) { lanes + lane } else { lane })?;
+    let register = |number: u32| shuffled(from, from, &|lane| number * lane_count + lane);
+    let from_second = |lane: u32| (lane_count + lane) % 3 == first;
+    let two = shuffled(register(0)?, register(1)?, &|lane| if from_second(lane) { lane_count + lane } else { lane })?;
     shuffled(two, register(2)?, &|lane| {
         let place = first + 3 * lane;
-        if place < 2 * lanes { place % lanes } else { place - lanes }
+        if place < 2 * lane_count { place % lane_count } else { place - lane_count }
     })
 }

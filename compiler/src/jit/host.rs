@@ -94,17 +94,21 @@ pub fn host_description() -> String {
 }
 
 fn has_feature(feature: &str) -> bool {
-    this_host().features.to_string_lossy().split(',').any(|each| each.strip_prefix('+') == Some(feature))
+    this_host()
+        .features
+        .to_string_lossy()
+        .split(',')
+        .any(|feature_name| feature_name.strip_prefix('+') == Some(feature))
 }
 
 /// Bits of the widest vector registers, where at most `simd` may be used.
 fn register_bits(simd: Option<u32>) -> u32 {
-    let bits = match () {
+    let bit_width = match () {
         () if has_feature("avx512f") => 512,
         () if has_feature("avx2") => 256,
         () => 128,
     };
-    bits.min(simd.unwrap_or(bits)).max(128)
+    bit_width.min(simd.unwrap_or(bit_width)).max(128)
 }
 
 /// What the machine has, where registers of at most `simd` bits may be used.
@@ -135,7 +139,7 @@ pub struct HostMachine {
 
 impl HostMachine {
     /// Makes a code generator that uses vector registers of at most so many bits.
-    pub fn new(level: OptLevel, simd: Option<u32>) -> Result<Self, JitError> {
+    pub fn new(opt_level: OptLevel, simd: Option<u32>) -> Result<Self, JitError> {
         initialize_target();
         let host = this_host();
         let mut features = host.features.to_bytes().to_vec();
@@ -158,7 +162,7 @@ impl HostMachine {
                 host.triple.as_ptr(),
                 BASE_CPU.as_ptr(),
                 features.as_ptr(),
-                match level {
+                match opt_level {
                     OptLevel::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
                     OptLevel::Default => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
                     OptLevel::Aggressive => LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
@@ -172,7 +176,7 @@ impl HostMachine {
         if raw.is_null() {
             return Err(JitError::Host(format!("{} is not supported", host.triple.to_string_lossy())));
         }
-        Ok(Self { raw, level, target: host_target(simd) })
+        Ok(Self { raw, level: opt_level, target: host_target(simd) })
     }
 
     /// How hard it tries.

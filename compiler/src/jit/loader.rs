@@ -126,14 +126,14 @@ unsafe impl Sync for Session {}
 impl Session {
     fn start(symbols: Symbols) -> Result<Self, String> {
         host::initialize_target();
-        let mut jit = std::ptr::null_mut();
+        let mut lljit = std::ptr::null_mut();
         // SAFETY: the builder is consumed by the call; the session lives as long as the JIT, which is never disposed.
         unsafe {
-            check_error(LLVMOrcCreateLLJIT(&mut jit, LLVMOrcCreateLLJITBuilder()))?;
-            let raw = LLVMOrcLLJITGetExecutionSession(jit);
+            check_error(LLVMOrcCreateLLJIT(&mut lljit, LLVMOrcCreateLLJITBuilder()))?;
+            let raw = LLVMOrcLLJITGetExecutionSession(lljit);
             // The caller of a look-up only learns that it failed; the reporter hears why, and would print it.
             LLVMOrcExecutionSessionSetErrorReporter(raw, note_reason, std::ptr::null_mut());
-            Ok(Self { jit, raw, pool: Mutex::default(), symbols })
+            Ok(Self { jit: lljit, raw, pool: Mutex::default(), symbols })
         }
     }
 

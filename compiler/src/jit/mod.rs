@@ -31,9 +31,9 @@ pub fn compile(
     loader: &'static Loader,
     module: &Module<'_>,
     entry: &str,
-    level: OptLevel,
+    opt_level: OptLevel,
 ) -> Result<JitCode, JitError> {
-    let machine = HostMachine::new(level, None)?;
+    let machine = HostMachine::new(opt_level, None)?;
     optimize(module, &machine)?;
     loader.load_object(&emit_object(module, &machine)?, entry)
 }

@@ -34,8 +34,8 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
     };
     let done = match (machine.opt_level(), instructions(module)) {
         (OptLevel::None, _) => run("always-inline"),
-        (level, ..=LONG) => {
-            let [simplify, late] = pipelines(level);
+        (opt_level, ..=LONG) => {
+            let [simplify, late] = pipelines(opt_level);
             run(&simplify)?;
             if keep_rows(module) {
                 run(TIDY)?;
@@ -96,10 +96,10 @@ fn instructions(module: &Module<'_>) -> usize {
 ///
 /// They are LLVM's O2 and O3 written out. `default<O2>` will not do: LLVM 22 runs the vectorizers there even when they
 /// are switched off through `LLVMPassBuilderOptions`.
-fn pipelines(level: OptLevel) -> [String; 2] {
+fn pipelines(opt_level: OptLevel) -> [String; 2] {
     const SIMPLIFY: &str = "simplifycfg<switch-range-to-icmp;keep-loops>";
     const COMBINE: &str = "instcombine<no-verify-fixpoint>";
-    let (unroll, unswitch) = match level {
+    let (unroll, unswitch) = match opt_level {
         OptLevel::None | OptLevel::Default => ("loop-unroll<O2>", "simple-loop-unswitch<no-nontrivial;trivial>"),
         OptLevel::Aggressive => ("loop-unroll<O3>", "simple-loop-unswitch<nontrivial;trivial>"),
     };
@@ -180,22 +180,22 @@ pub fn ir_text(module: &Module<'_>) -> String {
 /// would have to be registered with the process under one lock.
 fn annotate(module: &Module<'_>, machine: &HostMachine) {
     let context = module.get_context();
-    let kind = inkwell::attributes::Attribute::get_named_enum_kind_id;
-    let no_unwind = context.create_enum_attribute(kind("nounwind"), 0);
+    let kind_id = inkwell::attributes::Attribute::get_named_enum_kind_id;
+    let no_unwind = context.create_enum_attribute(kind_id("nounwind"), 0);
     let tuning = context.create_string_attribute("tune-cpu", &machine.tuning_model());
     for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
-        function.remove_enum_attribute(AttributeLoc::Function, kind("uwtable"));
+        function.remove_enum_attribute(AttributeLoc::Function, kind_id("uwtable"));
         function.add_attribute(AttributeLoc::Function, no_unwind);
         function.add_attribute(AttributeLoc::Function, tuning);
     }
 }
 
-fn emit(module: LLVMModuleRef, machine: &HostMachine, kind: LLVMCodeGenFileType) -> Result<Vec<u8>, String> {
+fn emit(module: LLVMModuleRef, machine: &HostMachine, file_type: LLVMCodeGenFileType) -> Result<Vec<u8>, String> {
     let mut message = std::ptr::null_mut();
     let mut buffer = std::ptr::null_mut();
     // SAFETY: module and machine are alive; message and buffer are ours to free.
     unsafe {
-        if LLVMTargetMachineEmitToMemoryBuffer(machine.as_raw(), module, kind, &mut message, &mut buffer) != 0 {
+        if LLVMTargetMachineEmitToMemoryBuffer(machine.as_raw(), module, file_type, &mut message, &mut buffer) != 0 {
             return Err(take_message(message));
         }
         let start = LLVMGetBufferStart(buffer).cast::<u8>();
@@ -206,10 +206,10 @@ fn emit(module: LLVMModuleRef, machine: &HostMachine, kind: LLVMCodeGenFileType)
 }
 
 /// Runs LLVM with its error messages caught: unhandled ones would end the process.
-fn guarded<T>(module: &Module<'_>, work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+fn guarded<T>(module: &Module<'_>, action: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let context = module.get_context();
     let diagnostics = Diagnostics::start_collecting(context);
-    let result = work()?;
+    let result = action()?;
     diagnostics.take_messages()?;
     Ok(result)
 }

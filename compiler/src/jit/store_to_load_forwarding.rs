@@ -125,17 +125,17 @@ impl<'ctx> Rows<'ctx> {
             }
             ends.insert(block, state);
         }
-        for part in [Part::Local, Part::Kept] {
-            changed |= self.drop_unread(&blocks, part);
+        for memory_part in [Part::Local, Part::Kept] {
+            changed |= self.drop_unread(&blocks, memory_part);
         }
         changed
     }
 
     /// Takes an instruction into account; something if it was a load that is no more.
-    fn step(&self, state: &mut State<'ctx>, instruction: InstructionValue<'ctx>) -> Option<()> {
+    fn step(&self, known_state: &mut State<'ctx>, instruction: InstructionValue<'ctx>) -> Option<()> {
         let touches = self.touches(instruction);
         if let (Some(access), Touches::Only(_)) = (self.load(instruction), touches) {
-            let value = self.known(state, &access, instruction)?;
+            let value = self.known(known_state, &access, instruction)?;
             // SAFETY: both are of one type, and the value is computed before the load.
             unsafe { LLVMReplaceAllUsesWith(instruction.as_value_ref(), value.as_value_ref()) };
             instruction.erase_from_basic_block();
@@ -146,10 +146,10 @@ impl<'ctx> Rows<'ctx> {
         }
         match touches {
             Touches::Other => {}
-            Touches::Any => state.clear(),
-            Touches::Only(part) => match self.store(instruction) {
-                Some((access, value)) => note(state, part, &access, value),
-                None => state.retain(|_, known| known.part != part),
+            Touches::Any => known_state.clear(),
+            Touches::Only(memory_part) => match self.store(instruction) {
+                Some((access, value)) => note(known_state, memory_part, &access, value),
+                None => known_state.retain(|_, known_element| known_element.part != memory_part),
             },
         }
         None
@@ -173,7 +173,7 @@ impl<'ctx> Rows<'ctx> {
     }
 
     /// The names of an instruction's scopes for parts of memory.
-    fn scopes(&self, instruction: InstructionValue<'ctx>, kind: u32) -> Vec<Vec<u8>> {
+    fn scopes(&self, instruction: InstructionValue<'ctx>, kind_id: u32) -> Vec<Vec<u8>> {
         let node = |value: BasicMetadataValueEnum<'ctx>| match value {
             BasicMetadataValueEnum::MetadataValue(node) if !node.is_string() => node.get_node_values(),
             _ => None,
@@ -182,7 +182,7 @@ impl<'ctx> Rows<'ctx> {
             BasicMetadataValueEnum::MetadataValue(text) => text.get_string_value().map(<[u8]>::to_vec),
             _ => None,
         };
-        let Some(scopes) = instruction.get_metadata(kind).and_then(|list| list.get_node_values()) else {
+        let Some(scopes) = instruction.get_metadata(kind_id).and_then(|scope_list| scope_list.get_node_values()) else {
             return Vec::new();
         };
         let of_part = |scope: BasicMetadataValueEnum<'ctx>| {
@@ -194,15 +194,15 @@ impl<'ctx> Rows<'ctx> {
     }
 
     fn load(&self, instruction: InstructionValue<'ctx>) -> Option<Access<'ctx>> {
-        let ty = BasicTypeEnum::try_from(instruction.get_type()).ok()?;
+        let llvm_type = BasicTypeEnum::try_from(instruction.get_type()).ok()?;
         match instruction.get_opcode() {
             InstructionOpcode::Load => {
                 plain(instruction)?;
-                self.access(value_operand(instruction, 0)?.into_pointer_value(), ty, None)
+                self.access(value_operand(instruction, 0)?.into_pointer_value(), llvm_type, None)
             }
             InstructionOpcode::Call if callee_name(instruction)?.starts_with("llvm.masked.load.") => {
                 let mask = value_operand(instruction, 1)?.into_vector_value();
-                let access = self.access(value_operand(instruction, 0)?.into_pointer_value(), ty, Some(mask))?;
+                let access = self.access(value_operand(instruction, 0)?.into_pointer_value(), llvm_type, Some(mask))?;
                 access.lanes.is_some().then_some(access)
             }
             _ => None,
@@ -227,31 +227,31 @@ impl<'ctx> Rows<'ctx> {
     fn access(
         &self,
         pointer: PointerValue<'ctx>,
-        ty: BasicTypeEnum<'ctx>,
+        llvm_type: BasicTypeEnum<'ctx>,
         mask: Option<VectorValue<'ctx>>,
     ) -> Option<Access<'ctx>> {
-        let (element, count) = match ty {
+        let (element, lane_count) = match llvm_type {
             BasicTypeEnum::VectorType(vector) => (vector.get_element_type(), vector.get_size()),
-            _ => (ty, 1),
+            _ => (llvm_type, 1),
         };
         let bytes = match element {
             BasicTypeEnum::IntType(int_type) => {
-                [8, 16, 32, 64].into_iter().find(|&bits| bits == int_type.get_bit_width())? / 8
+                [8, 16, 32, 64].into_iter().find(|&bit_width| bit_width == int_type.get_bit_width())? / 8
             }
             BasicTypeEnum::FloatType(float) => {
-                [16, 32, 64].into_iter().find(|&bits| bits == float.get_bit_width())? / 8
+                [16, 32, 64].into_iter().find(|&bit_width| bit_width == float.get_bit_width())? / 8
             }
             _ => return None,
         };
-        let lanes = match mask {
+        let active_lanes = match mask {
             Some(mask) => constant_lanes(mask),
-            None => Some(vec![true; count as usize]),
+            None => Some(vec![true; lane_count as usize]),
         };
-        let (base, offset) = place(pointer);
+        let (base_address, offset) = place(pointer);
         if offset.unsigned_abs() > FARTHEST {
             return None;
         }
-        Some(Access { base, offset, ty: element, bytes: bytes.into(), lanes })
+        Some(Access { base: base_address, offset, ty: element, bytes: bytes.into(), lanes: active_lanes })
     }
 
     /// Whether an instruction may change memory that the parts belong to.
@@ -268,13 +268,13 @@ impl<'ctx> Rows<'ctx> {
     }
 
     /// What a call does to memory, in LLVM's encoding.
-    fn effects(&self, call_inst: InstructionValue<'ctx>) -> u64 {
-        let Some(name) = callee_name(call_inst) else { return u64::MAX };
+    fn effects(&self, call_instruction: InstructionValue<'ctx>) -> u64 {
+        let Some(name) = callee_name(call_instruction) else { return u64::MAX };
         let harmless = ["llvm.sideeffect", "llvm.assume", "llvm.lifetime.", "llvm.experimental.noalias.scope.decl"];
         if harmless.iter().any(|prefix| name.starts_with(prefix)) {
             return 0;
         }
-        let function = called(call_inst);
+        let function = called(call_instruction);
         let memory = function.and_then(|f| f.get_enum_attribute(AttributeLoc::Function, self.memory));
         memory.map_or(u64::MAX, |attribute| attribute.get_enum_value())
     }
@@ -282,27 +282,27 @@ impl<'ctx> Rows<'ctx> {
     /// What a load reads, if all of that is known.
     fn known(
         &self,
-        state: &State<'ctx>,
+        known_state: &State<'ctx>,
         access: &Access<'ctx>,
-        load: InstructionValue<'ctx>,
+        load_instruction: InstructionValue<'ctx>,
     ) -> Option<BasicValueEnum<'ctx>> {
-        let lanes = access.lanes.as_ref()?;
+        let active_lanes = access.lanes.as_ref()?;
         // Of each element the number of its source and its lane there.
         let mut sources: Vec<BasicValueEnum<'ctx>> = Vec::new();
         let mut places = Vec::new();
-        for (index, &on) in lanes.iter().enumerate() {
+        for (index, &on) in active_lanes.iter().enumerate() {
             let (value, lane) = if on {
-                let known = state.get(&(access.base, access.offset + access.bytes * index as i64))?;
-                let ty = match known.value.get_type() {
+                let known_element = known_state.get(&(access.base, access.offset + access.bytes * index as i64))?;
+                let llvm_type = match known_element.value.get_type() {
                     BasicTypeEnum::VectorType(vector) => vector.get_element_type(),
-                    ty => ty,
+                    llvm_type => llvm_type,
                 };
-                if ty != access.ty {
+                if llvm_type != access.ty {
                     return None;
                 }
-                (known.value, known.lane)
+                (known_element.value, known_element.lane)
             } else {
-                (value_operand(load, 2)?, index as u32)
+                (value_operand(load_instruction, 2)?, index as u32)
             };
             let number = sources.iter().position(|&source| source == value).unwrap_or_else(|| {
                 sources.push(value);
@@ -313,8 +313,8 @@ impl<'ctx> Rows<'ctx> {
         if sources.len() > MOST_SOURCES {
             return None;
         }
-        self.builder.position_before(&load);
-        match load.get_type().is_vector_type() {
+        self.builder.position_before(&load_instruction);
+        match load_instruction.get_type().is_vector_type() {
             true => self.gathered(&sources, &places),
             false => self.element(sources[0], places[0].1),
         }
@@ -322,8 +322,8 @@ impl<'ctx> Rows<'ctx> {
 
     fn element(&self, source: BasicValueEnum<'ctx>, lane: u32) -> Option<BasicValueEnum<'ctx>> {
         let BasicValueEnum::VectorValue(vector) = source else { return Some(source) };
-        let i32 = vector.get_type().get_context().i32_type();
-        self.builder.build_extract_element(vector, i32.const_int(lane.into(), false), "").ok()
+        let i32_type = vector.get_type().get_context().i32_type();
+        self.builder.build_extract_element(vector, i32_type.const_int(lane.into(), false), "").ok()
     }
 
     /// A shuffle of two vectors, or the first one where each lane is its own, or of no interest.
@@ -338,10 +338,10 @@ impl<'ctx> Rows<'ctx> {
         if is_identity {
             return Some(left);
         }
-        let i32 = left.get_type().get_context().i32_type();
+        let i32_type = left.get_type().get_context().i32_type();
         let indices: Vec<_> = lanes
             .into_iter()
-            .map(|lane| lane.map_or(i32.get_poison(), |lane| i32.const_int(lane.into(), false)))
+            .map(|lane| lane.map_or(i32_type.get_poison(), |lane| i32_type.const_int(lane.into(), false)))
             .collect();
         self.builder.build_shuffle_vector(left, right, VectorType::const_vector(&indices), "").ok()
     }
@@ -358,7 +358,7 @@ impl<'ctx> Rows<'ctx> {
         if vectors.iter().any(|(_, other)| other.get_type() != vector.get_type()) {
             return None;
         }
-        let i32 = vector.get_type().get_context().i32_type();
+        let i32_type = vector.get_type().get_context().i32_type();
         let length = vector.get_type().get_size();
         // Two sources give a row at once; each further one puts its elements into that.
         let second = vectors.get(1).copied();
@@ -379,7 +379,7 @@ impl<'ctx> Rows<'ctx> {
         }
         for (index, &(number, _)) in places.iter().enumerate() {
             if !sources[number].is_vector_value() {
-                let position = i32.const_int(index as u64, false);
+                let position = i32_type.const_int(index as u64, false);
                 row = self.builder.build_insert_element(row, sources[number], position, "").ok()?;
             }
         }
@@ -387,10 +387,10 @@ impl<'ctx> Rows<'ctx> {
     }
 
     /// Drops the stores to a part of memory if nothing reads it.
-    fn drop_unread(&self, blocks: &[BasicBlock<'ctx>], part: Part) -> bool {
+    fn drop_unread(&self, blocks: &[BasicBlock<'ctx>], memory_part: Part) -> bool {
         let all = || blocks.iter().flat_map(|block| block.get_instructions());
         let may_touch = |instruction| {
-            matches!(self.touches(instruction), Touches::Any) || self.touches(instruction) == Touches::Only(part)
+            matches!(self.touches(instruction), Touches::Any) || self.touches(instruction) == Touches::Only(memory_part)
         };
         let is_store = |instruction: InstructionValue<'ctx>| self.store(instruction).is_some();
         let reads = |instruction: InstructionValue<'ctx>| match instruction.get_opcode() {
@@ -402,10 +402,10 @@ impl<'ctx> Rows<'ctx> {
             return false;
         }
         let dead = |&instruction: &InstructionValue<'ctx>| {
-            is_store(instruction) && self.touches(instruction) == Touches::Only(part)
+            is_store(instruction) && self.touches(instruction) == Touches::Only(memory_part)
         };
         let dead: Vec<_> = all().filter(dead).collect();
-        dead.iter().for_each(|store| store.erase_from_basic_block());
+        dead.iter().for_each(|store_instruction| store_instruction.erase_from_basic_block());
         !dead.is_empty()
     }
 }
@@ -442,24 +442,28 @@ const FARTHEST: u64 = 1 << 40;
 const CHANGES: u64 = 0xaaaa_aaaa_aaaa_aaaa;
 
 /// Notes what a store leaves.
-fn note<'ctx>(state: &mut State<'ctx>, part: Part, access: &Access<'ctx>, value: BasicValueEnum<'ctx>) {
+fn note<'ctx>(known_state: &mut State<'ctx>, memory_part: Part, access: &Access<'ctx>, value: BasicValueEnum<'ctx>) {
     // Another base may be anywhere.
-    state.retain(|&(base, _), known| known.part != part || base == access.base);
-    let count = match value {
+    known_state
+        .retain(|&(base_address, _), known_element| known_element.part != memory_part || base_address == access.base);
+    let lane_count = match value {
         BasicValueEnum::VectorValue(vector) => vector.get_type().get_size(),
         _ => 1,
     };
-    let all = vec![true; count as usize];
+    let all = vec![true; lane_count as usize];
     for (lane, _) in access.lanes.as_ref().unwrap_or(&all).iter().enumerate().filter(|(_, on)| **on) {
         let offset = access.offset + access.bytes * lane as i64;
-        let over: Vec<Place> = state
+        let over: Vec<Place> = known_state
             .range((access.base, offset - 7)..(access.base, offset + access.bytes))
-            .filter(|(place, known)| place.1 + known.bytes > offset)
-            .map(|(&place, _)| place)
+            .filter(|(location, known_element)| location.1 + known_element.bytes > offset)
+            .map(|(&location, _)| location)
             .collect();
-        over.iter().for_each(|place| _ = state.remove(place));
+        over.iter().for_each(|location| _ = known_state.remove(location));
         if access.lanes.is_some() {
-            state.insert((access.base, offset), Known { part, value, lane: lane as u32, bytes: access.bytes });
+            known_state.insert(
+                (access.base, offset),
+                Known { part: memory_part, value, lane: lane as u32, bytes: access.bytes },
+            );
         }
     }
 }
@@ -467,8 +471,8 @@ fn note<'ctx>(state: &mut State<'ctx>, part: Part, access: &Access<'ctx>, value:
 /// A base and the bytes behind it.
 fn place(pointer: PointerValue<'_>) -> (LLVMValueRef, i64) {
     let (mut pointer, mut offset) = (pointer, 0_i64);
-    while let Some((base, bytes)) = step_back(pointer) {
-        pointer = base;
+    while let Some((base_address, bytes)) = step_back(pointer) {
+        pointer = base_address;
         offset = offset.wrapping_add(bytes);
     }
     (pointer.as_value_ref(), offset)
@@ -487,27 +491,30 @@ fn step_back(pointer: PointerValue<'_>) -> Option<(PointerValue<'_>, i64)> {
     Some((value_operand(instruction, 0)?.into_pointer_value(), bytes))
 }
 
-pub(super) fn value_operand<'ctx>(instruction: InstructionValue<'ctx>, index: u32) -> Option<BasicValueEnum<'ctx>> {
-    instruction.get_operand(index)?.value()
+pub(super) fn value_operand<'ctx>(
+    instruction: InstructionValue<'ctx>,
+    lane_index: u32,
+) -> Option<BasicValueEnum<'ctx>> {
+    instruction.get_operand(lane_index)?.value()
 }
 
 /// Only for accesses that are neither volatile nor atomic.
 fn plain(instruction: InstructionValue<'_>) -> Option<()> {
     let plain = instruction.get_volatile() == Ok(false)
-        && instruction.get_atomic_ordering().is_ok_and(|order| order == inkwell::AtomicOrdering::NotAtomic);
+        && instruction.get_atomic_ordering().is_ok_and(|ordering| ordering == inkwell::AtomicOrdering::NotAtomic);
     plain.then_some(())
 }
 
-fn called<'ctx>(call_inst: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
-    let last = value_operand(call_inst, call_inst.get_num_operands().checked_sub(1)?)?;
+fn called<'ctx>(call_instruction: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    let last = value_operand(call_instruction, call_instruction.get_num_operands().checked_sub(1)?)?;
     let BasicValueEnum::PointerValue(callee) = last else { return None };
     // SAFETY: the type checks whether the value is a function.
     unsafe { FunctionValue::new(callee.as_value_ref()) }
 }
 
 /// The name of the function that a call names.
-pub(super) fn callee_name(call_inst: InstructionValue<'_>) -> Option<String> {
-    called(call_inst)?.get_name().to_str().ok().map(str::to_owned)
+pub(super) fn callee_name(call_instruction: InstructionValue<'_>) -> Option<String> {
+    called(call_instruction)?.get_name().to_str().ok().map(str::to_owned)
 }
 
 /// The lanes of a mask that is a constant.
@@ -517,10 +524,10 @@ pub(super) fn constant_lanes(mask: VectorValue<'_>) -> Option<Vec<bool>> {
         return None;
     }
     let mut is_on = Vec::new();
-    for index in 0..mask.get_type().get_size() {
-        // SAFETY: the mask is a constant vector with more lanes than `index`; what is no integer has no address.
+    for lane_index in 0..mask.get_type().get_size() {
+        // SAFETY: the mask is a constant vector with more lanes than `lane_index`; what is no integer has no address.
         unsafe {
-            let lane = LLVMGetAggregateElement(mask.as_value_ref(), index);
+            let lane = LLVMGetAggregateElement(mask.as_value_ref(), lane_index);
             if lane.is_null() || LLVMIsAConstantInt(lane).is_null() {
                 return None;
             }

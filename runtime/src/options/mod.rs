@@ -182,19 +182,20 @@ impl Options {
         self.dump.is_some() || self.report.is_some()
     }
 
-    /// Reads every switch through `get`, and says what is wrong with values. Empty ones count as not set.
-    fn read(get: impl Fn(&str) -> Option<OsString>) -> (Options, Vec<String>) {
+    /// Reads every switch through `variable`, and says what is wrong with values. Empty ones count as not set.
+    fn read(variable: impl Fn(&str) -> Option<OsString>) -> (Options, Vec<String>) {
         let mut reading = Reading { options: Options::default(), is_scalar: false, gangs: Gangs::default() };
         let mut complaints = Vec::new();
         for (name, switch) in ALIASES {
-            complaints.extend(read_value(name, get(name), |value| {
+            complaints.extend(read_value(name, variable(name), |value| {
                 reading.gangs.passes.set(*switch, values::parse_versions(value)?);
                 Ok(())
             }));
         }
         // What the list of passes says comes after what their old names say.
         for switch in TABLE {
-            complaints.extend(read_value(switch.name, get(switch.name), |value| (switch.read)(value, &mut reading)));
+            complaints
+                .extend(read_value(switch.name, variable(switch.name), |value| (switch.read)(value, &mut reading)));
         }
         let Reading { mut options, is_scalar, gangs } = reading;
         options.vectorize = if is_scalar { Vectorize::Scalar } else { Vectorize::Gangs(gangs) };
@@ -203,13 +204,17 @@ impl Options {
 }
 
 /// Has a value read if there is one; the answer is what is wrong with it.
-fn read_value(name: &str, value: Option<OsString>, read: impl FnOnce(&str) -> Result<(), String>) -> Option<String> {
+fn read_value(
+    name: &str,
+    value: Option<OsString>,
+    read_switch: impl FnOnce(&str) -> Result<(), String>,
+) -> Option<String> {
     let value = value.filter(|value| !value.is_empty())?;
-    let read = match value.to_str() {
-        Some(text) => read(text),
+    let read_switch = match value.to_str() {
+        Some(text) => read_switch(text),
         None => Err("is not valid UTF-8".to_owned()),
     };
-    let error = read.err()?;
+    let error = read_switch.err()?;
     Some(format!("{name}={} {error}; ignored", OsStr::to_string_lossy(&value)))
 }
 
@@ -222,7 +227,7 @@ mod tests {
 
     /// The options where these variables are set, and what is said.
     fn read(variables: &[(&str, &str)]) -> (Options, Vec<String>) {
-        let find = |name: &str| variables.iter().find(|(known, _)| *known == name);
+        let find = |name: &str| variables.iter().find(|(known_name, _)| *known_name == name);
         Options::read(|name| Some(find(name)?.1.into()))
     }
 

@@ -160,8 +160,8 @@ pub const TABLE: &[Switch] = &[
         default: "the machine's",
         meaning: "bits of the widest vector registers to use: 128, 256 or 512",
         read: |value, reading| {
-            let bits = value.trim().parse().ok().filter(|bits| [128, 256, 512].contains(bits));
-            reading.options.simd = Some(bits.ok_or("is not 128, 256 or 512")?);
+            let vector_bits = value.trim().parse().ok().filter(|vector_bits| [128, 256, 512].contains(vector_bits));
+            reading.options.simd = Some(vector_bits.ok_or("is not 128, 256 or 512")?);
             Ok(())
         },
         accepted: "256",
@@ -172,8 +172,9 @@ pub const TABLE: &[Switch] = &[
         default: "all where they are expected to pay",
         meaning: "switches passes, in a list with commas that holds from left to right: `-name` nowhere, `+name` where it is expected to pay, `name=always` wherever it is possible; the names are below, and `all` stands for every one: `LOCKSTEP_PASSES=-all,+gates`",
         read: |value, reading| {
-            let set = reading.gangs.passes.with_list(&with_present_names(value));
-            reading.gangs.passes = set.map_err(|wrong| format!("is not understood: {}", wrong.join(", ")))?;
+            let parsed_passes = reading.gangs.passes.with_list(&with_present_names(value));
+            reading.gangs.passes =
+                parsed_passes.map_err(|unknown_names| format!("is not understood: {}", unknown_names.join(", ")))?;
             Ok(())
         },
         accepted: "-per_lane_loops,gates=always",
@@ -286,8 +287,8 @@ fn read_vectorization(value: &str, reading: &mut Reading) -> Result<(), String> 
 
 /// A list of `LOCKSTEP_PASSES` in which switches have the names that they have now. It may have those by which their
 /// variables are called, in small letters: `-in_turn` of `LOCKSTEP_IN_TURN`.
-fn with_present_names(list: &str) -> String {
-    list.split(',').map(with_present_name).collect::<Vec<_>>().join(",")
+fn with_present_names(pass_list: &str) -> String {
+    pass_list.split(',').map(with_present_name).collect::<Vec<_>>().join(",")
 }
 
 /// A word of such a list, with the name that its switch has now.

@@ -27,34 +27,37 @@ impl Vocabulary {
     pub(super) fn add_text(&mut self, text: &[u8]) {
         self.add_plain(text);
         let joined = join_lines(text);
-        if let Cow::Owned(joined) = joined {
-            self.add_plain(&joined);
+        if let Cow::Owned(joined_text) = joined {
+            self.add_plain(&joined_text);
         }
     }
 
     /// Whether programs of these texts can depend on more than them.
     pub(super) fn looks_beyond(&self) -> bool {
-        self.has_word || self.has_paste && WORDS.iter().any(|word| self.can_paste(word))
+        self.has_word || self.has_paste && WORDS.iter().any(|macro_word| self.can_paste(macro_word))
     }
 
     fn add_plain(&mut self, text: &[u8]) {
         self.has_paste |= text.windows(2).any(|two| two == b"##") || text.windows(4).any(|four| four == b"%:%:");
         for name in text.split(|&letter| !is_of_name(letter)) {
-            self.has_word |= WORDS.iter().any(|word| contains_bytes(name, word));
-            if !name.is_empty() && WORDS.iter().any(|word| contains_bytes(word, name)) && !self.pieces.contains(name) {
+            self.has_word |= WORDS.iter().any(|macro_word| contains_bytes(name, macro_word));
+            if !name.is_empty()
+                && WORDS.iter().any(|macro_word| contains_bytes(macro_word, name))
+                && !self.pieces.contains(name)
+            {
                 self.pieces.insert(name.to_owned());
             }
         }
     }
 
     /// Whether the word is a row of pieces.
-    fn can_paste(&self, word: &[u8]) -> bool {
-        let mut reached = vec![false; word.len() + 1];
+    fn can_paste(&self, macro_word: &[u8]) -> bool {
+        let mut reached = vec![false; macro_word.len() + 1];
         reached[0] = true;
-        for end in 1..=word.len() {
-            reached[end] = (0..end).any(|start| reached[start] && self.pieces.contains(&word[start..end]));
+        for end in 1..=macro_word.len() {
+            reached[end] = (0..end).any(|start| reached[start] && self.pieces.contains(&macro_word[start..end]));
         }
-        reached[word.len()]
+        reached[macro_word.len()]
     }
 }
 
@@ -72,7 +75,7 @@ fn join_lines(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.contains(&b'\\') && !contains_bytes(text, b"??") {
         return Cow::Borrowed(text);
     }
-    let mut joined = Vec::with_capacity(text.len());
+    let mut joined_text = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&letter, after)) = rest.split_first() {
         let (letter, after) = match rest {
@@ -86,10 +89,10 @@ fn join_lines(text: &[u8]) -> Cow<'_, [u8]> {
         {
             rest = next_line;
         } else {
-            joined.push(letter);
+            joined_text.push(letter);
         }
     }
-    Cow::Owned(joined)
+    Cow::Owned(joined_text)
 }
 
 /// What follows the end of a line, if nothing but spaces come before it.
