@@ -96,10 +96,10 @@ impl Image {
     pub fn with_pitches(mut self, row_pitch: usize, slice_pitch: usize) -> Option<Self> {
         let tight_pitch = self.width.checked_mul(self.format.element_size())?;
         let row = if row_pitch == 0 { tight_pitch } else { row_pitch };
-        let row_count = row.checked_mul(self.height)?;
-        let slice = if slice_pitch == 0 { row_count } else { slice_pitch };
+        let plane_bytes = row.checked_mul(self.height)?;
+        let slice = if slice_pitch == 0 { plane_bytes } else { slice_pitch };
         let is_enough = row >= tight_pitch && row.is_multiple_of(self.format.element_size()) && row <= MAX_ROW;
-        let slices_fit = slice >= row_count && slice.is_multiple_of(row);
+        let slices_fit = slice >= plane_bytes && slice.is_multiple_of(row);
         (self.row_pitch, self.slice_pitch) = (row, slice);
         slice.checked_mul(self.depth.max(self.layers))?;
         (is_enough && slices_fit).then_some(self)
@@ -120,9 +120,9 @@ impl Image {
     pub fn box_layout(&self, origin: [usize; 3], region: Region) -> Result<(Layout, Region)> {
         let extents = self.element_extents();
         ensure!(!region.contains(&0), CL_INVALID_VALUE, "region {region:?} has a dimension of 0");
-        for ((&from, &byte_size), &extent) in origin.iter().zip(&region).zip(&extents) {
+        for ((&from, &length), &extent) in origin.iter().zip(&region).zip(&extents) {
             ensure!(
-                from.checked_add(byte_size).is_some_and(|end| end <= extent),
+                from.checked_add(length).is_some_and(|end| end <= extent),
                 CL_INVALID_VALUE,
                 "region {region:?} from origin {origin:?} on is outside of the image of {extents:?} elements"
             );

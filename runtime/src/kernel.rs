@@ -75,8 +75,8 @@ impl Kernel {
     /// `CL_INVALID_PROGRAM_EXECUTABLE` where there is none.
     pub fn all_of_program(program: &Arc<Program>) -> Result<Vec<Arc<Kernel>>> {
         let executable = program.executable()?;
-        let parameter_count = executable.outline().kernels.len();
-        Ok((0..parameter_count).map(|index| Kernel::at_index(program, &executable, index)).collect())
+        let kernel_count = executable.outline().kernels.len();
+        Ok((0..kernel_count).map(|index| Kernel::at_index(program, &executable, index)).collect())
     }
 
     fn at_index(program: &Arc<Program>, executable: &Arc<Executable>, index: usize) -> Arc<Kernel> {
@@ -272,7 +272,7 @@ impl Kernel {
     /// Calls `use_arguments` with the arguments; `CL_INVALID_KERNEL_ARGS` while some are not set.
     pub(crate) fn with_set_args<R>(&self, use_arguments: impl FnOnce(&Args) -> Result<R>) -> Result<R> {
         let arguments = self.args.lock();
-        if let Some(index) = arguments.set.iter().position(|all_set| !all_set) {
+        if let Some(index) = arguments.set.iter().position(|is_set| !is_set) {
             return Err(error!(CL_INVALID_KERNEL_ARGS, "{} was never set", self.describe_argument(index)));
         }
         use_arguments(&arguments)

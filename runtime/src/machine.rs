@@ -41,8 +41,7 @@ impl Machine {
     fn from_files(read_file: &dyn Fn(&str) -> Option<String>, granted: u64) -> Self {
         let cpuinfo = read_file("/proc/cpuinfo").unwrap_or_default();
         let cpu_field = |name: &str| {
-            let line =
-                cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|number| number.trim() == name))?;
+            let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|field| field.trim() == name))?;
             Some(line.split_once(':')?.1.trim())
         };
         let (cache_bytes, cache_line) = largest_cache(read_file);

@@ -135,14 +135,12 @@ mod tests {
             let object = next(&mut state, 2);
             if plain.len() > 12 || next(&mut state, 3) == 0 {
                 let offset = next(&mut state, 500);
-                let found = plain
-                    .iter()
-                    .position(|(of, layout_at_origin, ..)| (*of, layout_at_origin.offset) == (object, offset));
+                let found =
+                    plain.iter().position(|(of, mapped_layout, ..)| (*of, mapped_layout.offset) == (object, offset));
                 let found = found.or_else(|| (plain.len() > 12).then_some(0));
                 let (object, offset) = found.map_or((object, offset), |found| (plain[found].0, plain[found].1.offset));
-                let oldest = plain
-                    .iter()
-                    .position(|(of, layout_at_origin, ..)| (*of, layout_at_origin.offset) == (object, offset));
+                let oldest =
+                    plain.iter().position(|(of, mapped_layout, ..)| (*of, mapped_layout.offset) == (object, offset));
                 assert_eq!(mappings.remove_oldest(object, offset), oldest.is_some());
                 oldest.map(|oldest| plain.remove(oldest));
                 continue;
@@ -153,8 +151,8 @@ mod tests {
             let layout = Layout { offset: next(&mut state, 500), row_pitch, slice_pitch: row_pitch * rows };
             let region = [width, rows, 1 + next(&mut state, 2)];
             let writes = next(&mut state, 2) == 0;
-            let clash = |(_, layout_at_origin, size, written): &(usize, Layout, Region, bool)| {
-                *written && boxes_overlap((*layout_at_origin, *size), (layout, region))
+            let clash = |(_, mapped_layout, size, written): &(usize, Layout, Region, bool)| {
+                *written && boxes_overlap((*mapped_layout, *size), (layout, region))
             };
             let expected = !writes || !plain.iter().any(clash);
             assert_eq!(mappings.add_box(object, layout, region, writes), expected);

@@ -213,9 +213,9 @@ impl Queue {
             }
         }
         let previous = self.properties();
-        let new_number = if enable { previous | properties } else { previous & !properties };
-        self.properties.store(new_number, Ordering::Relaxed);
-        queue_state.out_of_order = new_number & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0;
+        let new_properties = if enable { previous | properties } else { previous & !properties };
+        self.properties.store(new_properties, Ordering::Relaxed);
+        queue_state.out_of_order = new_properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0;
         queue_state.barrier = None;
         previous
     }
@@ -411,7 +411,7 @@ impl Queue {
         let mut queue_state = self.state.lock();
         queue_state.mark_ended(command_number, command.event.as_ref());
         if let Some(ended_command) = &mut ended_command {
-            for dependent in ended_command.dependents.extract_if(.., |d| Arc::ptr_eq(&d.queue, self)) {
+            for dependent in ended_command.dependents.extract_if(.., |waiting| Arc::ptr_eq(&waiting.queue, self)) {
                 queue_state.unblock_command(dependent.number);
             }
         }

@@ -84,10 +84,9 @@ mod tests {
     /// Two nodes of four processors; two processors share a level 2 cache.
     fn read(path: &str) -> Option<String> {
         let cache = |path: &str| {
-            let (cpu, read_cache_file) =
-                path.strip_prefix("/sys/devices/system/cpu/cpu")?.split_once("/cache/index")?;
+            let (cpu, file) = path.strip_prefix("/sys/devices/system/cpu/cpu")?.split_once("/cache/index")?;
             let processor: usize = cpu.parse().ok()?;
-            Some(match read_cache_file {
+            Some(match file {
                 "0/level" | "1/level" => "1\n".to_owned(),
                 "2/level" => "2\n".to_owned(),
                 "0/type" => "Instruction\n".to_owned(),

@@ -172,12 +172,12 @@ impl CommandBuffer {
 
     fn check_recording_of(&self, recording: &Recording, sync_points: &[cl_sync_point_khr]) -> Result<()> {
         ensure!(!self.is_finalized(), CL_INVALID_OPERATION, "the command buffer has been finalized");
-        let dimension_count = recording.commands.len();
-        if let Some(point) = sync_points.iter().find(|&&point| point as usize >= dimension_count) {
+        let command_count = recording.commands.len();
+        if let Some(point) = sync_points.iter().find(|&&point| point as usize >= command_count) {
             let wrong = "is none of this command buffer";
             return Err(error!(
                 CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
-                "sync point {point} {wrong}, which has {dimension_count}"
+                "sync point {point} {wrong}, which has {command_count}"
             ));
         }
         Ok(())

@@ -167,12 +167,12 @@ conversions! {
     unsigned_to_double: u128 => f64;
 }
 
-pub(super) extern "C" fn float_power(operand: f32, exponent: i32) -> f32 {
-    operand.powi(exponent)
+pub(super) extern "C" fn float_power(base: f32, exponent: i32) -> f32 {
+    base.powi(exponent)
 }
 
-pub(super) extern "C" fn double_power(operand: f64, exponent: i32) -> f64 {
-    operand.powi(exponent)
+pub(super) extern "C" fn double_power(base: f64, exponent: i32) -> f64 {
+    base.powi(exponent)
 }
 
 #[cfg(test)]

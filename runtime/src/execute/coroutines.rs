@@ -211,9 +211,7 @@ mod tests {
     #[test]
     fn each_waits_for_the_next() {
         let waiting_count = 3 * KEPT;
-        let after = (0..waiting_count)
-            .map(|piece| Some(piece + 1).filter(|&next_coroutine| next_coroutine < waiting_count))
-            .collect();
+        let after = (0..waiting_count).map(|piece| Some(piece + 1).filter(|&next| next < waiting_count)).collect();
         let ended = order(after);
         assert!(ended.into_iter().eq((0..waiting_count).rev()));
         assert_eq!(STACKS.with_borrow(Vec::len), KEPT);

@@ -64,9 +64,8 @@ fn private_counters(kernel: &Kernel, nd_range: &NdRange, arguments: &Args) -> (u
         .collect();
     let copy_bytes = counters.iter().map(|&(_, bytes)| bytes.next_power_of_two()).max().unwrap_or(0).max(LEAST_COPY);
     let all_bytes = copy_bytes * counters.len() as u64;
-    let work_items = nd_range.global.iter().fold(1, |items: u64, &byte_size| items.saturating_mul(byte_size));
-    let local_bytes =
-        arguments.locals.iter().fold(outline.local_bytes(), |sum, &byte_size| sum.saturating_add(byte_size));
+    let work_items = nd_range.global.iter().fold(1, |items: u64, &size| items.saturating_mul(size));
+    let local_bytes = arguments.locals.iter().fold(outline.local_bytes(), |sum, &size| sum.saturating_add(size));
     let is_profitable = work_items / ITEMS_PER_BYTE >= all_bytes;
     if counters.is_empty() || !is_profitable || local_bytes.saturating_add(all_bytes) > LOCAL_MEMORY / 2 {
         return NONE;

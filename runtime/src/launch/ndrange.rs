@@ -65,11 +65,11 @@ impl NdRange {
             // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the
             // corresponding value in global_work_offset for any dimensions is greater than the maximum
             // value representable by size_t".
-            let (byte_size, from) = (global_size[dimension], offset[dimension]);
+            let (size, from) = (global_size[dimension], offset[dimension]);
             ensure!(
-                byte_size.checked_add(from).is_some(),
+                size.checked_add(from).is_some(),
                 CL_INVALID_GLOBAL_OFFSET,
-                "global_work_offset[{dimension}] {from} and global_work_size[{dimension}] {byte_size} add up to more than size_t holds"
+                "global_work_offset[{dimension}] {from} and global_work_size[{dimension}] {size} add up to more than size_t holds"
             );
         }
         let local_size = match request.local {
@@ -146,21 +146,21 @@ fn check_local(local_size: [usize; 3], global_size: [usize; 3], rules: &Rules) -
     }
     // "CL_INVALID_WORK_GROUP_SIZE if […] the total number of work-items in the work-group […] is greater
     // than the value specified by CL_KERNEL_WORK_GROUP_SIZE".
-    let byte_size = local_size[0] * local_size[1] * local_size[2];
+    let size = local_size[0] * local_size[1] * local_size[2];
     let maximum = rules.max_group;
     ensure!(
-        byte_size <= maximum,
+        size <= maximum,
         CL_INVALID_WORK_GROUP_SIZE,
-        "local_work_size {local_size:?} makes groups of {byte_size} work-items; {maximum} are allowed"
+        "local_work_size {local_size:?} makes groups of {size} work-items; {maximum} are allowed"
     );
     // "CL_INVALID_WORK_GROUP_SIZE if the work-group size must be uniform and […] global_work_size is not
     // evenly divisible by […] local_work_size".
     if let Some(dimension) = (0..3).find(|&dimension| !global_size[dimension].is_multiple_of(local_size[dimension])) {
-        let (byte_size, along) = (global_size[dimension], local_size[dimension]);
+        let (size, along) = (global_size[dimension], local_size[dimension]);
         ensure!(
             rules.non_uniform,
             CL_INVALID_WORK_GROUP_SIZE,
-            "local_work_size[{dimension}] {along} does not divide global_work_size[{dimension}] {byte_size}, and the program is built for \
+            "local_work_size[{dimension}] {along} does not divide global_work_size[{dimension}] {size}, and the program is built for \
              groups of one size"
         );
     }
@@ -179,7 +179,7 @@ fn choose_local_size(global_size: [usize; 3], rules: &Rules) -> [usize; 3] {
         length if length <= limit => length,
         length if length.is_multiple_of(limit) => limit,
         length => {
-            let divisor = (1..=limit).rev().find(|dimension| length.is_multiple_of(*dimension)).unwrap_or(1);
+            let divisor = (1..=limit).rev().find(|divisor| length.is_multiple_of(*divisor)).unwrap_or(1);
             // A range without a useful divisor is cut unevenly where that is allowed.
             if rules.non_uniform && divisor * 4 < limit { limit } else { divisor }
         }

@@ -244,9 +244,9 @@ mod tests {
         assert_eq!(text("%5.2f|", &[(Type::F64, 1)], &[f(2.7184)]).unwrap(), " 2.72|");
         assert_eq!(text("%a", &[(Type::F32, 1)], &[f(1.0)]).unwrap(), "0x1p+0");
         assert_eq!(text("%g", &[(Type::F64, 1)], &[f(f64::INFINITY)]).unwrap(), "inf");
-        let string_at = &[(Type::Ptr(Space::Constant), 1)];
-        assert_eq!(text("%s %s", &[string_at[0]; 2], &[7, 0]).unwrap(), "text7 (null)");
-        assert_eq!(text("%.3s", string_at, &[7]).unwrap(), "tex");
+        let string = &[(Type::Ptr(Space::Constant), 1)];
+        assert_eq!(text("%s %s", &[string[0]; 2], &[7, 0]).unwrap(), "text7 (null)");
+        assert_eq!(text("%.3s", string, &[7]).unwrap(), "tex");
         assert_eq!(text("%p", &[(Type::Ptr(Space::Global), 1)], &[0x10]).unwrap(), "0x10");
     }
 

@@ -45,10 +45,10 @@ pub fn flatten_range(nd_range: &NdRange, max_group: u64, threads: u64, traversal
     let work_items = nd_range.global.iter().fold(1, |work_items: u64, &length| work_items.saturating_mul(length));
     let per_thread = if is_full { MANY_PER_THREAD } else { GROUPS_PER_THREAD };
     let groups_each = work_items / threads.saturating_mul(per_thread).max(1) / (y * z);
-    let byte_limit = groups_each.clamp(ROW, maximum);
+    let item_limit = groups_each.clamp(ROW, maximum);
     let run_length = match is_full {
-        true => runs_per_row(nd_range.global[0], x, byte_limit),
-        false => run_length(nd_range.global[0], byte_limit / ROW * ROW),
+        true => runs_per_row(nd_range.global[0], x, item_limit),
+        false => run_length(nd_range.global[0], item_limit / ROW * ROW),
     };
     cut_groups(nd_range, [run_length, y, z])
 }
@@ -81,26 +81,26 @@ fn cut_groups(nd_range: &NdRange, local_size: [u64; 3]) -> NdRange {
     }
 }
 
-/// The length of runs of as many short ones as `byte_limit` allows, of which whole ones fill a row: what suits gangs suits them
+/// The length of runs of as many short ones as `item_limit` allows, of which whole ones fill a row: what suits gangs suits them
 /// again, and memory is read further along.
-fn runs_per_row(row_length: u64, shortest_run: u64, byte_limit: u64) -> u64 {
-    let longer = (2..=byte_limit / shortest_run).rev().map(|run_count| run_count * shortest_run);
+fn runs_per_row(row_length: u64, shortest_run: u64, item_limit: u64) -> u64 {
+    let longer = (2..=item_limit / shortest_run).rev().map(|run_count| run_count * shortest_run);
     longer.into_iter().find(|&run_length| row_length.is_multiple_of(run_length)).unwrap_or(shortest_run)
 }
 
-/// The length of runs for so many work-items in a row, at most `byte_limit`, a multiple of [`ROW`]: a multiple as well,
+/// The length of runs for so many work-items in a row, at most `item_limit`, a multiple of [`ROW`]: a multiple as well,
 /// unless the row is shorter.
-fn run_length(row_length: u64, byte_limit: u64) -> u64 {
+fn run_length(row_length: u64, item_limit: u64) -> u64 {
     if row_length < ROW {
         return row_length;
     }
     // Equal runs need no code for the end of a row.
-    let (shortest, longest) = (byte_limit / 2 / ROW, byte_limit / ROW);
+    let (shortest, longest) = (item_limit / 2 / ROW, item_limit / ROW);
     let even_run = (shortest.max(1)..=longest)
         .rev()
         .map(|gang_count| gang_count * ROW)
         .find(|&run_length| row_length.is_multiple_of(run_length));
-    even_run.unwrap_or(row_length.min(byte_limit).next_multiple_of(ROW))
+    even_run.unwrap_or(row_length.min(item_limit).next_multiple_of(ROW))
 }
 
 #[cfg(test)]

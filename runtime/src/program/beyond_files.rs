@@ -34,30 +34,27 @@ impl Vocabulary {
 
     /// Whether programs of these texts can depend on more than them.
     pub(super) fn looks_beyond(&self) -> bool {
-        self.has_word || self.has_paste && WORDS.iter().any(|macro_word| self.can_paste(macro_word))
+        self.has_word || self.has_paste && WORDS.iter().any(|word| self.can_paste(word))
     }
 
     fn add_plain(&mut self, text: &[u8]) {
         self.has_paste |= text.windows(2).any(|two| two == b"##") || text.windows(4).any(|four| four == b"%:%:");
         for name in text.split(|&letter| !is_of_name(letter)) {
-            self.has_word |= WORDS.iter().any(|macro_word| contains_bytes(name, macro_word));
-            if !name.is_empty()
-                && WORDS.iter().any(|macro_word| contains_bytes(macro_word, name))
-                && !self.pieces.contains(name)
-            {
+            self.has_word |= WORDS.iter().any(|word| contains_bytes(name, word));
+            if !name.is_empty() && WORDS.iter().any(|word| contains_bytes(word, name)) && !self.pieces.contains(name) {
                 self.pieces.insert(name.to_owned());
             }
         }
     }
 
     /// Whether the word is a row of pieces.
-    fn can_paste(&self, macro_word: &[u8]) -> bool {
-        let mut reached = vec![false; macro_word.len() + 1];
+    fn can_paste(&self, word: &[u8]) -> bool {
+        let mut reached = vec![false; word.len() + 1];
         reached[0] = true;
-        for end in 1..=macro_word.len() {
-            reached[end] = (0..end).any(|start| reached[start] && self.pieces.contains(&macro_word[start..end]));
+        for end in 1..=word.len() {
+            reached[end] = (0..end).any(|start| reached[start] && self.pieces.contains(&word[start..end]));
         }
-        reached[macro_word.len()]
+        reached[word.len()]
     }
 }
 

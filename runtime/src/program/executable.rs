@@ -108,10 +108,8 @@ impl Executable {
         kernel_code: Vec<KernelCode>,
     ) -> Result<Executable> {
         let variables = outline.globals.iter().enumerate();
-        let globals = Globals::new(
-            variables.map(|(kernel_index, global_data)| (Global::from_u32(kernel_index as u32), global_data)),
-        )
-        .ok_or_else(|| error!(CL_OUT_OF_HOST_MEMORY, "there is no memory for the program's variables"))?;
+        let globals = Globals::new(variables.map(|(index, global_data)| (Global::from_u32(index as u32), global_data)))
+            .ok_or_else(|| error!(CL_OUT_OF_HOST_MEMORY, "there is no memory for the program's variables"))?;
         let module = ir_module.map_or_else(OnceLock::new, |ir_module| OnceLock::from(Ok(Arc::new(ir_module))));
         let mut ready: Vec<Vec<Ready>> = outline.kernels.iter().map(|_| Vec::new()).collect();
         let settings = compile_settings(&linked_program, &LaunchFacts::default()).settings_text();
@@ -282,9 +280,9 @@ impl Executable {
     /// Makes code for likely launches of the kernels that a binary is to have it of, side by side.
     fn make_likely_code(self: &Arc<Self>) {
         let (executable, wanted) = (self.clone(), self.wanted_in_binary());
-        executor::share_numbers(wanted.len(), move |kernel_index| {
-            let index = wanted[kernel_index];
-            executable.code[index].ready.get_or_init(|| executable.likely_code(index));
+        executor::share_numbers(wanted.len(), move |number| {
+            let kernel_index = wanted[number];
+            executable.code[kernel_index].ready.get_or_init(|| executable.likely_code(kernel_index));
         });
     }
 

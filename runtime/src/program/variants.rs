@@ -98,7 +98,7 @@ impl<T> Variants<T> {
             .filter_map(|variant_cell| variant_cell.get())
             .find(|(known_facts, _)| *known_facts == launch_facts);
         match tried {
-            Some((_, own_variants)) => Some((own_variants.as_ref().unwrap_or(general_variant), false)),
+            Some((_, own_variant)) => Some((own_variant.as_ref().unwrap_or(general_variant), false)),
             None => Some((general_variant, counts && !self.takes_long && self.count_launch(launch_facts))),
         }
     }

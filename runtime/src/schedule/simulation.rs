@@ -99,11 +99,11 @@ impl Record {
         let mut ends: Vec<(usize, Time)> = Vec::new();
         for chunk in &self.chunks {
             match ends.iter_mut().find(|(thread, _)| *thread == chunk.thread) {
-                Some((_, end_group)) => *end_group = chunk.end.max(*end_group),
+                Some((_, latest)) => *latest = chunk.end.max(*latest),
                 None => ends.push((chunk.thread, chunk.end)),
             }
         }
-        ends.into_iter().map(|(_, end_group)| end_group).collect()
+        ends.into_iter().map(|(_, latest)| latest).collect()
     }
 
     fn assert_each_group_ran_once(&self) {
@@ -117,10 +117,10 @@ impl Record {
     /// Whoever is done early was so because nothing was left to claim.
     fn assert_balanced(&self) {
         let ends = self.ends();
-        let (first_group, latest_end) =
+        let (earliest_end, latest_end) =
             (ends.iter().min().copied().unwrap_or(0), ends.iter().max().copied().unwrap_or(0));
         assert!(
-            latest_end - first_group <= self.longest_chunk(),
+            latest_end - earliest_end <= self.longest_chunk(),
             "{ends:?}, and the longest chunk {}",
             self.longest_chunk()
         );
@@ -250,8 +250,8 @@ impl Simulation {
             Division::Alone => self.run_alone(caller, &simulated_work, 0),
             Division::Shared { seats } => self.share(caller, &simulated_work, 0, seats),
             Division::FirstAlone => {
-                let (begin, end_group) = (self.now, self.now + simulated_work.costs[0]);
-                self.callers[caller].first.push(Chunk { thread: caller, groups: 0..1, begin, end: end_group });
+                let (begin, end) = (self.now, self.now + simulated_work.costs[0]);
+                self.callers[caller].first.push(Chunk { thread: caller, groups: 0..1, begin, end });
                 self.plan(simulated_work.costs[0], caller, Task::AfterFirst(launch_plan, simulated_work));
             }
         }
@@ -271,7 +271,7 @@ impl Simulation {
     }
 
     fn share(&mut self, caller: usize, simulated_work: &Work, from: u64, seats: usize) {
-        let allocation = Shared {
+        let shared = Shared {
             next: Cell::new(from),
             groups: simulated_work.costs.len() as u64,
             threads: (seats + usize::from(self.caller_helps)) as u64,
@@ -281,7 +281,7 @@ impl Simulation {
             began: self.now,
             chunks: RefCell::new(std::mem::take(&mut self.callers[caller].first)),
         };
-        let launch = Handle(Rc::new(allocation));
+        let launch = Handle(Rc::new(shared));
         let wake = self.crew.post_launch(launch.clone(), seats);
         self.wake(wake);
         // Those who look see it at once.
@@ -327,25 +327,25 @@ impl Simulation {
 
     /// A thread takes the next groups of a launch, or is done with it.
     fn claim(&mut self, thread: usize, launch: &Handle) {
-        let allocation = &*launch.0;
-        let first_group = allocation.next.get();
-        if first_group < allocation.groups {
-            let end_group = first_group + chunk_size(allocation.groups - first_group, allocation.threads);
-            allocation.next.set(end_group);
-            let time: Time = allocation.costs[first_group as usize..end_group as usize].iter().sum();
+        let shared = &*launch.0;
+        let first_group = shared.next.get();
+        if first_group < shared.groups {
+            let end_group = first_group + chunk_size(shared.groups - first_group, shared.threads);
+            shared.next.set(end_group);
+            let time: Time = shared.costs[first_group as usize..end_group as usize].iter().sum();
             let chunk = Chunk { thread, groups: first_group..end_group, begin: self.now, end: self.now + time };
-            allocation.chunks.borrow_mut().push(chunk);
+            shared.chunks.borrow_mut().push(chunk);
             self.plan(time, thread, Task::Claim(launch.clone()));
             return;
         }
         if thread < self.callers.len() {
-            allocation.waiting.set(Some(thread));
+            shared.waiting.set(Some(thread));
         } else {
-            allocation.active.set(allocation.active.get() - 1);
+            shared.active.set(shared.active.get() - 1);
             self.ask(thread, false);
         }
-        if let (0, Some(caller)) = (allocation.active.get(), allocation.waiting.get()) {
-            allocation.waiting.set(None);
+        if let (0, Some(caller)) = (shared.active.get(), shared.waiting.get()) {
+            shared.waiting.set(None);
             self.end_launch(caller, launch);
         }
     }
@@ -376,7 +376,7 @@ fn launches_of_all_sizes_run_each_group_once_and_evenly() {
     for helpers in [0, 1, 2, 7, 31] {
         for groups in [1, 2, 3, 10, 65, 1000] {
             for seed in 0..20 {
-                let launches = (0..4).map(|task_number| uneven(groups, seed * 10 + task_number)).collect();
+                let launches = (0..4).map(|launch| uneven(groups, seed * 10 + launch)).collect();
                 let caller_helps = helpers == 0 || seed % 4 != 0;
                 let simulation = Simulation::new(helpers, helpers, caller_helps, vec![launches]).run();
                 assert_eq!(simulation.records.len(), 4);
@@ -388,11 +388,8 @@ fn launches_of_all_sizes_run_each_group_once_and_evenly() {
 #[test]
 fn launches_of_several_callers_share_the_helpers() {
     for seed in 0..50 {
-        let of_caller = |caller: u64| {
-            (0..5)
-                .map(|thread_index| uneven(40 + 97 * thread_index, seed + 100 * caller + thread_index as u64))
-                .collect()
-        };
+        let of_caller =
+            |caller: u64| (0..5).map(|launch| uneven(40 + 97 * launch, seed + 100 * caller + launch as u64)).collect();
         let simulation = Simulation::new(6, 6, true, (0..4).map(of_caller).collect()).run();
         assert_eq!(simulation.records.len(), 20);
     }

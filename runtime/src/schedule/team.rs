@@ -162,7 +162,7 @@ impl Team {
     }
 
     fn start_team(helpers: usize, useful: usize, caller_helps: bool, processors: Option<CpuSet>) -> Team {
-        let allocation = Arc::new(Shared {
+        let shared = Arc::new(Shared {
             board: Mutex::new(Board { crew: Crew::with_capacity(SPARE_JOBS), spare: Vec::with_capacity(SPARE_JOBS) }),
             posted: AtomicU64::new(0),
             wake: Condvar::new(),
@@ -173,15 +173,15 @@ impl Team {
             pool.thread_name(|thread_index| format!("lockstep-{thread_index}")).build().ok()
         });
         let Some(pool) = pool.flatten() else {
-            return Team { shared: allocation, caller_helps: true, useful: 0 };
+            return Team { shared: shared, caller_helps: true, useful: 0 };
         };
-        let serving = allocation.clone();
+        let serving = shared.clone();
         // The pool's threads do nothing else until the team is closed, and end then: the pool is let go of right away.
         pool.spawn_broadcast(move |_| {
             bind_thread(processors.as_ref());
             serving.serve_jobs();
         });
-        Team { shared: allocation, caller_helps, useful: useful.min(helpers) }
+        Team { shared: shared, caller_helps, useful: useful.min(helpers) }
     }
 
     /// Runs all groups `0..groups` of `group_work` and returns when the last one has ended.
