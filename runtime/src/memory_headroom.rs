@@ -92,7 +92,7 @@ impl Ledger {
         self.state.lock().mappings.remove(&start);
     }
 
-    /// Bytes that a new buffer of `byte_size` bytes may take.
+    /// Bytes that a new buffer of `size` bytes may take.
     fn room_for(&self, size: u64, state: &State) -> u64 {
         let Some(left) = (self.bytes_left)() else { return u64::MAX };
         let left = left.saturating_sub(KEPT_FREE);

@@ -54,22 +54,22 @@ pub struct Scopes<'ctx> {
 
 impl<'ctx> Scopes<'ctx> {
     /// Makes the scopes, given the arguments that are apart from others.
-    pub fn new(context: &'ctx Context, apart: Vec<Apart>) -> Scopes<'ctx> {
+    pub fn new(context: &'ctx Context, apart_arguments: Vec<Apart>) -> Scopes<'ctx> {
         let domain = context.metadata_node(&[context.metadata_string("lockstep").into()]);
         let scope = |memory_part: Part| {
             context.metadata_node(&[context.metadata_string(memory_part.name()).into(), domain.into()])
         };
         // What is promised in one domain says nothing of another one's scopes.
         let promises = context.metadata_node(&[context.metadata_string("lockstep arguments").into()]);
-        let argument = |number: usize| {
-            let name = context.metadata_string(&format!("argument {number}"));
+        let argument = |index: usize| {
+            let name = context.metadata_string(&format!("argument {index}"));
             context.metadata_node(&[name.into(), promises.into()])
         };
         Scopes {
             context,
             scopes: APART.map(scope).to_vec(),
-            arguments: (0..apart.len()).map(argument).collect(),
-            apart,
+            arguments: (0..apart_arguments.len()).map(argument).collect(),
+            apart: apart_arguments,
             origin: Cell::new(Origin::Unknown),
             scope_kind: context.get_kind_id("alias.scope"),
             noalias_kind: context.get_kind_id("noalias"),
@@ -100,14 +100,14 @@ impl<'ctx> Scopes<'ctx> {
         };
         let (mut in_scopes, mut out_of_scopes) = (Vec::new(), Vec::new());
         for (&memory_part, &scope) in APART.iter().zip(&self.scopes) {
-            let list = if touched(memory_part) { &mut in_scopes } else { &mut out_of_scopes };
-            list.push(scope.into());
+            let scope_list = if touched(memory_part) { &mut in_scopes } else { &mut out_of_scopes };
+            scope_list.push(scope.into());
         }
         if self.origin.get() != Origin::Unknown {
             for (index, &scope) in self.arguments.iter().enumerate() {
                 let is_origin = self.origin.get() == Origin::Argument(index);
-                let list = if is_origin { &mut in_scopes } else { &mut out_of_scopes };
-                list.push(scope.into());
+                let scope_list = if is_origin { &mut in_scopes } else { &mut out_of_scopes };
+                scope_list.push(scope.into());
             }
         }
         // Refused only for what is no node.

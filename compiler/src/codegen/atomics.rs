@@ -48,7 +48,7 @@ impl<'ctx> Emitter<'ctx, '_> {
         address_space: Space,
         argument: BasicValueEnum<'ctx>,
     ) -> BasicValueEnum<'ctx> {
-        let op = match opcode {
+        let llvm_opcode = match opcode {
             AtomicOp::Xchg => Rmw::LLVMAtomicRMWBinOpXchg,
             AtomicOp::Add => Rmw::LLVMAtomicRMWBinOpAdd,
             AtomicOp::Sub => Rmw::LLVMAtomicRMWBinOpSub,
@@ -69,7 +69,7 @@ impl<'ctx> Emitter<'ctx, '_> {
         unsafe {
             let instruction = llvm_sys::core::LLVMBuildAtomicRMW(
                 self.builder.as_mut_ptr(),
-                op,
+                llvm_opcode,
                 pointer.as_value_ref(),
                 argument.as_value_ref(),
                 raw_ordering(llvm_ordering(ordering)),
@@ -94,7 +94,7 @@ impl<'ctx> Emitter<'ctx, '_> {
             return self.shared_cas(orders, scalar_type, pointer, address_space, [expected, new_value]);
         }
         let old_value = self.load_elements(pointer, address_space, 0, scalar_type, 1, aligned_access(scalar_type))?[0];
-        let equal = match self.bits_of(old_value, scalar_type)? {
+        let is_equal = match self.bits_of(old_value, scalar_type)? {
             BasicValueEnum::PointerValue(previous) => {
                 let expected = expected.into_pointer_value();
                 self.builder.build_int_compare(IntPredicate::EQ, previous, expected, "")?
@@ -104,9 +104,9 @@ impl<'ctx> Emitter<'ctx, '_> {
                 self.builder.build_int_compare(IntPredicate::EQ, old_value.into_int_value(), expected, "")?
             }
         };
-        let stored = self.builder.build_select(equal, new_value, old_value, "")?;
+        let stored = self.builder.build_select(is_equal, new_value, old_value, "")?;
         self.store_elements(pointer, address_space, 0, scalar_type, &[stored], aligned_access(scalar_type))?;
-        Ok([old_value, equal.into()])
+        Ok([old_value, is_equal.into()])
     }
 
     /// A float's bits; of other values nothing changes.
@@ -132,7 +132,7 @@ impl<'ctx> Emitter<'ctx, '_> {
         let (expected, new_value) = (self.bits_of(expected, scalar_type)?, self.bits_of(new_value, scalar_type)?);
         // SAFETY: the builder has a position; both values have one type, an integer or address. The
         // result is a pair of that type and i1.
-        let pair = unsafe {
+        let old_and_success = unsafe {
             let instruction = llvm_sys::core::LLVMBuildAtomicCmpXchg(
                 builder.as_mut_ptr(),
                 pointer.as_value_ref(),
@@ -146,11 +146,11 @@ impl<'ctx> Emitter<'ctx, '_> {
             self.scopes.mark_parts(InstructionValue::new(instruction), &[Part::Space(address_space)]);
             inkwell::values::StructValue::new(instruction)
         };
-        let mut old_value = builder.build_extract_value(pair, 0, "")?;
+        let mut old_value = builder.build_extract_value(old_and_success, 0, "")?;
         if scalar_type.is_float() {
             old_value = builder.build_bit_cast(old_value, self.value_type(scalar_type), "")?;
         }
-        Ok([old_value, builder.build_extract_value(pair, 1, "")?])
+        Ok([old_value, builder.build_extract_value(old_and_success, 1, "")?])
     }
 }
 

@@ -15,19 +15,19 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         name: &str,
         arguments: &[(Type, BasicValueEnum<'ctx>)],
-        result: Type,
+        result_type: Type,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let function = match self.module.get_function(name) {
             Some(function) => function,
             None => {
-                let params: Vec<BasicMetadataTypeEnum> =
+                let parameter_types: Vec<BasicMetadataTypeEnum> =
                     arguments.iter().map(|&(scalar_type, _)| self.value_type(scalar_type).into()).collect();
-                let function_type = self.value_type(result).fn_type(&params, false);
+                let function_type = self.value_type(result_type).fn_type(&parameter_types, false);
                 self.declare(name, function_type, &["nounwind", "willreturn", "nofree", "nosync", "memory"])
             }
         };
-        let values: Vec<BasicMetadataValueEnum> = arguments.iter().map(|&(_, value)| value.into()).collect();
-        let call_site = self.builder.build_call(function, &values, "")?;
+        let argument_values: Vec<BasicMetadataValueEnum> = arguments.iter().map(|&(_, value)| value.into()).collect();
+        let call_site = self.builder.build_call(function, &argument_values, "")?;
         call_site.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult(format!("the call of {name}")))
     }
 
@@ -70,13 +70,13 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub fn call_printf(
         &self,
         frame: &Frame<'ctx>,
-        format: u32,
+        format_index: u32,
         arguments: &[(Type, BasicValueEnum<'ctx>)],
     ) -> Emitted<IntValue<'ctx>> {
         let builder = &self.builder;
-        let area = frame.printf_args.ok_or(CodegenError::Missing("memory for the arguments of printf"))?;
+        let argument_area = frame.printf_args.ok_or(CodegenError::Missing("memory for the arguments of printf"))?;
         for (index, &(scalar_type, value)) in arguments.iter().enumerate() {
-            let packed = match scalar_type {
+            let packed_word = match scalar_type {
                 Type::F64 => value,
                 Type::F16 | Type::F32 => {
                     builder.build_cast(InstructionOpcode::FPExt, value, self.context.f64_type(), "")?
@@ -89,13 +89,13 @@ impl<'ctx> Emitter<'ctx, '_> {
                 }
                 Type::Int(_) | Type::Ptr(_) => value,
             };
-            builder.build_store(self.offset_inside(area, 8 * index as u64)?, packed)?;
+            builder.build_store(self.offset_inside(argument_area, 8 * index as u64)?, packed_word)?;
         }
         let (i32_type, pointer_type) = (self.context.i32_type(), self.pointer_type());
         let function_type = i32_type.fn_type(&[pointer_type.into(), i32_type.into(), pointer_type.into()], false);
         let (function, context) = frame.printf;
-        let format = i32_type.const_int(format.into(), false);
-        let arguments = [context.into(), format.into(), area.into()];
+        let format = i32_type.const_int(format_index.into(), false);
+        let arguments = [context.into(), format.into(), argument_area.into()];
         let call_site = builder.build_indirect_call(function_type, function, &arguments, "")?;
         let nounwind = Attribute::get_named_enum_kind_id("nounwind");
         let nounwind = self.context.create_enum_attribute(nounwind, 0);

@@ -35,11 +35,11 @@ fn merge_piece<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, piece: &P
     let changed = builder.build_int_compare(IntPredicate::NE, elements, unchanged, "")?;
     let lane_bits = builder.build_bit_cast(changed, emitter.int_type(piece_type.get_size()), "")?.into_int_value();
     let lane_bits = builder.build_int_z_extend(lane_bits, emitter.i64_type(), "")?;
-    let (current_block, head_block, behind) =
+    let (current_block, head_block, after_block) =
         (emitter.current_block()?, emitter.append_block("counter"), emitter.append_block("counters.next"));
     let zero = emitter.const64(0);
     let any_lane = builder.build_int_compare(IntPredicate::NE, lane_bits, zero, "")?;
-    builder.build_conditional_branch(any_lane, head_block, behind)?;
+    builder.build_conditional_branch(any_lane, head_block, after_block)?;
     emitter.position_at(head_block);
     let elements_left = emitter.phi(emitter.i64_type(), &[(&lane_bits, current_block)], "changed")?;
     let bits_left = elements_left.as_basic_value().into_int_value();
@@ -47,19 +47,19 @@ fn merge_piece<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, piece: &P
     let index =
         emitter.call_intrinsic("llvm.cttz", &[emitter.i64_type().into()], &[bits_left.into(), not_none.into()])?;
     let index = index.into_int_value();
-    let bytes = emitter.mul(index, emitter.const64(counters.ty.bytes().into()))?;
+    let byte_offset = emitter.mul(index, emitter.const64(counters.ty.bytes().into()))?;
     let (element, _) =
-        emitter.load(counters.ty, emitter.offset_address(address, bytes, false)?, counters.ty.bytes())?;
+        emitter.load(counters.ty, emitter.offset_address(address, byte_offset, false)?, counters.ty.bytes())?;
     let buffer = frame.inputs[counters.input as usize].into_pointer_value();
-    let element_address = emitter.offset_address(buffer, emitter.add(offset, bytes)?, false)?;
+    let element_address = emitter.offset_address(buffer, emitter.add(offset, byte_offset)?, false)?;
     // What was taken from nothing is added.
     let opcode = if counters.opcode == AtomicOp::Sub { AtomicOp::Add } else { counters.opcode };
     emitter.atomic_rmw(opcode, Ordering::Relaxed, counters.ty, element_address, Space::Global, element)?;
-    let rest = builder.build_and(bits_left, builder.build_int_sub(bits_left, emitter.const64(1), "")?, "")?;
-    elements_left.add_incoming(&[(&rest, emitter.current_block()?)]);
-    let is_more = builder.build_int_compare(IntPredicate::NE, rest, zero, "")?;
-    builder.build_conditional_branch(is_more, head_block, behind)?;
-    emitter.position_at(behind);
+    let bits_after = builder.build_and(bits_left, builder.build_int_sub(bits_left, emitter.const64(1), "")?, "")?;
+    elements_left.add_incoming(&[(&bits_after, emitter.current_block()?)]);
+    let is_more = builder.build_int_compare(IntPredicate::NE, bits_after, zero, "")?;
+    builder.build_conditional_branch(is_more, head_block, after_block)?;
+    emitter.position_at(after_block);
     Ok(())
 }
 
@@ -90,7 +90,7 @@ fn each_piece<'ctx>(
             .ok_or(CodegenError::NoNeutralOperand { op: counters.opcode.name(), ty: counters.ty })?;
         let unchanged = emitter.splat(emitter.constant(counters.ty, bit_pattern), lane_count)?;
         debug_assert_eq!(unchanged.get_type(), vector_of(emitter.value_type(counters.ty), lane_count));
-        let (current_block, head_block, behind) =
+        let (current_block, head_block, after_block) =
             (emitter.current_block()?, emitter.append_block("counters"), emitter.append_block("counters.done"));
         builder.build_unconditional_branch(head_block)?;
         emitter.position_at(head_block);
@@ -102,8 +102,8 @@ fn each_piece<'ctx>(
         each_offset.add_incoming(&[(&next_offset, emitter.current_block()?)]);
         let copy_size = emitter.const64(local_data.size);
         let is_more = builder.build_int_compare(IntPredicate::ULT, next_offset, copy_size, "")?;
-        builder.build_conditional_branch(is_more, head_block, behind)?;
-        emitter.position_at(behind);
+        builder.build_conditional_branch(is_more, head_block, after_block)?;
+        emitter.position_at(after_block);
     }
     Ok(())
 }

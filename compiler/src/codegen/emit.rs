@@ -48,8 +48,8 @@ pub struct Emitter<'ctx, 'm> {
 impl<'ctx> Emitter<'ctx, '_> {
     /// The LLVM integer type of this many bits (at least 1).
     pub fn int_type(&self, bit_width: u32) -> IntType<'ctx> {
-        let bits = NonZeroU32::new(bit_width).unwrap_or(NonZeroU32::MIN);
-        self.context.custom_width_int_type(bits).unwrap_or_else(|_| self.context.i128_type())
+        let bit_width = NonZeroU32::new(bit_width).unwrap_or(NonZeroU32::MIN);
+        self.context.custom_width_int_type(bit_width).unwrap_or_else(|_| self.context.i128_type())
     }
 
     /// The type of integers of 64 bits.
@@ -74,10 +74,10 @@ impl<'ctx> Emitter<'ctx, '_> {
     }
 
     /// The type of a value with as many lanes as another value has.
-    pub fn ty_like(&self, scalar_type: Type, like: BasicValueEnum<'ctx>) -> BasicTypeEnum<'ctx> {
-        match like {
-            BasicValueEnum::VectorValue(like) => {
-                vector_of(self.value_type(scalar_type), like.get_type().get_size()).into()
+    pub fn ty_like(&self, scalar_type: Type, like_value: BasicValueEnum<'ctx>) -> BasicTypeEnum<'ctx> {
+        match like_value {
+            BasicValueEnum::VectorValue(like_value) => {
+                vector_of(self.value_type(scalar_type), like_value.get_type().get_size()).into()
             }
             _ => self.value_type(scalar_type),
         }
@@ -93,18 +93,21 @@ impl<'ctx> Emitter<'ctx, '_> {
 
     /// A constant by its bits.
     pub fn constant(&self, scalar_type: Type, bit_pattern: u128) -> BasicValueEnum<'ctx> {
-        let words = [bit_pattern as u64, (bit_pattern >> 64) as u64];
+        let bit_words = [bit_pattern as u64, (bit_pattern >> 64) as u64];
         let int_type = self.int_type(scalar_type.bits());
-        let integer = int_type.const_int_arbitrary_precision(&words[..scalar_type.bits().div_ceil(64) as usize]);
+        let integer = int_type.const_int_arbitrary_precision(&bit_words[..scalar_type.bits().div_ceil(64) as usize]);
         match scalar_type {
             Type::Int(_) => integer.into(),
             Type::Ptr(_) if bit_pattern == 0 => self.pointer_type().const_null().into(),
             Type::Ptr(_) => integer.const_to_pointer(self.pointer_type()).into(),
             Type::F16 | Type::F32 | Type::F64 => {
-                let to = self.value_type(scalar_type);
-                // SAFETY: both are of one width, and the result is a constant of type `to`.
+                let llvm_type = self.value_type(scalar_type);
+                // SAFETY: both are of one width, and the result is a constant of type `llvm_type`.
                 unsafe {
-                    BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(integer.as_value_ref(), to.as_type_ref()))
+                    BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(
+                        integer.as_value_ref(),
+                        llvm_type.as_type_ref(),
+                    ))
                 }
             }
         }
@@ -130,26 +133,26 @@ impl<'ctx> Emitter<'ctx, '_> {
         self.builder.get_insert_block().ok_or(CodegenError::Missing("block to append to"))
     }
 
-    /// Calls an intrinsic, overloaded on `types`, that has a result.
+    /// Calls an intrinsic, overloaded on `overloads`, that has a result.
     pub fn call_intrinsic(
         &self,
         name: &str,
-        types: &[BasicTypeEnum<'ctx>],
+        overloads: &[BasicTypeEnum<'ctx>],
         arguments: &[BasicValueEnum<'ctx>],
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let call_site = self.intrinsic_call(name, types, arguments)?;
+        let call_site = self.intrinsic_call(name, overloads, arguments)?;
         call_site.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult(format!("the call of {name}")))
     }
 
-    /// Calls an intrinsic, overloaded on `types`.
+    /// Calls an intrinsic, overloaded on `overloads`.
     pub fn intrinsic_call(
         &self,
         name: &str,
-        types: &[BasicTypeEnum<'ctx>],
+        overloads: &[BasicTypeEnum<'ctx>],
         arguments: &[BasicValueEnum<'ctx>],
     ) -> Emitted<inkwell::values::CallSiteValue<'ctx>> {
         let function = Intrinsic::find(name)
-            .and_then(|intrinsic| intrinsic.get_declaration(self.module, types))
+            .and_then(|intrinsic| intrinsic.get_declaration(self.module, overloads))
             .ok_or_else(|| CodegenError::Unexpected(format!("LLVM has no intrinsic {name} of these types")))?;
         let arguments: Vec<BasicMetadataValueEnum> = arguments.iter().map(|&argument| argument.into()).collect();
         Ok(self.builder.build_call(function, &arguments, "")?)
@@ -162,13 +165,13 @@ impl<'ctx> Emitter<'ctx, '_> {
         offset: IntValue<'ctx>,
         inbounds: bool,
     ) -> Emitted<PointerValue<'ctx>> {
-        let byte = self.context.i8_type();
+        let byte_type = self.context.i8_type();
         // SAFETY: an i8 element has no inner indices; what `inbounds` promises is the caller's.
         unsafe {
             if inbounds {
-                Ok(self.builder.build_in_bounds_gep(byte, base_address, &[offset], "")?)
+                Ok(self.builder.build_in_bounds_gep(byte_type, base_address, &[offset], "")?)
             } else {
-                Ok(self.builder.build_gep(byte, base_address, &[offset], "")?)
+                Ok(self.builder.build_gep(byte_type, base_address, &[offset], "")?)
             }
         }
     }
@@ -183,10 +186,10 @@ impl<'ctx> Emitter<'ctx, '_> {
 
     /// An address rounded up to an alignment.
     pub fn align_up(&self, pointer: PointerValue<'ctx>, alignment: u64) -> Emitted<PointerValue<'ctx>> {
-        let end = self.offset_inside(pointer, alignment - 1)?;
+        let padded_address = self.offset_inside(pointer, alignment - 1)?;
         let mask = self.i64_type().const_int(alignment.wrapping_neg(), false);
-        let types = [self.pointer_type().into(), self.i64_type().into()];
-        let masked = self.call_intrinsic("llvm.ptrmask", &types, &[end.into(), mask.into()])?;
+        let overloads = [self.pointer_type().into(), self.i64_type().into()];
+        let masked = self.call_intrinsic("llvm.ptrmask", &overloads, &[padded_address.into(), mask.into()])?;
         Ok(masked.into_pointer_value())
     }
 
@@ -197,17 +200,18 @@ impl<'ctx> Emitter<'ctx, '_> {
         pointer: PointerValue<'ctx>,
         alignment: u32,
     ) -> Emitted<(BasicValueEnum<'ctx>, Option<InstructionValue<'ctx>>)> {
-        let loaded = self.builder.build_load(self.memory_ty(scalar_type), pointer, "")?;
-        let inst = loaded.as_instruction_value();
-        if let Some(instruction) = inst {
+        let loaded_value = self.builder.build_load(self.memory_ty(scalar_type), pointer, "")?;
+        let load_instruction = loaded_value.as_instruction_value();
+        if let Some(instruction) = load_instruction {
             instruction.set_alignment(alignment)?;
         }
-        let narrow = matches!(scalar_type, Type::Int(bits) if u32::from(bits) != scalar_type.bytes() * 8);
-        if !narrow {
-            return Ok((loaded, inst));
+        let is_narrow = matches!(scalar_type, Type::Int(bits) if u32::from(bits) != scalar_type.bytes() * 8);
+        if !is_narrow {
+            return Ok((loaded_value, load_instruction));
         }
-        let value = self.builder.build_int_truncate(loaded.into_int_value(), self.int_type(scalar_type.bits()), "")?;
-        Ok((value.into(), inst))
+        let value =
+            self.builder.build_int_truncate(loaded_value.into_int_value(), self.int_type(scalar_type.bits()), "")?;
+        Ok((value.into(), load_instruction))
     }
 
     /// Writes a value in its memory form to `pointer`.
@@ -249,16 +253,16 @@ impl<'ctx> Emitter<'ctx, '_> {
 
     /// Has LLVM write out all rounds of the loop that this branch closes.
     pub fn write_out(&self, branch: InstructionValue<'ctx>) {
-        let wish = self.context.metadata_node(&[self.context.metadata_string("llvm.loop.unroll.full").into()]);
+        let unroll_wish = self.context.metadata_node(&[self.context.metadata_string("llvm.loop.unroll.full").into()]);
         // The list of a loop begins with itself, so that no two loops have the same.
-        let list = self.context.metadata_node(&[wish.into(), wish.into()]);
-        // SAFETY: `list` is a node of this context with two operands.
+        let wish_list = self.context.metadata_node(&[unroll_wish.into(), unroll_wish.into()]);
+        // SAFETY: `wish_list` is a node of this context with two operands.
         unsafe {
-            let own = llvm_sys::core::LLVMValueAsMetadata(list.as_value_ref());
-            llvm_sys::core::LLVMReplaceMDNodeOperandWith(list.as_value_ref(), 0, own);
+            let self_reference = llvm_sys::core::LLVMValueAsMetadata(wish_list.as_value_ref());
+            llvm_sys::core::LLVMReplaceMDNodeOperandWith(wish_list.as_value_ref(), 0, self_reference);
         }
         // Refused only for what is no node.
-        let _ = branch.set_metadata(list, self.context.get_kind_id("llvm.loop"));
+        let _ = branch.set_metadata(wish_list, self.context.get_kind_id("llvm.loop"));
     }
 
     /// Puts fast-math flags on what the builder has just made, unless it was folded away.
@@ -299,27 +303,27 @@ impl<'ctx> Emitter<'ctx, '_> {
         Ok(self.put_wrap_flags(product.into(), wrap_flags).into_int_value())
     }
 
-    /// Whether `low <= pointer < low + length`.
+    /// Whether `start_address <= pointer < start_address + length`.
     pub fn in_range(
         &self,
         pointer: PointerValue<'ctx>,
-        low: PointerValue<'ctx>,
+        start_address: PointerValue<'ctx>,
         length: IntValue<'ctx>,
     ) -> Emitted<IntValue<'ctx>> {
-        let ptr = self.builder.build_ptr_to_int(pointer, self.i64_type(), "")?;
-        let low = self.builder.build_ptr_to_int(low, self.i64_type(), "")?;
-        let position = self.builder.build_int_sub(ptr, low, "")?;
+        let address_bits = self.builder.build_ptr_to_int(pointer, self.i64_type(), "")?;
+        let start_address = self.builder.build_ptr_to_int(start_address, self.i64_type(), "")?;
+        let position = self.builder.build_int_sub(address_bits, start_address, "")?;
         Ok(self.builder.build_int_compare(IntPredicate::ULT, position, length, "")?)
     }
 
     /// A phi of values that arrive from blocks.
     pub fn phi(
         &self,
-        ty: impl BasicType<'ctx>,
+        llvm_type: impl BasicType<'ctx>,
         incoming: &[(&dyn BasicValue<'ctx>, BasicBlock<'ctx>)],
         name: &str,
     ) -> Emitted<inkwell::values::PhiValue<'ctx>> {
-        let phi_node = self.builder.build_phi(ty, name)?;
+        let phi_node = self.builder.build_phi(llvm_type, name)?;
         phi_node.add_incoming(incoming);
         Ok(phi_node)
     }

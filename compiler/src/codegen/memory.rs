@@ -21,9 +21,9 @@ impl<'ctx> Emitter<'ctx, '_> {
     ) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
         let mut values = Vec::with_capacity(element_count);
         for index in 0..element_count as u64 {
-            let step = index * u64::from(scalar_type.bytes());
-            let alignment = element_align(access, scalar_type, step);
-            let byte_offset = offset.wrapping_add_unsigned(step);
+            let element_offset = index * u64::from(scalar_type.bytes());
+            let alignment = element_align(access, scalar_type, element_offset);
+            let byte_offset = offset.wrapping_add_unsigned(element_offset);
             let (value, load_instruction) =
                 self.load(scalar_type, self.at_offset(base_address, byte_offset)?, alignment)?;
             if let Some(load_instruction) = load_instruction {
@@ -54,9 +54,9 @@ impl<'ctx> Emitter<'ctx, '_> {
         access: Access,
     ) -> Emitted<()> {
         for (index, &value) in values.iter().enumerate() {
-            let step = index as u64 * u64::from(scalar_type.bytes());
-            let alignment = element_align(access, scalar_type, step);
-            let byte_offset = offset.wrapping_add_unsigned(step);
+            let element_offset = index as u64 * u64::from(scalar_type.bytes());
+            let alignment = element_align(access, scalar_type, element_offset);
+            let byte_offset = offset.wrapping_add_unsigned(element_offset);
             let store_instruction =
                 self.store(scalar_type, value, self.at_offset(base_address, byte_offset)?, alignment)?;
             self.scopes.mark_parts(store_instruction, &[Part::Space(address_space)]);
@@ -81,16 +81,16 @@ impl<'ctx> Emitter<'ctx, '_> {
         destination: BasicValueEnum<'ctx>,
         source: BasicValueEnum<'ctx>,
         length: BasicValueEnum<'ctx>,
-        [to, from]: [Space; 2],
+        [destination_space, source_space]: [Space; 2],
         overlap: bool,
         volatile: bool,
     ) -> Emitted<()> {
         let name = if overlap { "llvm.memmove" } else { "llvm.memcpy" };
-        let types = [self.pointer_type().into(), self.pointer_type().into(), self.i64_type().into()];
+        let overloads = [self.pointer_type().into(), self.pointer_type().into(), self.i64_type().into()];
         let volatile = self.context.bool_type().const_int(volatile.into(), false);
-        let call_site = self.intrinsic_call(name, &types, &[destination, source, length, volatile.into()])?;
+        let call_site = self.intrinsic_call(name, &overloads, &[destination, source, length, volatile.into()])?;
         if let ValueKind::Instruction(call_instruction) = call_site.try_as_basic_value() {
-            self.scopes.mark_parts(call_instruction, &[Part::Space(to), Part::Space(from)]);
+            self.scopes.mark_parts(call_instruction, &[Part::Space(destination_space), Part::Space(source_space)]);
         }
         Ok(())
     }
@@ -99,14 +99,15 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub fn set_bytes(
         &self,
         destination: BasicValueEnum<'ctx>,
-        byte: BasicValueEnum<'ctx>,
+        byte_value: BasicValueEnum<'ctx>,
         length: BasicValueEnum<'ctx>,
         address_space: Space,
         volatile: bool,
     ) -> Emitted<()> {
-        let types = [self.pointer_type().into(), self.i64_type().into()];
+        let overloads = [self.pointer_type().into(), self.i64_type().into()];
         let volatile = self.context.bool_type().const_int(volatile.into(), false);
-        let call_site = self.intrinsic_call("llvm.memset", &types, &[destination, byte, length, volatile.into()])?;
+        let call_site =
+            self.intrinsic_call("llvm.memset", &overloads, &[destination, byte_value, length, volatile.into()])?;
         if let ValueKind::Instruction(call_instruction) = call_site.try_as_basic_value() {
             self.scopes.mark_parts(call_instruction, &[Part::Space(address_space)]);
         }
@@ -123,27 +124,27 @@ impl<'ctx> Emitter<'ctx, '_> {
 
     /// The address space a generic address is in, as SPIR's number.
     pub fn space_of(&self, frame: &Frame<'ctx>, pointer: PointerValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-        let number =
+        let space_number =
             |address_space: Space| self.context.i32_type().const_int(address_space.spir_number().into(), false);
-        let choose = |if_true, address_space, if_false| -> Emitted<IntValue<'ctx>> {
-            let chosen = self.builder.build_select(if_true, number(address_space), if_false, "")?;
+        let choose_space = |if_true, address_space, if_false| -> Emitted<IntValue<'ctx>> {
+            let chosen = self.builder.build_select(if_true, space_number(address_space), if_false, "")?;
             Ok(chosen.into_int_value())
         };
-        let mut space = number(Space::Global);
+        let mut space = space_number(Space::Global);
         for &(start, length) in &frame.private {
-            let inside = self.in_range(pointer, start, length)?;
-            space = choose(inside, Space::Private, space)?;
+            let is_inside = self.in_range(pointer, start, length)?;
+            space = choose_space(is_inside, Space::Private, space)?;
         }
-        let inside = self.in_range(pointer, frame.local.0, frame.local.1)?;
-        choose(inside, Space::Local, space)
+        let is_inside = self.in_range(pointer, frame.local.0, frame.local.1)?;
+        choose_space(is_inside, Space::Local, space)
     }
 }
 
-/// The alignment of an element `step` bytes behind the access's address.
-fn element_align(access: Access, scalar_type: Type, step: u64) -> u32 {
-    if access.atomic.is_some() {
+/// The alignment of an element `element_offset` bytes behind the access's address.
+fn element_align(memory_access: Access, scalar_type: Type, element_offset: u64) -> u32 {
+    if memory_access.atomic.is_some() {
         return scalar_type.bytes();
     }
-    let of_step = 1 << step.trailing_zeros().min(31);
-    access.align.max(1).min(of_step)
+    let of_step = 1 << element_offset.trailing_zeros().min(31);
+    memory_access.align.max(1).min(of_step)
 }

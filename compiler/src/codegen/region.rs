@@ -74,15 +74,15 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
 
     fn emit_blocks(&mut self) -> Emitted<Exits<'ctx>> {
         // Each block before those it dominates, so that values are emitted before their uses.
-        let graph = build_cfg(self.body);
-        let order = graph.reverse_post_order();
+        let flow_graph = build_cfg(self.body);
+        let block_order = flow_graph.reverse_post_order();
         self.slot_addresses()?;
         let entry_block = self.body.entry_block();
         self.blocks[entry_block] = Some(self.emitter.current_block()?);
         for (&param, &input) in self.body.blocks[entry_block].params.iter().zip(&self.frame.inputs) {
             self.values[param] = Some(input);
         }
-        for &block in &order[1..] {
+        for &block in &block_order[1..] {
             let target = self.emitter.append_block("b");
             self.blocks[block] = Some(target);
             self.emitter.position_at(target);
@@ -93,7 +93,7 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
             }
         }
         let mut exits = Vec::new();
-        for &block in order {
+        for &block in block_order {
             if let Some(target) = self.blocks[block] {
                 self.emitter.position_at(target);
             }
@@ -172,9 +172,9 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
 
     fn emit_inst(&mut self, instruction: Inst) -> Emitted<()> {
         let inst_node = &self.body.insts[instruction];
-        let ty = |operand| self.body.ty(operand);
+        let type_of = |operand| self.body.ty(operand);
         // The type of the only result.
-        let result = || inst_node.results.first().map_or(Type::BOOL, |&r| ty(r));
+        let result_type = || inst_node.results.first().map_or(Type::BOOL, |&result_value| type_of(result_value));
         let emitter = self.emitter;
         emitter.scopes.come_from(self.origins.of_access(&inst_node.data));
         let value: BasicValueEnum = match &inst_node.data {
@@ -182,13 +182,13 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
                 emitter.space_of(self.frame, self.pointer_value(*argument)?)?.into()
             }
             InstData::Unary { opcode, fast_math, argument } => {
-                emitter.unary(*opcode, *fast_math, ty(*argument), result(), self.llvm_value(*argument)?)?
+                emitter.unary(*opcode, *fast_math, type_of(*argument), result_type(), self.llvm_value(*argument)?)?
             }
             InstData::Binary { opcode, flags, fast_math, arguments } => {
                 emitter.binary(*opcode, *flags, *fast_math, self.llvm_values(*arguments)?)?
             }
             InstData::Ternary { opcode, fast_math, arguments } => {
-                emitter.ternary(*opcode, *fast_math, result(), self.llvm_values(*arguments)?)?
+                emitter.ternary(*opcode, *fast_math, result_type(), self.llvm_values(*arguments)?)?
             }
             InstData::Icmp { comparison, arguments } => emitter.icmp(*comparison, self.llvm_values(*arguments)?)?,
             InstData::Fcmp { comparison, fast_math, arguments } => {
@@ -205,21 +205,28 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
                     self.pointer_value(*pointer)?,
                     address_space,
                     *offset,
-                    result(),
+                    result_type(),
                     element_count,
                     *access,
                 )?;
                 return self.define_results(instruction, &values);
             }
             InstData::Store { pointer, offset, access, arguments } => {
-                let Some(&first) = arguments.first() else {
+                let Some(&first_result) = arguments.first() else {
                     return Ok(());
                 };
                 let values = arguments.iter().map(|&argument| self.llvm_value(argument));
                 let values = values.collect::<Emitted<Vec<_>>>()?;
                 let address_space = self.space_of(*pointer);
                 let pointer = self.pointer_value(*pointer)?;
-                return emitter.store_elements(pointer, address_space, *offset, ty(first), &values, *access);
+                return emitter.store_elements(
+                    pointer,
+                    address_space,
+                    *offset,
+                    type_of(first_result),
+                    &values,
+                    *access,
+                );
             }
             InstData::MemCopy { destination, source, length, overlap, volatile } => {
                 let spaces = [self.space_of(*destination), self.space_of(*source)];
@@ -233,13 +240,20 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
             }
             InstData::AtomicRmw { opcode, order, pointer, argument, .. } => {
                 let (address_space, pointer) = (self.space_of(*pointer), self.pointer_value(*pointer)?);
-                emitter.atomic_rmw(*opcode, *order, result(), pointer, address_space, self.llvm_value(*argument)?)?
+                emitter.atomic_rmw(
+                    *opcode,
+                    *order,
+                    result_type(),
+                    pointer,
+                    address_space,
+                    self.llvm_value(*argument)?,
+                )?
             }
             InstData::AtomicCas { success, failure, pointer, expected, new, .. } => {
                 let operands = self.llvm_values([*expected, *new])?;
                 let orders = [*success, *failure];
                 let (address_space, pointer) = (self.space_of(*pointer), self.pointer_value(*pointer)?);
-                let values = emitter.atomic_cas(orders, result(), pointer, address_space, operands)?;
+                let values = emitter.atomic_cas(orders, result_type(), pointer, address_space, operands)?;
                 return self.define_results(instruction, &values);
             }
             InstData::Fence { order } => return emitter.fence(*order),
@@ -274,22 +288,23 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
             }
             InstData::LiveLoad { live_slot } if let Some(value) = self.frame.shared[*live_slot] => value,
             InstData::LiveLoad { live_slot } => {
-                let pointer = self.frame.live_address(emitter, *live_slot, result(), self.item.number)?;
-                let (value, load_instruction) = emitter.load(result(), pointer, result().bytes())?;
+                let pointer = self.frame.live_address(emitter, *live_slot, result_type(), self.item.number)?;
+                let (value, load_instruction) = emitter.load(result_type(), pointer, result_type().bytes())?;
                 if let Some(load_instruction) = load_instruction {
                     emitter.scopes.mark_parts(load_instruction, &[Part::Kept]);
                 }
                 value
             }
             InstData::LiveStore { live_slot, argument } => {
-                let kept = ty(*argument);
-                let pointer = self.frame.live_address(emitter, *live_slot, kept, self.item.number)?;
-                let store_instruction = emitter.store(kept, self.llvm_value(*argument)?, pointer, kept.bytes())?;
+                let kept_type = type_of(*argument);
+                let pointer = self.frame.live_address(emitter, *live_slot, kept_type, self.item.number)?;
+                let store_instruction =
+                    emitter.store(kept_type, self.llvm_value(*argument)?, pointer, kept_type.bytes())?;
                 emitter.scopes.mark_parts(store_instruction, &[Part::Kept]);
                 return Ok(());
             }
             InstData::CallHost { name, arguments } => {
-                emitter.call_host(name, &self.typed_values(arguments)?, result())?
+                emitter.call_host(name, &self.typed_values(arguments)?, result_type())?
             }
             InstData::Printf { format, arguments } => {
                 emitter.call_printf(self.frame, format.as_u32(), &self.typed_values(arguments)?)?.into()
@@ -324,18 +339,18 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
             }
             Terminator::Branch { condition, then_to, else_to } => {
                 let condition = self.llvm_value(*condition)?.into_int_value();
-                let yes = self.edge_block(&mut edges, source, then_to)?;
-                let no = self.edge_block(&mut edges, source, else_to)?;
+                let if_true = self.edge_block(&mut edges, source, then_to)?;
+                let if_false = self.edge_block(&mut edges, source, else_to)?;
                 emitter.position_at(source);
-                builder.build_conditional_branch(condition, yes, no)?;
+                builder.build_conditional_branch(condition, if_true, if_false)?;
             }
             Terminator::Switch { value, cases, default } => {
                 let scalar_type = self.body.ty(*value);
                 let value = self.llvm_value(*value)?.into_int_value();
                 let mut targets = Vec::new();
                 for (bit_pattern, target) in cases {
-                    let case = emitter.constant(scalar_type, *bit_pattern).into_int_value();
-                    targets.push((case, self.edge_block(&mut edges, source, target)?));
+                    let case_value = emitter.constant(scalar_type, *bit_pattern).into_int_value();
+                    targets.push((case_value, self.edge_block(&mut edges, source, target)?));
                 }
                 let default = self.edge_block(&mut edges, source, default)?;
                 emitter.position_at(source);
@@ -364,20 +379,20 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
         from_block: BasicBlock<'ctx>,
         target_call: &'a BlockCall,
     ) -> Emitted<BasicBlock<'ctx>> {
-        let target = self.blocks[target_call.block].ok_or(CodegenError::NoSuchBlock(target_call.block))?;
-        let again = edges.0.iter().any(|&seen| seen.block == target_call.block);
+        let next_block = self.blocks[target_call.block].ok_or(CodegenError::NoSuchBlock(target_call.block))?;
+        let is_repeated = edges.0.iter().any(|&earlier_edge| earlier_edge.block == target_call.block);
         edges.0.push(target_call);
-        let mut source = from_block;
-        let mut entry_block = target;
-        if again && !target_call.arguments.is_empty() {
-            source = self.emitter.append_block("edge");
-            entry_block = source;
-            self.emitter.position_at(source);
-            self.emitter.builder.build_unconditional_branch(target)?;
+        let mut source_block = from_block;
+        let mut entry_block = next_block;
+        if is_repeated && !target_call.arguments.is_empty() {
+            source_block = self.emitter.append_block("edge");
+            entry_block = source_block;
+            self.emitter.position_at(source_block);
+            self.emitter.builder.build_unconditional_branch(next_block)?;
         }
         for (index, &argument) in target_call.arguments.iter().enumerate() {
             let value = self.llvm_value(argument)?;
-            self.phis[target_call.block][index].add_incoming(&[(&value, source)]);
+            self.phis[target_call.block][index].add_incoming(&[(&value, source_block)]);
         }
         Ok(entry_block)
     }

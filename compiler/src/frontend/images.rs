@@ -22,9 +22,9 @@ pub(super) fn lower_opaque_types<'ctx>(
     if !has_opaque_types(&module) {
         return Ok(module);
     }
-    let text = lockstep_kernels::without_opaque_types(&module.print_to_string().to_string_lossy());
+    let module_text = lockstep_kernels::without_opaque_types(&module.print_to_string().to_string_lossy());
     drop(module);
-    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "program");
+    let buffer = MemoryBuffer::create_from_memory_range_copy(module_text.as_bytes(), "program");
     let (mut module, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
     // SAFETY: context and buffer are alive, and LLVM leaves the buffer to us. inkwell's function takes it to be consumed,
     // as older ones do, and so never frees it. What comes of it is a module of this context, or a message.

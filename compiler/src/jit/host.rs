@@ -101,22 +101,22 @@ fn has_feature(feature: &str) -> bool {
         .any(|feature_name| feature_name.strip_prefix('+') == Some(feature))
 }
 
-/// Bits of the widest vector registers, where at most `simd` may be used.
-fn register_bits(simd: Option<u32>) -> u32 {
+/// Bits of the widest vector registers, where at most `simd_limit` may be used.
+fn register_bits(simd_limit: Option<u32>) -> u32 {
     let bit_width = match () {
         () if has_feature("avx512f") => 512,
         () if has_feature("avx2") => 256,
         () => 128,
     };
-    bit_width.min(simd.unwrap_or(bit_width)).max(128)
+    bit_width.min(simd_limit.unwrap_or(bit_width)).max(128)
 }
 
-/// What the machine has, where registers of at most `simd` bits may be used.
-pub fn host_target(simd: Option<u32>) -> TargetInfo {
-    let maximum = simd.unwrap_or(u32::MAX);
+/// What the machine has, where registers of at most `simd_limit` bits may be used.
+pub fn host_target(simd_limit: Option<u32>) -> TargetInfo {
+    let maximum = simd_limit.unwrap_or(u32::MAX);
     let avx512 = has_feature("avx512f") && maximum > 256;
     TargetInfo {
-        register_bits: register_bits(simd),
+        register_bits: register_bits(simd_limit),
         masks_in_vectors: has_feature("avx") && maximum > 128 && !avx512,
         masks: has_feature("avx") && maximum > 128,
         masks_of_bytes: avx512 && has_feature("avx512bw"),
@@ -139,12 +139,12 @@ pub struct HostMachine {
 
 impl HostMachine {
     /// Makes a code generator that uses vector registers of at most so many bits.
-    pub fn new(opt_level: OptLevel, simd: Option<u32>) -> Result<Self, JitError> {
+    pub fn new(opt_level: OptLevel, simd_limit: Option<u32>) -> Result<Self, JitError> {
         initialize_target();
         let host = this_host();
         let mut features = host.features.to_bytes().to_vec();
         // What is taken away last takes along what builds on it.
-        match simd {
+        match simd_limit {
             Some(0..=128) => features.extend_from_slice(b",-avx"),
             Some(129..=256) => features.extend_from_slice(b",-avx512f"),
             _ => {}
@@ -153,7 +153,7 @@ impl HostMachine {
         let mut target = std::ptr::null_mut();
         let mut message = std::ptr::null_mut();
         // SAFETY: the strings are terminated and live as long as the program; the target is static data of LLVM.
-        let raw = unsafe {
+        let raw_machine = unsafe {
             if LLVMGetTargetFromTriple(host.triple.as_ptr(), &mut target, &mut message) != 0 {
                 return Err(JitError::Host(take_message(message)));
             }
@@ -173,10 +173,10 @@ impl HostMachine {
                 LLVMCodeModel::LLVMCodeModelSmall,
             )
         };
-        if raw.is_null() {
+        if raw_machine.is_null() {
             return Err(JitError::Host(format!("{} is not supported", host.triple.to_string_lossy())));
         }
-        Ok(Self { raw, level: opt_level, target: host_target(simd) })
+        Ok(Self { raw: raw_machine, level: opt_level, target: host_target(simd_limit) })
     }
 
     /// How hard it tries.

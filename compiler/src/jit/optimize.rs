@@ -27,30 +27,32 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
     annotate(module, machine);
     module.verify().map_err(|error| JitError::Optimize(error.to_string()))?;
     let options = PassOptions::new();
-    let run = |pipeline: &str| {
+    let run_pipeline = |pipeline: &str| {
         // SAFETY: module and machine are alive.
         let passes = || unsafe { run_passes(module.as_mut_ptr(), pipeline, machine.as_raw(), &options) };
         guarded(module, passes).map_err(JitError::Optimize)
     };
-    let done = match (machine.opt_level(), instructions(module)) {
-        (OptLevel::None, _) => run("always-inline"),
+    let outcome = match (machine.opt_level(), instructions(module)) {
+        (OptLevel::None, _) => run_pipeline("always-inline"),
         (opt_level, ..=LONG) => {
-            let [simplify, late] = pipelines(opt_level);
-            run(&simplify)?;
+            let [simplify, late_passes] = pipelines(opt_level);
+            run_pipeline(&simplify)?;
             if keep_rows(module) {
-                run(TIDY)?;
+                run_pipeline(TIDY)?;
             }
-            run(&late)
+            run_pipeline(&late_passes)
         }
-        (_, ..=LARGE) => run(ONCE),
-        _ if module.get_functions().any(|function| function.count_basic_blocks() > MANY_BLOCKS) => run(LEANEST),
-        _ => run(LEAN),
+        (_, ..=LARGE) => run_pipeline(ONCE),
+        _ if module.get_functions().any(|function| function.count_basic_blocks() > MANY_BLOCKS) => {
+            run_pipeline(LEANEST)
+        }
+        _ => run_pipeline(LEAN),
     };
     if machine.target().permutes {
         choose_thirds(module);
     }
     split_single_lane_stores(module);
-    done
+    outcome
 }
 
 /// The passes behind [`keep_rows`].
@@ -103,7 +105,7 @@ fn pipelines(opt_level: OptLevel) -> [String; 2] {
         OptLevel::None | OptLevel::Default => ("loop-unroll<O2>", "simple-loop-unswitch<no-nontrivial;trivial>"),
         OptLevel::Aggressive => ("loop-unroll<O3>", "simple-loop-unswitch<nontrivial;trivial>"),
     };
-    let early = "lower-expect,dce,simplifycfg<keep-loops>,sroa<modify-cfg>,early-cse";
+    let early_passes = "lower-expect,dce,simplifycfg<keep-loops>,sroa<modify-cfg>,early-cse";
     let simplify = [
         "sroa<modify-cfg>,early-cse<memssa>,jump-threading,correlated-propagation",
         SIMPLIFY,
@@ -125,7 +127,7 @@ fn pipelines(opt_level: OptLevel) -> [String; 2] {
         COMBINE,
     ]
     .join(",");
-    let late = [
+    let late_passes = [
         "float2int,lower-constant-intrinsics,loop(loop-rotate<header-duplication;no-prepare-for-lto>,loop-deletion)",
         "infer-alignment,loop-load-elim",
         COMBINE,
@@ -141,9 +143,9 @@ fn pipelines(opt_level: OptLevel) -> [String; 2] {
     ]
     .join(",");
     let simplify = format!(
-        "inferattrs,function({early}),globalopt,always-inline,cgscc(inline,function-attrs,function({simplify})),globaldce"
+        "inferattrs,function({early_passes}),globalopt,always-inline,cgscc(inline,function-attrs,function({simplify})),globaldce"
     );
-    [simplify, format!("function({late}),globaldce,constmerge")]
+    [simplify, format!("function({late_passes}),globaldce,constmerge")]
 }
 
 /// Makes an object file. The module is spent afterwards: code generation rewrites it.
@@ -164,9 +166,9 @@ pub fn assembly_text(module: &Module<'_>, machine: &HostMachine) -> Result<Strin
 fn emit_assembly(module: &Module<'_>, machine: &HostMachine) -> Result<Vec<u8>, String> {
     // SAFETY: the module is alive; the copy is ours and freed once.
     unsafe {
-        let copy = LLVMCloneModule(module.as_mut_ptr());
-        let result = emit(copy, machine, LLVMCodeGenFileType::LLVMAssemblyFile);
-        LLVMDisposeModule(copy);
+        let module_copy = LLVMCloneModule(module.as_mut_ptr());
+        let result = emit(module_copy, machine, LLVMCodeGenFileType::LLVMAssemblyFile);
+        LLVMDisposeModule(module_copy);
         result
     }
 }
@@ -183,7 +185,7 @@ fn annotate(module: &Module<'_>, machine: &HostMachine) {
     let kind_id = inkwell::attributes::Attribute::get_named_enum_kind_id;
     let no_unwind = context.create_enum_attribute(kind_id("nounwind"), 0);
     let tuning = context.create_string_attribute("tune-cpu", &machine.tuning_model());
-    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+    for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
         function.remove_enum_attribute(AttributeLoc::Function, kind_id("uwtable"));
         function.add_attribute(AttributeLoc::Function, no_unwind);
         function.add_attribute(AttributeLoc::Function, tuning);
@@ -198,8 +200,8 @@ fn emit(module: LLVMModuleRef, machine: &HostMachine, file_type: LLVMCodeGenFile
         if LLVMTargetMachineEmitToMemoryBuffer(machine.as_raw(), module, file_type, &mut message, &mut buffer) != 0 {
             return Err(take_message(message));
         }
-        let start = LLVMGetBufferStart(buffer).cast::<u8>();
-        let bytes = std::slice::from_raw_parts(start, LLVMGetBufferSize(buffer)).to_vec();
+        let buffer_start = LLVMGetBufferStart(buffer).cast::<u8>();
+        let bytes = std::slice::from_raw_parts(buffer_start, LLVMGetBufferSize(buffer)).to_vec();
         LLVMDisposeMemoryBuffer(buffer);
         Ok(bytes)
     }

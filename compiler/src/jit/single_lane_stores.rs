@@ -46,11 +46,11 @@ fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call_instruction: Instructio
     }
     let BasicValueEnum::VectorValue(value) = value_operand(call_instruction, 0)? else { return None };
     let active_lanes = constant_lanes(value_operand(call_instruction, 2)?.into_vector_value())?;
-    let mut on = (0_u32..).zip(active_lanes).filter(|&(_, is_on)| is_on).map(|(lane, _)| lane);
-    let (lane, None) = (on.next()?, on.next()) else { return None };
+    let mut active_lanes = (0_u32..).zip(active_lanes).filter(|&(_, is_on)| is_on).map(|(lane, _)| lane);
+    let (lane, None) = (active_lanes.next()?, active_lanes.next()) else { return None };
 
-    let site = CallSiteValue::try_from(call_instruction).ok()?;
-    let alignment = site.get_enum_attribute(AttributeLoc::Param(1), Attribute::get_named_enum_kind_id("align"));
+    let call_site = CallSiteValue::try_from(call_instruction).ok()?;
+    let alignment = call_site.get_enum_attribute(AttributeLoc::Param(1), Attribute::get_named_enum_kind_id("align"));
     let bytes = u64::from(lane) * element_bytes(value.get_type().get_element_type())?;
     let alignment =
         alignment.map_or(1, |alignment| alignment.get_enum_value()).min(1 << bytes.trailing_zeros().min(31));
@@ -59,15 +59,15 @@ fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call_instruction: Instructio
     let i64_type = value.get_type().get_context().i64_type();
     let index = i64_type.const_int(lane.into(), false);
     let element = builder.build_extract_element(value, index, "").ok()?;
-    let start = value_operand(call_instruction, 1)?.into_pointer_value();
+    let first_address = value_operand(call_instruction, 1)?.into_pointer_value();
     // SAFETY: the lane is on, so its element is part of an object.
-    let address = unsafe { builder.build_gep(element.get_type(), start, &[index], "").ok()? };
+    let address = unsafe { builder.build_gep(element.get_type(), first_address, &[index], "").ok()? };
     let store_instruction = builder.build_store(address, element).ok()?;
     store_instruction.set_alignment(u32::try_from(alignment).ok()?).ok()?;
     for kind in ["alias.scope", "noalias", "nontemporal"] {
         let kind_id = value.get_type().get_context().get_kind_id(kind);
-        if let Some(marks) = call_instruction.get_metadata(kind_id) {
-            store_instruction.set_metadata(marks, kind_id).ok()?;
+        if let Some(marked_metadata) = call_instruction.get_metadata(kind_id) {
+            store_instruction.set_metadata(marked_metadata, kind_id).ok()?;
         }
     }
     Some(())

@@ -111,19 +111,19 @@ impl<'ctx> Rows<'ctx> {
         for &block in &blocks {
             successors(block).for_each(|target| only_from.entry(target).or_default().push(block));
         }
-        let mut ends: HashMap<BasicBlock<'ctx>, State<'ctx>> = HashMap::new();
+        let mut end_states: HashMap<BasicBlock<'ctx>, State<'ctx>> = HashMap::new();
         let mut changed = false;
         for &block in &blocks {
             let mut state = match only_from.get(&block).map(Vec::as_slice) {
-                Some([source]) => ends.get(source).cloned().unwrap_or_default(),
+                Some([source]) => end_states.get(source).cloned().unwrap_or_default(),
                 _ => State::new(),
             };
-            let mut next = block.get_first_instruction();
-            while let Some(instruction) = next {
-                next = instruction.get_next_instruction();
+            let mut next_instruction = block.get_first_instruction();
+            while let Some(instruction) = next_instruction {
+                next_instruction = instruction.get_next_instruction();
                 changed |= self.step(&mut state, instruction).is_some();
             }
-            ends.insert(block, state);
+            end_states.insert(block, state);
         }
         for memory_part in [Part::Local, Part::Kept] {
             changed |= self.drop_unread(&blocks, memory_part);
@@ -135,9 +135,9 @@ impl<'ctx> Rows<'ctx> {
     fn step(&self, known_state: &mut State<'ctx>, instruction: InstructionValue<'ctx>) -> Option<()> {
         let touches = self.touches(instruction);
         if let (Some(access), Touches::Only(_)) = (self.load(instruction), touches) {
-            let value = self.known(known_state, &access, instruction)?;
+            let stored_value = self.known(known_state, &access, instruction)?;
             // SAFETY: both are of one type, and the value is computed before the load.
-            unsafe { LLVMReplaceAllUsesWith(instruction.as_value_ref(), value.as_value_ref()) };
+            unsafe { LLVMReplaceAllUsesWith(instruction.as_value_ref(), stored_value.as_value_ref()) };
             instruction.erase_from_basic_block();
             return Some(());
         }
@@ -148,7 +148,7 @@ impl<'ctx> Rows<'ctx> {
             Touches::Other => {}
             Touches::Any => known_state.clear(),
             Touches::Only(memory_part) => match self.store(instruction) {
-                Some((access, value)) => note(known_state, memory_part, &access, value),
+                Some((access, stored_value)) => note(known_state, memory_part, &access, stored_value),
                 None => known_state.retain(|_, known_element| known_element.part != memory_part),
             },
         }
@@ -159,26 +159,32 @@ impl<'ctx> Rows<'ctx> {
         if instruction.get_metadata(self.invariant).is_some() {
             return Touches::Other;
         }
-        let own = self.scopes(instruction, self.scope_kind);
-        match own.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] {
+        let own_scopes = self.scopes(instruction, self.scope_kind);
+        match own_scopes.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] {
             [] => Touches::Any,
             [b"local"] => Touches::Only(Part::Local),
             [b"kept"] => Touches::Only(Part::Kept),
             _ => {
-                let not = self.scopes(instruction, self.noalias);
-                let both = [b"local".as_slice(), b"kept"];
-                if both.iter().all(|part| not.iter().any(|name| name == part)) { Touches::Other } else { Touches::Any }
+                let excluded_scopes = self.scopes(instruction, self.noalias);
+                let both_lists = [b"local".as_slice(), b"kept"];
+                if both_lists.iter().all(|scope_name| excluded_scopes.iter().any(|name| name == scope_name)) {
+                    Touches::Other
+                } else {
+                    Touches::Any
+                }
             }
         }
     }
 
     /// The names of an instruction's scopes for parts of memory.
     fn scopes(&self, instruction: InstructionValue<'ctx>, kind_id: u32) -> Vec<Vec<u8>> {
-        let node = |value: BasicMetadataValueEnum<'ctx>| match value {
-            BasicMetadataValueEnum::MetadataValue(node) if !node.is_string() => node.get_node_values(),
+        let node_operands = |metadata_value: BasicMetadataValueEnum<'ctx>| match metadata_value {
+            BasicMetadataValueEnum::MetadataValue(node_operands) if !node_operands.is_string() => {
+                node_operands.get_node_values()
+            }
             _ => None,
         };
-        let name = |value: &BasicMetadataValueEnum<'ctx>| match value {
+        let name = |metadata_value: &BasicMetadataValueEnum<'ctx>| match metadata_value {
             BasicMetadataValueEnum::MetadataValue(text) => text.get_string_value().map(<[u8]>::to_vec),
             _ => None,
         };
@@ -186,8 +192,8 @@ impl<'ctx> Rows<'ctx> {
             return Vec::new();
         };
         let of_part = |scope: BasicMetadataValueEnum<'ctx>| {
-            let fields = node(scope)?;
-            let domain = node(*fields.get(1)?)?;
+            let fields = node_operands(scope)?;
+            let domain = node_operands(*fields.get(1)?)?;
             (name(domain.first()?)? == b"lockstep").then(|| name(&fields[0])).flatten()
         };
         scopes.into_iter().filter_map(of_part).collect()
@@ -234,7 +240,7 @@ impl<'ctx> Rows<'ctx> {
             BasicTypeEnum::VectorType(vector) => (vector.get_element_type(), vector.get_size()),
             _ => (llvm_type, 1),
         };
-        let bytes = match element {
+        let element_bytes = match element {
             BasicTypeEnum::IntType(int_type) => {
                 [8, 16, 32, 64].into_iter().find(|&bit_width| bit_width == int_type.get_bit_width())? / 8
             }
@@ -251,7 +257,7 @@ impl<'ctx> Rows<'ctx> {
         if offset.unsigned_abs() > FARTHEST {
             return None;
         }
-        Some(Access { base: base_address, offset, ty: element, bytes: bytes.into(), lanes: active_lanes })
+        Some(Access { base: base_address, offset, ty: element, bytes: element_bytes.into(), lanes: active_lanes })
     }
 
     /// Whether an instruction may change memory that the parts belong to.
@@ -275,7 +281,8 @@ impl<'ctx> Rows<'ctx> {
             return 0;
         }
         let function = called(call_instruction);
-        let memory = function.and_then(|f| f.get_enum_attribute(AttributeLoc::Function, self.memory));
+        let memory = function
+            .and_then(|called_function| called_function.get_enum_attribute(AttributeLoc::Function, self.memory));
         memory.map_or(u64::MAX, |attribute| attribute.get_enum_value())
     }
 
@@ -289,7 +296,7 @@ impl<'ctx> Rows<'ctx> {
         let active_lanes = access.lanes.as_ref()?;
         // Of each element the number of its source and its lane there.
         let mut sources: Vec<BasicValueEnum<'ctx>> = Vec::new();
-        let mut places = Vec::new();
+        let mut source_lanes = Vec::new();
         for (index, &on) in active_lanes.iter().enumerate() {
             let (value, lane) = if on {
                 let known_element = known_state.get(&(access.base, access.offset + access.bytes * index as i64))?;
@@ -304,19 +311,19 @@ impl<'ctx> Rows<'ctx> {
             } else {
                 (value_operand(load_instruction, 2)?, index as u32)
             };
-            let number = sources.iter().position(|&source| source == value).unwrap_or_else(|| {
+            let source_index = sources.iter().position(|&source| source == value).unwrap_or_else(|| {
                 sources.push(value);
                 sources.len() - 1
             });
-            places.push((number, lane));
+            source_lanes.push((source_index, lane));
         }
         if sources.len() > MOST_SOURCES {
             return None;
         }
         self.builder.position_before(&load_instruction);
         match load_instruction.get_type().is_vector_type() {
-            true => self.gathered(&sources, &places),
-            false => self.element(sources[0], places[0].1),
+            true => self.gathered(&sources, &source_lanes),
+            false => self.element(sources[0], source_lanes[0].1),
         }
     }
 
@@ -347,66 +354,80 @@ impl<'ctx> Rows<'ctx> {
     }
 
     /// A vector of these elements of sources.
-    fn gathered(&self, sources: &[BasicValueEnum<'ctx>], places: &[(usize, u32)]) -> Option<BasicValueEnum<'ctx>> {
+    fn gathered(
+        &self,
+        sources: &[BasicValueEnum<'ctx>],
+        source_lanes: &[(usize, u32)],
+    ) -> Option<BasicValueEnum<'ctx>> {
         let vectors: Vec<(usize, VectorValue<'ctx>)> = sources
             .iter()
             .enumerate()
             .filter(|(_, source)| source.is_vector_value())
-            .map(|(number, source)| (number, source.into_vector_value()))
+            .map(|(source_index, source)| (source_index, source.into_vector_value()))
             .collect();
-        let &(first, vector) = vectors.first()?;
+        let &(first_index, vector) = vectors.first()?;
         if vectors.iter().any(|(_, other)| other.get_type() != vector.get_type()) {
             return None;
         }
         let i32_type = vector.get_type().get_context().i32_type();
         let length = vector.get_type().get_size();
         // Two sources give a row at once; each further one puts its elements into that.
-        let second = vectors.get(1).copied();
-        let of_two = |&(number, lane): &(usize, u32)| match number {
-            number if number == first => Some(lane),
-            number if second.is_some_and(|(second, _)| second == number) => Some(length + lane),
+        let second_vector = vectors.get(1).copied();
+        let lane_of_two = |&(source_index, lane): &(usize, u32)| match source_index {
+            source_index if source_index == first_index => Some(lane),
+            source_index if second_vector.is_some_and(|(second_vector, _)| second_vector == source_index) => {
+                Some(length + lane)
+            }
             _ => None,
         };
-        let other = second.map_or(vector.get_type().get_poison(), |(_, second)| second);
-        let mut row = self.shuffle_lanes(vector, other, places.iter().map(of_two).collect())?;
-        let size = places.len() as u32;
-        for &(number, vector) in vectors.iter().skip(2) {
-            let own = places.iter().map(|&(of, lane)| (of == number).then_some(lane)).collect();
-            let own = self.shuffle_lanes(vector, vector.get_type().get_poison(), own)?;
-            let both =
-                |(index, &(of, _)): (usize, &(usize, u32))| Some(index as u32 + if of == number { size } else { 0 });
-            row = self.shuffle_lanes(row, own, places.iter().enumerate().map(both).collect())?;
+        let other = second_vector.map_or(vector.get_type().get_poison(), |(_, second_vector)| second_vector);
+        let mut gathered_row = self.shuffle_lanes(vector, other, source_lanes.iter().map(lane_of_two).collect())?;
+        let row_lanes = source_lanes.len() as u32;
+        for &(source_index, vector) in vectors.iter().skip(2) {
+            let own_lanes = source_lanes.iter().map(|&(of, lane)| (of == source_index).then_some(lane)).collect();
+            let own_lanes = self.shuffle_lanes(vector, vector.get_type().get_poison(), own_lanes)?;
+            let lane_of_both = |(index, &(of, _)): (usize, &(usize, u32))| {
+                Some(index as u32 + if of == source_index { row_lanes } else { 0 })
+            };
+            gathered_row = self.shuffle_lanes(
+                gathered_row,
+                own_lanes,
+                source_lanes.iter().enumerate().map(lane_of_both).collect(),
+            )?;
         }
-        for (index, &(number, _)) in places.iter().enumerate() {
-            if !sources[number].is_vector_value() {
+        for (index, &(source_index, _)) in source_lanes.iter().enumerate() {
+            if !sources[source_index].is_vector_value() {
                 let position = i32_type.const_int(index as u64, false);
-                row = self.builder.build_insert_element(row, sources[number], position, "").ok()?;
+                gathered_row =
+                    self.builder.build_insert_element(gathered_row, sources[source_index], position, "").ok()?;
             }
         }
-        Some(row.into())
+        Some(gathered_row.into())
     }
 
     /// Drops the stores to a part of memory if nothing reads it.
     fn drop_unread(&self, blocks: &[BasicBlock<'ctx>], memory_part: Part) -> bool {
-        let all = || blocks.iter().flat_map(|block| block.get_instructions());
+        let all_instructions = || blocks.iter().flat_map(|block| block.get_instructions());
         let may_touch = |instruction| {
             matches!(self.touches(instruction), Touches::Any) || self.touches(instruction) == Touches::Only(memory_part)
         };
         let is_store = |instruction: InstructionValue<'ctx>| self.store(instruction).is_some();
-        let reads = |instruction: InstructionValue<'ctx>| match instruction.get_opcode() {
+        let is_read = |instruction: InstructionValue<'ctx>| match instruction.get_opcode() {
             InstructionOpcode::Call => self.effects(instruction) != 0,
             InstructionOpcode::Load => true,
             _ => self.writes(instruction),
         };
-        if all().any(|instruction| !is_store(instruction) && reads(instruction) && may_touch(instruction)) {
+        if all_instructions()
+            .any(|instruction| !is_store(instruction) && is_read(instruction) && may_touch(instruction))
+        {
             return false;
         }
-        let dead = |&instruction: &InstructionValue<'ctx>| {
+        let is_dead = |&instruction: &InstructionValue<'ctx>| {
             is_store(instruction) && self.touches(instruction) == Touches::Only(memory_part)
         };
-        let dead: Vec<_> = all().filter(dead).collect();
-        dead.iter().for_each(|store_instruction| store_instruction.erase_from_basic_block());
-        !dead.is_empty()
+        let is_dead: Vec<_> = all_instructions().filter(is_dead).collect();
+        is_dead.iter().for_each(|store_instruction| store_instruction.erase_from_basic_block());
+        !is_dead.is_empty()
     }
 }
 
@@ -417,22 +438,22 @@ fn successors<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<
 
 /// The blocks that can be reached, each behind those that dominate it.
 fn in_order(function: FunctionValue<'_>) -> Vec<BasicBlock<'_>> {
-    let Some(entry) = function.get_first_basic_block() else { return Vec::new() };
-    let mut visited = HashSet::from([entry]);
-    let mut order = Vec::new();
-    let mut path = vec![(entry, successors(entry).collect::<Vec<_>>())];
-    while let Some((block, left)) = path.last_mut() {
+    let Some(entry_block) = function.get_first_basic_block() else { return Vec::new() };
+    let mut visited = HashSet::from([entry_block]);
+    let mut block_order = Vec::new();
+    let mut block_path = vec![(entry_block, successors(entry_block).collect::<Vec<_>>())];
+    while let Some((block, left)) = block_path.last_mut() {
         match left.pop() {
-            Some(next) if visited.insert(next) => path.push((next, successors(next).collect())),
+            Some(next) if visited.insert(next) => block_path.push((next, successors(next).collect())),
             Some(_) => {}
             None => {
-                order.push(*block);
-                path.pop();
+                block_order.push(*block);
+                block_path.pop();
             }
         }
     }
-    order.reverse();
-    order
+    block_order.reverse();
+    block_order
 }
 
 /// Bytes from an object's start that are looked at: what is farther away is no part of a group's memory.
@@ -442,27 +463,33 @@ const FARTHEST: u64 = 1 << 40;
 const CHANGES: u64 = 0xaaaa_aaaa_aaaa_aaaa;
 
 /// Notes what a store leaves.
-fn note<'ctx>(known_state: &mut State<'ctx>, memory_part: Part, access: &Access<'ctx>, value: BasicValueEnum<'ctx>) {
+fn note<'ctx>(
+    known_state: &mut State<'ctx>,
+    memory_part: Part,
+    access: &Access<'ctx>,
+    stored_value: BasicValueEnum<'ctx>,
+) {
     // Another base may be anywhere.
     known_state
         .retain(|&(base_address, _), known_element| known_element.part != memory_part || base_address == access.base);
-    let lane_count = match value {
+    let lane_count = match stored_value {
         BasicValueEnum::VectorValue(vector) => vector.get_type().get_size(),
         _ => 1,
     };
-    let all = vec![true; lane_count as usize];
-    for (lane, _) in access.lanes.as_ref().unwrap_or(&all).iter().enumerate().filter(|(_, on)| **on) {
+    let all_lanes = vec![true; lane_count as usize];
+    for (lane, _) in access.lanes.as_ref().unwrap_or(&all_lanes).iter().enumerate().filter(|(_, is_active)| **is_active)
+    {
         let offset = access.offset + access.bytes * lane as i64;
-        let over: Vec<Place> = known_state
+        let overlapping: Vec<Place> = known_state
             .range((access.base, offset - 7)..(access.base, offset + access.bytes))
             .filter(|(location, known_element)| location.1 + known_element.bytes > offset)
             .map(|(&location, _)| location)
             .collect();
-        over.iter().for_each(|location| _ = known_state.remove(location));
+        overlapping.iter().for_each(|location| _ = known_state.remove(location));
         if access.lanes.is_some() {
             known_state.insert(
                 (access.base, offset),
-                Known { part: memory_part, value, lane: lane as u32, bytes: access.bytes },
+                Known { part: memory_part, value: stored_value, lane: lane as u32, bytes: access.bytes },
             );
         }
     }
@@ -471,9 +498,9 @@ fn note<'ctx>(known_state: &mut State<'ctx>, memory_part: Part, access: &Access<
 /// A base and the bytes behind it.
 fn place(pointer: PointerValue<'_>) -> (LLVMValueRef, i64) {
     let (mut pointer, mut offset) = (pointer, 0_i64);
-    while let Some((base_address, bytes)) = step_back(pointer) {
+    while let Some((base_address, byte_offset)) = step_back(pointer) {
         pointer = base_address;
-        offset = offset.wrapping_add(bytes);
+        offset = offset.wrapping_add(byte_offset);
     }
     (pointer.as_value_ref(), offset)
 }
@@ -487,8 +514,8 @@ fn step_back(pointer: PointerValue<'_>) -> Option<(PointerValue<'_>, i64)> {
         return None;
     }
     let BasicValueEnum::IntValue(bytes) = value_operand(instruction, 1)? else { return None };
-    let bytes = bytes.get_sign_extended_constant()?;
-    Some((value_operand(instruction, 0)?.into_pointer_value(), bytes))
+    let byte_count = bytes.get_sign_extended_constant()?;
+    Some((value_operand(instruction, 0)?.into_pointer_value(), byte_count))
 }
 
 pub(super) fn value_operand<'ctx>(
@@ -506,8 +533,8 @@ fn plain(instruction: InstructionValue<'_>) -> Option<()> {
 }
 
 fn called<'ctx>(call_instruction: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
-    let last = value_operand(call_instruction, call_instruction.get_num_operands().checked_sub(1)?)?;
-    let BasicValueEnum::PointerValue(callee) = last else { return None };
+    let last_operand = value_operand(call_instruction, call_instruction.get_num_operands().checked_sub(1)?)?;
+    let BasicValueEnum::PointerValue(callee) = last_operand else { return None };
     // SAFETY: the type checks whether the value is a function.
     unsafe { FunctionValue::new(callee.as_value_ref()) }
 }

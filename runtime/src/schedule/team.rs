@@ -184,7 +184,7 @@ impl Team {
         Team { shared: shared, caller_helps, useful: useful.min(helpers) }
     }
 
-    /// Runs all groups `0..groups` of `group_work` and returns when the last one has ended.
+    /// Runs all groups `0..group_count` of `group_work` and returns when the last one has ended.
     ///
     /// A panic inside `group_work` ends the launch and is reported as `Err`.
     pub fn run_groups(&self, group_work: &Arc<dyn GroupWork>, group_count: u64) -> Result<(), Panicked> {
