@@ -476,3 +476,6 @@ impl fmt::Debug for Queue {
         formatter.debug_struct("Queue").field("properties", &self.properties()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

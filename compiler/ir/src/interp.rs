@@ -16,197 +16,27 @@
 //! `fmuladd` rounds once. Fast-math flags change nothing.
 
 use crate::analysis::work_group_dependence::needs_sub_groups;
-use crate::eval::Undefined;
-use crate::ir::{Block, Format, Kernel, Module, Region, SourceLoc};
-use cranelift_entity::{PrimaryMap, SecondaryMap};
+use crate::ir::Module;
+use cranelift_entity::PrimaryMap;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::parameters::ParamKind;
-use std::collections::BTreeMap;
 
 mod collective;
 mod converged;
+mod fault;
 mod gang;
 mod host;
 mod item;
+mod launch;
 mod memory;
 
+pub use fault::{Fault, InterpError};
+pub use launch::{Arg, NdRange, Observer, PrintfEvent, Report};
 pub use memory::Memory;
 
 use gang::Gang;
 use item::{Arrival, Group, Item};
-
-/// Where and how many work-items run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NdRange {
-    /// Dimensions, 1 to 3.
-    pub work_dim: u32,
-    /// Work-items; 1 in unused dimensions.
-    pub global_size: [u64; 3],
-    /// Work-items per group; 1 in unused dimensions. The last group may be smaller.
-    pub local_size: [u64; 3],
-    /// First global ids.
-    pub global_offset: [u64; 3],
-}
-
-impl NdRange {
-    /// A range without offset of as many dimensions as `global` has (1 to 3).
-    pub fn new(global: &[u64], local: &[u64]) -> NdRange {
-        let pad = |sizes: &[u64]| std::array::from_fn(|dimension| sizes.get(dimension).copied().unwrap_or(1));
-        NdRange {
-            work_dim: global.len() as u32,
-            global_size: pad(global),
-            local_size: pad(local),
-            global_offset: [0; 3],
-        }
-    }
-
-    /// Groups per dimension.
-    pub fn num_groups(&self) -> [u64; 3] {
-        std::array::from_fn(|dimension| self.global_size[dimension].div_ceil(self.local_size[dimension]))
-    }
-}
-
-/// A kernel argument.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Arg {
-    /// Bytes of a scalar, vector or struct.
-    Value(Vec<u8>),
-    /// The buffer with this index in the memory.
-    Buffer(usize),
-    /// A null pointer in a buffer's place.
-    Null,
-    /// Bytes of `__local` memory.
-    Local(u64),
-}
-
-impl Arg {
-    /// A 32-bit integer.
-    pub fn i32(n: i32) -> Arg {
-        Arg::Value(n.to_le_bytes().to_vec())
-    }
-
-    /// A 64-bit integer.
-    pub fn i64(n: i64) -> Arg {
-        Arg::Value(n.to_le_bytes().to_vec())
-    }
-
-    /// An argument of type `float`.
-    pub fn f32(x: f32) -> Arg {
-        Arg::Value(x.to_le_bytes().to_vec())
-    }
-}
-
-/// What is wrong, without the place.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Fault {
-    /// An access outside of every object; the text describes the address.
-    #[error("out of bounds: {0}")]
-    OutOfBounds(String),
-    /// An address less aligned than the access says.
-    #[error("misaligned: {0}")]
-    Misaligned(String),
-    /// A write to memory that is only read.
-    #[error("write to read-only memory: {0}")]
-    ReadOnly(String),
-    /// Another work-item's private memory.
-    #[error("another work-item's memory: {0}")]
-    NotShared(String),
-    /// What the language leaves undefined, in words.
-    #[error("undefined: {0}")]
-    Undefined(String),
-    /// Work-items of a group wait at different barriers, or some have finished while others wait.
-    #[error("divergent barrier: {0}")]
-    DivergentBarrier(String),
-    /// The active lanes of a gang do not choose the same target.
-    #[error("divergent branch: {0}")]
-    DivergentBranch(String),
-    /// More steps than allowed.
-    #[error("more steps than allowed")]
-    StepLimit,
-    /// The host has no such function, or not for these operands.
-    #[error("no host function {0}")]
-    UnknownHostFunction(String),
-    /// Launch arguments that do not fit the kernel.
-    #[error("bad launch: {0}")]
-    BadLaunch(String),
-}
-
-impl From<Undefined> for Fault {
-    fn from(Undefined(what): Undefined) -> Fault {
-        Fault::Undefined(what.to_owned())
-    }
-}
-
-/// A fault with its place.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{fault}{}", self.place_text())]
-pub struct InterpError {
-    /// What is wrong.
-    pub fault: Fault,
-    /// The global id of the work-item, if one is at fault.
-    pub global_id: Option<[u64; 3]>,
-    /// The region and block.
-    pub place: Option<(Region, Block)>,
-    /// The instruction as text, empty outside of code.
-    pub line: String,
-    /// Where the user wrote it.
-    pub location: SourceLoc,
-}
-
-impl InterpError {
-    /// All that is known of the place.
-    fn place_text(&self) -> String {
-        let mut text = String::new();
-        if let Some([x, y, z]) = self.global_id {
-            text += &format!(" in work-item ({x}, {y}, {z})");
-        }
-        if let Some((region, block)) = self.place {
-            text += &format!(" at {region}, {block}");
-        }
-        if self.location.line != 0 {
-            text += &format!(" (source {}:{})", self.location.line, self.location.column);
-        }
-        if !self.line.is_empty() {
-            text += &format!("\n  {}", self.line);
-        }
-        text
-    }
-}
-
-impl From<Fault> for InterpError {
-    fn from(fault: Fault) -> InterpError {
-        InterpError { fault, global_id: None, place: None, line: String::new(), location: SourceLoc::default() }
-    }
-}
-
-/// One call of printf.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PrintfEvent {
-    /// The format it prints by.
-    pub format: Format,
-    /// The bits of its operands.
-    pub args: Vec<u128>,
-    /// The global id of the work-item that printed.
-    pub global_id: [u64; 3],
-}
-
-/// What a run did beside changing memory.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Report {
-    /// Instructions and terminators executed by each work-item, in the order in which they ran.
-    pub steps: Vec<u64>,
-    /// How often each target of each block's terminator was taken.
-    pub branches: BTreeMap<(Region, Block, u32), u64>,
-    /// printf calls in order.
-    pub printf: Vec<PrintfEvent>,
-}
-
-/// Sees what work-items do, block by block: for tests of analyses.
-pub trait Observer {
-    /// A work-item has run a block's instructions and goes on with its terminator. `values` holds the bits
-    /// of each value by its number.
-    fn after_block(&mut self, group: [u64; 3], local_id: [u64; 3], region: Region, block: Block, values: &[u128]);
-}
+use launch::LaunchState;
 
 /// Steps of all work-items together that `run` allows.
 pub const STEP_LIMIT: u64 = 200_000_000;
@@ -307,7 +137,7 @@ fn launch_kernel<'a>(
     let gangs = if converge { Some((kernel.attrs.sub_group_size() as usize, Layout::Linear)) } else { gangs };
     let (width, layout) = gangs.map_or((None, Layout::X), |(width, layout)| (Some(width), layout));
     let report = Report::default();
-    let mut run = Run { kernel, range, width, layout, orders, step_limit, clock: 0, report, observer };
+    let mut run = LaunchState { kernel, range, width, layout, orders, step_limit, clock: 0, report, observer };
     let groups = range.num_groups();
     for z in 0..groups[2] {
         for y in 0..groups[1] {
@@ -319,30 +149,7 @@ fn launch_kernel<'a>(
     Ok(run.report)
 }
 
-/// The state of one launch.
-struct Run<'a> {
-    kernel: &'a Kernel,
-    observer: Option<&'a mut (dyn Observer + 'a)>,
-    range: &'a NdRange,
-    /// Work-items of a gang; none where each runs by itself.
-    width: Option<usize>,
-    /// Which work-items are the lanes of a gang.
-    layout: Layout,
-    /// Where gangs run code that is not linearized, the blocks' places in the order in which lanes go on.
-    orders: PrimaryMap<Region, SecondaryMap<Block, usize>>,
-    step_limit: u64,
-    /// What the clock showed last.
-    clock: u64,
-    report: Report,
-}
-
-impl Run<'_> {
-    /// A reading of the clock, which goes on from one to the next.
-    fn read_clock(&mut self) -> u64 {
-        self.clock += 1;
-        self.clock
-    }
-
+impl LaunchState<'_> {
     fn run_group(
         &mut self,
         id: [u64; 3],

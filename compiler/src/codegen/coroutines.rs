@@ -17,7 +17,7 @@ use super::emit::{Emitted, Emitter};
 use super::frame::Frame;
 use super::groups::{Group, Item};
 use super::region::{Exits, ScalarEmitter};
-use super::region_functions::{NEXT, TAKEN, record_argument};
+use super::region_functions::{NEXT, TAKEN, record_argument, region_number};
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{FunctionValue, IntValue, PointerValue};
@@ -75,7 +75,7 @@ impl<'ctx> Pieces<'ctx> {
         let mut nexts = Vec::new();
         for &(region, source) in exits {
             emitter.position_at(source);
-            emitter.builder.build_store(self.next, super::region_number(emitter, region))?;
+            emitter.builder.build_store(self.next, region_number(emitter, region))?;
             emitter.builder.build_unconditional_branch(self.head)?;
             nexts.push(region);
         }

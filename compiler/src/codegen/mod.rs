@@ -176,8 +176,9 @@ pub fn generate_kernel<'ctx>(
                     }
                     Some((around, plan)) => {
                         let address = region_functions::next_place(emitter)?;
-                        let nexts =
-                            vector::run_gangs(around, body, plan, address, |next| region_number(emitter, next))?;
+                        let nexts = vector::run_gangs(around, body, plan, address, |next| {
+                            region_functions::region_number(emitter, next)
+                        })?;
                         emitter.builder.build_return(None)?;
                         nexts
                     }
@@ -195,7 +196,8 @@ pub fn generate_kernel<'ctx>(
                 let (emitter, storage, frame) = (&emitter, &storage, &frame);
                 let around = EmitContext { emitter, kernel, storage, frame, group, widening, notes };
                 let plan = &widening.regions[region];
-                let nexts = vector::run_gangs(around, body, plan, next, |next| region_number(emitter, next))?;
+                let nexts =
+                    vector::run_gangs(around, body, plan, next, |next| region_functions::region_number(emitter, next))?;
                 let chosen = emitter.builder.build_load(context.i32_type(), next, "")?.into_int_value();
                 (nexts, Some(chosen))
             }
@@ -252,12 +254,6 @@ fn declare_entry<'ctx>(context: &'ctx Context, llvm: &LlvmModule<'ctx>) -> Funct
     function
 }
 
-/// A region's number where the group goes on; 0 is the end.
-fn region_number<'ctx>(emitter: &Emitter<'ctx, '_>, next: Option<Region>) -> IntValue<'ctx> {
-    let number = next.map_or(0, |region| region.index() as u64 + 1);
-    emitter.context.i32_type().const_int(number, false)
-}
-
 /// The regions where a group may go on, and the number of the one where it does if there are several.
 type Nexts<'ctx> = (Vec<Option<Region>>, Option<IntValue<'ctx>>);
 
@@ -283,7 +279,7 @@ fn run_items<'ctx>(
     let chosen = if nexts.len() > 1 {
         let next = emitter.builder.build_phi(emitter.context.i32_type(), "next")?;
         for &(to, source) in &exits {
-            next.add_incoming(&[(&region_number(emitter, to), source)]);
+            next.add_incoming(&[(&region_functions::region_number(emitter, to), source)]);
         }
         Some(next.as_basic_value().into_int_value())
     } else {
@@ -316,7 +312,7 @@ fn go_on<'ctx>(
     let default = place(usual)?;
     match chosen {
         Some(chosen) if !others.is_empty() => {
-            let cases = others.iter().map(|&to| Ok((region_number(emitter, to), place(to)?)));
+            let cases = others.iter().map(|&to| Ok((region_functions::region_number(emitter, to), place(to)?)));
             let cases = cases.collect::<Emitted<Vec<_>>>()?;
             builder.build_switch(chosen, default, &cases)?
         }

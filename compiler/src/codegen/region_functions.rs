@@ -145,7 +145,7 @@ pub fn close_function<'ctx>(
         // No work-item ever leaves the region.
         return Ok(emitter.builder.build_unreachable().map(drop)?);
     };
-    let chosen = chosen.unwrap_or_else(|| super::region_number(emitter, usual));
+    let chosen = chosen.unwrap_or_else(|| region_number(emitter, usual));
     emitter.builder.build_store(next_place(emitter)?, chosen)?;
     Ok(emitter.builder.build_return(None).map(drop)?)
 }
@@ -213,4 +213,10 @@ pub fn running_group<'ctx>(
     }
     let combined = combined.map(|ty| load_field(emitter, COMBINED, ty)).transpose()?;
     Ok(Group { combined, ..groups::group_at(emitter, frame, id)? })
+}
+
+/// A region's number where the group goes on; 0 is the end.
+pub(super) fn region_number<'ctx>(emitter: &Emitter<'ctx, '_>, next: Option<Region>) -> IntValue<'ctx> {
+    let number = next.map_or(0, |region| region.index() as u64 + 1);
+    emitter.context.i32_type().const_int(number, false)
 }

@@ -1,11 +1,12 @@
 //! A kernel's body: blocks, block parameters and terminators.
 
 use super::emit::{Body, Lanes};
+use super::error::{Attempt, ImportError, Reason, refuse};
 use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
-use super::module::ModuleBuilder;
+use super::module_builder::ModuleBuilder;
 use super::signature::Signature;
 use super::types::leaf_scalars;
-use super::{Attempt, ImportError, Reason, instructions, memory, refuse};
+use super::{instructions, memory};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use llvm_sys::LLVMOpcode;
 use lockstep_ir::ir::{Block, BlockCall, Kernel, Region, SourceLoc, Terminator};

@@ -2,8 +2,9 @@
 //! names the function.
 
 use super::emit::{Body, Lanes};
+use super::error::{Attempt, refuse};
 use super::llvm::Value as LlvmValue;
-use super::{Attempt, intrinsics, printf, refuse};
+use super::{intrinsics, printf};
 use lockstep_ir::ir::{BinaryOp, Cluster, Collect, FastMath, InstData, IntCc, Query, TernaryOp, UnaryOp, Value};
 use lockstep_protocol::types::Type;
 

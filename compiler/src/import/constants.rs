@@ -1,8 +1,8 @@
 //! Constants: their scalars, and addresses that are known at compile time.
 
+use super::error::{Attempt, Reason, refuse};
 use super::llvm::{Module, Type as LlvmType, TypeKind, Value};
 use super::types::{leaf_types, scalar_type, size_of};
-use super::{Attempt, refuse};
 use llvm_sys::LLVMOpcode;
 use lockstep_protocol::types::Type;
 
@@ -100,7 +100,7 @@ fn evaluate_expression<'m>(
 ) -> Attempt<Scalar<'m>> {
     let operand = |index: u32| match value.operand(index) {
         Some(v) if !matches!(v.ty().kind(), TypeKind::Vector(..)) => evaluate_constant(module, v, depth + 1),
-        _ => Err(super::Reason(format!("the constant {}", value.text()))),
+        _ => Err(Reason(format!("the constant {}", value.text()))),
     };
     let Some(ty) = scalar_type(value.ty()) else {
         refuse!("the constant {}", value.text());

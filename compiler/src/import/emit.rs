@@ -1,11 +1,11 @@
 //! The function under construction, and short forms for the instructions that import makes.
 
 use super::constants::{self, Scalar};
+use super::error::{Attempt, refuse};
 use super::expressions;
 use super::llvm::{Block as LlvmBlock, Type as LlvmType, TypeKind, Value as LlvmValue};
-use super::module::ModuleBuilder;
+use super::module_builder::ModuleBuilder;
 use super::types::leaf_types;
-use super::{Attempt, refuse};
 use cranelift_entity::PrimaryMap;
 use lockstep_ir::ir::{
     BinaryOp, Block, FastMath, FloatCc, Function, Inst, InstData, IntCc, IntFlags, LocalData, LocalVar, Slot, SlotData,
@@ -19,6 +19,16 @@ use std::rc::Rc;
 
 /// The scalars of one LLVM value, in order.
 pub(super) type Lanes = Rc<[Value]>;
+
+/// Applies `f` to each lane.
+pub(super) fn map_lanes(arguments: &[Value], mut f: impl FnMut(Value) -> Value) -> Lanes {
+    arguments.iter().map(|&value| f(value)).collect()
+}
+
+/// Applies `f` to each lane with its result type.
+pub(super) fn map_typed_lanes(arguments: &[Value], types: &[Type], mut f: impl FnMut(Value, Type) -> Value) -> Lanes {
+    arguments.iter().zip(types).map(|(&value, &ty)| f(value, ty)).collect()
+}
 
 /// A kernel's code while it is imported.
 pub(super) struct Body<'a, 'm> {

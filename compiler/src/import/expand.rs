@@ -1,11 +1,10 @@
 //! Intrinsics that become several instructions.
 
-use super::emit::{Body, Lanes, operand_of};
-use super::instructions::{map_lanes, map_typed_lanes};
+use super::emit::{Body, Lanes, map_lanes, map_typed_lanes, operand_of};
+use super::error::{Attempt, refuse};
 use super::intrinsics::import_binary;
 use super::llvm::Value as LlvmValue;
 use super::vectors::fold_lanes;
-use super::{Attempt, refuse};
 use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, UnaryOp, Value};
 use lockstep_protocol::types::Type;
 

@@ -3,9 +3,9 @@
 
 use super::constants::gep_offset;
 use super::emit::{Body, Lanes, operand_of};
+use super::error::{Attempt, refuse};
 use super::llvm::{TypeKind, Value as LlvmValue};
 use super::types::scalar_type;
-use super::{Attempt, refuse};
 use llvm_sys::LLVMOpcode;
 use lockstep_ir::ir::{BinaryOp, UnaryOp, Value};
 use lockstep_protocol::types::Type;

@@ -1,9 +1,9 @@
 //! Program-scope variables and constant tables: their contents as bytes and relocations.
 
 use super::constants::{Scalar, evaluate_constant};
+use super::error::{Attempt, Reason, refuse};
 use super::llvm::{Module, Type as LlvmType, TypeKind, Value};
 use super::types::{leaf_scalars, scalar_type, size_of};
-use super::{Attempt, Reason, refuse};
 use lockstep_ir::ir;
 use lockstep_protocol::types::Space;
 use lockstep_protocol::variables::{Global, GlobalData};

@@ -1,10 +1,11 @@
 //! Instructions: arithmetic, comparisons, casts, and the way to everything else.
 
-use super::emit::{Body, Lanes, operand_of};
+use super::emit::{Body, Lanes, map_lanes, map_typed_lanes, operand_of};
+use super::error::{Attempt, refuse};
 use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
-use super::{Attempt, blocks, calls, memory, refuse, vectors};
+use super::{blocks, calls, memory, vectors};
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
-use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, InstData, IntCc, IntFlags, TernaryOp, UnaryOp, Value};
+use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, InstData, IntCc, IntFlags, TernaryOp, UnaryOp};
 use lockstep_protocol::types::Type;
 
 /// Imports the instructions of a block, but its phis and its terminator. Returns whether the block
@@ -94,16 +95,6 @@ fn import_instruction<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, o
         LLVMOpcode::LLVMCall => calls::import_call(body, instruction),
         _ => refuse!("the instruction `{}`", instruction.text()),
     }
-}
-
-/// Applies `f` to each lane.
-pub(super) fn map_lanes(arguments: &[Value], mut f: impl FnMut(Value) -> Value) -> Lanes {
-    arguments.iter().map(|&value| f(value)).collect()
-}
-
-/// Applies `f` to each lane with its result type.
-pub(super) fn map_typed_lanes(arguments: &[Value], types: &[Type], mut f: impl FnMut(Value, Type) -> Value) -> Lanes {
-    arguments.iter().zip(types).map(|(&value, &ty)| f(value, ty)).collect()
 }
 
 fn binary_op(opcode: LLVMOpcode) -> Option<BinaryOp> {

@@ -1,9 +1,9 @@
 //! LLVM's intrinsic functions.
 
-use super::emit::{Body, Lanes, operand_of};
-use super::instructions::{map_lanes, map_typed_lanes};
+use super::emit::{Body, Lanes, map_lanes, map_typed_lanes, operand_of};
+use super::error::{Attempt, refuse};
 use super::llvm::Value as LlvmValue;
-use super::{Attempt, expand, memory, refuse};
+use super::{expand, memory};
 use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, TernaryOp, UnaryOp, Value};
 use lockstep_protocol::types::Type;
 

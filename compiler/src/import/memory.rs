@@ -2,9 +2,10 @@
 
 use super::constants::GepSteps;
 use super::emit::{Body, Lanes, operand_of};
+use super::error::{Attempt, refuse};
 use super::llvm::{Type as LlvmType, TypeKind, Value as LlvmValue};
 use super::types::{Leaf, leaf_scalars, scalar_type, size_of};
-use super::{Attempt, refuse, vectors};
+use super::vectors;
 use llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp, LLVMOpcode};
 use lockstep_ir::ir::{Access, AtomicOp, BinaryOp, FastMath, InstData, IntFlags, Ordering, SlotData, Value};
 use lockstep_protocol::parameters::Param;

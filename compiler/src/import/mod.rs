@@ -16,6 +16,7 @@ mod blocks;
 mod calls;
 mod constants;
 mod emit;
+mod error;
 mod expand;
 mod expressions;
 mod globals;
@@ -24,31 +25,16 @@ mod intrinsics;
 mod llvm;
 mod memory;
 mod module;
+mod module_builder;
 mod printf;
 mod signature;
 mod types;
 mod vectors;
 
+pub use error::ImportError;
+
 use crate::frontend::{self, LinkedProgram};
 use lockstep_ir::ir;
-
-/// Why a module cannot be imported, and where.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{}{reason}", error_place(function, *line))]
-pub struct ImportError {
-    /// What is not understood or not supported.
-    pub reason: String,
-    /// The function it is in; empty if in none.
-    pub function: String,
-    /// The line in the user's source; 0 if unknown.
-    pub line: u32,
-}
-
-/// Where an error is, as far as that is known.
-fn error_place(function: &str, line: u32) -> String {
-    let line = if line == 0 { String::new() } else { format!("line {line}: ") };
-    if function.is_empty() { line } else { format!("{line}in {function}: ") }
-}
 
 /// Imports every kernel of a module with the variables they use.
 pub fn import_module(module: &inkwell::module::Module<'_>) -> Result<ir::Module, ImportError> {
@@ -65,16 +51,3 @@ pub fn import_linked(program: &LinkedProgram) -> Result<ir::Module, ImportError>
     })?;
     import_module(&module)
 }
-
-/// A reason without its place, which is added where the place is known.
-#[derive(Debug)]
-struct Reason(String);
-
-/// A result or the reason why there is none.
-type Attempt<T> = Result<T, Reason>;
-
-/// Returns from the function with a reason.
-macro_rules! refuse {
-    ($($arg:tt)*) => { return Err($crate::import::Reason(format!($($arg)*))) };
-}
-use refuse;

@@ -1,23 +1,15 @@
 //! A module: its kernels in the order of the source, and the variables they use.
 
+use super::error::{Attempt, ImportError, Reason, refuse};
 use super::globals::Globals;
 use super::llvm::{Module, TypeKind, Value};
-use super::{ImportError, Reason, blocks, refuse, signature};
+use super::module_builder::ModuleBuilder;
+use super::{blocks, signature};
 use lockstep_ir::ir;
 use lockstep_protocol::types::Space;
 
 /// LLVM's number of the calling convention of kernels.
 const SPIR_KERNEL: u32 = 76;
-
-/// What the kernels of one module share while they are imported.
-pub(super) struct ModuleBuilder<'m> {
-    /// The module that is read.
-    pub llvm: Module<'m>,
-    /// Its program-scope variables.
-    pub globals: Globals<'m>,
-    /// What has been imported.
-    pub out: ir::Module,
-}
 
 /// Imports a module.
 pub(super) fn import_module(llvm: Module<'_>) -> Result<ir::Module, ImportError> {
@@ -42,7 +34,7 @@ fn is_kernel(function: Value<'_>) -> bool {
 impl<'m> ModuleBuilder<'m> {
     /// Variables in global memory live as long as the program, used or not. Constants come along only
     /// where something names them.
-    fn import_variables(&mut self) -> super::Attempt<()> {
+    fn import_variables(&mut self) -> Attempt<()> {
         for variable in self.llvm.globals() {
             let TypeKind::Ptr(number) = variable.ty().kind() else {
                 refuse!("the variable {} has no address", variable.name());

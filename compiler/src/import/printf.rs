@@ -2,10 +2,10 @@
 
 use super::constants::{Scalar, evaluate_constant};
 use super::emit::{Body, Lanes};
+use super::error::{Attempt, refuse};
 use super::globals::text_at;
 use super::llvm::{TypeKind, Value as LlvmValue};
 use super::types::scalar_type;
-use super::{Attempt, refuse};
 use lockstep_ir::ir::InstData;
 use lockstep_protocol::types::{Space, Type};
 use lockstep_protocol::variables::FormatData;

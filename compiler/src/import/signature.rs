@@ -1,8 +1,9 @@
 //! A kernel's parameters, their places in the argument block, and the kernel's attributes.
 
+use super::error::{Attempt, refuse};
 use super::llvm::{Module, TypeKind, Value};
+use super::memory;
 use super::types::{scalar_type, size_of, unsupported_reason};
-use super::{Attempt, memory, refuse};
 use lockstep_protocol::layout::SUB_GROUP_SIZES;
 use lockstep_protocol::parameters::{IMAGE_BYTES, KernelAttrs, Param, ParamKind};
 use lockstep_protocol::types::{Space, Type};

@@ -1,7 +1,7 @@
 //! How LLVM's types fall apart into scalars.
 
+use super::error::{Attempt, refuse};
 use super::llvm::{Module, Type as LlvmType, TypeKind};
-use super::{Attempt, refuse};
 use lockstep_protocol::types::{Space, Type};
 
 /// A scalar inside a value that may be a vector or an aggregate.

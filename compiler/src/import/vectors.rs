@@ -1,9 +1,9 @@
 //! Vectors and aggregates: bookkeeping over their scalars, and changes of shape.
 
 use super::emit::{Body, Lanes, operand_of};
+use super::error::{Attempt, refuse};
 use super::llvm::{Type as LlvmType, TypeKind, Value as LlvmValue};
 use super::types::leaf_types;
-use super::{Attempt, refuse};
 use lockstep_ir::ir::{BinaryOp, IntCc, UnaryOp, Value};
 use lockstep_protocol::types::Type;
 use std::ops::Range;

@@ -35,3 +35,6 @@ pub fn masking_cost(function: &Function, inst: Inst, known: Lanes<'_>, registers
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests;

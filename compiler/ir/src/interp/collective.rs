@@ -3,9 +3,9 @@
 //! Requires: all work-items wait at one place.
 //! Ensures: they go on with their answers. Values are put together in the order of the work-items' numbers.
 
+use super::fault::{Fault, InterpError};
 use super::gang::Gang;
 use super::item::{Arrival, Item};
-use super::{Fault, InterpError};
 use crate::eval::operation::evaluate_binary;
 use crate::ir::{BinaryOp, Collect, Combine, InstData, Kernel};
 use lockstep_protocol::types::Type;

@@ -7,9 +7,11 @@
 //! Phases: a block's instructions for all lanes that are there, then each lane's own way out of it.
 //! Source: Moll 2021, chapters 3 and 4; section 2.5 for the order.
 
+use super::fault::{Fault, InterpError};
 use super::gang::Gang;
 use super::item::{Arrival, Group};
-use super::{Fault, InterpError, Memory, Run};
+use super::launch::LaunchState;
+use super::memory::Memory;
 use crate::analysis::block_index::block_index;
 use crate::analysis::cfg::build_cfg;
 use crate::analysis::dominators::compute_dominators;
@@ -35,7 +37,7 @@ impl Gang {
     /// Runs until all lanes have arrived at a barrier or finished.
     pub fn run_converged(
         &mut self,
-        run: &mut Run<'_>,
+        run: &mut LaunchState<'_>,
         group: &Group,
         memory: &mut Memory,
     ) -> Result<Arrival, InterpError> {

@@ -5,8 +5,10 @@
 //! compute is some number.
 
 use super::collective::compute_answers;
+use super::fault::{Fault, InterpError};
 use super::item::{Arrival, Group, Item};
-use super::{Fault, InterpError, Memory, Run};
+use super::launch::LaunchState;
+use super::memory::Memory;
 use crate::ir::{BinaryOp, BlockCall, Function, InstData, Terminator};
 
 /// What inactive lanes find in the results of operations they take no part in.
@@ -23,7 +25,7 @@ impl Gang {
     /// Runs until the gang arrives at a barrier or has finished.
     pub fn run_until_barrier(
         &mut self,
-        run: &mut Run<'_>,
+        run: &mut LaunchState<'_>,
         group: &Group,
         memory: &mut Memory,
     ) -> Result<Arrival, InterpError> {
@@ -85,7 +87,7 @@ impl Gang {
     /// What each lane gets from an instruction that asks others, or that lanes do together.
     pub(super) fn answer_lanes(
         &self,
-        run: &mut Run<'_>,
+        run: &mut LaunchState<'_>,
         function: &Function,
         inst_data: &InstData,
         active: &[bool],
@@ -142,7 +144,7 @@ impl Gang {
         }
     }
 
-    pub(super) fn step_lanes(&mut self, run: &mut Run<'_>) -> Result<(), InterpError> {
+    pub(super) fn step_lanes(&mut self, run: &mut LaunchState<'_>) -> Result<(), InterpError> {
         self.lanes.iter_mut().for_each(|lane| lane.steps += 1);
         match run.step_limit.checked_sub(1) {
             Some(left) => run.step_limit = left,
@@ -154,7 +156,7 @@ impl Gang {
     /// Where the active lanes go. With no lane active any way is right, so what the first lane holds decides.
     fn branch_target<'t>(
         &self,
-        run: &mut Run<'_>,
+        run: &mut LaunchState<'_>,
         terminator: &'t Terminator,
         active: &[bool],
     ) -> Result<&'t BlockCall, InterpError> {

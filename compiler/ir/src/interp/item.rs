@@ -1,7 +1,9 @@
 //! One work-item: its place in the code and its values, and the execution of instructions.
 
-use super::memory::{Interleaved, Kind, global_address};
-use super::{Fault, InterpError, Memory, PrintfEvent, Run, host};
+use super::fault::{Fault, InterpError};
+use super::host;
+use super::launch::{LaunchState, PrintfEvent};
+use super::memory::{Interleaved, Kind, Memory, global_address};
 use crate::eval::operation::{evaluate_binary, evaluate_instruction};
 use crate::ir::*;
 use lockstep_protocol::parameters::Input;
@@ -98,7 +100,7 @@ impl Item {
 
     /// A work-item before its first instruction; `gang` is the first lane of its gang, if that is another one.
     pub fn new(
-        run: &Run<'_>,
+        run: &LaunchState<'_>,
         group: &Group,
         local_id: [u64; 3],
         number: u32,
@@ -157,7 +159,7 @@ impl Item {
     }
 
     /// A fault with this work-item's place.
-    pub fn error_at(&self, run: &Run<'_>, fault: Fault) -> InterpError {
+    pub fn error_at(&self, run: &LaunchState<'_>, fault: Fault) -> InterpError {
         let function = &run.kernel.regions[self.region];
         let inst = function.blocks[self.block].insts.get(self.position);
         InterpError {
@@ -170,7 +172,13 @@ impl Item {
     }
 
     /// Goes to a region's beginning.
-    pub fn enter_region(&mut self, run: &Run<'_>, group: &Group, region: Region, memory: &Memory) -> Result<(), Fault> {
+    pub fn enter_region(
+        &mut self,
+        run: &LaunchState<'_>,
+        group: &Group,
+        region: Region,
+        memory: &Memory,
+    ) -> Result<(), Fault> {
         let function = &run.kernel.regions[region];
         self.region = region;
         self.block = function.entry_block();
@@ -198,7 +206,7 @@ impl Item {
     /// Runs until it arrives at a barrier or has finished.
     pub fn run_until_barrier(
         &mut self,
-        run: &mut Run<'_>,
+        run: &mut LaunchState<'_>,
         group: &Group,
         memory: &mut Memory,
     ) -> Result<Arrival, InterpError> {
@@ -206,7 +214,12 @@ impl Item {
         stopped.map_err(|fault| self.error_at(run, fault))
     }
 
-    fn execute_region(&mut self, run: &mut Run<'_>, group: &Group, memory: &mut Memory) -> Result<Arrival, Fault> {
+    fn execute_region(
+        &mut self,
+        run: &mut LaunchState<'_>,
+        group: &Group,
+        memory: &mut Memory,
+    ) -> Result<Arrival, Fault> {
         let kernel = run.kernel;
         loop {
             self.steps += 1;
@@ -231,7 +244,12 @@ impl Item {
 
     /// Takes the way out of the block, all of whose instructions have run; the answer is where the work-item stops, if it
     /// does.
-    pub fn leave_block(&mut self, run: &mut Run<'_>, group: &Group, memory: &Memory) -> Result<Option<Arrival>, Fault> {
+    pub fn leave_block(
+        &mut self,
+        run: &mut LaunchState<'_>,
+        group: &Group,
+        memory: &Memory,
+    ) -> Result<Option<Arrival>, Fault> {
         let function = &run.kernel.regions[self.region];
         let block = &function.blocks[self.block];
         if let Some(observer) = &mut run.observer {
@@ -294,7 +312,7 @@ impl Item {
 
     pub fn execute_inst(
         &mut self,
-        run: &mut Run<'_>,
+        run: &mut LaunchState<'_>,
         group: &Group,
         memory: &mut Memory,
         function: &Function,

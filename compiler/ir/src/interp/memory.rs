@@ -4,7 +4,7 @@
 //! arithmetic on addresses and their integers works as on a machine while an access shows where it went
 //! astray.
 
-use super::Fault;
+use super::fault::Fault;
 use crate::ir::Module;
 use lockstep_protocol::types::Space;
 

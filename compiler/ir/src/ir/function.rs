@@ -170,4 +170,14 @@ impl Function {
         debug_assert_eq!(self.insts[inst].results.len(), 1);
         self.insts[inst].results[0]
     }
+    /// How often operands and targets name each value.
+    pub fn count_uses(&self) -> SecondaryMap<Value, u32> {
+        let mut uses = SecondaryMap::new();
+        let mut see = |value| uses[value] += 1;
+        for &block in &self.layout {
+            self.blocks[block].insts.iter().for_each(|&inst| self.insts[inst].data.for_each_arg(&mut see));
+            self.blocks[block].terminator.for_each_arg(&mut see);
+        }
+        uses
+    }
 }

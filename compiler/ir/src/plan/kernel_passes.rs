@@ -4,10 +4,11 @@ use super::access_lowering::GangAccess;
 use super::access_lowering::region::{RegionContext, lower_accesses};
 use super::held_forms::HeldContext;
 use super::kernel_state::{KernelState, ProgramFacts};
-use super::region_state::{GangContext, GangShape, RegionState, analyze_region};
+use super::notes;
+use super::region_state::{GangShape, RegionState, analyze_region};
 use super::storage::Storage;
+use super::widening::Reason;
 use super::width_selection::{choose_width, may_lie};
-use super::{Reason, SLOT_ALIGN, notes};
 use crate::analysis::divergence::Facts;
 use crate::analysis::spin_loops::may_wait;
 use crate::analysis::underlying_objects::find_apart_arguments;
@@ -15,6 +16,7 @@ use crate::analysis::work_group_dependence::needs_sub_groups;
 use crate::ir::{Kernel, Region};
 use crate::transform;
 use crate::transform::insert_yields::mark_waiting_loops;
+use crate::transform::private_array_soa::MOST_SLOT_ALIGN;
 use crate::transform::reducible::make_reducible;
 use crate::transform::split_conditions::has_joined_condition;
 use crate::transform::unreachable_edges::remove_unreachable_edges;
@@ -83,7 +85,7 @@ pub(super) fn rounds(state: &mut KernelState<'_>) {
 
 pub(super) fn gang_limits(state: &mut KernelState<'_>) {
     let width = state.gangs.and_then(|gangs| gangs.width).filter(|width| !WIDTHS.contains(width));
-    let slot = state.kernel.slots.values().find(|slot| slot.align > SLOT_ALIGN);
+    let slot = state.kernel.slots.values().find(|slot| slot.align > MOST_SLOT_ALIGN);
     let reason = width.map(Reason::Width).or(slot.map(|slot| Reason::SlotAlignment(slot.align)));
     if let Some(reason) = reason {
         state.refuse_gangs(reason);
@@ -131,7 +133,7 @@ pub(super) fn width_selection(state: &mut KernelState<'_>) {
     let shape = state
         .choice
         .map_or_else(|| asked_shape(state, gangs), |choice| GangShape { width: choice.width, layout: choice.layout });
-    state.context = Some(GangContext::of_kernel(state, gangs, shape));
+    state.context = Some(state.gang_context(gangs, shape));
 }
 
 /// The gangs that somebody asked for, as far as work-items may lie so.

@@ -1,16 +1,19 @@
 //! A kernel on its way through the passes.
 
-use super::passes::{Pass, Phase};
-use super::region_state::{GangContext, RegionState};
+use super::notes;
+use super::pass::{Pass, Phase};
+use super::region_state::{GangContext, GangShape, RegionState};
 use super::storage::Storage;
-use super::{Choice, MOST_STACK_BYTES, Reason, STACK_BYTES, Widening, notes};
+use super::widening::{MOST_STACK_BYTES, Reason, STACK_BYTES, Widening};
+use super::width_choice::WidthChoice;
+use crate::analysis::divergence::Facts;
 use crate::analysis::work_group_dependence::needs_groups;
 use crate::ir::{Kernel, Module, Region};
 use crate::report::Notes;
 use crate::target::TargetInfo;
 use cranelift_entity::PrimaryMap;
 use lockstep_protocol::compile_options::{Bounds, Vectorize};
-use lockstep_protocol::configuration::{Gangs, Versions};
+use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::pass_switches::PassSwitch;
 
@@ -57,7 +60,7 @@ pub struct KernelState<'a> {
     /// Why work-items run one after the other that were to run in gangs.
     pub reason: Option<Reason>,
     /// What gangs are expected to cost, if nobody asked for a width.
-    pub choice: Option<Choice>,
+    pub choice: Option<WidthChoice>,
     /// What is known of the gangs, from when their width is.
     pub context: Option<GangContext<'a>>,
     /// What is known of each region, from when it was first analysed.
@@ -96,6 +99,15 @@ impl<'a> KernelState<'a> {
             regions: PrimaryMap::new(),
             storage: None,
         }
+    }
+
+    /// What is known of such gangs of the kernel, which is in normal form.
+    pub fn gang_context(&self, gangs: Gangs, shape: GangShape) -> GangContext<'a> {
+        let KernelState { module, kernel, launch, request, notes, .. } = self;
+        let facts = Facts::new(module, kernel, shape.width).laid_out(shape.layout);
+        let mut facts = facts.of_launch(kernel, launch);
+        facts.all_vary = gangs.configuration == Configuration::Naive;
+        GangContext::of_facts(facts.of_kernel(kernel), gangs, request.target, launch, notes)
     }
 
     /// Whether a pass is to run.

@@ -1,6 +1,6 @@
 //! Which regions get versions for a condition that the launch decides, and which loops run several rounds at once.
 
-use super::passes::Weighted;
+use super::pass::WeightedForm;
 use super::region_state::{GangContext, RegionState, analyze_region};
 use crate::analysis::divergence::Divergence;
 use crate::ir::{Function, InstData, SourceLoc, Value, ValueDef};
@@ -57,7 +57,7 @@ pub(super) fn suppose_whole_pieces(
     function: &Function,
     state: &RegionState,
     context: &GangContext<'_>,
-) -> Option<Vec<Weighted>> {
+) -> Option<Vec<WeightedForm>> {
     let asked = divisibility(function, state, context)?;
     let mut whole = function.clone();
     asked.suppose_whole(&mut whole, &state.divergence_together().shapes, context.facts_together().width);
@@ -91,7 +91,7 @@ pub(super) fn suppose_uniform_choice(
     function: &Function,
     state: &RegionState,
     context: &GangContext<'_>,
-) -> Option<Vec<Weighted>> {
+) -> Option<Vec<WeightedForm>> {
     let condition = uniform_choice(function, state, context)?;
     let supposed = |holds: bool| {
         let mut version = function.clone();

@@ -1,7 +1,8 @@
 //! What the report says about control flow and private variables.
 
+use super::RegionPlan;
 use super::value_form::Form;
-use super::{RegionPlan, Widening};
+use super::widening::Widening;
 use crate::analysis::cfg::build_cfg;
 use crate::analysis::divergence::Divergence;
 use crate::analysis::dominators::compute_dominators;

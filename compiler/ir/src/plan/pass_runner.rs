@@ -1,7 +1,7 @@
 //! Runs passes: one after the other, each over all regions, with time, dumps and verification after each.
 
 use super::kernel_state::{KernelState, ProgramFacts};
-use super::passes::{Pass, Run};
+use super::pass::{Pass, Run};
 use crate::ir::{Kernel, Module, SourceLoc};
 use crate::verify::verify_kernel;
 use std::any::Any;

@@ -2,7 +2,7 @@
 
 use super::coherence_versions::make_versions;
 use super::notes::{Control, note_gates};
-use super::region_plan::plan_region;
+use super::region_shapes::plan_region;
 use super::region_state::{GangContext, RegionState};
 use crate::ir::{Block, Function};
 use crate::transform;

@@ -1,7 +1,6 @@
 //! What passes over regions know: of the gangs, and of the region as it stands.
 
 use super::RegionPlan;
-use super::kernel_state::KernelState;
 use super::notes::Control;
 use crate::analysis::cfg::build_cfg;
 use crate::analysis::divergence::{Divergence, Facts, analyze_divergence};
@@ -12,7 +11,7 @@ use crate::report::Notes;
 use crate::target::{Registers, TargetInfo};
 use crate::transform::divergent_loops::UniformLoops;
 use cranelift_entity::EntitySet;
-use lockstep_protocol::configuration::{Configuration, Gangs};
+use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 
@@ -49,15 +48,6 @@ pub struct TileFacts {
 }
 
 impl<'a> GangContext<'a> {
-    /// What is known of such gangs of a kernel in normal form.
-    pub fn of_kernel(state: &KernelState<'a>, gangs: Gangs, shape: GangShape) -> GangContext<'a> {
-        let KernelState { module, kernel, launch, request, notes, .. } = state;
-        let facts = Facts::new(module, kernel, shape.width).laid_out(shape.layout);
-        let mut facts = facts.of_launch(kernel, launch);
-        facts.all_vary = gangs.configuration == Configuration::Naive;
-        GangContext::of_facts(facts.of_kernel(kernel), gangs, request.target, launch, notes)
-    }
-
     /// What is known of gangs of which these facts hold.
     pub fn of_facts(
         facts: Facts,

@@ -13,8 +13,9 @@
 use super::access_lowering::CACHE_LINE;
 use super::coherence_versions::loops_in_turn;
 use super::kernel_state::{KernelState, suits_gangs};
-use super::passes::{Estimate, Pass, Run, Suppose, Weighted};
+use super::pass::{Estimate, Pass, Run, Suppose, WeightedForm};
 use super::region_state::{GangContext, RegionState};
+use super::width_choice::{Other, WidthChoice, bit_of, is_profitable};
 use crate::analysis::cfg::{Cfg, build_cfg};
 use crate::analysis::cost::{self, Costs};
 use crate::analysis::divergence::{Divergence, Facts, analyze_divergence};
@@ -31,137 +32,13 @@ use lockstep_protocol::configuration::{Configuration, Gangs, WIDTHS};
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
 use lockstep_protocol::layout::{Layout, MOST_RUNS};
 use lockstep_protocol::program_metadata::TraversalOrder;
-use std::fmt;
-
-/// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
-const MARGIN: u64 = 90;
 
 /// Regions of a kernel up to which some may be run by one work-item after the other. Where rounds of a loop have regions of
 /// their own, gangs keep in registers what they leave for each other.
 const MOST_REGIONS: usize = 8;
 
-/// Whether what gangs are expected to cost is enough less than the same work-items one after the other.
-fn is_profitable(gang: u64, apart: u64) -> bool {
-    gang.saturating_mul(100) < apart.saturating_mul(MARGIN)
-}
-
-/// A region among those that work-items run one after the other; none for a number that is too large.
-fn bit_of(region: usize) -> u64 {
-    1u64.checked_shl(region as u32).unwrap_or(0)
-}
-
-/// What gangs of a width are expected to cost.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Choice {
-    /// Work-items of a gang.
-    pub width: u32,
-    /// Which work-items are the lanes of a gang.
-    pub layout: Layout,
-    /// What a work-item costs alone.
-    pub scalar: u64,
-    /// What a gang costs.
-    pub gang: u64,
-    /// The regions that one work-item runs after the other, by the bits of their numbers: gangs would lose there.
-    pub alone: u64,
-    /// Whether each of the other regions is cheaper in gangs by itself.
-    each_pays: bool,
-    /// What a gang waits beyond its cost for what the last round of a loop computed.
-    waits: u64,
-    /// Whether what its lanes hold around some loop is more than registers.
-    crowded: bool,
-    /// Whether its lanes run some loop one after the other.
-    per_lane_loops: bool,
-    /// What a gang takes for what all work-items do every time.
-    steady: u64,
-    /// The best of the other layouts, if there was a choice.
-    pub other: Option<Other>,
-}
-
-/// A layout that was not taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Other {
-    /// Which work-items are the lanes of a gang.
-    pub layout: Layout,
-    /// Its best width.
-    pub width: u32,
-    /// What a gang of this width costs.
-    pub gang: u64,
-}
-
-impl Choice {
-    fn empty_choice(width: u32, layout: Layout) -> Choice {
-        let (scalar, gang, alone, waits, steady) = (0, 0, 0, 0, 0);
-        let [crowded, per_lane_loops] = [false; 2];
-        Choice {
-            width,
-            layout,
-            scalar,
-            gang,
-            alone,
-            each_pays: true,
-            waits,
-            crowded,
-            per_lane_loops,
-            steady,
-            other: None,
-        }
-    }
-
-    /// Whether a gang is faster than its work-items one after the other.
-    pub fn is_profitable(self) -> bool {
-        is_profitable(self.gang, self.scalar.saturating_mul(self.width.into())) || self.alone != 0 && self.each_pays
-    }
-
-    /// Whether work-items run a region one after the other although others run in gangs.
-    pub fn is_alone(self, region: Region) -> bool {
-        bit_of(region.index()) & self.alone != 0
-    }
-
-    fn is_cheaper(self, other: Choice) -> bool {
-        self.gang.saturating_mul(other.width.into()) < other.gang.saturating_mul(self.width.into())
-    }
-
-    /// Whether these cost more than a tenth less than others, a work-item.
-    fn is_enough_cheaper_than(self, other: Choice) -> bool {
-        Choice { gang: self.gang.saturating_mul(11) / 10, ..self }.is_cheaper(other)
-    }
-
-    /// Whether gangs of more registers a value are enough cheaper than these.
-    fn is_enough_cheaper_in(self, wider: Choice, waits: bool) -> bool {
-        let whole = |choice: Choice| Choice { gang: choice.gang.saturating_add(choice.waits), ..choice };
-        let [wider, narrow] = if waits { [wider, self].map(whole) } else { [wider, self] };
-        Choice { gang: wider.gang.saturating_mul(100) / WIDER, ..wider }.is_cheaper(narrow)
-    }
-
-    /// Whether gangs of more registers a value are enough faster than these where little else is under way at once.
-    fn is_enough_slower_than(self, wider: Choice) -> bool {
-        let steady = |choice: Choice| Choice { gang: choice.steady, ..choice };
-        steady(self).is_enough_cheaper_in(steady(wider), false) && !self.is_enough_cheaper_than(wider)
-    }
-}
-
-impl fmt::Display for Choice {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Choice { width, layout, scalar, gang, alone, other, .. } = self;
-        let apart = scalar.saturating_mul(u64::from(*width));
-        write!(formatter, "a gang of {width} {layout} is expected to cost {gang}, {width} work-items alone {apart}")?;
-        if *alone != 0 {
-            let regions: Vec<String> =
-                (0..64).filter(|&region| bit_of(region) & alone != 0).map(|region| format!("r{region}")).collect();
-            write!(formatter, ", with {} one work-item after the other", regions.join(", "))?;
-        }
-        match other {
-            Some(Other { layout, width, gang }) => write!(formatter, ", a gang of {width} {layout} {gang}"),
-            None => Ok(()),
-        }
-    }
-}
-
 /// Another layout has to be this much cheaper than one along x, in percent.
 const OTHER_LAYOUT: u64 = 90;
-/// Gangs of several registers a value have to be this much cheaper, in percent: they keep more values alive.
-const WIDER: u64 = 90;
-
 /// Kernels with more instructions do not get gangs of two or four registers a value: their code takes long to make.
 const MOST_FOR_WIDER: usize = 400;
 const MOST_FOR_WIDEST: usize = 200;
@@ -194,7 +71,7 @@ struct Candidate<'a> {
 }
 
 /// The layout and width that cost a work-item least.
-pub fn choose_width(state: &KernelState<'_>, gangs: Gangs) -> Choice {
+pub fn choose_width(state: &KernelState<'_>, gangs: Gangs) -> WidthChoice {
     let KernelState { module, kernel, launch, request, table, .. } = state;
     Candidate { module, kernel, gangs, target: request.target, launch, table }.best_choice()
 }
@@ -205,7 +82,7 @@ impl<'a> Candidate<'a> {
         (self.target.register_bits / 32).max(WIDTHS[0])
     }
 
-    fn best_choice(&self) -> Choice {
+    fn best_choice(&self) -> WidthChoice {
         let &Candidate { module, kernel, gangs, launch, .. } = self;
         if let Some(layout) = gangs.layout {
             return self.best_of_layout(layout).unwrap_or_else(|| best_width(self, Layout::X));
@@ -223,17 +100,17 @@ impl<'a> Candidate<'a> {
                 continue;
             }
             let Some(found) = self.best_of_layout(layout) else { continue };
-            let to_beat = Choice { gang: best.gang.saturating_mul(OTHER_LAYOUT) / 100, ..best };
+            let to_beat = WidthChoice { gang: best.gang.saturating_mul(OTHER_LAYOUT) / 100, ..best };
             let (taken, left) = if found.is_cheaper(to_beat) { (found, best) } else { (best, found) };
-            let Choice { layout, width, gang, .. } = left;
+            let WidthChoice { layout, width, gang, .. } = left;
             let left = Other { layout, width, gang };
-            best = Choice { other: taken.other.or(Some(left)), ..taken };
+            best = WidthChoice { other: taken.other.or(Some(left)), ..taken };
         }
         best
     }
 
     /// The best of a layout, if work-items may lie so.
-    fn best_of_layout(&self, layout: Layout) -> Option<Choice> {
+    fn best_of_layout(&self, layout: Layout) -> Option<WidthChoice> {
         match layout {
             Layout::Tile => self.best_tile(),
             _ if !may_lie(self.kernel, self.launch, layout, self.usual_width()) => None,
@@ -242,7 +119,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// The better one of flat tiles and of tall ones.
-    fn best_tile(&self) -> Option<Choice> {
+    fn best_tile(&self) -> Option<WidthChoice> {
         let &Candidate { kernel, gangs, target, launch, .. } = self;
         let usual = self.usual_width();
         let width = [usual, usual / 2].into_iter().find(|&width| may_lie(kernel, launch, Layout::Tile, width));
@@ -304,7 +181,7 @@ fn is_plain(body: &Function) -> bool {
 }
 
 /// The width that costs a work-item least in gangs of a layout.
-fn best_width(candidate: &Candidate<'_>, layout: Layout) -> Choice {
+fn best_width(candidate: &Candidate<'_>, layout: Layout) -> WidthChoice {
     let &Candidate { kernel, target, launch, .. } = candidate;
     let usual = candidate.usual_width();
     let facts = candidate.facts_of(layout, usual);
@@ -384,9 +261,9 @@ impl<'a> Estimates<'a> {
         self.regions.iter().flatten().any(|(region, _)| region.goes_by_columns(registers))
     }
 
-    fn estimate_width(&self, width: u32) -> Choice {
+    fn estimate_width(&self, width: u32) -> WidthChoice {
         let layout = self.layout;
-        let mut choice = Choice::empty_choice(width, self.layout);
+        let mut choice = WidthChoice::empty_choice(width, self.layout);
         for (number, versions) in self.regions.iter().enumerate() {
             let registers = Registers { target: self.target, width };
             let costs: Vec<(Costs, u64)> =
@@ -463,7 +340,7 @@ type Version = (Function, RegionState, u64);
 /// Puts the versions that each gets in its place.
 fn split_versions(versions: Vec<Version>, context: &GangContext<'_>, suppose: Suppose) -> Vec<Version> {
     let split: Vec<_> = versions.iter().map(|(body, state, _)| suppose(body, state, context)).collect();
-    let runs_of = |parts: &Vec<Weighted>| parts.iter().map(|&(_, times)| times).sum::<u64>();
+    let runs_of = |parts: &Vec<WeightedForm>| parts.iter().map(|&(_, times)| times).sum::<u64>();
     // Each runs as often as it did, beside the others.
     let runs = split.iter().flatten().map(runs_of).max().unwrap_or(1);
     let mut result = Vec::new();
@@ -538,3 +415,6 @@ impl Analysed {
         self.tile_costs().is_some_and(|tile| cost::go_by_columns(&self.body, &self.graph, shapes, tile, registers))
     }
 }
+
+#[cfg(test)]
+mod tests;

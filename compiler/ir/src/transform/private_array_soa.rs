@@ -23,6 +23,9 @@ use lockstep_protocol::types::Type;
 
 mod uses;
 
+/// The greatest alignment of a private slot of which each lane has its own.
+pub const MOST_SLOT_ALIGN: u32 = 128;
+
 /// The most elements of a copy or fill that is written as loads and stores.
 const LONGEST_COPY: u64 = 32;
 

@@ -7,38 +7,13 @@
 //! these, and sums of floats would round otherwise.
 
 use super::VectorEmitter;
+use super::lane_value::LaneValue;
 use super::masks::Mask;
-use super::values::LaneValue;
 use crate::codegen::emit::{Emitted, vector_of};
-use cranelift_entity::EntitySet;
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, VectorValue};
-use lockstep_ir::ir::{AtomicOp, BinaryOp, FastMath, Function, InstData, InstNode, IntFlags, Ordering, Value};
+use lockstep_ir::ir::{AtomicOp, BinaryOp, FastMath, InstNode, IntFlags, Ordering, Value};
 use lockstep_protocol::types::Type;
-
-/// The results of atomic operations that are used.
-pub fn used_old_values(body: &Function) -> EntitySet<Value> {
-    let (mut previous, mut used) = (EntitySet::new(), EntitySet::new());
-    for inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
-        let node = &body.insts[*inst];
-        if let InstData::AtomicRmw { .. } = node.data {
-            previous.extend(node.results.iter().copied());
-        }
-    }
-    if previous.is_empty() {
-        return used;
-    }
-    let mut see = |value| {
-        if previous.contains(value) {
-            used.insert(value);
-        }
-    };
-    for &block in &body.layout {
-        body.blocks[block].insts.iter().for_each(|&inst| body.insts[inst].data.for_each_arg(&mut see));
-        body.blocks[block].terminator.for_each_arg(&mut see);
-    }
-    used
-}
 
 /// What one operation for all lanes is made of.
 struct Combine {
@@ -90,7 +65,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 return self.emit_by_lane(node, change);
             }
         };
-        let used = node.results.iter().any(|&result| self.old_values.contains(result));
+        let used = node.results.iter().any(|&result| self.uses[result] > 0);
         let mask = self.block_mask()?;
         let change = |operand| -> Emitted<BasicValueEnum<'ctx>> {
             emitter.atomic_rmw(opcode, order, ty, self.lane_zero(pointer)?.into_pointer_value(), space, operand)

@@ -5,7 +5,7 @@
 //! with it. Ids do not wrap within a gang, except in lanes without a work-item, which nobody asks.
 
 use super::VectorEmitter;
-use super::values::LaneValue;
+use super::lane_value::LaneValue;
 use crate::codegen::emit::Emitted;
 use inkwell::IntPredicate;
 use inkwell::types::VectorType;

@@ -5,7 +5,7 @@
 //! the machine does that, and else go through memory.
 
 use super::VectorEmitter;
-use super::values::LaneValue;
+use super::lane_value::LaneValue;
 use crate::codegen::emit::{Emitted, vector_of};
 use crate::codegen::error::CodegenError;
 use inkwell::values::{InstructionOpcode, VectorValue};

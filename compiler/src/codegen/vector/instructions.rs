@@ -1,6 +1,6 @@
 //! Instructions of a gang, other than loads and stores.
 
-use super::values::LaneValue;
+use super::lane_value::LaneValue;
 use super::{EmitContext, VectorEmitter};
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;

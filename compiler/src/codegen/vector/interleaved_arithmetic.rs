@@ -6,13 +6,12 @@
 //! elements of a lane have in common is spread.
 
 use super::VectorEmitter;
+use super::lane_value::LaneValue;
 use super::memory::WideCode;
-use super::values::LaneValue;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
-use cranelift_entity::SecondaryMap;
 use inkwell::values::{BasicValueEnum, VectorValue};
-use lockstep_ir::ir::{BinaryOp, FastMath, Function, InstData, IntFlags, TernaryOp, UnaryOp, Value, ValueDef};
+use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, TernaryOp, UnaryOp, Value, ValueDef};
 
 /// Operations one behind the other that are computed so.
 const DEEPEST: u32 = 4;
@@ -23,17 +22,6 @@ enum Op {
     Unary(UnaryOp),
     Binary(BinaryOp),
     Ternary(TernaryOp),
-}
-
-/// How often each value of a region is used.
-pub(super) fn count_uses(body: &Function) -> SecondaryMap<Value, u32> {
-    let mut uses = SecondaryMap::new();
-    let mut see = |value| uses[value] += 1;
-    for &block in &body.layout {
-        body.blocks[block].insts.iter().for_each(|&inst| body.insts[inst].data.for_each_arg(&mut see));
-        body.blocks[block].terminator.for_each_arg(&mut see);
-    }
-    uses
 }
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {

@@ -13,6 +13,7 @@ mod division;
 mod gangs;
 mod instructions;
 mod interleaved_arithmetic;
+mod lane_value;
 mod lanewise;
 mod masks;
 mod memory;
@@ -30,10 +31,11 @@ use super::frame::Frame;
 use super::groups::{Group, Item};
 use super::region::Exits;
 use crate::codegen::error::CodegenError;
-use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue, VectorValue};
+use lane_value::LaneValue;
 use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::underlying_objects::Origins;
 use lockstep_ir::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Value};
@@ -44,7 +46,6 @@ use lockstep_ir::plan::{RegionPlan, Widening};
 use lockstep_ir::report::Notes;
 use lockstep_protocol::types::Type;
 use std::cell::Cell;
-use values::LaneValue;
 
 /// What all regions' code has in common.
 #[derive(Clone, Copy)]
@@ -104,8 +105,6 @@ pub struct VectorEmitter<'a, 'ctx, 'm> {
     location: SourceLoc,
     /// Where addresses come from.
     origins: Origins,
-    /// Results of atomic operations that something uses.
-    old_values: EntitySet<Value>,
     /// How often each value is used.
     uses: SecondaryMap<Value, u32>,
     /// Whether some block is not run by all lanes of the vectors.
@@ -134,8 +133,7 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
             block: body.entry_block(),
             location: SourceLoc::default(),
             origins: Origins::trace_addresses(around.kernel, body, around.emitter.scopes.apart()),
-            old_values: atomics::used_old_values(body),
-            uses: interleaved_arithmetic::count_uses(body),
+            uses: body.count_uses(),
             masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),
             wide: Cell::new(around.width()),
             values: SecondaryMap::new(),

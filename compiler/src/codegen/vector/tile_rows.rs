@@ -4,8 +4,8 @@
 //! one per row, and an access at such an address one wide access per row, or a scalar one.
 
 use super::VectorEmitter;
+use super::lane_value::LaneValue;
 use super::masks::Mask;
-use super::values::LaneValue;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::values::{BasicValueEnum, VectorValue};

@@ -1,36 +1,13 @@
 //! Values of a gang: scalars that stand for all lanes, vectors, and the ways between them.
 
 use super::VectorEmitter;
+use super::lane_value::LaneValue;
 use crate::codegen::emit::{Emitted, Emitter, vector_of};
 use crate::codegen::error::CodegenError;
 use inkwell::types::VectorType;
 use inkwell::values::{AsValueRef, BasicValueEnum, IntValue, PointerValue, VectorValue};
 use lockstep_ir::ir::{FastMath, UnaryOp, Value, ValueDef};
-use lockstep_ir::plan::value_form::Form;
 use lockstep_protocol::types::Type;
-use std::rc::Rc;
-
-/// A value in registers.
-#[derive(Clone)]
-pub enum LaneValue<'ctx> {
-    /// Lane 0's; lane `i` has `i * stride` more.
-    Affine(BasicValueEnum<'ctx>, i64),
-    /// Of a tile, that of the first lane of each row; in a row, lane `i` has `i * stride` more.
-    Runs(Rc<[BasicValueEnum<'ctx>]>, i64),
-    /// One element per lane.
-    Vector(VectorValue<'ctx>),
-}
-
-impl<'ctx> LaneValue<'ctx> {
-    /// The form that the plan calls it.
-    pub fn form(&self) -> Form {
-        match *self {
-            LaneValue::Affine(_, stride) => Form::Affine(stride),
-            LaneValue::Runs(_, stride) => Form::Runs(stride),
-            LaneValue::Vector(_) => Form::Vector,
-        }
-    }
-}
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     pub(super) fn held_value(&self, value: Value) -> Emitted<LaneValue<'ctx>> {

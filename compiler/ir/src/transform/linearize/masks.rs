@@ -343,3 +343,6 @@ impl Masks<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,10 +6,9 @@
 //! be interleaved and elsewhere.
 //! Source: as `interleave`.
 
-use super::LONGEST_COPY;
+use super::{LONGEST_COPY, MOST_SLOT_ALIGN};
 use crate::analysis::points_to::{Pointees, passed_on};
 use crate::ir::*;
-use crate::plan::SLOT_ALIGN;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
 
@@ -58,7 +57,7 @@ pub fn element_sizes(
     for (slot, slot_data) in &kernel.slots {
         uses[slot].align = slot_data.align;
         uses[slot].unfit =
-            shared.contains(slot) || slot_data.layout != SlotLayout::Apart || slot_data.align > SLOT_ALIGN;
+            shared.contains(slot) || slot_data.layout != SlotLayout::Apart || slot_data.align > MOST_SLOT_ALIGN;
     }
     for (function, pointees) in kernel.regions.values().zip(pointees) {
         for &block in &function.layout {

@@ -2,7 +2,7 @@
 //! lane of each row or column of a tile.
 
 use super::super::VectorEmitter;
-use super::super::values::LaneValue;
+use super::super::lane_value::LaneValue;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::IntPredicate;

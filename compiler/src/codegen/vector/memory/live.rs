@@ -1,8 +1,8 @@
 //! Values that work-items keep from one region for the next: one a work-item, side by side, or one for all.
 
 use super::super::VectorEmitter;
+use super::super::lane_value::LaneValue;
 use super::super::masks::Mask;
-use super::super::values::LaneValue;
 use super::WideCode;
 use crate::codegen::alias::Part;
 use crate::codegen::emit::Emitted;

@@ -16,8 +16,8 @@ mod wide_load_transpose;
 pub(super) use wide::WideCode;
 
 use super::VectorEmitter;
+use super::lane_value::LaneValue;
 use super::masks::Mask;
-use super::values::LaneValue;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::values::{BasicValueEnum, IntValue, VectorValue};

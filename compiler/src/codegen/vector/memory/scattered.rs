@@ -1,8 +1,8 @@
 //! Accesses of lanes that may be anywhere: gathers and scatters, in pieces of some neighbouring elements of each lane.
 
 use super::super::VectorEmitter;
+use super::super::lane_value::LaneValue;
 use super::super::masks::Mask;
-use super::super::values::LaneValue;
 use super::{AccessCode, Vectors};
 use crate::codegen::alias::Part;
 use crate::codegen::emit::Emitted;

@@ -5,8 +5,8 @@
 //! an element and a register, and on the way another one or none.
 
 use super::super::VectorEmitter;
+use super::super::lane_value::LaneValue;
 use super::super::masks::Mask;
-use super::super::values::LaneValue;
 use crate::codegen::emit::{Emitted, vector_of};
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, PointerValue, VectorValue};
