@@ -56,12 +56,10 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// Lets the others of the group go on. Whoever comes back may find all memory changed, so LLVM is told nothing of what the
     /// function does.
     pub fn let_others_go_on(&self) -> Emitted<()> {
-        let function = self.module.get_function(YIELD).unwrap_or_else(|| {
-            let function = self.module.add_function(YIELD, self.context.void_type().fn_type(&[], false), None);
-            let nounwind = Attribute::get_named_enum_kind_id("nounwind");
-            function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(nounwind, 0));
-            function
-        });
+        let function = self
+            .module
+            .get_function(YIELD)
+            .unwrap_or_else(|| self.declare(YIELD, self.context.void_type().fn_type(&[], false), &["nounwind"]));
         self.builder.build_call(function, &[], "")?;
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! A thin layer over LLVM's builder: our types and constants in LLVM's, intrinsics by name, flags.
 
-use super::alias::Scopes;
+use super::alias::{Part, Scopes};
 use crate::codegen::error::CodegenError;
 use inkwell::AtomicOrdering;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -241,6 +241,36 @@ impl<'ctx> Emitter<'ctx, '_> {
             // Refused only for what is no node.
             let _ = load_instruction.set_metadata(self.context.metadata_node(&[]), kind_id);
         }
+    }
+
+    /// Reads a value of a type, aligned so; the instruction that does is marked.
+    pub fn load_marked(
+        &self,
+        llvm_type: BasicTypeEnum<'ctx>,
+        address: PointerValue<'ctx>,
+        alignment: u32,
+        mark: impl Fn(InstructionValue<'ctx>),
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let loaded = self.builder.build_load(llvm_type, address, "")?;
+        if let Some(instruction) = loaded.as_instruction_value() {
+            instruction.set_alignment(alignment)?;
+            mark(instruction);
+        }
+        Ok(loaded)
+    }
+
+    /// Writes a value to a part of memory, aligned so.
+    pub fn store_marked(
+        &self,
+        address: PointerValue<'ctx>,
+        value: BasicValueEnum<'ctx>,
+        alignment: u32,
+        memory_part: Part,
+    ) -> Emitted<()> {
+        let store_instruction = self.builder.build_store(address, value)?;
+        store_instruction.set_alignment(alignment)?;
+        self.scopes.mark_parts(store_instruction, &[memory_part]);
+        Ok(())
     }
 
     /// Keeps LLVM from making a second copy of the current position.

@@ -136,11 +136,8 @@ impl<'ctx> Emitter<'ctx, '_> {
             let [low_half, high_half] = [&root_constants[..8], &root_constants[8..]]
                 .map(|root_half| VectorType::const_vector(root_half).into());
             return self.by_widest(bit_pattern.into_vector_value(), |root_indices| {
-                self.call_intrinsic(
-                    "llvm.x86.avx512.vpermi2var.pd.512",
-                    &[],
-                    &[low_half, root_indices.into(), high_half],
-                )
+                let arguments = [low_half, root_indices.into(), high_half];
+                self.call_intrinsic("llvm.x86.avx512.vpermi2var.pd.512", &[], &arguments)
             });
         }
         let root_table = self.module.add_global(double_type.array_type(ROOTS.len() as u32), None, "");
@@ -148,11 +145,10 @@ impl<'ctx> Emitter<'ctx, '_> {
         root_table.set_constant(true);
         root_table.set_linkage(Linkage::Private);
         let root_indices = self.binary_plain(BinaryOp::And, bit_pattern, self.word_like(15, like_value)?)?;
+        let table_address = root_table.as_pointer_value();
         let load_root = |position: IntValue<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
-            // SAFETY: the place is below the number of elements.
-            let address = unsafe {
-                self.builder.build_in_bounds_gep(double_type, root_table.as_pointer_value(), &[position], "")
-            };
+            // SAFETY: the position is below the number of elements.
+            let address = unsafe { self.builder.build_in_bounds_gep(double_type, table_address, &[position], "") };
             Ok(self.builder.build_load(double_type, address?, "")?)
         };
         let BasicValueEnum::VectorValue(root_indices) = root_indices else {
@@ -174,13 +170,14 @@ impl<'ctx> Emitter<'ctx, '_> {
         instruction: impl Fn(VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let lane_count = argument.get_type().get_size();
-        let emit_part = |first_lane: u32| -> Emitted<VectorValue<'ctx>> {
+        let mut part_vectors = Vec::new();
+        for first_lane in (0..lane_count).step_by(8) {
             // Behind the last lane there is any one.
-            let lane_indices: Vec<_> =
+            let part_lanes: Vec<_> =
                 (first_lane..first_lane + 8).map(|lane| Some(lane).filter(|&lane| lane < lane_count)).collect();
-            Ok(instruction(self.shuffle_vectors(argument, argument, &lane_indices)?)?.into_vector_value())
-        };
-        let part_vectors = (0..lane_count).step_by(8).map(emit_part).collect::<Emitted<Vec<_>>>()?;
+            let part = self.shuffle_vectors(argument, argument, &part_lanes)?;
+            part_vectors.push(instruction(part)?.into_vector_value());
+        }
         Ok(self.concat_vectors(&part_vectors, lane_count)?.into())
     }
 

@@ -34,15 +34,17 @@ const WAY: usize = 4;
 /// register allocator split them at every loop.
 pub fn has_many_regions(kernel: &Kernel) -> bool {
     let regions = kernel.regions.len();
-    let ways = |body: &Function| {
-        let exit = |&block: &Block| match body.blocks[block].terminator {
-            Terminator::Exit(region) => Some(region),
-            _ => None,
-        };
-        let found: BTreeSet<Region> = body.layout.iter().filter_map(exit).collect();
-        found.len().saturating_sub(1)
+    regions > MOST / 8 && regions + WAY * kernel.regions.values().map(count_further_ways).sum::<usize>() > MOST
+}
+
+/// How many regions besides one may follow a region.
+fn count_further_ways(region: &Function) -> usize {
+    let exit_region = |&block: &Block| match region.blocks[block].terminator {
+        Terminator::Exit(next_region) => Some(next_region),
+        _ => None,
     };
-    regions > MOST / 8 && regions + WAY * kernel.regions.values().map(ways).sum::<usize>() > MOST
+    let next_regions: BTreeSet<Region> = region.layout.iter().filter_map(exit_region).collect();
+    next_regions.len().saturating_sub(1)
 }
 
 // The record's fields, eight bytes each.

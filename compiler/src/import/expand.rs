@@ -134,22 +134,25 @@ pub(super) fn with_overflow<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<
 
 /// Shift left, saturating.
 pub(super) fn shl_sat<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, signed: bool) -> Attempt<Lanes> {
-    import_binary(body, instruction, |body, value, count| {
-        let ty = body.type_of(value);
-        let shifted = body.binary(BinaryOp::Shl, value, count);
-        let back = if signed { BinaryOp::Ashr } else { BinaryOp::Lshr };
-        let back = body.binary(back, shifted, count);
-        let fits = body.icmp(IntCc::Eq, back, value);
-        let limit = if signed {
-            let most = body.int_constant(ty, ty.value_mask() >> 1);
-            let least = body.int_constant(ty, (ty.value_mask() >> 1) + 1);
-            let negative = body.icmp_int(IntCc::Slt, value, 0);
-            body.select(negative, least, most)
-        } else {
-            body.int_constant(ty, ty.value_mask())
-        };
-        body.select(fits, shifted, limit)
-    })
+    import_binary(body, instruction, |body, value, distance| saturate_shift(body, value, distance, signed))
+}
+
+/// A value shifted left, or the end of its type's range where that does not hold the result.
+fn saturate_shift(body: &mut Body<'_, '_>, value: Value, distance: Value, signed: bool) -> Value {
+    let scalar_type = body.type_of(value);
+    let shifted = body.binary(BinaryOp::Shl, value, distance);
+    let shift_back = if signed { BinaryOp::Ashr } else { BinaryOp::Lshr };
+    let shifted_back = body.binary(shift_back, shifted, distance);
+    let fits = body.icmp(IntCc::Eq, shifted_back, value);
+    let limit = if signed {
+        let largest = body.int_constant(scalar_type, scalar_type.value_mask() >> 1);
+        let smallest = body.int_constant(scalar_type, (scalar_type.value_mask() >> 1) + 1);
+        let is_negative = body.icmp_int(IntCc::Slt, value, 0);
+        body.select(is_negative, smallest, largest)
+    } else {
+        body.int_constant(scalar_type, scalar_type.value_mask())
+    };
+    body.select(fits, shifted, limit)
 }
 
 /// -1, 0 or 1 as the first is less than, equal to or greater than the second.

@@ -5,7 +5,7 @@ use super::error::{Attempt, refuse};
 use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
 use super::{blocks, calls, memory, vectors};
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
-use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, InstData, IntCc, IntFlags, TernaryOp, UnaryOp};
+use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, InstData, IntCc, IntFlags, TernaryOp, UnaryOp, Value};
 use lockstep_protocol::types::Type;
 
 /// Imports the instructions of a block, but its phis and its terminator. Returns whether the block
@@ -143,17 +143,19 @@ fn import_binary<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, opcode
     let fast_math = FastMath(instruction.fast_math());
     let a = body.operand_lanes(instruction, 0)?;
     let b = body.operand_lanes(instruction, 1)?;
-    let rough = opcode == BinaryOp::Fdiv && instruction.allowed_error() >= Some(ROUGH);
-    let lanes = a.iter().zip(b.iter());
-    let value = |(&left, &right)| match body.reciprocal_of_root(left, right).filter(|_| rough) {
-        Some(square) => body.unary_fast(UnaryOp::Rsqrt, Type::F32, fast_math, square),
-        None if opcode == BinaryOp::Fmul => {
-            let [left, right] = body.without_negation(left, right).unwrap_or([left, right]);
-            body.binary_with(opcode, flags, fast_math, left, right)
-        }
-        None => body.binary_with(opcode, flags, fast_math, left, right),
-    };
-    Ok(lanes.map(value).collect())
+    let may_be_rough = opcode == BinaryOp::Fdiv && instruction.allowed_error() >= Some(ROUGH);
+    let mut output = Vec::new();
+    for (&left, &right) in a.iter().zip(b.iter()) {
+        output.push(match body.reciprocal_of_root(left, right).filter(|_| may_be_rough) {
+            Some(square) => body.unary_fast(UnaryOp::Rsqrt, Type::F32, fast_math, square),
+            None if opcode == BinaryOp::Fmul => {
+                let [left, right] = body.without_negation(left, right).unwrap_or([left, right]);
+                body.binary_with(opcode, flags, fast_math, left, right)
+            }
+            None => body.binary_with(opcode, flags, fast_math, left, right),
+        });
+    }
+    Ok(output.into())
 }
 
 /// The units in the last place by which OpenCL lets a quotient be off. With as many a root and a quotient may become one
@@ -164,15 +166,19 @@ fn import_cast<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, opcode: 
     let fast_math = FastMath(instruction.fast_math());
     let arguments = body.operand_lanes(instruction, 0)?;
     let types = body.leaf_types(instruction.ty())?;
-    Ok(map_typed_lanes(&arguments, &types, |value, ty| match opcode {
+    Ok(map_typed_lanes(&arguments, &types, |value, to_type| cast_lane(body, opcode, to_type, fast_math, value)))
+}
+
+fn cast_lane(body: &mut Body<'_, '_>, opcode: UnaryOp, to_type: Type, fast_math: FastMath, value: Value) -> Value {
+    match opcode {
         // Applications count on bytes and words out of range as processors cut them, not on whatever packs vectors best.
-        UnaryOp::FpToSi | UnaryOp::FpToUi if matches!(ty, Type::I8 | Type::I16) => {
+        UnaryOp::FpToSi | UnaryOp::FpToUi if matches!(to_type, Type::I8 | Type::I16) => {
             let whole = body.unary(UnaryOp::FpToSi, Type::I32, value);
-            body.unary(UnaryOp::Trunc, ty, whole)
+            body.unary(UnaryOp::Trunc, to_type, whole)
         }
-        _ if fast_math == FastMath::default() => body.unary(opcode, ty, value),
-        _ => body.unary_fast(opcode, ty, fast_math, value),
-    }))
+        _ if fast_math == FastMath::default() => body.unary(opcode, to_type, value),
+        _ => body.unary_fast(opcode, to_type, fast_math, value),
+    }
 }
 
 fn compare_ints<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {

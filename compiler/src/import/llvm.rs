@@ -495,18 +495,10 @@ impl<'m> Value<'m> {
 
     /// The alignment of a global variable, alloca, load, store or atomic operation; 0 if not given.
     pub fn align(self) -> u32 {
-        let has = self.is_global_variable()
-            || self.opcode().is_some_and(|opcode| {
-                matches!(
-                    opcode,
-                    LLVMOpcode::LLVMAlloca
-                        | LLVMOpcode::LLVMLoad
-                        | LLVMOpcode::LLVMStore
-                        | LLVMOpcode::LLVMAtomicRMW
-                        | LLVMOpcode::LLVMAtomicCmpXchg
-                )
-            });
-        if !has {
+        use LLVMOpcode::{LLVMAlloca, LLVMAtomicCmpXchg, LLVMAtomicRMW, LLVMLoad, LLVMStore};
+        let is_aligned_operation =
+            matches!(self.opcode(), Some(LLVMAlloca | LLVMLoad | LLVMStore | LLVMAtomicRMW | LLVMAtomicCmpXchg));
+        if !is_aligned_operation && !self.is_global_variable() {
             return 0;
         }
         // SAFETY: asked only of the kinds of values that have an alignment.

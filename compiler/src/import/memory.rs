@@ -92,6 +92,17 @@ pub(super) fn is_only_read(address: LlvmValue<'_>) -> bool {
     true
 }
 
+/// What an operand of a GEP is in one lane: a vector of addresses may be made of one base or one index for all.
+fn lane_or_only(instruction: LlvmValue<'_>, lanes: &[Value], position: usize) -> Attempt<Value> {
+    match lanes {
+        [only] => Ok(*only),
+        _ => match lanes.get(position) {
+            Some(&lane) => Ok(lane),
+            None => refuse!("the instruction `{}`", instruction.text()),
+        },
+    }
+}
+
 /// A GEP: the base plus one sum of all its steps.
 pub(super) fn import_gep<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
     let Some((_, promised)) = instruction.gep_parts() else {
@@ -115,14 +126,7 @@ pub(super) fn import_gep<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>
     }
     let bases = body.operand_lanes(instruction, 0)?;
     let count = body.leaf_types(instruction.ty())?.len();
-    // A vector of addresses may be made of one base or one index for all.
-    let lane = |lanes: &[Value], position: usize| match lanes {
-        [one] => Ok(*one),
-        _ => match lanes.get(position) {
-            Some(&lane) => Ok(lane),
-            None => refuse!("the instruction `{}`", instruction.text()),
-        },
-    };
+    let lane = |lanes: &[Value], position: usize| lane_or_only(instruction, lanes, position);
     let mut output = Vec::with_capacity(count);
     for position in 0..count {
         let base = lane(&bases, position)?;

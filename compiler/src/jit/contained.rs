@@ -55,9 +55,7 @@ pub fn run_contained<T: Send + 'static>(action: impl FnOnce() -> T + Send + 'sta
     let shared_work = remaining_work.clone();
     let perform = move || {
         let remaining_work = shared_work.lock().take();
-        if let Some(action) = remaining_work {
-            perform_work(action, under_way, &sender);
-        }
+        remaining_work.map(|action| perform_work(action, under_way, &sender))
     };
     let thread = thread::Builder::new().name("lockstep-llvm".into()).stack_size(STACK);
     if thread.spawn(perform).is_err() {

@@ -179,9 +179,7 @@ impl<'ctx> Rows<'ctx> {
     /// The names of an instruction's scopes for parts of memory.
     fn scopes(&self, instruction: InstructionValue<'ctx>, kind_id: u32) -> Vec<Vec<u8>> {
         let node_operands = |metadata_value: BasicMetadataValueEnum<'ctx>| match metadata_value {
-            BasicMetadataValueEnum::MetadataValue(node_operands) if !node_operands.is_string() => {
-                node_operands.get_node_values()
-            }
+            BasicMetadataValueEnum::MetadataValue(node) if !node.is_string() => node.get_node_values(),
             _ => None,
         };
         let name = |metadata_value: &BasicMetadataValueEnum<'ctx>| match metadata_value {
@@ -372,15 +370,13 @@ impl<'ctx> Rows<'ctx> {
         let i32_type = vector.get_type().get_context().i32_type();
         let length = vector.get_type().get_size();
         // Two sources give a row at once; each further one puts its elements into that.
-        let second_vector = vectors.get(1).copied();
+        let second = vectors.get(1).copied();
+        let (second_index, other) = second.unwrap_or((first_index, vector.get_type().get_poison()));
         let lane_of_two = |&(source_index, lane): &(usize, u32)| match source_index {
-            source_index if source_index == first_index => Some(lane),
-            source_index if second_vector.is_some_and(|(second_vector, _)| second_vector == source_index) => {
-                Some(length + lane)
-            }
+            _ if source_index == first_index => Some(lane),
+            _ if source_index == second_index => Some(length + lane),
             _ => None,
         };
-        let other = second_vector.map_or(vector.get_type().get_poison(), |(_, second_vector)| second_vector);
         let mut gathered_row = self.shuffle_lanes(vector, other, source_lanes.iter().map(lane_of_two).collect())?;
         let row_lanes = source_lanes.len() as u32;
         for &(source_index, vector) in vectors.iter().skip(2) {

@@ -77,12 +77,11 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             return Ok(previous.into_iter().map(|old_value| LaneValue::Affine(old_value, 0)).collect());
         }
         self.note_class("atomic", "uniform", "reduced, lanes' old values by a scan");
+        let scan_opcode = if opcode == AtomicOp::Sub { BinaryOp::Sub } else { combine.opcode };
         let previous = self.emit_guarded(mask, || {
             let before = self.scan_operands(&combine, ty, argument, mask)?;
-            let base = change(self.reduce_operands(&combine, ty, argument, mask)?)?;
-            let base = emitter.splat(base, self.around.width())?;
-            let opcode = if opcode == AtomicOp::Sub { BinaryOp::Sub } else { combine.opcode };
-            Ok(vec![self.combine_vectors(opcode, base, before)?.into()])
+            let old_value = change(self.reduce_operands(&combine, ty, argument, mask)?)?;
+            Ok(vec![self.combine_vectors(scan_opcode, emitter.splat(old_value, self.around.width())?, before)?.into()])
         })?;
         Ok(previous.into_iter().map(|old_value| LaneValue::Vector(old_value.into_vector_value())).collect())
     }

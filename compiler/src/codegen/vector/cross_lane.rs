@@ -92,6 +92,21 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         Ok(LaneValue::Vector(moved))
     }
 
+    /// Elements of a permutation as integers of so many bits.
+    fn cast_permuted(
+        &self,
+        opcode: InstructionOpcode,
+        vector: VectorValue<'ctx>,
+        bits: u32,
+    ) -> Emitted<VectorValue<'ctx>> {
+        let emitter = self.around.emitter;
+        let to_type = vector_of(emitter.int_type(bits).into(), PERMUTED);
+        if vector.get_type() == to_type {
+            return Ok(vector);
+        }
+        Ok(emitter.builder.build_cast(opcode, vector, to_type, "")?.into_vector_value())
+    }
+
     /// Elements by their numbers, which are less than [`PERMUTED`]. Small ones travel in wider ones.
     fn permute_elements(
         &self,
@@ -101,13 +116,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     ) -> Emitted<VectorValue<'ctx>> {
         let emitter = self.around.emitter;
         let builder = &emitter.builder;
-        let cast = |opcode, vector: VectorValue<'ctx>, bits| -> Emitted<VectorValue<'ctx>> {
-            let to_type = vector_of(emitter.int_type(bits).into(), PERMUTED);
-            if vector.get_type() == to_type {
-                return Ok(vector);
-            }
-            Ok(builder.build_cast(opcode, vector, to_type, "")?.into_vector_value())
-        };
+        let cast = |opcode, vector, bits| self.cast_permuted(opcode, vector, bits);
         let ints = cast(InstructionOpcode::BitCast, values, ty.bits())?;
         let moved = if ty.bits() <= 32 {
             let wide = cast(InstructionOpcode::ZExt, ints, 32)?;

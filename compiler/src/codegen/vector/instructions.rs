@@ -234,6 +234,20 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         uniform
     }
 
+    /// An operand of what is computed of these lanes.
+    fn operand_of(&self, argument: Value, lanes: Lanes<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        match lanes {
+            Lanes::First => self.lane_zero(argument),
+            Lanes::One(lane) => self.read_lane(argument, lane),
+            Lanes::Run(run) => self.in_run(argument, run),
+            Lanes::All => Ok(self.as_vector(argument)?.into()),
+        }
+    }
+
+    fn scalar_or_vector(&self, argument: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        if self.is_uniform(argument) { self.lane_zero(argument) } else { Ok(self.as_vector(argument)?.into()) }
+    }
+
     /// What computes a value from values alone.
     fn compute_value(
         &self,
@@ -247,12 +261,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let int_flags = |flags| if speculates { IntFlags::default() } else { flags };
         // nnan and ninf make poison of the others.
         let fast = |fast_math: FastMath| if speculates { fast_math.with_all_values() } else { fast_math };
-        let get = |argument| match lanes {
-            Lanes::First => self.lane_zero(argument),
-            Lanes::One(lane) => self.read_lane(argument, lane),
-            Lanes::Run(run) => self.in_run(argument, run),
-            Lanes::All => Ok(self.as_vector(argument)?.into()),
-        };
+        let get = |argument| self.operand_of(argument, lanes);
         let estimates = emitter.target.estimates && matches!(lanes, Lanes::All);
         let frozen = |value| if speculates { self.freeze_value(value) } else { Ok(value) };
         let body_const = |value| self.body.const_bits(value);
@@ -317,14 +326,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                         .into());
                 }
                 // A common base stays a scalar: the address mode of a gather.
-                let part = |argument| {
-                    if self.is_uniform(argument) {
-                        self.lane_zero(argument)
-                    } else {
-                        Ok(self.as_vector(argument)?.into())
-                    }
-                };
-                emitter.offset_addresses(part(*base)?, part(*offset)?, inbounds)
+                emitter.offset_addresses(self.scalar_or_vector(*base)?, self.scalar_or_vector(*offset)?, inbounds)
             }
             // Everything else has been dealt with.
             _ => Err(CodegenError::Unexpected(format!("{inst_data:?} is no operation of vectors"))),
@@ -339,23 +341,17 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         work: impl Fn([BasicValueEnum<'ctx>; 3]) -> Emitted<()>,
     ) -> Emitted<()> {
         let zero = self.around.emitter.const64(0);
-        let operands = |lane| -> Emitted<[BasicValueEnum<'ctx>; 3]> {
-            Ok([
-                self.read_lane(arguments[0], lane)?,
-                self.read_lane(arguments[1], lane)?,
-                self.read_lane(arguments[2], lane)?,
-            ])
-        };
-        let one = |lane| {
-            work(operands(lane)?)?;
+        let emit_one = |lane| {
+            let [first, second, third] = arguments.map(|argument| self.read_lane(argument, lane));
+            work([first?, second?, third?])?;
             Ok(Vec::new())
         };
         if arguments.iter().all(|&argument| self.is_uniform(argument)) {
             self.note_class(kind, "uniform", "");
-            self.emit_guarded(self.block_mask()?, || one(zero))?;
+            self.emit_guarded(self.block_mask()?, || emit_one(zero))?;
         } else {
             self.note_lanes(kind, "a block of memory for each");
-            self.each_lane(self.block_mask()?, &[], one)?;
+            self.each_lane(self.block_mask()?, &[], emit_one)?;
         }
         Ok(())
     }

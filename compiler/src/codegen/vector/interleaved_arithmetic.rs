@@ -12,6 +12,7 @@ use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::values::{BasicValueEnum, VectorValue};
 use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, TernaryOp, UnaryOp, Value, ValueDef};
+use lockstep_protocol::types::Type;
 
 /// Operations one behind the other that are computed so.
 const DEEPEST: u32 = 4;
@@ -70,7 +71,6 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     fn compute_vectors(&self, elements: &[Value], depth: u32) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emitter = self.around.emitter;
         let (count, width) = (elements.len() as u32, self.around.width());
-        let fast = |fast_math: FastMath| if self.speculates() { fast_math.with_all_values() } else { fast_math };
         if self.count_shuffles(elements, depth) < Self::shuffles_of(elements)
             && !self.are_loaded(elements)
             && let Some((opcode, operands)) = self.common_operation(elements, depth)
@@ -82,19 +82,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 elements.iter().fold(FastMath(!0), |all, &element| FastMath(all.0 & self.fast_math(element).0));
             let register = |register: usize| {
                 let arguments: Vec<BasicValueEnum> = operands.iter().map(|each| each[register].into()).collect();
-                let result = match (opcode, &arguments[..]) {
-                    (Op::Unary(opcode), &[left]) => emitter.unary(opcode, fast(fast_math), ty, ty, left),
-                    (Op::Binary(opcode), &[left, right]) => {
-                        emitter.binary(opcode, IntFlags::default(), fast(fast_math), [left, right])
-                    }
-                    (Op::Ternary(opcode), &[left, right, z]) => {
-                        emitter.ternary(opcode, fast(fast_math), ty, [left, right, z])
-                    }
-                    _ => Err(CodegenError::Unexpected(
-                        "an operation on elements in memory's order has other operands".into(),
-                    )),
-                };
-                Ok(result?.into_vector_value())
+                Ok(self.emit_operation(opcode, fast_math, ty, &arguments)?.into_vector_value())
             };
             return (0..elements.len()).map(register).collect();
         }
@@ -114,6 +102,31 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let register =
             |first: u32| emitter.shuffle_vectors(from, from, &(first..first + width).map(place).collect::<Vec<_>>());
         (0..count).map(|number| register(number * width)).collect()
+    }
+
+    /// An operation on a register of elements of a type.
+    fn emit_operation(
+        &self,
+        opcode: Op,
+        fast_math: FastMath,
+        element_type: Type,
+        arguments: &[BasicValueEnum<'ctx>],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let emitter = self.around.emitter;
+        let fast_math = if self.speculates() { fast_math.with_all_values() } else { fast_math };
+        match (opcode, arguments) {
+            (Op::Unary(opcode), &[operand]) => emitter.unary(opcode, fast_math, element_type, element_type, operand),
+            (Op::Binary(opcode), &[left, right]) => {
+                emitter.binary(opcode, IntFlags::default(), fast_math, [left, right])
+            }
+            (Op::Ternary(opcode), &[first, second, third]) => {
+                emitter.ternary(opcode, fast_math, element_type, [first, second, third])
+            }
+            _ => {
+                let message = "an operation on elements in memory's order has other operands";
+                Err(CodegenError::Unexpected(message.into()))
+            }
+        }
     }
 
     /// Whether the elements are those of one load, in its order.

@@ -66,13 +66,14 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let more = builder.build_int_compare(IntPredicate::NE, rest, zero, "")?;
         builder.build_conditional_branch(more, head, behind)?;
         emitter.position_at(behind);
-        let merged = vectors.iter().zip(&none).map(|(vector, none)| {
+        let mut merged = Vec::new();
+        for (vector, none) in vectors.iter().zip(&none) {
             let phi = emitter.phi(none.get_type(), &[(vector, end)], "")?;
             if mask.may_be_empty {
                 phi.add_incoming(&[(none, source)]);
             }
-            Ok(phi.as_basic_value().into_vector_value())
-        });
-        merged.collect()
+            merged.push(phi.as_basic_value().into_vector_value());
+        }
+        Ok(merged)
     }
 }

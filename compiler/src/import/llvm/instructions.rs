@@ -82,29 +82,18 @@ impl<'m> Value<'m> {
 
     /// Whether a load, store or atomic operation is volatile.
     pub fn is_volatile(self) -> bool {
-        let has = self.opcode().is_some_and(|opcode| {
-            matches!(
-                opcode,
-                LLVMOpcode::LLVMLoad
-                    | LLVMOpcode::LLVMStore
-                    | LLVMOpcode::LLVMAtomicRMW
-                    | LLVMOpcode::LLVMAtomicCmpXchg
-            )
-        });
+        use LLVMOpcode::{LLVMAtomicCmpXchg, LLVMAtomicRMW, LLVMLoad, LLVMStore};
+        let may_be_volatile = matches!(self.opcode(), Some(LLVMLoad | LLVMStore | LLVMAtomicRMW | LLVMAtomicCmpXchg));
         // SAFETY: an operation that can be volatile.
-        has && unsafe { LLVMGetVolatile(self.0) != 0 }
+        may_be_volatile && unsafe { LLVMGetVolatile(self.0) != 0 }
     }
 
     /// The memory order of a load, store, fence or read-modify-write.
     pub fn memory_order(self) -> Option<LLVMAtomicOrdering> {
-        let has = self.opcode().is_some_and(|opcode| {
-            matches!(
-                opcode,
-                LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore | LLVMOpcode::LLVMFence | LLVMOpcode::LLVMAtomicRMW
-            )
-        });
+        use LLVMOpcode::{LLVMAtomicRMW, LLVMFence, LLVMLoad, LLVMStore};
+        let has_order = matches!(self.opcode(), Some(LLVMLoad | LLVMStore | LLVMFence | LLVMAtomicRMW));
         // SAFETY: an operation that has one order.
-        has.then(|| unsafe { LLVMGetOrdering(self.0) })
+        has_order.then(|| unsafe { LLVMGetOrdering(self.0) })
     }
 
     /// Whether a fence orders only what one thread does.
@@ -178,16 +167,11 @@ impl<'m> Value<'m> {
         if !self.has_opcode(LLVMOpcode::LLVMPHI) {
             return Vec::new();
         }
-        // SAFETY: a phi; incoming values are asked within their count.
+        // SAFETY: a phi; incoming values and blocks are asked within their count.
         unsafe {
-            (0..LLVMCountIncoming(self.0))
-                .map(|index| {
-                    (
-                        Block(LLVMGetIncomingBlock(self.0, index), PhantomData),
-                        Value::wrap(LLVMGetIncomingValue(self.0, index)),
-                    )
-                })
-                .collect()
+            let block = |index| Block(LLVMGetIncomingBlock(self.0, index), PhantomData);
+            let value = |index| Value::wrap(LLVMGetIncomingValue(self.0, index));
+            (0..LLVMCountIncoming(self.0)).map(|index| (block(index), value(index))).collect()
         }
     }
 

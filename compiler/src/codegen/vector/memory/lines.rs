@@ -151,21 +151,22 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         pointer: Value,
         lane: IntValue<'ctx>,
     ) -> Emitted<PointerValue<'ctx>> {
-        let makes_addresses = |value: Value| {
-            let constant = |value| self.body.const_bits(value).is_some();
-            let varies = matches!(self.held_value(value), Ok(LaneValue::Vector(_)));
-            varies
-                && match self.computing_inst(value) {
-                    Some(InstData::PtrAdd { .. } | InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext, .. }) => {
-                        true
-                    }
-                    Some(InstData::Binary { opcode: BinaryOp::Mul | BinaryOp::Shl, arguments: [_, by], .. }) => {
-                        constant(*by)
-                    }
-                    _ => false,
-                }
-        };
-        Ok(self.recompute(pointer, &makes_addresses, &|value| self.read_lane(value, lane))?.into_pointer_value())
+        let held = |value| self.read_lane(value, lane);
+        Ok(self.recompute(pointer, &|value| self.makes_addresses(value), &held)?.into_pointer_value())
+    }
+
+    /// Whether a value differs between lanes and is computed as addresses are: a sum, a wider integer or a multiple.
+    fn makes_addresses(&self, value: Value) -> bool {
+        if !matches!(self.held_value(value), Ok(LaneValue::Vector(_))) {
+            return false;
+        }
+        match self.computing_inst(value) {
+            Some(InstData::PtrAdd { .. } | InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext, .. }) => true,
+            Some(InstData::Binary { opcode: BinaryOp::Mul | BinaryOp::Shl, arguments: [_, factor], .. }) => {
+                self.body.const_bits(*factor).is_some()
+            }
+            _ => false,
+        }
     }
 
     /// Computes a value again as far as `further` says, for one lane or for all, from what `held` gives.

@@ -24,7 +24,7 @@ use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
 use lines::{Straight, Whereabouts};
 use lockstep_ir::ir::{Inst, Value};
 use lockstep_ir::plan::access_lowering::{
-    AccessForm, AccessLowering, Along, LaneMask, LanesForm, MemoryAccess, StoredLane,
+    AccessForm, AccessLowering, Along, LaneMask, LanesForm, MemoryAccess, StoredLane, WideAccess,
 };
 use lockstep_protocol::types::Space;
 
@@ -37,6 +37,14 @@ struct AccessCode<'a> {
     access: &'a MemoryAccess,
     /// Whether what it reads does not change.
     invariant: bool,
+}
+
+/// [`AccessForm::UnlessWraps`].
+#[derive(Clone, Copy)]
+struct UnlessWraps<'a> {
+    along: Along,
+    on_line: &'a WideAccess,
+    wrapped: &'a LanesForm,
 }
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
@@ -85,18 +93,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             (AccessForm::Columns(wide), _) => {
                 self.load_columns(&self.column_bases(pointer)?, |base| self.load_wide(code, wide, base, None))?
             }
-            (AccessForm::UnlessWraps { along, on_line, wrapped, .. }, _) => {
-                let straight = self.straight(pointer, *along)?;
-                self.on_line_or_not(pointer, straight, |whereabouts| match whereabouts {
-                    Whereabouts::Wrapped(places) => self.load_lanes(code, wrapped, &LaneValue::Vector(places), mask),
-                    Whereabouts::OnLine(firsts) => match along {
-                        Along::Gang => self.load_wide(code, on_line, firsts[0], mask),
-                        Along::Rows => {
-                            self.load_runs(&firsts, mask, false, |base, mask| self.load_wide(code, on_line, base, mask))
-                        }
-                        Along::Columns => self.load_columns(&firsts, |base| self.load_wide(code, on_line, base, None)),
-                    },
-                })?
+            (&AccessForm::UnlessWraps { along, ref on_line, ref wrapped, .. }, _) => {
+                let straight = self.straight(pointer, along)?;
+                let form = UnlessWraps { along, on_line, wrapped };
+                self.on_line_or_not(pointer, straight, |whereabouts| self.load_there(code, &form, whereabouts, mask))?
             }
             _ => return Err(CodegenError::Unexpected("a load whose address is not held as it was planned".into())),
         };
@@ -115,6 +115,28 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             (LanesForm::Wide(wide), &LaneValue::Affine(first, _)) => self.load_wide(code, wide, first, mask),
             (LanesForm::Wide(_), _) => Err(CodegenError::Missing("address of the first lane for a wide access")),
             (LanesForm::Scattered { pieces, .. }, lane_value) => self.emit_gather(code, pieces, lane_value, mask),
+        }
+    }
+
+    /// Loads the elements of lanes that turned out to be on a line, or not to be.
+    fn load_there(
+        &self,
+        code: AccessCode<'_>,
+        form: &UnlessWraps<'_>,
+        whereabouts: Whereabouts<'ctx>,
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<Vectors<'ctx>> {
+        let firsts = match whereabouts {
+            Whereabouts::Wrapped(places) => {
+                return self.load_lanes(code, form.wrapped, &LaneValue::Vector(places), mask);
+            }
+            Whereabouts::OnLine(firsts) => firsts,
+        };
+        let load = |base, mask| self.load_wide(code, form.on_line, base, mask);
+        match form.along {
+            Along::Gang => load(firsts[0], mask),
+            Along::Rows => self.load_runs(&firsts, mask, false, load),
+            Along::Columns => self.load_columns(&firsts, |base| load(base, None)),
         }
     }
 
@@ -152,25 +174,36 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                     self.store_wide(code, wide, base, &[column], None)
                 })
                 .map(drop),
-            (AccessForm::UnlessWraps { along, on_line, wrapped, .. }, _) => {
-                let straight = self.straight(pointer, *along)?;
-                let stored = self.on_line_or_not(pointer, straight, |whereabouts| match whereabouts {
-                    Whereabouts::Wrapped(places) => {
-                        self.store_lanes(code, wrapped, &LaneValue::Vector(places), &values, mask)
-                    }
-                    Whereabouts::OnLine(firsts) => match along {
-                        Along::Gang => self.store_wide(code, on_line, firsts[0], &values, mask),
-                        Along::Rows => self.store_runs(&firsts, &values, mask, |base, values, mask| {
-                            self.store_wide(code, on_line, base, values, mask)
-                        }),
-                        Along::Columns => self.store_columns(&firsts, values[0], |base, column| {
-                            self.store_wide(code, on_line, base, &[column], None)
-                        }),
-                    },
-                });
-                stored.map(drop)
+            (&AccessForm::UnlessWraps { along, ref on_line, ref wrapped, .. }, _) => {
+                let straight = self.straight(pointer, along)?;
+                let form = UnlessWraps { along, on_line, wrapped };
+                let store = |whereabouts| self.store_there(code, &form, whereabouts, &values, mask);
+                self.on_line_or_not(pointer, straight, store).map(drop)
             }
             _ => Err(CodegenError::Unexpected("a store whose address is not held as it was planned".into())),
+        }
+    }
+
+    /// Stores the elements of lanes that turned out to be on a line, or not to be.
+    fn store_there(
+        &self,
+        code: StoreCode<'_>,
+        form: &UnlessWraps<'_>,
+        whereabouts: Whereabouts<'ctx>,
+        values: &[VectorValue<'ctx>],
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<Vectors<'ctx>> {
+        let firsts = match whereabouts {
+            Whereabouts::Wrapped(places) => {
+                return self.store_lanes(code, form.wrapped, &LaneValue::Vector(places), values, mask);
+            }
+            Whereabouts::OnLine(firsts) => firsts,
+        };
+        let store = |base, values: &[VectorValue<'ctx>], mask| self.store_wide(code, form.on_line, base, values, mask);
+        match form.along {
+            Along::Gang => store(firsts[0], values, mask),
+            Along::Rows => self.store_runs(&firsts, values, mask, store),
+            Along::Columns => self.store_columns(&firsts, values[0], |base, column| store(base, &[column], None)),
         }
     }
 

@@ -55,15 +55,15 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// As many bytes as the widest element has, all zero.
     fn zero_bytes(&self) -> PointerValue<'ctx> {
         const NAME: &str = "zeros";
-        let global = self.module.get_global(NAME).unwrap_or_else(|| {
-            let global = self.module.add_global(self.context.i128_type(), None, NAME);
-            global.set_initializer(&self.context.i128_type().const_zero());
-            global.set_constant(true);
-            global.set_linkage(Linkage::Private);
-            global.set_alignment(WIDEST);
-            global
-        });
-        global.as_pointer_value()
+        if let Some(zeros) = self.module.get_global(NAME) {
+            return zeros.as_pointer_value();
+        }
+        let zeros = self.module.add_global(self.context.i128_type(), None, NAME);
+        zeros.set_initializer(&self.context.i128_type().const_zero());
+        zeros.set_constant(true);
+        zeros.set_linkage(Linkage::Private);
+        zeros.set_alignment(WIDEST);
+        zeros.as_pointer_value()
     }
 
     /// As many bytes that nobody reads.

@@ -47,12 +47,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 return self.load_chunks(access.ty, (access.ptr, lane_value), (bytes, align), mask, mark);
             }
             PieceForm::CommonBase(base) => self.load_near(&self.near_addresses(base, bytes)?, number, |address| {
-                let loaded = emitter.builder.build_load(result.get_element_type(), address, "")?;
-                if let Some(instruction) = loaded.as_instruction_value() {
-                    instruction.set_alignment(align)?;
-                    mark(instruction);
-                }
-                Ok(loaded)
+                emitter.load_marked(result.get_element_type(), address, align, &mark)
             })?,
             &PieceForm::Anywhere { redirected } => {
                 let places = self.places_of_elements(lane_value, bytes)?;
@@ -96,11 +91,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let (bytes, align) = access.element_place(piece.first);
         match &piece.form {
             PieceForm::CommonBase(base) => self.each_near(&self.near_addresses(base, bytes)?, |lane, address| {
-                let value = emitter.builder.build_extract_element(value, emitter.const64(lane.into()), "")?;
-                let store = emitter.builder.build_store(address, value)?;
-                store.set_alignment(align)?;
-                emitter.scopes.mark_parts(store, &[part]);
-                Ok(())
+                let element = emitter.builder.build_extract_element(value, emitter.const64(lane.into()), "")?;
+                emitter.store_marked(address, element, align, part)
             }),
             &PieceForm::Anywhere { redirected } => {
                 let places = self.places_of_elements(lane_value, bytes)?;

@@ -155,7 +155,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         invariant: bool,
     ) -> Emitted<Vectors<'ctx>> {
         let emitter = self.around.emitter;
-        let WideCode { ty, wide, .. } = rows;
+        let WideCode { wide, .. } = rows;
         let mark = |instruction| {
             emitter.scopes.mark_parts(instruction, &[rows.part]);
             emitter.mark_invariant(invariant.then_some(instruction));
@@ -175,19 +175,28 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 self.behind_guard(guard, mask, load)?[0].into_vector_value()
             }
         };
-        let element = |index: u32| {
-            let place = |lane: u32| {
-                let position = if wide.is_reversed() { wide.lanes - 1 - lane } else { lane };
-                Some(position * wide.row + index)
-            };
-            let own = if wide.row == 1 && !wide.is_reversed() {
-                loaded
-            } else {
-                emitter.shuffle_vectors(loaded, loaded, &(0..wide.lanes).map(place).collect::<Vec<_>>())?
-            };
-            self.narrow_from_memory(ty, own)
+        (0..wide.count).map(|index| self.element_of_rows(rows, loaded, index)).collect()
+    }
+
+    /// The element with this index of each lane's row, out of all rows.
+    fn element_of_rows(
+        &self,
+        rows: WideCode<'ctx>,
+        loaded: VectorValue<'ctx>,
+        index: u32,
+    ) -> Emitted<VectorValue<'ctx>> {
+        let WideCode { ty, wide, .. } = rows;
+        let source_lane = |lane: u32| {
+            let position = if wide.is_reversed() { wide.lanes - 1 - lane } else { lane };
+            Some(position * wide.row + index)
         };
-        (0..wide.count).map(element).collect()
+        let elements = if wide.row == 1 && !wide.is_reversed() {
+            loaded
+        } else {
+            let source_lanes: Vec<_> = (0..wide.lanes).map(source_lane).collect();
+            self.around.emitter.shuffle_vectors(loaded, loaded, &source_lanes)?
+        };
+        self.narrow_from_memory(ty, elements)
     }
 
     /// Loads the elements of a row that are on; and the instructions that do.

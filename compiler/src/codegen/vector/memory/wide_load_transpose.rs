@@ -15,6 +15,17 @@ use lockstep_ir::ir::Value;
 use lockstep_ir::plan::access_lowering::{CHUNK_BYTES, Direction, NARROWEST_SHUFFLED};
 use lockstep_protocol::types::Type;
 
+/// The lanes' addresses as sums.
+struct SplitAddress<'ctx> {
+    base: Value,
+    /// What differs between lanes, in bytes.
+    varying: Option<VectorValue<'ctx>>,
+    /// What does not, in bytes.
+    uniform: Option<IntValue<'ctx>>,
+    /// What is known, in bytes.
+    bytes: i64,
+}
+
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Each lane's chunk at the places that are so many bytes on and so aligned; the answer are all lanes' first elements, all their
     /// second ones, and so on.
@@ -36,15 +47,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let numbers = CHUNK_BYTES / (together * ty.bytes());
         let chunk = vector_of(number, numbers);
         let places = self.places_of_chunks(pointer, lane_value, bytes, mask)?;
-        let load = |&address: &PointerValue<'ctx>| {
-            let loaded = emitter.builder.build_load(chunk, address, "")?;
-            use inkwell::values::BasicValue;
-            if let Some(instruction) = loaded.as_instruction_value() {
-                instruction.set_alignment(align)?;
-                mark(instruction);
-            }
-            Ok(loaded.into_vector_value())
-        };
+        let load = |&address| Ok(emitter.load_marked(chunk.into(), address, align, &mark)?.into_vector_value());
         let loaded = places.iter().map(load).collect::<Emitted<Vec<_>>>()?;
         // Of each part of a register, the first row has the first lane's chunk, the second row the second one's.
         let row = |first: u32| {
@@ -110,23 +113,23 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 None => one,
             });
         }
-        let bytes = constant.wrapping_add(bytes);
-        let place = |lane: u64| {
-            let lane = emitter.const64(lane);
-            let mut place = self.read_lane(address.base, lane)?.into_pointer_value();
-            if let Some(own) = own {
-                place = emitter.offset_address(
-                    place,
-                    emitter.builder.build_extract_element(own, lane, "")?.into_int_value(),
-                    false,
-                )?;
-            }
-            if let Some(same) = same {
-                place = emitter.offset_address(place, same, false)?;
-            }
-            emitter.offset_constant(place, bytes)
-        };
-        (0..u64::from(self.wide.get())).map(place).collect()
+        let split =
+            SplitAddress { base: address.base, varying: own, uniform: same, bytes: constant.wrapping_add(bytes) };
+        (0..u64::from(self.wide.get())).map(|lane| self.join_address(&split, emitter.const64(lane))).collect()
+    }
+
+    /// The address in one lane.
+    fn join_address(&self, split: &SplitAddress<'ctx>, lane: IntValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
+        let emitter = self.around.emitter;
+        let mut address = self.read_lane(split.base, lane)?.into_pointer_value();
+        if let Some(varying) = split.varying {
+            let offset = emitter.builder.build_extract_element(varying, lane, "")?.into_int_value();
+            address = emitter.offset_address(address, offset, false)?;
+        }
+        if let Some(uniform) = split.uniform {
+            address = emitter.offset_address(address, uniform, false)?;
+        }
+        emitter.offset_constant(address, split.bytes)
     }
 
     /// A number or a vector of numbers, extended to 64 bits and multiplied.
