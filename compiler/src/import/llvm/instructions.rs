@@ -29,10 +29,10 @@ impl<'m> Value<'m> {
 
     /// No-signed-wrap and no-unsigned-wrap of an integer operation that can have them.
     pub fn wrap_flags(self) -> (bool, bool) {
-        let has = self.opcode().is_some_and(|opcode| {
+        let has_flags = self.opcode().is_some_and(|opcode| {
             matches!(opcode, LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl)
         });
-        if !has {
+        if !has_flags {
             return (false, false);
         }
         // SAFETY: an operation that has these flags.
@@ -60,11 +60,11 @@ impl<'m> Value<'m> {
         // SAFETY: an instruction; the node's operand is read as a number only if it is one.
         unsafe {
             let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let kind = LLVMGetMDKindIDInContext(context, KIND.as_ptr().cast(), KIND.len() as u32);
-            let node = Value::wrap_some(LLVMGetMetadata(self.0, kind))?;
-            let error = *node.node_operands()?.first()?;
+            let kind_id = LLVMGetMDKindIDInContext(context, KIND.as_ptr().cast(), KIND.len() as u32);
+            let metadata_node = Value::wrap_some(LLVMGetMetadata(self.0, kind_id))?;
+            let error_bound = *metadata_node.node_operands()?.first()?;
             let mut inexact = 0;
-            (!LLVMIsAConstantFP(error.0).is_null()).then(|| LLVMConstRealGetDouble(error.0, &mut inexact))
+            (!LLVMIsAConstantFP(error_bound.0).is_null()).then(|| LLVMConstRealGetDouble(error_bound.0, &mut inexact))
         }
     }
 
@@ -129,11 +129,11 @@ impl<'m> Value<'m> {
         // SAFETY: a GEP instruction or constant expression.
         unsafe {
             let ty = Type::wrap(LLVMGetGEPSourceElementType(self.0));
-            let flags = LLVMGEPGetNoWrapFlags(self.0);
-            let inbounds = flags & LLVMGEPFlagInBounds != 0;
-            let nsw = inbounds || flags & LLVMGEPFlagNUSW != 0;
-            let nuw = flags & LLVMGEPFlagNUW != 0;
-            Some((ty, GepFlags { inbounds, nsw, nuw }))
+            let gep_flags = LLVMGEPGetNoWrapFlags(self.0);
+            let inbounds = gep_flags & LLVMGEPFlagInBounds != 0;
+            let no_signed_wrap = inbounds || gep_flags & LLVMGEPFlagNUSW != 0;
+            let no_unsigned_wrap = gep_flags & LLVMGEPFlagNUW != 0;
+            Some((ty, GepFlags { inbounds, nsw: no_signed_wrap, nuw: no_unsigned_wrap }))
         }
     }
 
@@ -157,8 +157,8 @@ impl<'m> Value<'m> {
         }
         // SAFETY: LLVM keeps as many indices as it counts.
         unsafe {
-            let count = LLVMGetNumIndices(self.0) as usize;
-            std::slice::from_raw_parts(LLVMGetIndices(self.0), count).to_vec()
+            let index_count = LLVMGetNumIndices(self.0) as usize;
+            std::slice::from_raw_parts(LLVMGetIndices(self.0), index_count).to_vec()
         }
     }
 
@@ -205,8 +205,8 @@ impl<'m> Value<'m> {
             return Vec::new();
         }
         // SAFETY: a call; its arguments are its first operands.
-        let count = unsafe { LLVMGetNumArgOperands(self.0) };
-        (0..count).filter_map(|index| self.operand(index)).collect()
+        let argument_count = unsafe { LLVMGetNumArgOperands(self.0) };
+        (0..argument_count).filter_map(|index| self.operand(index)).collect()
     }
 
     /// The alignment that a call promises for an argument; 0 if none.
@@ -218,8 +218,8 @@ impl<'m> Value<'m> {
         // SAFETY: a call that has this argument; its attributes have index argument + 1, and `align`
         // carries an integer. The name is given with its length.
         unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            let attribute = LLVMGetCallSiteEnumAttribute(self.0, argument + 1, kind);
+            let kind_id = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            let attribute = LLVMGetCallSiteEnumAttribute(self.0, argument + 1, kind_id);
             if attribute.is_null() { 0 } else { LLVMGetEnumAttributeValue(attribute) as u32 }
         }
     }
@@ -232,12 +232,12 @@ impl<'m> Value<'m> {
         let mut length = 0;
         // SAFETY: a function; an id that is not zero has a name with a length.
         unsafe {
-            let id = LLVMGetIntrinsicID(self.0);
-            if id == 0 {
+            let intrinsic_id = LLVMGetIntrinsicID(self.0);
+            if intrinsic_id == 0 {
                 return None;
             }
-            let data = LLVMIntrinsicGetName(id, &mut length);
-            Some(String::from_utf8_lossy(&copy_bytes(data, length)).into_owned())
+            let bytes_start = LLVMIntrinsicGetName(intrinsic_id, &mut length);
+            Some(String::from_utf8_lossy(&copy_bytes(bytes_start, length)).into_owned())
         }
     }
 }
