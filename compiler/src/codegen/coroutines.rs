@@ -102,15 +102,15 @@ pub fn run_items<'ctx>(
     function: &Function,
 ) -> Emitted<Vec<Option<Region>>> {
     let builder = &emitter.builder;
-    let [left, right, item_z] = work_group.size;
-    let plane_index = emitter.mul(left, right)?;
-    let pieces = open_pieces(emitter, emitter.mul(plane_index, item_z)?)?;
+    let [size_x, size_y, size_z] = work_group.size;
+    let plane_items = emitter.mul(size_x, size_y)?;
+    let pieces = open_pieces(emitter, emitter.mul(plane_items, size_z)?)?;
     let piece_number = pieces.number;
-    let row_index = builder.build_int_unsigned_div(piece_number, left, "")?;
+    let row_index = builder.build_int_unsigned_div(piece_number, size_x, "")?;
     let local_id = [
-        builder.build_int_unsigned_rem(piece_number, left, "")?,
-        builder.build_int_unsigned_rem(row_index, right, "")?,
-        builder.build_int_unsigned_div(row_index, right, "")?,
+        builder.build_int_unsigned_rem(piece_number, size_x, "")?,
+        builder.build_int_unsigned_rem(row_index, size_y, "")?,
+        builder.build_int_unsigned_div(row_index, size_y, "")?,
     ];
     let mut global = local_id;
     for (dimension, global) in global.iter_mut().enumerate() {

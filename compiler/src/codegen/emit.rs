@@ -249,12 +249,12 @@ impl<'ctx> Emitter<'ctx, '_> {
         llvm_type: BasicTypeEnum<'ctx>,
         address: PointerValue<'ctx>,
         alignment: u32,
-        mark_parts: impl Fn(InstructionValue<'ctx>),
+        mark_access: impl Fn(InstructionValue<'ctx>),
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let loaded = self.builder.build_load(llvm_type, address, "")?;
         if let Some(instruction) = loaded.as_instruction_value() {
             instruction.set_alignment(alignment)?;
-            mark_parts(instruction);
+            mark_access(instruction);
         }
         Ok(loaded)
     }

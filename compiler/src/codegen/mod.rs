@@ -194,8 +194,8 @@ pub fn generate_kernel<'ctx>(
                     Some((around, region_plan)) => {
                         let address = region_functions::next_place(emitter)?;
                         let next_regions =
-                            vector::run_gangs(around, region_function, region_plan, address, |next_pointer| {
-                                region_functions::region_number(emitter, next_pointer)
+                            vector::run_gangs(around, region_function, region_plan, address, |next_region| {
+                                region_functions::region_number(emitter, next_region)
                             })?;
                         emitter.builder.build_return(None)?;
                         next_regions
@@ -216,8 +216,8 @@ pub fn generate_kernel<'ctx>(
                 let around = EmitContext { emitter, kernel, storage, frame, group: work_group, widening, notes };
                 let region_plan = &widening.regions[region];
                 let next_regions =
-                    vector::run_gangs(around, region_function, region_plan, next_pointer, |next_pointer| {
-                        region_functions::region_number(emitter, next_pointer)
+                    vector::run_gangs(around, region_function, region_plan, next_pointer, |next_region| {
+                        region_functions::region_number(emitter, next_region)
                     })?;
                 let next_number = emitter.builder.build_load(context.i32_type(), next_pointer, "")?.into_int_value();
                 (next_regions, Some(next_number))

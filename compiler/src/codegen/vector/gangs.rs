@@ -55,13 +55,13 @@ pub fn run_gangs<'ctx>(
     }
     let items_left = builder.build_and(row_size, emitter.const64(u64::from(around.width()) - 1), "left")?;
     let full_items = builder.build_int_sub(row_size, items_left, "full")?;
-    let make_item = |operand: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
-        let (mut local_id, mut global) = ([operand; 3], [operand; 3]);
-        global[along_dimension] = builder.build_int_add(group.first[along_dimension], operand, "")?;
+    let make_item = |along_index: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
+        let (mut local_id, mut global) = ([along_index; 3], [along_index; 3]);
+        global[along_dimension] = builder.build_int_add(group.first[along_dimension], along_index, "")?;
         for (dimension, level) in [(middle_dimension, &row_level), (outer_dimension, &outer_level)] {
             (local_id[dimension], global[dimension]) = (level.local_id(), level.global);
         }
-        Ok(Item { local: local_id, global, number: emitter.add(row_level.item_number(), operand)? })
+        Ok(Item { local: local_id, global, number: emitter.add(row_level.item_number(), along_index)? })
     };
     let mut next_regions = Vec::new();
     let mut leave_gangs = |exits: &Exits<'ctx>, target: BasicBlock<'ctx>| -> Emitted<()> {
@@ -122,8 +122,8 @@ pub fn run_gangs<'ctx>(
     emitter.position_at(rest_block);
     if row_kinds.has_partial && !share_code {
         let [tail, row_done] = ["tail", "row.done"].map(|name| emitter.append_block(name));
-        let has_gangs = builder.build_int_compare(IntPredicate::NE, items_left, zero, "")?;
-        builder.build_conditional_branch(has_gangs, tail, row_done)?;
+        let has_tail = builder.build_int_compare(IntPredicate::NE, items_left, zero, "")?;
+        builder.build_conditional_branch(has_tail, tail, row_done)?;
         emitter.position_at(tail);
         let entry_mask = Some(first_lanes(around, items_left)?);
         let exits = VectorEmitter::emit_region(
@@ -211,11 +211,11 @@ fn is_written_out(around: EmitContext<'_, '_, '_>, function: &Function) -> bool 
     let one_row = [middle_dimension, outer_dimension].map(|dimension| launch.local_size(dimension)) == [Some(1); 2];
     let row_items = launch.local_size(along_dimension).filter(|_| one_row && around.kernel.regions.len() > 1);
     let Some(row_items) = row_items else { return false };
-    let all_items: u64 = around.kernel.regions.values().map(count_insts).sum();
+    let all_instructions: u64 = around.kernel.regions.values().map(count_insts).sum();
     let graph = build_cfg(function);
     let is_straight = find_loops(&graph, &compute_dominators(&graph)).iter().next().is_none();
     let gang_count = u64::from(row_items / around.width());
-    is_straight && gang_count <= MOST_GANGS && all_items * gang_count <= MOST_INSTS
+    is_straight && gang_count <= MOST_GANGS && all_instructions * gang_count <= MOST_INSTS
 }
 
 /// The kinds of gangs that the rows of a launch's groups are cut into.

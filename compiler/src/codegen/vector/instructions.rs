@@ -82,27 +82,19 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             InstData::LiveStore { live_slot, argument } => {
                 return without_results(self.live_store(*live_slot, *argument));
             }
-            InstData::MemCopy { destination, source: source_address, length: byte_length, overlap, volatile } => {
-                let spaces = [self.space_of(*destination), self.space_of(*source_address)];
-                let copy_block = |[destination, source_address, byte_length]: [_; 3]| {
-                    emitter.copy_bytes(destination, source_address, byte_length, spaces, *overlap, *volatile)
+            InstData::MemCopy { destination, source, length, overlap, volatile } => {
+                let spaces = [self.space_of(*destination), self.space_of(*source)];
+                let copy_block = |[destination, source, length]: [_; 3]| {
+                    emitter.copy_bytes(destination, source, length, spaces, *overlap, *volatile)
                 };
-                return without_results(self.block_operation(
-                    "copy",
-                    [*destination, *source_address, *byte_length],
-                    copy_block,
-                ));
+                return without_results(self.block_operation("copy", [*destination, *source, *length], copy_block));
             }
-            InstData::MemSet { destination, byte: byte_value, length: byte_length, volatile } => {
+            InstData::MemSet { destination, byte, length, volatile } => {
                 let address_space = self.space_of(*destination);
-                let set_block = |[destination, byte_value, byte_length]: [_; 3]| {
-                    emitter.set_bytes(destination, byte_value, byte_length, address_space, *volatile)
+                let set_block = |[destination, byte, length]: [_; 3]| {
+                    emitter.set_bytes(destination, byte, length, address_space, *volatile)
                 };
-                return without_results(self.block_operation(
-                    "fill",
-                    [*destination, *byte_value, *byte_length],
-                    set_block,
-                ));
+                return without_results(self.block_operation("fill", [*destination, *byte, *length], set_block));
             }
             InstData::AtomicRmw { opcode, order, pointer, argument, .. } => {
                 return self.atomic_rmw(inst_node, *opcode, *order, *pointer, *argument);

@@ -45,8 +45,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         }
         emitter.position_at(head_block);
         let lanes_phi = emitter.phi(emitter.i64_type(), &[(&lane_bits, source_block)], "lanes")?;
-        let make_phi = |empty_vectors: &VectorValue<'ctx>| {
-            emitter.phi(empty_vectors.get_type(), &[(empty_vectors, source_block)], "")
+        let make_phi = |empty_vector: &VectorValue<'ctx>| {
+            emitter.phi(empty_vector.get_type(), &[(empty_vector, source_block)], "")
         };
         let vector_phis: Vec<PhiValue> = empty_vectors.iter().map(make_phi).collect::<Emitted<_>>()?;
         let vectors = vector_phis.iter().map(|phi_node| phi_node.as_basic_value().into_vector_value()).collect();
@@ -70,10 +70,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         builder.build_conditional_branch(has_more, head_block, after_block)?;
         emitter.position_at(after_block);
         let mut merged = Vec::new();
-        for (vector, empty_vectors) in vectors.iter().zip(&empty_vectors) {
-            let phi_node = emitter.phi(empty_vectors.get_type(), &[(vector, end_block)], "")?;
+        for (vector, empty_vector) in vectors.iter().zip(&empty_vectors) {
+            let phi_node = emitter.phi(empty_vector.get_type(), &[(vector, end_block)], "")?;
             if mask.may_be_empty {
-                phi_node.add_incoming(&[(empty_vectors, source_block)]);
+                phi_node.add_incoming(&[(empty_vector, source_block)]);
             }
             merged.push(phi_node.as_basic_value().into_vector_value());
         }

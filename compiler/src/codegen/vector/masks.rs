@@ -86,9 +86,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// The lanes of one vector that are on in the other, which may be poison elsewhere.
-    fn choose_lanes(&self, if_active: VectorValue<'ctx>, lane_mask: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    fn choose_lanes(
+        &self,
+        chosen_lanes: VectorValue<'ctx>,
+        lane_mask: VectorValue<'ctx>,
+    ) -> Emitted<VectorValue<'ctx>> {
         let if_inactive = lane_mask.get_type().const_zero();
-        Ok(self.around.emitter.builder.build_select(if_active, lane_mask, if_inactive, "")?.into_vector_value())
+        Ok(self.around.emitter.builder.build_select(chosen_lanes, lane_mask, if_inactive, "")?.into_vector_value())
     }
 
     /// The number (an i64) of the last lane that is on; some lane must be.
@@ -116,13 +120,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             _ => return Ok(emitter.const64(0)),
         };
         let lane_bits = emitter.builder.build_or(self.lanes_as_bits(lane_mask)?, emitter.const64(1), "")?;
-        let never_matters = emitter.context.bool_type().const_int(1, false);
-        let trailing_zeros = emitter.call_intrinsic(
+        let zero_is_poison = emitter.context.bool_type().const_int(1, false);
+        let leading_zeros = emitter.call_intrinsic(
             "llvm.ctlz",
             &[emitter.i64_type().into()],
-            &[lane_bits.into(), never_matters.into()],
+            &[lane_bits.into(), zero_is_poison.into()],
         )?;
-        Ok(emitter.builder.build_int_sub(emitter.const64(63), trailing_zeros.into_int_value(), "")?)
+        Ok(emitter.builder.build_int_sub(emitter.const64(63), leading_zeros.into_int_value(), "")?)
     }
 
     /// Does what `emit_values` emits only if a lane is on. Its values are zeros otherwise.

@@ -163,9 +163,9 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
                 let llvm_type = emitter.value_type(self.body.ty(param));
                 let phi_nodes = &mut self.phis[block];
                 let mut make_phi = |llvm_type: BasicTypeEnum<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
-                    let make_phi = emitter.builder.build_phi(llvm_type, "")?;
-                    phi_nodes.push(make_phi);
-                    Ok(make_phi.as_basic_value())
+                    let phi_node = emitter.builder.build_phi(llvm_type, "")?;
+                    phi_nodes.push(phi_node);
+                    Ok(phi_node.as_basic_value())
                 };
                 let lane_value = match self.plan.form_of(self.body, param) {
                     Form::Affine(stride) => LaneValue::Affine(make_phi(llvm_type)?, stride),

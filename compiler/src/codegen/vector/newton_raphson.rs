@@ -20,15 +20,15 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub(super) fn reciprocal_root(&self, operand: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let builder = &self.builder;
         let estimate = self.estimate_lanes(Estimate::Rsqrt, operand)?;
-        let negated_half = self.all_lanes(operand, 0.5);
-        let refined_root = builder.build_float_mul(operand, estimate, "")?;
-        let half_of_it = builder.build_float_mul(estimate, negated_half, "")?;
-        let residual = self.fused_multiply_add(builder.build_float_neg(refined_root, "")?, half_of_it, negated_half)?;
+        let one_half = self.all_lanes(operand, 0.5);
+        let rough_root = builder.build_float_mul(operand, estimate, "")?;
+        let half_of_it = builder.build_float_mul(estimate, one_half, "")?;
+        let residual = self.fused_multiply_add(builder.build_float_neg(rough_root, "")?, half_of_it, one_half)?;
         // At zero and infinity the estimate is right, and this is 0 times infinity, for which any small number will do. Elsewhere
         // it is smaller.
-        let is_small = self.all_lanes(operand, 1.0 / 1024.0);
-        let is_smaller = builder.build_float_compare(FloatPredicate::OLT, residual, is_small, "")?;
-        let residual = builder.build_select(is_smaller, residual, is_small, "")?.into_vector_value();
+        let least_residual = self.all_lanes(operand, 1.0 / 1024.0);
+        let is_smaller = builder.build_float_compare(FloatPredicate::OLT, residual, least_residual, "")?;
+        let residual = builder.build_select(is_smaller, residual, least_residual, "")?.into_vector_value();
         self.fused_multiply_add(estimate, residual, estimate)
     }
 
@@ -36,15 +36,15 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub(super) fn rough_root(&self, operand: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let builder = &self.builder;
         let estimate = self.estimate_lanes(Estimate::Rsqrt, operand)?;
-        let refined_root = builder.build_float_mul(operand, estimate, "")?;
+        let rough_root = builder.build_float_mul(operand, estimate, "")?;
         let half_of_it = builder.build_float_mul(estimate, self.all_lanes(operand, 0.5), "")?;
-        let residual = self.fused_multiply_add(builder.build_float_neg(refined_root, "")?, refined_root, operand)?;
-        let corrected = self.fused_multiply_add(half_of_it, residual, refined_root)?;
+        let residual = self.fused_multiply_add(builder.build_float_neg(rough_root, "")?, rough_root, operand)?;
+        let corrected = self.fused_multiply_add(half_of_it, residual, rough_root)?;
         // There the first root is 0 times infinity.
-        let constant_at =
+        let equals =
             |bound| builder.build_float_compare(FloatPredicate::OEQ, operand, self.all_lanes(operand, bound), "");
-        let bound_vector = builder.build_or(constant_at(0.0)?, constant_at(f64::INFINITY)?, "")?;
-        Ok(builder.build_select(bound_vector, operand, corrected, "")?.into_vector_value())
+        let is_bound = builder.build_or(equals(0.0)?, equals(f64::INFINITY)?, "")?;
+        Ok(builder.build_select(is_bound, operand, corrected, "")?.into_vector_value())
     }
 
     /// Each lane's quotient, to about 2 ulp where the divisor's reciprocal is no denormal number.
@@ -59,8 +59,8 @@ impl<'ctx> Emitter<'ctx, '_> {
             self.fused_multiply_add(builder.build_float_neg(right, "")?, estimate, self.all_lanes(right, 1.0))?;
         let corrected = self.fused_multiply_add(estimate, residual, estimate)?;
         // At zero and infinity the estimate is right, and the step is 0 times infinity.
-        let constant = builder.build_float_compare(FloatPredicate::ORD, corrected, corrected, "")?;
-        let reciprocal = builder.build_select(constant, corrected, estimate, "")?.into_vector_value();
+        let is_number = builder.build_float_compare(FloatPredicate::ORD, corrected, corrected, "")?;
+        let reciprocal = builder.build_select(is_number, corrected, estimate, "")?.into_vector_value();
         Ok(builder.build_float_mul(left, reciprocal, "")?)
     }
 

@@ -35,20 +35,20 @@ pub fn take_gangs<'ctx>(
     let gang_pieces = open_pieces(emitter, emitter.mul(emitter.mul(gangs_per_row, outer_sizes[0])?, outer_sizes[1])?)?;
     let row_index = builder.build_int_unsigned_div(gang_pieces.number, gangs_per_row, "row")?;
     let gang_position = builder.build_int_unsigned_rem(gang_pieces.number, gangs_per_row, "")?;
-    let operand = emitter.mul(gang_position, emitter.const64(gang_width))?;
+    let along_index = emitter.mul(gang_position, emitter.const64(gang_width))?;
     let first_item = || -> Emitted<Item<'ctx>> {
-        let mut local_id = [operand; 3];
+        let mut local_id = [along_index; 3];
         local_id[middle_dimension] = builder.build_int_unsigned_rem(row_index, outer_sizes[0], "")?;
         local_id[outer_dimension] = builder.build_int_unsigned_div(row_index, outer_sizes[0], "")?;
         let mut global = local_id;
         for (dimension, global) in global.iter_mut().enumerate() {
             *global = builder.build_int_add(group.first[dimension], local_id[dimension], "")?;
         }
-        Ok(Item { local: local_id, global, number: emitter.add(emitter.mul(row_index, row_size)?, operand)? })
+        Ok(Item { local: local_id, global, number: emitter.add(emitter.mul(row_index, row_size)?, along_index)? })
     };
 
     let row_kinds = Rows::of_launches(&around.frame.launch, around.width(), layout);
-    let items_left = builder.build_int_sub(row_size, operand, "left")?;
+    let items_left = builder.build_int_sub(row_size, along_index, "left")?;
     let [full_block, partial_block] = ["gang", "tail"].map(|name| emitter.append_block(name));
     let is_full = builder.build_int_compare(IntPredicate::UGE, items_left, emitter.const64(gang_width), "")?;
     match row_kinds {

@@ -56,10 +56,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             }
             lane_value @ LaneValue::Runs(..) => match lane.get_zero_extended_constant() {
                 Some(lane) => {
-                    let row_index = u64::from(self.around.width() / self.around.row_count());
-                    let base_value = self.in_run(operand, (lane / row_index) as u32)?;
+                    let row_length = u64::from(self.around.width() / self.around.row_count());
+                    let base_value = self.in_run(operand, (lane / row_length) as u32)?;
                     let LaneValue::Runs(_, stride) = lane_value else { return Ok(base_value) };
-                    emitter.add_bytes(base_value, emitter.const64((lane % row_index).wrapping_mul(stride as u64)))
+                    emitter.add_bytes(base_value, emitter.const64((lane % row_length).wrapping_mul(stride as u64)))
                 }
                 None => Ok(emitter.builder.build_extract_element(self.materialize(&lane_value)?, lane, "")?),
             },

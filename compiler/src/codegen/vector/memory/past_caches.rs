@@ -20,8 +20,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let emitter = self.around.emitter;
         let builder = &emitter.builder;
         let address = builder.build_ptr_to_int(wide_code.start, emitter.i64_type(), "")?;
-        let is_beyond = builder.build_and(address, emitter.const64(u64::from(CACHE_LINE) - 1), "")?;
-        let aligned = builder.build_int_compare(IntPredicate::EQ, is_beyond, emitter.const64(0), "")?;
+        let bytes_beyond = builder.build_and(address, emitter.const64(u64::from(CACHE_LINE) - 1), "")?;
+        let aligned = builder.build_int_compare(IntPredicate::EQ, bytes_beyond, emitter.const64(0), "")?;
         let (past_block, through, after_block) =
             (emitter.append_block("past"), emitter.append_block("through"), emitter.append_block("behind"));
         builder.build_conditional_branch(aligned, past_block, through)?;

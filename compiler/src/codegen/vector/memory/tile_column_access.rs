@@ -40,7 +40,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emitter = self.around.emitter;
         let row_vectors = (0..self.around.row_count())
-            .map(|run_length| self.lanes_of(value, run_length))
+            .map(|run_index| self.lanes_of(value, run_index))
             .collect::<Emitted<Vec<_>>>()?;
         let all_rows =
             emitter.concat_vectors(&emitter.transpose_rows(row_vectors, self.row_length())?, self.around.width())?;

@@ -35,20 +35,21 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         (pointer, lane_value): (Value, &LaneValue<'ctx>),
         (byte_offset, alignment): (i64, u32),
         mask: Option<Mask<'ctx>>,
-        mark_parts: impl Fn(InstructionValue<'ctx>),
+        mark_access: impl Fn(InstructionValue<'ctx>),
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emitter = self.around.emitter;
         let gang_width = self.wide.get();
         let number_type = match scalar_type.bytes() {
-            byte_offset if byte_offset < NARROWEST_SHUFFLED => emitter.int_type(8 * NARROWEST_SHUFFLED).into(),
+            element_bytes if element_bytes < NARROWEST_SHUFFLED => emitter.int_type(8 * NARROWEST_SHUFFLED).into(),
             _ => emitter.memory_ty(scalar_type),
         };
         let elements_each = (NARROWEST_SHUFFLED / scalar_type.bytes()).max(1);
         let number_count = CHUNK_BYTES / (elements_each * scalar_type.bytes());
         let chunk_type = vector_of(number_type, number_count);
         let addresses = self.places_of_chunks(pointer, lane_value, byte_offset, mask)?;
-        let load_chunk =
-            |&address| Ok(emitter.load_marked(chunk_type.into(), address, alignment, &mark_parts)?.into_vector_value());
+        let load_chunk = |&address| {
+            Ok(emitter.load_marked(chunk_type.into(), address, alignment, &mark_access)?.into_vector_value())
+        };
         let loaded_chunks = addresses.iter().map(load_chunk).collect::<Emitted<Vec<_>>>()?;
         // Of each part of a register, the first row has the first lane's chunk, the second row the second one's.
         let make_row = |first_lane: u32| {
@@ -60,7 +61,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let elements = emitter
             .transpose_rows(row_vectors, number_count)?
             .into_iter()
-            .map(|number_count| self.elements_of(scalar_type, elements_each, number_count));
+            .map(|numbers| self.elements_of(scalar_type, elements_each, numbers));
         Ok(elements.collect::<Emitted<Vec<_>>>()?.concat())
     }
 
