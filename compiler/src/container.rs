@@ -97,11 +97,11 @@ fn write_binary(binary: Binary, build_id: &str, machine: String) -> Vec<u8> {
 
 fn read_binary(bytes: &[u8], build_id: &str) -> Result<Binary, &'static str> {
     const OTHER_VERSION: &str = "the program binary was made by another version of the driver";
-    let body = bytes.strip_prefix(MAGIC).ok_or("not a program binary of this driver")?;
-    if !body.starts_with(FORMAT) {
+    let sealed_contents = bytes.strip_prefix(MAGIC).ok_or("not a program binary of this driver")?;
+    if !sealed_contents.starts_with(FORMAT) {
         return Err(OTHER_VERSION);
     }
-    let contents: Contents = checksummed::open(FORMAT, body).ok_or("the program binary is damaged")?;
+    let contents: Contents = checksummed::open(FORMAT, sealed_contents).ok_or("the program binary is damaged")?;
     if contents.producer != producer_name() {
         return Err(OTHER_VERSION);
     }

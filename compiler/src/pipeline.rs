@@ -392,7 +392,8 @@ impl Compilation<'_> {
             (.., Some(choice)) => choice.to_string(),
             _ => "as asked".to_owned(),
         };
-        let (configuration, width) = widening.map_or(("scalar", 1), |w| (w.configuration.name(), w.width));
+        let (configuration, width) = widening
+            .map_or(("scalar", 1), |chosen_widening| (chosen_widening.configuration.name(), chosen_widening.width));
         let layout = widening.map_or("", |widening| widening.layout.describe());
         Report::new(kernel, configuration, (width, layout), width_reason, notes)
     }

@@ -27,7 +27,7 @@ pub fn with_scratch<R>(bytes: u64, use_scratch: impl FnOnce(*mut u8) -> R) -> Re
     if bytes as u64 > LIMIT {
         return Err(OutOfScratch);
     }
-    let taken = ARENA.with(|arena| arena.try_borrow_mut().ok().and_then(|mut a| a.take()));
+    let taken = ARENA.with(|arena| arena.try_borrow_mut().ok().and_then(|mut borrowed| borrowed.take()));
     let mapping = match taken {
         Some(mapping) if mapping.bytes >= bytes => mapping,
         smaller => {

@@ -127,8 +127,8 @@ impl Lanes {
     /// Takes back a job that has not begun; whether it has not.
     fn remove_job(&mut self, service: Service, job_number: u64) -> bool {
         let waiting = &mut self.lane_of(service).waiting;
-        let place = waiting.iter().position(|(other, _)| *other == job_number);
-        place.and_then(|place| waiting.remove(place)).is_some()
+        let position = waiting.iter().position(|(other, _)| *other == job_number);
+        position.and_then(|position| waiting.remove(position)).is_some()
     }
 
     /// Jobs that may begin now.

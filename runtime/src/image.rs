@@ -175,8 +175,8 @@ impl Image {
         );
         let layout = match self.kind {
             CL_MEM_OBJECT_IMAGE1D_ARRAY => {
-                let all = slice.checked_mul(region[1]).ok_or_else(too_large)?;
-                Layout { offset: 0, row_pitch: slice, slice_pitch: all }
+                let all_bytes = slice.checked_mul(region[1]).ok_or_else(too_large)?;
+                Layout { offset: 0, row_pitch: slice, slice_pitch: all_bytes }
             }
             _ => Layout { offset: 0, row_pitch: row, slice_pitch: slice },
         };

@@ -96,15 +96,15 @@ fn map_pages(byte_size: usize) -> *mut u8 {
     let align = if byte_size >= HUGE_FROM { HUGE_PAGE } else { 1 };
     let whole = byte_size + align - 1;
     // SAFETY: a fresh anonymous mapping touches nothing that exists.
-    let base = unsafe { libc::mmap(std::ptr::null_mut(), whole, access, kind, -1, 0) };
-    if base == libc::MAP_FAILED {
+    let mapping_start = unsafe { libc::mmap(std::ptr::null_mut(), whole, access, kind, -1, 0) };
+    if mapping_start == libc::MAP_FAILED {
         return std::ptr::null_mut();
     }
     if align == 1 {
-        return base.cast();
+        return mapping_start.cast();
     }
-    let before = (base as usize).next_multiple_of(align) - base as usize;
-    let start = base.wrapping_byte_add(before);
+    let before = (mapping_start as usize).next_multiple_of(align) - mapping_start as usize;
+    let start = mapping_start.wrapping_byte_add(before);
     // Pages are at most as large as huge ones, so what is cut off here are whole pages behind the last byte.
     let used = byte_size.next_multiple_of(BASE_PAGE);
     let behind = (before + used..whole).len();
@@ -112,7 +112,7 @@ fn map_pages(byte_size: usize) -> *mut u8 {
     // pages are found; it may be refused.
     unsafe {
         if before > 0 {
-            libc::munmap(base, before);
+            libc::munmap(mapping_start, before);
         }
         if behind > 0 {
             libc::munmap(start.wrapping_byte_add(used), behind);

@@ -130,8 +130,8 @@ fn bytes_left() -> Option<u64> {
     static GROUPS: Mutex<Option<ControlGroups>> = Mutex::new(None);
     let root_folder = Path::new("/");
     let mut groups = GROUPS.lock();
-    let known = groups.take().filter(|control_groups| control_groups.are_current(root_folder));
-    let control_groups = groups.insert(known.unwrap_or_else(|| ControlGroups::of_this_process(root_folder)));
+    let known_groups = groups.take().filter(|control_groups| control_groups.are_current(root_folder));
+    let control_groups = groups.insert(known_groups.unwrap_or_else(|| ControlGroups::of_this_process(root_folder)));
     [available_memory(), control_groups.memory_left()].into_iter().flatten().min()
 }
 

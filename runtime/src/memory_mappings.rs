@@ -56,8 +56,8 @@ impl Mappings {
     /// is one.
     #[must_use]
     pub(crate) fn remove_oldest(&mut self, object: usize, offset: usize) -> bool {
-        let found = self.all.range((object, offset, 0)..=(object, offset, u64::MAX)).next();
-        let Some((&key, &class)) = found else { return false };
+        let oldest_box = self.all.range((object, offset, 0)..=(object, offset, u64::MAX)).next();
+        let Some((&key, &class)) = oldest_box else { return false };
         self.all.remove(&key);
         if let Some(class) = class
             && let Some(boxes) = self.written.get_mut(&class)

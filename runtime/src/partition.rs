@@ -84,11 +84,11 @@ pub fn possible_domains(compute_units: &[usize]) -> Vec<Domain> {
 fn divide_along(domain: Domain, compute_units: &[usize]) -> Option<Vec<Vec<usize>>> {
     let processors: BTreeSet<usize> = compute_units.iter().copied().collect();
     let groups = topology::group_by_domain(domain, &processors);
-    let all = groups.iter().map(BTreeSet::len).sum::<usize>() == processors.len();
+    let covers_all = groups.iter().map(BTreeSet::len).sum::<usize>() == processors.len();
     let units_within = |group: &BTreeSet<usize>| {
         compute_units.iter().copied().filter(|compute_unit| group.contains(compute_unit)).collect()
     };
-    (all && groups.len() > 1).then(|| groups.iter().map(units_within).collect())
+    (covers_all && groups.len() > 1).then(|| groups.iter().map(units_within).collect())
 }
 
 #[cfg(test)]

@@ -37,9 +37,11 @@ impl Pipe {
 
     /// What the first bytes of an empty pipe are; the rest is zero.
     pub fn initial_header(self) -> [u8; 8] {
-        let [a, b, c, d] = self.packet_size.to_ne_bytes();
-        let [e, f, g, h] = self.max_packets.to_ne_bytes();
-        [a, b, c, d, e, f, g, h]
+        let mut header = [0; 8];
+        let (packet_size, max_packets) = header.split_at_mut(4);
+        packet_size.copy_from_slice(&self.packet_size.to_ne_bytes());
+        max_packets.copy_from_slice(&self.max_packets.to_ne_bytes());
+        header
     }
 }
 

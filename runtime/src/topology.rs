@@ -62,9 +62,9 @@ fn sharers_of_cache(
     (0..8).find_map(|index| {
         let read_cache_file =
             |name: &str| read_file(&format!("/sys/devices/system/cpu/cpu{processor}/cache/index{index}/{name}"));
-        let found = read_cache_file("level")?.trim().parse() == Ok(cache_level)
+        let is_wanted_cache = read_cache_file("level")?.trim().parse() == Ok(cache_level)
             && read_cache_file("type")?.trim() != "Instruction";
-        found.then(|| read_cache_file("shared_cpu_list").map(|text| parse_list(&text)))?
+        is_wanted_cache.then(|| read_cache_file("shared_cpu_list").map(|text| parse_list(&text)))?
     })
 }
 

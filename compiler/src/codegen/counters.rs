@@ -85,11 +85,11 @@ fn each_piece<'ctx>(
     let builder = &emitter.builder;
     for (copy, local_data) in frame.locals.iter().zip(kernel.locals.values()) {
         let Some(counters) = local_data.counters else { continue };
-        let lane_count = (PIECE / u64::from(counters.ty.bytes())) as u32;
+        let element_count = (PIECE / u64::from(counters.ty.bytes())) as u32;
         let bit_pattern = find_neutral_operand(counters.opcode, counters.ty)
             .ok_or(CodegenError::NoNeutralOperand { op: counters.opcode.name(), ty: counters.ty })?;
-        let unchanged = emitter.splat(emitter.constant(counters.ty, bit_pattern), lane_count)?;
-        debug_assert_eq!(unchanged.get_type(), vector_of(emitter.value_type(counters.ty), lane_count));
+        let unchanged = emitter.splat(emitter.constant(counters.ty, bit_pattern), element_count)?;
+        debug_assert_eq!(unchanged.get_type(), vector_of(emitter.value_type(counters.ty), element_count));
         let (current_block, head_block, after_block) =
             (emitter.current_block()?, emitter.append_block("counters"), emitter.append_block("counters.done"));
         builder.build_unconditional_branch(head_block)?;

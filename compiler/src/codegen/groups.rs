@@ -118,10 +118,10 @@ impl<'ctx> GroupLoop<'ctx> {
         let plane_done = builder.build_int_compare(IntPredicate::EQ, next_y, frame.num_groups[1], "")?;
         let next_y = builder.build_select(plane_done, zero, next_y, "")?;
         let carry = builder.build_int_z_extend(plane_done, emitter.i64_type(), "")?;
-        let z = emitter.add(self.group.id[2], carry)?;
+        let next_z = emitter.add(self.group.id[2], carry)?;
         self.id[0].add_incoming(&[(&next_x, self.latch)]);
         self.id[1].add_incoming(&[(&next_y, self.latch)]);
-        self.id[2].add_incoming(&[(&z, self.latch)]);
+        self.id[2].add_incoming(&[(&next_z, self.latch)]);
         let has_more = builder.build_int_compare(IntPredicate::NE, number, self.last, "")?;
         builder.build_conditional_branch(has_more, self.head, self.done)?;
         emitter.position_at(self.done);
@@ -275,9 +275,9 @@ impl<'ctx> ItemLoops<'ctx> {
     /// them.
     pub fn close_loops(self, emitter: &Emitter<'ctx, '_>, work_group: &Group<'ctx>) -> Emitted<()> {
         let number = emitter.add(self.item.number, emitter.const64(1))?;
-        let [x, y, z] = self.levels;
-        x.close_loop(emitter, work_group.size[0], number)?;
-        y.close_outer(emitter, work_group.size[1], number)?;
-        z.close_outer(emitter, work_group.size[2], number)
+        let [x_level, y_level, z_level] = self.levels;
+        x_level.close_loop(emitter, work_group.size[0], number)?;
+        y_level.close_outer(emitter, work_group.size[1], number)?;
+        z_level.close_outer(emitter, work_group.size[2], number)
     }
 }

@@ -86,6 +86,35 @@ pub struct CodeOptions<'a> {
 /// Regions have blocks from the beginning.
 const NO_REGION: CodegenError = CodegenError::Missing("block at which a region starts");
 
+/// What the functions of a kernel's code have in common.
+struct KernelCode<'a, 'ctx> {
+    context: &'ctx Context,
+    llvm_module: &'a LlvmModule<'ctx>,
+    kernel: &'a Kernel,
+    widening: Option<&'a Widening>,
+    options: &'a CodeOptions<'a>,
+}
+
+impl<'a, 'ctx> KernelCode<'a, 'ctx> {
+    /// An emitter at the beginning of a function that has no blocks yet.
+    fn begin_function(&self, function: FunctionValue<'ctx>) -> Emitter<'ctx, 'a> {
+        let context = self.context;
+        mark_function(context, function, self.widening);
+        let emitter = Emitter {
+            context,
+            module: self.llvm_module,
+            builder: context.create_builder(),
+            function,
+            scopes: Scopes::new(context, find_apart_arguments(self.kernel, self.options.launch)),
+            target: self.options.target,
+            nowhere: OnceCell::new(),
+            place: &self.options.place,
+        };
+        emitter.position_at(emitter.append_block("entry"));
+        emitter
+    }
+}
+
 /// Generates the code of one kernel of `module`, which may run in gangs. What
 /// becomes of its accesses is noted.
 pub fn generate_kernel<'ctx>(
@@ -96,26 +125,12 @@ pub fn generate_kernel<'ctx>(
     options: &CodeOptions<'_>,
     notes: &Notes,
 ) -> Emitted<Generated<'ctx>> {
-    let &CodeOptions { launch, target, region_functions, ref place } = options;
+    let &CodeOptions { launch, region_functions, .. } = options;
     let llvm_module = context.create_module(&kernel.name);
     let layout = widening.map_or(Layout::X, |widening| widening.layout);
     let storage = widening.map_or_else(|| Storage::lay_out(kernel, 1, layout), |widening| widening.storage.clone());
-    let emit_to = |function: FunctionValue<'ctx>| {
-        mark_function(context, function, widening);
-        let emitter = Emitter {
-            context,
-            module: &llvm_module,
-            builder: context.create_builder(),
-            function,
-            scopes: Scopes::new(context, find_apart_arguments(kernel, launch)),
-            target,
-            nowhere: OnceCell::new(),
-            place,
-        };
-        emitter.position_at(emitter.append_block("entry"));
-        emitter
-    };
-    let emitter = emit_to(declare_entry(context, &llvm_module));
+    let kernel_code = KernelCode { context, llvm_module: &llvm_module, kernel, widening, options };
+    let emitter = kernel_code.begin_function(declare_entry(context, &llvm_module));
     let parameter_value = |parameter_index| {
         emitter
             .function
@@ -166,7 +181,7 @@ pub fn generate_kernel<'ctx>(
                     false => region_functions::call_region(&emitter, function, region_record)?,
                 }
                 let next_number = region_functions::next_region(&emitter, region_record)?;
-                let emitter = &emit_to(function);
+                let emitter = &kernel_code.begin_function(function);
                 let kernel_call = region_functions::called_with(emitter, kernel)?;
                 let shared = region_functions::kept_once(emitter, kernel, &frame.shared)?;
                 let frame = frame::enter_kernel(emitter, module, kernel, &storage, launch, layout, &kernel_call)?;

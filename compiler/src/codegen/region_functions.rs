@@ -223,3 +223,48 @@ pub(super) fn region_number<'ctx>(emitter: &Emitter<'ctx, '_>, next_region: Opti
     let number = next_region.map_or(0, |region| region.index() as u64 + 1);
     emitter.context.i32_type().const_int(number, false)
 }
+
+#[cfg(test)]
+mod tests {
+    use lockstep_ir::ir::parse_module;
+
+    use super::*;
+
+    /// A kernel whose regions go on where their numbers say.
+    fn kernel_with_exits(exits: &[&[usize]]) -> Kernel {
+        let mut text =
+            "kernel \"k\" {\n  args 8\n  param \"n\" value \"int\" size 4 align 4 offset 0\n  input value(0, 0): i32\n"
+                .to_owned();
+        for (region, next_regions) in exits.iter().enumerate() {
+            text += &format!("  region r{region} {{\n  b0(v0: i32):\n");
+            for (block, next_region) in next_regions.iter().enumerate() {
+                let (condition, way, other) = (2 * block + 1, 2 * block + 1, 2 * block + 2);
+                text += &format!("    v{condition}: i1 = icmp.eq v0, {block}\n    br v{condition}, b{way}, b{other}\n");
+                text += &format!("  b{way}:\n    exit r{next_region}\n  b{other}:\n");
+            }
+            text += "    return\n  }\n";
+        }
+        let module = parse_module(&(text + "}\n")).expect("a module");
+        module.kernels.into_iter().next().expect("its kernel")
+    }
+
+    #[test]
+    fn regions_are_functions_where_there_are_many_or_many_ways_between_them() {
+        // One behind the other, each of them has one way.
+        let chain =
+            |length: usize| -> Vec<Vec<usize>> { (0..length).map(|region| vec![(region + 1) % length]).collect() };
+        let is_split = |exits: &[Vec<usize>]| {
+            let exits: Vec<&[usize]> = exits.iter().map(Vec::as_slice).collect();
+            has_many_regions(&kernel_with_exits(&exits))
+        };
+        assert!(!is_split(&chain(MOST)));
+        assert!(is_split(&chain(MOST + 1)));
+        // Three further ways of each count as twelve regions more, but two blocks with one exit are one way.
+        let length = MOST / 8 + 1;
+        let ways = |next: [usize; 4]| -> Vec<Vec<usize>> { (0..length).map(|_| next.to_vec()).collect() };
+        assert!(is_split(&ways([0, 1, 2, 3])));
+        assert!(!is_split(&ways([0, 0, 0, 0])));
+        // Few regions are one function, whatever leads on from them.
+        assert!(!is_split(&ways([0, 1, 2, 3])[..MOST / 8]));
+    }
+}

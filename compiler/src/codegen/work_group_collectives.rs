@@ -167,8 +167,12 @@ impl<'ctx> Values<'_, 'ctx, '_> {
         self.emitter.offset_address(self.start, position, true)
     }
 
-    fn load_at(&self, index: IntValue<'ctx>, ty: inkwell::types::BasicTypeEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let loaded = self.emitter.builder.build_load(ty, self.element_address(index)?, "")?;
+    fn load_at(
+        &self,
+        index: IntValue<'ctx>,
+        llvm_type: inkwell::types::BasicTypeEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let loaded = self.emitter.builder.build_load(llvm_type, self.element_address(index)?, "")?;
         self.mark_access(loaded.as_instruction_value().ok_or(CodegenError::Missing("instruction of a load"))?)?;
         Ok(loaded)
     }

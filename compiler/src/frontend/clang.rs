@@ -416,3 +416,19 @@ fn predefined_macros(config: &FrontendConfig, version: LanguageVersion, argument
         define_macro("FP_FAST_FMAF=1");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_the_program_where_a_line_begins_with_clangs_name_for_it() {
+        let named = |line| name_program_in_line(line, "<stdin>");
+        assert_eq!(named("<stdin>:1:2: error: x\n"), format!("{SOURCE_NAME}:1:2: error: x\n"));
+        let included = format!("In file included from {SOURCE_NAME}:3:\n");
+        assert_eq!(named("In file included from <stdin>:3:\n"), included);
+        // What the program itself says stays.
+        assert_eq!(named("    puts(\"<stdin>:1\");\n"), "    puts(\"<stdin>:1\");\n");
+        assert_eq!(named("<stdin> is a name\n"), "<stdin> is a name\n");
+    }
+}

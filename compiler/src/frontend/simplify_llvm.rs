@@ -275,7 +275,7 @@ fn internalize_functions(module: &Module<'_>) {
             call_site.remove_enum_attribute(AttributeLoc::Function, no_inline);
         }
     }
-    for global in module.get_globals().filter(|g| !g.is_declaration()) {
+    for global in module.get_globals().filter(|global| !global.is_declaration()) {
         // Appending linkage belongs to LLVM's own lists.
         if global.get_linkage() != Linkage::Appending {
             global.set_linkage(Linkage::Internal);

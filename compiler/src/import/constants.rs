@@ -34,26 +34,26 @@ fn add_lanes<'m>(
     if depth > MAX_DEPTH {
         refuse!("constants nested too deeply");
     }
-    let ty = llvm_value.ty();
+    let llvm_type = llvm_value.ty();
     if llvm_value.is_undef() || llvm_value.is_zero() {
-        let types = leaf_types(llvm_module, ty)?;
+        let types = leaf_types(llvm_module, llvm_type)?;
         output.extend(types.into_iter().map(|scalar_type| (scalar_type, Scalar::Bits(0))));
         return Ok(());
     }
-    let element_count = match ty.kind() {
+    let element_count = match llvm_type.kind() {
         TypeKind::Vector(n, _) => u64::from(n),
         TypeKind::Array(n, _) => n,
         TypeKind::Struct(n) => u64::from(n),
         _ => {
-            let Some(scalar_ty) = scalar_type(ty) else {
-                refuse!("{}", super::types::unsupported_reason(ty));
+            let Some(scalar_ty) = scalar_type(llvm_type) else {
+                refuse!("{}", super::types::unsupported_reason(llvm_type));
             };
             output.push((scalar_ty, evaluate_constant(llvm_module, llvm_value, depth)?));
             return Ok(());
         }
     };
     // Checks the number of scalars before it walks them.
-    leaf_types(llvm_module, ty)?;
+    leaf_types(llvm_module, llvm_type)?;
     for i in 0..element_count {
         match llvm_value.element_at(i as u32) {
             Some(element) => add_lanes(llvm_module, element, depth + 1, output)?,
@@ -227,14 +227,14 @@ impl<'m> GepSteps<'m> {
                     GepStep::Elements(size_of(llvm_module, element)?)
                 }
                 TypeKind::Struct(_) => {
-                    let ty = self.ty;
+                    let llvm_type = self.ty;
                     let field_index =
                         constant_index(llvm_index).and_then(|field_number| u32::try_from(field_number).ok());
-                    match field_index.and_then(|index| ty.field_type(index)) {
+                    match field_index.and_then(|index| llvm_type.field_type(index)) {
                         Some(field_type) => self.ty = field_type,
-                        None => refuse!("an index into {}", ty.spelling()),
+                        None => refuse!("an index into {}", llvm_type.spelling()),
                     }
-                    GepStep::Field(ty)
+                    GepStep::Field(llvm_type)
                 }
                 _ => refuse!("an index into {}", self.ty.spelling()),
             }

@@ -20,14 +20,18 @@ use std::rc::Rc;
 /// The scalars of one LLVM value, in order.
 pub(super) type Lanes = Rc<[Value]>;
 
-/// Applies `f` to each lane.
-pub(super) fn map_lanes(arguments: &[Value], mut f: impl FnMut(Value) -> Value) -> Lanes {
-    arguments.iter().map(|&value| f(value)).collect()
+/// Applies `map_value` to each lane.
+pub(super) fn map_lanes(arguments: &[Value], mut map_value: impl FnMut(Value) -> Value) -> Lanes {
+    arguments.iter().map(|&value| map_value(value)).collect()
 }
 
-/// Applies `f` to each lane with its result type.
-pub(super) fn map_typed_lanes(arguments: &[Value], types: &[Type], mut f: impl FnMut(Value, Type) -> Value) -> Lanes {
-    arguments.iter().zip(types).map(|(&value, &scalar_type)| f(value, scalar_type)).collect()
+/// Applies `map_value` to each lane with its result type.
+pub(super) fn map_typed_lanes(
+    arguments: &[Value],
+    types: &[Type],
+    mut map_value: impl FnMut(Value, Type) -> Value,
+) -> Lanes {
+    arguments.iter().zip(types).map(|(&value, &scalar_type)| map_value(value, scalar_type)).collect()
 }
 
 /// A kernel's code while it is imported.
@@ -221,15 +225,15 @@ impl<'a, 'm> Body<'a, 'm> {
             return Ok(local_index);
         }
         let name = variable.name();
-        let Some(ty) = variable.value_type() else {
+        let Some(llvm_type) = variable.value_type() else {
             refuse!("{name} is not a variable");
         };
         if variable.initial_value().is_none_or(|initial| !initial.is_undef() && !initial.is_zero()) {
             refuse!("the local variable {name} has an initialiser or no definition");
         }
-        let byte_size = super::types::size_of(self.module.llvm, ty)?;
+        let byte_size = super::types::size_of(self.module.llvm, llvm_type)?;
         let alignment = match variable.align() {
-            0 => self.module.llvm.align_of(ty).unwrap_or(1),
+            0 => self.module.llvm.align_of(llvm_type).unwrap_or(1),
             alignment => alignment,
         };
         let local_index = self.locals.push(LocalData { size: byte_size, align: alignment, counters: None });

@@ -36,10 +36,10 @@ fn make_lanes<'m>(kernel_body: &mut Body<'_, 'm>, llvm_value: LlvmValue<'m>, dep
     if depth > MAX_DEPTH {
         return Err(reason);
     }
-    let lane_count = match llvm_value.ty().kind() {
-        TypeKind::Vector(lane_count, _) => lane_count,
-        TypeKind::Struct(lane_count) => lane_count,
-        TypeKind::Array(lane_count, _) => lane_count as u32,
+    let element_count = match llvm_value.ty().kind() {
+        TypeKind::Vector(element_count, _) => element_count,
+        TypeKind::Struct(element_count) => element_count,
+        TypeKind::Array(element_count, _) => element_count as u32,
         _ => {
             let Some(opcode) = llvm_value.constant_opcode() else { return Err(reason) };
             return Ok([import_expression(kernel_body, llvm_value, opcode, depth)?].into());
@@ -48,7 +48,7 @@ fn make_lanes<'m>(kernel_body: &mut Body<'_, 'm>, llvm_value: LlvmValue<'m>, dep
     // Checks the number of scalars before they are walked.
     kernel_body.leaf_types(llvm_value.ty())?;
     let mut output = Vec::new();
-    for index in 0..lane_count {
+    for index in 0..element_count {
         let Some(element) = llvm_value.element_at(index) else { return Err(reason) };
         output.extend_from_slice(&expression_lanes(kernel_body, element, depth + 1)?);
     }
@@ -83,12 +83,12 @@ fn import_expression<'m>(
         }
         LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMXor => {
             let second_lane = scalar_argument(kernel_body, llvm_value, 1, depth)?;
-            let op = match opcode {
+            let binary_opcode = match opcode {
                 LLVMOpcode::LLVMAdd => BinaryOp::Add,
                 LLVMOpcode::LLVMSub => BinaryOp::Sub,
                 _ => BinaryOp::Xor,
             };
-            kernel_body.binary(op, first_lane, second_lane)
+            kernel_body.binary(binary_opcode, first_lane, second_lane)
         }
         _ => refuse!("the constant {}", llvm_value.text()),
     })

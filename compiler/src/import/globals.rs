@@ -53,14 +53,14 @@ impl<'m> Globals<'m> {
         if variable.initial_value().is_none() {
             refuse!("the variable {name} is declared but not defined");
         }
-        let ty = value_type(variable)?;
-        let byte_size = size_of(self.llvm, ty)?;
+        let llvm_type = value_type(variable)?;
+        let byte_size = size_of(self.llvm, llvm_type)?;
         self.bytes = self.bytes.saturating_add(byte_size);
         if self.bytes > MAX_BYTES {
             refuse!("with {name} of {byte_size} bytes the program's variables take more than {MAX_BYTES} bytes");
         }
         let alignment = match variable.align() {
-            0 => self.llvm.align_of(ty).unwrap_or(1),
+            0 => self.llvm.align_of(llvm_type).unwrap_or(1),
             alignment => alignment,
         };
         let global = output.globals.push(GlobalData {

@@ -39,11 +39,11 @@ fn import_instruction<'m>(
     instruction: LlvmValue<'m>,
     opcode: LLVMOpcode,
 ) -> Attempt<Lanes> {
-    if let Some(op) = binary_op(opcode) {
-        return import_binary(kernel_body, instruction, op);
+    if let Some(binary_opcode) = binary_op(opcode) {
+        return import_binary(kernel_body, instruction, binary_opcode);
     }
-    if let Some(op) = cast_op(opcode) {
-        return import_cast(kernel_body, instruction, op);
+    if let Some(unary_opcode) = cast_op(opcode) {
+        return import_cast(kernel_body, instruction, unary_opcode);
     }
     match opcode {
         LLVMOpcode::LLVMFNeg => {

@@ -235,7 +235,7 @@ fn is_ignored(name: &str) -> bool {
 
 fn constant_position(instruction: LlvmValue<'_>, index: u32) -> Attempt<usize> {
     let position = operand_of(instruction, index)?.int_bits();
-    match position.and_then(|p| usize::try_from(p).ok()) {
+    match position.and_then(|position| usize::try_from(position).ok()) {
         Some(position) => Ok(position),
         None => refuse!("the instruction `{}`", instruction.text()),
     }
@@ -263,7 +263,7 @@ fn import_ternary<'m>(
     let right_lanes = kernel_body.operand_lanes(instruction, 1)?;
     let third_lanes = kernel_body.operand_lanes(instruction, 2)?;
     let lanes = left_lanes.iter().zip(right_lanes.iter()).zip(third_lanes.iter());
-    Ok(lanes.map(|((&left, &right), &c)| kernel_body.ternary(opcode, fast_math, [left, right, c])).collect())
+    Ok(lanes.map(|((&left, &right), &third)| kernel_body.ternary(opcode, fast_math, [left, right, third])).collect())
 }
 
 fn saturating_cast<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, opcode: UnaryOp) -> Attempt<Lanes> {

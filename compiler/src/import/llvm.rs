@@ -115,23 +115,23 @@ impl<'m> Module<'m> {
     }
 
     /// Bytes between consecutive elements of this type in memory; `None` for unsized types.
-    pub fn size_of(self, ty: Type<'m>) -> Option<u64> {
+    pub fn size_of(self, llvm_type: Type<'m>) -> Option<u64> {
         // SAFETY: the type is alive, and the size is asked of sized types only.
-        unsafe { (LLVMTypeIsSized(ty.0) != 0).then(|| LLVMABISizeOfType(self.layout, ty.0)) }
+        unsafe { (LLVMTypeIsSized(llvm_type.0) != 0).then(|| LLVMABISizeOfType(self.layout, llvm_type.0)) }
     }
 
     /// Alignment of this type in memory; `None` for unsized types.
-    pub fn align_of(self, ty: Type<'m>) -> Option<u32> {
+    pub fn align_of(self, llvm_type: Type<'m>) -> Option<u32> {
         // SAFETY: the type is alive, and the alignment is asked of sized types only.
-        unsafe { (LLVMTypeIsSized(ty.0) != 0).then(|| LLVMABIAlignmentOfType(self.layout, ty.0)) }
+        unsafe { (LLVMTypeIsSized(llvm_type.0) != 0).then(|| LLVMABIAlignmentOfType(self.layout, llvm_type.0)) }
     }
 
     /// Byte offset of a field; zero if there is no such field.
-    pub fn field_offset(self, ty: Type<'m>, index: u32) -> u64 {
-        match ty.kind() {
-            TypeKind::Struct(n) if index < n && self.size_of(ty).is_some() => {
-                // SAFETY: `ty` is a sized struct that has this field.
-                unsafe { LLVMOffsetOfElement(self.layout, ty.0, index) }
+    pub fn field_offset(self, llvm_type: Type<'m>, index: u32) -> u64 {
+        match llvm_type.kind() {
+            TypeKind::Struct(n) if index < n && self.size_of(llvm_type).is_some() => {
+                // SAFETY: `llvm_type` is a sized struct that has this field.
+                unsafe { LLVMOffsetOfElement(self.layout, llvm_type.0, index) }
             }
             _ => 0,
         }
@@ -569,7 +569,7 @@ impl<'m> Value<'m> {
     pub fn param_align(self, parameter_index: u32) -> u32 {
         let attribute = self.param_attribute(parameter_index, "align");
         // SAFETY: `align` is an attribute that carries an integer.
-        attribute.map_or(0, |a| unsafe { LLVMGetEnumAttributeValue(a) } as u32)
+        attribute.map_or(0, |attribute| unsafe { LLVMGetEnumAttributeValue(attribute) } as u32)
     }
 
     fn param_attribute(self, parameter_index: u32, name: &str) -> Option<llvm_sys::prelude::LLVMAttributeRef> {

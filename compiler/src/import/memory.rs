@@ -22,10 +22,10 @@ pub(super) fn import_alloca<'m>(kernel_body: &mut Body<'_, 'm>, instruction: Llv
     let Some(element_count) = operand_of(instruction, 0)?.int_bits() else {
         refuse!("a private array whose size is not known at compile time");
     };
-    let Some(ty) = instruction.allocated_type() else {
+    let Some(allocated_type) = instruction.allocated_type() else {
         refuse!("the instruction `{}`", instruction.text());
     };
-    let byte_size = u128::from(size_of(kernel_body.module.llvm, ty)?).saturating_mul(element_count);
+    let byte_size = u128::from(size_of(kernel_body.module.llvm, allocated_type)?).saturating_mul(element_count);
     if byte_size > u128::from(MAX_SLOT_BYTES) {
         refuse!("a private array of {byte_size} bytes");
     }
@@ -292,8 +292,8 @@ fn uniform_scalar(llvm_type: LlvmType<'_>, depth: u32) -> Option<Type> {
 /// The scalar type of the variable that an address points into, if it has just one.
 fn element_hint(mut address: LlvmValue<'_>) -> Option<Type> {
     for _ in 0..32 {
-        if let Some(ty) = address.allocated_type().or_else(|| address.value_type()) {
-            return uniform_scalar(ty, 16);
+        if let Some(pointee_type) = address.allocated_type().or_else(|| address.value_type()) {
+            return uniform_scalar(pointee_type, 16);
         }
         match address.opcode()? {
             LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast | LLVMOpcode::LLVMBitCast => {

@@ -18,7 +18,7 @@ pub(super) fn import_module(llvm_module: Module<'_>) -> Result<ir::Module, Impor
     let mut builder =
         ModuleBuilder { llvm: llvm_module, globals: Globals::new(llvm_module), out: ir::Module::default() };
     builder.import_variables().map_err(at_module)?;
-    let kernels = llvm_module.functions().into_iter().filter(|&f| is_kernel(f));
+    let kernels = llvm_module.functions().into_iter().filter(|&function| is_kernel(function));
     for function in kernels {
         let kernel = builder.import_kernel(function)?;
         builder.out.kernels.push(kernel);

@@ -30,22 +30,22 @@ pub(super) fn import_printf<'m>(kernel_body: &mut Body<'_, 'm>, instruction: Llv
     };
     let conversions = conversion_letters(&text);
     let mut types = Vec::with_capacity(arguments.len());
-    let mut args = Vec::new();
+    let mut argument_values = Vec::new();
     for (index, &argument) in arguments.iter().enumerate() {
-        let ty = argument.ty();
-        let (element, element_count) = match ty.kind() {
+        let argument_type = argument.ty();
+        let (element, element_count) = match argument_type.kind() {
             TypeKind::Vector(n, element) => (element, n),
-            _ => (ty, 1),
+            _ => (argument_type, 1),
         };
         let (Some(mut element), Ok(lane_count)) = (scalar_type(element), u8::try_from(element_count)) else {
-            refuse!("printf of a value of type {}", ty.spelling());
+            refuse!("printf of a value of type {}", argument_type.spelling());
         };
         let lanes = kernel_body.lanes_of(argument)?;
         if element.is_ptr() && conversions.get(index) == Some(&b's') {
             element = Type::Ptr(Space::Constant);
-            args.extend(lanes.iter().map(|&value| kernel_body.space_cast(element, value)));
+            argument_values.extend(lanes.iter().map(|&value| kernel_body.space_cast(element, value)));
         } else {
-            args.extend_from_slice(&lanes);
+            argument_values.extend_from_slice(&lanes);
         }
         types.push((element, lane_count));
     }
@@ -56,7 +56,7 @@ pub(super) fn import_printf<'m>(kernel_body: &mut Body<'_, 'm>, instruction: Llv
         Some(format) => format,
         None => formats.push(format_data),
     };
-    let result = kernel_body.append_single(InstData::Printf { format, arguments: args }, Type::I32);
+    let result = kernel_body.append_single(InstData::Printf { format, arguments: argument_values }, Type::I32);
     Ok(Lanes::from([result]))
 }
 
@@ -69,7 +69,7 @@ fn conversion_letters(format: &[u8]) -> Vec<u8> {
             continue;
         }
         // Flags, width, precision, vector and length all come before the first other letter.
-        let conversion = remaining.find(|b| !b"-+ #0123456789.vhl".contains(b));
+        let conversion = remaining.find(|letter| !b"-+ #0123456789.vhl".contains(letter));
         match conversion {
             Some(b'%') | None => {}
             Some(conversion) => output.push(conversion),

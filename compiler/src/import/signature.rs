@@ -44,8 +44,8 @@ pub(super) fn read_signature<'m>(llvm_module: Module<'m>, function: Value<'m>) -
         let qualifiers = text_of(&qualifiers, position);
         let opaque_kind = opaque_kind(&text_of(&base_types, position), &qualifiers)?;
         let byval_type = function.byval_type(index);
-        let ty = byval_type.unwrap_or(llvm_value.ty());
-        let parameter_kind = match (byval_type, ty.kind()) {
+        let argument_type = byval_type.unwrap_or(llvm_value.ty());
+        let parameter_kind = match (byval_type, argument_type.kind()) {
             (None, TypeKind::Ptr(number)) if opaque_kind == Some(ParamKind::Image) => {
                 // The front end has made constant addresses of images; other ones are those of older SPIR.
                 match Space::from_number(number) {
@@ -60,14 +60,15 @@ pub(super) fn read_signature<'m>(llvm_module: Module<'m>, function: Value<'m>) -
                 Some(address_space @ (Space::Global | Space::Constant)) => ParamKind::Pointer(address_space),
                 _ => refuse!("argument {position} is a pointer that is not global, constant or local"),
             },
-            (None, TypeKind::TargetExt) => refuse!("argument {position}: {}", unsupported_reason(ty)),
+            (None, TypeKind::TargetExt) => refuse!("argument {position}: {}", unsupported_reason(argument_type)),
             (None, TypeKind::Int(width)) if !width.is_power_of_two() || width < 8 => {
                 refuse!("argument {position} is an integer of {width} bits")
             }
             _ => ParamKind::Value,
         };
-        let byte_size = if parameter_kind == ParamKind::Image { IMAGE_BYTES as u64 } else { size_of(llvm_module, ty)? };
-        let natural = match llvm_module.align_of(ty) {
+        let byte_size =
+            if parameter_kind == ParamKind::Image { IMAGE_BYTES as u64 } else { size_of(llvm_module, argument_type)? };
+        let natural = match llvm_module.align_of(argument_type) {
             Some(alignment) if byval_type.is_some() => alignment.max(function.param_align(index)),
             Some(alignment) => alignment,
             None => 1,
@@ -134,7 +135,7 @@ fn read_attributes<'m>(llvm_module: Module<'m>, function: Value<'m>) -> KernelAt
     let read_sizes = |metadata_kind: &str| -> Option<[u32; 3]> {
         let node_list = operands(metadata_kind)?;
         let mut sizes =
-            node_list.into_iter().map(|llvm_value| llvm_value.int_bits().and_then(|n| u32::try_from(n).ok()));
+            node_list.into_iter().map(|llvm_value| llvm_value.int_bits().and_then(|size| u32::try_from(size).ok()));
         Some([sizes.next()??, sizes.next()??, sizes.next()??])
     };
     let reqd_work_group_size = read_sizes("reqd_work_group_size");
@@ -150,19 +151,19 @@ fn read_attributes<'m>(llvm_module: Module<'m>, function: Value<'m>) -> KernelAt
     };
     add_sizes("reqd_work_group_size", reqd_work_group_size);
     add_sizes("work_group_size_hint", work_group_size_hint);
-    texts.extend(vec_type_hint.as_ref().map(|t| format!("vec_type_hint({t})")));
-    texts.extend(reqd_sub_group_size.map(|n| format!("intel_reqd_sub_group_size({n})")));
+    texts.extend(vec_type_hint.as_ref().map(|attribute_text| format!("vec_type_hint({attribute_text})")));
+    texts.extend(reqd_sub_group_size.map(|group_size| format!("intel_reqd_sub_group_size({group_size})")));
     let text = texts.join(" ");
     KernelAttrs { reqd_work_group_size, work_group_size_hint, vec_type_hint, reqd_sub_group_size, text }
 }
 
 /// OpenCL's name of the type that `vec_type_hint` holds: a value of the type, and whether it is signed.
 fn vector_type_name(operands: &[Value<'_>]) -> Option<String> {
-    let ty = operands.first()?.ty();
+    let hint_type = operands.first()?.ty();
     let is_signed = operands.get(1).and_then(|llvm_value| llvm_value.int_bits()).unwrap_or(1) != 0;
-    let (count, element) = match ty.kind() {
+    let (count, element) = match hint_type.kind() {
         TypeKind::Vector(n, element) => (Some(n), element),
-        _ => (None, ty),
+        _ => (None, hint_type),
     };
     let name = match (scalar_type(element)?, is_signed) {
         (Type::I8, true) => "char",

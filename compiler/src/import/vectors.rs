@@ -56,8 +56,8 @@ pub(super) fn insert_element<'m>(kernel_body: &mut Body<'_, 'm>, instruction: Ll
     let mut vector = kernel_body.operand_lanes(instruction, 0)?.to_vec();
     let element = kernel_body.scalar_operand(instruction, 1)?;
     let index = kernel_body.scalar_operand(instruction, 2)?;
-    if let Some(i) = kernel_body.function.const_bits(index) {
-        if let Some(lane) = usize::try_from(i).ok().and_then(|position| vector.get_mut(position)) {
+    if let Some(constant_index) = kernel_body.function.const_bits(index) {
+        if let Some(lane) = usize::try_from(constant_index).ok().and_then(|position| vector.get_mut(position)) {
             *lane = element;
         }
         return Ok(vector.into());

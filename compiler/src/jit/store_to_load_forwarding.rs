@@ -380,10 +380,11 @@ impl<'ctx> Rows<'ctx> {
         let mut gathered_row = self.shuffle_lanes(vector, other, source_lanes.iter().map(lane_of_two).collect())?;
         let row_lanes = source_lanes.len() as u32;
         for &(source_index, vector) in vectors.iter().skip(2) {
-            let own_lanes = source_lanes.iter().map(|&(of, lane)| (of == source_index).then_some(lane)).collect();
+            let own_lanes =
+                source_lanes.iter().map(|&(lane_source, lane)| (lane_source == source_index).then_some(lane)).collect();
             let own_lanes = self.shuffle_lanes(vector, vector.get_type().get_poison(), own_lanes)?;
-            let lane_of_both = |(index, &(of, _)): (usize, &(usize, u32))| {
-                Some(index as u32 + if of == source_index { row_lanes } else { 0 })
+            let lane_of_both = |(index, &(lane_source, _)): (usize, &(usize, u32))| {
+                Some(index as u32 + if lane_source == source_index { row_lanes } else { 0 })
             };
             gathered_row = self.shuffle_lanes(
                 gathered_row,

@@ -215,7 +215,7 @@ impl CommandBuffer {
             error.with_subject(format_args!("command {command_index} is not complete")).with_code(CL_INVALID_OPERATION)
         };
         let prepare = |(command_index, recorded): (usize, &Recorded)| {
-            recorded.command.prepare_run().map_err(|e| incomplete(command_index, e))
+            recorded.command.prepare_run().map_err(|error| incomplete(command_index, error))
         };
         let prepared = commands.iter().enumerate().map(prepare).collect::<Result<_>>()?;
         Ok(PreparedRun { commands, prepared })

@@ -54,8 +54,8 @@ pub(super) fn f64_to_half(value: f64) -> u16 {
     let rounded = kept_bits + u64::from(lost_bits > half_way || (lost_bits == half_way && kept_bits & 1 == 1));
     // Where the hidden bit is kept it adds one to the exponent, and so does a carry out of the fraction: from the
     // largest denormal to the smallest normal half, and from the largest half to infinity.
-    let base = if exponent >= -14 { ((exponent + 14) as u64) << 10 } else { 0 };
-    sign_bit | (base + rounded) as u16
+    let exponent_bits = if exponent >= -14 { ((exponent + 14) as u64) << 10 } else { 0 };
+    sign_bit | (exponent_bits + rounded) as u16
 }
 
 /// The nearest bfloat16, ties to even.

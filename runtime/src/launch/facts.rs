@@ -43,7 +43,7 @@ pub fn collect_facts(kernel: &Kernel, nd_range: &NdRange, arguments: &Args) -> L
         let is_own = |&input: &u32| {
             param_of(input).is_some_and(|parameter_index| is_own(&outline.params, &arguments.extents, parameter_index))
         };
-        let select_own = |asked: u32| list_set_bits(asked).filter(is_own).fold(0, |all, bit| all | 1 << bit);
+        let select_own = |asked: u32| list_set_bits(asked).filter(is_own).fold(0, |inputs, input| inputs | 1 << input);
         launch_facts.apart = select_own(outline.to_be_apart);
         launch_facts.streams = select_own(streams);
     }
@@ -153,7 +153,66 @@ fn integer_at(arguments: &ArgBlock, position: usize, value_type: Type) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use lockstep_protocol::types::Space;
+
     use super::*;
+
+    /// A kernel of pointers into global memory, and arguments that lead to objects there.
+    fn with_pointers(extents: &[Option<Range<u64>>]) -> (KernelOutline, Args) {
+        let parameter = |index: usize| Param {
+            name: format!("p{index}"),
+            type_name: "uint*".into(),
+            kind: ParamKind::Pointer(Space::Global),
+            size: 8,
+            align: 8,
+            offset: 8 * index as u32,
+            access: "none".into(),
+            qualifiers: String::new(),
+            readonly: false,
+            restrict: false,
+        };
+        let params: Vec<Param> = (0..extents.len()).map(parameter).collect();
+        let input = |index: usize| (Input::Value { param: index as u32, offset: 0 }, Type::Ptr(Space::Global));
+        let inputs = (0..extents.len()).map(input).collect();
+        let arguments = Args {
+            block: ArgBlock::default(),
+            set: vec![true; extents.len()],
+            buffers: vec![None; extents.len()],
+            extents: extents.to_vec(),
+            locals: vec![0; extents.len()],
+        };
+        (KernelOutline { params, inputs, ..KernelOutline::default() }, arguments)
+    }
+
+    #[test]
+    fn threads_have_copies_of_counters_that_are_small_and_lead_nowhere_else() {
+        const START: u64 = 1 << 40;
+        let bytes_of_first = |extents: &[Option<Range<u64>>]| {
+            let (outline, arguments) = with_pointers(extents);
+            private_counter_bytes(&outline, &arguments, 0)
+        };
+        let apart = Some(START - 64..START);
+        assert_eq!(bytes_of_first(&[Some(START..START + 1000), apart.clone()]), Some(1000));
+        assert_eq!(bytes_of_first(&[Some(START..START + MOST_COUNTERS), apart.clone()]), Some(MOST_COUNTERS));
+        assert_eq!(bytes_of_first(&[Some(START..START + MOST_COUNTERS + 1), apart.clone()]), None);
+        assert_eq!(bytes_of_first(&[Some(START..START), apart.clone()]), None, "there are none");
+        assert_eq!(bytes_of_first(&[Some(START + 4..START + 8), apart]), None, "copies are filled in pieces");
+        // Another argument leads to them, or may do so.
+        assert_eq!(bytes_of_first(&[Some(START..START + 1000), Some(START + 999..START + 2000)]), None);
+        assert_eq!(bytes_of_first(&[Some(START..START + 1000), None]), None);
+        assert_eq!(bytes_of_first(&[None]), None);
+    }
+
+    #[test]
+    fn inputs_are_read_where_their_arguments_lie() {
+        let (mut outline, mut arguments) = with_pointers(&[None, None]);
+        outline.inputs.push((Input::Value { param: 1, offset: 4 }, Type::I32));
+        outline.inputs.push((Input::Address { param: 1 }, Type::Ptr(Space::Global)));
+        arguments.block.reset_to_size(16);
+        arguments.block.write_at(12, &(-48_i32).to_le_bytes());
+        assert_eq!(input_value(&outline, &arguments.block, 2), Some(-48));
+        assert_eq!(input_value(&outline, &arguments.block, 3), None, "an address has no value");
+    }
 
     #[test]
     fn multiples_are_positive() {

@@ -65,11 +65,11 @@ impl NdRange {
             // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the
             // corresponding value in global_work_offset for any dimensions is greater than the maximum
             // value representable by size_t".
-            let (size, from) = (global_size[dimension], offset[dimension]);
+            let (size, first_id) = (global_size[dimension], offset[dimension]);
             ensure!(
-                size.checked_add(from).is_some(),
+                size.checked_add(first_id).is_some(),
                 CL_INVALID_GLOBAL_OFFSET,
-                "global_work_offset[{dimension}] {from} and global_work_size[{dimension}] {size} add up to more than size_t holds"
+                "global_work_offset[{dimension}] {first_id} and global_work_size[{dimension}] {size} add up to more than size_t holds"
             );
         }
         let local_size = match request.local {

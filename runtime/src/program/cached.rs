@@ -78,10 +78,10 @@ impl Source<'_> {
         [self.text].into_iter().chain(macros).chain(self.headers.iter().map(|header| header.source))
     }
 
-    /// What `place` has; or else what `make_object` makes of the object, to be kept there.
+    /// What `cache_place` has; or else what `make_object` makes of the object, to be kept there.
     fn kept_or_made<K, T>(
         &self,
-        place: Option<Place>,
+        cache_place: Option<Place>,
         make_object: impl FnOnce(CompiledObject) -> Result<T>,
         to_kept: impl FnOnce(&T) -> (K, String),
         from_kept: impl FnOnce(K, String) -> T,
@@ -91,7 +91,7 @@ impl Source<'_> {
     {
         let compile = || frontend::compile_source(self.config, self.text, self.headers, self.options);
         let mut stopwatch = Stopwatch::start();
-        let Some(Place { cache, key }) = place else {
+        let Some(Place { cache, key }) = cache_place else {
             let object = compile()?;
             end_program_stage(&mut stopwatch, "clang");
             return make_object(object);
@@ -132,7 +132,9 @@ pub(super) fn compile_program(source: &Source<'_>) -> Result<Linked> {
             .map_err(|error| with_compiler_log(&object.log, error))?;
         import_linked(linked_program, object.log)
     };
-    let to_kept = |made: &Linked| ((made.linked.clone(), made.outline.clone()), made.log.clone());
+    let to_kept = |linked_program: &Linked| {
+        ((linked_program.linked.clone(), linked_program.outline.clone()), linked_program.log.clone())
+    };
     let from_kept =
         |(linked_program, outline), build_log| Linked { linked: linked_program, outline, module: None, log: build_log };
     source.kept_or_made(source.cache_place("program"), make_object, to_kept, from_kept)
@@ -152,9 +154,9 @@ pub(super) fn link_objects(objects: &[&CompiledObject], options: &BuildOptions) 
     if let Some((linked_program, outline, build_log)) = program_cache.get(&cache_key) {
         return Ok(Linked { linked: linked_program, outline, module: None, log: build_log });
     }
-    let made = make_object()?;
-    program_cache.put(&cache_key, &(&made.linked, &made.outline, &made.log));
-    Ok(made)
+    let linked_result = make_object()?;
+    program_cache.put(&cache_key, &(&linked_result.linked, &linked_result.outline, &linked_result.log));
+    Ok(linked_result)
 }
 
 /// Reads a linked program into our IR.

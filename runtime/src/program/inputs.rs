@@ -62,7 +62,7 @@ impl Inputs {
         let is_unchanged = |(path, digest): &(PathBuf, [u8; 32])| {
             fs::read(path).is_ok_and(|current_bytes| key::hash_bytes(&current_bytes) == *digest)
         };
-        self.files.iter().all(is_unchanged) && self.absent.iter().all(|place| !place.exists())
+        self.files.iter().all(is_unchanged) && self.absent.iter().all(|absent_path| !absent_path.exists())
     }
 }
 
@@ -87,7 +87,7 @@ fn absent_places(paths: &[PathBuf], folders: &[String]) -> Option<Vec<PathBuf>> 
         return None;
     }
     let places = searched.iter().flat_map(|folder| names.iter().map(move |name| folder.join(name)));
-    Some(places.filter(|place| !place.exists()).collect())
+    Some(places.filter(|candidate| !candidate.exists()).collect())
 }
 
 /// What is left of a path when folders are taken from its beginning.

@@ -181,7 +181,7 @@ impl Files {
     /// The file's name for a kernel of a program: of the first program the kernel's name, of others with their number.
     fn name_file(&mut self, kernel: &str, identity: [u8; 32]) -> String {
         let programs = self.programs.get_or_insert_default().entry(file_name(kernel)).or_default();
-        let index = programs.iter().position(|known| *known == identity).unwrap_or_else(|| {
+        let index = programs.iter().position(|known_digest| *known_digest == identity).unwrap_or_else(|| {
             programs.push(identity);
             programs.len() - 1
         });

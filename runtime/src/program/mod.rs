@@ -259,10 +259,10 @@ const MOST_SOURCE: usize = 1 << 28;
 /// # Errors
 /// `CL_INVALID_DEVICE` where one is not.
 pub fn check_devices(program: &Program, listed_devices: &[Arc<Device>]) -> Result<()> {
-    let known = |device: &Arc<Device>| program.devices.iter().any(|candidate| Arc::ptr_eq(candidate, device));
+    let is_known = |device: &Arc<Device>| program.devices.iter().any(|candidate| Arc::ptr_eq(candidate, device));
     for (index, device) in listed_devices.iter().enumerate() {
         ensure!(
-            known(device),
+            is_known(device),
             CL_INVALID_DEVICE,
             "device {index} of {} is none that the program is for",
             listed_devices.len()

@@ -136,12 +136,13 @@ impl<T> Variants<T> {
             return;
         }
         let _making = self.making.lock();
-        let known = self
+        let is_known = self
             .own
             .iter()
             .filter_map(|variant_cell| variant_cell.get())
             .any(|(known_facts, _)| *known_facts == launch_facts);
-        if let Some(variant_cell) = self.own.iter().find(|variant_cell| variant_cell.get().is_none()).filter(|_| !known)
+        if let Some(variant_cell) =
+            self.own.iter().find(|variant_cell| variant_cell.get().is_none()).filter(|_| !is_known)
         {
             variant_cell.get_or_init(|| (launch_facts, make_code(&launch_facts)));
         }

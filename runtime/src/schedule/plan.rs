@@ -69,8 +69,8 @@ impl Plan {
 
     /// Whether groups took long, given the time for all of them by the caller and so many helpers.
     pub fn groups_took_long(&self, whole_duration: Duration, seats: usize) -> bool {
-        let each = self.groups.div_ceil(seats as u64 + 1);
-        is_long(whole_duration / u32::try_from(each).unwrap_or(u32::MAX).max(1))
+        let groups_each = self.groups.div_ceil(seats as u64 + 1);
+        is_long(whole_duration / u32::try_from(groups_each).unwrap_or(u32::MAX).max(1))
     }
 
     /// The helpers that can be of use where there is work for so many.

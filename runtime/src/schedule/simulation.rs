@@ -228,8 +228,8 @@ impl Simulation {
             }
             Task::Claim(launch) => self.claim(thread, &launch),
             Task::StopLooking(since) => {
-                if let Some(place) = self.looking.iter().position(|&looking| looking == (thread, since)) {
-                    self.looking.remove(place);
+                if let Some(position) = self.looking.iter().position(|&looking| looking == (thread, since)) {
+                    self.looking.remove(position);
                     self.crew.has_looked();
                     self.ask(thread, true);
                 }
@@ -258,11 +258,11 @@ impl Simulation {
     }
 
     /// A caller runs all groups from one on.
-    fn run_alone(&mut self, caller: usize, simulated_work: &Work, from: u64) {
-        let time: Time = simulated_work.costs[from as usize..].iter().sum();
+    fn run_alone(&mut self, caller: usize, simulated_work: &Work, first_group: u64) {
+        let time: Time = simulated_work.costs[first_group as usize..].iter().sum();
         let (group_count, began, ended) = (simulated_work.costs.len() as u64, self.now, self.now + time);
         let mut chunks = std::mem::take(&mut self.callers[caller].first);
-        chunks.push(Chunk { thread: caller, groups: from..group_count, begin: began, end: ended });
+        chunks.push(Chunk { thread: caller, groups: first_group..group_count, begin: began, end: ended });
         self.records.push(Record { began, ended, chunks, groups: group_count });
         let next = self.callers[caller].launches.front().map(|next| next.gap);
         if let Some(gap) = next {
@@ -270,9 +270,9 @@ impl Simulation {
         }
     }
 
-    fn share(&mut self, caller: usize, simulated_work: &Work, from: u64, seats: usize) {
+    fn share(&mut self, caller: usize, simulated_work: &Work, first_group: u64, seats: usize) {
         let shared = Shared {
-            next: Cell::new(from),
+            next: Cell::new(first_group),
             groups: simulated_work.costs.len() as u64,
             threads: (seats + usize::from(self.caller_helps)) as u64,
             costs: simulated_work.costs.clone(),

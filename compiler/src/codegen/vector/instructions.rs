@@ -399,12 +399,12 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             return Ok(emitter.builder.build_extract_element(vector, emitter.const64(0), "")?);
         }
         let mask = self.block_mask()?;
-        let row_bases = self.emit_guarded(mask, || {
+        let base_values = self.emit_guarded(mask, || {
             let lane = self.last_lane(mask)?;
             let value = emitter.builder.build_extract_element(vector, lane, "")?;
             Ok(vec![self.base_of(value, lane, stride)?])
         })?;
-        row_bases.into_iter().next().ok_or(CodegenError::Missing("address of the first lane"))
+        base_values.into_iter().next().ok_or(CodegenError::Missing("address of the first lane"))
     }
 
     pub(super) fn space_of(&self, pointer: Value) -> Space {

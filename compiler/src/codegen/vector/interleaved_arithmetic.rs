@@ -72,14 +72,14 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// As many vectors of a gang's lanes as there are elements of a lane.
     fn compute_vectors(&self, elements: &[Value], depth: u32) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emitter = self.around.emitter;
-        let (lane_count, width) = (elements.len() as u32, self.around.width());
+        let (element_count, width) = (elements.len() as u32, self.around.width());
         if self.count_shuffles(elements, depth) < Self::shuffles_of(elements)
             && !self.are_loaded(elements)
             && let Some((opcode, operands)) = self.common_operation(elements, depth)
         {
             let operands = operands
                 .iter()
-                .map(|operand_vectors| self.compute_vectors(operand_vectors, depth - 1))
+                .map(|operand_values| self.compute_vectors(operand_values, depth - 1))
                 .collect::<Emitted<Vec<_>>>()?;
             let scalar_type = self.type_of(elements[0]);
             let fast_math = elements
@@ -102,17 +102,18 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             // LLVM sees which of these shuffles undo those behind a load.
             let values = elements.iter().map(|&element| self.as_vector(element)).collect::<Emitted<Vec<_>>>()?;
             let joined_vector = self.one_behind_the_other(self.type_of(elements[0]), &values)?;
-            (joined_vector, |position, lane_count| position % lane_count)
+            (joined_vector, |position, element_count| position % element_count)
         };
-        let position = |position: u32| Some(element_index(position, lane_count) * width + position / lane_count);
+        let source_lane =
+            |position: u32| Some(element_index(position, element_count) * width + position / element_count);
         let register = |first_lane: u32| {
             emitter.shuffle_vectors(
                 source_vector,
                 source_vector,
-                &(first_lane..first_lane + width).map(position).collect::<Vec<_>>(),
+                &(first_lane..first_lane + width).map(source_lane).collect::<Vec<_>>(),
             )
         };
-        (0..lane_count).map(|vector_index| register(vector_index * width)).collect()
+        (0..element_count).map(|vector_index| register(vector_index * width)).collect()
     }
 
     /// An operation on a register of elements of a type.

@@ -121,8 +121,8 @@ impl<'ctx> Emitter<'ctx, '_> {
         if stride == 0 {
             return self.splat(base_value, lane_count);
         }
-        let step_vector = |ty: inkwell::types::IntType<'ctx>| {
-            let step_constant = |lane: u32| ty.const_int(stride.wrapping_mul(lane.into()) as u64, true);
+        let step_vector = |int_type: inkwell::types::IntType<'ctx>| {
+            let step_constant = |lane: u32| int_type.const_int(stride.wrapping_mul(lane.into()) as u64, true);
             VectorType::const_vector(&(0..lane_count).map(step_constant).collect::<Vec<_>>())
         };
         match base_value {
@@ -147,9 +147,9 @@ impl<'ctx> Emitter<'ctx, '_> {
                 Ok(self.offset_address(base_address, byte_count, false)?.into())
             }
             base_value => {
-                let base = base_value.into_int_value();
-                let byte_count = self.builder.build_int_cast(byte_count, base.get_type(), "")?;
-                Ok(self.builder.build_int_add(base, byte_count, "")?.into())
+                let integer = base_value.into_int_value();
+                let byte_count = self.builder.build_int_cast(byte_count, integer.get_type(), "")?;
+                Ok(self.builder.build_int_add(integer, byte_count, "")?.into())
             }
         }
     }
@@ -218,14 +218,16 @@ impl<'ctx> Emitter<'ctx, '_> {
         }
         // Both operands of a shuffle have one length.
         let place_part = |part_vector: VectorValue<'ctx>, position: u32| {
-            let own_lane =
-                |place: u32| place.checked_sub(position).filter(|&lane| lane < part_vector.get_type().get_size());
+            let own_lane = |result_lane: u32| {
+                result_lane.checked_sub(position).filter(|&lane| lane < part_vector.get_type().get_size())
+            };
             self.shuffle_vectors(part_vector, part_vector, &(0..lane_count).map(own_lane).collect::<Vec<_>>())
         };
         let mut lanes_done = first_part.get_type().get_size();
         let mut joined_vector = if lanes_done == lane_count { first_part } else { place_part(first_part, 0)? };
         for &part_vector in other_parts {
-            let source_lane = |place: u32| Some(if place < lanes_done { place } else { lane_count + place });
+            let source_lane =
+                |result_lane: u32| Some(if result_lane < lanes_done { result_lane } else { lane_count + result_lane });
             joined_vector = self.shuffle_vectors(
                 joined_vector,
                 place_part(part_vector, lanes_done)?,

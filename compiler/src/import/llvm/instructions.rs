@@ -128,12 +128,12 @@ impl<'m> Value<'m> {
         }
         // SAFETY: a GEP instruction or constant expression.
         unsafe {
-            let ty = Type::wrap(LLVMGetGEPSourceElementType(self.0));
+            let element_type = Type::wrap(LLVMGetGEPSourceElementType(self.0));
             let gep_flags = LLVMGEPGetNoWrapFlags(self.0);
             let inbounds = gep_flags & LLVMGEPFlagInBounds != 0;
             let no_signed_wrap = inbounds || gep_flags & LLVMGEPFlagNUSW != 0;
             let no_unsigned_wrap = gep_flags & LLVMGEPFlagNUW != 0;
-            Some((ty, GepFlags { inbounds, nsw: no_signed_wrap, nuw: no_unsigned_wrap }))
+            Some((element_type, GepFlags { inbounds, nsw: no_signed_wrap, nuw: no_unsigned_wrap }))
         }
     }
 

@@ -55,7 +55,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             }
             PieceForm::CommonBase(base) => {
                 self.load_near(&self.near_addresses(base, byte_offset)?, integer_type, |address| {
-                    emitter.load_marked(result_type.get_element_type(), address, alignment, &mark_access)
+                    emitter.load_marked(result_type.get_element_type(), address, alignment, mark_access)
                 })?
             }
             &PieceForm::Anywhere { redirected } => {

@@ -71,9 +71,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         Ok(WideCode { start: lowest_address, ty: access.ty, part: Part::Space(access.space), wide: *wide_access })
     }
 
-    /// The type of elements in memory, `lane_count` of them.
-    pub(super) fn memory_vector(&self, scalar_type: Type, lane_count: u32) -> VectorType<'ctx> {
-        vector_of(self.around.emitter.memory_ty(scalar_type), lane_count)
+    /// The type of elements in memory, `element_count` of them.
+    pub(super) fn memory_vector(&self, scalar_type: Type, element_count: u32) -> VectorType<'ctx> {
+        vector_of(self.around.emitter.memory_ty(scalar_type), element_count)
     }
 
     /// From memory's form to that in registers.
