@@ -130,9 +130,12 @@ impl Launch {
     unsafe fn print_formatted(&self, format: u32, arguments: *const u64) -> Option<i32> {
         let format = self.executable.outline().formats.get(format as usize)?;
         let word_count = format.args.iter().map(|(_, lane_count)| usize::from(*lane_count)).sum();
-        // SAFETY: as the caller promises; there is no pointer to read where there are no arguments.
-        let words =
-            if word_count == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(arguments, word_count) } };
+        let words = match word_count {
+            // There is no pointer to read where there are no arguments.
+            0 => &[][..],
+            // SAFETY: as the caller promises.
+            _ => unsafe { std::slice::from_raw_parts(arguments, word_count) },
+        };
         self.printed.store(true, Ordering::Relaxed);
         Some(printf::print_call(format, words, |address| {
             // SAFETY: the argument of `%s` is a string constant of the program: not null (the caller

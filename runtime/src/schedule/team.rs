@@ -173,7 +173,7 @@ impl Team {
             pool.thread_name(|thread_index| format!("lockstep-{thread_index}")).build().ok()
         });
         let Some(pool) = pool.flatten() else {
-            return Team { shared: shared, caller_helps: true, useful: 0 };
+            return Team { shared, caller_helps: true, useful: 0 };
         };
         let serving = shared.clone();
         // The pool's threads do nothing else until the team is closed, and end then: the pool is let go of right away.
@@ -181,7 +181,7 @@ impl Team {
             bind_thread(processors.as_ref());
             serving.serve_jobs();
         });
-        Team { shared: shared, caller_helps, useful: useful.min(helpers) }
+        Team { shared, caller_helps, useful: useful.min(helpers) }
     }
 
     /// Runs all groups `0..group_count` of `group_work` and returns when the last one has ended.
