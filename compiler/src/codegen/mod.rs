@@ -170,12 +170,12 @@ pub fn generate_kernel<'ctx>(
         emitter.position_at(region_starts[region].ok_or(NO_REGION)?);
         let region_function = &kernel.regions[region];
         let combined = work_group_collectives::emit_combine(&emitter, &frame, kernel, &groups.group, region)?;
-        let work_group = &Group { combined, ..groups.group };
+        let group = &Group { combined, ..groups.group };
         frame.enter_region(&emitter, kernel, region_function)?;
         let (next_regions, next_number) = match (widening, next_pointer) {
             _ if let Some(region_record) = region_record.filter(|_| separate || region_may_wait(region_function)) => {
                 let function = region_functions::declare_function(&emitter, region);
-                region_functions::pass_group(&emitter, region_record, kernel, &frame, work_group)?;
+                region_functions::pass_group(&emitter, region_record, kernel, &frame, group)?;
                 match region_may_wait(region_function) {
                     true => coroutines::take_turns(&emitter, function, region_record)?,
                     false => region_functions::call_region(&emitter, function, region_record)?,
@@ -188,23 +188,16 @@ pub fn generate_kernel<'ctx>(
                 let frame = Frame { shared, ..frame };
                 let combined = combined.and(kernel.combines[region]).map(|combine| kernel.live[combine.live_slot].ty);
                 let (storage, frame) = (&storage, &frame);
-                let work_group = &region_functions::running_group(emitter, frame, combined)?;
-                let around = widening.map(|widening| EmitContext {
-                    emitter,
-                    kernel,
-                    storage,
-                    frame,
-                    group: work_group,
-                    widening,
-                    notes,
-                });
+                let group = &region_functions::running_group(emitter, frame, combined)?;
+                let around =
+                    widening.map(|widening| EmitContext { emitter, kernel, storage, frame, group, widening, notes });
                 let gang_plan = around.map(|around| (around, &around.widening.regions[region]));
                 let mut next_regions = match gang_plan.filter(|(_, region_plan)| !region_plan.alone) {
                     Some((around, region_plan)) if region_may_wait(region_function) => {
                         vector::take_gangs(around, region_function, region_plan)?
                     }
                     None if region_may_wait(region_function) => {
-                        coroutines::run_items(emitter, kernel, storage, frame, work_group, region_function)?
+                        coroutines::run_items(emitter, kernel, storage, frame, group, region_function)?
                     }
                     Some((around, region_plan)) => {
                         let address = region_functions::next_place(emitter)?;
@@ -217,7 +210,7 @@ pub fn generate_kernel<'ctx>(
                     }
                     None => {
                         let (next_regions, next_number) =
-                            run_items(emitter, kernel, storage, frame, work_group, region_function)?;
+                            run_items(emitter, kernel, storage, frame, group, region_function)?;
                         region_functions::close_function(emitter, &next_regions, next_number)?;
                         next_regions
                     }
@@ -228,7 +221,7 @@ pub fn generate_kernel<'ctx>(
             }
             (Some(widening), Some(next_pointer)) if !widening.regions[region].alone => {
                 let (emitter, storage, frame) = (&emitter, &storage, &frame);
-                let around = EmitContext { emitter, kernel, storage, frame, group: work_group, widening, notes };
+                let around = EmitContext { emitter, kernel, storage, frame, group, widening, notes };
                 let region_plan = &widening.regions[region];
                 let next_regions =
                     vector::run_gangs(around, region_function, region_plan, next_pointer, |next_region| {
@@ -237,7 +230,7 @@ pub fn generate_kernel<'ctx>(
                 let next_number = emitter.builder.build_load(context.i32_type(), next_pointer, "")?.into_int_value();
                 (next_regions, Some(next_number))
             }
-            _ => run_items(&emitter, kernel, &storage, &frame, work_group, region_function)?,
+            _ => run_items(&emitter, kernel, &storage, &frame, group, region_function)?,
         };
         go_on(&emitter, &groups, &region_starts, &next_regions, next_number)?;
     }

@@ -59,31 +59,18 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             Some(combine) if self.is_uniform(pointer) => combine,
             combine => {
                 self.note_lanes("atomic", if combine.is_none() { "no reduction" } else { "addresses differ" });
-                let change_memory = |lane| {
-                    let target = self.lane_address(pointer, lane)?;
-                    Ok(vec![emitter.atomic_rmw(
-                        opcode,
-                        ordering,
-                        scalar_type,
-                        target,
-                        address_space,
-                        self.read_lane(argument, lane)?,
-                    )?])
+                let change_lane = |lane| {
+                    let (target, operand) = (self.lane_address(pointer, lane)?, self.read_lane(argument, lane)?);
+                    Ok(vec![emitter.atomic_rmw(opcode, ordering, scalar_type, target, address_space, operand)?])
                 };
-                return self.emit_by_lane(inst_node, change_memory);
+                return self.emit_by_lane(inst_node, change_lane);
             }
         };
         let is_used = inst_node.results.iter().any(|&result| self.uses[result] > 0);
         let mask = self.block_mask()?;
         let change_memory = |operand| -> Emitted<BasicValueEnum<'ctx>> {
-            emitter.atomic_rmw(
-                opcode,
-                ordering,
-                scalar_type,
-                self.lane_zero(pointer)?.into_pointer_value(),
-                address_space,
-                operand,
-            )
+            let target = self.lane_zero(pointer)?.into_pointer_value();
+            emitter.atomic_rmw(opcode, ordering, scalar_type, target, address_space, operand)
         };
         if !is_used {
             self.note_class("atomic", "uniform", "reduced");
@@ -97,9 +84,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let previous = self.emit_guarded(mask, || {
             let lanes_before = self.scan_operands(&combine, scalar_type, argument, mask)?;
             let old_value = change_memory(self.reduce_operands(&combine, scalar_type, argument, mask)?)?;
-            Ok(vec![
-                self.combine_vectors(scan_opcode, emitter.splat(old_value, self.around.width())?, lanes_before)?.into(),
-            ])
+            let old_values = emitter.splat(old_value, self.around.width())?;
+            Ok(vec![self.combine_vectors(scan_opcode, old_values, lanes_before)?.into()])
         })?;
         Ok(previous.into_iter().map(|old_value| LaneValue::Vector(old_value.into_vector_value())).collect())
     }

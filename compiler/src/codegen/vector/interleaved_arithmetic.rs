@@ -107,11 +107,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let source_lane =
             |position: u32| Some(element_index(position, element_count) * width + position / element_count);
         let register = |first_lane: u32| {
-            emitter.shuffle_vectors(
-                source_vector,
-                source_vector,
-                &(first_lane..first_lane + width).map(source_lane).collect::<Vec<_>>(),
-            )
+            let source_lanes: Vec<_> = (first_lane..first_lane + width).map(source_lane).collect();
+            emitter.shuffle_vectors(source_vector, source_vector, &source_lanes)
         };
         (0..element_count).map(|vector_index| register(vector_index * width)).collect()
     }

@@ -106,12 +106,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let emitter = self.around.emitter;
         let mut all_elements = self.memory_vector(scalar_type, self.wide.get()).get_poison();
         self.each_near(near_addresses, |lane, address| {
-            all_elements = emitter.builder.build_insert_element(
-                all_elements,
-                load_lane(address)?,
-                emitter.const64(lane.into()),
-                "",
-            )?;
+            let (element, lane_index) = (load_lane(address)?, emitter.const64(lane.into()));
+            all_elements = emitter.builder.build_insert_element(all_elements, element, lane_index, "")?;
             Ok(())
         })?;
         Ok(all_elements)

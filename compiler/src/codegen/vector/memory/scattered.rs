@@ -177,16 +177,12 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let gang_width = self.wide.get();
         let flat_type = self.memory_vector(scalar_type, together * gang_width);
         let flat_vector = emitter.builder.build_bit_cast(numbers, flat_type, "")?.into_vector_value();
+        if together == 1 {
+            return Ok(vec![self.narrow_from_memory(scalar_type, flat_vector)?]);
+        }
         let element = |index: u32| {
             let lane_indices: Vec<Option<u32>> = (0..gang_width).map(|lane| Some(lane * together + index)).collect();
-            self.narrow_from_memory(
-                scalar_type,
-                if together == 1 {
-                    flat_vector
-                } else {
-                    emitter.shuffle_vectors(flat_vector, flat_vector, &lane_indices)?
-                },
-            )
+            self.narrow_from_memory(scalar_type, emitter.shuffle_vectors(flat_vector, flat_vector, &lane_indices)?)
         };
         (0..together).map(element).collect()
     }
