@@ -7,23 +7,23 @@ use serde::de::DeserializeOwned;
 
 const SEAL: usize = blake3::OUT_LEN;
 
-/// The bytes of a value behind `mark`, which says what they are.
-pub fn seal<T: Serialize>(mark: &[u8; 8], value: &T) -> Vec<u8> {
+/// The bytes of a value behind `format_mark`, which says what they are.
+pub fn seal<T: Serialize>(format_mark: &[u8; 8], contents: &T) -> Vec<u8> {
     // Nothing that we store has a form that cannot be written; an empty seal would be found when it is opened.
-    let mut bytes = postcard::to_extend(value, mark.to_vec()).unwrap_or_default();
+    let mut bytes = postcard::to_extend(contents, format_mark.to_vec()).unwrap_or_default();
     bytes.extend_from_slice(blake3::hash(&bytes).as_bytes());
     bytes
 }
 
 /// The value, if all of the bytes are as [`seal`] left them.
-pub fn open<T: DeserializeOwned>(mark: &[u8; 8], bytes: &[u8]) -> Option<T> {
-    let (body, seal) = bytes.split_last_chunk::<SEAL>()?;
-    let content = body.strip_prefix(mark)?;
-    if blake3::hash(body) != *seal {
+pub fn open<T: DeserializeOwned>(format_mark: &[u8; 8], bytes: &[u8]) -> Option<T> {
+    let (sealed_body, checksum) = bytes.split_last_chunk::<SEAL>()?;
+    let content = sealed_body.strip_prefix(format_mark)?;
+    if blake3::hash(sealed_body) != *checksum {
         return None;
     }
-    let (value, rest) = postcard::take_from_bytes(content).ok()?;
-    rest.is_empty().then_some(value)
+    let (value, after_mark) = postcard::take_from_bytes(content).ok()?;
+    after_mark.is_empty().then_some(value)
 }
 
 #[cfg(test)]

@@ -70,14 +70,14 @@ enum What {
 }
 
 impl Binary {
-    /// The program binary, as this `build` of the driver makes it.
-    pub fn to_bytes(self, build: &str) -> Vec<u8> {
-        write_binary(self, build, host_description())
+    /// The program binary, as this `build_id` of the driver makes it.
+    pub fn to_bytes(self, build_id: &str) -> Vec<u8> {
+        write_binary(self, build_id, host_description())
     }
 
     /// Reads a program binary. What only the build of the driver that made it understands is left out.
-    pub fn from_bytes(bytes: &[u8], build: &str) -> Result<Self, FrontendError> {
-        read_binary(bytes, build).map_err(|reason| FrontendError::InvalidBinary { reason: reason.to_owned() })
+    pub fn from_bytes(bytes: &[u8], build_id: &str) -> Result<Self, FrontendError> {
+        read_binary(bytes, build_id).map_err(|reason| FrontendError::InvalidBinary { reason: reason.to_owned() })
     }
 }
 
@@ -85,23 +85,23 @@ fn producer_name() -> String {
     format!("{} {}", env!("CARGO_PKG_VERSION"), llvm_version())
 }
 
-fn write_binary(binary: Binary, build: &str, machine: String) -> Vec<u8> {
-    let what = match binary {
+fn write_binary(binary: Binary, build_id: &str, machine: String) -> Vec<u8> {
+    let content_kind = match binary {
         Binary::Object(object) => What::Object(object),
-        Binary::Program(image) => What::Program { machine, build: build.to_owned(), image },
+        Binary::Program(image) => What::Program { machine, build: build_id.to_owned(), image },
     };
     let mut bytes = MAGIC.to_vec();
-    bytes.extend(checksummed::seal(FORMAT, &Contents { producer: producer_name(), what }));
+    bytes.extend(checksummed::seal(FORMAT, &Contents { producer: producer_name(), what: content_kind }));
     bytes
 }
 
-fn read_binary(bytes: &[u8], build: &str) -> Result<Binary, &'static str> {
+fn read_binary(bytes: &[u8], build_id: &str) -> Result<Binary, &'static str> {
     const OTHER_VERSION: &str = "the program binary was made by another version of the driver";
-    let body = bytes.strip_prefix(MAGIC).ok_or("not a program binary of this driver")?;
-    if !body.starts_with(FORMAT) {
+    let sealed_contents = bytes.strip_prefix(MAGIC).ok_or("not a program binary of this driver")?;
+    if !sealed_contents.starts_with(FORMAT) {
         return Err(OTHER_VERSION);
     }
-    let contents: Contents = checksummed::open(FORMAT, body).ok_or("the program binary is damaged")?;
+    let contents: Contents = checksummed::open(FORMAT, sealed_contents).ok_or("the program binary is damaged")?;
     if contents.producer != producer_name() {
         return Err(OTHER_VERSION);
     }
@@ -110,7 +110,7 @@ fn read_binary(bytes: &[u8], build: &str) -> Result<Binary, &'static str> {
         What::Program { machine, .. } if machine != host_description() => {
             Err("the program binary is for another machine")
         }
-        What::Program { build: by, image, .. } if by != build => {
+        What::Program { build: by, image, .. } if by != build_id => {
             Ok(Binary::Program(Image { outline: None, code: Vec::new(), ..image }))
         }
         What::Program { image, .. } => Ok(Binary::Program(image)),

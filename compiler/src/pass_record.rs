@@ -20,10 +20,10 @@ impl<'a> PassRecord<'a> {
     }
 
     /// Adds to the time of a pass.
-    pub fn add_time(&mut self, pass: &'static str, took: Duration) {
-        match self.times.iter_mut().find(|(known, _)| *known == pass) {
-            Some((_, time)) => *time += took,
-            None => self.times.push((pass, took)),
+    pub fn add_time(&mut self, pass_name: &'static str, duration: Duration) {
+        match self.times.iter_mut().find(|(known_name, _)| *known_name == pass_name) {
+            Some((_, time)) => *time += duration,
+            None => self.times.push((pass_name, duration)),
         }
     }
 
@@ -33,26 +33,34 @@ impl<'a> PassRecord<'a> {
     }
 
     /// Writes what a pass has left of a kernel, if somebody wants to see it: `KERNEL.NUMBER-PASS.KIND`.
-    pub fn dump_text(&self, kernel: &str, number: usize, pass: &str, kind: &str, text: impl FnOnce() -> String) {
+    pub fn dump_text(
+        &self,
+        kernel: &str,
+        pass_number: usize,
+        pass_name: &str,
+        extension: &str,
+        make_text: impl FnOnce() -> String,
+    ) {
         if let Some(folder) = self.folder {
-            let path = folder.join(format!("{}.{number:02}-{pass}.{kind}", file_name(kernel)));
+            let path = folder.join(format!("{}.{pass_number:02}-{pass_name}.{extension}", file_name(kernel)));
             // A dump that cannot be written must not change what the application sees.
-            let _ = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text()));
+            let _ = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, make_text()));
         }
     }
 }
 
 impl Observer for PassRecord<'_> {
-    fn see_pass(&mut self, number: usize, pass: &Pass, took: Duration, kernel: &Kernel) {
-        self.add_time(pass.name, took);
-        self.dump_text(&kernel.name, number, pass.name, "pir", || kernel.to_string());
+    fn see_pass(&mut self, pass_number: usize, pass: &Pass, duration: Duration, kernel: &Kernel) {
+        self.add_time(pass.name, duration);
+        self.dump_text(&kernel.name, pass_number, pass.name, "pir", || kernel.to_string());
     }
 }
 
 /// A kernel's name as a file's name: kernels may be called anything in SPIR-V.
 pub fn file_name(kernel: &str) -> String {
-    let plain = |character: char| if character.is_ascii_alphanumeric() || character == '_' { character } else { '-' };
-    kernel.chars().take(80).map(plain).collect()
+    let plain_letter =
+        |character: char| if character.is_ascii_alphanumeric() || character == '_' { character } else { '-' };
+    kernel.chars().take(80).map(plain_letter).collect()
 }
 
 #[cfg(test)]

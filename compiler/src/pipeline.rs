@@ -164,15 +164,15 @@ pub type Loaded = (Module, Vec<(&'static str, Duration)>);
 /// # Errors
 ///
 /// As [`load`].
-pub fn load_recorded(program: &LinkedProgram, dump: Option<&Path>) -> Result<Loaded, CompileError> {
-    let since = Instant::now();
+pub fn load_recorded(program: &LinkedProgram, dump_folder: Option<&Path>) -> Result<Loaded, CompileError> {
+    let started = Instant::now();
     let facts = ProgramFacts { sub_groups_never_wait: program.options.no_subgroup_ifp };
     let program = program.clone();
     let mut module = run_contained(move || import::import_linked(&program))
         .map_err(CompileError::GivenUp)?
         .map_err(CompileError::Import)?;
-    let mut record = PassRecord::new(dump);
-    record.add_time(IMPORT, since.elapsed());
+    let mut record = PassRecord::new(dump_folder);
+    record.add_time(IMPORT, started.elapsed());
     let mut kernels = std::mem::take(&mut module.kernels);
     for kernel in &mut kernels {
         record.dump_text(&kernel.name, 0, IMPORT, "pir", || kernel.to_string());
@@ -190,12 +190,12 @@ const IMPORT: &str = "import";
 
 /// What verification says of a whole program.
 fn broken_tables(errors: &[VerifyError]) -> InternalError {
-    let first = errors.first();
+    let first_error = errors.first();
     InternalError {
         pass: IMPORT,
-        kernel: first.map(|error| error.kernel.clone()).unwrap_or_default(),
-        location: first.and_then(VerifyError::source_loc).unwrap_or_default(),
-        what: first.map(ToString::to_string).unwrap_or_default(),
+        kernel: first_error.map(|error| error.kernel.clone()).unwrap_or_default(),
+        location: first_error.and_then(VerifyError::source_loc).unwrap_or_default(),
+        what: first_error.map(ToString::to_string).unwrap_or_default(),
     }
 }
 
@@ -208,10 +208,10 @@ fn broken_tables(errors: &[VerifyError]) -> InternalError {
 pub fn compile_kernel(
     loader: &'static Loader,
     module: &Module,
-    kernel: usize,
+    kernel_index: usize,
     options: &CompileOptions,
 ) -> Result<Variant, CompileError> {
-    compile_kernel_by(PASSES, loader, module, kernel, options)
+    compile_kernel_by(PASSES, loader, module, kernel_index, options)
 }
 
 /// As [`compile_kernel`], with the passes of a table.
@@ -220,20 +220,20 @@ pub fn compile_kernel(
 ///
 /// As [`compile_kernel`].
 pub fn compile_kernel_by(
-    table: &[Pass],
+    pass_table: &[Pass],
     loader: &'static Loader,
     module: &Module,
-    kernel: usize,
+    kernel_index: usize,
     options: &CompileOptions,
 ) -> Result<Variant, CompileError> {
-    let compiled = compile_form(table, module, kernel, options, None).or_else(|error| {
-        let mistake = mistake_to_survive(error, options)?;
-        compile_form(table, module, kernel, options, Some(mistake))
+    let compiled = compile_form(pass_table, module, kernel_index, options, None).or_else(|compile_error| {
+        let mistake = mistake_to_survive(compile_error, options)?;
+        compile_form(pass_table, module, kernel_index, options, Some(mistake))
     });
     let Compiled { object, mut times, reason, report, mistake } = compiled?;
-    let since = Instant::now();
+    let started = Instant::now();
     let loaded = object.load(loader)?;
-    times.push(("load", since.elapsed()));
+    times.push(("load", started.elapsed()));
     Ok(Variant { times, reason, report, mistake, ..loaded })
 }
 
@@ -245,12 +245,12 @@ pub fn compile_kernel_by(
 /// As [`compile_kernel`].
 pub fn compile_contained(
     module: &Arc<Module>,
-    kernel: usize,
+    kernel_index: usize,
     options: &CompileOptions,
 ) -> Result<Compiled, CompileError> {
-    let compiled = compile_apart(module, kernel, options, None).or_else(|error| {
+    let compiled = compile_apart(module, kernel_index, options, None).or_else(|error| {
         let mistake = mistake_to_survive(error, options)?;
-        compile_apart(module, kernel, options, Some(mistake))
+        compile_apart(module, kernel_index, options, Some(mistake))
     });
     COMPILED.fetch_or(compiled.is_ok(), Ordering::Relaxed);
     compiled
@@ -259,15 +259,17 @@ pub fn compile_contained(
 /// Compiles a kernel, in its simplest form for a mistake, on a thread of its own.
 fn compile_apart(
     module: &Arc<Module>,
-    kernel: usize,
+    kernel_index: usize,
     options: &CompileOptions,
     mistake: Option<InternalError>,
 ) -> Result<Compiled, CompileError> {
-    let (ours, settings) = (module.clone(), options.clone());
-    run_contained(move || compile_form(PASSES, &ours, kernel, &settings, mistake)).unwrap_or_else(|words| {
-        let kernel = module.kernels.get(kernel).map(|kernel| kernel.name.clone()).unwrap_or_default();
-        Err(InternalError { pass: "LLVM", kernel, location: SourceLoc::default(), what: words }.into())
-    })
+    let (own_module, settings) = (module.clone(), options.clone());
+    run_contained(move || compile_form(PASSES, &own_module, kernel_index, &settings, mistake)).unwrap_or_else(
+        |last_words| {
+            let kernel = module.kernels.get(kernel_index).map(|kernel| kernel.name.clone()).unwrap_or_default();
+            Err(InternalError { pass: "LLVM", kernel, location: SourceLoc::default(), what: last_words }.into())
+        },
+    )
 }
 
 /// Whether this process has compiled a kernel: LLVM then has the variables that it makes when it first needs them, and the
@@ -279,19 +281,19 @@ pub fn has_compiled() -> bool {
 static COMPILED: AtomicBool = AtomicBool::new(false);
 
 /// The mistake of the driver that an error is, if the kernel's simplest form is to be compiled for it; else the error.
-fn mistake_to_survive(error: CompileError, options: &CompileOptions) -> Result<InternalError, CompileError> {
-    match error {
+fn mistake_to_survive(compile_error: CompileError, options: &CompileOptions) -> Result<InternalError, CompileError> {
+    match compile_error {
         CompileError::Internal(mistake) if !options.strict => Ok(mistake),
-        error => Err(error),
+        compile_error => Err(compile_error),
     }
 }
 
 /// Compiles a kernel, in its simplest form for a mistake of the driver: one work-item after the other, or gangs that are the
 /// kernel's sub-groups, by those passes alone that code has to have.
 fn compile_form(
-    table: &[Pass],
+    pass_table: &[Pass],
     module: &Module,
-    kernel: usize,
+    kernel_index: usize,
     options: &CompileOptions,
     mistake: Option<InternalError>,
 ) -> Result<Compiled, CompileError> {
@@ -303,18 +305,18 @@ fn compile_form(
         against: None,
     };
     if mistake.is_some() {
-        let naive = Gangs { configuration: Configuration::Naive, ..Gangs::default() };
-        let in_gangs = module.kernels.get(kernel).is_some_and(needs_sub_groups);
-        request.vectorize = if in_gangs { Vectorize::Gangs(naive) } else { Vectorize::Scalar };
+        let naive_gangs = Gangs { configuration: Configuration::Naive, ..Gangs::default() };
+        let in_gangs = module.kernels.get(kernel_index).is_some_and(needs_sub_groups);
+        request.vectorize = if in_gangs { Vectorize::Gangs(naive_gangs) } else { Vectorize::Scalar };
         request.only_needed = true;
     }
-    let compilation = Compilation { table, module, options, mistake };
-    match compilation.compile(kernel, request) {
+    let compilation = Compilation { table: pass_table, module, options, mistake };
+    match compilation.compile(kernel_index, request) {
         // Sub-groups are gangs, whatever they cost.
         Err(CompileError::Jit(JitError::StackFrame(_)))
-            if !module.kernels.get(kernel).is_some_and(needs_sub_groups) =>
+            if !module.kernels.get(kernel_index).is_some_and(needs_sub_groups) =>
         {
-            compilation.compile(kernel, Request { against: Some(Reason::StackFrame), ..request })
+            compilation.compile(kernel_index, Request { against: Some(Reason::StackFrame), ..request })
         }
         result => result,
     }
@@ -329,49 +331,50 @@ struct Compilation<'a> {
 }
 
 impl Compilation<'_> {
-    fn compile(&self, kernel: usize, request: Request) -> Result<Compiled, CompileError> {
+    fn compile(&self, kernel_index: usize, request: Request) -> Result<Compiled, CompileError> {
         let &Compilation { table, module, options, .. } = self;
-        let kernel = module.kernels.get(kernel).ok_or(CompileError::NoKernel(kernel))?.clone();
+        let kernel = module.kernels.get(kernel_index).ok_or(CompileError::NoKernel(kernel_index))?.clone();
         let name = kernel.name.clone();
-        let size: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
+        let instruction_count: usize = kernel.regions.values().map(|function| function.insts.len()).sum();
         let mut record = PassRecord::new(options.dump.as_deref());
         let notes = Notes::new(options.report);
 
-        let mut state = KernelState::new(module, kernel, &options.launch, request, &notes, table);
-        run_passes(&mut state, &mut record)?;
-        let (launch, reason) = (state.launch, state.reason);
-        let (kernel, widening) = state.finish();
+        let mut kernel_state = KernelState::new(module, kernel, &options.launch, request, &notes, table);
+        run_passes(&mut kernel_state, &mut record)?;
+        let (launch_facts, reason) = (kernel_state.launch, kernel_state.reason);
+        let (kernel, widening) = kernel_state.finish();
 
         let context = Context::create();
-        let code = CodeOptions {
-            launch: &launch,
+        let code_options = CodeOptions {
+            launch: &launch_facts,
             target: jit::host_target(options.simd),
             region_functions: options.region_functions,
             place: Cell::default(),
         };
-        let mut steps = Steps { record, kernel: &name, place: &code.place };
-        let generate = || codegen::generate_kernel(&context, module, &kernel, widening.as_ref(), &code, &notes);
-        let generated = steps.run(CODEGEN, generate)?.map_err(|error| steps.mistake_in(CODEGEN, error.to_string()))?;
-        code.place.take();
+        let mut steps = Steps { record, kernel: &name, place: &code_options.place };
+        let generate = || codegen::generate_kernel(&context, module, &kernel, widening.as_ref(), &code_options, &notes);
+        let generated =
+            steps.run(CODEGEN, generate)?.map_err(|step_error| steps.mistake_in(CODEGEN, step_error.to_string()))?;
+        code_options.place.take();
         let number = table.len() + 1;
         steps.record.dump_text(&name, number, CODEGEN, "ll", || jit::ir_text(&generated.module));
         let report = self.make_report(&name, widening.as_ref(), reason, notes);
 
-        let level = if options.opt_disable { OptLevel::None } else { jit::worthwhile(&generated.module) };
-        let machine = HostMachine::new(level, options.simd)?;
+        let opt_level = if options.opt_disable { OptLevel::None } else { jit::worthwhile(&generated.module) };
+        let machine = HostMachine::new(opt_level, options.simd)?;
         let optimized = steps.run(OPTIMIZE, || jit::optimize(&generated.module, &machine))?;
-        optimized.map_err(|error| steps.of_llvm(error))?;
+        optimized.map_err(|step_error| steps.of_llvm(step_error))?;
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "ll", || jit::ir_text(&generated.module));
         let assembly = || jit::assembly_text(&generated.module, &machine).unwrap_or_default();
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "s", assembly);
-        let bytes = steps.run(EMIT, || jit::emit_object(&generated.module, &machine))?;
-        let bytes = bytes.map_err(|error| steps.of_llvm(error))?;
+        let object_bytes = steps.run(EMIT, || jit::emit_object(&generated.module, &machine))?;
+        let object_bytes = object_bytes.map_err(|step_error| steps.of_llvm(step_error))?;
 
         let times = steps.record.into_times();
         if options.time {
-            eprint!("{name}: {size} instructions\n{}", describe_times(&name, &times));
+            eprint!("{name}: {instruction_count} instructions\n{}", describe_times(&name, &times));
         }
-        let object = KernelObject { bytes, needs: generated.needs };
+        let object = KernelObject { bytes: object_bytes, needs: generated.needs };
         Ok(Compiled { object, times, reason, report, mistake: self.mistake.clone() })
     }
 
@@ -383,15 +386,16 @@ impl Compilation<'_> {
         reason: Option<Reason>,
         notes: Notes,
     ) -> Option<Report> {
-        let why = match (&self.mistake, reason, widening.and_then(|widening| widening.choice)) {
+        let width_reason = match (&self.mistake, reason, widening.and_then(|widening| widening.choice)) {
             (Some(mistake), ..) => format!("its simplest form: {mistake}"),
             (_, Some(reason), _) => reason.to_string(),
             (.., Some(choice)) => choice.to_string(),
             _ => "as asked".to_owned(),
         };
-        let (configuration, width) = widening.map_or(("scalar", 1), |w| (w.configuration.name(), w.width));
+        let (configuration, width) = widening
+            .map_or(("scalar", 1), |chosen_widening| (chosen_widening.configuration.name(), chosen_widening.width));
         let layout = widening.map_or("", |widening| widening.layout.describe());
-        Report::new(kernel, configuration, (width, layout), why, notes)
+        Report::new(kernel, configuration, (width, layout), width_reason, notes)
     }
 }
 
@@ -405,15 +409,15 @@ struct Steps<'a> {
 
 impl Steps<'_> {
     /// Does a step and takes its time. A panic is a mistake of the driver.
-    fn run<T>(&mut self, step: &'static str, work: impl FnOnce() -> T) -> Result<T, InternalError> {
-        let since = Instant::now();
-        let done = catch_unwind(AssertUnwindSafe(work));
-        self.record.add_time(step, since.elapsed());
-        done.map_err(|panic| self.mistake_in(step, describe_panic(panic.as_ref())))
+    fn run<T>(&mut self, step_name: &'static str, perform: impl FnOnce() -> T) -> Result<T, InternalError> {
+        let started = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(perform));
+        self.record.add_time(step_name, started.elapsed());
+        outcome.map_err(|panic| self.mistake_in(step_name, describe_panic(panic.as_ref())))
     }
 
-    fn mistake_in(&self, step: &'static str, what: String) -> InternalError {
-        InternalError { pass: step, kernel: self.kernel.to_owned(), location: self.place.get(), what }
+    fn mistake_in(&self, step_name: &'static str, message: String) -> InternalError {
+        InternalError { pass: step_name, kernel: self.kernel.to_owned(), location: self.place.get(), what: message }
     }
 
     /// What it means that LLVM refuses to go on.

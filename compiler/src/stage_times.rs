@@ -16,8 +16,8 @@ impl Stopwatch {
     }
 
     /// Ends a stage and begins the next one.
-    pub fn end_stage(&mut self, stage: &'static str) {
-        self.times.push((stage, self.since.elapsed()));
+    pub fn end_stage(&mut self, stage_name: &'static str) {
+        self.times.push((stage_name, self.since.elapsed()));
         self.since = Instant::now();
     }
 
@@ -38,9 +38,11 @@ impl Stopwatch {
 }
 
 /// The stages of a program or kernel of this name, a line each, in milliseconds.
-pub fn describe_times(name: &str, times: &[(&'static str, Duration)]) -> String {
-    let line = |&(stage, time): &(&str, Duration)| format!("{name}: {stage} {:.1} ms\n", time.as_secs_f64() * 1e3);
-    times.iter().map(line).collect()
+pub fn describe_times(name: &str, stage_times: &[(&'static str, Duration)]) -> String {
+    let describe_stage = |&(stage_name, duration): &(&str, Duration)| {
+        format!("{name}: {stage_name} {:.1} ms\n", duration.as_secs_f64() * 1e3)
+    };
+    stage_times.iter().map(describe_stage).collect()
 }
 
 #[cfg(test)]

@@ -20,14 +20,14 @@ thread_local! {
     static ARENA: RefCell<Option<Mapping>> = const { RefCell::new(None) };
 }
 
-/// Calls `f` with at least `bytes` of this thread's scratch memory, aligned to [`ALIGN`]. The contents
+/// Calls `use_scratch` with at least `bytes` of this thread's scratch memory, aligned to [`ALIGN`]. The contents
 /// are whatever an earlier launch left. A call inside a call gets memory of its own.
-pub fn with_scratch<R>(bytes: u64, f: impl FnOnce(*mut u8) -> R) -> Result<R, OutOfScratch> {
+pub fn with_scratch<R>(bytes: u64, use_scratch: impl FnOnce(*mut u8) -> R) -> Result<R, OutOfScratch> {
     let bytes = usize::try_from(bytes.min(LIMIT + 1)).map_err(|_| OutOfScratch)?;
     if bytes as u64 > LIMIT {
         return Err(OutOfScratch);
     }
-    let taken = ARENA.with(|arena| arena.try_borrow_mut().ok().and_then(|mut a| a.take()));
+    let taken = ARENA.with(|arena| arena.try_borrow_mut().ok().and_then(|mut borrowed| borrowed.take()));
     let mapping = match taken {
         Some(mapping) if mapping.bytes >= bytes => mapping,
         smaller => {
@@ -35,7 +35,7 @@ pub fn with_scratch<R>(bytes: u64, f: impl FnOnce(*mut u8) -> R) -> Result<R, Ou
             Mapping::new(bytes)?
         }
     };
-    let result = f(mapping.start.as_ptr());
+    let result = use_scratch(mapping.start.as_ptr());
     ARENA.with(|arena| {
         if let Ok(mut arena) = arena.try_borrow_mut() {
             *arena = Some(mapping);
@@ -54,22 +54,29 @@ struct Mapping {
 
 impl Mapping {
     fn new(bytes: usize) -> Result<Mapping, OutOfScratch> {
-        let page = page_size();
-        let bytes = bytes.max(1).next_multiple_of(page.max(ALIGN)).max(16 * page);
-        let whole = bytes + 2 * page;
+        let page_size = page_size();
+        let bytes = bytes.max(1).next_multiple_of(page_size.max(ALIGN)).max(16 * page_size);
+        let mapped_bytes = bytes + 2 * page_size;
         // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no
         // memory that is in use.
-        let base = unsafe {
-            libc::mmap(std::ptr::null_mut(), whole, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+        let mapping_start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                mapped_bytes,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
         };
-        if base == libc::MAP_FAILED {
+        if mapping_start == libc::MAP_FAILED {
             return Err(OutOfScratch);
         }
-        // SAFETY: `page` bytes behind the start is inside the mapping made above.
-        let start = unsafe { base.cast::<u8>().add(page) };
+        // SAFETY: `page_size` bytes behind the start is inside the mapping made above.
+        let start = unsafe { mapping_start.cast::<u8>().add(page_size) };
         let mapping = Mapping {
-            base: NonNull::new(base).ok_or(OutOfScratch)?,
-            whole,
+            base: NonNull::new(mapping_start).ok_or(OutOfScratch)?,
+            whole: mapped_bytes,
             start: NonNull::new(start).ok_or(OutOfScratch)?,
             bytes,
         };
@@ -89,8 +96,8 @@ impl Drop for Mapping {
 
 fn page_size() -> usize {
     // SAFETY: sysconf reads a constant of the system.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size).unwrap_or(4096)
+    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(page_bytes).unwrap_or(4096)
 }
 
 #[cfg(test)]

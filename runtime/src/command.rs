@@ -45,7 +45,12 @@ impl Work {
 
     /// Does the work; a panic in it is an error of this command alone.
     pub(crate) fn run(&mut self, device: &Device) -> Result<()> {
-        let run = || match std::mem::take(self) {
+        catch_unwind(AssertUnwindSafe(|| self.run_unguarded(device)))
+            .unwrap_or_else(|_| Err(error!(CL_OUT_OF_RESOURCES, "an error of the driver itself: the command panicked")))
+    }
+
+    fn run_unguarded(&mut self, device: &Device) -> Result<()> {
+        match std::mem::take(self) {
             Work::Nothing | Work::Whole(_) => Ok(()),
             Work::Once(work) => work(),
             Work::Shared(work) => {
@@ -54,9 +59,7 @@ impl Work {
                 *self = Work::Shared(work);
                 result
             }
-        };
-        catch_unwind(AssertUnwindSafe(run))
-            .unwrap_or_else(|_| Err(error!(CL_OUT_OF_RESOURCES, "an error of the driver itself: the command panicked")))
+        }
     }
 
     /// Lets go of the work and what it holds, after the command has ended.

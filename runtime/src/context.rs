@@ -63,20 +63,20 @@ impl Context {
 
     /// Whether `device` belongs to this context.
     pub fn has_device(&self, device: &Arc<Device>) -> bool {
-        self.devices.iter().any(|d| Arc::ptr_eq(d, device))
+        self.devices.iter().any(|candidate| Arc::ptr_eq(candidate, device))
     }
 
     /// Remembers a new queue, and forgets those that are gone.
-    pub(crate) fn add_queue(&self, queue: Weak<dyn RunsCommands>) {
-        let mut queues = self.queues.lock();
-        queues.retain(|queue| queue.strong_count() > 0);
-        queues.push(queue);
+    pub(crate) fn add_queue(&self, weak_queue: Weak<dyn RunsCommands>) {
+        let mut live_queues = self.queues.lock();
+        live_queues.retain(|weak_queue| weak_queue.strong_count() > 0);
+        live_queues.push(weak_queue);
     }
 
     /// Waits until all commands enqueued so far in all queues have ended.
     pub fn finish_queues(&self) {
-        let queues: Vec<_> = self.queues.lock().iter().filter_map(Weak::upgrade).collect();
-        queues.into_iter().for_each(RunsCommands::finish_commands);
+        let live_queues: Vec<_> = self.queues.lock().iter().filter_map(Weak::upgrade).collect();
+        live_queues.into_iter().for_each(RunsCommands::finish_commands);
     }
 
     /// Bytes of memory that objects may take: those of its largest device.

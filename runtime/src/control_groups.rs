@@ -65,8 +65,8 @@ impl ControlGroups {
     /// How many processors' time the process may use, rounded to the nearest number and from one half up, but at least
     /// one; none if there is no limit.
     pub fn allowed_processors(&self) -> Option<usize> {
-        let least = self.processors.iter().filter_map(|folder| processor_quota(folder)).reduce(f64::min)?;
-        Some((least + 0.5).floor().max(1.0) as usize)
+        let least_quota = self.processors.iter().filter_map(|folder| processor_quota(folder)).reduce(f64::min)?;
+        Some((least_quota + 0.5).floor().max(1.0) as usize)
     }
 }
 
@@ -80,7 +80,8 @@ fn find_folders(root_folder: &Path, memberships: &str, mounts: &[Mount], control
     for line in memberships.lines() {
         // "hierarchy:controllers:group"; version 2 is hierarchy 0, without a list.
         let mut fields = line.splitn(3, ':');
-        let (Some(hierarchy), Some(controllers), Some(group)) = (fields.next(), fields.next(), fields.next()) else {
+        let (Some(hierarchy), Some(controllers), Some(group_path)) = (fields.next(), fields.next(), fields.next())
+        else {
             continue;
         };
         let is_version_2 = hierarchy == "0" && controllers.is_empty();
@@ -92,11 +93,12 @@ fn find_folders(root_folder: &Path, memberships: &str, mounts: &[Mount], control
             Some(names) => !is_version_2 && names.iter().any(|name| name == controller),
         };
         let mounts: Vec<&Mount> = mounts.iter().filter(is_of_hierarchy).collect();
-        let shown: Vec<PathBuf> = mounts.iter().flat_map(|mount| shown_folders(mount, Path::new(group))).collect();
+        let shown_paths: Vec<PathBuf> =
+            mounts.iter().flat_map(|mount| shown_folders(mount, Path::new(group_path))).collect();
         // A mount that does not show the group by its name was made for a group above it, in another namespace.
-        let points = || mounts.iter().map(|mount| mount.point.clone()).collect();
-        let shown = if shown.is_empty() { points() } else { shown };
-        folders.extend(shown.iter().map(|folder| path_below(root_folder, folder)));
+        let mount_points = || mounts.iter().map(|mount| mount.point.clone()).collect();
+        let shown_paths = if shown_paths.is_empty() { mount_points() } else { shown_paths };
+        folders.extend(shown_paths.iter().map(|folder| path_below(root_folder, folder)));
     }
     folders.sort();
     folders.dedup();
@@ -104,9 +106,9 @@ fn find_folders(root_folder: &Path, memberships: &str, mounts: &[Mount], control
 }
 
 /// The folders of a group and of those above it that a mount shows; none if it does not show the group.
-fn shown_folders(mount: &Mount, group: &Path) -> Vec<PathBuf> {
-    let Ok(name) = group.strip_prefix(&mount.group) else { return Vec::new() };
-    if name.components().any(|part| part == Component::ParentDir) {
+fn shown_folders(mount: &Mount, group_path: &Path) -> Vec<PathBuf> {
+    let Ok(name) = group_path.strip_prefix(&mount.group) else { return Vec::new() };
+    if name.components().any(|component| component == Component::ParentDir) {
         return Vec::new();
     }
     name.ancestors().map(|name| mount.point.join(name)).collect()
@@ -119,17 +121,17 @@ fn path_below(root_folder: &Path, path: &Path) -> PathBuf {
 
 /// A line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)), if it is about control groups.
 fn parse_mount(line: &str) -> Option<Mount> {
-    let (left, right) = line.split_once(" - ")?;
-    let mut left = left.split(' ').skip(3);
-    let (group, point) = (unescape_path(left.next()?), unescape_path(left.next()?));
-    let mut right = right.split(' ');
-    let (kind, options) = (right.next()?, right.nth(1).unwrap_or_default());
-    let controllers = match kind {
+    let (left_half, right_half) = line.split_once(" - ")?;
+    let mut left_half = left_half.split(' ').skip(3);
+    let (group_path, mount_point) = (unescape_path(left_half.next()?), unescape_path(left_half.next()?));
+    let mut right_half = right_half.split(' ');
+    let (file_system, options) = (right_half.next()?, right_half.nth(1).unwrap_or_default());
+    let controllers = match file_system {
         "cgroup2" => None,
         "cgroup" => Some(options.split(',').map(str::to_owned).collect()),
         _ => return None,
     };
-    Some(Mount { group: group.into(), point: point.into(), controllers })
+    Some(Mount { group: group_path.into(), point: mount_point.into(), controllers })
 }
 
 /// A path of `/proc/self/mountinfo`, where a backslash and three octal digits stand for spaces and the like.
@@ -153,20 +155,24 @@ fn unescape_path(text: &str) -> String {
 }
 
 /// The number in one of a group's files.
-fn read_number(folder: &Path, file: &str) -> Option<u64> {
-    fs::read_to_string(folder.join(file)).ok()?.trim().parse().ok()
+fn read_number(folder: &Path, file_name: &str) -> Option<u64> {
+    fs::read_to_string(folder.join(file_name)).ok()?.trim().parse().ok()
 }
 
 /// Bytes that a group may use: those from which on it is slowed down (`memory.high`) count as its limit, too.
 fn memory_limit(folder: &Path) -> Option<u64> {
     let files = ["memory.max", "memory.high", "memory.limit_in_bytes"];
-    files.iter().filter_map(|file| read_number(folder, file)).min().filter(|&limit| limit < NO_LIMIT)
+    files
+        .iter()
+        .filter_map(|file_name| read_number(folder, file_name))
+        .min()
+        .filter(|&byte_limit| byte_limit < NO_LIMIT)
 }
 
 /// Bytes that a group with a limit may use beside those in use.
 fn memory_left(folder: &Path) -> Option<u64> {
-    let limit = memory_limit(folder)?;
-    let used = read_number(folder, "memory.current").or_else(|| read_number(folder, "memory.usage_in_bytes"))?;
+    let byte_limit = memory_limit(folder)?;
+    let used_bytes = read_number(folder, "memory.current").or_else(|| read_number(folder, "memory.usage_in_bytes"))?;
     let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
     let statistic = |name: &str| {
         let value = statistics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
@@ -174,20 +180,20 @@ fn memory_left(folder: &Path) -> Option<u64> {
     };
     // Version 1 has the group's own pages and, under the second name, those of all below it as well.
     let reclaimable = statistic("total_inactive_file").or_else(|| statistic("inactive_file")).unwrap_or(0);
-    Some(limit.saturating_sub(used.saturating_sub(reclaimable)))
+    Some(byte_limit.saturating_sub(used_bytes.saturating_sub(reclaimable)))
 }
 
 /// How many processors' time a group may use.
 fn processor_quota(folder: &Path) -> Option<f64> {
     let of_version_2 = || {
         let text = fs::read_to_string(folder.join("cpu.max")).ok()?;
-        let (quota, period) = text.trim().split_once(' ')?;
-        Some((quota.parse().ok()?, period.parse().ok()?))
+        let (quota_time, period) = text.trim().split_once(' ')?;
+        Some((quota_time.parse().ok()?, period.parse().ok()?))
     };
     // Without a quota this is -1.
     let of_version_1 = || Some((read_number(folder, "cpu.cfs_quota_us")?, read_number(folder, "cpu.cfs_period_us")?));
-    let (quota, period): (u64, u64) = of_version_2().or_else(of_version_1)?;
-    (period > 0).then(|| quota as f64 / period as f64)
+    let (quota_time, period): (u64, u64) = of_version_2().or_else(of_version_1)?;
+    (period > 0).then(|| quota_time as f64 / period as f64)
 }
 
 #[cfg(test)]
@@ -207,15 +213,15 @@ mod tests {
 
     fn groups(files: &[(&str, &str)]) -> (tempfile::TempDir, ControlGroups) {
         let root = system(files);
-        let groups = ControlGroups::of_this_process(root.path());
-        (root, groups)
+        let control_groups = ControlGroups::of_this_process(root.path());
+        (root, control_groups)
     }
 
     const UNIFIED: &str = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
 
     #[test]
     fn the_least_of_nested_groups_of_version_2_counts() {
-        let (_root, groups) = groups(&[
+        let (_root, control_groups) = groups(&[
             ("proc/self/cgroup", "0::/a.slice/b.service\n"),
             ("proc/self/mountinfo", &format!("22 1 254:0 / / rw - ext4 /dev/vda rw\n{UNIFIED}")),
             ("sys/fs/cgroup/cpu.stat", "usage_usec 1\n"),
@@ -233,9 +239,9 @@ mod tests {
             ("sys/fs/cgroup/a.slice/c.service/memory.max", "4096\n"),
             ("sys/fs/cgroup/a.slice/c.service/cpu.max", "10000 100000\n"),
         ]);
-        assert_eq!(groups.memory_limit(), Some(800_000));
-        assert_eq!(groups.memory_left(), Some(150_000), "the slice has less left than the service");
-        assert_eq!(groups.allowed_processors(), Some(4));
+        assert_eq!(control_groups.memory_limit(), Some(800_000));
+        assert_eq!(control_groups.memory_left(), Some(150_000), "the slice has less left than the service");
+        assert_eq!(control_groups.allowed_processors(), Some(4));
     }
 
     #[test]
@@ -244,7 +250,7 @@ mod tests {
                       35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
                       36 31 0:33 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
         let memory = "sys/fs/cgroup/memory";
-        let (_root, groups) = groups(&[
+        let (_root, control_groups) = groups(&[
             ("proc/self/cgroup", "5:memory:/jobs/one\n4:cpu,cpuacct:/batch\n1:name=systemd:/x\n0::/jobs\n"),
             ("proc/self/mountinfo", mounts),
             (&format!("{memory}/memory.limit_in_bytes"), "9223372036854771712\n"),
@@ -260,45 +266,46 @@ mod tests {
             // Not the hierarchy that has the controller.
             ("sys/fs/cgroup/cpu,cpuacct/jobs/one/memory.limit_in_bytes", "1\n"),
         ]);
-        assert_eq!((groups.memory_limit(), groups.memory_left()), (Some(5_000_000), Some(4_400_000)));
-        assert_eq!(groups.allowed_processors(), Some(3));
+        assert_eq!((control_groups.memory_limit(), control_groups.memory_left()), (Some(5_000_000), Some(4_400_000)));
+        assert_eq!(control_groups.allowed_processors(), Some(3));
     }
 
     #[test]
     fn a_machine_with_both_versions_may_have_limits_in_both() {
         let mounts = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
                       36 31 0:33 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
-        let (_root, groups) = groups(&[
+        let (_root, control_groups) = groups(&[
             ("proc/self/cgroup", "5:memory:/m\n0::/u\n"),
             ("proc/self/mountinfo", mounts),
             ("sys/fs/cgroup/memory/m/memory.limit_in_bytes", "3000\n"),
             ("sys/fs/cgroup/memory/m/memory.usage_in_bytes", "1000\n"),
             ("sys/fs/cgroup/unified/u/cpu.max", "50000 100000\n"),
         ]);
-        assert_eq!((groups.memory_limit(), groups.memory_left()), (Some(3000), Some(2000)));
-        assert_eq!(groups.allowed_processors(), Some(1));
+        assert_eq!((control_groups.memory_limit(), control_groups.memory_left()), (Some(3000), Some(2000)));
+        assert_eq!(control_groups.allowed_processors(), Some(1));
     }
 
     #[test]
     fn a_container_sees_its_own_group_at_the_mount_point() {
         // With the host's namespace the names are the host's; with one of its own the group is called "/".
-        for (group, root) in [("/docker/1f", "/docker/1f"), ("/", "/"), ("/", "/../.."), ("/../other", "/")] {
+        for (group_path, root) in [("/docker/1f", "/docker/1f"), ("/", "/"), ("/", "/../.."), ("/../other", "/")] {
             let mount = format!("30 23 0:26 {root} /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
-            let (_root, groups) = groups(&[
-                ("proc/self/cgroup", &format!("0::{group}\n")),
+            let (_root, control_groups) = groups(&[
+                ("proc/self/cgroup", &format!("0::{group_path}\n")),
                 ("proc/self/mountinfo", &mount),
                 ("sys/fs/cgroup/memory.max", "7000\n"),
                 ("sys/fs/cgroup/memory.current", "6000\n"),
                 ("sys/fs/cgroup/cpu.max", "200000 100000\n"),
             ]);
-            let found = (groups.memory_limit(), groups.memory_left(), groups.allowed_processors());
-            assert_eq!(found, (Some(7000), Some(1000), Some(2)), "{group} at {root}");
+            let found =
+                (control_groups.memory_limit(), control_groups.memory_left(), control_groups.allowed_processors());
+            assert_eq!(found, (Some(7000), Some(1000), Some(2)), "{group_path} at {root}");
         }
     }
 
     #[test]
     fn groups_within_a_containers_own_are_found_by_their_names() {
-        let (_root, groups) = groups(&[
+        let (_root, control_groups) = groups(&[
             ("proc/self/cgroup", "0::/docker/1f/app\n"),
             ("proc/self/mountinfo", "30 23 0:26 /docker/1f /sys/fs/cgroup\\040here ro - cgroup2 cgroup rw\n"),
             ("sys/fs/cgroup here/memory.max", "7000\n"),
@@ -306,13 +313,16 @@ mod tests {
             ("sys/fs/cgroup here/app/memory.max", "5000\n"),
             ("sys/fs/cgroup here/app/memory.current", "1\n"),
         ]);
-        assert_eq!((groups.memory_limit(), groups.memory_left()), (Some(5000), Some(4999)));
+        assert_eq!((control_groups.memory_limit(), control_groups.memory_left()), (Some(5000), Some(4999)));
     }
 
     #[test]
     fn a_system_without_groups_or_limits_grants_everything() {
-        let nothing = |groups: ControlGroups| {
-            assert_eq!((groups.memory_limit(), groups.memory_left(), groups.allowed_processors()), (None, None, None));
+        let nothing = |control_groups: ControlGroups| {
+            assert_eq!(
+                (control_groups.memory_limit(), control_groups.memory_left(), control_groups.allowed_processors()),
+                (None, None, None)
+            );
         };
         nothing(groups(&[]).1);
         nothing(groups(&[("proc/self/cgroup", "nonsense\n0::/\n"), ("proc/self/mountinfo", "nonsense\n")]).1);
@@ -327,14 +337,14 @@ mod tests {
 
     #[test]
     fn more_than_the_limit_in_use_leaves_nothing() {
-        let (_root, groups) = groups(&[
+        let (_root, control_groups) = groups(&[
             ("proc/self/cgroup", "0::/\n"),
             ("proc/self/mountinfo", UNIFIED),
             ("sys/fs/cgroup/memory.high", "7000\n"),
             ("sys/fs/cgroup/memory.current", "8000\n"),
             ("sys/fs/cgroup/memory.stat", "inactive_file 100\n"),
         ]);
-        assert_eq!(groups.memory_left(), Some(0));
+        assert_eq!(control_groups.memory_left(), Some(0));
     }
 
     #[test]
@@ -342,20 +352,20 @@ mod tests {
         for (quota, processors) in
             [(10_000, 1), (50_000, 1), (140_000, 1), (150_000, 2), (200_000, 2), (249_999, 2), (250_000, 3)]
         {
-            let (_root, groups) = groups(&[
+            let (_root, control_groups) = groups(&[
                 ("proc/self/cgroup", "0::/\n"),
                 ("proc/self/mountinfo", UNIFIED),
                 ("sys/fs/cgroup/cpu.max", &format!("{quota} 100000\n")),
             ]);
-            assert_eq!(groups.allowed_processors(), Some(processors), "{quota}");
+            assert_eq!(control_groups.allowed_processors(), Some(processors), "{quota}");
         }
     }
 
     #[test]
     fn a_process_that_was_moved_is_noticed() {
-        let (root, groups) = groups(&[("proc/self/cgroup", "0::/one\n")]);
-        assert!(groups.are_current(root.path()));
+        let (root, control_groups) = groups(&[("proc/self/cgroup", "0::/one\n")]);
+        assert!(control_groups.are_current(root.path()));
         fs::write(root.path().join("proc/self/cgroup"), "0::/two\n").unwrap();
-        assert!(!groups.are_current(root.path()));
+        assert!(!control_groups.are_current(root.path()));
     }
 }

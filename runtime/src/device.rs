@@ -75,12 +75,12 @@ impl Device {
     pub fn this_processor() -> Self {
         let processors = machine::affine_processors();
         // There are more units than processors when a switch says so, fewer when a quota does.
-        let units = processors.iter().copied().cycle().take(schedule::worker_count()).collect();
-        Self::new(Arc::new(Machine::this_machine()), units, None)
+        let compute_units = processors.iter().copied().cycle().take(schedule::worker_count()).collect();
+        Self::new(Arc::new(Machine::this_machine()), compute_units, None)
     }
 
-    fn new(machine: Arc<Machine>, units: Vec<usize>, origin: Option<Origin>) -> Self {
-        Self { machine, units, origin, team: OnceLock::new(), api: ApiHandle::default() }
+    fn new(machine: Arc<Machine>, compute_units: Vec<usize>, origin: Option<Origin>) -> Self {
+        Self { machine, units: compute_units, origin, team: OnceLock::new(), api: ApiHandle::default() }
     }
 
     /// Divides it into sub-devices, which keep `properties` to tell how they were made.
@@ -89,11 +89,11 @@ impl Device {
         scheme: &Scheme,
         properties: &[cl_device_partition_property],
     ) -> Result<Vec<Arc<Device>>> {
-        let part = |units| {
+        let make_part = |compute_units| {
             let origin = Origin { parent: self.clone(), properties: properties.to_vec() };
-            Arc::new(Self::new(self.machine.clone(), units, Some(origin)))
+            Arc::new(Self::new(self.machine.clone(), compute_units, Some(origin)))
         };
-        Ok(partition::divide_units(&self.units, scheme)?.into_iter().map(part).collect())
+        Ok(partition::divide_units(&self.units, scheme)?.into_iter().map(make_part).collect())
     }
 
     /// The device that this is a part of.
@@ -151,8 +151,8 @@ impl Device {
     /// `CL_DEVICE_UUID_KHR`: the same for this processor whoever asks and when. A part is told apart by its units.
     pub fn uuid(&self) -> [u8; 16] {
         let Machine { vendor, brand, .. } = &*self.machine;
-        let units: &[usize] = if self.origin.is_some() { &self.units } else { &[] };
-        uuid_of_text(&format!("{vendor} {brand} {units:?}"))
+        let compute_units: &[usize] = if self.origin.is_some() { &self.units } else { &[] };
+        uuid_of_text(&format!("{vendor} {brand} {compute_units:?}"))
     }
 
     /// The machine's memory, in bytes (`CL_DEVICE_GLOBAL_MEM_SIZE`).
@@ -188,14 +188,14 @@ impl Device {
     pub fn double_config(&self) -> cl_device_fp_config {
         // The conversions round every way; arithmetic rounds to nearest.
         let rounding = CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF;
-        let config = CL_FP_DENORM | CL_FP_INF_NAN | rounding | CL_FP_FMA;
-        if has_extension("cl_khr_fp64") { config } else { 0 }
+        let capabilities = CL_FP_DENORM | CL_FP_INF_NAN | rounding | CL_FP_FMA;
+        if has_extension("cl_khr_fp64") { capabilities } else { 0 }
     }
 
     /// `CL_DEVICE_HALF_FP_CONFIG`; 0 where there is no half precision.
     pub fn half_config(&self) -> cl_device_fp_config {
-        let config = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST;
-        if has_extension("cl_khr_fp16") { config } else { 0 }
+        let capabilities = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST;
+        if has_extension("cl_khr_fp16") { capabilities } else { 0 }
     }
 }
 
@@ -206,19 +206,19 @@ pub fn driver_uuid() -> [u8; 16] {
 
 /// A UUID of the form for other people's numbers (RFC 9562, version 8), made of a text by the hash FNV-1a.
 fn uuid_of_text(text: &str) -> [u8; 16] {
-    let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    let mut digest: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     for byte in text.bytes() {
-        hash = (hash ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);
+        digest = (digest ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);
     }
-    let mut bytes = hash.to_be_bytes();
-    bytes[6] = bytes[6] & 0x0f | 0x80;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    bytes
+    let mut uuid_bytes = digest.to_be_bytes();
+    uuid_bytes[6] = uuid_bytes[6] & 0x0f | 0x80;
+    uuid_bytes[8] = uuid_bytes[8] & 0x3f | 0x80;
+    uuid_bytes
 }
 
 /// Half of the memory is for scratch at most, shared by the workers.
-fn scratch_limit(memory: u64, workers: u64) -> u64 {
-    arena::LIMIT.min(memory / 2 / workers.max(1))
+fn scratch_limit(memory_bytes: u64, workers: u64) -> u64 {
+    arena::LIMIT.min(memory_bytes / 2 / workers.max(1))
 }
 
 /// Whether there are images (`CL_DEVICE_IMAGE_SUPPORT`).

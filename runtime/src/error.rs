@@ -25,12 +25,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// An error with its sentence, which names no entry point and ends in no full stop: it stands between the name of the
-    /// entry point and that of the code. `code` is one of the negative `CL_*` constants.
+    /// entry point and that of the code. `error_code` is one of the negative `CL_*` constants.
     #[cold]
-    pub fn new(code: cl_int, sentence: fmt::Arguments<'_>) -> Self {
+    pub fn new(error_code: cl_int, sentence: fmt::Arguments<'_>) -> Self {
         let sentence = sentence.as_str().map_or_else(|| Cow::Owned(sentence.to_string()), Cow::Borrowed);
         debug_assert!(!sentence.is_empty());
-        Self(Box::new(Parts { code, sentence }))
+        Self(Box::new(Parts { code: error_code, sentence }))
     }
 
     /// The code for the application.
@@ -45,15 +45,15 @@ impl Error {
 
     /// The same error under another code: what is wrong with a part is often an error of its own for the whole.
     #[must_use]
-    pub fn with_code(mut self, code: cl_int) -> Self {
-        self.0.code = code;
+    pub fn with_code(mut self, error_code: cl_int) -> Self {
+        self.0.code = error_code;
         self
     }
 
     /// The same error with words before the sentence that say what it is about.
     #[must_use]
-    pub fn with_subject(mut self, what: impl fmt::Display) -> Self {
-        self.0.sentence = Cow::Owned(format!("{what}: {}", self.0.sentence));
+    pub fn with_subject(mut self, subject: impl fmt::Display) -> Self {
+        self.0.sentence = Cow::Owned(format!("{subject}: {}", self.0.sentence));
         self
     }
 }

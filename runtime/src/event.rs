@@ -78,8 +78,8 @@ impl Ended {
 
 impl Event {
     /// The event of a command about to be enqueued.
-    pub fn of_command(queue: &Arc<Queue>, kind: cl_command_type) -> Arc<Self> {
-        let event = Self::new(queue.context().clone(), Some(queue.clone()), kind, CL_QUEUED);
+    pub fn of_command(queue: &Arc<Queue>, command_type: cl_command_type) -> Arc<Self> {
+        let event = Self::new(queue.context().clone(), Some(queue.clone()), command_type, CL_QUEUED);
         event.times[0].store(clock::now_nanoseconds(), Ordering::Relaxed);
         Arc::new(event)
     }
@@ -89,11 +89,11 @@ impl Event {
         Arc::new(Self::new(context, None, CL_COMMAND_USER, CL_SUBMITTED))
     }
 
-    fn new(context: Arc<Context>, queue: Option<Arc<Queue>>, kind: cl_command_type, status: cl_int) -> Self {
+    fn new(context: Arc<Context>, queue: Option<Arc<Queue>>, command_type: cl_command_type, status: cl_int) -> Self {
         Self {
             context,
             queue,
-            kind,
+            kind: command_type,
             status: AtomicI32::new(status),
             times: [const { AtomicU64::new(0) }; 4],
             parties: Mutex::default(),
@@ -136,26 +136,27 @@ impl Event {
     pub(crate) fn advance_status(&self, status: cl_int) {
         debug_assert!(status == CL_SUBMITTED || status == CL_RUNNING);
         let mut parties = self.parties.lock();
-        let now = clock::now_nanoseconds();
+        let current_time = clock::now_nanoseconds();
         for passed in (status..self.status()).rev() {
-            self.times[(CL_QUEUED - passed) as usize].store(now, Ordering::Relaxed);
+            self.times[(CL_QUEUED - passed) as usize].store(current_time, Ordering::Relaxed);
         }
         if status < self.status() {
             self.status.store(status, Ordering::Release);
         }
-        let due = take_due(&mut parties.callbacks, status);
+        let due_callbacks = take_due(&mut parties.callbacks, status);
         drop(parties);
-        if !due.is_empty() {
+        if !due_callbacks.is_empty() {
             // The command must not wait for the application's code, which might wait for the command.
-            executor::spawn_job(Service::Commands, Box::new(move || run_callbacks(due, status)));
+            executor::spawn_job(Service::Commands, Box::new(move || run_callbacks(due_callbacks, status)));
         }
     }
 
     /// Has the command begin when the first of these did, which have ended.
-    pub(crate) fn begin_with(&self, parts: &[Arc<Event>]) {
+    pub(crate) fn begin_with(&self, part_events: &[Arc<Event>]) {
         for (index, time) in self.times[..3].iter().enumerate() {
-            let first = parts.iter().map(|part| part.times[index].load(Ordering::Relaxed)).min();
-            time.fetch_min(first.unwrap_or(u64::MAX), Ordering::Relaxed);
+            let first_begin =
+                part_events.iter().map(|part_event| part_event.times[index].load(Ordering::Relaxed)).min();
+            time.fetch_min(first_begin.unwrap_or(u64::MAX), Ordering::Relaxed);
         }
     }
 
@@ -163,10 +164,10 @@ impl Event {
     pub(crate) fn end_with(&self, status: cl_int) -> Ended {
         debug_assert!(status <= CL_COMPLETE);
         let mut parties = self.parties.lock();
-        let now = clock::now_nanoseconds();
+        let current_time = clock::now_nanoseconds();
         for time in &self.times {
             // Only what has not happened yet: a terminated command never ran.
-            let _ = time.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = time.compare_exchange(0, current_time, Ordering::Relaxed, Ordering::Relaxed);
         }
         self.status.store(status, Ordering::Release);
         let dependents = std::mem::take(&mut parties.dependents);
@@ -187,8 +188,13 @@ impl Event {
         {
             // Two threads may try; the lock decides. The status itself is set by `end`.
             let _parties = self.parties.lock();
-            let first = self.times[0].swap(1, Ordering::Relaxed) == 0;
-            ensure!(first, CL_INVALID_OPERATION, "the event's status was set before, to {}", CodeName(self.status()));
+            let is_first = self.times[0].swap(1, Ordering::Relaxed) == 0;
+            ensure!(
+                is_first,
+                CL_INVALID_OPERATION,
+                "the event's status was set before, to {}",
+                CodeName(self.status())
+            );
         }
         self.end_with(status).notify_all();
         Ok(())
@@ -198,13 +204,13 @@ impl Event {
     /// command associated with event changes to an execution status equal to or past the status specified".
     pub fn on_status(&self, status: cl_int, callback: Callback) {
         let mut parties = self.parties.lock();
-        let now = self.status();
-        if now > status {
+        let current_status = self.status();
+        if current_status > status {
             parties.callbacks.push((status, callback));
             return;
         }
         drop(parties);
-        run_callbacks(vec![(status, callback)], now);
+        run_callbacks(vec![(status, callback)], current_status);
     }
 
     /// Registers a command to be told when this ends; false when it has ended already.
@@ -251,13 +257,13 @@ fn take_due(callbacks: &mut Vec<(cl_int, Callback)>, status: cl_int) -> Vec<(cl_
     if callbacks.is_empty() {
         return Vec::new();
     }
-    callbacks.extract_if(.., |(wanted, _)| *wanted >= status).collect()
+    callbacks.extract_if(.., |(wanted_status, _)| *wanted_status >= status).collect()
 }
 
 /// Calls callbacks, each with the status it was registered for, or all with the error that ended the command.
 fn run_callbacks(callbacks: Vec<(cl_int, Callback)>, status: cl_int) {
-    for (wanted, callback) in callbacks {
-        callback(if status < CL_COMPLETE { status } else { wanted });
+    for (wanted_status, callback) in callbacks {
+        callback(if status < CL_COMPLETE { status } else { wanted_status });
     }
 }
 

@@ -70,10 +70,10 @@ pub fn run_waiting_job() -> bool {
     Executor::process_executor().run_waiting_job()
 }
 
-/// Calls `work` once for every number below `count`, on the calling thread and as many others as there are processors to
+/// Calls `perform` once for every number below `job_count`, on the calling thread and as many others as there are processors to
 /// run on, and returns when the last call has ended.
-pub fn share_numbers(count: usize, work: impl Fn(usize) + Send + Sync + 'static) {
-    Executor::process_executor().share_numbers(count, Arc::new(work));
+pub fn share_numbers(job_count: usize, perform: impl Fn(usize) + Send + Sync + 'static) {
+    Executor::process_executor().share_numbers(job_count, Arc::new(perform));
 }
 
 /// The jobs of all services, and how many of each run: who may run next, apart from the threads that do.
@@ -118,17 +118,17 @@ impl Lanes {
 
     /// Adds a job; its number.
     fn add_job(&mut self, service: Service, job: Job) -> u64 {
-        let number = self.count;
+        let job_number = self.count;
         self.count += 1;
-        self.lane_of(service).waiting.push_back((number, job));
-        number
+        self.lane_of(service).waiting.push_back((job_number, job));
+        job_number
     }
 
     /// Takes back a job that has not begun; whether it has not.
-    fn remove_job(&mut self, service: Service, number: u64) -> bool {
+    fn remove_job(&mut self, service: Service, job_number: u64) -> bool {
         let waiting = &mut self.lane_of(service).waiting;
-        let place = waiting.iter().position(|(other, _)| *other == number);
-        place.and_then(|place| waiting.remove(place)).is_some()
+        let position = waiting.iter().position(|(other, _)| *other == job_number);
+        position.and_then(|position| waiting.remove(position)).is_some()
     }
 
     /// Jobs that may begin now.
@@ -197,44 +197,44 @@ impl Executor {
 
     /// The state, of which a forked child gets its own. What its parent's threads were to do is left as it is.
     fn lock_in_process(&self) -> MutexGuard<'_, State> {
-        let mut state = self.state.lock();
-        if state.process != process::id() {
-            std::mem::forget(std::mem::replace(&mut *state, State::new(self.processors)));
+        let mut executor_state = self.state.lock();
+        if executor_state.process != process::id() {
+            std::mem::forget(std::mem::replace(&mut *executor_state, State::new(self.processors)));
         }
-        state
+        executor_state
     }
 
     fn spawn_job(&'static self, service: Service, job: Job) {
-        let mut state = self.lock_in_process();
-        state.lanes.add_job(service, job);
-        if !self.find_thread(state) {
+        let mut executor_state = self.lock_in_process();
+        executor_state.lanes.add_job(service, job);
+        if !self.find_thread(executor_state) {
             let _state = self.state.lock();
             self.refused.store(true, Ordering::Relaxed);
         }
     }
 
     fn try_spawn(&'static self, service: Service, job: Job) -> Result<(), NoThread> {
-        let mut state = self.lock_in_process();
-        let number = state.lanes.add_job(service, job);
+        let mut executor_state = self.lock_in_process();
+        let job_number = executor_state.lanes.add_job(service, job);
         // Without a thread for it, one that has become free may have begun with it meanwhile.
-        if self.find_thread(state) || !self.state.lock().lanes.remove_job(service, number) {
+        if self.find_thread(executor_state) || !self.state.lock().lanes.remove_job(service, job_number) {
             return Ok(());
         }
         Err(NoThread)
     }
 
     /// Sees to it that a thread takes up the jobs that may run now. Whether there is one for each.
-    fn find_thread(&'static self, state: MutexGuard<'_, State>) -> bool {
-        let runnable = state.lanes.count_runnable();
+    fn find_thread(&'static self, executor_state: MutexGuard<'_, State>) -> bool {
+        let runnable = executor_state.lanes.count_runnable();
         if runnable == 0 {
             // Who ends a job of the service takes up the next one.
             return true;
         }
-        if state.idle >= runnable {
+        if executor_state.idle >= runnable {
             self.arrived.notify_one();
             return true;
         }
-        drop(state);
+        drop(executor_state);
         let thread = std::thread::Builder::new().name("lockstep-worker".into()).stack_size(STACK);
         thread.spawn(|| self.serve_jobs()).is_ok()
     }
@@ -243,15 +243,15 @@ impl Executor {
         if !self.refused.load(Ordering::Relaxed) {
             return false;
         }
-        let mut state = self.lock_in_process();
-        let Some((service, job)) = state.lanes.take_job() else {
-            if state.lanes.is_empty() {
+        let mut executor_state = self.lock_in_process();
+        let Some((service, job)) = executor_state.lanes.take_job() else {
+            if executor_state.lanes.is_empty() {
                 // The next job tries for a thread again.
                 self.refused.store(false, Ordering::Relaxed);
             }
             return false;
         };
-        drop(state);
+        drop(executor_state);
         run_guarded(job);
         self.state.lock().lanes.end_job(service);
         true
@@ -259,35 +259,35 @@ impl Executor {
 
     /// What a thread does.
     fn serve_jobs(&self) {
-        let mut state = self.state.lock();
+        let mut executor_state = self.state.lock();
         loop {
-            if let Some((service, job)) = state.lanes.take_job() {
-                drop(state);
+            if let Some((service, job)) = executor_state.lanes.take_job() {
+                drop(executor_state);
                 run_guarded(job);
-                state = self.state.lock();
-                state.lanes.end_job(service);
+                executor_state = self.state.lock();
+                executor_state.lanes.end_job(service);
                 continue;
             }
-            state.idle += 1;
-            let expired = self.arrived.wait_for(&mut state, IDLE).timed_out();
-            state.idle -= 1;
-            if expired && state.lanes.count_runnable() == 0 {
+            executor_state.idle += 1;
+            let expired = self.arrived.wait_for(&mut executor_state, IDLE).timed_out();
+            executor_state.idle -= 1;
+            if expired && executor_state.lanes.count_runnable() == 0 {
                 return;
             }
         }
     }
 
-    fn share_numbers(&'static self, count: usize, work: Arc<dyn Fn(usize) + Send + Sync>) {
-        let shared = Arc::new(SharedNumbers { count, ..SharedNumbers::default() });
-        for _ in 1..self.processors.min(count) {
-            let (shared, work) = (shared.clone(), work.clone());
+    fn share_numbers(&'static self, job_count: usize, perform: Arc<dyn Fn(usize) + Send + Sync>) {
+        let shared = Arc::new(SharedNumbers { count: job_count, ..SharedNumbers::default() });
+        for _ in 1..self.processors.min(job_count) {
+            let (shared, perform) = (shared.clone(), perform.clone());
             // What a thread would have done that the system refuses is done by the others.
-            let helper = Box::new(move || shared.work_through(&*work));
+            let helper = Box::new(move || shared.work_through(&*perform));
             if self.try_spawn(Service::Compilation, helper).is_err() {
                 break;
             }
         }
-        shared.work_through(&*work);
+        shared.work_through(&*perform);
         shared.wait_for_others();
     }
 }
@@ -309,22 +309,22 @@ struct SharedNumbers {
 
 impl SharedNumbers {
     /// Does what nobody has begun with.
-    fn work_through(&self, work: &dyn Fn(usize)) {
+    fn work_through(&self, perform: &dyn Fn(usize)) {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= self.count {
                 return;
             }
             let _done = Done(self);
-            work(number);
+            perform(number);
         }
     }
 
     /// Waits for those who are at work.
     fn wait_for_others(&self) {
-        let mut done = self.done.lock();
-        while *done < self.count {
-            self.all_done.wait(&mut done);
+        let mut done_count = self.done.lock();
+        while *done_count < self.count {
+            self.all_done.wait(&mut done_count);
         }
     }
 }
@@ -334,9 +334,9 @@ struct Done<'a>(&'a SharedNumbers);
 
 impl Drop for Done<'_> {
     fn drop(&mut self) {
-        let mut done = self.0.done.lock();
-        *done += 1;
-        if *done == self.0.count {
+        let mut done_count = self.0.done.lock();
+        *done_count += 1;
+        if *done_count == self.0.count {
             self.0.all_done.notify_all();
         }
     }
@@ -451,13 +451,13 @@ mod tests {
 
     #[test]
     fn each_number_is_worked_on_once() {
-        for count in [0, 1, 2, 100] {
-            let calls: Arc<Vec<AtomicUsize>> = Arc::new((0..count).map(|_| AtomicUsize::new(0)).collect());
+        for job_count in [0, 1, 2, 100] {
+            let calls: Arc<Vec<AtomicUsize>> = Arc::new((0..job_count).map(|_| AtomicUsize::new(0)).collect());
             let counted = calls.clone();
-            share_numbers(count, move |number| {
+            share_numbers(job_count, move |number| {
                 counted[number].fetch_add(1, Ordering::Relaxed);
             });
-            assert!(calls.iter().all(|calls| calls.load(Ordering::Relaxed) == 1), "{count}");
+            assert!(calls.iter().all(|calls| calls.load(Ordering::Relaxed) == 1), "{job_count}");
         }
     }
 

@@ -94,15 +94,15 @@ impl Image {
     /// Sets the pitches: those given, or for 0 the tightest. `None` if they are too small, are no multiples of what they
     /// hold, or cannot be numbered.
     pub fn with_pitches(mut self, row_pitch: usize, slice_pitch: usize) -> Option<Self> {
-        let tight = self.width.checked_mul(self.format.element_size())?;
-        let row = if row_pitch == 0 { tight } else { row_pitch };
-        let rows = row.checked_mul(self.height)?;
-        let slice = if slice_pitch == 0 { rows } else { slice_pitch };
-        let fits = row >= tight && row.is_multiple_of(self.format.element_size()) && row <= MAX_ROW;
-        let slices_fit = slice >= rows && slice.is_multiple_of(row);
+        let tight_pitch = self.width.checked_mul(self.format.element_size())?;
+        let row = if row_pitch == 0 { tight_pitch } else { row_pitch };
+        let plane_bytes = row.checked_mul(self.height)?;
+        let slice = if slice_pitch == 0 { plane_bytes } else { slice_pitch };
+        let is_enough = row >= tight_pitch && row.is_multiple_of(self.format.element_size()) && row <= MAX_ROW;
+        let slices_fit = slice >= plane_bytes && slice.is_multiple_of(row);
         (self.row_pitch, self.slice_pitch) = (row, slice);
         slice.checked_mul(self.depth.max(self.layers))?;
-        (fits && slices_fit).then_some(self)
+        (is_enough && slices_fit).then_some(self)
     }
 
     /// Bytes from the first to the last of the image, with the last row's padding: what `host_ptr` points to.
@@ -120,17 +120,17 @@ impl Image {
     pub fn box_layout(&self, origin: [usize; 3], region: Region) -> Result<(Layout, Region)> {
         let extents = self.element_extents();
         ensure!(!region.contains(&0), CL_INVALID_VALUE, "region {region:?} has a dimension of 0");
-        for ((&from, &size), &extent) in origin.iter().zip(&region).zip(&extents) {
+        for ((&from, &length), &extent) in origin.iter().zip(&region).zip(&extents) {
             ensure!(
-                from.checked_add(size).is_some_and(|end| end <= extent),
+                from.checked_add(length).is_some_and(|end| end <= extent),
                 CL_INVALID_VALUE,
                 "region {region:?} from origin {origin:?} on is outside of the image of {extents:?} elements"
             );
         }
         let (row_pitch, slice_pitch) = self.box_pitches();
-        let size = self.format.element_size();
-        let offset = origin[2] * slice_pitch + origin[1] * row_pitch + origin[0] * size;
-        Ok((Layout { offset, row_pitch, slice_pitch }, [region[0] * size, region[1], region[2]]))
+        let byte_size = self.format.element_size();
+        let offset = origin[2] * slice_pitch + origin[1] * row_pitch + origin[0] * byte_size;
+        Ok((Layout { offset, row_pitch, slice_pitch }, [region[0] * byte_size, region[1], region[2]]))
     }
 
     /// What the second and the third coordinate of a region are apart.
@@ -149,20 +149,24 @@ impl Image {
     /// # Errors
     /// `CL_INVALID_VALUE` for other pitches, or for a box that no memory could hold.
     pub fn host_layout(&self, region: Region, row_pitch: usize, slice_pitch: usize) -> Result<Layout> {
-        let tight = region[0] * self.format.element_size();
-        let row = if row_pitch == 0 { tight } else { row_pitch };
-        ensure!(row >= tight, CL_INVALID_VALUE, "a row pitch of {row_pitch} bytes; rows of the region have {tight}");
+        let tight_pitch = region[0] * self.format.element_size();
+        let row = if row_pitch == 0 { tight_pitch } else { row_pitch };
+        ensure!(
+            row >= tight_pitch,
+            CL_INVALID_VALUE,
+            "a row pitch of {row_pitch} bytes; rows of the region have {tight_pitch}"
+        );
         ensure!(
             slice_pitch == 0 || self.has_slices(),
             CL_INVALID_VALUE,
             "a slice pitch of {slice_pitch} bytes for an image without slices; 0 is allowed"
         );
-        let rows = if self.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY { 1 } else { region[1] };
+        let row_count = if self.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY { 1 } else { region[1] };
         let too_large = || {
             let pitches = [row_pitch, slice_pitch];
             error!(CL_INVALID_VALUE, "region {region:?} with pitches of {pitches:?} bytes is larger than any memory")
         };
-        let least = row.checked_mul(rows).ok_or_else(too_large)?;
+        let least = row.checked_mul(row_count).ok_or_else(too_large)?;
         let slice = if slice_pitch == 0 { least } else { slice_pitch };
         ensure!(
             slice >= least,
@@ -171,12 +175,12 @@ impl Image {
         );
         let layout = match self.kind {
             CL_MEM_OBJECT_IMAGE1D_ARRAY => {
-                let all = slice.checked_mul(region[1]).ok_or_else(too_large)?;
-                Layout { offset: 0, row_pitch: slice, slice_pitch: all }
+                let all_bytes = slice.checked_mul(region[1]).ok_or_else(too_large)?;
+                Layout { offset: 0, row_pitch: slice, slice_pitch: all_bytes }
             }
             _ => Layout { offset: 0, row_pitch: row, slice_pitch: slice },
         };
-        let bytes = [tight, region[1], region[2]];
+        let bytes = [tight_pitch, region[1], region[2]];
         layout.byte_span(bytes).ok_or_else(too_large)?;
         Ok(layout)
     }
@@ -226,9 +230,10 @@ mod tests {
             (24, 80, None),
             (usize::MAX & !3, 0, None),
         ];
-        for (row, slice, expected) in table {
-            let got = volume.clone().with_pitches(row, slice).map(|image| (image.row_pitch, image.slice_pitch));
-            assert_eq!(got, expected, "{row} {slice}");
+        for (row_pitch, slice_pitch, expected) in table {
+            let got =
+                volume.clone().with_pitches(row_pitch, slice_pitch).map(|image| (image.row_pitch, image.slice_pitch));
+            assert_eq!(got, expected, "{row_pitch} {slice_pitch}");
         }
     }
 
@@ -262,10 +267,14 @@ mod tests {
     #[test]
     fn rows_in_the_applications_memory() {
         let flat = image(CL_MEM_OBJECT_IMAGE2D, [8, 8, 1, 1]).with_pitches(0, 0).unwrap();
-        let layout = |row, slice| flat.host_layout([4, 2, 1], row, slice).map(|layout| layout.row_pitch).ok();
+        let layout = |row_pitch, slice_pitch| {
+            flat.host_layout([4, 2, 1], row_pitch, slice_pitch).map(|layout| layout.row_pitch).ok()
+        };
         assert_eq!([layout(0, 0), layout(20, 0), layout(12, 0), layout(16, 32)], [Some(16), Some(20), None, None]);
         let volume = image(CL_MEM_OBJECT_IMAGE3D, [8, 8, 8, 1]).with_pitches(0, 0).unwrap();
-        let layout = |row, slice| volume.host_layout([4, 2, 2], row, slice).map(|layout| layout.slice_pitch).ok();
+        let layout = |row_pitch, slice_pitch| {
+            volume.host_layout([4, 2, 2], row_pitch, slice_pitch).map(|layout| layout.slice_pitch).ok()
+        };
         assert_eq!([layout(0, 0), layout(20, 0), layout(20, 39), layout(20, 41)], [Some(32), Some(40), None, Some(41)]);
     }
 }

@@ -75,21 +75,21 @@ impl Kernel {
     /// `CL_INVALID_PROGRAM_EXECUTABLE` where there is none.
     pub fn all_of_program(program: &Arc<Program>) -> Result<Vec<Arc<Kernel>>> {
         let executable = program.executable()?;
-        let count = executable.outline().kernels.len();
-        Ok((0..count).map(|index| Kernel::at_index(program, &executable, index)).collect())
+        let kernel_count = executable.outline().kernels.len();
+        Ok((0..kernel_count).map(|index| Kernel::at_index(program, &executable, index)).collect())
     }
 
     fn at_index(program: &Arc<Program>, executable: &Arc<Executable>, index: usize) -> Arc<Kernel> {
         let outline = executable.kernel_outline(index);
-        let count = outline.params.len();
+        let parameter_count = outline.params.len();
         let mut block = ArgBlock::default();
         block.reset_to_size(outline.args_size as usize);
         let arguments = Args {
             block,
-            set: vec![false; count],
-            buffers: vec![None; count],
-            extents: vec![None; count],
-            locals: vec![0; count],
+            set: vec![false; parameter_count],
+            buffers: vec![None; parameter_count],
+            extents: vec![None; parameter_count],
+            locals: vec![0; parameter_count],
         };
         Kernel::with_args(program, executable, index, arguments)
     }
@@ -137,10 +137,14 @@ impl Kernel {
     /// # Errors
     /// `CL_INVALID_ARG_INDEX` where there is none of this number.
     pub fn param(&self, index: usize) -> Result<&Param> {
-        let params = &self.outline().params;
-        let (name, count) = (&self.outline().name, params.len());
-        ensure!(index < count, CL_INVALID_ARG_INDEX, "there is no argument {index}: kernel '{name}' has {count}");
-        Ok(&params[index])
+        let parameters = &self.outline().params;
+        let (name, parameter_count) = (&self.outline().name, parameters.len());
+        ensure!(
+            index < parameter_count,
+            CL_INVALID_ARG_INDEX,
+            "there is no argument {index}: kernel '{name}' has {parameter_count}"
+        );
+        Ok(&parameters[index])
     }
 
     /// An argument by number, name and type, for messages.
@@ -150,10 +154,10 @@ impl Kernel {
 
     /// A parameter, to which something is given that fits or not.
     fn param_for(&self, index: usize, given: &str, fits: impl FnOnce(&Param) -> bool) -> Result<&Param> {
-        let param = self.param(index)?;
+        let parameter = self.param(index)?;
         let argument = self.describe_argument(index);
-        ensure!(fits(param), CL_INVALID_ARG_VALUE, "{argument} is {}, not {given}", kind_of(param));
-        Ok(param)
+        ensure!(fits(parameter), CL_INVALID_ARG_VALUE, "{argument} is {}, not {given}", kind_of(parameter));
+        Ok(parameter)
     }
 
     /// Sets an argument that is passed by value.
@@ -161,10 +165,10 @@ impl Kernel {
     /// # Errors
     /// `CL_INVALID_ARG_INDEX`, `CL_INVALID_ARG_VALUE` for an argument of another kind, `CL_INVALID_ARG_SIZE`.
     pub fn set_value(&self, index: usize, value: &[u8]) -> Result<()> {
-        let param = self.param_for(index, "a plain value", |param| param.kind == ParamKind::Value)?;
-        self.check_size(index, value.len(), param.size as usize)?;
+        let parameter = self.param_for(index, "a plain value", |parameter| parameter.kind == ParamKind::Value)?;
+        self.check_size(index, value.len(), parameter.size as usize)?;
         let mut arguments = self.args.lock();
-        arguments.block.write_at(param.offset as usize, value);
+        arguments.block.write_at(parameter.offset as usize, value);
         arguments.set[index] = true;
         Ok(())
     }
@@ -173,9 +177,13 @@ impl Kernel {
     ///
     /// # Errors
     /// `CL_INVALID_ARG_SIZE` for another number than it has.
-    pub fn check_size(&self, index: usize, given: usize, wanted: usize) -> Result<()> {
+    pub fn check_size(&self, index: usize, given_size: usize, wanted_size: usize) -> Result<()> {
         let argument = self.describe_argument(index);
-        ensure!(given == wanted, CL_INVALID_ARG_SIZE, "{argument} has {wanted} bytes; arg_size is {given}");
+        ensure!(
+            given_size == wanted_size,
+            CL_INVALID_ARG_SIZE,
+            "{argument} has {wanted_size} bytes; arg_size is {given_size}"
+        );
         Ok(())
     }
 
@@ -184,10 +192,11 @@ impl Kernel {
     /// # Errors
     /// `CL_INVALID_ARG_INDEX`, or `CL_INVALID_ARG_VALUE` for an argument of another kind.
     pub fn set_buffer(&self, index: usize, buffer: Option<&Arc<Memory>>) -> Result<()> {
-        let param = self.param_for(index, "a pointer", |param| matches!(param.kind, ParamKind::Pointer(_)))?;
+        let parameter =
+            self.param_for(index, "a pointer", |parameter| matches!(parameter.kind, ParamKind::Pointer(_)))?;
         let address = buffer.map_or(0, |buffer| buffer.start() as u64);
         let mut arguments = self.args.lock();
-        arguments.block.write_at(param.offset as usize, &address.to_le_bytes());
+        arguments.block.write_at(parameter.offset as usize, &address.to_le_bytes());
         arguments.set[index] = true;
         arguments.buffers[index] = buffer.map(Arc::downgrade);
         arguments.extents[index] = Some(buffer.map_or(0..0, |buffer| byte_range(buffer)));
@@ -199,10 +208,10 @@ impl Kernel {
     /// # Errors
     /// `CL_INVALID_ARG_INDEX`, or `CL_INVALID_ARG_VALUE` for an argument of another kind.
     pub fn set_pointer(&self, index: usize, address: u64) -> Result<()> {
-        let is_pointer = |param: &Param| matches!(param.kind, ParamKind::Pointer(_)) && !param.is_pipe();
-        let param = self.param_for(index, "a pointer", is_pointer)?;
+        let is_pointer = |parameter: &Param| matches!(parameter.kind, ParamKind::Pointer(_)) && !parameter.is_pipe();
+        let parameter = self.param_for(index, "a pointer", is_pointer)?;
         let mut arguments = self.args.lock();
-        arguments.block.write_at(param.offset as usize, &address.to_le_bytes());
+        arguments.block.write_at(parameter.offset as usize, &address.to_le_bytes());
         arguments.set[index] = true;
         arguments.buffers[index] = None;
         // What lies behind the address is not known.
@@ -215,12 +224,12 @@ impl Kernel {
     /// # Errors
     /// `CL_INVALID_ARG_INDEX`, or `CL_INVALID_ARG_VALUE` for an argument of another kind or what is no image.
     pub fn set_image(&self, index: usize, object: &Arc<Memory>) -> Result<()> {
-        let param = self.param_for(index, "an image", |param| param.kind == ParamKind::Image)?;
+        let parameter = self.param_for(index, "an image", |parameter| parameter.kind == ParamKind::Image)?;
         let other =
             || error!(CL_INVALID_ARG_VALUE, "{} is an image, and arg_value is none", self.describe_argument(index));
         let image = object.image().ok_or_else(other)?;
         let mut arguments = self.args.lock();
-        arguments.block.write_at(param.offset as usize, &image.descriptor(object.start()));
+        arguments.block.write_at(parameter.offset as usize, &image.descriptor(object.start()));
         arguments.set[index] = true;
         arguments.buffers[index] = Some(Arc::downgrade(object));
         arguments.extents[index] = Some(byte_range(object));
@@ -232,9 +241,9 @@ impl Kernel {
     /// # Errors
     /// `CL_INVALID_ARG_INDEX`, or `CL_INVALID_ARG_VALUE` for an argument of another kind.
     pub fn set_sampler(&self, index: usize, sampler: &Sampler) -> Result<()> {
-        let param = self.param_for(index, "a sampler", |param| param.kind == ParamKind::Sampler)?;
+        let parameter = self.param_for(index, "a sampler", |parameter| parameter.kind == ParamKind::Sampler)?;
         let mut arguments = self.args.lock();
-        arguments.block.write_at(param.offset as usize, &sampler.bits().to_le_bytes());
+        arguments.block.write_at(parameter.offset as usize, &sampler.bits().to_le_bytes());
         arguments.set[index] = true;
         Ok(())
     }
@@ -243,11 +252,11 @@ impl Kernel {
     ///
     /// # Errors
     /// `CL_INVALID_ARG_INDEX`, `CL_INVALID_ARG_VALUE` for an argument of another kind, `CL_INVALID_ARG_SIZE` for 0.
-    pub fn set_local(&self, index: usize, size: u64) -> Result<()> {
-        self.param_for(index, "local memory", |param| param.kind == ParamKind::Local)?;
-        ensure!(size > 0, CL_INVALID_ARG_SIZE, "{} is local memory; arg_size is 0", self.describe_argument(index));
+    pub fn set_local(&self, index: usize, byte_size: u64) -> Result<()> {
+        self.param_for(index, "local memory", |parameter| parameter.kind == ParamKind::Local)?;
+        ensure!(byte_size > 0, CL_INVALID_ARG_SIZE, "{} is local memory; arg_size is 0", self.describe_argument(index));
         let mut arguments = self.args.lock();
-        arguments.locals[index] = size;
+        arguments.locals[index] = byte_size;
         arguments.set[index] = true;
         Ok(())
     }
@@ -260,19 +269,19 @@ impl Kernel {
         self.with_set_args(|_| Ok(()))
     }
 
-    /// Calls `f` with the arguments; `CL_INVALID_KERNEL_ARGS` while some are not set.
-    pub(crate) fn with_set_args<R>(&self, f: impl FnOnce(&Args) -> Result<R>) -> Result<R> {
+    /// Calls `use_arguments` with the arguments; `CL_INVALID_KERNEL_ARGS` while some are not set.
+    pub(crate) fn with_set_args<R>(&self, use_arguments: impl FnOnce(&Args) -> Result<R>) -> Result<R> {
         let arguments = self.args.lock();
-        if let Some(index) = arguments.set.iter().position(|set| !set) {
+        if let Some(index) = arguments.set.iter().position(|is_set| !is_set) {
             return Err(error!(CL_INVALID_KERNEL_ARGS, "{} was never set", self.describe_argument(index)));
         }
-        f(&arguments)
+        use_arguments(&arguments)
     }
 
     /// Bytes of local memory a work-group uses: CL_KERNEL_LOCAL_MEM_SIZE.
     pub fn local_mem_size(&self) -> u64 {
-        let own = self.outline().local_bytes();
-        self.args.lock().locals.iter().fold(own, |sum, size| sum.saturating_add(*size))
+        let own_bytes = self.outline().local_bytes();
+        self.args.lock().locals.iter().fold(own_bytes, |sum, byte_size| sum.saturating_add(*byte_size))
     }
 
     /// The work-items of a full sub-group.
@@ -327,10 +336,10 @@ impl fmt::Display for Argument<'_> {
 }
 
 /// What an argument is, for messages.
-fn kind_of(param: &Param) -> &'static str {
-    match param.kind {
+fn kind_of(parameter: &Param) -> &'static str {
+    match parameter.kind {
         ParamKind::Value => "a plain value",
-        ParamKind::Pointer(_) if param.is_pipe() => "a pipe",
+        ParamKind::Pointer(_) if parameter.is_pipe() => "a pipe",
         ParamKind::Pointer(Space::Constant) => "a pointer to constant memory",
         ParamKind::Pointer(_) => "a pointer to global memory",
         ParamKind::Local => "local memory",

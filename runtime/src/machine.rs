@@ -32,26 +32,26 @@ pub struct Machine {
 impl Machine {
     /// What the system says of this machine.
     pub fn this_machine() -> Self {
-        let read = |path: &str| fs::read_to_string(path).ok();
-        let groups = ControlGroups::of_this_process(Path::new("/"));
-        Self::from_files(&read, groups.memory_limit().unwrap_or(u64::MAX))
+        let read_file = |path: &str| fs::read_to_string(path).ok();
+        let control_groups = ControlGroups::of_this_process(Path::new("/"));
+        Self::from_files(&read_file, control_groups.memory_limit().unwrap_or(u64::MAX))
     }
 
-    /// The machine that `read` gives the files of, where this process may have at most `granted` bytes of memory.
-    fn from_files(read: &dyn Fn(&str) -> Option<String>, granted: u64) -> Self {
-        let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
-        let field = |name: &str| {
-            let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|n| n.trim() == name))?;
+    /// The machine that `read_file` gives the files of, where this process may have at most `granted` bytes of memory.
+    fn from_files(read_file: &dyn Fn(&str) -> Option<String>, granted: u64) -> Self {
+        let cpuinfo = read_file("/proc/cpuinfo").unwrap_or_default();
+        let cpu_field = |name: &str| {
+            let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|field| field.trim() == name))?;
             Some(line.split_once(':')?.1.trim())
         };
-        let (cache, cache_line) = largest_cache(read);
+        let (cache_bytes, cache_line) = largest_cache(read_file);
         Self {
             // Some processors pad theirs with spaces.
-            brand: field("model name").unwrap_or("CPU").split_whitespace().collect::<Vec<_>>().join(" "),
-            vendor: field("vendor_id").unwrap_or("unknown").to_owned(),
-            clock_mhz: clock_megahertz(read, field("cpu MHz")),
-            memory: installed_memory(read).min(granted),
-            cache,
+            brand: cpu_field("model name").unwrap_or("CPU").split_whitespace().collect::<Vec<_>>().join(" "),
+            vendor: cpu_field("vendor_id").unwrap_or("unknown").to_owned(),
+            clock_mhz: clock_megahertz(read_file, cpu_field("cpu MHz")),
+            memory: installed_memory(read_file).min(granted),
+            cache: cache_bytes,
             cache_line,
             vector: vector_bytes(),
             fma: std::arch::is_x86_feature_detected!("fma"),
@@ -61,8 +61,8 @@ impl Machine {
 
 /// The processors this thread may run on, in ascending order.
 pub fn affine_processors() -> Vec<usize> {
-    let all = |set: CpuSet| (0..CpuSet::MAX_CPU).filter(|&processor| set.is_set(processor)).collect();
-    let processors: Vec<usize> = rustix::thread::sched_getaffinity(None).map_or(Vec::new(), all);
+    let processors_of = |set: CpuSet| (0..CpuSet::MAX_CPU).filter(|&processor| set.is_set(processor)).collect();
+    let processors: Vec<usize> = rustix::thread::sched_getaffinity(None).map_or(Vec::new(), processors_of);
     // More processors than the set has room for.
     if processors.is_empty() { vec![0] } else { processors }
 }
@@ -70,8 +70,8 @@ pub fn affine_processors() -> Vec<usize> {
 /// How many processors this thread may run on.
 pub fn allowed_processors() -> usize {
     // More processors than a set has room for: the standard library knows how many there are.
-    let count = rustix::thread::sched_getaffinity(None).map(|processors| processors.count() as usize);
-    count.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, NonZeroUsize::get)).max(1)
+    let processor_count = rustix::thread::sched_getaffinity(None).map(|processors| processors.count() as usize);
+    processor_count.unwrap_or_else(|_| std::thread::available_parallelism().map_or(1, NonZeroUsize::get)).max(1)
 }
 
 /// As many threads as can be of use: a processor for each by the affinity mask, and time for each by the quotas of the
@@ -83,37 +83,45 @@ pub fn usable_processors() -> usize {
 }
 
 /// The frequency the processor can reach, or else the one it has now.
-fn clock_megahertz(read: &dyn Fn(&str) -> Option<String>, now: Option<&str>) -> u32 {
-    let most = read("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
-    let most = most.and_then(|khz| khz.trim().parse::<u32>().ok()).map(|khz| khz / 1000);
-    most.or_else(|| now.and_then(|mhz| mhz.parse::<f64>().ok()).map(|mhz| mhz.round() as u32)).unwrap_or(0)
+fn clock_megahertz(read_file: &dyn Fn(&str) -> Option<String>, current_frequency: Option<&str>) -> u32 {
+    let maximum = read_file("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
+    let maximum = maximum.and_then(|kilohertz| kilohertz.trim().parse::<u32>().ok()).map(|kilohertz| kilohertz / 1000);
+    maximum
+        .or_else(|| {
+            current_frequency
+                .and_then(|megahertz| megahertz.parse::<f64>().ok())
+                .map(|megahertz| megahertz.round() as u32)
+        })
+        .unwrap_or(0)
 }
 
 /// Bytes of the machine's memory.
-fn installed_memory(read: &dyn Fn(&str) -> Option<String>) -> u64 {
-    read("/proc/meminfo")
+fn installed_memory(read_file: &dyn Fn(&str) -> Option<String>) -> u64 {
+    read_file("/proc/meminfo")
         .and_then(|text| {
             let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
             line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
         })
-        .map_or(1 << 30, |kib| kib * 1024)
+        .map_or(1 << 30, |kibibytes| kibibytes * 1024)
 }
 
 /// Size and line length of the largest cache that holds data.
-fn largest_cache(read: &dyn Fn(&str) -> Option<String>) -> (u64, u32) {
-    let cache = |index: u32| {
-        let file = |name: &str| read(&format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{name}"));
-        let holds_data = file("type")?.trim() != "Instruction";
-        let size = file("size")?;
-        let (number, unit) = match size.trim() {
-            s if s.ends_with('K') => (s.trim_end_matches('K'), 1 << 10),
-            s if s.ends_with('M') => (s.trim_end_matches('M'), 1 << 20),
-            s => (s, 1),
-        };
-        let line = file("coherency_line_size")?.trim().parse().ok()?;
-        holds_data.then_some((number.parse::<u64>().ok()? * unit, line))
+fn largest_cache(read_file: &dyn Fn(&str) -> Option<String>) -> (u64, u32) {
+    (0..8).filter_map(|index| data_cache(read_file, index)).max().unwrap_or((32 << 10, 64))
+}
+
+/// Size and line length of a cache of the first processor, given by its index, if it holds data.
+fn data_cache(read_file: &dyn Fn(&str) -> Option<String>, index: u32) -> Option<(u64, u32)> {
+    let read_cache_file = |name: &str| read_file(&format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{name}"));
+    let holds_data = read_cache_file("type")?.trim() != "Instruction";
+    let size = read_cache_file("size")?;
+    let (digits, unit_bytes) = match size.trim() {
+        text if text.ends_with('K') => (text.trim_end_matches('K'), 1 << 10),
+        text if text.ends_with('M') => (text.trim_end_matches('M'), 1 << 20),
+        text => (text, 1),
     };
-    (0..8).filter_map(cache).max().unwrap_or((32 << 10, 64))
+    let line_bytes = read_cache_file("coherency_line_size")?.trim().parse().ok()?;
+    holds_data.then_some((digits.parse::<u64>().ok()? * unit_bytes, line_bytes))
 }
 
 /// Bytes of a vector register.
@@ -133,7 +141,7 @@ mod tests {
 
     #[test]
     fn files_are_read_as_the_system_writes_them() {
-        let read = |path: &str| {
+        let read_file = |path: &str| {
             let text = match path {
                 "/proc/cpuinfo" => {
                     "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC  9: x\ncpu MHz\t\t: 2299.6\n"
@@ -150,12 +158,12 @@ mod tests {
             };
             Some(text.to_owned())
         };
-        let machine = Machine::from_files(&read, 524_288);
+        let machine = Machine::from_files(&read_file, 524_288);
         assert_eq!((machine.brand.as_str(), machine.vendor.as_str()), ("AMD EPYC 9: x", "AuthenticAMD"));
         assert_eq!(machine.clock_mhz, 2300);
         assert_eq!(machine.memory, 524_288);
         assert_eq!((machine.cache, machine.cache_line), (2 << 20, 64));
-        assert_eq!(Machine::from_files(&read, u64::MAX).memory, 1024 << 10);
+        assert_eq!(Machine::from_files(&read_file, u64::MAX).memory, 1024 << 10);
     }
 
     #[test]

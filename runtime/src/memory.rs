@@ -68,31 +68,35 @@ enum Storage {
 }
 
 impl Memory {
-    /// A buffer of `size` bytes with contents of `host`, if given: used in place or copied, as the flags say.
+    /// A buffer of `byte_size` bytes with contents of `host_pointer`, if given: used in place or copied, as the flags say.
     ///
     /// # Errors
     /// "CL_INVALID_BUFFER_SIZE if size is 0 [or] greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all devices in
     /// context"; "CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a failure to allocate memory for the buffer object".
     ///
     /// # Safety
-    /// If `flags` have `CL_MEM_USE_HOST_PTR` or `CL_MEM_COPY_HOST_PTR`, `host` points to `size` bytes; in the first case
+    /// If `memory_flags` have `CL_MEM_USE_HOST_PTR` or `CL_MEM_COPY_HOST_PTR`, `host_pointer` points to `byte_size` bytes; in the first case
     /// for as long as the buffer lives.
     pub unsafe fn new(
         context: Arc<Context>,
-        flags: cl_mem_flags,
-        size: usize,
-        host: *mut u8,
+        memory_flags: cl_mem_flags,
+        byte_size: usize,
+        host_pointer: *mut u8,
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
         let maximum = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
-        ensure!(size > 0, CL_INVALID_BUFFER_SIZE, "a buffer of 0 bytes");
-        ensure!(size as u64 <= maximum, CL_INVALID_BUFFER_SIZE, "a buffer of {size} bytes; {maximum} are allowed");
+        ensure!(byte_size > 0, CL_INVALID_BUFFER_SIZE, "a buffer of 0 bytes");
+        ensure!(
+            byte_size as u64 <= maximum,
+            CL_INVALID_BUFFER_SIZE,
+            "a buffer of {byte_size} bytes; {maximum} are allowed"
+        );
         // SAFETY: the same contract.
-        let (start, storage) = unsafe { allocate_storage(&context, flags, size, host)? };
-        Ok(Self::with_storage(context, flags, start, size, storage, Contents::Bytes, properties))
+        let (start, storage) = unsafe { allocate_storage(&context, memory_flags, byte_size, host_pointer)? };
+        Ok(Self::with_storage(context, memory_flags, start, byte_size, storage, Contents::Bytes, properties))
     }
 
-    /// An image with contents of `host`, if given, where rows and slices are as far apart as in the image.
+    /// An image with contents of `host_pointer`, if given, where rows and slices are as far apart as in the image.
     ///
     /// # Errors
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` for more bytes than a buffer may have or than there are.
@@ -101,41 +105,44 @@ impl Memory {
     /// As for [`Memory::new`], with as many bytes as [`Image::byte_size`] says.
     pub unsafe fn new_image(
         context: Arc<Context>,
-        flags: cl_mem_flags,
+        memory_flags: cl_mem_flags,
         image: Image,
-        host: *mut u8,
+        host_pointer: *mut u8,
         properties: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
-        let size = image.byte_size();
+        let byte_size = image.byte_size();
         let maximum = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
         ensure!(
-            size as u64 <= maximum,
+            byte_size as u64 <= maximum,
             CL_MEM_OBJECT_ALLOCATION_FAILURE,
-            "an image of {size} bytes; {maximum} are allowed"
+            "an image of {byte_size} bytes; {maximum} are allowed"
         );
         // SAFETY: the same contract.
-        let (start, storage) = unsafe { allocate_storage(&context, flags, size, host)? };
-        Ok(Self::with_storage(context, flags, start, size, storage, Contents::Image(image), properties))
+        let (start, storage) = unsafe { allocate_storage(&context, memory_flags, byte_size, host_pointer)? };
+        Ok(Self::with_storage(context, memory_flags, start, byte_size, storage, Contents::Image(image), properties))
     }
 
     /// An empty pipe.
     ///
     /// # Errors
     /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` for more bytes than a buffer may have or than there are.
-    pub fn new_pipe(context: Arc<Context>, flags: cl_mem_flags, pipe: Pipe) -> Result<Arc<Self>> {
+    pub fn new_pipe(context: Arc<Context>, memory_flags: cl_mem_flags, pipe: Pipe) -> Result<Arc<Self>> {
         let maximum = context.devices().iter().map(|device| device.max_allocation()).max().unwrap_or(0);
         let Pipe { packet_size, max_packets } = pipe;
-        let size = pipe.byte_size().filter(|&size| size as u64 <= maximum).ok_or_else(|| {
-            let what = format_args!("a pipe of {max_packets} packets of {packet_size} bytes");
-            error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{what} takes more than the {maximum} bytes that are allowed")
+        let byte_size = pipe.byte_size().filter(|&byte_size| byte_size as u64 <= maximum).ok_or_else(|| {
+            let description = format_args!("a pipe of {max_packets} packets of {packet_size} bytes");
+            error!(
+                CL_MEM_OBJECT_ALLOCATION_FAILURE,
+                "{description} takes more than the {maximum} bytes that are allowed"
+            )
         })?;
-        let allocation = Allocation::new(size, context.global_memory())?;
+        let allocation = Allocation::new(byte_size, context.global_memory())?;
         let start = allocation.start();
-        let head = pipe.initial_header();
+        let pipe_header = pipe.initial_header();
         // SAFETY: the new memory is larger than a head, and nobody else knows of it yet.
-        unsafe { start.copy_from_nonoverlapping(head.as_ptr(), head.len()) };
+        unsafe { start.copy_from_nonoverlapping(pipe_header.as_ptr(), pipe_header.len()) };
         let storage = Storage::Own { _bytes: allocation };
-        Ok(Self::with_storage(context, flags, start, size, storage, Contents::Pipe(pipe), Vec::new()))
+        Ok(Self::with_storage(context, memory_flags, start, byte_size, storage, Contents::Pipe(pipe), Vec::new()))
     }
 
     /// This object's bytes as an image.
@@ -144,47 +151,73 @@ impl Memory {
     /// `CL_INVALID_VALUE` where they are not enough.
     pub fn image_view(
         self: &Arc<Self>,
-        flags: cl_mem_flags,
+        memory_flags: cl_mem_flags,
         image: Image,
-        list: Vec<cl_mem_properties>,
+        property_list: Vec<cl_mem_properties>,
     ) -> Result<Arc<Self>> {
-        let size = image.byte_size();
-        ensure!(size <= self.size, CL_INVALID_VALUE, "an image of {size} bytes in an object of {}", self.size);
+        let byte_size = image.byte_size();
+        ensure!(
+            byte_size <= self.size,
+            CL_INVALID_VALUE,
+            "an image of {byte_size} bytes in an object of {}",
+            self.size
+        );
         let storage = Storage::View { of: self.clone() };
-        Ok(Self::with_storage(self.context.clone(), flags, self.start, size, storage, Contents::Image(image), list))
+        Ok(Self::with_storage(
+            self.context.clone(),
+            memory_flags,
+            self.start,
+            byte_size,
+            storage,
+            Contents::Image(image),
+            property_list,
+        ))
     }
 
     /// A part of this buffer.
     ///
     /// # Errors
     /// `CL_INVALID_VALUE` where the region does not lie within it, or it is a part itself.
-    pub fn sub_buffer(self: &Arc<Self>, flags: cl_mem_flags, origin: usize, size: usize) -> Result<Arc<Self>> {
+    pub fn sub_buffer(
+        self: &Arc<Self>,
+        memory_flags: cl_mem_flags,
+        byte_origin: usize,
+        byte_size: usize,
+    ) -> Result<Arc<Self>> {
         ensure!(self.parent_buffer().is_none(), CL_INVALID_VALUE, "the buffer is a sub-buffer itself");
         ensure!(
-            self.contains(origin, size),
+            self.contains(byte_origin, byte_size),
             CL_INVALID_VALUE,
-            "a sub-buffer of {size} bytes from {origin} on is outside of the buffer of {} bytes",
+            "a sub-buffer of {byte_size} bytes from {byte_origin} on is outside of the buffer of {} bytes",
             self.size
         );
-        let start = self.start.wrapping_add(origin);
-        let storage = Storage::Part { whole: self.clone(), origin };
-        Ok(Self::with_storage(self.context.clone(), flags, start, size, storage, Contents::Bytes, Vec::new()))
+        let start = self.start.wrapping_add(byte_origin);
+        let storage = Storage::Part { whole: self.clone(), origin: byte_origin };
+        Ok(Self::with_storage(
+            self.context.clone(),
+            memory_flags,
+            start,
+            byte_size,
+            storage,
+            Contents::Bytes,
+            Vec::new(),
+        ))
     }
 
     fn with_storage(
         context: Arc<Context>,
-        flags: cl_mem_flags,
+        memory_flags: cl_mem_flags,
         start: *mut u8,
-        size: usize,
+        byte_size: usize,
         storage: Storage,
         contents: Contents,
         properties: Vec<cl_mem_properties>,
     ) -> Arc<Self> {
         Arc::new(Self {
             context,
-            flags,
+            flags: memory_flags,
             start,
-            size,
+            size: byte_size,
             storage,
             contents,
             properties,
@@ -272,21 +305,21 @@ impl Memory {
         if matches!(self.root_object().0.storage, Storage::Host) { self.start } else { std::ptr::null_mut() }
     }
 
-    /// Whether `size` bytes from `offset` lie in the buffer.
-    pub fn contains(&self, offset: usize, size: usize) -> bool {
-        offset.checked_add(size).is_some_and(|end| end <= self.size)
+    /// Whether `byte_size` bytes from `offset` lie in the buffer.
+    pub fn contains(&self, offset: usize, byte_size: usize) -> bool {
+        offset.checked_add(byte_size).is_some_and(|end_offset| end_offset <= self.size)
     }
 
     /// Whether two objects share bytes, and if so, each one's offset from the same start.
     pub fn shared_offsets(&self, other: &Memory) -> Option<(usize, usize)> {
-        let ((mine, my_offset), (its, its_offset)) = (self.root_object(), other.root_object());
-        std::ptr::eq(mine, its).then_some((my_offset, its_offset))
+        let ((own_root, my_offset), (other_root, its_offset)) = (self.root_object(), other.root_object());
+        std::ptr::eq(own_root, other_root).then_some((my_offset, its_offset))
     }
 
     /// Whether a box of this object shares a byte with a box of another one. Both must have a span.
-    pub fn box_overlaps(&self, own: (BoxLayout, Region), other: &Memory, its: (BoxLayout, Region)) -> bool {
+    pub fn box_overlaps(&self, own_box: (BoxLayout, Region), other: &Memory, other_box: (BoxLayout, Region)) -> bool {
         self.shared_offsets(other).is_some_and(|(my_offset, its_offset)| {
-            boxes_overlap((own.0.moved_by(my_offset), own.1), (its.0.moved_by(its_offset), its.1))
+            boxes_overlap((own_box.0.moved_by(my_offset), own_box.1), (other_box.0.moved_by(its_offset), other_box.1))
         })
     }
 
@@ -309,8 +342,8 @@ impl Memory {
     ///
     /// # Errors
     /// As [`Memory::map_box`].
-    pub fn map_region(&self, flags: cl_map_flags, offset: usize, size: usize) -> Result<*mut u8> {
-        self.map_box(flags, BoxLayout { offset, row_pitch: size, slice_pitch: size }, [size, 1, 1])
+    pub fn map_region(&self, map_flags: cl_map_flags, offset: usize, byte_size: usize) -> Result<*mut u8> {
+        self.map_box(map_flags, BoxLayout { offset, row_pitch: byte_size, slice_pitch: byte_size }, [byte_size, 1, 1])
     }
 
     /// Maps a box of bytes, as [`Memory::map_region`] does.
@@ -318,19 +351,19 @@ impl Memory {
     /// # Errors
     /// "Mapping (and unmapping) overlapped regions in a memory object and/or associated memory objects [...] for writing
     /// is an error and will result in CL_INVALID_OPERATION".
-    pub fn map_box(&self, flags: cl_map_flags, layout: BoxLayout, region: Region) -> Result<*mut u8> {
-        let writes = flags & !CL_MAP_READ != 0;
-        let (root, origin) = self.root_object();
-        let at = BoxLayout { offset: origin + layout.offset, ..layout };
-        let is_free = root.mappings.lock().add_box(self.address(), at, region, writes);
+    pub fn map_box(&self, map_flags: cl_map_flags, box_layout: BoxLayout, region: Region) -> Result<*mut u8> {
+        let is_written = map_flags & !CL_MAP_READ != 0;
+        let (root_memory, byte_origin) = self.root_object();
+        let layout_at_origin = BoxLayout { offset: byte_origin + box_layout.offset, ..box_layout };
+        let is_free = root_memory.mappings.lock().add_box(self.address(), layout_at_origin, region, is_written);
         ensure!(
             is_free,
             CL_INVALID_OPERATION,
             "the region overlaps one that is mapped{}",
-            if writes { "" } else { " for writing" }
+            if is_written { "" } else { " for writing" }
         );
         self.map_count.fetch_add(1, Ordering::Relaxed);
-        Ok(self.start.wrapping_add(layout.offset))
+        Ok(self.start.wrapping_add(box_layout.offset))
     }
 
     /// Ends a mapping.
@@ -339,9 +372,9 @@ impl Memory {
     /// "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer or clEnqueueMapImage for
     /// memobj."
     pub fn unmap_pointer(&self, pointer: *const u8) -> Result<()> {
-        let (root, _) = self.root_object();
-        let offset = pointer.addr().checked_sub(root.start.addr());
-        let is_mapped = offset.is_some_and(|offset| root.mappings.lock().remove_oldest(self.address(), offset));
+        let (root_memory, _) = self.root_object();
+        let offset = pointer.addr().checked_sub(root_memory.start.addr());
+        let is_mapped = offset.is_some_and(|offset| root_memory.mappings.lock().remove_oldest(self.address(), offset));
         ensure!(is_mapped, CL_INVALID_VALUE, "mapped_ptr {pointer:p} is where no mapping of this object begins");
         self.map_count.fetch_sub(1, Ordering::Relaxed);
         Ok(())
@@ -374,23 +407,23 @@ impl fmt::Debug for Memory {
     }
 }
 
-/// Where the bytes of a new object are, with contents of `host`, if the flags say so.
+/// Where the bytes of a new object are, with contents of `host_pointer`, if the flags say so.
 ///
 /// # Safety
 /// As for [`Memory::new`].
 unsafe fn allocate_storage(
     context: &Context,
-    flags: cl_mem_flags,
-    size: usize,
-    host: *mut u8,
+    memory_flags: cl_mem_flags,
+    byte_size: usize,
+    host_pointer: *mut u8,
 ) -> Result<(*mut u8, Storage)> {
-    if flags & CL_MEM_USE_HOST_PTR != 0 {
-        return Ok((host, Storage::Host));
+    if memory_flags & CL_MEM_USE_HOST_PTR != 0 {
+        return Ok((host_pointer, Storage::Host));
     }
-    let allocation = Allocation::new(size, context.global_memory())?;
-    if flags & CL_MEM_COPY_HOST_PTR != 0 {
-        // SAFETY: the caller vouches for `size` bytes at `host`; the new memory has as many and is apart.
-        unsafe { std::ptr::copy_nonoverlapping(host, allocation.start(), size) };
+    let allocation = Allocation::new(byte_size, context.global_memory())?;
+    if memory_flags & CL_MEM_COPY_HOST_PTR != 0 {
+        // SAFETY: the caller vouches for `byte_size` bytes at `host_pointer`; the new memory has as many and is apart.
+        unsafe { std::ptr::copy_nonoverlapping(host_pointer, allocation.start(), byte_size) };
     }
     Ok((allocation.start(), Storage::Own { _bytes: allocation }))
 }
@@ -406,16 +439,16 @@ mod tests {
         Context::new(vec![Platform::get().device().clone()], Vec::new(), None)
     }
 
-    fn buffer(size: usize) -> Result<Arc<Memory>> {
+    fn buffer(byte_size: usize) -> Result<Arc<Memory>> {
         // SAFETY: no host pointer is used.
-        unsafe { Memory::new(context(), CL_MEM_READ_WRITE, size, std::ptr::null_mut(), Vec::new()) }
+        unsafe { Memory::new(context(), CL_MEM_READ_WRITE, byte_size, std::ptr::null_mut(), Vec::new()) }
     }
 
     #[test]
     fn sizes_that_cannot_be() {
         let maximum = usize::try_from(Platform::get().device().max_allocation()).unwrap();
-        for size in [0, maximum + 1, usize::MAX] {
-            assert_eq!(buffer(size).unwrap_err().code(), CL_INVALID_BUFFER_SIZE, "{size}");
+        for byte_size in [0, maximum + 1, usize::MAX] {
+            assert_eq!(buffer(byte_size).unwrap_err().code(), CL_INVALID_BUFFER_SIZE, "{byte_size}");
         }
     }
 

@@ -40,19 +40,19 @@ impl Allocation {
 
     /// Bytes of a device that has so many of them in all, or `CL_MEM_OBJECT_ALLOCATION_FAILURE`. Fails rather than promise what the machine does not have: pages that are not there when they are first touched
     /// would end the application.
-    pub(crate) fn new(size: usize, total: u64) -> Result<Self> {
+    pub(crate) fn new(byte_size: usize, total: u64) -> Result<Self> {
         let refused =
-            |reason: &str| Err(error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{size} bytes of memory are {reason}"));
-        let has_pages = size >= PAGES_FROM;
-        if let Err(reason) = LEDGER.reserve_bytes(size as u64, has_pages, total) {
+            |reason: &str| Err(error!(CL_MEM_OBJECT_ALLOCATION_FAILURE, "{byte_size} bytes of memory are {reason}"));
+        let has_pages = byte_size >= PAGES_FROM;
+        if let Err(reason) = LEDGER.reserve_bytes(byte_size as u64, has_pages, total) {
             return refused(reason);
         }
         // From here on the drop of `this` takes the size back out.
-        let mut this = Self { start: std::ptr::null_mut(), size };
+        let mut this = Self { start: std::ptr::null_mut(), size: byte_size };
         this.start = if has_pages {
-            map_pages(size)
+            map_pages(byte_size)
         } else {
-            match Self::layout(size) {
+            match Self::layout(byte_size) {
                 // SAFETY: the size is not 0.
                 Some(layout) => unsafe { alloc_zeroed(layout) },
                 None => std::ptr::null_mut(),
@@ -62,13 +62,13 @@ impl Allocation {
             return refused("refused by the system");
         }
         if has_pages {
-            LEDGER.add_mapping(this.start as usize, size);
+            LEDGER.add_mapping(this.start as usize, byte_size);
         }
         Ok(this)
     }
 
-    fn layout(size: usize) -> Option<Layout> {
-        Layout::from_size_align(size.checked_next_multiple_of(ALIGNMENT)?, ALIGNMENT).ok()
+    fn layout(byte_size: usize) -> Option<Layout> {
+        Layout::from_size_align(byte_size.checked_next_multiple_of(ALIGNMENT)?, ALIGNMENT).ok()
     }
 }
 
@@ -91,33 +91,33 @@ impl Drop for Allocation {
 
 /// Fresh pages, zero at first; null if there are none. From [`HUGE_FROM`] bytes on they are huge where the system has such:
 /// a kernel that streams through a large buffer would otherwise miss the TLB at every fourth KiB.
-fn map_pages(size: usize) -> *mut u8 {
+fn map_pages(byte_size: usize) -> *mut u8 {
     let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    let align = if size >= HUGE_FROM { HUGE_PAGE } else { 1 };
-    let whole = size + align - 1;
+    let align = if byte_size >= HUGE_FROM { HUGE_PAGE } else { 1 };
+    let whole = byte_size + align - 1;
     // SAFETY: a fresh anonymous mapping touches nothing that exists.
-    let base = unsafe { libc::mmap(std::ptr::null_mut(), whole, access, kind, -1, 0) };
-    if base == libc::MAP_FAILED {
+    let mapping_start = unsafe { libc::mmap(std::ptr::null_mut(), whole, access, kind, -1, 0) };
+    if mapping_start == libc::MAP_FAILED {
         return std::ptr::null_mut();
     }
     if align == 1 {
-        return base.cast();
+        return mapping_start.cast();
     }
-    let before = (base as usize).next_multiple_of(align) - base as usize;
-    let start = base.wrapping_byte_add(before);
+    let before = (mapping_start as usize).next_multiple_of(align) - mapping_start as usize;
+    let start = mapping_start.wrapping_byte_add(before);
     // Pages are at most as large as huge ones, so what is cut off here are whole pages behind the last byte.
-    let used = size.next_multiple_of(BASE_PAGE);
+    let used = byte_size.next_multiple_of(BASE_PAGE);
     let behind = (before + used..whole).len();
     // SAFETY: both are ends of the mapping made above, outside of what is returned. The advice changes nothing but how
     // pages are found; it may be refused.
     unsafe {
         if before > 0 {
-            libc::munmap(base, before);
+            libc::munmap(mapping_start, before);
         }
         if behind > 0 {
             libc::munmap(start.wrapping_byte_add(used), behind);
         }
-        libc::madvise(start, size, libc::MADV_HUGEPAGE);
+        libc::madvise(start, byte_size, libc::MADV_HUGEPAGE);
     }
     start.cast()
 }
@@ -131,11 +131,13 @@ mod tests {
 
     #[test]
     fn allocations_are_aligned_zero_and_writable_to_the_end() {
-        for size in [1, 127, 4096, PAGES_FROM - 1, PAGES_FROM, PAGES_FROM + 3, HUGE_FROM, HUGE_FROM + BASE_PAGE + 1] {
-            let memory = Allocation::new(size, u64::MAX).unwrap();
-            assert_eq!(memory.start() as usize % if size < HUGE_FROM { ALIGNMENT } else { HUGE_PAGE }, 0);
-            // SAFETY: there are `size` bytes and nobody else uses them.
-            let bytes = unsafe { std::slice::from_raw_parts_mut(memory.start(), size) };
+        for byte_size in
+            [1, 127, 4096, PAGES_FROM - 1, PAGES_FROM, PAGES_FROM + 3, HUGE_FROM, HUGE_FROM + BASE_PAGE + 1]
+        {
+            let memory = Allocation::new(byte_size, u64::MAX).unwrap();
+            assert_eq!(memory.start() as usize % if byte_size < HUGE_FROM { ALIGNMENT } else { HUGE_PAGE }, 0);
+            // SAFETY: there are `byte_size` bytes and nobody else uses them.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(memory.start(), byte_size) };
             assert!(bytes.iter().all(|&byte| byte == 0));
             bytes.fill(7);
         }
@@ -167,11 +169,11 @@ mod tests {
             let about = mapping(address)?;
             Some(about.lines().find_map(|line| line.strip_prefix("VmFlags:"))?.to_owned())
         };
-        for (size, huge) in [(HUGE_FROM, true), (HUGE_FROM * 3 + 5, true), (HUGE_FROM - 1, false)] {
-            let memory = Allocation::new(size, u64::MAX).unwrap();
+        for (byte_size, huge) in [(HUGE_FROM, true), (HUGE_FROM * 3 + 5, true), (HUGE_FROM - 1, false)] {
+            let memory = Allocation::new(byte_size, u64::MAX).unwrap();
             let flags = flags(memory.start as usize).unwrap();
             let wanted = huge && std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists();
-            assert_eq!(flags.split(' ').any(|flag| flag == "hg"), wanted, "{size}: {flags}");
+            assert_eq!(flags.split(' ').any(|flag| flag == "hg"), wanted, "{byte_size}: {flags}");
         }
         // What threads of other tests reserve for memory to come is not writable.
         let mapped = || -> usize {

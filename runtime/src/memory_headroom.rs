@@ -83,8 +83,8 @@ impl Ledger {
     }
 
     /// Keeps in mind where the pages of a buffer are.
-    pub(crate) fn add_mapping(&self, start: usize, size: usize) {
-        self.state.lock().mappings.insert(start, size);
+    pub(crate) fn add_mapping(&self, start: usize, byte_size: usize) {
+        self.state.lock().mappings.insert(start, byte_size);
     }
 
     /// Forgets them. They must still be there.
@@ -101,18 +101,18 @@ impl Ledger {
         if room >= size {
             return room;
         }
-        let resident: u64 = state.mappings.iter().map(|(&start, &size)| resident_bytes(start, size)).sum();
+        let resident: u64 = state.mappings.iter().map(|(&start, &byte_size)| resident_bytes(start, byte_size)).sum();
         left.saturating_sub(state.mapped.saturating_sub(resident))
     }
 }
 
 /// Bytes of the pages from `start` on that are in memory; pages that were read but never written count, although they
 /// take none. Those that were swapped out do not count, as they will need memory again.
-fn resident_bytes(start: usize, size: usize) -> u64 {
+fn resident_bytes(start: usize, byte_size: usize) -> u64 {
     let mut resident = 0;
-    let mut states = vec![0_u8; size.div_ceil(BASE_PAGE).min(PAGES_AT_ONCE)];
-    for offset in (0..size).step_by(PAGES_AT_ONCE * BASE_PAGE) {
-        let length = (size - offset).min(PAGES_AT_ONCE * BASE_PAGE);
+    let mut states = vec![0_u8; byte_size.div_ceil(BASE_PAGE).min(PAGES_AT_ONCE)];
+    for offset in (0..byte_size).step_by(PAGES_AT_ONCE * BASE_PAGE) {
+        let length = (byte_size - offset).min(PAGES_AT_ONCE * BASE_PAGE);
         let address = std::ptr::without_provenance_mut(start + offset);
         // SAFETY: the kernel only looks at how the pages are mapped, and writes a byte for each of them to `states`,
         // which has as many. It refuses addresses that are not mapped.
@@ -121,7 +121,7 @@ fn resident_bytes(start: usize, size: usize) -> u64 {
             resident += pages.iter().filter(|&&state| state & 1 != 0).count() * BASE_PAGE;
         }
     }
-    resident.min(size) as u64
+    resident.min(byte_size) as u64
 }
 
 /// Bytes that the system could give this process without swapping, by what it says of all its memory and of the
@@ -130,17 +130,17 @@ fn bytes_left() -> Option<u64> {
     static GROUPS: Mutex<Option<ControlGroups>> = Mutex::new(None);
     let root_folder = Path::new("/");
     let mut groups = GROUPS.lock();
-    let known = groups.take().filter(|groups| groups.are_current(root_folder));
-    let groups = groups.insert(known.unwrap_or_else(|| ControlGroups::of_this_process(root_folder)));
-    [available_memory(), groups.memory_left()].into_iter().flatten().min()
+    let known_groups = groups.take().filter(|control_groups| control_groups.are_current(root_folder));
+    let control_groups = groups.insert(known_groups.unwrap_or_else(|| ControlGroups::of_this_process(root_folder)));
+    [available_memory(), control_groups.memory_left()].into_iter().flatten().min()
 }
 
 /// Bytes that the machine has without swapping, if it says so.
 fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kib.checked_mul(1024)
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
 }
 
 #[cfg(test)]

@@ -37,11 +37,10 @@ impl Layout {
 
     /// Each row's bytes, in ascending order.
     pub(crate) fn row_ranges(self, region: Region) -> impl Iterator<Item = Range<usize>> {
-        (0..region[2]).flat_map(move |z| {
-            (0..region[1]).map(move |y| {
-                let start = self.offset + z * self.slice_pitch + y * self.row_pitch;
-                start..start + region[0]
-            })
+        let rows = (0..region[2]).flat_map(move |slice| (0..region[1]).map(move |row| (slice, row)));
+        rows.map(move |(slice, row)| {
+            let start = self.offset + slice * self.slice_pitch + row * self.row_pitch;
+            start..start + region[0]
         })
     }
 }
@@ -52,22 +51,23 @@ pub fn ranges_overlap(left: &Range<usize>, right: &Range<usize>) -> bool {
 }
 
 /// Whether two boxes share a byte. Both must have a span.
-pub fn boxes_overlap(a: (Layout, Region), b: (Layout, Region)) -> bool {
-    if let (Some(left), Some(right)) = (a.0.byte_span(a.1), b.0.byte_span(b.1))
-        && !ranges_overlap(&left, &right)
+pub fn boxes_overlap(left: (Layout, Region), right: (Layout, Region)) -> bool {
+    if let (Some(left_span), Some(right_span)) = (left.0.byte_span(left.1), right.0.byte_span(right.1))
+        && !ranges_overlap(&left_span, &right_span)
     {
         return false;
     }
     // Rows ascend on both sides: walk them together.
-    let (mut a, mut b) = (a.0.row_ranges(a.1).peekable(), b.0.row_ranges(b.1).peekable());
-    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
-        if ranges_overlap(x, y) {
+    let mut left_rows = left.0.row_ranges(left.1).peekable();
+    let mut right_rows = right.0.row_ranges(right.1).peekable();
+    while let (Some(left_row), Some(right_row)) = (left_rows.peek(), right_rows.peek()) {
+        if ranges_overlap(left_row, right_row) {
             return true;
         }
-        if x.end <= y.end {
-            a.next();
+        if left_row.end <= right_row.end {
+            left_rows.next();
         } else {
-            b.next();
+            right_rows.next();
         }
     }
     false

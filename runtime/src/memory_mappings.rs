@@ -56,8 +56,8 @@ impl Mappings {
     /// is one.
     #[must_use]
     pub(crate) fn remove_oldest(&mut self, object: usize, offset: usize) -> bool {
-        let found = self.all.range((object, offset, 0)..=(object, offset, u64::MAX)).next();
-        let Some((&key, &class)) = found else { return false };
+        let oldest_box = self.all.range((object, offset, 0)..=(object, offset, u64::MAX)).next();
+        let Some((&key, &class)) = oldest_box else { return false };
         self.all.remove(&key);
         if let Some(class) = class
             && let Some(boxes) = self.written.get_mut(&class)
@@ -70,13 +70,16 @@ impl Mappings {
 
     /// Whether a byte of the box is mapped for writing.
     fn is_written(&self, wanted: &MappedBox, span: &Range<usize>) -> bool {
-        self.written.iter().any(|(&class, boxes)| {
+        for (&class, boxes) in &self.written {
             // All of this class are shorter.
             let longest = 1_usize.checked_shl(class).unwrap_or(usize::MAX);
             let first = span.start.saturating_sub(longest);
-            let mut near = boxes.range((first, 0)..(span.end, 0));
-            near.any(|(_, other)| boxes_overlap((other.layout, other.region), (wanted.layout, wanted.region)))
-        })
+            let mut nearby = boxes.range((first, 0)..(span.end, 0));
+            if nearby.any(|(_, other)| boxes_overlap((other.layout, other.region), (wanted.layout, wanted.region))) {
+                return true;
+            }
+        }
+        false
     }
 }
 
@@ -96,8 +99,8 @@ fn class_of(span: &Range<usize>) -> u32 {
 mod tests {
     use super::*;
 
-    fn row(offset: usize, size: usize) -> (Layout, Region) {
-        (Layout { offset, row_pitch: size, slice_pitch: size }, [size, 1, 1])
+    fn row(offset: usize, byte_size: usize) -> (Layout, Region) {
+        (Layout { offset, row_pitch: byte_size, slice_pitch: byte_size }, [byte_size, 1, 1])
     }
 
     #[test]
@@ -132,10 +135,12 @@ mod tests {
             let object = next(&mut state, 2);
             if plain.len() > 12 || next(&mut state, 3) == 0 {
                 let offset = next(&mut state, 500);
-                let found = plain.iter().position(|(of, at, ..)| (*of, at.offset) == (object, offset));
+                let found =
+                    plain.iter().position(|(of, mapped_layout, ..)| (*of, mapped_layout.offset) == (object, offset));
                 let found = found.or_else(|| (plain.len() > 12).then_some(0));
                 let (object, offset) = found.map_or((object, offset), |found| (plain[found].0, plain[found].1.offset));
-                let oldest = plain.iter().position(|(of, at, ..)| (*of, at.offset) == (object, offset));
+                let oldest =
+                    plain.iter().position(|(of, mapped_layout, ..)| (*of, mapped_layout.offset) == (object, offset));
                 assert_eq!(mappings.remove_oldest(object, offset), oldest.is_some());
                 oldest.map(|oldest| plain.remove(oldest));
                 continue;
@@ -146,8 +151,8 @@ mod tests {
             let layout = Layout { offset: next(&mut state, 500), row_pitch, slice_pitch: row_pitch * rows };
             let region = [width, rows, 1 + next(&mut state, 2)];
             let writes = next(&mut state, 2) == 0;
-            let clash = |(_, at, size, written): &(usize, Layout, Region, bool)| {
-                *written && boxes_overlap((*at, *size), (layout, region))
+            let clash = |(_, mapped_layout, size, written): &(usize, Layout, Region, bool)| {
+                *written && boxes_overlap((*mapped_layout, *size), (layout, region))
             };
             let expected = !writes || !plain.iter().any(clash);
             assert_eq!(mappings.add_box(object, layout, region, writes), expected);

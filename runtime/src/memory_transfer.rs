@@ -100,13 +100,13 @@ pub struct Transfer {
 
 impl Transfer {
     /// Copies a box of bytes.
-    pub fn copy(kind: cl_command_type, from: Place, to: Place, region: Region) -> Self {
-        Self { kind, movement: Movement::Copy { from }, to, region }
+    pub fn copy(command_type: cl_command_type, from: Place, to: Place, region: Region) -> Self {
+        Self { kind: command_type, movement: Movement::Copy { from }, to, region }
     }
 
     /// Fills a box of bytes with an element.
-    pub fn fill(kind: cl_command_type, to: Place, region: Region, element: &[u8]) -> Self {
-        Self { kind, movement: Movement::Fill { element: element.into() }, to, region }
+    pub fn fill(command_type: cl_command_type, to: Place, region: Region, element: &[u8]) -> Self {
+        Self { kind: command_type, movement: Movement::Fill { element: element.into() }, to, region }
     }
 
     fn move_bytes(&self) {
@@ -141,23 +141,23 @@ impl Run for Transfer {
 /// Bytes that stay in the nearest cache: a multiple of every pattern's length, which is a power of two.
 const NEAR: usize = 16 << 10;
 
-/// Fills `size` bytes with a pattern.
+/// Fills `byte_size` bytes with a pattern.
 ///
 /// # Safety
 /// They may be written.
-unsafe fn fill_bytes(start: *mut u8, size: usize, pattern: &[u8]) {
-    let unit = pattern.len();
-    if size == 0 || unit == 0 {
+unsafe fn fill_bytes(start: *mut u8, byte_size: usize, pattern: &[u8]) {
+    let unit_bytes = pattern.len();
+    if byte_size == 0 || unit_bytes == 0 {
         return;
     }
     // SAFETY: the caller vouches for the bytes. What has been filled is copied behind itself, so source and destination
     // are apart.
     unsafe {
-        std::ptr::copy_nonoverlapping(pattern.as_ptr(), start, unit.min(size));
-        let mut filled = unit.min(size);
-        while filled < size {
+        std::ptr::copy_nonoverlapping(pattern.as_ptr(), start, unit_bytes.min(byte_size));
+        let mut filled = unit_bytes.min(byte_size);
+        while filled < byte_size {
             // Not more than what stays in the nearest cache.
-            let more = filled.min(NEAR).min(size - filled);
+            let more = filled.min(NEAR).min(byte_size - filled);
             std::ptr::copy_nonoverlapping(start, start.add(filled), more);
             filled += more;
         }

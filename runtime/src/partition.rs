@@ -23,69 +23,72 @@ pub enum Scheme {
 /// # Errors
 /// `CL_INVALID_VALUE` for no or empty parts, `CL_INVALID_DEVICE_PARTITION_COUNT` for more compute units than there are,
 /// `CL_DEVICE_PARTITION_FAILED` where there would be one part only.
-pub fn divide_units(units: &[usize], scheme: &Scheme) -> Result<Vec<Vec<usize>>> {
+pub fn divide_units(compute_units: &[usize], scheme: &Scheme) -> Result<Vec<Vec<usize>>> {
     match scheme {
         Scheme::Equally(size) => {
             ensure!(*size > 0, CL_INVALID_VALUE, "sub-devices of 0 compute units");
             // "CL_INVALID_DEVICE_PARTITION_COUNT if the total number of compute units requested exceeds
             // CL_DEVICE_MAX_COMPUTE_UNITS for in_device".
-            let all = units.len();
+            let unit_count = compute_units.len();
             ensure!(
-                *size <= all,
+                *size <= unit_count,
                 CL_INVALID_DEVICE_PARTITION_COUNT,
-                "sub-devices of {size} compute units; the device has {all}"
+                "sub-devices of {size} compute units; the device has {unit_count}"
             );
             // "CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device could
             // not be further partitioned." One part that is the whole is no partition.
             ensure!(
-                *size < all,
+                *size < unit_count,
                 CL_DEVICE_PARTITION_FAILED,
                 "a sub-device of {size} compute units is all of the device, which has no more"
             );
             // "If [it] does not divide evenly into CL_DEVICE_MAX_COMPUTE_UNITS, then the remaining compute units are
             // not used."
-            Ok(units.chunks_exact(*size).map(<[usize]>::to_vec).collect())
+            Ok(compute_units.chunks_exact(*size).map(<[usize]>::to_vec).collect())
         }
         Scheme::ByCounts(counts) => {
             ensure!(!counts.is_empty(), CL_INVALID_VALUE, "no count of compute units is given");
-            ensure!(units.len() > 1, CL_DEVICE_PARTITION_FAILED, "the device has one compute unit only");
+            ensure!(compute_units.len() > 1, CL_DEVICE_PARTITION_FAILED, "the device has one compute unit only");
             // "CL_INVALID_DEVICE_PARTITION_COUNT if [...] the number of sub-devices requested exceeds
             // CL_DEVICE_PARTITION_MAX_SUB_DEVICES or the total number of compute units requested exceeds
             // CL_DEVICE_MAX_COMPUTE_UNITS for in_device".
-            let total = counts.iter().try_fold(0_usize, |sum, &count| sum.checked_add(count));
+            let total = counts.iter().try_fold(0_usize, |units_used, &part_size| units_used.checked_add(part_size));
             ensure!(
-                total.is_some_and(|total| total <= units.len()),
+                total.is_some_and(|total| total <= compute_units.len()),
                 CL_INVALID_DEVICE_PARTITION_COUNT,
                 "sub-devices of {counts:?} compute units; the device has {}",
-                units.len()
+                compute_units.len()
             );
-            let mut rest = units;
-            let take = |&count: &usize| {
-                let (taken, left) = rest.split_at(count);
-                rest = left;
-                taken.to_vec()
+            let mut units_left = compute_units;
+            let take_units = |&part_size: &usize| {
+                let (units_taken, left) = units_left.split_at(part_size);
+                units_left = left;
+                units_taken.to_vec()
             };
-            Ok(counts.iter().map(take).collect())
+            Ok(counts.iter().map(take_units).collect())
         }
         Scheme::ByDomain(domain) => {
-            let one = || error!(CL_DEVICE_PARTITION_FAILED, "the device's compute units are one part by {domain:?}");
-            divide_along(*domain, units).ok_or_else(one)
+            let single_unit =
+                || error!(CL_DEVICE_PARTITION_FAILED, "the device's compute units are one part by {domain:?}");
+            divide_along(*domain, compute_units).ok_or_else(single_unit)
         }
     }
 }
 
 /// The domains along which compute units fall into at least two parts.
-pub fn possible_domains(units: &[usize]) -> Vec<Domain> {
-    Domain::ALL.into_iter().filter(|&domain| divide_along(domain, units).is_some()).collect()
+pub fn possible_domains(compute_units: &[usize]) -> Vec<Domain> {
+    Domain::ALL.into_iter().filter(|&domain| divide_along(domain, compute_units).is_some()).collect()
 }
 
 /// The compute units divided by domain, if that gives more than one part and every unit is in one.
-fn divide_along(domain: Domain, units: &[usize]) -> Option<Vec<Vec<usize>>> {
-    let processors: BTreeSet<usize> = units.iter().copied().collect();
+fn divide_along(domain: Domain, compute_units: &[usize]) -> Option<Vec<Vec<usize>>> {
+    let processors: BTreeSet<usize> = compute_units.iter().copied().collect();
     let groups = topology::group_by_domain(domain, &processors);
-    let all = groups.iter().map(BTreeSet::len).sum::<usize>() == processors.len();
-    let part = |group: &BTreeSet<usize>| units.iter().copied().filter(|unit| group.contains(unit)).collect();
-    (all && groups.len() > 1).then(|| groups.iter().map(part).collect())
+    let covers_all = groups.iter().map(BTreeSet::len).sum::<usize>() == processors.len();
+    let units_within = |group: &BTreeSet<usize>| {
+        compute_units.iter().copied().filter(|compute_unit| group.contains(compute_unit)).collect()
+    };
+    (covers_all && groups.len() > 1).then(|| groups.iter().map(units_within).collect())
 }
 
 #[cfg(test)]
@@ -94,8 +97,8 @@ mod tests {
 
     const UNITS: [usize; 5] = [2, 3, 5, 7, 11];
 
-    fn code(units: &[usize], scheme: Scheme) -> i32 {
-        divide_units(units, &scheme).unwrap_err().code()
+    fn code(compute_units: &[usize], scheme: Scheme) -> i32 {
+        divide_units(compute_units, &scheme).unwrap_err().code()
     }
 
     #[test]
@@ -121,13 +124,13 @@ mod tests {
 
     #[test]
     fn domains_hold_every_unit_once() {
-        let units: Vec<usize> = (0..64).collect();
+        let compute_units: Vec<usize> = (0..64).collect();
         for domain in Domain::ALL {
-            let Ok(parts) = divide_units(&units, &Scheme::ByDomain(domain)) else { continue };
+            let Ok(parts) = divide_units(&compute_units, &Scheme::ByDomain(domain)) else { continue };
             assert!(parts.len() > 1);
             let mut all = parts.concat();
             all.sort_unstable();
-            assert_eq!(all, units);
+            assert_eq!(all, compute_units);
         }
         assert_eq!(code(&[0], Scheme::ByDomain(Domain::Cache(1))), CL_DEVICE_PARTITION_FAILED);
         assert_eq!(possible_domains(&[0]), []);

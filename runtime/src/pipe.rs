@@ -30,16 +30,18 @@ pub struct Pipe {
 impl Pipe {
     /// The bytes it takes; none if they cannot be counted.
     pub fn byte_size(self) -> Option<usize> {
-        let (size, count) = (self.packet_size as usize, self.max_packets as usize);
-        let notes = count.checked_mul(NOTES)?.checked_add(HEAD)?.checked_next_multiple_of(ALIGNMENT)?;
-        notes.checked_add(count.checked_mul(size)?)
+        let (packet_size, packet_count) = (self.packet_size as usize, self.max_packets as usize);
+        let notes = packet_count.checked_mul(NOTES)?.checked_add(HEAD)?.checked_next_multiple_of(ALIGNMENT)?;
+        notes.checked_add(packet_count.checked_mul(packet_size)?)
     }
 
     /// What the first bytes of an empty pipe are; the rest is zero.
     pub fn initial_header(self) -> [u8; 8] {
-        let [a, b, c, d] = self.packet_size.to_ne_bytes();
-        let [e, f, g, h] = self.max_packets.to_ne_bytes();
-        [a, b, c, d, e, f, g, h]
+        let mut header = [0; 8];
+        let (packet_size, max_packets) = header.split_at_mut(4);
+        packet_size.copy_from_slice(&self.packet_size.to_ne_bytes());
+        max_packets.copy_from_slice(&self.max_packets.to_ne_bytes());
+        header
     }
 }
 

@@ -92,8 +92,8 @@ impl State {
         self.first + self.slots.len() as u64
     }
 
-    fn slot_of(&mut self, number: u64) -> Option<&mut Slot> {
-        self.slots.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    fn slot_of(&mut self, command_number: u64) -> Option<&mut Slot> {
+        self.slots.get_mut(usize::try_from(command_number.checked_sub(self.first)?).ok()?)
     }
 
     /// How many commands may start now.
@@ -110,28 +110,28 @@ impl State {
         if self.runnable_count() == 0 {
             return None;
         }
-        let number = if self.out_of_order { self.ready.pop_front()? } else { self.first };
-        let slot = self.slot_of(number)?;
-        let Slot::Waiting(pending) = std::mem::replace(slot, Slot::Ended) else { return None };
-        *slot = Slot::Running(pending.command.event.clone());
+        let command_number = if self.out_of_order { self.ready.pop_front()? } else { self.first };
+        let command_slot = self.slot_of(command_number)?;
+        let Slot::Waiting(pending) = std::mem::replace(command_slot, Slot::Ended) else { return None };
+        *command_slot = Slot::Running(pending.command.event.clone());
         self.running += 1;
-        Some((number, pending.command))
+        Some((command_number, pending.command))
     }
 
     /// An event that a waiting command waits for has ended.
-    fn unblock_command(&mut self, number: u64) {
+    fn unblock_command(&mut self, command_number: u64) {
         let out_of_order = self.out_of_order;
-        let Some(Slot::Waiting(pending)) = self.slot_of(number) else { return };
+        let Some(Slot::Waiting(pending)) = self.slot_of(command_number) else { return };
         pending.blockers -= 1;
         if pending.blockers == 0 && out_of_order {
-            self.ready.push_back(number);
+            self.ready.push_back(command_number);
         }
     }
 
     /// Marks a running command as ended.
-    fn mark_ended(&mut self, number: u64, event: Option<&Arc<Event>>) {
-        if let Some(slot) = self.slot_of(number) {
-            *slot = Slot::Ended;
+    fn mark_ended(&mut self, command_number: u64, event: Option<&Arc<Event>>) {
+        if let Some(command_slot) = self.slot_of(command_number) {
+            *command_slot = Slot::Ended;
         }
         // An event holds its queue: keeping the last barrier's would keep the queue for ever.
         self.barrier.take_if(|barrier| event.is_some_and(|event| Arc::ptr_eq(barrier, event)));
@@ -162,8 +162,8 @@ impl Queue {
             ran_out: AtomicBool::new(false),
             api: ApiHandle::default(),
         });
-        let weak = Arc::downgrade(&queue);
-        queue.context.add_queue(weak);
+        let weak_queue = Arc::downgrade(&queue);
+        queue.context.add_queue(weak_queue);
         queue
     }
 
@@ -203,20 +203,20 @@ impl Queue {
         properties: cl_command_queue_properties,
         enable: bool,
     ) -> cl_command_queue_properties {
-        let mut state = self.state.lock();
+        let mut queue_state = self.state.lock();
         loop {
-            let end = state.next_number();
-            state = self.drive_until(state, |state| state.first >= end);
+            let end_number = queue_state.next_number();
+            queue_state = self.drive_until(queue_state, |queue_state| queue_state.first >= end_number);
             // Another thread may have enqueued since; an empty queue can change its order.
-            if state.slots.is_empty() {
+            if queue_state.slots.is_empty() {
                 break;
             }
         }
         let previous = self.properties();
-        let new = if enable { previous | properties } else { previous & !properties };
-        self.properties.store(new, Ordering::Relaxed);
-        state.out_of_order = new & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0;
-        state.barrier = None;
+        let new_properties = if enable { previous | properties } else { previous & !properties };
+        self.properties.store(new_properties, Ordering::Relaxed);
+        queue_state.out_of_order = new_properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0;
+        queue_state.barrier = None;
         previous
     }
 
@@ -225,41 +225,42 @@ impl Queue {
     /// The caller has checked the wait list (same context). In an in-order queue this allocates nothing when the work is
     /// `Work::Shared` and no event is asked for.
     pub fn enqueue_command(self: &Arc<Self>, mut command: Command) {
-        let mut state = self.state.lock();
-        let number = state.next_number();
-        let ordered = !state.out_of_order;
+        let mut queue_state = self.state.lock();
+        let command_number = queue_state.next_number();
+        let ordered = !queue_state.out_of_order;
         let depend_on = |event: &Event| {
             // In an in-order queue what came before has ended anyway when the command's turn comes.
             let by_order = ordered && event.queue().is_some_and(|queue| Arc::ptr_eq(queue, self));
-            !by_order && event.add_dependent(|| Dependent { queue: self.clone(), number })
+            !by_order && event.add_dependent(|| Dependent { queue: self.clone(), number: command_number })
         };
         let mut blockers = command.waits.iter().filter(|event| depend_on(event)).count();
-        if state.out_of_order {
+        if queue_state.out_of_order {
             let event = command.event.get_or_insert_with(|| Event::of_command(self, command.kind));
-            if let Some(barrier) = &state.barrier {
+            if let Some(barrier) = &queue_state.barrier {
                 blockers += usize::from(depend_on(barrier));
             }
             let all_before = matches!(command.kind, CL_COMMAND_BARRIER | CL_COMMAND_MARKER) && command.waits.is_empty();
             if all_before {
-                for slot in &state.slots {
-                    let (Slot::Running(Some(before))
-                    | Slot::Waiting(Pending { command: Command { event: Some(before), .. }, .. })) = slot
+                for command_slot in &queue_state.slots {
+                    let (Slot::Running(Some(earlier_event))
+                    | Slot::Waiting(Pending { command: Command { event: Some(earlier_event), .. }, .. })) =
+                        command_slot
                     else {
                         continue;
                     };
-                    blockers += usize::from(depend_on(before));
+                    blockers += usize::from(depend_on(earlier_event));
                 }
             }
             if command.kind == CL_COMMAND_BARRIER {
-                state.barrier = Some(event.clone());
+                queue_state.barrier = Some(event.clone());
             }
             if blockers == 0 {
-                state.ready.push_back(number);
+                queue_state.ready.push_back(command_number);
             }
         }
-        state.slots.push_back(Slot::Waiting(Pending { command, blockers }));
-        if number - state.flushed >= GATHER {
-            self.flush_locked(state);
+        queue_state.slots.push_back(Slot::Waiting(Pending { command, blockers }));
+        if command_number - queue_state.flushed >= GATHER {
+            self.flush_locked(queue_state);
         }
     }
 
@@ -268,18 +269,18 @@ impl Queue {
         self.flush_locked(self.state.lock());
     }
 
-    fn flush_locked(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
-        let news = self.submit_all(&mut state);
-        self.find_threads(&mut state, 0);
-        drop(state);
-        news.notify_all();
+    fn flush_locked(self: &Arc<Self>, mut queue_state: MutexGuard<'_, State>) {
+        let notifications = self.submit_all(&mut queue_state);
+        self.find_threads(&mut queue_state, 0);
+        drop(queue_state);
+        notifications.notify_all();
     }
 
     /// `clFinish`: waits until all commands so far have ended.
     pub fn finish(self: &Arc<Self>) {
-        let state = self.state.lock();
-        let end = state.next_number();
-        drop(self.drive_until(state, |state| state.first >= end));
+        let queue_state = self.state.lock();
+        let end_number = queue_state.next_number();
+        drop(self.drive_until(queue_state, |queue_state| queue_state.first >= end_number));
     }
 
     /// Whether a command that has ended since the last call found no resources, and the application asked for no event to
@@ -293,77 +294,78 @@ impl Queue {
         drop(self.drive_until(self.state.lock(), |_| event.has_ended()));
     }
 
-    /// Executes commands on this thread until `done`, sleeping while there is nothing it may execute.
+    /// Executes commands on this thread until `is_done`, sleeping while there is nothing it may execute.
     fn drive_until<'a>(
         self: &'a Arc<Self>,
-        mut state: MutexGuard<'a, State>,
-        done: impl Fn(&State) -> bool,
+        mut queue_state: MutexGuard<'a, State>,
+        is_done: impl Fn(&State) -> bool,
     ) -> MutexGuard<'a, State> {
-        if done(&state) {
-            return state;
+        if is_done(&queue_state) {
+            return queue_state;
         }
-        let news = self.submit_all(&mut state);
-        if !news.is_empty() {
-            drop(state);
-            news.notify_all();
-            state = self.state.lock();
+        let notifications = self.submit_all(&mut queue_state);
+        if !notifications.is_empty() {
+            drop(queue_state);
+            notifications.notify_all();
+            queue_state = self.state.lock();
         }
-        while !done(&state) {
-            if let Some((number, command)) = state.take_runnable() {
-                self.find_threads(&mut state, 0);
-                drop(state);
-                self.execute_command(number, command);
-                state = self.state.lock();
-            } else if !MutexGuard::unlocked(&mut state, executor::run_waiting_job)
-                && !done(&state)
-                && state.runnable_count() == 0
+        while !is_done(&queue_state) {
+            if let Some((command_number, command)) = queue_state.take_runnable() {
+                self.find_threads(&mut queue_state, 0);
+                drop(queue_state);
+                self.execute_command(command_number, command);
+                queue_state = self.state.lock();
+            } else if !MutexGuard::unlocked(&mut queue_state, executor::run_waiting_job)
+                && !is_done(&queue_state)
+                && queue_state.runnable_count() == 0
             {
-                state.waiting += 1;
-                self.changed.wait(&mut state);
-                state.waiting -= 1;
+                queue_state.waiting += 1;
+                self.changed.wait(&mut queue_state);
+                queue_state.waiting -= 1;
             }
         }
         // What this thread leaves behind is somebody else's now.
-        self.find_threads(&mut state, 0);
-        state
+        self.find_threads(&mut queue_state, 0);
+        queue_state
     }
 
     /// Counts all commands as flushed. The lock must be let go before telling the news.
-    fn submit_all(&self, state: &mut State) -> Notifications {
-        let mut news = Notifications::default();
-        let from = state.flushed.max(state.first);
-        let skip = usize::try_from(from - state.first).unwrap_or(usize::MAX);
-        for slot in state.slots.iter().skip(skip) {
-            let Slot::Waiting(Pending { command, blockers }) = slot else { continue };
-            news.submitted.extend(command.event.clone());
+    fn submit_all(&self, queue_state: &mut State) -> Notifications {
+        let mut notifications = Notifications::default();
+        let first_number = queue_state.flushed.max(queue_state.first);
+        let skipped_count = usize::try_from(first_number - queue_state.first).unwrap_or(usize::MAX);
+        for command_slot in queue_state.slots.iter().skip(skipped_count) {
+            let Slot::Waiting(Pending { command, blockers }) = command_slot else { continue };
+            notifications.submitted.extend(command.event.clone());
             if *blockers > 0 {
                 // Other queues must get on too: an application that forgot to flush them would wait for ever.
-                let others = command.waits.iter().filter(|event| !event.has_ended()).filter_map(|event| event.queue());
-                news.needed.extend(others.filter(|queue| !std::ptr::eq(&***queue, self)).cloned());
+                let other_queues =
+                    command.waits.iter().filter(|event| !event.has_ended()).filter_map(|event| event.queue());
+                notifications.needed.extend(other_queues.filter(|queue| !std::ptr::eq(&***queue, self)).cloned());
             }
         }
-        state.flushed = state.next_number();
-        news
+        queue_state.flushed = queue_state.next_number();
+        notifications
     }
 
     /// Sees to it that a thread takes up what may run. `looking`: threads that will look at the queue next.
-    fn find_threads(self: &Arc<Self>, state: &mut State, looking: usize) {
-        let runnable = state.runnable_count();
-        if runnable == 0 || state.flushed <= state.first {
+    fn find_threads(self: &Arc<Self>, queue_state: &mut State, looking: usize) {
+        let runnable = queue_state.runnable_count();
+        if runnable == 0 || queue_state.flushed <= queue_state.first {
             return;
         }
-        if state.waiting > 0 {
+        if queue_state.waiting > 0 {
             // They wait for something in this queue anyway, and hand on what they leave behind.
             self.changed.notify_all();
         }
-        let maximum = if state.out_of_order {
-            (self.device.compute_units() as usize).max(2).saturating_sub(state.running)
+        let maximum = if queue_state.out_of_order {
+            (self.device.compute_units() as usize).max(2).saturating_sub(queue_state.running)
         } else {
             1
         };
-        let wanted = runnable.saturating_sub(state.waiting + looking).min(maximum);
-        while state.scheduled < wanted {
-            state.scheduled += 1;
+        let wanted_threads = runnable.saturating_sub(queue_state.waiting + looking).min(maximum);
+        while queue_state.scheduled < wanted_threads {
+            queue_state.scheduled += 1;
             let queue = self.clone();
             executor::spawn_job(Service::Commands, Box::new(move || queue.work_for_queue()));
         }
@@ -371,52 +373,55 @@ impl Queue {
 
     /// What a worker does for this queue.
     fn work_for_queue(self: &Arc<Self>) {
-        let mut state = self.state.lock();
-        state.scheduled -= 1;
-        while let Some((number, command)) = state.take_runnable() {
-            drop(state);
-            self.execute_command(number, command);
-            state = self.state.lock();
+        let mut queue_state = self.state.lock();
+        queue_state.scheduled -= 1;
+        while let Some((command_number, command)) = queue_state.take_runnable() {
+            drop(queue_state);
+            self.execute_command(command_number, command);
+            queue_state = self.state.lock();
         }
     }
 
     /// Runs a command taken from the queue and tells everybody about its end.
-    fn execute_command(self: &Arc<Self>, number: u64, mut command: Command) {
-        let failed = command.waits.iter().find(|event| event.status() < CL_COMPLETE);
-        let result = if let Some(event) = failed {
-            let (kind, status) = (CommandName(event.kind()), CodeName(event.status()));
-            Err(error!(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "it waited for {kind}, which ended with {status}"))
+    fn execute_command(self: &Arc<Self>, command_number: u64, mut command: Command) {
+        let failed_event = command.waits.iter().find(|event| event.status() < CL_COMPLETE);
+        let result = if let Some(event) = failed_event {
+            let (command_name, status_name) = (CommandName(event.kind()), CodeName(event.status()));
+            Err(error!(
+                CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+                "it waited for {command_name}, which ended with {status_name}"
+            ))
         } else {
             if let Some(event) = &command.event {
                 event.advance_status(CL_RUNNING);
-                if let Work::Whole(parts) = &command.work {
-                    event.begin_with(parts);
+                if let Work::Whole(part_events) = &command.work {
+                    event.begin_with(part_events);
                 }
             }
             command.work.run(&self.device)
         };
         let status = result.as_ref().map_or_else(Error::code, |()| CL_COMPLETE);
-        let told = command.whole.as_ref().or(command.event.as_ref());
-        let unheard = told.is_none_or(|event| event.api.get() == 0);
+        let told_event = command.whole.as_ref().or(command.event.as_ref());
+        let unheard = told_event.is_none_or(|event| event.api.get() == 0);
         if unheard && status == CL_OUT_OF_RESOURCES {
             self.ran_out.store(true, Ordering::Relaxed);
         }
-        let mut ended = command.event.as_ref().map(|event| event.end_with(status));
+        let mut ended_command = command.event.as_ref().map(|event| event.end_with(status));
 
-        let mut state = self.state.lock();
-        state.mark_ended(number, command.event.as_ref());
-        if let Some(ended) = &mut ended {
-            for dependent in ended.dependents.extract_if(.., |d| Arc::ptr_eq(&d.queue, self)) {
-                state.unblock_command(dependent.number);
+        let mut queue_state = self.state.lock();
+        queue_state.mark_ended(command_number, command.event.as_ref());
+        if let Some(ended_command) = &mut ended_command {
+            for dependent in ended_command.dependents.extract_if(.., |waiting| Arc::ptr_eq(&waiting.queue, self)) {
+                queue_state.unblock_command(dependent.number);
             }
         }
-        if state.waiting > 0 {
+        if queue_state.waiting > 0 {
             self.changed.notify_all();
         }
         // This thread looks again at once, unless the application's code keeps it.
-        let looking = usize::from(!ended.as_ref().is_some_and(|ended| ended.has_callbacks()));
-        self.find_threads(&mut state, looking);
-        drop(state);
+        let looking = usize::from(!ended_command.as_ref().is_some_and(|ended_command| ended_command.has_callbacks()));
+        self.find_threads(&mut queue_state, looking);
+        drop(queue_state);
         if let Err(error) = &result {
             report::report_error(Some(&self.context), CommandName(command.kind), error);
         }
@@ -425,16 +430,16 @@ impl Queue {
         let Command { work, waits, event, whole, .. } = command;
         work.let_go();
         drop((waits, event, whole));
-        if let Some(ended) = ended {
-            ended.notify_all();
+        if let Some(ended_command) = ended_command {
+            ended_command.notify_all();
         }
     }
 
     /// An event that a command of this queue waited for has ended.
-    pub(crate) fn dependency_ended(self: &Arc<Self>, number: u64) {
-        let mut state = self.state.lock();
-        state.unblock_command(number);
-        self.find_threads(&mut state, 0);
+    pub(crate) fn dependency_ended(self: &Arc<Self>, command_number: u64) {
+        let mut queue_state = self.state.lock();
+        queue_state.unblock_command(command_number);
+        self.find_threads(&mut queue_state, 0);
     }
 }
 

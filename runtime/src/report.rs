@@ -13,15 +13,15 @@ thread_local! {
     static TELLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Tells of an error at `place`: an entry point, or the kind of a command. Locks must have been let go of, as the
+/// Tells of an error at `origin`: an entry point, or the kind of a command. Locks must have been let go of, as the
 /// application's code runs.
-pub fn report_error(context: Option<&Context>, place: impl Display, error: &Error) {
+pub fn report_error(context: Option<&Context>, origin: impl Display, error: &Error) {
     let callback = context.and_then(Context::error_callback).filter(|_| !TELLING.get());
     let logs = options().log == Log::Error;
     if !logs && callback.is_none() {
         return;
     }
-    let text = format!("{place}: {error}");
+    let text = format!("{origin}: {error}");
     if logs {
         // In one piece, so that lines of several threads stay whole. Who has closed the stream wants no lines.
         let _ = std::io::stderr().write_all(format!("lockstep: {text}\n").as_bytes());

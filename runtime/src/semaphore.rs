@@ -62,12 +62,12 @@ struct Wait {
 }
 
 impl Pair {
-    fn has_signal(&self, number: u64) -> bool {
-        self.signal.as_ref().is_some_and(|signal| signal.number == number)
+    fn has_signal(&self, pair_number: u64) -> bool {
+        self.signal.as_ref().is_some_and(|signal| signal.number == pair_number)
     }
 
-    fn has_wait(&self, number: u64) -> bool {
-        self.wait.as_ref().is_some_and(|wait| wait.number == number)
+    fn has_wait(&self, pair_number: u64) -> bool {
+        self.wait.as_ref().is_some_and(|pending_wait| pending_wait.number == pair_number)
     }
 }
 
@@ -130,72 +130,75 @@ impl Semaphore {
 
     /// A signal is enqueued: its number.
     fn new_signal(&self) -> u64 {
-        let mut state = self.state.lock();
-        let number = state.next_number();
-        state.open_pair(|pair| pair.signal.is_none()).signal = Some(Signal { number, given: false });
-        number
+        let mut semaphore_state = self.state.lock();
+        let pair_number = semaphore_state.next_number();
+        semaphore_state.open_pair(|pair| pair.signal.is_none()).signal =
+            Some(Signal { number: pair_number, given: false });
+        pair_number
     }
 
     /// A wait is enqueued that ends `event`: its number.
     fn new_wait(&self, event: Arc<Event>) -> u64 {
-        let mut state = self.state.lock();
-        let number = state.next_number();
-        state.open_pair(|pair| pair.wait.is_none()).wait = Some(Wait { number, event, arrived: false });
-        number
+        let mut semaphore_state = self.state.lock();
+        let pair_number = semaphore_state.next_number();
+        semaphore_state.open_pair(|pair| pair.wait.is_none()).wait =
+            Some(Wait { number: pair_number, event, arrived: false });
+        pair_number
     }
 
     /// A signal has run.
-    fn signal_pair(&self, number: u64) {
-        let mut state = self.state.lock();
+    fn signal_pair(&self, pair_number: u64) {
+        let mut semaphore_state = self.state.lock();
         // Not there when its wait failed and another signal took its place.
-        let Some(position) = state.pairs.iter().position(|pair| pair.has_signal(number)) else { return };
-        if let Some(signal) = &mut state.pairs[position].signal {
+        let Some(position) = semaphore_state.pairs.iter().position(|pair| pair.has_signal(pair_number)) else { return };
+        if let Some(signal) = &mut semaphore_state.pairs[position].signal {
             signal.given = true;
         }
-        let event = state.settle_pair(position);
-        drop(state);
+        let event = semaphore_state.settle_pair(position);
+        drop(semaphore_state);
         end_event(event, CL_COMPLETE);
     }
 
     /// A wait has run.
-    fn wait_pair(&self, number: u64) {
-        let mut state = self.state.lock();
+    fn wait_pair(&self, pair_number: u64) {
+        let mut semaphore_state = self.state.lock();
         // Not there when its signal failed.
-        let Some(position) = state.pairs.iter().position(|pair| pair.has_wait(number)) else { return };
-        if let Some(wait) = &mut state.pairs[position].wait {
-            wait.arrived = true;
+        let Some(position) = semaphore_state.pairs.iter().position(|pair| pair.has_wait(pair_number)) else { return };
+        if let Some(pending_wait) = &mut semaphore_state.pairs[position].wait {
+            pending_wait.arrived = true;
         }
-        let event = state.settle_pair(position);
-        drop(state);
+        let event = semaphore_state.settle_pair(position);
+        drop(semaphore_state);
         end_event(event, CL_COMPLETE);
     }
 
     /// A signal will never run, because what it waits for has failed. So has the wait for it; without one the next signal
     /// is for the next wait.
-    fn no_signal(&self, number: u64) {
-        let mut state = self.state.lock();
-        let Some(position) = state.pairs.iter().position(|pair| pair.has_signal(number)) else { return };
-        let pair = state.pairs.remove(position);
-        drop(state);
-        end_event(pair.and_then(|pair| pair.wait).map(|wait| wait.event), FAILED);
+    fn no_signal(&self, pair_number: u64) {
+        let mut semaphore_state = self.state.lock();
+        let Some(position) = semaphore_state.pairs.iter().position(|pair| pair.has_signal(pair_number)) else { return };
+        let pair = semaphore_state.pairs.remove(position);
+        drop(semaphore_state);
+        end_event(pair.and_then(|pair| pair.wait).map(|pending_wait| pending_wait.event), FAILED);
     }
 
     /// A wait will never run, because what it waits for has failed. Its signal, if there is one, is for the next wait that
     /// has none; a signal enqueued after it takes its place.
-    fn no_wait(&self, number: u64) {
-        let mut state = self.state.lock();
-        let Some(position) = state.pairs.iter().position(|pair| pair.has_wait(number)) else { return };
-        let failed = state.pairs[position].wait.take();
+    fn no_wait(&self, pair_number: u64) {
+        let mut semaphore_state = self.state.lock();
+        let Some(position) = semaphore_state.pairs.iter().position(|pair| pair.has_wait(pair_number)) else { return };
+        let failed = semaphore_state.pairs[position].wait.take();
         let mut event = None;
-        let next = state.pairs.get(position + 1).map(|pair| pair.signal.is_some());
-        if state.pairs[position].signal.is_none() || next == Some(true) {
-            state.pairs.remove(position);
+        let next = semaphore_state.pairs.get(position + 1).map(|pair| pair.signal.is_some());
+        if semaphore_state.pairs[position].signal.is_none() || next == Some(true) {
+            semaphore_state.pairs.remove(position);
         } else if next == Some(false) {
-            state.pairs[position].wait = state.pairs.remove(position + 1).and_then(|pair| pair.wait);
-            event = state.settle_pair(position);
+            semaphore_state.pairs[position].wait =
+                semaphore_state.pairs.remove(position + 1).and_then(|pair| pair.wait);
+            event = semaphore_state.settle_pair(position);
         }
-        drop(state);
-        end_event(failed.map(|wait| wait.event), FAILED);
+        drop(semaphore_state);
+        end_event(failed.map(|pending_wait| pending_wait.event), FAILED);
         end_event(event, CL_COMPLETE);
     }
 }
@@ -204,7 +207,7 @@ impl Drop for Semaphore {
     /// The application has released it, and no command is left that would signal: what waits for it must hear so.
     fn drop(&mut self) {
         for pair in self.state.get_mut().pairs.drain(..) {
-            end_event(pair.wait.map(|wait| wait.event), FAILED);
+            end_event(pair.wait.map(|pending_wait| pending_wait.event), FAILED);
         }
     }
 }
@@ -225,7 +228,7 @@ pub fn signal_work(semaphores: Vec<Arc<Semaphore>>) -> Work {
     let numbered = semaphores.into_iter().map(|semaphore| (semaphore.new_signal(), semaphore));
     let mut signals = Signals(numbered.collect());
     Work::once(move || {
-        signals.0.drain(..).for_each(|(number, semaphore)| semaphore.signal_pair(number));
+        signals.0.drain(..).for_each(|(pair_number, semaphore)| semaphore.signal_pair(pair_number));
         Ok(())
     })
 }
@@ -237,7 +240,7 @@ pub fn arrival_work(semaphores: Vec<Arc<Semaphore>>) -> (Work, Vec<Arc<Event>>) 
     let mut arrivals =
         Arrivals(numbered.map(|(semaphore, event)| (semaphore.new_wait(event.clone()), semaphore)).collect());
     let work = Work::once(move || {
-        arrivals.0.drain(..).for_each(|(number, semaphore)| semaphore.wait_pair(number));
+        arrivals.0.drain(..).for_each(|(pair_number, semaphore)| semaphore.wait_pair(pair_number));
         Ok(())
     });
     (work, events)
@@ -248,7 +251,7 @@ struct Signals(Vec<(u64, Arc<Semaphore>)>);
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        self.0.drain(..).for_each(|(number, semaphore)| semaphore.no_signal(number));
+        self.0.drain(..).for_each(|(pair_number, semaphore)| semaphore.no_signal(pair_number));
     }
 }
 
@@ -257,7 +260,7 @@ struct Arrivals(Vec<(u64, Arc<Semaphore>)>);
 
 impl Drop for Arrivals {
     fn drop(&mut self) {
-        self.0.drain(..).for_each(|(number, semaphore)| semaphore.no_wait(number));
+        self.0.drain(..).for_each(|(pair_number, semaphore)| semaphore.no_wait(pair_number));
     }
 }
 
@@ -281,7 +284,7 @@ mod tests {
     fn each_signal_lets_one_wait_through_in_their_order() {
         let semaphore = made();
         let waits: Vec<_> = (0..3).map(|_| wait(&semaphore)).collect();
-        waits.iter().for_each(|(number, _)| semaphore.wait_pair(*number));
+        waits.iter().for_each(|(pair_number, _)| semaphore.wait_pair(*pair_number));
         let ended = || waits.iter().filter(|(_, event)| event.has_ended()).count();
         assert_eq!((ended(), semaphore.payload()), (0, 0));
         for count in 1..=3 {
@@ -359,8 +362,8 @@ mod tests {
     #[test]
     fn a_released_semaphore_leaves_no_wait_behind() {
         let semaphore = made();
-        let (number, event) = wait(&semaphore);
-        semaphore.wait_pair(number);
+        let (pair_number, event) = wait(&semaphore);
+        semaphore.wait_pair(pair_number);
         drop(semaphore);
         assert_eq!(event.status(), FAILED);
     }

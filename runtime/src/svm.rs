@@ -70,47 +70,51 @@ impl Shared {
         self.bytes.size()
     }
 
-    /// Whether `size` bytes from an address on lie in it.
-    pub fn contains_range(&self, address: usize, size: usize) -> bool {
+    /// Whether `byte_size` bytes from an address on lie in it.
+    pub fn contains_range(&self, address: usize, byte_size: usize) -> bool {
         let offset = address.checked_sub(self.start() as usize);
-        offset.and_then(|offset| offset.checked_add(size)).is_some_and(|end| end <= self.size())
+        offset.and_then(|offset| offset.checked_add(byte_size)).is_some_and(|end_address| end_address <= self.size())
     }
 }
 
-/// Allocates `size` bytes, aligned for every type of OpenCL C and zero at first.
+/// Allocates `byte_size` bytes, aligned for every type of OpenCL C and zero at first.
 ///
 /// # Errors
 /// "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for any OpenCL device in context";
 /// `CL_MEM_OBJECT_ALLOCATION_FAILURE` where there is no memory left.
-pub fn allocate_shared(context: &Arc<Context>, kind: Kind, flags: u64, size: usize) -> Result<*mut u8> {
+pub fn allocate_shared(context: &Arc<Context>, kind: Kind, flags: u64, byte_size: usize) -> Result<*mut u8> {
     let maximum = context.devices().iter().map(|device| device.max_allocation()).min().unwrap_or(0);
-    ensure!(size > 0, CL_INVALID_BUFFER_SIZE, "an allocation of 0 bytes");
-    ensure!(size as u64 <= maximum, CL_INVALID_BUFFER_SIZE, "an allocation of {size} bytes; {maximum} are allowed");
-    let bytes = Allocation::new(size, context.global_memory())?;
-    let start = bytes.start();
-    let shared = Shared { context: context.clone(), kind, flags, bytes };
-    ALLOCATIONS.write().insert(start as usize, Arc::new(shared));
+    ensure!(byte_size > 0, CL_INVALID_BUFFER_SIZE, "an allocation of 0 bytes");
+    ensure!(
+        byte_size as u64 <= maximum,
+        CL_INVALID_BUFFER_SIZE,
+        "an allocation of {byte_size} bytes; {maximum} are allowed"
+    );
+    let memory = Allocation::new(byte_size, context.global_memory())?;
+    let start = memory.start();
+    let allocation = Shared { context: context.clone(), kind, flags, bytes: memory };
+    ALLOCATIONS.write().insert(start as usize, Arc::new(allocation));
     Ok(start)
 }
 
 /// The allocation that an address lies in.
 pub fn find_allocation(address: usize) -> Option<Arc<Shared>> {
     let allocations = ALLOCATIONS.read();
-    let (_, shared) = allocations.range(..=address).next_back()?;
-    shared.contains_range(address, 1).then(|| shared.clone())
+    let (_, allocation) = allocations.range(..=address).next_back()?;
+    allocation.contains_range(address, 1).then(|| allocation.clone())
 }
 
-/// Frees the allocation of a context that begins at an address; whether there is one that is as `wanted` says.
-pub fn free_allocation(context: &Arc<Context>, address: usize, wanted: impl Fn(&Shared) -> bool) -> bool {
+/// Frees the allocation of a context that begins at an address; whether there is one that is as `is_wanted` says.
+pub fn free_allocation(context: &Arc<Context>, address: usize, is_wanted: impl Fn(&Shared) -> bool) -> bool {
     let mut allocations = ALLOCATIONS.write();
-    let is_it = |shared: &&Arc<Shared>| Arc::ptr_eq(&shared.context, context) && wanted(shared);
-    if allocations.get(&address).filter(is_it).is_none() {
+    let begins_here = |allocation: &&Arc<Shared>| Arc::ptr_eq(&allocation.context, context) && is_wanted(allocation);
+    if allocations.get(&address).filter(begins_here).is_none() {
         return false;
     }
-    let gone = allocations.remove(&address);
+    let removed = allocations.remove(&address);
     // The context may go with its last allocation, and call the application: not under the lock.
     drop(allocations);
-    drop(gone);
+    drop(removed);
     true
 }
 

@@ -23,24 +23,29 @@ pub fn group_by_domain(domain: Domain, processors: &BTreeSet<usize>) -> Vec<BTre
 }
 
 fn groups_from(
-    read: &dyn Fn(&str) -> Option<String>,
+    read_file: &dyn Fn(&str) -> Option<String>,
     domain: Domain,
     processors: &BTreeSet<usize>,
 ) -> Vec<BTreeSet<usize>> {
-    let lists: Vec<BTreeSet<usize>> = match domain {
+    let cpu_lists: Vec<BTreeSet<usize>> = match domain {
         Domain::Numa => {
-            let nodes = read("/sys/devices/system/node/online").map(|text| parse_list(&text)).unwrap_or_default();
-            nodes
+            let node_numbers =
+                read_file("/sys/devices/system/node/online").map(|text| parse_list(&text)).unwrap_or_default();
+            node_numbers
                 .iter()
-                .filter_map(|n| Some(parse_list(&read(&format!("/sys/devices/system/node/node{n}/cpulist"))?)))
+                .filter_map(|node_index| {
+                    Some(parse_list(&read_file(&format!("/sys/devices/system/node/node{node_index}/cpulist"))?))
+                })
                 .collect()
         }
-        Domain::Cache(level) => processors.iter().filter_map(|&cpu| sharers_of_cache(read, cpu, level)).collect(),
+        Domain::Cache(cache_level) => {
+            processors.iter().filter_map(|&processor| sharers_of_cache(read_file, processor, cache_level)).collect()
+        }
     };
     let mut groups: Vec<BTreeSet<usize>> = Vec::new();
-    for shared in lists {
+    for shared in cpu_lists {
         let group: BTreeSet<usize> = shared.intersection(processors).copied().collect();
-        if !group.is_empty() && groups.iter().all(|known| known.is_disjoint(&group)) {
+        if !group.is_empty() && groups.iter().all(|earlier_group| earlier_group.is_disjoint(&group)) {
             groups.push(group);
         }
     }
@@ -49,21 +54,27 @@ fn groups_from(
 }
 
 /// The processors that share a processor's data cache of this level.
-fn sharers_of_cache(read: &dyn Fn(&str) -> Option<String>, cpu: usize, level: u32) -> Option<BTreeSet<usize>> {
+fn sharers_of_cache(
+    read_file: &dyn Fn(&str) -> Option<String>,
+    processor: usize,
+    cache_level: u32,
+) -> Option<BTreeSet<usize>> {
     (0..8).find_map(|index| {
-        let file = |name: &str| read(&format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}"));
-        let found = file("level")?.trim().parse() == Ok(level) && file("type")?.trim() != "Instruction";
-        found.then(|| file("shared_cpu_list").map(|text| parse_list(&text)))?
+        let read_cache_file =
+            |name: &str| read_file(&format!("/sys/devices/system/cpu/cpu{processor}/cache/index{index}/{name}"));
+        let is_wanted_cache = read_cache_file("level")?.trim().parse() == Ok(cache_level)
+            && read_cache_file("type")?.trim() != "Instruction";
+        is_wanted_cache.then(|| read_cache_file("shared_cpu_list").map(|text| parse_list(&text)))?
     })
 }
 
 /// The numbers of a list such as `0-3,8,10-11`.
 fn parse_list(text: &str) -> BTreeSet<usize> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
+    let parse_range = |list_part: &str| {
+        let (first, last) = list_part.split_once('-').unwrap_or((list_part, list_part));
         Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
     };
-    text.split(',').filter_map(range).flatten().collect()
+    text.split(',').filter_map(parse_range).flatten().collect()
 }
 
 #[cfg(test)]
@@ -74,7 +85,7 @@ mod tests {
     fn read(path: &str) -> Option<String> {
         let cache = |path: &str| {
             let (cpu, file) = path.strip_prefix("/sys/devices/system/cpu/cpu")?.split_once("/cache/index")?;
-            let cpu: usize = cpu.parse().ok()?;
+            let processor: usize = cpu.parse().ok()?;
             Some(match file {
                 "0/level" | "1/level" => "1\n".to_owned(),
                 "2/level" => "2\n".to_owned(),
@@ -82,8 +93,8 @@ mod tests {
                 "1/type" => "Data\n".to_owned(),
                 "2/type" => "Unified\n".to_owned(),
                 "0/shared_cpu_list" => "0-7\n".to_owned(),
-                "1/shared_cpu_list" => format!("{cpu}\n"),
-                "2/shared_cpu_list" => format!("{},{}\n", cpu & !1, cpu | 1),
+                "1/shared_cpu_list" => format!("{processor}\n"),
+                "2/shared_cpu_list" => format!("{},{}\n", processor & !1, processor | 1),
                 _ => return None,
             })
         };

@@ -15,8 +15,8 @@ use opencl_sys::CL_COMMAND_NATIVE_KERNEL;
 struct Slow;
 
 impl GroupWork for Slow {
-    fn run(&self, groups: Range<u64>) {
-        std::thread::sleep(Duration::from_micros(100) * (groups.end - groups.start) as u32);
+    fn run(&self, group_range: Range<u64>) {
+        std::thread::sleep(Duration::from_micros(100) * (group_range.end - group_range.start) as u32);
     }
 }
 
@@ -38,9 +38,9 @@ fn threads() -> BTreeMap<u32, (char, u64)> {
 
 #[test]
 fn idle_threads_sleep() {
-    let work: Arc<dyn GroupWork> = Arc::new(Slow);
+    let group_work: Arc<dyn GroupWork> = Arc::new(Slow);
     let device = Platform::get().device();
-    device.team().run_groups(&work, 200).unwrap();
+    device.team().run_groups(&group_work, 200).unwrap();
     let context = Context::new(vec![device.clone()], Vec::new(), None);
     let queue = Queue::new(context.clone(), context.devices()[0].clone(), 0, Vec::new());
     let (ran, has_run) = mpsc::channel();

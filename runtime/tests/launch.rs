@@ -115,11 +115,11 @@ fn launches_wait_for_their_code_in_the_queue() {
             (first, _) => assert!(number == 0 || first.is_some(), "add{number} did not wait"),
         }
         for Prepared { work, code } in [first, second] {
-            let waits = code.into_iter().collect();
+            let wait_list = code.into_iter().collect();
             fixture.queue.enqueue_command(Command {
                 kind: CL_COMMAND_NDRANGE_KERNEL,
                 work,
-                waits,
+                waits: wait_list,
                 ..Command::default()
             });
         }

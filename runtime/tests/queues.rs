@@ -32,10 +32,16 @@ fn queue(context: &Arc<Context>, properties: u64) -> Arc<Queue> {
 }
 
 /// Enqueues work with an event.
-fn put(queue: &Arc<Queue>, kind: cl_command_type, waits: &[&Arc<Event>], work: Work) -> Arc<Event> {
-    let event = Event::of_command(queue, kind);
-    let waits = waits.iter().map(|&event| event.clone()).collect();
-    queue.enqueue_command(Command { kind, waits, work, event: Some(event.clone()), whole: None });
+fn put(queue: &Arc<Queue>, command_type: cl_command_type, waits: &[&Arc<Event>], work: Work) -> Arc<Event> {
+    let event = Event::of_command(queue, command_type);
+    let wait_list = waits.iter().map(|&event| event.clone()).collect();
+    queue.enqueue_command(Command {
+        kind: command_type,
+        waits: wait_list,
+        work,
+        event: Some(event.clone()),
+        whole: None,
+    });
     event
 }
 
@@ -196,19 +202,25 @@ fn a_queue_remembers_once_that_a_command_without_event_found_no_resources() {
     let own = Event::of_command(&queue, CL_COMMAND_NATIVE_KERNEL);
     own.api.set_handle(1, &HandleOperations { recycle: |_| (), retain: |_| Ok(()), release: |_| () });
     // The event of a part is nobody's; what tells of it is that of the whole.
-    let part = Event::of_command(&queue, CL_COMMAND_NATIVE_KERNEL);
-    for (code, event, whole, ran_out) in [
+    let part_event = Event::of_command(&queue, CL_COMMAND_NATIVE_KERNEL);
+    for (error_code, event, whole_event, ran_out) in [
         (CL_OUT_OF_RESOURCES, None, None, true),
         (CL_OUT_OF_RESOURCES, Some(own.clone()), None, false),
-        (CL_OUT_OF_RESOURCES, Some(part.clone()), None, true),
-        (CL_OUT_OF_RESOURCES, Some(part), Some(own), false),
+        (CL_OUT_OF_RESOURCES, Some(part_event.clone()), None, true),
+        (CL_OUT_OF_RESOURCES, Some(part_event), Some(own), false),
         (CL_INVALID_OPERATION, None, None, false),
     ] {
-        let work = Work::once(move || Err(error!(code, "as it should")));
-        queue.enqueue_command(Command { kind: CL_COMMAND_NATIVE_KERNEL, work, event, whole, ..Command::default() });
+        let work = Work::once(move || Err(error!(error_code, "as it should")));
+        queue.enqueue_command(Command {
+            kind: CL_COMMAND_NATIVE_KERNEL,
+            work,
+            event,
+            whole: whole_event,
+            ..Command::default()
+        });
         assert!(!queue.ran_out(), "nothing has run");
         queue.finish();
-        assert_eq!((queue.ran_out(), queue.ran_out()), (ran_out, false), "{code}");
+        assert_eq!((queue.ran_out(), queue.ran_out()), (ran_out, false), "{error_code}");
     }
 }
 

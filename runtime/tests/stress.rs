@@ -67,16 +67,16 @@ struct Launch {
 
 impl Run for Launch {
     fn run(self: Arc<Self>, device: &Device) -> Result<()> {
-        let groups = self.groups as u64;
-        let work: Arc<dyn GroupWork> = self;
-        device.team().run_groups(&work, groups).expect("no group panics");
+        let group_count = self.groups as u64;
+        let group_work: Arc<dyn GroupWork> = self;
+        device.team().run_groups(&group_work, group_count).expect("no group panics");
         Ok(())
     }
 }
 
 impl GroupWork for Launch {
-    fn run(&self, groups: Range<u64>) {
-        for group in groups {
+    fn run(&self, group_range: Range<u64>) {
+        for group in group_range {
             let position = group as usize;
             self.own.set(position, step(self.own.get(position), self.other.get(position)));
             if self.slow {
@@ -124,10 +124,10 @@ struct Host<'a> {
 }
 
 impl Host<'_> {
-    fn new(shared: &Shared, seed: u64) -> Host<'_> {
+    fn new(allocation: &Shared, seed: u64) -> Host<'_> {
         let cell = |_| Arc::new(Cell((0..GROUPS).map(|_| UnsafeCell::new(0)).collect()));
         Host {
-            shared,
+            shared: allocation,
             random: Random(SplitMix64::seed_from_u64(seed)),
             cells: (0..CELLS).map(cell).collect(),
             last: vec![None; CELLS],
@@ -259,7 +259,7 @@ fn host_threads_share_queues() {
         Queue::new(context.clone(), device, properties, Vec::new())
     };
     let queues: Vec<_> = devices.into_iter().enumerate().map(queue).collect();
-    let shared = Shared {
+    let allocation = Shared {
         context: context.clone(),
         queues,
         recent: Mutex::default(),
@@ -269,9 +269,9 @@ fn host_threads_share_queues() {
     let start = Instant::now();
     let calls: Vec<_> = std::thread::scope(|scope| {
         let host = |seed| {
-            let shared = &shared;
+            let allocation = &allocation;
             scope.spawn(move || {
-                let mut host = Host::new(shared, seed);
+                let mut host = Host::new(allocation, seed);
                 while start.elapsed() < duration() {
                     host.round();
                 }
@@ -281,7 +281,7 @@ fn host_threads_share_queues() {
         let hosts: Vec<_> = (0..HOSTS as u64).map(host).collect();
         hosts.into_iter().map(|host| host.join().unwrap()).collect()
     });
-    shared.queues.iter().for_each(|queue| queue.finish());
+    allocation.queues.iter().for_each(|queue| queue.finish());
     // Callbacks of commands that were submitted or began are told by other threads, soon.
     for (called, expected) in calls {
         while called.load(Ordering::Relaxed) < expected {
@@ -290,7 +290,8 @@ fn host_threads_share_queues() {
         }
         assert_eq!(called.load(Ordering::Relaxed), expected);
     }
-    let [commands, longest] = [&shared.commands, &shared.longest_round].map(|number| number.load(Ordering::Relaxed));
+    let [commands, longest] =
+        [&allocation.commands, &allocation.longest_round].map(|number| number.load(Ordering::Relaxed));
     println!("{commands} commands in {:?}, {COMMANDS} of them in at most {longest} ms", start.elapsed());
-    assert!(shared.commands.load(Ordering::Relaxed) >= HOSTS * COMMANDS);
+    assert!(allocation.commands.load(Ordering::Relaxed) >= HOSTS * COMMANDS);
 }

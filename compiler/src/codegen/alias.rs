@@ -20,6 +20,15 @@ pub enum Part {
     Kept,
 }
 
+impl Part {
+    fn name(self) -> &'static str {
+        match self {
+            Part::Space(address_space) => address_space.name(),
+            Part::Kept => "kept",
+        }
+    }
+}
+
 /// The parts that are apart from each other, in the order of the scopes.
 const APART: [Part; 5] = [
     Part::Space(Space::Private),
@@ -45,26 +54,22 @@ pub struct Scopes<'ctx> {
 
 impl<'ctx> Scopes<'ctx> {
     /// Makes the scopes, given the arguments that are apart from others.
-    pub fn new(context: &'ctx Context, apart: Vec<Apart>) -> Scopes<'ctx> {
+    pub fn new(context: &'ctx Context, apart_arguments: Vec<Apart>) -> Scopes<'ctx> {
         let domain = context.metadata_node(&[context.metadata_string("lockstep").into()]);
-        let scope = |part: Part| {
-            let name = match part {
-                Part::Space(space) => space.name(),
-                Part::Kept => "kept",
-            };
-            context.metadata_node(&[context.metadata_string(name).into(), domain.into()])
+        let scope = |memory_part: Part| {
+            context.metadata_node(&[context.metadata_string(memory_part.name()).into(), domain.into()])
         };
         // What is promised in one domain says nothing of another one's scopes.
         let promises = context.metadata_node(&[context.metadata_string("lockstep arguments").into()]);
-        let argument = |number: usize| {
-            let name = context.metadata_string(&format!("argument {number}"));
+        let argument = |index: usize| {
+            let name = context.metadata_string(&format!("argument {index}"));
             context.metadata_node(&[name.into(), promises.into()])
         };
         Scopes {
             context,
             scopes: APART.map(scope).to_vec(),
-            arguments: (0..apart.len()).map(argument).collect(),
-            apart,
+            arguments: (0..apart_arguments.len()).map(argument).collect(),
+            apart: apart_arguments,
             origin: Cell::new(Origin::Unknown),
             scope_kind: context.get_kind_id("alias.scope"),
             noalias_kind: context.get_kind_id("noalias"),
@@ -87,25 +92,26 @@ impl<'ctx> Scopes<'ctx> {
     }
 
     /// Marks an instruction that touches these parts and no others.
-    pub fn mark_parts(&self, instruction: InstructionValue<'ctx>, parts: &[Part]) {
-        let touched = |part: Part| {
-            let generic = parts.contains(&Part::Space(Space::Generic));
-            let in_generic = [Space::Private, Space::Global, Space::Local].map(Part::Space).contains(&part);
-            parts.contains(&part) || generic && in_generic
+    pub fn mark_parts(&self, instruction: InstructionValue<'ctx>, memory_parts: &[Part]) {
+        let touched = |memory_part: Part| {
+            let generic = memory_parts.contains(&Part::Space(Space::Generic));
+            let in_generic = [Space::Private, Space::Global, Space::Local].map(Part::Space).contains(&memory_part);
+            memory_parts.contains(&memory_part) || generic && in_generic
         };
-        let list = |wanted: bool| {
-            let of = APART.iter().zip(&self.scopes).filter(|&(&part, _)| touched(part) == wanted);
-            let mut scopes: Vec<_> = of.map(|(_, &scope)| scope.into()).collect();
-            for (number, &scope) in self.arguments.iter().enumerate() {
-                let own = self.origin.get() == Origin::Argument(number);
-                if self.origin.get() != Origin::Unknown && own == wanted {
-                    scopes.push(scope.into());
-                }
+        let (mut in_scopes, mut out_of_scopes) = (Vec::new(), Vec::new());
+        for (&memory_part, &scope) in APART.iter().zip(&self.scopes) {
+            let scope_list = if touched(memory_part) { &mut in_scopes } else { &mut out_of_scopes };
+            scope_list.push(scope.into());
+        }
+        if self.origin.get() != Origin::Unknown {
+            for (index, &scope) in self.arguments.iter().enumerate() {
+                let is_origin = self.origin.get() == Origin::Argument(index);
+                let scope_list = if is_origin { &mut in_scopes } else { &mut out_of_scopes };
+                scope_list.push(scope.into());
             }
-            self.context.metadata_node(&scopes)
-        };
+        }
         // Refused only for what is no node.
-        let _ = instruction.set_metadata(list(true), self.scope_kind);
-        let _ = instruction.set_metadata(list(false), self.noalias_kind);
+        let _ = instruction.set_metadata(self.context.metadata_node(&in_scopes), self.scope_kind);
+        let _ = instruction.set_metadata(self.context.metadata_node(&out_of_scopes), self.noalias_kind);
     }
 }

@@ -10,10 +10,10 @@ use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, TernaryOp, U
 use lockstep_protocol::types::Type;
 
 /// The smallest signed number.
-fn lowest_signed(ty: IntType<'_>) -> IntValue<'_> {
-    let top = ty.get_bit_width() - 1;
-    let words = [if top < 64 { 1 << top } else { 0 }, if top < 64 { 0 } else { 1 << (top - 64) }];
-    ty.const_int_arbitrary_precision(&words)
+fn lowest_signed(int_type: IntType<'_>) -> IntValue<'_> {
+    let sign_bit = int_type.get_bit_width() - 1;
+    let words = [if sign_bit < 64 { 1 << sign_bit } else { 0 }, if sign_bit < 64 { 0 } else { 1 << (sign_bit - 64) }];
+    int_type.const_int_arbitrary_precision(&words)
 }
 
 impl<'ctx> Emitter<'ctx, '_> {
@@ -27,13 +27,13 @@ impl<'ctx> Emitter<'ctx, '_> {
         argument: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let ty = self.ty_like(to_type, argument);
-        let cast = |opcode| builder.build_cast(opcode, argument, ty, "");
-        let call = |name| self.call_intrinsic(name, &[ty], &[argument]);
-        let to_int = |name| self.call_intrinsic(name, &[ty, argument.get_type()], &[argument]);
-        let count = |name| {
+        let llvm_type = self.ty_like(to_type, argument);
+        let build_cast = |opcode| builder.build_cast(opcode, argument, llvm_type, "");
+        let call_unary = |name| self.call_intrinsic(name, &[llvm_type], &[argument]);
+        let to_int = |name| self.call_intrinsic(name, &[llvm_type, argument.get_type()], &[argument]);
+        let call_with_flag = |name| {
             let zero_is_fine = self.context.bool_type().const_zero().into();
-            self.call_intrinsic(name, &[ty], &[argument, zero_is_fine])
+            self.call_intrinsic(name, &[llvm_type], &[argument, zero_is_fine])
         };
         let value = match opcode {
             // SAFETY: the builder has a position, and the result is a value of the operand's type.
@@ -48,13 +48,13 @@ impl<'ctx> Emitter<'ctx, '_> {
                 BasicValueEnum::VectorValue(argument) => builder.build_float_neg(argument, "")?.into(),
                 argument => builder.build_float_neg(argument.into_float_value(), "")?.into(),
             },
-            UnaryOp::Trunc if from_type != to_type => cast(Op::Trunc)?,
-            UnaryOp::Zext if from_type != to_type => cast(Op::ZExt)?,
-            UnaryOp::Sext if from_type != to_type => cast(Op::SExt)?,
-            UnaryOp::FpTrunc if from_type != to_type => cast(Op::FPTrunc)?,
-            UnaryOp::FpExt if from_type != to_type => cast(Op::FPExt)?,
-            UnaryOp::FpToSi => cast(Op::FPToSI)?,
-            UnaryOp::FpToUi => cast(Op::FPToUI)?,
+            UnaryOp::Trunc if from_type != to_type => build_cast(Op::Trunc)?,
+            UnaryOp::Zext if from_type != to_type => build_cast(Op::ZExt)?,
+            UnaryOp::Sext if from_type != to_type => build_cast(Op::SExt)?,
+            UnaryOp::FpTrunc if from_type != to_type => build_cast(Op::FPTrunc)?,
+            UnaryOp::FpExt if from_type != to_type => build_cast(Op::FPExt)?,
+            UnaryOp::FpToSi => build_cast(Op::FPToSI)?,
+            UnaryOp::FpToUi => build_cast(Op::FPToUI)?,
             UnaryOp::FpToSiSat | UnaryOp::FpToUiSat if from_type == Type::F16 => {
                 // LLVM 22 turns NaN into the lowest i16 where the host has instructions for binary16.
                 let single = self.unary(UnaryOp::FpExt, FastMath(0), from_type, Type::F32, argument)?;
@@ -67,27 +67,29 @@ impl<'ctx> Emitter<'ctx, '_> {
                 let double = self.unary(opcode, FastMath(0), from_type, Type::F64, argument)?;
                 self.unary(UnaryOp::FpTrunc, fast_math, Type::F64, to_type, double)?
             }
-            UnaryOp::SiToFp => cast(Op::SIToFP)?,
-            UnaryOp::UiToFp => cast(Op::UIToFP)?,
-            UnaryOp::Bitcast if argument.get_type() != ty => cast(Op::BitCast)?,
-            UnaryOp::PtrToInt => cast(Op::PtrToInt)?,
-            UnaryOp::IntToPtr => cast(Op::IntToPtr)?,
-            UnaryOp::Popcount => call("llvm.ctpop")?,
-            UnaryOp::Clz => count("llvm.ctlz")?,
-            UnaryOp::Ctz => count("llvm.cttz")?,
-            UnaryOp::Bswap => call("llvm.bswap")?,
-            UnaryOp::Bitreverse => call("llvm.bitreverse")?,
-            UnaryOp::Iabs => count("llvm.abs")?,
-            UnaryOp::Fabs => call("llvm.fabs")?,
-            UnaryOp::Sqrt => call("llvm.sqrt")?,
+            UnaryOp::SiToFp => build_cast(Op::SIToFP)?,
+            UnaryOp::UiToFp => build_cast(Op::UIToFP)?,
+            UnaryOp::Bitcast if argument.get_type() != llvm_type => build_cast(Op::BitCast)?,
+            UnaryOp::PtrToInt => build_cast(Op::PtrToInt)?,
+            UnaryOp::IntToPtr => build_cast(Op::IntToPtr)?,
+            UnaryOp::Popcount => call_unary("llvm.ctpop")?,
+            UnaryOp::Clz => call_with_flag("llvm.ctlz")?,
+            UnaryOp::Ctz => call_with_flag("llvm.cttz")?,
+            UnaryOp::Bswap => call_unary("llvm.bswap")?,
+            UnaryOp::Bitreverse => call_unary("llvm.bitreverse")?,
+            UnaryOp::Iabs => call_with_flag("llvm.abs")?,
+            UnaryOp::Fabs => call_unary("llvm.fabs")?,
+            UnaryOp::Sqrt => call_unary("llvm.sqrt")?,
             UnaryOp::Rsqrt => {
-                let root = self.put_fast_math(call("llvm.sqrt")?, fast_math);
-                let one = self.constant(Type::F32, 1_f32.to_bits().into());
-                let one = match argument {
-                    BasicValueEnum::VectorValue(argument) => self.splat(one, argument.get_type().get_size())?.into(),
-                    _ => one,
+                let square_root = self.put_fast_math(call_unary("llvm.sqrt")?, fast_math);
+                let one_constant = self.constant(Type::F32, 1_f32.to_bits().into());
+                let one_constant = match argument {
+                    BasicValueEnum::VectorValue(argument) => {
+                        self.splat(one_constant, argument.get_type().get_size())?.into()
+                    }
+                    _ => one_constant,
                 };
-                builder.build_binop(Op::FDiv, one, root, "")?
+                builder.build_binop(Op::FDiv, one_constant, square_root, "")?
             }
             UnaryOp::RecipEstimate => return self.estimate(Estimate::Recip, argument),
             UnaryOp::RsqrtEstimate if to_type == Type::F64 => return self.estimate(Estimate::RsqrtOfDouble, argument),
@@ -95,13 +97,13 @@ impl<'ctx> Emitter<'ctx, '_> {
             UnaryOp::RsqrtNative => return self.native_rsqrt(argument),
             UnaryOp::Logb => return self.emit_logb(argument),
             UnaryOp::Significand => return self.emit_significand(argument),
-            UnaryOp::Floor => call("llvm.floor")?,
-            UnaryOp::Ceil => call("llvm.ceil")?,
-            UnaryOp::Ftrunc => call("llvm.trunc")?,
-            UnaryOp::Rint => call("llvm.roundeven")?,
-            UnaryOp::Round => call("llvm.round")?,
+            UnaryOp::Floor => call_unary("llvm.floor")?,
+            UnaryOp::Ceil => call_unary("llvm.ceil")?,
+            UnaryOp::Ftrunc => call_unary("llvm.trunc")?,
+            UnaryOp::Rint => call_unary("llvm.roundeven")?,
+            UnaryOp::Round => call_unary("llvm.round")?,
             UnaryOp::Canonicalize if to_type == Type::F16 && !self.target.halves => self.quiet_half(argument)?,
-            UnaryOp::Canonicalize => call("llvm.canonicalize")?,
+            UnaryOp::Canonicalize => call_unary("llvm.canonicalize")?,
             // What changes nothing: casts between equal types, and all spaces are one memory.
             UnaryOp::Trunc
             | UnaryOp::Zext
@@ -115,81 +117,90 @@ impl<'ctx> Emitter<'ctx, '_> {
         Ok(self.put_fast_math(value, fast_math))
     }
 
+    /// A quotient or remainder of integers by divisors that the machine does not trap at.
+    fn divide_safely(
+        &self,
+        opcode: Op,
+        signed: bool,
+        [dividend, divisor]: [BasicValueEnum<'ctx>; 2],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let divisor = match (dividend, divisor) {
+            (BasicValueEnum::VectorValue(dividends), BasicValueEnum::VectorValue(divisors)) => {
+                self.safe_divisors(signed, dividends, divisors)?
+            }
+            _ => self.safe_divisor(signed, dividend.into_int_value(), divisor.into_int_value())?.into(),
+        };
+        Ok(self.builder.build_binop(opcode, dividend, divisor, "")?)
+    }
+
     /// An operation of two operands.
     pub fn binary(
         &self,
         opcode: BinaryOp,
-        flags: IntFlags,
+        wrap_flags: IntFlags,
         fast_math: FastMath,
         [left, right]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let fast_math = if opcode == BinaryOp::Fdiv { fast_math.with_exact_reciprocals() } else { fast_math };
-        let plain = |opcode| self.builder.build_binop(opcode, left, right, "");
-        let call = |name| self.call_intrinsic(name, &[left.get_type()], &[left, right]);
-        let divide = |opcode, signed| -> Emitted<BasicValueEnum> {
-            let right = match (left, right) {
-                (BasicValueEnum::VectorValue(left), BasicValueEnum::VectorValue(right)) => {
-                    self.safe_divisors(signed, left, right)?
-                }
-                (left, right) => self.safe_divisor(signed, left.into_int_value(), right.into_int_value())?.into(),
-            };
-            Ok(self.builder.build_binop(opcode, left, right, "")?)
-        };
+        let build_plain = |opcode| self.builder.build_binop(opcode, left, right, "");
+        let call_binary = |name| self.call_intrinsic(name, &[left.get_type()], &[left, right]);
+        let divide = |opcode, signed| self.divide_safely(opcode, signed, [left, right]);
         let value = match opcode {
-            BinaryOp::Add => plain(Op::Add)?,
-            BinaryOp::Sub => plain(Op::Sub)?,
-            BinaryOp::Mul => plain(Op::Mul)?,
+            BinaryOp::Add => build_plain(Op::Add)?,
+            BinaryOp::Sub => build_plain(Op::Sub)?,
+            BinaryOp::Mul => build_plain(Op::Mul)?,
             BinaryOp::Udiv => divide(Op::UDiv, false)?,
             BinaryOp::Sdiv => divide(Op::SDiv, true)?,
             BinaryOp::Urem => divide(Op::URem, false)?,
             BinaryOp::Srem => divide(Op::SRem, true)?,
-            BinaryOp::And => plain(Op::And)?,
-            BinaryOp::Or => plain(Op::Or)?,
-            BinaryOp::Xor => plain(Op::Xor)?,
-            BinaryOp::Shl => plain(Op::Shl)?,
-            BinaryOp::Lshr => plain(Op::LShr)?,
-            BinaryOp::Ashr => plain(Op::AShr)?,
-            BinaryOp::Smin => call("llvm.smin")?,
-            BinaryOp::Smax => call("llvm.smax")?,
-            BinaryOp::Umin => call("llvm.umin")?,
-            BinaryOp::Umax => call("llvm.umax")?,
-            BinaryOp::SaddSat => call("llvm.sadd.sat")?,
-            BinaryOp::UaddSat => call("llvm.uadd.sat")?,
-            BinaryOp::SsubSat => call("llvm.ssub.sat")?,
-            BinaryOp::UsubSat => call("llvm.usub.sat")?,
-            BinaryOp::Fadd => plain(Op::FAdd)?,
-            BinaryOp::Fsub => plain(Op::FSub)?,
-            BinaryOp::Fmul => plain(Op::FMul)?,
-            BinaryOp::Fdiv => plain(Op::FDiv)?,
+            BinaryOp::And => build_plain(Op::And)?,
+            BinaryOp::Or => build_plain(Op::Or)?,
+            BinaryOp::Xor => build_plain(Op::Xor)?,
+            BinaryOp::Shl => build_plain(Op::Shl)?,
+            BinaryOp::Lshr => build_plain(Op::LShr)?,
+            BinaryOp::Ashr => build_plain(Op::AShr)?,
+            BinaryOp::Smin => call_binary("llvm.smin")?,
+            BinaryOp::Smax => call_binary("llvm.smax")?,
+            BinaryOp::Umin => call_binary("llvm.umin")?,
+            BinaryOp::Umax => call_binary("llvm.umax")?,
+            BinaryOp::SaddSat => call_binary("llvm.sadd.sat")?,
+            BinaryOp::UaddSat => call_binary("llvm.uadd.sat")?,
+            BinaryOp::SsubSat => call_binary("llvm.ssub.sat")?,
+            BinaryOp::UsubSat => call_binary("llvm.usub.sat")?,
+            BinaryOp::Fadd => build_plain(Op::FAdd)?,
+            BinaryOp::Fsub => build_plain(Op::FSub)?,
+            BinaryOp::Fmul => build_plain(Op::FMul)?,
+            BinaryOp::Fdiv => build_plain(Op::FDiv)?,
             BinaryOp::QuotientEstimate => return self.quotient_estimate(left, right),
             BinaryOp::Powered => return self.emit_powered(left, right),
-            BinaryOp::Frem => plain(Op::FRem)?,
-            BinaryOp::Fmin => call("llvm.minnum")?,
-            BinaryOp::Fmax => call("llvm.maxnum")?,
-            BinaryOp::Copysign => call("llvm.copysign")?,
+            BinaryOp::Frem => build_plain(Op::FRem)?,
+            BinaryOp::Fmin => call_binary("llvm.minnum")?,
+            BinaryOp::Fmax => call_binary("llvm.maxnum")?,
+            BinaryOp::Copysign => call_binary("llvm.copysign")?,
         };
         let can_wrap = matches!(opcode, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl);
-        let flags = if can_wrap { flags } else { IntFlags::default() };
-        Ok(self.put_fast_math(self.put_wrap_flags(value, flags), fast_math))
+        let wrap_flags = if can_wrap { wrap_flags } else { IntFlags::default() };
+        Ok(self.put_fast_math(self.put_wrap_flags(value, wrap_flags), fast_math))
     }
 
     /// A divisor with which the machine's division does not trap: OpenCL leaves the quotient by 0 and
     /// of MIN / -1 open, but rules out an exception.
     fn safe_divisor(&self, signed: bool, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let builder = &self.builder;
-        let ty = right.get_type();
-        let (zero, one, all_ones) = (ty.const_zero(), ty.const_int(1, false), ty.const_all_ones());
+        let int_type = right.get_type();
+        let (zero, replacement, all_ones) =
+            (int_type.const_zero(), int_type.const_int(1, false), int_type.const_all_ones());
         if right.is_const() && right != zero && (right != all_ones || !signed) {
             return Ok(right);
         }
-        let mut bad = builder.build_int_compare(IntPredicate::EQ, right, zero, "")?;
+        let mut is_trapping = builder.build_int_compare(IntPredicate::EQ, right, zero, "")?;
         if signed {
-            let smallest = builder.build_int_compare(IntPredicate::EQ, left, lowest_signed(ty), "")?;
+            let smallest = builder.build_int_compare(IntPredicate::EQ, left, lowest_signed(int_type), "")?;
             let minus_one = builder.build_int_compare(IntPredicate::EQ, right, all_ones, "")?;
             let overflow = builder.build_and(smallest, minus_one, "")?;
-            bad = builder.build_or(bad, overflow, "")?;
+            is_trapping = builder.build_or(is_trapping, overflow, "")?;
         }
-        Ok(builder.build_select(bad, one, right, "")?.into_int_value())
+        Ok(builder.build_select(is_trapping, replacement, right, "")?.into_int_value())
     }
 
     /// As [`Emit::safe_divisor`], lane by lane.
@@ -200,18 +211,21 @@ impl<'ctx> Emitter<'ctx, '_> {
         right: VectorValue<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let ty = right.get_type();
-        let element = ty.get_element_type().into_int_type();
-        let all = |value: IntValue<'ctx>| VectorType::const_vector(&vec![value; ty.get_size() as usize]);
-        let mut bad = builder.build_int_compare(IntPredicate::EQ, right, ty.const_zero(), "")?;
+        let vector_type = right.get_type();
+        let element = vector_type.get_element_type().into_int_type();
+        let in_all_lanes =
+            |value: IntValue<'ctx>| VectorType::const_vector(&vec![value; vector_type.get_size() as usize]);
+        let mut is_trapping = builder.build_int_compare(IntPredicate::EQ, right, vector_type.const_zero(), "")?;
         if signed {
-            let smallest = builder.build_int_compare(IntPredicate::EQ, left, all(lowest_signed(element)), "")?;
-            let minus_one = builder.build_int_compare(IntPredicate::EQ, right, all(element.const_all_ones()), "")?;
+            let smallest =
+                builder.build_int_compare(IntPredicate::EQ, left, in_all_lanes(lowest_signed(element)), "")?;
+            let minus_one =
+                builder.build_int_compare(IntPredicate::EQ, right, in_all_lanes(element.const_all_ones()), "")?;
             let overflow = builder.build_and(smallest, minus_one, "")?;
-            bad = builder.build_or(bad, overflow, "")?;
+            is_trapping = builder.build_or(is_trapping, overflow, "")?;
         }
         Ok(builder
-            .build_select(bad, all(element.const_int(1, false)), right, "")
+            .build_select(is_trapping, in_all_lanes(element.const_int(1, false)), right, "")
             .map(|right| right.as_basic_value_enum())?)
     }
 
@@ -220,34 +234,35 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         opcode: TernaryOp,
         fast_math: FastMath,
-        ty: Type,
-        [left, right, z]: [BasicValueEnum<'ctx>; 3],
+        scalar_type: Type,
+        [left, right, third_operand]: [BasicValueEnum<'ctx>; 3],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let call = |name| self.call_intrinsic(name, &[z.get_type()], &[left, right, z]);
+        let call_with_three =
+            |name| self.call_intrinsic(name, &[third_operand.get_type()], &[left, right, third_operand]);
         let value = match opcode {
             TernaryOp::Select => match left {
-                BasicValueEnum::VectorValue(left) => builder.build_select(left, right, z, "")?,
-                left => builder.build_select(left.into_int_value(), right, z, "")?,
+                BasicValueEnum::VectorValue(left) => builder.build_select(left, right, third_operand, "")?,
+                left => builder.build_select(left.into_int_value(), right, third_operand, "")?,
             },
-            TernaryOp::Fma if ty == Type::F16 && !self.target.halves => {
-                return self.half_fma([left, right, z], fast_math);
+            TernaryOp::Fma if scalar_type == Type::F16 && !self.target.halves => {
+                return self.half_fma([left, right, third_operand], fast_math);
             }
-            TernaryOp::FmulAdd if ty == Type::F16 && !self.target.halves => {
+            TernaryOp::FmulAdd if scalar_type == Type::F16 && !self.target.halves => {
                 let product = builder.build_binop(Op::FMul, left, right, "")?;
-                builder.build_binop(Op::FAdd, self.put_fast_math(product, fast_math), z, "")?
+                builder.build_binop(Op::FAdd, self.put_fast_math(product, fast_math), third_operand, "")?
             }
-            TernaryOp::Fma => call("llvm.fma")?,
-            TernaryOp::FmulAdd => call("llvm.fmuladd")?,
-            TernaryOp::Scaled => return self.emit_scaled(ty, [left, right, z]),
+            TernaryOp::Fma => call_with_three("llvm.fma")?,
+            TernaryOp::FmulAdd => call_with_three("llvm.fmuladd")?,
+            TernaryOp::Scaled => return self.emit_scaled(scalar_type, [left, right, third_operand]),
             TernaryOp::Fshl | TernaryOp::Fshr if left != right && left.is_vector_value() => {
-                return self.funnel_shift(opcode == TernaryOp::Fshl, ty, [left, right, z]);
+                return self.funnel_shift(opcode == TernaryOp::Fshl, scalar_type, [left, right, third_operand]);
             }
-            TernaryOp::Fshl => call("llvm.fshl")?,
-            TernaryOp::Fshr => call("llvm.fshr")?,
+            TernaryOp::Fshl => call_with_three("llvm.fshl")?,
+            TernaryOp::Fshr => call_with_three("llvm.fshr")?,
         };
-        let flags = if ty.is_float() { fast_math } else { FastMath(0) };
-        Ok(self.put_fast_math(value, flags))
+        let fast_math = if scalar_type.is_float() { fast_math } else { FastMath(0) };
+        Ok(self.put_fast_math(value, fast_math))
     }
 
     /// The upper or lower half of two vectors' lanes side by side, shifted by amounts modulo their width. LLVM 22 makes
@@ -256,25 +271,30 @@ impl<'ctx> Emitter<'ctx, '_> {
     fn funnel_shift(
         &self,
         left: bool,
-        ty: Type,
+        scalar_type: Type,
         [operand, right, amount]: [BasicValueEnum<'ctx>; 3],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let lanes = amount.into_vector_value().get_type().get_size();
-        let bits = u128::from(ty.bits());
-        let splat = |bits| -> Emitted<BasicValueEnum<'ctx>> { Ok(self.splat(self.constant(ty, bits), lanes)?.into()) };
-        let by = if bits.is_power_of_two() {
-            builder.build_binop(Op::And, amount, splat(bits - 1)?, "")?
+        let lane_count = amount.into_vector_value().get_type().get_size();
+        let bit_pattern = u128::from(scalar_type.bits());
+        let splat_constant = |bit_pattern| -> Emitted<BasicValueEnum<'ctx>> {
+            Ok(self.splat(self.constant(scalar_type, bit_pattern), lane_count)?.into())
+        };
+        let shift_amount = if bit_pattern.is_power_of_two() {
+            builder.build_binop(Op::And, amount, splat_constant(bit_pattern - 1)?, "")?
         } else {
-            builder.build_binop(Op::URem, amount, splat(bits)?, "")?
+            builder.build_binop(Op::URem, amount, splat_constant(bit_pattern)?, "")?
         };
         // What comes from the other side is shifted once and then by one less, as no shift may be as wide as a lane.
-        let rest = builder.build_binop(Op::Sub, splat(bits - 1)?, by, "")?;
-        let (one, [upper, lower]) = (splat(1)?, if left { [by, rest] } else { [rest, by] });
-        let operand = if left { operand } else { builder.build_binop(Op::Shl, operand, one, "")? };
-        let right = if left { builder.build_binop(Op::LShr, right, one, "")? } else { right };
-        let (operand, right) =
-            (builder.build_binop(Op::Shl, operand, upper, "")?, builder.build_binop(Op::LShr, right, lower, "")?);
+        let rest_amount = builder.build_binop(Op::Sub, splat_constant(bit_pattern - 1)?, shift_amount, "")?;
+        let (one_constant, [upper_part, lower_part]) =
+            (splat_constant(1)?, if left { [shift_amount, rest_amount] } else { [rest_amount, shift_amount] });
+        let operand = if left { operand } else { builder.build_binop(Op::Shl, operand, one_constant, "")? };
+        let right = if left { builder.build_binop(Op::LShr, right, one_constant, "")? } else { right };
+        let (operand, right) = (
+            builder.build_binop(Op::Shl, operand, upper_part, "")?,
+            builder.build_binop(Op::LShr, right, lower_part, "")?,
+        );
         Ok(builder.build_binop(Op::Or, operand, right, "")?)
     }
 
@@ -282,34 +302,35 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// there, and ends the process.
     fn quiet_half(&self, argument: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let builder = &self.builder;
-        let (half, integer) = (argument.get_type(), self.ty_like(Type::Int(16), argument));
-        let all = |bits| -> Emitted<BasicValueEnum<'ctx>> {
-            let scalar = self.constant(Type::Int(16), bits);
+        let (half_type, integer) = (argument.get_type(), self.ty_like(Type::Int(16), argument));
+        let splat_constant = |bit_pattern| -> Emitted<BasicValueEnum<'ctx>> {
+            let scalar = self.constant(Type::Int(16), bit_pattern);
             let lanes = integer.is_vector_type().then(|| integer.into_vector_type().get_size());
-            lanes.map_or(Ok(scalar), |lanes| Ok(self.splat(scalar, lanes)?.into()))
+            lanes.map_or(Ok(scalar), |lane_count| Ok(self.splat(scalar, lane_count)?.into()))
         };
-        let bits = builder.build_cast(Op::BitCast, argument, integer, "")?;
-        let quiet = builder.build_binop(Op::Or, bits, all(0x0200)?, "")?;
-        let magnitude = builder.build_binop(Op::And, bits, all(0x7fff)?, "")?;
-        let nan = self.icmp(IntCc::Ugt, [magnitude, all(0x7c00)?])?;
-        let bits = self.ternary(TernaryOp::Select, FastMath(0), Type::Int(16), [nan, quiet, bits])?;
-        Ok(builder.build_cast(Op::BitCast, bits, half, "")?)
+        let bit_pattern = builder.build_cast(Op::BitCast, argument, integer, "")?;
+        let quiet_bits = builder.build_binop(Op::Or, bit_pattern, splat_constant(0x0200)?, "")?;
+        let magnitude = builder.build_binop(Op::And, bit_pattern, splat_constant(0x7fff)?, "")?;
+        let is_nan = self.icmp(IntCc::Ugt, [magnitude, splat_constant(0x7c00)?])?;
+        let bit_pattern =
+            self.ternary(TernaryOp::Select, FastMath(0), Type::Int(16), [is_nan, quiet_bits, bit_pattern])?;
+        Ok(builder.build_cast(Op::BitCast, bit_pattern, half_type, "")?)
     }
 
     /// A fused multiply-add in binary16 on hosts without one. In binary64 the product is exact, and
     /// the sum rounds only where that cannot change its rounding to 11 bits (two 11-bit factors, 40
     /// binary orders of magnitude at most).
     fn half_fma(&self, arguments: [BasicValueEnum<'ctx>; 3], fast_math: FastMath) -> Emitted<BasicValueEnum<'ctx>> {
-        let double = self.ty_like(Type::F64, arguments[0]);
-        let mut wide = [arguments[0]; 3];
-        for (wide, argument) in wide.iter_mut().zip(arguments) {
-            *wide = self.builder.build_cast(Op::FPExt, argument, double, "")?;
+        let double_type = self.ty_like(Type::F64, arguments[0]);
+        let mut wide_operands = [arguments[0]; 3];
+        for (wide, argument) in wide_operands.iter_mut().zip(arguments) {
+            *wide = self.builder.build_cast(Op::FPExt, argument, double_type, "")?;
         }
-        let product = self.builder.build_binop(Op::FMul, wide[0], wide[1], "")?;
+        let product = self.builder.build_binop(Op::FMul, wide_operands[0], wide_operands[1], "")?;
         let product = self.put_fast_math(product, fast_math);
-        let sum = self.builder.build_binop(Op::FAdd, product, wide[2], "")?;
-        let half = self.ty_like(Type::F16, arguments[0]);
-        Ok(self.builder.build_cast(Op::FPTrunc, self.put_fast_math(sum, fast_math), half, "")?)
+        let wide_result = self.builder.build_binop(Op::FAdd, product, wide_operands[2], "")?;
+        let half_type = self.ty_like(Type::F16, arguments[0]);
+        Ok(self.builder.build_cast(Op::FPTrunc, self.put_fast_math(wide_result, fast_math), half_type, "")?)
     }
 
     /// An integer or pointer comparison.
@@ -365,8 +386,8 @@ impl<'ctx> Emitter<'ctx, '_> {
                 self.builder.build_float_compare(predicate, left, right, "")?.as_basic_value_enum()
             }
             (left, right) => {
-                let (operand, y) = (left.into_float_value(), right.into_float_value());
-                self.builder.build_float_compare(predicate, operand, y, "")?.as_basic_value_enum()
+                let (operand, right_float) = (left.into_float_value(), right.into_float_value());
+                self.builder.build_float_compare(predicate, operand, right_float, "")?.as_basic_value_enum()
             }
         };
         Ok(self.put_fast_math(value, fast_math))

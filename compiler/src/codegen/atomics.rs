@@ -12,8 +12,8 @@ use lockstep_ir::ir::{Access, AtomicOp, FastMath, IntFlags, Ordering};
 use lockstep_protocol::types::{Space, Type};
 
 /// A plain access to an atomic object, which is aligned to its size.
-fn aligned_access(ty: Type) -> Access {
-    Access { align: ty.bytes(), volatile: false, atomic: None }
+fn aligned_access(scalar_type: Type) -> Access {
+    Access { align: scalar_type.bytes(), volatile: false, atomic: None }
 }
 
 impl<'ctx> Emitter<'ctx, '_> {
@@ -21,34 +21,34 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub fn atomic_rmw(
         &self,
         opcode: AtomicOp,
-        order: Ordering,
-        ty: Type,
+        ordering: Ordering,
+        scalar_type: Type,
         pointer: PointerValue<'ctx>,
-        space: Space,
+        address_space: Space,
         argument: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        if space != Space::Local {
-            return Ok(self.shared_rmw(opcode, order, ty, pointer, space, argument));
+        if address_space != Space::Local {
+            return Ok(self.shared_rmw(opcode, ordering, scalar_type, pointer, address_space, argument));
         }
-        let old_value = self.load_elements(pointer, space, 0, ty, 1, aligned_access(ty))?[0];
+        let old_value = self.load_elements(pointer, address_space, 0, scalar_type, 1, aligned_access(scalar_type))?[0];
         let new_value = match opcode.binary() {
             Some(opcode) => self.binary(opcode, IntFlags::default(), FastMath::default(), [old_value, argument])?,
             None => argument,
         };
-        self.store_elements(pointer, space, 0, ty, &[new_value], aligned_access(ty))?;
+        self.store_elements(pointer, address_space, 0, scalar_type, &[new_value], aligned_access(scalar_type))?;
         Ok(old_value)
     }
 
     fn shared_rmw(
         &self,
         opcode: AtomicOp,
-        order: Ordering,
-        ty: Type,
+        ordering: Ordering,
+        scalar_type: Type,
         pointer: PointerValue<'ctx>,
-        space: Space,
+        address_space: Space,
         argument: BasicValueEnum<'ctx>,
     ) -> BasicValueEnum<'ctx> {
-        let op = match opcode {
+        let llvm_opcode = match opcode {
             AtomicOp::Xchg => Rmw::LLVMAtomicRMWBinOpXchg,
             AtomicOp::Add => Rmw::LLVMAtomicRMWBinOpAdd,
             AtomicOp::Sub => Rmw::LLVMAtomicRMWBinOpSub,
@@ -69,14 +69,14 @@ impl<'ctx> Emitter<'ctx, '_> {
         unsafe {
             let instruction = llvm_sys::core::LLVMBuildAtomicRMW(
                 self.builder.as_mut_ptr(),
-                op,
+                llvm_opcode,
                 pointer.as_value_ref(),
                 argument.as_value_ref(),
-                raw_ordering(llvm_ordering(order)),
+                raw_ordering(llvm_ordering(ordering)),
                 0,
             );
-            llvm_sys::core::LLVMSetAlignment(instruction, ty.bytes());
-            self.scopes.mark_parts(InstructionValue::new(instruction), &[Part::Space(space)]);
+            llvm_sys::core::LLVMSetAlignment(instruction, scalar_type.bytes());
+            self.scopes.mark_parts(InstructionValue::new(instruction), &[Part::Space(address_space)]);
             BasicValueEnum::new(instruction)
         }
     }
@@ -85,35 +85,35 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub fn atomic_cas(
         &self,
         orders: [Ordering; 2],
-        ty: Type,
+        scalar_type: Type,
         pointer: PointerValue<'ctx>,
-        space: Space,
+        address_space: Space,
         [expected, new_value]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<[BasicValueEnum<'ctx>; 2]> {
-        if space != Space::Local {
-            return self.shared_cas(orders, ty, pointer, space, [expected, new_value]);
+        if address_space != Space::Local {
+            return self.shared_cas(orders, scalar_type, pointer, address_space, [expected, new_value]);
         }
-        let old_value = self.load_elements(pointer, space, 0, ty, 1, aligned_access(ty))?[0];
-        let equal = match self.bits_of(old_value, ty)? {
+        let old_value = self.load_elements(pointer, address_space, 0, scalar_type, 1, aligned_access(scalar_type))?[0];
+        let is_equal = match self.bits_of(old_value, scalar_type)? {
             BasicValueEnum::PointerValue(previous) => {
                 let expected = expected.into_pointer_value();
                 self.builder.build_int_compare(IntPredicate::EQ, previous, expected, "")?
             }
             old_value => {
-                let expected = self.bits_of(expected, ty)?.into_int_value();
+                let expected = self.bits_of(expected, scalar_type)?.into_int_value();
                 self.builder.build_int_compare(IntPredicate::EQ, old_value.into_int_value(), expected, "")?
             }
         };
-        let stored = self.builder.build_select(equal, new_value, old_value, "")?;
-        self.store_elements(pointer, space, 0, ty, &[stored], aligned_access(ty))?;
-        Ok([old_value, equal.into()])
+        let stored = self.builder.build_select(is_equal, new_value, old_value, "")?;
+        self.store_elements(pointer, address_space, 0, scalar_type, &[stored], aligned_access(scalar_type))?;
+        Ok([old_value, is_equal.into()])
     }
 
     /// A float's bits; of other values nothing changes.
-    fn bits_of(&self, value: BasicValueEnum<'ctx>, ty: Type) -> Emitted<BasicValueEnum<'ctx>> {
+    fn bits_of(&self, value: BasicValueEnum<'ctx>, scalar_type: Type) -> Emitted<BasicValueEnum<'ctx>> {
         match value {
             BasicValueEnum::FloatValue(value) => {
-                Ok(self.builder.build_bit_cast(value, self.int_type(ty.bits()), "")?)
+                Ok(self.builder.build_bit_cast(value, self.int_type(scalar_type.bits()), "")?)
             }
             other => Ok(other),
         }
@@ -122,17 +122,17 @@ impl<'ctx> Emitter<'ctx, '_> {
     fn shared_cas(
         &self,
         [success, failure]: [Ordering; 2],
-        ty: Type,
+        scalar_type: Type,
         pointer: PointerValue<'ctx>,
-        space: Space,
+        address_space: Space,
         [expected, new_value]: [BasicValueEnum<'ctx>; 2],
     ) -> Emitted<[BasicValueEnum<'ctx>; 2]> {
         let builder = &self.builder;
         // LLVM compares the bits of integers and addresses only.
-        let (expected, new_value) = (self.bits_of(expected, ty)?, self.bits_of(new_value, ty)?);
+        let (expected, new_value) = (self.bits_of(expected, scalar_type)?, self.bits_of(new_value, scalar_type)?);
         // SAFETY: the builder has a position; both values have one type, an integer or address. The
         // result is a pair of that type and i1.
-        let pair = unsafe {
+        let old_and_success = unsafe {
             let instruction = llvm_sys::core::LLVMBuildAtomicCmpXchg(
                 builder.as_mut_ptr(),
                 pointer.as_value_ref(),
@@ -142,20 +142,20 @@ impl<'ctx> Emitter<'ctx, '_> {
                 raw_ordering(load_ordering(failure)),
                 0,
             );
-            llvm_sys::core::LLVMSetAlignment(instruction, ty.bytes());
-            self.scopes.mark_parts(InstructionValue::new(instruction), &[Part::Space(space)]);
+            llvm_sys::core::LLVMSetAlignment(instruction, scalar_type.bytes());
+            self.scopes.mark_parts(InstructionValue::new(instruction), &[Part::Space(address_space)]);
             inkwell::values::StructValue::new(instruction)
         };
-        let mut old_value = builder.build_extract_value(pair, 0, "")?;
-        if ty.is_float() {
-            old_value = builder.build_bit_cast(old_value, self.value_type(ty), "")?;
+        let mut old_value = builder.build_extract_value(old_and_success, 0, "")?;
+        if scalar_type.is_float() {
+            old_value = builder.build_bit_cast(old_value, self.value_type(scalar_type), "")?;
         }
-        Ok([old_value, builder.build_extract_value(pair, 1, "")?])
+        Ok([old_value, builder.build_extract_value(old_and_success, 1, "")?])
     }
 }
 
-fn raw_ordering(order: AtomicOrdering) -> LLVMAtomicOrdering {
-    match order {
+fn raw_ordering(ordering: AtomicOrdering) -> LLVMAtomicOrdering {
+    match ordering {
         AtomicOrdering::NotAtomic => LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic,
         AtomicOrdering::Unordered => LLVMAtomicOrdering::LLVMAtomicOrderingUnordered,
         AtomicOrdering::Monotonic => LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic,

@@ -4,8 +4,8 @@ use super::emit::{Emitted, Emitter};
 use super::frame::Frame;
 use crate::codegen::error::CodegenError;
 use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::types::{BasicMetadataTypeEnum, BasicType};
-use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, InstructionOpcode, IntValue};
+use inkwell::types::{BasicMetadataTypeEnum, BasicType, FunctionType};
+use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionOpcode, IntValue};
 use lockstep_protocol::kernel_abi::{READ_CLOCK, YIELD};
 use lockstep_protocol::types::Type;
 
@@ -15,39 +15,39 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         name: &str,
         arguments: &[(Type, BasicValueEnum<'ctx>)],
-        result: Type,
+        result_type: Type,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let function = match self.module.get_function(name) {
             Some(function) => function,
             None => {
-                let params: Vec<BasicMetadataTypeEnum> =
-                    arguments.iter().map(|&(ty, _)| self.value_type(ty).into()).collect();
-                let ty = self.value_type(result).fn_type(&params, false);
-                let function = self.module.add_function(name, ty, None);
-                for attribute in ["nounwind", "willreturn", "nofree", "nosync", "memory"] {
-                    let kind = Attribute::get_named_enum_kind_id(attribute);
-                    let attribute = self.context.create_enum_attribute(kind, 0);
-                    function.add_attribute(AttributeLoc::Function, attribute);
-                }
-                function
+                let parameter_types: Vec<BasicMetadataTypeEnum> =
+                    arguments.iter().map(|&(scalar_type, _)| self.value_type(scalar_type).into()).collect();
+                let function_type = self.value_type(result_type).fn_type(&parameter_types, false);
+                self.declare(name, function_type, &["nounwind", "willreturn", "nofree", "nosync", "memory"])
             }
         };
-        let values: Vec<BasicMetadataValueEnum> = arguments.iter().map(|&(_, value)| value.into()).collect();
-        let call_site = self.builder.build_call(function, &values, "")?;
+        let argument_values: Vec<BasicMetadataValueEnum> = arguments.iter().map(|&(_, value)| value.into()).collect();
+        let call_site = self.builder.build_call(function, &argument_values, "")?;
         call_site.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult(format!("the call of {name}")))
+    }
+
+    /// Declares a function of the host with these attributes.
+    fn declare(&self, name: &str, function_type: FunctionType<'ctx>, attributes: &[&str]) -> FunctionValue<'ctx> {
+        let function = self.module.add_function(name, function_type, None);
+        for attribute in attributes {
+            let kind_id = Attribute::get_named_enum_kind_id(attribute);
+            function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind_id, 0));
+        }
+        function
     }
 
     /// Reads the clock. LLVM is not told what the function does to memory, so it takes the call for one that may do
     /// anything: readings keep their order, and their place among accesses.
     pub fn read_clock(&self) -> Emitted<IntValue<'ctx>> {
         let function = self.module.get_function(READ_CLOCK).unwrap_or_else(|| {
-            let function = self.module.add_function(READ_CLOCK, self.i64_type().fn_type(&[], false), None);
             // Two readings on two ways are not one before the ways part.
-            for attribute in ["nounwind", "willreturn", "nomerge"] {
-                let kind = Attribute::get_named_enum_kind_id(attribute);
-                function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
-            }
-            function
+            let attributes = ["nounwind", "willreturn", "nomerge"];
+            self.declare(READ_CLOCK, self.i64_type().fn_type(&[], false), &attributes)
         });
         let value = self.builder.build_call(function, &[], "")?.try_as_basic_value().basic();
         Ok(value.ok_or_else(|| CodegenError::NoResult("the call that reads the clock".into()))?.into_int_value())
@@ -56,12 +56,10 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// Lets the others of the group go on. Whoever comes back may find all memory changed, so LLVM is told nothing of what the
     /// function does.
     pub fn let_others_go_on(&self) -> Emitted<()> {
-        let function = self.module.get_function(YIELD).unwrap_or_else(|| {
-            let function = self.module.add_function(YIELD, self.context.void_type().fn_type(&[], false), None);
-            let nounwind = Attribute::get_named_enum_kind_id("nounwind");
-            function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(nounwind, 0));
-            function
-        });
+        let function = self
+            .module
+            .get_function(YIELD)
+            .unwrap_or_else(|| self.declare(YIELD, self.context.void_type().fn_type(&[], false), &["nounwind"]));
         self.builder.build_call(function, &[], "")?;
         Ok(())
     }
@@ -70,13 +68,13 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub fn call_printf(
         &self,
         frame: &Frame<'ctx>,
-        format: u32,
+        format_index: u32,
         arguments: &[(Type, BasicValueEnum<'ctx>)],
     ) -> Emitted<IntValue<'ctx>> {
         let builder = &self.builder;
-        let area = frame.printf_args.ok_or(CodegenError::Missing("memory for the arguments of printf"))?;
-        for (index, &(ty, value)) in arguments.iter().enumerate() {
-            let packed = match ty {
+        let argument_area = frame.printf_args.ok_or(CodegenError::Missing("memory for the arguments of printf"))?;
+        for (index, &(scalar_type, value)) in arguments.iter().enumerate() {
+            let packed_word = match scalar_type {
                 Type::F64 => value,
                 Type::F16 | Type::F32 => {
                     builder.build_cast(InstructionOpcode::FPExt, value, self.context.f64_type(), "")?
@@ -89,14 +87,14 @@ impl<'ctx> Emitter<'ctx, '_> {
                 }
                 Type::Int(_) | Type::Ptr(_) => value,
             };
-            builder.build_store(self.offset_inside(area, 8 * index as u64)?, packed)?;
+            builder.build_store(self.offset_inside(argument_area, 8 * index as u64)?, packed_word)?;
         }
-        let (i32, pointer_type) = (self.context.i32_type(), self.pointer_type());
-        let ty = i32.fn_type(&[pointer_type.into(), i32.into(), pointer_type.into()], false);
+        let (i32_type, pointer_type) = (self.context.i32_type(), self.pointer_type());
+        let function_type = i32_type.fn_type(&[pointer_type.into(), i32_type.into(), pointer_type.into()], false);
         let (function, context) = frame.printf;
-        let format = i32.const_int(format.into(), false);
-        let arguments = [context.into(), format.into(), area.into()];
-        let call_site = builder.build_indirect_call(ty, function, &arguments, "")?;
+        let format = i32_type.const_int(format_index.into(), false);
+        let arguments = [context.into(), format.into(), argument_area.into()];
+        let call_site = builder.build_indirect_call(function_type, function, &arguments, "")?;
         let nounwind = Attribute::get_named_enum_kind_id("nounwind");
         let nounwind = self.context.create_enum_attribute(nounwind, 0);
         call_site.add_attribute(AttributeLoc::Function, nounwind);

@@ -29,16 +29,18 @@ use lockstep_protocol::kernel_abi::TAKE_TURNS;
 pub fn take_turns<'ctx>(
     emitter: &Emitter<'ctx, '_>,
     function: FunctionValue<'ctx>,
-    record: PointerValue<'ctx>,
+    region_record: PointerValue<'ctx>,
 ) -> Emitted<()> {
     let builder = &emitter.builder;
-    builder.build_store(emitter.offset_inside(record, TAKEN)?, emitter.const64(0))?;
-    let run = emitter.module.get_function(TAKE_TURNS).unwrap_or_else(|| {
-        let ty =
+    builder.build_store(emitter.offset_inside(region_record, TAKEN)?, emitter.const64(0))?;
+    let run_region = emitter.module.get_function(TAKE_TURNS).unwrap_or_else(|| {
+        let function_type =
             emitter.context.void_type().fn_type(&[emitter.pointer_type().into(), emitter.pointer_type().into()], false);
-        emitter.module.add_function(TAKE_TURNS, ty, None)
+        emitter.module.add_function(TAKE_TURNS, function_type, None)
     });
-    Ok(builder.build_call(run, &[function.as_global_value().as_pointer_value().into(), record.into()], "").map(drop)?)
+    Ok(builder
+        .build_call(run_region, &[function.as_global_value().as_pointer_value().into(), region_record.into()], "")
+        .map(drop)?)
 }
 
 /// The loop over the pieces of work that nobody took, between [`open_pieces`] and [`Pieces::close_function`].
@@ -54,32 +56,32 @@ pub struct Pieces<'ctx> {
 /// Starts the loop; emission goes on in its body.
 pub fn open_pieces<'ctx>(emitter: &Emitter<'ctx, '_>, pieces: IntValue<'ctx>) -> Emitted<Pieces<'ctx>> {
     let builder = &emitter.builder;
-    let [head, body, done] = ["piece", "work", "done"].map(|name| emitter.append_block(name));
-    let [taken, next] = [
+    let [head_block, body_block, done_block] = ["piece", "work", "done"].map(|name| emitter.append_block(name));
+    let [taken_counter, next_pointer] = [
         emitter.offset_inside(record_argument(emitter)?, TAKEN)?,
         emitter.offset_inside(record_argument(emitter)?, NEXT)?,
     ];
-    builder.build_unconditional_branch(head)?;
-    emitter.position_at(head);
-    let number = builder.build_load(emitter.i64_type(), taken, "piece")?.into_int_value();
-    builder.build_store(taken, emitter.add(number, emitter.const64(1))?)?;
-    let more = builder.build_int_compare(IntPredicate::ULT, number, pieces, "")?;
-    builder.build_conditional_branch(more, body, done)?;
-    emitter.position_at(body);
-    Ok(Pieces { number, next, head, done })
+    builder.build_unconditional_branch(head_block)?;
+    emitter.position_at(head_block);
+    let piece_number = builder.build_load(emitter.i64_type(), taken_counter, "piece")?.into_int_value();
+    builder.build_store(taken_counter, emitter.add(piece_number, emitter.const64(1))?)?;
+    let has_more = builder.build_int_compare(IntPredicate::ULT, piece_number, pieces, "")?;
+    builder.build_conditional_branch(has_more, body_block, done_block)?;
+    emitter.position_at(body_block);
+    Ok(Pieces { number: piece_number, next: next_pointer, head: head_block, done: done_block })
 }
 
 impl<'ctx> Pieces<'ctx> {
     /// Ends a way through the piece that leads to a region.
     pub fn leave_piece(&self, emitter: &Emitter<'ctx, '_>, exits: &Exits<'ctx>) -> Emitted<Vec<Option<Region>>> {
-        let mut nexts = Vec::new();
+        let mut next_regions = Vec::new();
         for &(region, source) in exits {
             emitter.position_at(source);
             emitter.builder.build_store(self.next, region_number(emitter, region))?;
             emitter.builder.build_unconditional_branch(self.head)?;
-            nexts.push(region);
+            next_regions.push(region);
         }
-        Ok(nexts)
+        Ok(next_regions)
     }
 
     /// Ends the function.
@@ -96,27 +98,27 @@ pub fn run_items<'ctx>(
     kernel: &Kernel,
     storage: &Storage,
     frame: &Frame<'ctx>,
-    group: &Group<'ctx>,
-    body: &Function,
+    work_group: &Group<'ctx>,
+    function: &Function,
 ) -> Emitted<Vec<Option<Region>>> {
     let builder = &emitter.builder;
-    let [left, right, z] = group.size;
-    let plane = emitter.mul(left, right)?;
-    let pieces = open_pieces(emitter, emitter.mul(plane, z)?)?;
-    let number = pieces.number;
-    let row = builder.build_int_unsigned_div(number, left, "")?;
-    let local = [
-        builder.build_int_unsigned_rem(number, left, "")?,
-        builder.build_int_unsigned_rem(row, right, "")?,
-        builder.build_int_unsigned_div(row, right, "")?,
+    let [size_x, size_y, size_z] = work_group.size;
+    let plane_items = emitter.mul(size_x, size_y)?;
+    let pieces = open_pieces(emitter, emitter.mul(plane_items, size_z)?)?;
+    let piece_number = pieces.number;
+    let row_index = builder.build_int_unsigned_div(piece_number, size_x, "")?;
+    let local_id = [
+        builder.build_int_unsigned_rem(piece_number, size_x, "")?,
+        builder.build_int_unsigned_rem(row_index, size_y, "")?,
+        builder.build_int_unsigned_div(row_index, size_y, "")?,
     ];
-    let mut global = local;
+    let mut global = local_id;
     for (dimension, global) in global.iter_mut().enumerate() {
-        *global = builder.build_int_add(group.first[dimension], local[dimension], "")?;
+        *global = builder.build_int_add(work_group.first[dimension], local_id[dimension], "")?;
     }
-    let item = Item { local, global, number };
-    let exits = ScalarEmitter::emit_region(emitter, kernel, storage, frame, group, &item, body)?;
-    let nexts = pieces.leave_piece(emitter, &exits)?;
+    let work_item = Item { local: local_id, global, number: piece_number };
+    let exits = ScalarEmitter::emit_region(emitter, kernel, storage, frame, work_group, &work_item, function)?;
+    let next_regions = pieces.leave_piece(emitter, &exits)?;
     pieces.close_function(emitter)?;
-    Ok(nexts)
+    Ok(next_regions)
 }

@@ -14,79 +14,96 @@ const PIECE: u64 = 64;
 
 /// Fills the copies with what changes nothing, before the first group of a call.
 pub fn fill_copies<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, kernel: &Kernel) -> Emitted<()> {
-    each_piece(emitter, frame, kernel, |_, piece, unchanged, _| {
-        let store = emitter.builder.build_store(piece, unchanged)?;
-        Ok(store.set_alignment(PIECE as u32)?)
+    each_piece(emitter, frame, kernel, |piece| {
+        let store_instruction = emitter.builder.build_store(piece.address, piece.unchanged)?;
+        Ok(store_instruction.set_alignment(PIECE as u32)?)
     })
 }
 
 /// Does to the buffers what was done to the copies, behind the last group. Only elements that were changed are accessed:
 /// a copy may be longer than the buffer.
 pub fn merge_copies<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, kernel: &Kernel) -> Emitted<()> {
-    each_piece(emitter, frame, kernel, |counters, piece, unchanged, offset| {
-        let builder = &emitter.builder;
-        let ty = unchanged.get_type();
-        let found = builder.build_load(ty, piece, "")?.into_vector_value();
-        let changed = builder.build_int_compare(IntPredicate::NE, found, unchanged, "")?;
-        let bits = builder.build_bit_cast(changed, emitter.int_type(ty.get_size()), "")?.into_int_value();
-        let bits = builder.build_int_z_extend(bits, emitter.i64_type(), "")?;
-        let (current_block, head, behind) =
-            (emitter.current_block()?, emitter.append_block("counter"), emitter.append_block("counters.next"));
-        let zero = emitter.const64(0);
-        let any_lane = builder.build_int_compare(IntPredicate::NE, bits, zero, "")?;
-        builder.build_conditional_branch(any_lane, head, behind)?;
-        emitter.position_at(head);
-        let left = emitter.phi(emitter.i64_type(), &[(&bits, current_block)], "changed")?;
-        let now = left.as_basic_value().into_int_value();
-        let not_none = emitter.context.bool_type().const_int(1, false);
-        let number =
-            emitter.call_intrinsic("llvm.cttz", &[emitter.i64_type().into()], &[now.into(), not_none.into()])?;
-        let number = number.into_int_value();
-        let bytes = emitter.mul(number, emitter.const64(counters.ty.bytes().into()))?;
-        let (value, _) =
-            emitter.load(counters.ty, emitter.offset_address(piece, bytes, false)?, counters.ty.bytes())?;
-        let buffer = frame.inputs[counters.input as usize].into_pointer_value();
-        let address = emitter.offset_address(buffer, emitter.add(offset, bytes)?, false)?;
-        // What was taken from nothing is added.
-        let opcode = if counters.opcode == AtomicOp::Sub { AtomicOp::Add } else { counters.opcode };
-        emitter.atomic_rmw(opcode, Ordering::Relaxed, counters.ty, address, Space::Global, value)?;
-        let rest = builder.build_and(now, builder.build_int_sub(now, emitter.const64(1), "")?, "")?;
-        left.add_incoming(&[(&rest, emitter.current_block()?)]);
-        let more = builder.build_int_compare(IntPredicate::NE, rest, zero, "")?;
-        builder.build_conditional_branch(more, head, behind)?;
-        emitter.position_at(behind);
-        Ok(())
-    })
+    each_piece(emitter, frame, kernel, |piece| merge_piece(emitter, frame, piece))
 }
 
-/// Emits loops over the pieces of all copies, whose bodies get what a piece is of, its address, a piece in which nothing is
-/// changed, and its offset in the copy.
+/// Does to the buffer what was done to a piece of its copy, element by element that was changed.
+fn merge_piece<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, piece: &Piece<'ctx>) -> Emitted<()> {
+    let Piece { counters, address, unchanged, offset } = *piece;
+    let builder = &emitter.builder;
+    let piece_type = unchanged.get_type();
+    let elements = builder.build_load(piece_type, address, "")?.into_vector_value();
+    let changed = builder.build_int_compare(IntPredicate::NE, elements, unchanged, "")?;
+    let lane_bits = builder.build_bit_cast(changed, emitter.int_type(piece_type.get_size()), "")?.into_int_value();
+    let lane_bits = builder.build_int_z_extend(lane_bits, emitter.i64_type(), "")?;
+    let (current_block, head_block, after_block) =
+        (emitter.current_block()?, emitter.append_block("counter"), emitter.append_block("counters.next"));
+    let zero = emitter.const64(0);
+    let any_lane = builder.build_int_compare(IntPredicate::NE, lane_bits, zero, "")?;
+    builder.build_conditional_branch(any_lane, head_block, after_block)?;
+    emitter.position_at(head_block);
+    let elements_left = emitter.phi(emitter.i64_type(), &[(&lane_bits, current_block)], "changed")?;
+    let bits_left = elements_left.as_basic_value().into_int_value();
+    let not_none = emitter.context.bool_type().const_int(1, false);
+    let index =
+        emitter.call_intrinsic("llvm.cttz", &[emitter.i64_type().into()], &[bits_left.into(), not_none.into()])?;
+    let index = index.into_int_value();
+    let byte_offset = emitter.mul(index, emitter.const64(counters.ty.bytes().into()))?;
+    let (element, _) =
+        emitter.load(counters.ty, emitter.offset_address(address, byte_offset, false)?, counters.ty.bytes())?;
+    let buffer = frame.inputs[counters.input as usize].into_pointer_value();
+    let element_address = emitter.offset_address(buffer, emitter.add(offset, byte_offset)?, false)?;
+    // What was taken from nothing is added.
+    let opcode = if counters.opcode == AtomicOp::Sub { AtomicOp::Add } else { counters.opcode };
+    emitter.atomic_rmw(opcode, Ordering::Relaxed, counters.ty, element_address, Space::Global, element)?;
+    let bits_after = builder.build_and(bits_left, builder.build_int_sub(bits_left, emitter.const64(1), "")?, "")?;
+    elements_left.add_incoming(&[(&bits_after, emitter.current_block()?)]);
+    let is_more = builder.build_int_compare(IntPredicate::NE, bits_after, zero, "")?;
+    builder.build_conditional_branch(is_more, head_block, after_block)?;
+    emitter.position_at(after_block);
+    Ok(())
+}
+
+/// A piece of a copy.
+struct Piece<'ctx> {
+    /// What the copy is of.
+    counters: Counters,
+    /// Where the piece is.
+    address: PointerValue<'ctx>,
+    /// A piece in which nothing is changed.
+    unchanged: VectorValue<'ctx>,
+    /// The piece's offset in the copy, in bytes.
+    offset: IntValue<'ctx>,
+}
+
+/// Emits loops over the pieces of all copies.
 fn each_piece<'ctx>(
     emitter: &Emitter<'ctx, '_>,
     frame: &Frame<'ctx>,
     kernel: &Kernel,
-    body: impl Fn(Counters, PointerValue<'ctx>, VectorValue<'ctx>, IntValue<'ctx>) -> Emitted<()>,
+    emit_body: impl Fn(&Piece<'ctx>) -> Emitted<()>,
 ) -> Emitted<()> {
     let builder = &emitter.builder;
     for (copy, local_data) in frame.locals.iter().zip(kernel.locals.values()) {
         let Some(counters) = local_data.counters else { continue };
-        let count = (PIECE / u64::from(counters.ty.bytes())) as u32;
-        let bits = find_neutral_operand(counters.opcode, counters.ty)
+        let element_count = (PIECE / u64::from(counters.ty.bytes())) as u32;
+        let bit_pattern = find_neutral_operand(counters.opcode, counters.ty)
             .ok_or(CodegenError::NoNeutralOperand { op: counters.opcode.name(), ty: counters.ty })?;
-        let unchanged = emitter.splat(emitter.constant(counters.ty, bits), count)?;
-        debug_assert_eq!(unchanged.get_type(), vector_of(emitter.value_type(counters.ty), count));
-        let (current_block, head, behind) =
+        let unchanged = emitter.splat(emitter.constant(counters.ty, bit_pattern), element_count)?;
+        debug_assert_eq!(unchanged.get_type(), vector_of(emitter.value_type(counters.ty), element_count));
+        let (current_block, head_block, after_block) =
             (emitter.current_block()?, emitter.append_block("counters"), emitter.append_block("counters.done"));
-        builder.build_unconditional_branch(head)?;
-        emitter.position_at(head);
-        let offset = emitter.phi(emitter.i64_type(), &[(&emitter.const64(0), current_block)], "offset")?;
-        let index = offset.as_basic_value().into_int_value();
-        body(counters, emitter.offset_address(*copy, index, false)?, unchanged, index)?;
-        let next = emitter.add(index, emitter.const64(PIECE))?;
-        offset.add_incoming(&[(&next, emitter.current_block()?)]);
-        let more = builder.build_int_compare(IntPredicate::ULT, next, emitter.const64(local_data.size), "")?;
-        builder.build_conditional_branch(more, head, behind)?;
-        emitter.position_at(behind);
+        builder.build_unconditional_branch(head_block)?;
+        emitter.position_at(head_block);
+        let each_offset = emitter.phi(emitter.i64_type(), &[(&emitter.const64(0), current_block)], "offset")?;
+        let offset = each_offset.as_basic_value().into_int_value();
+        let address = emitter.offset_address(*copy, offset, false)?;
+        emit_body(&Piece { counters, address, unchanged, offset })?;
+        let next_offset = emitter.add(offset, emitter.const64(PIECE))?;
+        each_offset.add_incoming(&[(&next_offset, emitter.current_block()?)]);
+        let copy_size = emitter.const64(local_data.size);
+        let is_more = builder.build_int_compare(IntPredicate::ULT, next_offset, copy_size, "")?;
+        builder.build_conditional_branch(is_more, head_block, after_block)?;
+        emitter.position_at(after_block);
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! A thin layer over LLVM's builder: our types and constants in LLVM's, intrinsics by name, flags.
 
-use super::alias::Scopes;
+use super::alias::{Part, Scopes};
 use crate::codegen::error::CodegenError;
 use inkwell::AtomicOrdering;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -47,9 +47,9 @@ pub struct Emitter<'ctx, 'm> {
 
 impl<'ctx> Emitter<'ctx, '_> {
     /// The LLVM integer type of this many bits (at least 1).
-    pub fn int_type(&self, bits: u32) -> IntType<'ctx> {
-        let bits = NonZeroU32::new(bits).unwrap_or(NonZeroU32::MIN);
-        self.context.custom_width_int_type(bits).unwrap_or_else(|_| self.context.i128_type())
+    pub fn int_type(&self, bit_width: u32) -> IntType<'ctx> {
+        let bit_width = NonZeroU32::new(bit_width).unwrap_or(NonZeroU32::MIN);
+        self.context.custom_width_int_type(bit_width).unwrap_or_else(|_| self.context.i128_type())
     }
 
     /// The type of integers of 64 bits.
@@ -63,8 +63,8 @@ impl<'ctx> Emitter<'ctx, '_> {
     }
 
     /// The type of a value in registers.
-    pub fn value_type(&self, ty: Type) -> BasicTypeEnum<'ctx> {
-        match ty {
+    pub fn value_type(&self, scalar_type: Type) -> BasicTypeEnum<'ctx> {
+        match scalar_type {
             Type::Int(bits) => self.int_type(bits.into()).into(),
             Type::F16 => self.context.f16_type().into(),
             Type::F32 => self.context.f32_type().into(),
@@ -74,35 +74,40 @@ impl<'ctx> Emitter<'ctx, '_> {
     }
 
     /// The type of a value with as many lanes as another value has.
-    pub fn ty_like(&self, ty: Type, like: BasicValueEnum<'ctx>) -> BasicTypeEnum<'ctx> {
-        match like {
-            BasicValueEnum::VectorValue(like) => vector_of(self.value_type(ty), like.get_type().get_size()).into(),
-            _ => self.value_type(ty),
+    pub fn ty_like(&self, scalar_type: Type, like_value: BasicValueEnum<'ctx>) -> BasicTypeEnum<'ctx> {
+        match like_value {
+            BasicValueEnum::VectorValue(like_value) => {
+                vector_of(self.value_type(scalar_type), like_value.get_type().get_size()).into()
+            }
+            _ => self.value_type(scalar_type),
         }
     }
 
     /// The type of a value in memory: integers are zero-extended to whole bytes.
-    pub fn memory_ty(&self, ty: Type) -> BasicTypeEnum<'ctx> {
-        match ty {
-            Type::Int(_) => self.int_type(ty.bytes() * 8).into(),
-            _ => self.value_type(ty),
+    pub fn memory_ty(&self, scalar_type: Type) -> BasicTypeEnum<'ctx> {
+        match scalar_type {
+            Type::Int(_) => self.int_type(scalar_type.bytes() * 8).into(),
+            _ => self.value_type(scalar_type),
         }
     }
 
     /// A constant by its bits.
-    pub fn constant(&self, ty: Type, bits: u128) -> BasicValueEnum<'ctx> {
-        let words = [bits as u64, (bits >> 64) as u64];
-        let int_type = self.int_type(ty.bits());
-        let integer = int_type.const_int_arbitrary_precision(&words[..ty.bits().div_ceil(64) as usize]);
-        match ty {
+    pub fn constant(&self, scalar_type: Type, bit_pattern: u128) -> BasicValueEnum<'ctx> {
+        let bit_words = [bit_pattern as u64, (bit_pattern >> 64) as u64];
+        let int_type = self.int_type(scalar_type.bits());
+        let integer = int_type.const_int_arbitrary_precision(&bit_words[..scalar_type.bits().div_ceil(64) as usize]);
+        match scalar_type {
             Type::Int(_) => integer.into(),
-            Type::Ptr(_) if bits == 0 => self.pointer_type().const_null().into(),
+            Type::Ptr(_) if bit_pattern == 0 => self.pointer_type().const_null().into(),
             Type::Ptr(_) => integer.const_to_pointer(self.pointer_type()).into(),
             Type::F16 | Type::F32 | Type::F64 => {
-                let to = self.value_type(ty);
-                // SAFETY: both are of one width, and the result is a constant of type `to`.
+                let llvm_type = self.value_type(scalar_type);
+                // SAFETY: both are of one width, and the result is a constant of type `llvm_type`.
                 unsafe {
-                    BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(integer.as_value_ref(), to.as_type_ref()))
+                    BasicValueEnum::new(llvm_sys::core::LLVMConstBitCast(
+                        integer.as_value_ref(),
+                        llvm_type.as_type_ref(),
+                    ))
                 }
             }
         }
@@ -128,154 +133,186 @@ impl<'ctx> Emitter<'ctx, '_> {
         self.builder.get_insert_block().ok_or(CodegenError::Missing("block to append to"))
     }
 
-    /// Calls an intrinsic, overloaded on `types`, that has a result.
+    /// Calls an intrinsic, overloaded on `overloads`, that has a result.
     pub fn call_intrinsic(
         &self,
         name: &str,
-        types: &[BasicTypeEnum<'ctx>],
+        overloads: &[BasicTypeEnum<'ctx>],
         arguments: &[BasicValueEnum<'ctx>],
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let call_site = self.intrinsic_call(name, types, arguments)?;
+        let call_site = self.intrinsic_call(name, overloads, arguments)?;
         call_site.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult(format!("the call of {name}")))
     }
 
-    /// Calls an intrinsic, overloaded on `types`.
+    /// Calls an intrinsic, overloaded on `overloads`.
     pub fn intrinsic_call(
         &self,
         name: &str,
-        types: &[BasicTypeEnum<'ctx>],
+        overloads: &[BasicTypeEnum<'ctx>],
         arguments: &[BasicValueEnum<'ctx>],
     ) -> Emitted<inkwell::values::CallSiteValue<'ctx>> {
         let function = Intrinsic::find(name)
-            .and_then(|intrinsic| intrinsic.get_declaration(self.module, types))
+            .and_then(|intrinsic| intrinsic.get_declaration(self.module, overloads))
             .ok_or_else(|| CodegenError::Unexpected(format!("LLVM has no intrinsic {name} of these types")))?;
         let arguments: Vec<BasicMetadataValueEnum> = arguments.iter().map(|&argument| argument.into()).collect();
         Ok(self.builder.build_call(function, &arguments, "")?)
     }
 
-    /// The address `offset` bytes behind `base`.
+    /// The address `offset` bytes behind `base_address`.
     pub fn offset_address(
         &self,
-        base: PointerValue<'ctx>,
+        base_address: PointerValue<'ctx>,
         offset: IntValue<'ctx>,
         inbounds: bool,
     ) -> Emitted<PointerValue<'ctx>> {
-        let byte = self.context.i8_type();
+        let byte_type = self.context.i8_type();
         // SAFETY: an i8 element has no inner indices; what `inbounds` promises is the caller's.
         unsafe {
             if inbounds {
-                Ok(self.builder.build_in_bounds_gep(byte, base, &[offset], "")?)
+                Ok(self.builder.build_in_bounds_gep(byte_type, base_address, &[offset], "")?)
             } else {
-                Ok(self.builder.build_gep(byte, base, &[offset], "")?)
+                Ok(self.builder.build_gep(byte_type, base_address, &[offset], "")?)
             }
         }
     }
 
     /// The address of scratch memory or the like, known to lie within one object.
-    pub fn offset_inside(&self, base: PointerValue<'ctx>, offset: u64) -> Emitted<PointerValue<'ctx>> {
+    pub fn offset_inside(&self, base_address: PointerValue<'ctx>, offset: u64) -> Emitted<PointerValue<'ctx>> {
         if offset == 0 {
-            return Ok(base);
+            return Ok(base_address);
         }
-        self.offset_address(base, self.const64(offset), true)
+        self.offset_address(base_address, self.const64(offset), true)
     }
 
     /// An address rounded up to an alignment.
-    pub fn align_up(&self, pointer: PointerValue<'ctx>, align: u64) -> Emitted<PointerValue<'ctx>> {
-        let end = self.offset_inside(pointer, align - 1)?;
-        let mask = self.i64_type().const_int(align.wrapping_neg(), false);
-        let types = [self.pointer_type().into(), self.i64_type().into()];
-        let masked = self.call_intrinsic("llvm.ptrmask", &types, &[end.into(), mask.into()])?;
+    pub fn align_up(&self, pointer: PointerValue<'ctx>, alignment: u64) -> Emitted<PointerValue<'ctx>> {
+        let padded_address = self.offset_inside(pointer, alignment - 1)?;
+        let mask = self.i64_type().const_int(alignment.wrapping_neg(), false);
+        let overloads = [self.pointer_type().into(), self.i64_type().into()];
+        let masked = self.call_intrinsic("llvm.ptrmask", &overloads, &[padded_address.into(), mask.into()])?;
         Ok(masked.into_pointer_value())
     }
 
     /// Reads a value that has its memory form at `pointer`.
     pub fn load(
         &self,
-        ty: Type,
+        scalar_type: Type,
         pointer: PointerValue<'ctx>,
-        align: u32,
+        alignment: u32,
     ) -> Emitted<(BasicValueEnum<'ctx>, Option<InstructionValue<'ctx>>)> {
-        let loaded = self.builder.build_load(self.memory_ty(ty), pointer, "")?;
-        let inst = loaded.as_instruction_value();
-        if let Some(instruction) = inst {
-            instruction.set_alignment(align)?;
+        let loaded_value = self.builder.build_load(self.memory_ty(scalar_type), pointer, "")?;
+        let load_instruction = loaded_value.as_instruction_value();
+        if let Some(instruction) = load_instruction {
+            instruction.set_alignment(alignment)?;
         }
-        let narrow = matches!(ty, Type::Int(bits) if u32::from(bits) != ty.bytes() * 8);
-        if !narrow {
-            return Ok((loaded, inst));
+        let is_narrow = matches!(scalar_type, Type::Int(bits) if u32::from(bits) != scalar_type.bytes() * 8);
+        if !is_narrow {
+            return Ok((loaded_value, load_instruction));
         }
-        let value = self.builder.build_int_truncate(loaded.into_int_value(), self.int_type(ty.bits()), "")?;
-        Ok((value.into(), inst))
+        let value =
+            self.builder.build_int_truncate(loaded_value.into_int_value(), self.int_type(scalar_type.bits()), "")?;
+        Ok((value.into(), load_instruction))
     }
 
     /// Writes a value in its memory form to `pointer`.
     pub fn store(
         &self,
-        ty: Type,
+        scalar_type: Type,
         value: BasicValueEnum<'ctx>,
         pointer: PointerValue<'ctx>,
-        align: u32,
+        alignment: u32,
     ) -> Emitted<InstructionValue<'ctx>> {
-        let value = match ty {
-            Type::Int(bits) if u32::from(bits) != ty.bytes() * 8 => {
-                self.builder.build_int_z_extend(value.into_int_value(), self.int_type(ty.bytes() * 8), "")?.into()
-            }
+        let value = match scalar_type {
+            Type::Int(bits) if u32::from(bits) != scalar_type.bytes() * 8 => self
+                .builder
+                .build_int_z_extend(value.into_int_value(), self.int_type(scalar_type.bytes() * 8), "")?
+                .into(),
             _ => value,
         };
         let instruction = self.builder.build_store(pointer, value)?;
-        instruction.set_alignment(align)?;
+        instruction.set_alignment(alignment)?;
         Ok(instruction)
     }
 
     /// Marks a load whose memory does not change while the kernel runs.
-    pub fn mark_invariant(&self, load: Option<InstructionValue<'ctx>>) {
-        if let Some(load) = load {
-            let kind = self.context.get_kind_id("invariant.load");
+    pub fn mark_invariant(&self, load_instruction: Option<InstructionValue<'ctx>>) {
+        if let Some(load_instruction) = load_instruction {
+            let kind_id = self.context.get_kind_id("invariant.load");
             // Refused only for what is no node.
-            let _ = load.set_metadata(self.context.metadata_node(&[]), kind);
+            let _ = load_instruction.set_metadata(self.context.metadata_node(&[]), kind_id);
         }
+    }
+
+    /// Reads a value of a type, aligned so; the instruction that does is marked.
+    pub fn load_marked(
+        &self,
+        llvm_type: BasicTypeEnum<'ctx>,
+        address: PointerValue<'ctx>,
+        alignment: u32,
+        mark_access: impl Fn(InstructionValue<'ctx>),
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let loaded = self.builder.build_load(llvm_type, address, "")?;
+        if let Some(instruction) = loaded.as_instruction_value() {
+            instruction.set_alignment(alignment)?;
+            mark_access(instruction);
+        }
+        Ok(loaded)
+    }
+
+    /// Writes a value to a part of memory, aligned so.
+    pub fn store_marked(
+        &self,
+        address: PointerValue<'ctx>,
+        value: BasicValueEnum<'ctx>,
+        alignment: u32,
+        memory_part: Part,
+    ) -> Emitted<()> {
+        let store_instruction = self.builder.build_store(address, value)?;
+        store_instruction.set_alignment(alignment)?;
+        self.scopes.mark_parts(store_instruction, &[memory_part]);
+        Ok(())
     }
 
     /// Keeps LLVM from making a second copy of the current position.
     pub fn only_once(&self) -> Emitted<()> {
         let call_site = self.intrinsic_call("llvm.sideeffect", &[], &[])?;
-        let kind = Attribute::get_named_enum_kind_id("noduplicate");
-        call_site.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind, 0));
+        let kind_id = Attribute::get_named_enum_kind_id("noduplicate");
+        call_site.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind_id, 0));
         Ok(())
     }
 
     /// Has LLVM write out all rounds of the loop that this branch closes.
     pub fn write_out(&self, branch: InstructionValue<'ctx>) {
-        let wish = self.context.metadata_node(&[self.context.metadata_string("llvm.loop.unroll.full").into()]);
+        let unroll_wish = self.context.metadata_node(&[self.context.metadata_string("llvm.loop.unroll.full").into()]);
         // The list of a loop begins with itself, so that no two loops have the same.
-        let list = self.context.metadata_node(&[wish.into(), wish.into()]);
-        // SAFETY: `list` is a node of this context with two operands.
+        let wish_list = self.context.metadata_node(&[unroll_wish.into(), unroll_wish.into()]);
+        // SAFETY: `wish_list` is a node of this context with two operands.
         unsafe {
-            let own = llvm_sys::core::LLVMValueAsMetadata(list.as_value_ref());
-            llvm_sys::core::LLVMReplaceMDNodeOperandWith(list.as_value_ref(), 0, own);
+            let self_reference = llvm_sys::core::LLVMValueAsMetadata(wish_list.as_value_ref());
+            llvm_sys::core::LLVMReplaceMDNodeOperandWith(wish_list.as_value_ref(), 0, self_reference);
         }
         // Refused only for what is no node.
-        let _ = branch.set_metadata(list, self.context.get_kind_id("llvm.loop"));
+        let _ = branch.set_metadata(wish_list, self.context.get_kind_id("llvm.loop"));
     }
 
     /// Puts fast-math flags on what the builder has just made, unless it was folded away.
-    pub fn put_fast_math(&self, value: BasicValueEnum<'ctx>, flags: FastMath) -> BasicValueEnum<'ctx> {
-        if flags.0 != 0
+    pub fn put_fast_math(&self, value: BasicValueEnum<'ctx>, fast_math: FastMath) -> BasicValueEnum<'ctx> {
+        if fast_math.0 != 0
             && let Some(instruction) = value.as_instruction_value()
         {
             // Refused only for what takes no such flags.
-            let _ = instruction.set_fast_math_flags(FastMathFlags::from_bits_retain(flags.0.into()));
+            let _ = instruction.set_fast_math_flags(FastMathFlags::from_bits_retain(fast_math.0.into()));
         }
         value
     }
 
     /// Puts overflow promises on what the builder has just made, unless it was folded away.
-    pub fn put_wrap_flags(&self, value: BasicValueEnum<'ctx>, flags: IntFlags) -> BasicValueEnum<'ctx> {
+    pub fn put_wrap_flags(&self, value: BasicValueEnum<'ctx>, wrap_flags: IntFlags) -> BasicValueEnum<'ctx> {
         if let Some(instruction) = value.as_instruction_value() {
-            if flags.nsw {
+            if wrap_flags.nsw {
                 let _ = instruction.set_no_signed_wrap_flag(true);
             }
-            if flags.nuw {
+            if wrap_flags.nuw {
                 let _ = instruction.set_no_unsigned_wrap_flag(true);
             }
         }
@@ -285,52 +322,52 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// Integer addition that cannot wrap, for counters and places within memory.
     pub fn add(&self, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let sum = self.builder.build_int_add(left, right, "")?;
-        let flags = IntFlags { nsw: true, nuw: true };
-        Ok(self.put_wrap_flags(sum.into(), flags).into_int_value())
+        let wrap_flags = IntFlags { nsw: true, nuw: true };
+        Ok(self.put_wrap_flags(sum.into(), wrap_flags).into_int_value())
     }
 
     /// Integer product that cannot wrap, for places within memory.
     pub fn mul(&self, left: IntValue<'ctx>, right: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let product = self.builder.build_int_mul(left, right, "")?;
-        let flags = IntFlags { nsw: true, nuw: true };
-        Ok(self.put_wrap_flags(product.into(), flags).into_int_value())
+        let wrap_flags = IntFlags { nsw: true, nuw: true };
+        Ok(self.put_wrap_flags(product.into(), wrap_flags).into_int_value())
     }
 
-    /// Whether `low <= pointer < low + length`.
+    /// Whether `start_address <= pointer < start_address + length`.
     pub fn in_range(
         &self,
         pointer: PointerValue<'ctx>,
-        low: PointerValue<'ctx>,
+        start_address: PointerValue<'ctx>,
         length: IntValue<'ctx>,
     ) -> Emitted<IntValue<'ctx>> {
-        let ptr = self.builder.build_ptr_to_int(pointer, self.i64_type(), "")?;
-        let low = self.builder.build_ptr_to_int(low, self.i64_type(), "")?;
-        let place = self.builder.build_int_sub(ptr, low, "")?;
-        Ok(self.builder.build_int_compare(IntPredicate::ULT, place, length, "")?)
+        let address_bits = self.builder.build_ptr_to_int(pointer, self.i64_type(), "")?;
+        let start_address = self.builder.build_ptr_to_int(start_address, self.i64_type(), "")?;
+        let position = self.builder.build_int_sub(address_bits, start_address, "")?;
+        Ok(self.builder.build_int_compare(IntPredicate::ULT, position, length, "")?)
     }
 
     /// A phi of values that arrive from blocks.
     pub fn phi(
         &self,
-        ty: impl BasicType<'ctx>,
+        llvm_type: impl BasicType<'ctx>,
         incoming: &[(&dyn BasicValue<'ctx>, BasicBlock<'ctx>)],
         name: &str,
     ) -> Emitted<inkwell::values::PhiValue<'ctx>> {
-        let phi = self.builder.build_phi(ty, name)?;
-        phi.add_incoming(incoming);
-        Ok(phi)
+        let phi_node = self.builder.build_phi(llvm_type, name)?;
+        phi_node.add_incoming(incoming);
+        Ok(phi_node)
     }
 }
 
 /// The type of vectors of scalars.
-pub fn vector_of(ty: BasicTypeEnum<'_>, count: u32) -> VectorType<'_> {
+pub fn vector_of(llvm_type: BasicTypeEnum<'_>, lane_count: u32) -> VectorType<'_> {
     // SAFETY: every type of our values can be an element, and the result is a vector type.
-    unsafe { VectorType::new(llvm_sys::core::LLVMVectorType(ty.as_type_ref(), count)) }
+    unsafe { VectorType::new(llvm_sys::core::LLVMVectorType(llvm_type.as_type_ref(), lane_count)) }
 }
 
 /// LLVM's name of a memory order.
-pub fn llvm_ordering(order: Ordering) -> AtomicOrdering {
-    match order {
+pub fn llvm_ordering(ordering: Ordering) -> AtomicOrdering {
+    match ordering {
         Ordering::Relaxed => AtomicOrdering::Monotonic,
         Ordering::Acquire => AtomicOrdering::Acquire,
         Ordering::Release => AtomicOrdering::Release,
@@ -340,8 +377,8 @@ pub fn llvm_ordering(order: Ordering) -> AtomicOrdering {
 }
 
 /// The order of a load: its release half means nothing.
-pub fn load_ordering(order: Ordering) -> AtomicOrdering {
-    match order {
+pub fn load_ordering(ordering: Ordering) -> AtomicOrdering {
+    match ordering {
         Ordering::Release => AtomicOrdering::Monotonic,
         Ordering::AcqRel => AtomicOrdering::Acquire,
         other => llvm_ordering(other),
@@ -349,8 +386,8 @@ pub fn load_ordering(order: Ordering) -> AtomicOrdering {
 }
 
 /// The order of a store: its acquire half means nothing.
-pub fn store_ordering(order: Ordering) -> AtomicOrdering {
-    match order {
+pub fn store_ordering(ordering: Ordering) -> AtomicOrdering {
+    match ordering {
         Ordering::Acquire => AtomicOrdering::Monotonic,
         Ordering::AcqRel => AtomicOrdering::Release,
         other => llvm_ordering(other),

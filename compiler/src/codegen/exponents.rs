@@ -23,19 +23,16 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub fn emit_significand(&self, operand: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         if self.target.estimates {
             let interval = self.context.i32_type().const_int(INTERVAL, false).into();
-            return self.by_register(Type::F64, [operand, operand], |name, part, [operand, _], mask| {
-                self.call_intrinsic(
-                    &format!("llvm.x86.avx512.mask.getmant.pd.{name}"),
-                    &[],
-                    &with_rounding(part, [operand, interval, operand, mask]),
-                )
+            return self.by_register(Type::F64, [operand, operand], |register, [operand, _]| {
+                let arguments = register.with_rounding([operand, interval, operand, register.mask]);
+                self.call_intrinsic(&register.intrinsic_name("getmant.pd"), &[], &arguments)
             });
         }
-        let (of_bits, places) = self.split_exponent(operand)?;
+        let (of_bits, exponent) = self.split_exponent(operand)?;
         let significand = self.binary_plain(
             BinaryOp::Sub,
             of_bits,
-            self.binary_plain(BinaryOp::Shl, places, self.word_like(EXPONENT, operand)?)?,
+            self.binary_plain(BinaryOp::Shl, exponent, self.word_like(EXPONENT, operand)?)?,
         )?;
         let significand = self.builder.build_bit_cast(significand, operand.get_type(), "")?;
         let positive = self.fcmp(FloatCc::Oge, FastMath::default(), [operand, self.double_like(0.0, operand)?])?;
@@ -46,32 +43,32 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub fn emit_logb(&self, operand: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
         if self.target.estimates {
-            let exponent = self.by_register(Type::F64, [operand, operand], |name, part, [operand, _], mask| {
-                self.call_intrinsic(
-                    &format!("llvm.x86.avx512.mask.getexp.pd.{name}"),
-                    &[],
-                    &with_rounding(part, [operand, operand, mask]),
-                )
+            let exponent = self.by_register(Type::F64, [operand, operand], |register, [operand, _]| {
+                let arguments = register.with_rounding([operand, operand, register.mask]);
+                self.call_intrinsic(&register.intrinsic_name("getexp.pd"), &[], &arguments)
             })?;
             // The instruction's significand would be from 1 up to 2.
-            let below =
+            let is_below =
                 self.fcmp(FloatCc::Olt, exact, [self.emit_significand(operand)?, self.double_like(1.0, operand)?])?;
-            let more = self.binary_plain(BinaryOp::Fadd, exponent, self.double_like(1.0, operand)?)?;
-            return self.select_double(below, more, exponent);
+            let next_exponent = self.binary_plain(BinaryOp::Fadd, exponent, self.double_like(1.0, operand)?)?;
+            return self.select_double(is_below, next_exponent, exponent);
         }
-        let (_, places) = self.split_exponent(operand)?;
+        let (_, exponent_bits) = self.split_exponent(operand)?;
         // An integer of few bits over the pattern of 1.5 * 2^52, as not every machine converts it in lanes.
         let rounder = self.double_like(6_755_399_441_055_744.0, operand)?;
-        let pattern = self.builder.build_bit_cast(rounder, places.get_type(), "")?;
-        let pattern =
-            self.builder.build_bit_cast(self.binary_plain(BinaryOp::Add, places, pattern)?, operand.get_type(), "")?;
+        let pattern = self.builder.build_bit_cast(rounder, exponent_bits.get_type(), "")?;
+        let pattern = self.builder.build_bit_cast(
+            self.binary_plain(BinaryOp::Add, exponent_bits, pattern)?,
+            operand.get_type(),
+            "",
+        )?;
         let exponent = self.binary_plain(BinaryOp::Fsub, pattern, rounder)?;
         let denormal = self.is_denormal(operand)?;
-        let less = self.binary_plain(BinaryOp::Fsub, exponent, self.double_like(54.0, operand)?)?;
-        let mut exponent = self.select_double(denormal, less, exponent)?;
+        let denormal_exponent = self.binary_plain(BinaryOp::Fsub, exponent, self.double_like(54.0, operand)?)?;
+        let mut exponent = self.select_double(denormal, denormal_exponent, exponent)?;
         for (number, of_it) in [(0.0, f64::NEG_INFINITY), (f64::INFINITY, f64::INFINITY)] {
-            let is_it = self.fcmp(FloatCc::Oeq, exact, [operand, self.double_like(number, operand)?])?;
-            exponent = self.select_double(is_it, self.double_like(of_it, operand)?, exponent)?;
+            let is_special = self.fcmp(FloatCc::Oeq, exact, [operand, self.double_like(number, operand)?])?;
+            exponent = self.select_double(is_special, self.double_like(of_it, operand)?, exponent)?;
         }
         Ok(exponent)
     }
@@ -79,25 +76,26 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// A float times a power of two (`TernaryOp::Scaled`).
     pub fn emit_scaled(
         &self,
-        ty: Type,
+        scalar_type: Type,
         [left, right, counted]: [BasicValueEnum<'ctx>; 3],
     ) -> Emitted<BasicValueEnum<'ctx>> {
         // Both factors' biases are in the low bits of what counts, and what is above them is shifted out.
-        let (zero, int_type) = match ty {
+        let (counted_zero, int_type) = match scalar_type {
             Type::F32 => (u128::from(12_583_166_f32.to_bits()), Type::I32),
             _ => (6_755_399_441_057_790_f64.to_bits().into(), Type::I64),
         };
-        let alone = match right {
+        let is_product = match right {
             BasicValueEnum::VectorValue(right) => right.is_null(),
             right => right.into_float_value().is_null(),
         };
         if self.target.estimates {
-            let sum = if alone { left } else { self.binary_plain(BinaryOp::Fadd, left, right)? };
-            let n = self.binary_plain(BinaryOp::Fsub, counted, self.in_all_lanes(ty, zero, left)?)?;
-            return self.by_power(ty, sum, n);
+            let summed = if is_product { left } else { self.binary_plain(BinaryOp::Fadd, left, right)? };
+            let power =
+                self.binary_plain(BinaryOp::Fsub, counted, self.in_all_lanes(scalar_type, counted_zero, left)?)?;
+            return self.by_power(scalar_type, summed, power);
         }
-        let both = self.builder.build_bit_cast(counted, self.ty_like(int_type, left), "")?;
-        self.by_two_powers(ty, left, (!alone).then_some(right), both)
+        let both_powers = self.builder.build_bit_cast(counted, self.ty_like(int_type, left), "")?;
+        self.by_two_powers(scalar_type, left, (!is_product).then_some(right), both_powers)
     }
 
     /// A number times a power of sixteenths of two (`BinaryOp::Powered`).
@@ -107,52 +105,62 @@ impl<'ctx> Emitter<'ctx, '_> {
         counted: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
-        let bits = self.builder.build_bit_cast(counted, self.ty_like(Type::I64, operand), "")?;
-        let root = self.root_of_two(bits, operand)?;
-        let sum = self.ternary(TernaryOp::FmulAdd, exact, Type::F64, [root, operand, root])?;
+        let bit_pattern = self.builder.build_bit_cast(counted, self.ty_like(Type::I64, operand), "")?;
+        let table_root = self.root_of_two(bit_pattern, operand)?;
+        let whole_power = self.ternary(TernaryOp::FmulAdd, exact, Type::F64, [table_root, operand, table_root])?;
         if self.target.estimates {
             // The instruction takes the whole part.
-            let n = self.binary_plain(BinaryOp::Fsub, counted, self.double_like(COUNTS_SIXTEENTHS, operand)?)?;
-            return self.by_power(Type::F64, sum, n);
+            let power = self.binary_plain(BinaryOp::Fsub, counted, self.double_like(COUNTS_SIXTEENTHS, operand)?)?;
+            return self.by_power(Type::F64, whole_power, power);
         }
-        let whole = self.binary_plain(BinaryOp::Lshr, bits, self.word_like(4, operand)?)?;
+        let whole_part = self.binary_plain(BinaryOp::Lshr, bit_pattern, self.word_like(4, operand)?)?;
         self.by_two_powers(
             Type::F64,
-            sum,
+            whole_power,
             None,
-            self.binary_plain(BinaryOp::Add, whole, self.word_like(BIASES, operand)?)?,
+            self.binary_plain(BinaryOp::Add, whole_part, self.word_like(BIASES, operand)?)?,
         )
     }
 
     /// The root of two that the last four bits of a number stand for: from two registers that hold all of them, or from
     /// memory.
-    fn root_of_two(&self, bits: BasicValueEnum<'ctx>, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        let double = self.context.f64_type();
-        let roots: Vec<_> = ROOTS.iter().map(|&bits| double.const_float(f64::from_bits(bits))).collect();
-        if like.is_vector_value() && self.target.permutes {
-            let [low, high] = [&roots[..8], &roots[8..]].map(|half| VectorType::const_vector(half).into());
-            return self.by_widest(bits.into_vector_value(), |places| {
-                self.call_intrinsic("llvm.x86.avx512.vpermi2var.pd.512", &[], &[low, places.into(), high])
+    fn root_of_two(
+        &self,
+        bit_pattern: BasicValueEnum<'ctx>,
+        like_value: BasicValueEnum<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let double_type = self.context.f64_type();
+        let root_constants: Vec<_> =
+            ROOTS.iter().map(|&bit_pattern| double_type.const_float(f64::from_bits(bit_pattern))).collect();
+        if like_value.is_vector_value() && self.target.permutes {
+            let [low_half, high_half] = [&root_constants[..8], &root_constants[8..]]
+                .map(|root_half| VectorType::const_vector(root_half).into());
+            return self.by_widest(bit_pattern.into_vector_value(), |root_indices| {
+                let arguments = [low_half, root_indices.into(), high_half];
+                self.call_intrinsic("llvm.x86.avx512.vpermi2var.pd.512", &[], &arguments)
             });
         }
-        let table = self.module.add_global(double.array_type(ROOTS.len() as u32), None, "");
-        table.set_initializer(&double.const_array(&roots));
-        table.set_constant(true);
-        table.set_linkage(Linkage::Private);
-        let places = self.binary_plain(BinaryOp::And, bits, self.word_like(15, like)?)?;
-        let at = |place: IntValue<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
-            // SAFETY: the place is below the number of elements.
-            let address = unsafe { self.builder.build_in_bounds_gep(double, table.as_pointer_value(), &[place], "") };
-            Ok(self.builder.build_load(double, address?, "")?)
+        let root_table = self.module.add_global(double_type.array_type(ROOTS.len() as u32), None, "");
+        root_table.set_initializer(&double_type.const_array(&root_constants));
+        root_table.set_constant(true);
+        root_table.set_linkage(Linkage::Private);
+        let root_indices = self.binary_plain(BinaryOp::And, bit_pattern, self.word_like(15, like_value)?)?;
+        let table_address = root_table.as_pointer_value();
+        let load_root = |position: IntValue<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
+            // SAFETY: the position is below the number of elements.
+            let address = unsafe { self.builder.build_in_bounds_gep(double_type, table_address, &[position], "") };
+            Ok(self.builder.build_load(double_type, address?, "")?)
         };
-        let BasicValueEnum::VectorValue(places) = places else { return at(places.into_int_value()) };
-        let lanes = (0..places.get_type().get_size()).map(|lane| self.const64(lane.into()));
-        let mut found = self.ty_like(Type::F64, like).into_vector_type().get_poison();
+        let BasicValueEnum::VectorValue(root_indices) = root_indices else {
+            return load_root(root_indices.into_int_value());
+        };
+        let lanes = (0..root_indices.get_type().get_size()).map(|lane| self.const64(lane.into()));
+        let mut found_roots = self.ty_like(Type::F64, like_value).into_vector_type().get_poison();
         for lane in lanes {
-            let place = self.builder.build_extract_element(places, lane, "")?.into_int_value();
-            found = self.builder.build_insert_element(found, at(place)?, lane, "")?;
+            let position = self.builder.build_extract_element(root_indices, lane, "")?.into_int_value();
+            found_roots = self.builder.build_insert_element(found_roots, load_root(position)?, lane, "")?;
         }
-        Ok(found.into())
+        Ok(found_roots.into())
     }
 
     /// An instruction on eight numbers of 64 bits, for as many as there are.
@@ -161,76 +169,76 @@ impl<'ctx> Emitter<'ctx, '_> {
         argument: VectorValue<'ctx>,
         instruction: impl Fn(VectorValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let count = argument.get_type().get_size();
-        let part = |begin: u32| -> Emitted<VectorValue<'ctx>> {
+        let lane_count = argument.get_type().get_size();
+        let mut part_vectors = Vec::new();
+        for first_lane in (0..lane_count).step_by(8) {
             // Behind the last lane there is any one.
-            let own: Vec<_> = (begin..begin + 8).map(|lane| Some(lane).filter(|&lane| lane < count)).collect();
-            Ok(instruction(self.shuffle_vectors(argument, argument, &own)?)?.into_vector_value())
-        };
-        let parts = (0..count).step_by(8).map(part).collect::<Emitted<Vec<_>>>()?;
-        Ok(self.concat_vectors(&parts, count)?.into())
+            let part_lanes: Vec<_> =
+                (first_lane..first_lane + 8).map(|lane| Some(lane).filter(|&lane| lane < lane_count)).collect();
+            let part = self.shuffle_vectors(argument, argument, &part_lanes)?;
+            part_vectors.push(instruction(part)?.into_vector_value());
+        }
+        Ok(self.concat_vectors(&part_vectors, lane_count)?.into())
     }
 
-    /// operand 2^n by the machine's instruction, which takes the whole part of n.
+    /// operand 2^power by the machine's instruction, which takes the whole part of the power.
     fn by_power(
         &self,
-        ty: Type,
+        scalar_type: Type,
         operand: BasicValueEnum<'ctx>,
-        n: BasicValueEnum<'ctx>,
+        power: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        let kind = if ty == Type::F32 { "ps" } else { "pd" };
-        self.by_register(ty, [operand, n], |name, part, [operand, n], mask| {
-            self.call_intrinsic(
-                &format!("llvm.x86.avx512.mask.scalef.{kind}.{name}"),
-                &[],
-                &with_rounding(part, [operand, n, operand, mask]),
-            )
+        let operation = if scalar_type == Type::F32 { "scalef.ps" } else { "scalef.pd" };
+        self.by_register(scalar_type, [operand, power], |register, [operand, power]| {
+            let arguments = register.with_rounding([operand, power, operand, register.mask]);
+            self.call_intrinsic(&register.intrinsic_name(operation), &[], &arguments)
         })
     }
 
     /// (left + right) 2^n by two factors, as the power may be none that the type has, or the result be denormal, which rounds it.
-    /// The low bits of `both` are n and both factors' biases.
+    /// The low bits of `both_powers` are the power and both factors' biases.
     fn by_two_powers(
         &self,
-        ty: Type,
+        scalar_type: Type,
         left: BasicValueEnum<'ctx>,
         right: Option<BasicValueEnum<'ctx>>,
-        both: BasicValueEnum<'ctx>,
+        both_powers: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let exact = FastMath::default();
-        let (int_type, place) = if ty == Type::F32 { (Type::I32, 23) } else { (Type::I64, EXPONENT) };
-        let number = |bits| self.in_all_lanes(int_type, bits, left);
-        let one = self.binary_plain(BinaryOp::Lshr, both, number(1)?)?;
-        let other = self.binary_plain(BinaryOp::Sub, both, one)?;
-        let power = |half| -> Emitted<BasicValueEnum> {
-            let bits = self.binary_plain(BinaryOp::Shl, half, number(place)?)?;
-            Ok(self.builder.build_bit_cast(bits, left.get_type(), "")?)
+        let (int_type, exponent_position) =
+            if scalar_type == Type::F32 { (Type::I32, 23) } else { (Type::I64, EXPONENT) };
+        let word_constant = |bit_pattern| self.in_all_lanes(int_type, bit_pattern, left);
+        let first_power = self.binary_plain(BinaryOp::Lshr, both_powers, word_constant(1)?)?;
+        let second_power = self.binary_plain(BinaryOp::Sub, both_powers, first_power)?;
+        let power_of_two = |power_half| -> Emitted<BasicValueEnum> {
+            let bit_pattern = self.binary_plain(BinaryOp::Shl, power_half, word_constant(exponent_position)?)?;
+            Ok(self.builder.build_bit_cast(bit_pattern, left.get_type(), "")?)
         };
-        let scale = power(one)?;
+        let first_factor = power_of_two(first_power)?;
         let scaled = match right {
-            None => self.binary_plain(BinaryOp::Fmul, left, scale)?,
+            None => self.binary_plain(BinaryOp::Fmul, left, first_factor)?,
             Some(right) => self.ternary(
                 TernaryOp::FmulAdd,
                 exact,
-                ty,
-                [left, scale, self.binary_plain(BinaryOp::Fmul, right, scale)?],
+                scalar_type,
+                [left, first_factor, self.binary_plain(BinaryOp::Fmul, right, first_factor)?],
             )?,
         };
-        self.binary_plain(BinaryOp::Fmul, scaled, power(other)?)
+        self.binary_plain(BinaryOp::Fmul, scaled, power_of_two(second_power)?)
     }
 
     /// The bits of a positive double, of a denormal one 54 places further on, and how many powers of two it is away from
     /// its significand.
     fn split_exponent(&self, operand: BasicValueEnum<'ctx>) -> Emitted<(BasicValueEnum<'ctx>, BasicValueEnum<'ctx>)> {
-        let normal =
+        let normalized =
             self.binary_plain(BinaryOp::Fmul, operand, self.double_like(18_014_398_509_481_984.0, operand)?)?;
-        let normal = self.select_double(self.is_denormal(operand)?, normal, operand)?;
-        let of_bits = self.builder.build_bit_cast(normal, self.ty_like(Type::I64, operand), "")?;
-        let away = self.binary_plain(BinaryOp::Sub, of_bits, self.word_like(THREE_QUARTERS, operand)?)?;
+        let normalized = self.select_double(self.is_denormal(operand)?, normalized, operand)?;
+        let of_bits = self.builder.build_bit_cast(normalized, self.ty_like(Type::I64, operand), "")?;
+        let distance = self.binary_plain(BinaryOp::Sub, of_bits, self.word_like(THREE_QUARTERS, operand)?)?;
         // Not every machine shifts in signs: 2048 more, and less behind it.
-        let up = self.binary_plain(BinaryOp::Add, away, self.word_like(1 << 63, operand)?)?;
-        let places = self.binary_plain(BinaryOp::Lshr, up, self.word_like(EXPONENT, operand)?)?;
-        Ok((of_bits, self.binary_plain(BinaryOp::Sub, places, self.word_like(2048, operand)?)?))
+        let biased = self.binary_plain(BinaryOp::Add, distance, self.word_like(1 << 63, operand)?)?;
+        let exponent_bits = self.binary_plain(BinaryOp::Lshr, biased, self.word_like(EXPONENT, operand)?)?;
+        Ok((of_bits, self.binary_plain(BinaryOp::Sub, exponent_bits, self.word_like(2048, operand)?)?))
     }
 
     fn is_denormal(&self, operand: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
@@ -248,61 +256,78 @@ impl<'ctx> Emitter<'ctx, '_> {
 
     fn select_double(
         &self,
-        which: BasicValueEnum<'ctx>,
+        condition: BasicValueEnum<'ctx>,
         left: BasicValueEnum<'ctx>,
         right: BasicValueEnum<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
-        self.ternary(TernaryOp::Select, FastMath::default(), Type::F64, [which, left, right])
+        self.ternary(TernaryOp::Select, FastMath::default(), Type::F64, [condition, left, right])
     }
 
-    fn double_like(&self, number: f64, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        self.in_all_lanes(Type::F64, number.to_bits().into(), like)
+    fn double_like(&self, number: f64, like_value: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        self.in_all_lanes(Type::F64, number.to_bits().into(), like_value)
     }
 
-    fn word_like(&self, bits: u128, like: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        self.in_all_lanes(Type::I64, bits, like)
+    fn word_like(&self, bit_pattern: u128, like_value: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        self.in_all_lanes(Type::I64, bit_pattern, like_value)
     }
 
-    /// An instruction of AVX-512 on registers of as many lanes as there are, given the width in its name, whether that is
-    /// the widest, its operands, and the mask of all lanes.
+    /// An instruction of AVX-512 on registers of as many lanes as there are, given the register and its operands.
     fn by_register(
         &self,
-        ty: Type,
+        scalar_type: Type,
         arguments: [BasicValueEnum<'ctx>; 2],
-        instruction: impl Fn(&str, bool, [BasicValueEnum<'ctx>; 2], BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
+        instruction: impl Fn(&Register<'ctx>, [BasicValueEnum<'ctx>; 2]) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let first = self.const64(0);
-        let least = 128 / ty.bits();
+        let least_lanes = 128 / scalar_type.bits();
         if !arguments[0].is_vector_value() {
-            let alone = super::emit::vector_of(self.value_type(ty), least).get_poison();
-            let [x, y] = arguments.map(|argument| self.builder.build_insert_element(alone, argument, first, ""));
-            let vectors = [x?.into(), y?.into()];
-            let result = self.by_register(ty, vectors, instruction)?;
+            let one_lane = super::emit::vector_of(self.value_type(scalar_type), least_lanes).get_poison();
+            let [left, right] =
+                arguments.map(|argument| self.builder.build_insert_element(one_lane, argument, first, ""));
+            let vectors = [left?.into(), right?.into()];
+            let result = self.by_register(scalar_type, vectors, instruction)?;
             return Ok(self.builder.build_extract_element(result.into_vector_value(), first, "")?);
         }
         let arguments = arguments.map(|argument| argument.into_vector_value());
-        let count = arguments[0].get_type().get_size();
-        let lanes = [512, 256].map(|bits| bits / ty.bits()).into_iter().find(|&lanes| count >= lanes).unwrap_or(least);
-        let name = (lanes * ty.bits()).to_string();
-        let mask = self.int_type(lanes.max(8)).const_all_ones().into();
-        let part = |begin: u32| -> Emitted<VectorValue<'ctx>> {
+        let lane_count = arguments[0].get_type().get_size();
+        let register_lanes = [512, 256]
+            .map(|bit_width| bit_width / scalar_type.bits())
+            .into_iter()
+            .find(|&register_lanes| lane_count >= register_lanes)
+            .unwrap_or(least_lanes);
+        let mask = self.int_type(register_lanes.max(8)).const_all_ones().into();
+        let register = Register { bits: register_lanes * scalar_type.bits(), mask };
+        let mut results = Vec::new();
+        for first_lane in (0..lane_count).step_by(register_lanes as usize) {
             // Behind the last lane there is any one.
-            let own: Vec<_> = (begin..begin + lanes).map(|lane| Some(lane.min(count - 1))).collect();
-            let [x, y] = arguments.map(|argument| {
-                if count == lanes { Ok(argument) } else { self.shuffle_vectors(argument, argument, &own) }
+            let part_lanes: Vec<_> =
+                (first_lane..first_lane + register_lanes).map(|lane| Some(lane.min(lane_count - 1))).collect();
+            let [left, right] = arguments.map(|argument| match lane_count == register_lanes {
+                true => Ok(argument),
+                false => self.shuffle_vectors(argument, argument, &part_lanes),
             });
-            Ok(instruction(&name, lanes * ty.bits() == 512, [x?.into(), y?.into()], mask)?.into_vector_value())
-        };
-        let parts = (0..count).step_by(lanes as usize).map(part).collect::<Emitted<Vec<_>>>()?;
-        Ok(self.concat_vectors(&parts, count)?.into())
+            results.push(instruction(&register, [left?.into(), right?.into()])?.into_vector_value());
+        }
+        Ok(self.concat_vectors(&results, lane_count)?.into())
     }
 }
 
-/// The widest registers' instructions are told how to round: as the thread does.
-fn with_rounding<'ctx, const N: usize>(
-    widest: bool,
-    arguments: [BasicValueEnum<'ctx>; N],
-) -> Vec<BasicValueEnum<'ctx>> {
-    let as_is = arguments[N - 1].into_int_value().get_type().get_context().i32_type().const_int(4, false).into();
-    arguments.into_iter().chain(widest.then_some(as_is)).collect()
+/// A register that an instruction of AVX-512 works on.
+struct Register<'ctx> {
+    bits: u32,
+    /// The mask of all its lanes.
+    mask: BasicValueEnum<'ctx>,
+}
+
+impl<'ctx> Register<'ctx> {
+    /// LLVM's name of an instruction on such registers.
+    fn intrinsic_name(&self, operation: &str) -> String {
+        format!("llvm.x86.avx512.mask.{operation}.{}", self.bits)
+    }
+
+    /// The widest registers' instructions are told how to round: as the thread does.
+    fn with_rounding<const N: usize>(&self, arguments: [BasicValueEnum<'ctx>; N]) -> Vec<BasicValueEnum<'ctx>> {
+        let thread_rounding = self.mask.into_int_value().get_type().get_context().i32_type().const_int(4, false).into();
+        arguments.into_iter().chain((self.bits == 512).then_some(thread_rounding)).collect()
+    }
 }

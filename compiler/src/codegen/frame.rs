@@ -88,65 +88,68 @@ pub fn enter_kernel<'ctx>(
     storage: &Storage,
     launch: &LaunchFacts,
     layout: Layout,
-    call: &Call<'ctx>,
+    kernel_call: &Call<'ctx>,
 ) -> Emitted<Frame<'ctx>> {
-    let Call { frame, scratch, .. } = *call;
-    let field = |offset: usize, ty: Type| -> Emitted<BasicValueEnum<'ctx>> {
-        let (value, load) = emitter.load(ty, emitter.offset_inside(frame, offset as u64)?, 8)?;
-        emitter.mark_invariant(load);
+    let Call { frame, scratch, .. } = *kernel_call;
+    let load_field = |offset: usize, scalar_type: Type| -> Emitted<BasicValueEnum<'ctx>> {
+        let (value, load_instruction) = emitter.load(scalar_type, emitter.offset_inside(frame, offset as u64)?, 8)?;
+        emitter.mark_invariant(load_instruction);
         Ok(value)
     };
-    let pointer =
-        |offset| -> Emitted<PointerValue<'ctx>> { Ok(field(offset, Type::Ptr(Space::Global))?.into_pointer_value()) };
-    let triple = |offset: usize| -> Emitted<Triple<'ctx>> {
-        let at = |dimension: usize| -> Emitted<_> { Ok(field(offset + 8 * dimension, Type::I64)?.into_int_value()) };
-        Ok([at(0)?, at(1)?, at(2)?])
+    let pointer = |offset| -> Emitted<PointerValue<'ctx>> {
+        Ok(load_field(offset, Type::Ptr(Space::Global))?.into_pointer_value())
+    };
+    let load_triple = |offset: usize| -> Emitted<Triple<'ctx>> {
+        let load_dimension =
+            |dimension: usize| -> Emitted<_> { Ok(load_field(offset + 8 * dimension, Type::I64)?.into_int_value()) };
+        Ok([load_dimension(0)?, load_dimension(1)?, load_dimension(2)?])
     };
 
-    let global_size = triple(offset_of!(LaunchFrame, global_size))?;
+    let global_size = load_triple(offset_of!(LaunchFrame, global_size))?;
     let local_size = match launch.local {
-        LocalSize::Exactly(size) => size.map(|n| emitter.const64(n.into())),
-        LocalSize::Any | LocalSize::Rows => triple(offset_of!(LaunchFrame, local_size))?,
+        LocalSize::Exactly(sizes) => sizes.map(|dimension_size| emitter.const64(dimension_size.into())),
+        LocalSize::Any | LocalSize::Rows => load_triple(offset_of!(LaunchFrame, local_size))?,
     };
     let global_offset = match launch.zero_offset {
         true => [emitter.const64(0); 3],
-        false => triple(offset_of!(LaunchFrame, global_offset))?,
+        false => load_triple(offset_of!(LaunchFrame, global_offset))?,
     };
     let arguments = pointer(offset_of!(LaunchFrame, args))?;
-    let table = pointer(offset_of!(LaunchFrame, globals))?;
-    let items_offset = field(offset_of!(LaunchFrame, items_offset), Type::I64)?.into_int_value();
-    let worker = emitter.offset_address(scratch, items_offset, true)?;
-    let items = emitter.offset_inside(worker, storage.needs.worker_bytes)?;
-    let [along, middle, outer] = layout.loop_order();
-    let row = match storage.needs.row {
-        0 | 1 => local_size[along],
-        row => {
-            let up = emitter.add(local_size[along], emitter.const64(row - 1))?;
-            emitter.builder.build_and(up, emitter.const64(row.wrapping_neg()), "row")?
+    let global_table = pointer(offset_of!(LaunchFrame, globals))?;
+    let items_offset = load_field(offset_of!(LaunchFrame, items_offset), Type::I64)?.into_int_value();
+    let worker_start = emitter.offset_address(scratch, items_offset, true)?;
+    let item_arrays = emitter.offset_inside(worker_start, storage.needs.worker_bytes)?;
+    let [along_dimension, middle_dimension, outer_dimension] = layout.loop_order();
+    let padded_row = match storage.needs.row {
+        0 | 1 => local_size[along_dimension],
+        padded_row => {
+            let rounded_up = emitter.add(local_size[along_dimension], emitter.const64(padded_row - 1))?;
+            emitter.builder.build_and(rounded_up, emitter.const64(padded_row.wrapping_neg()), "row")?
         }
     };
-    let count = emitter.mul(emitter.mul(row, local_size[middle])?, local_size[outer])?;
-    let array = |offset: u64| -> Emitted<PointerValue<'ctx>> {
-        if offset == 0 {
-            return Ok(items);
-        }
-        emitter.offset_address(items, emitter.mul(count, emitter.const64(offset))?, true)
+    let item_count =
+        emitter.mul(emitter.mul(padded_row, local_size[middle_dimension])?, local_size[outer_dimension])?;
+    let array_address = |offset: u64| match offset {
+        0 => Ok(item_arrays),
+        _ => emitter.offset_address(item_arrays, emitter.mul(item_count, emitter.const64(offset))?, true),
     };
 
     let mut inputs = Vec::new();
-    for &(input, ty) in &kernel.inputs {
+    for &(input, scalar_type) in &kernel.inputs {
         inputs.push(match input {
             Input::Address { param } => {
                 let offset = kernel.params[param as usize].offset;
                 emitter.offset_inside(arguments, offset.into())?.into()
             }
             Input::Value { param, offset } => {
-                let data = &kernel.params[param as usize];
-                let ptr = emitter.offset_inside(arguments, u64::from(data.offset) + u64::from(offset))?;
-                let is_local = data.kind == ParamKind::Local;
-                let stored = if is_local { Type::I64 } else { ty };
-                let (value, load) = emitter.load(stored, ptr, natural_align(ty, data.offset + offset))?;
-                emitter.mark_invariant(load);
+                let parameter = &kernel.params[param as usize];
+                let value_pointer =
+                    emitter.offset_inside(arguments, u64::from(parameter.offset) + u64::from(offset))?;
+                let is_local = parameter.kind == ParamKind::Local;
+                let stored = if is_local { Type::I64 } else { scalar_type };
+                let (value, load_instruction) =
+                    emitter.load(stored, value_pointer, natural_align(scalar_type, parameter.offset + offset))?;
+                emitter.mark_invariant(load_instruction);
                 if is_local { emitter.offset_address(scratch, value.into_int_value(), true)?.into() } else { value }
             }
         });
@@ -154,22 +157,22 @@ pub fn enter_kernel<'ctx>(
 
     let mut locals = Vec::new();
     for (local, &offset) in storage.locals.iter().enumerate() {
-        let align = kernel.locals[LocalVar::new(local)].align;
-        locals.push(over_aligned(emitter, emitter.offset_inside(scratch, offset)?, align)?);
+        let alignment = kernel.locals[LocalVar::new(local)].align;
+        locals.push(over_aligned(emitter, emitter.offset_inside(scratch, offset)?, alignment)?);
     }
 
     let mut globals: SecondaryMap<Global, Option<PointerValue<'ctx>>> = SecondaryMap::new();
     let mut most_args = None;
-    for (_, inst) in kernel.regions.values().flat_map(|body| body.insts.iter()) {
+    for (_, inst) in kernel.regions.values().flat_map(|function| function.insts.iter()) {
         match &inst.data {
             InstData::GlobalAddr { global } if globals[*global].is_none() => {
                 let global_data = &module.globals[*global];
                 globals[*global] = Some(if global_data.constant && global_data.relocs.is_empty() {
                     table_in_code(emitter, global_data)
                 } else {
-                    let entry = emitter.offset_inside(table, 8 * global.index() as u64)?;
-                    let (value, load) = emitter.load(Type::Ptr(global_data.space), entry, 8)?;
-                    emitter.mark_invariant(load);
+                    let entry = emitter.offset_inside(global_table, 8 * global.index() as u64)?;
+                    let (value, load_instruction) = emitter.load(Type::Ptr(global_data.space), entry, 8)?;
+                    emitter.mark_invariant(load_instruction);
                     value.into_pointer_value()
                 });
             }
@@ -178,59 +181,59 @@ pub fn enter_kernel<'ctx>(
         }
     }
     let printf_args = match most_args {
-        Some(count) => {
-            let area = emitter.i64_type().array_type(count.max(1) as u32);
+        Some(element_count) => {
+            let area = emitter.i64_type().array_type(element_count.max(1) as u32);
             Some(emitter.builder.build_alloca(area, "printf")?)
         }
         None => None,
     };
 
-    let mut slots = SecondaryMap::new();
+    let mut slot_offsets = SecondaryMap::new();
     for (slot, slot_data) in &kernel.slots {
-        slots[slot] = match storage.slots[slot] {
+        slot_offsets[slot] = match storage.slots[slot] {
             SlotHome::Unused => None,
             SlotHome::Stack => {
-                let (size, align) = storage.blocks[slot];
-                Some(stack_variable(emitter, size, align)?)
+                let (byte_size, alignment) = storage.blocks[slot];
+                Some(stack_variable(emitter, byte_size, alignment)?)
             }
             SlotHome::Worker(offset) => {
-                let at = emitter.offset_inside(worker, offset)?;
-                Some(over_aligned(emitter, at, slot_data.align)?)
+                let slot_address = emitter.offset_inside(worker_start, offset)?;
+                Some(over_aligned(emitter, slot_address, slot_data.align)?)
             }
-            SlotHome::Item { offset, .. } => Some(array(offset)?),
+            SlotHome::Item { offset, .. } => Some(array_address(offset)?),
         };
     }
     let mut live = SecondaryMap::new();
     for (slot, live_data) in &kernel.live {
         live[slot] = Some(match live_data.shared {
-            true => Kept::Once(match call.once[slot] {
+            true => Kept::Once(match kernel_call.once[slot] {
                 Some(address) => address,
                 None => stack_variable(emitter, live_data.ty.bytes().into(), live_data.ty.bytes())?,
             }),
-            false => Kept::PerItem(array(storage.live[slot.index()])?),
+            false => Kept::PerItem(array_address(storage.live[slot.index()])?),
         });
     }
 
-    let item_bytes = emitter.mul(count, emitter.const64(storage.needs.item_bytes))?;
+    let item_bytes = emitter.mul(item_count, emitter.const64(storage.needs.item_bytes))?;
     let private_bytes = emitter.add(item_bytes, emitter.const64(storage.needs.worker_bytes))?;
     Ok(Frame {
         global_offset,
         global_size,
         local_size,
-        num_groups: triple(offset_of!(LaunchFrame, num_groups))?,
+        num_groups: load_triple(offset_of!(LaunchFrame, num_groups))?,
         launch: *launch,
-        work_dim: field(offset_of!(LaunchFrame, work_dim), Type::I32)?.into_int_value(),
+        work_dim: load_field(offset_of!(LaunchFrame, work_dim), Type::I32)?.into_int_value(),
         printf: (pointer(offset_of!(LaunchFrame, printf))?, pointer(offset_of!(LaunchFrame, printf_context))?),
         printf_args,
         inputs,
         locals,
         globals,
-        slots,
-        row,
+        slots: slot_offsets,
+        row: padded_row,
         layout,
         shared: SecondaryMap::new(),
         live,
-        private: vec![(worker, private_bytes), (arguments, emitter.const64(kernel.args_size.into()))],
+        private: vec![(worker_start, private_bytes), (arguments, emitter.const64(kernel.args_size.into()))],
         local: (scratch, items_offset),
     })
 }
@@ -243,45 +246,50 @@ impl<'ctx> Frame<'ctx> {
         kernel: &Kernel,
         storage: &Storage,
         slot: Slot,
-        item: &Item<'ctx>,
+        work_item: &Item<'ctx>,
     ) -> Emitted<PointerValue<'ctx>> {
-        let Some(base) = self.slots[slot] else {
+        let Some(base_address) = self.slots[slot] else {
             return Ok(emitter.pointer_type().const_null());
         };
         let SlotHome::Item { stride, .. } = storage.slots[slot] else {
-            return Ok(base);
+            return Ok(base_address);
         };
         let slot_data = kernel.slots[slot];
         let SlotLayout::Interleaved { element, lanes } = slot_data.layout else {
-            let place = emitter.mul(item.number, emitter.const64(stride))?;
-            let pointer = emitter.offset_address(base, place, true)?;
+            let position = emitter.mul(work_item.number, emitter.const64(stride))?;
+            let pointer = emitter.offset_address(base_address, position, true)?;
             return over_aligned(emitter, pointer, slot_data.align);
         };
         // The gang's block, and the lane in it.
         let builder = &emitter.builder;
         if self.layout.crosses_rows() {
-            return emitter.offset_address(base, emitter.mul(item.number, emitter.const64(stride))?, true);
+            return emitter.offset_address(base_address, emitter.mul(work_item.number, emitter.const64(stride))?, true);
         }
-        let [along, middle, outer] = self.layout.loop_order();
-        let place = item.local[along];
-        let lane = builder.build_and(place, emitter.const64(u64::from(lanes) - 1), "")?;
-        let rows = emitter.add(emitter.mul(item.local[outer], self.local_size[middle])?, item.local[middle])?;
-        let first = emitter.add(emitter.mul(rows, self.row)?, builder.build_int_sub(place, lane, "")?)?;
-        let block = emitter.offset_address(base, emitter.mul(first, emitter.const64(stride))?, true)?;
-        emitter.offset_address(block, emitter.mul(lane, emitter.const64(element.into()))?, true)
+        let [along_dimension, middle_dimension, outer_dimension] = self.layout.loop_order();
+        let position = work_item.local[along_dimension];
+        let lane_index = builder.build_and(position, emitter.const64(u64::from(lanes) - 1), "")?;
+        let row_index = emitter.add(
+            emitter.mul(work_item.local[outer_dimension], self.local_size[middle_dimension])?,
+            work_item.local[middle_dimension],
+        )?;
+        let first_item =
+            emitter.add(emitter.mul(row_index, self.row)?, builder.build_int_sub(position, lane_index, "")?)?;
+        let block_address =
+            emitter.offset_address(base_address, emitter.mul(first_item, emitter.const64(stride))?, true)?;
+        emitter.offset_address(block_address, emitter.mul(lane_index, emitter.const64(element.into()))?, true)
     }
 
     /// Reads what a region finds kept for all work-items, before any of them runs it.
-    pub fn enter_region(&mut self, emitter: &Emitter<'ctx, '_>, kernel: &Kernel, body: &Function) -> Emitted<()> {
+    pub fn enter_region(&mut self, emitter: &Emitter<'ctx, '_>, kernel: &Kernel, function: &Function) -> Emitted<()> {
         self.shared.clear();
-        let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
-        for &inst in insts {
-            let InstData::LiveLoad { live_slot } = body.insts[inst].data else { continue };
+        let instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+        for &instruction in instructions {
+            let InstData::LiveLoad { live_slot } = function.insts[instruction].data else { continue };
             if let (Some(Kept::Once(address)), None) = (self.live[live_slot], self.shared[live_slot]) {
-                let ty = kernel.live[live_slot].ty;
-                let (value, load) = emitter.load(ty, address, ty.bytes())?;
-                if let Some(load) = load {
-                    emitter.scopes.mark_parts(load, &[Part::Kept]);
+                let scalar_type = kernel.live[live_slot].ty;
+                let (value, load_instruction) = emitter.load(scalar_type, address, scalar_type.bytes())?;
+                if let Some(load_instruction) = load_instruction {
+                    emitter.scopes.mark_parts(load_instruction, &[Part::Kept]);
                 }
                 self.shared[live_slot] = Some(value);
             }
@@ -294,42 +302,44 @@ impl<'ctx> Frame<'ctx> {
         &self,
         emitter: &Emitter<'ctx, '_>,
         slot: LiveSlot,
-        ty: Type,
-        item: IntValue<'ctx>,
+        scalar_type: Type,
+        item_index: IntValue<'ctx>,
     ) -> Emitted<PointerValue<'ctx>> {
         match self.live[slot] {
             Some(Kept::Once(address)) => Ok(address),
-            Some(Kept::PerItem(array)) => {
-                emitter.offset_address(array, emitter.mul(item, emitter.const64(ty.bytes().into()))?, true)
-            }
+            Some(Kept::PerItem(array)) => emitter.offset_address(
+                array,
+                emitter.mul(item_index, emitter.const64(scalar_type.bytes().into()))?,
+                true,
+            ),
             None => Ok(emitter.pointer_type().const_null()),
         }
     }
 }
 
 /// What is known of the alignment of a value `offset` bytes behind an aligned address.
-fn natural_align(ty: Type, offset: u32) -> u32 {
+fn natural_align(scalar_type: Type, offset: u32) -> u32 {
     let of_offset = 1 << offset.trailing_zeros().min(4);
-    ty.bytes().min(of_offset)
+    scalar_type.bytes().min(of_offset)
 }
 
 /// Rounds an address up for a variable that wants more than the scratch memory's alignment.
 fn over_aligned<'ctx>(
     emitter: &Emitter<'ctx, '_>,
     pointer: PointerValue<'ctx>,
-    align: u32,
+    alignment: u32,
 ) -> Emitted<PointerValue<'ctx>> {
-    if u64::from(align) <= SCRATCH_ALIGN {
+    if u64::from(alignment) <= SCRATCH_ALIGN {
         return Ok(pointer);
     }
-    emitter.align_up(pointer, align.into())
+    emitter.align_up(pointer, alignment.into())
 }
 
-fn stack_variable<'ctx>(emitter: &Emitter<'ctx, '_>, size: u64, align: u32) -> Emitted<PointerValue<'ctx>> {
-    let ty = emitter.context.i8_type().array_type(size.max(1) as u32);
-    let variable = emitter.builder.build_alloca(ty, "slot")?;
+fn stack_variable<'ctx>(emitter: &Emitter<'ctx, '_>, byte_size: u64, alignment: u32) -> Emitted<PointerValue<'ctx>> {
+    let array_type = emitter.context.i8_type().array_type(byte_size.max(1) as u32);
+    let variable = emitter.builder.build_alloca(array_type, "slot")?;
     if let Some(instruction) = variable.as_instruction() {
-        instruction.set_alignment(align.max(1))?;
+        instruction.set_alignment(alignment.max(1))?;
     }
     Ok(variable)
 }
@@ -337,10 +347,10 @@ fn stack_variable<'ctx>(emitter: &Emitter<'ctx, '_>, size: u64, align: u32) -> E
 /// A constant table that is part of the code.
 fn table_in_code<'ctx>(emitter: &Emitter<'ctx, '_>, global_data: &GlobalData) -> PointerValue<'ctx> {
     let initial = emitter.context.const_string(&global_data.init, false);
-    let table = emitter.module.add_global(initial.get_type(), None, "table");
-    table.set_initializer(&initial);
-    table.set_constant(true);
-    table.set_linkage(Linkage::Private);
-    table.set_alignment(global_data.align.max(1));
-    table.as_pointer_value()
+    let constant_table = emitter.module.add_global(initial.get_type(), None, "table");
+    constant_table.set_initializer(&initial);
+    constant_table.set_constant(true);
+    constant_table.set_linkage(Linkage::Private);
+    constant_table.set_alignment(global_data.align.max(1));
+    constant_table.as_pointer_value()
 }

@@ -32,61 +32,73 @@ pub struct GroupLoop<'ctx> {
     last: IntValue<'ctx>,
 }
 
-/// Starts the loop over the groups `first..last`; emission goes on in its body.
+/// Starts the loop over the groups `first_group..last_group`; emission goes on in its body.
 pub fn open_groups<'ctx>(
     emitter: &Emitter<'ctx, '_>,
     frame: &Frame<'ctx>,
-    first: IntValue<'ctx>,
-    last: IntValue<'ctx>,
+    first_group: IntValue<'ctx>,
+    last_group: IntValue<'ctx>,
 ) -> Emitted<GroupLoop<'ctx>> {
     let builder = &emitter.builder;
-    let [nx, ny, _] = frame.num_groups;
-    let start = emitter.append_block("groups");
-    let head = emitter.append_block("group");
-    let latch = emitter.append_block("group.next");
-    let done = emitter.append_block("done");
-    let any_lane = builder.build_int_compare(IntPredicate::ULT, first, last, "")?;
-    builder.build_conditional_branch(any_lane, start, done)?;
+    let [groups_x, groups_y, _] = frame.num_groups;
+    let start_block = emitter.append_block("groups");
+    let head_block = emitter.append_block("group");
+    let latch_block = emitter.append_block("group.next");
+    let done_block = emitter.append_block("done");
+    let any_lane = builder.build_int_compare(IntPredicate::ULT, first_group, last_group, "")?;
+    builder.build_conditional_branch(any_lane, start_block, done_block)?;
 
-    emitter.position_at(start);
-    let left = builder.build_int_unsigned_rem(first, nx, "")?;
-    let rows = builder.build_int_unsigned_div(first, nx, "")?;
-    let right = builder.build_int_unsigned_rem(rows, ny, "")?;
-    let z = builder.build_int_unsigned_div(rows, ny, "")?;
-    builder.build_unconditional_branch(head)?;
+    emitter.position_at(start_block);
+    let group_x = builder.build_int_unsigned_rem(first_group, groups_x, "")?;
+    let group_row = builder.build_int_unsigned_div(first_group, groups_x, "")?;
+    let group_y = builder.build_int_unsigned_rem(group_row, groups_y, "")?;
+    let group_z = builder.build_int_unsigned_div(group_row, groups_y, "")?;
+    builder.build_unconditional_branch(head_block)?;
 
-    emitter.position_at(head);
-    let number = emitter.phi(emitter.i64_type(), &[(&first, start)], "group")?;
-    let id = [
-        emitter.phi(emitter.i64_type(), &[(&left, start)], "group.x")?,
-        emitter.phi(emitter.i64_type(), &[(&right, start)], "group.y")?,
-        emitter.phi(emitter.i64_type(), &[(&z, start)], "group.z")?,
+    emitter.position_at(head_block);
+    let group_number = emitter.phi(emitter.i64_type(), &[(&first_group, start_block)], "group")?;
+    let group_id = [
+        emitter.phi(emitter.i64_type(), &[(&group_x, start_block)], "group.x")?,
+        emitter.phi(emitter.i64_type(), &[(&group_y, start_block)], "group.y")?,
+        emitter.phi(emitter.i64_type(), &[(&group_z, start_block)], "group.z")?,
     ];
-    let group = group_at(emitter, frame, id.map(|phi| phi.as_basic_value().into_int_value()))?;
-    Ok(GroupLoop { group, latch, head, done, number, id, last })
+    let work_group = group_at(emitter, frame, group_id.map(|phi_node| phi_node.as_basic_value().into_int_value()))?;
+    Ok(GroupLoop {
+        group: work_group,
+        latch: latch_block,
+        head: head_block,
+        done: done_block,
+        number: group_number,
+        id: group_id,
+        last: last_group,
+    })
 }
 
 /// The group with these ids.
-pub fn group_at<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>, id: Triple<'ctx>) -> Emitted<Group<'ctx>> {
+pub fn group_at<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
+    frame: &Frame<'ctx>,
+    group_id: Triple<'ctx>,
+) -> Emitted<Group<'ctx>> {
     let builder = &emitter.builder;
-    let mut group = Group { id, size: frame.local_size, first: frame.global_offset, combined: None };
+    let mut work_group = Group { id: group_id, size: frame.local_size, first: frame.global_offset, combined: None };
     for dimension in 0..3 {
-        let before = emitter.mul(group.id[dimension], frame.local_size[dimension])?;
+        let items_before = emitter.mul(work_group.id[dimension], frame.local_size[dimension])?;
         if !frame.launch.full_groups {
-            let left = builder.build_int_sub(frame.global_size[dimension], before, "")?;
-            let size = emitter.call_intrinsic(
+            let items_left = builder.build_int_sub(frame.global_size[dimension], items_before, "")?;
+            let full_size = emitter.call_intrinsic(
                 "llvm.umin",
                 &[emitter.i64_type().into()],
-                &[left.into(), frame.local_size[dimension].into()],
+                &[items_left.into(), frame.local_size[dimension].into()],
             )?;
-            group.size[dimension] = size.into_int_value();
+            work_group.size[dimension] = full_size.into_int_value();
         }
-        group.first[dimension] = match frame.launch.zero_offset {
-            true => before,
-            false => builder.build_int_add(before, frame.global_offset[dimension], "")?,
+        work_group.first[dimension] = match frame.launch.zero_offset {
+            true => items_before,
+            false => builder.build_int_add(items_before, frame.global_offset[dimension], "")?,
         };
     }
-    Ok(group)
+    Ok(work_group)
 }
 
 impl<'ctx> GroupLoop<'ctx> {
@@ -98,20 +110,20 @@ impl<'ctx> GroupLoop<'ctx> {
         let number = emitter.add(self.number.as_basic_value().into_int_value(), one)?;
         self.number.add_incoming(&[(&number, self.latch)]);
         // Dimension 0 counts; a dimension that is through starts anew and moves the next one.
-        let left = emitter.add(self.group.id[0], one)?;
-        let row_done = builder.build_int_compare(IntPredicate::EQ, left, frame.num_groups[0], "")?;
-        let left = builder.build_select(row_done, zero, left, "")?;
+        let next_x = emitter.add(self.group.id[0], one)?;
+        let row_done = builder.build_int_compare(IntPredicate::EQ, next_x, frame.num_groups[0], "")?;
+        let next_x = builder.build_select(row_done, zero, next_x, "")?;
         let carry = builder.build_int_z_extend(row_done, emitter.i64_type(), "")?;
-        let right = emitter.add(self.group.id[1], carry)?;
-        let plane_done = builder.build_int_compare(IntPredicate::EQ, right, frame.num_groups[1], "")?;
-        let right = builder.build_select(plane_done, zero, right, "")?;
+        let next_y = emitter.add(self.group.id[1], carry)?;
+        let plane_done = builder.build_int_compare(IntPredicate::EQ, next_y, frame.num_groups[1], "")?;
+        let next_y = builder.build_select(plane_done, zero, next_y, "")?;
         let carry = builder.build_int_z_extend(plane_done, emitter.i64_type(), "")?;
-        let z = emitter.add(self.group.id[2], carry)?;
-        self.id[0].add_incoming(&[(&left, self.latch)]);
-        self.id[1].add_incoming(&[(&right, self.latch)]);
-        self.id[2].add_incoming(&[(&z, self.latch)]);
-        let more = builder.build_int_compare(IntPredicate::NE, number, self.last, "")?;
-        builder.build_conditional_branch(more, self.head, self.done)?;
+        let next_z = emitter.add(self.group.id[2], carry)?;
+        self.id[0].add_incoming(&[(&next_x, self.latch)]);
+        self.id[1].add_incoming(&[(&next_y, self.latch)]);
+        self.id[2].add_incoming(&[(&next_z, self.latch)]);
+        let has_more = builder.build_int_compare(IntPredicate::NE, number, self.last, "")?;
+        builder.build_conditional_branch(has_more, self.head, self.done)?;
         emitter.position_at(self.done);
         if frame.launch.streams != 0 {
             // Whoever learns that the launch is over sees what went past the caches.
@@ -137,24 +149,24 @@ pub struct Item<'ctx> {
 pub fn answer_query<'ctx>(
     emitter: &Emitter<'ctx, '_>,
     frame: &Frame<'ctx>,
-    group: &Group<'ctx>,
-    item: &Item<'ctx>,
+    work_group: &Group<'ctx>,
+    work_item: &Item<'ctx>,
     query: Query,
     dimension: u8,
 ) -> IntValue<'ctx> {
-    let of = |triple: &Triple<'ctx>, beyond| {
-        triple.get(usize::from(dimension)).copied().unwrap_or_else(|| emitter.const64(beyond))
+    let choose_dimension = |id_triple: &Triple<'ctx>, default_value| {
+        id_triple.get(usize::from(dimension)).copied().unwrap_or_else(|| emitter.const64(default_value))
     };
     match query {
-        Query::GlobalId => of(&item.global, 0),
-        Query::LocalId => of(&item.local, 0),
-        Query::LinearId => item.number,
-        Query::GroupId => of(&group.id, 0),
-        Query::GlobalSize => of(&frame.global_size, 1),
-        Query::LocalSize => of(&group.size, 1),
-        Query::EnqueuedLocalSize => of(&frame.local_size, 1),
-        Query::NumGroups => of(&frame.num_groups, 1),
-        Query::GlobalOffset => of(&frame.global_offset, 0),
+        Query::GlobalId => choose_dimension(&work_item.global, 0),
+        Query::LocalId => choose_dimension(&work_item.local, 0),
+        Query::LinearId => work_item.number,
+        Query::GroupId => choose_dimension(&work_group.id, 0),
+        Query::GlobalSize => choose_dimension(&frame.global_size, 1),
+        Query::LocalSize => choose_dimension(&work_group.size, 1),
+        Query::EnqueuedLocalSize => choose_dimension(&frame.local_size, 1),
+        Query::NumGroups => choose_dimension(&frame.num_groups, 1),
+        Query::GlobalOffset => choose_dimension(&frame.global_offset, 0),
         Query::WorkDim => frame.work_dim,
     }
 }
@@ -180,13 +192,13 @@ impl<'ctx> Level<'ctx> {
         number: IntValue<'ctx>,
     ) -> Emitted<Level<'ctx>> {
         let before = emitter.current_block()?;
-        let head = emitter.append_block(name);
-        emitter.builder.build_unconditional_branch(head)?;
-        emitter.position_at(head);
+        let head_block = emitter.append_block(name);
+        emitter.builder.build_unconditional_branch(head_block)?;
+        emitter.position_at(head_block);
         let counter = emitter.phi(emitter.i64_type(), &[(&emitter.const64(0), before)], name)?;
         let number = emitter.phi(emitter.i64_type(), &[(&number, before)], "number")?;
         let global = emitter.builder.build_int_add(first, counter.as_basic_value().into_int_value(), "")?;
-        Ok(Level { global, head, counter, number })
+        Ok(Level { global, head: head_block, counter, number })
     }
 
     /// get_local_id in this dimension.
@@ -201,24 +213,34 @@ impl<'ctx> Level<'ctx> {
 
     /// Ends a loop around others, as [`Level::close_loop`] does. LLVM does not unroll it nor make a copy for each
     /// way that rows can be: that is much code and saves nothing.
-    pub fn close_outer(self, emitter: &Emitter<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
+    pub fn close_outer(
+        self,
+        emitter: &Emitter<'ctx, '_>,
+        item_count: IntValue<'ctx>,
+        next_index: IntValue<'ctx>,
+    ) -> Emitted<()> {
         // One round is no loop, and loops around it may be unrolled.
-        if size.get_zero_extended_constant() != Some(1) {
+        if item_count.get_zero_extended_constant() != Some(1) {
             emitter.only_once()?;
         }
-        self.close_loop(emitter, size, next)
+        self.close_loop(emitter, item_count, next_index)
     }
 
-    /// Ends the loop of `size` rounds, given the number of the work-item that comes next; emission goes on
+    /// Ends the loop of `item_count` rounds, given the number of the work-item that comes next; emission goes on
     /// behind it.
-    pub fn close_loop(self, emitter: &Emitter<'ctx, '_>, size: IntValue<'ctx>, next: IntValue<'ctx>) -> Emitted<()> {
+    pub fn close_loop(
+        self,
+        emitter: &Emitter<'ctx, '_>,
+        item_count: IntValue<'ctx>,
+        next_index: IntValue<'ctx>,
+    ) -> Emitted<()> {
         let current_block = emitter.current_block()?;
         let counter = emitter.add(self.local_id(), emitter.const64(1))?;
         self.counter.add_incoming(&[(&counter, current_block)]);
-        self.number.add_incoming(&[(&next, current_block)]);
-        let more = emitter.builder.build_int_compare(IntPredicate::NE, counter, size, "")?;
+        self.number.add_incoming(&[(&next_index, current_block)]);
+        let has_more = emitter.builder.build_int_compare(IntPredicate::NE, counter, item_count, "")?;
         let behind = emitter.append_block("behind");
-        emitter.builder.build_conditional_branch(more, self.head, behind)?;
+        emitter.builder.build_conditional_branch(has_more, self.head, behind)?;
         emitter.position_at(behind);
         Ok(())
     }
@@ -235,23 +257,27 @@ pub struct ItemLoops<'ctx> {
 
 /// Starts the loops over a group's work-items, dimension 0 innermost; emission goes on in the
 /// innermost body.
-pub fn open_items<'ctx>(emitter: &Emitter<'ctx, '_>, group: &Group<'ctx>) -> Emitted<ItemLoops<'ctx>> {
-    let z = Level::open_loop(emitter, "z", group.first[2], emitter.const64(0))?;
-    let y = Level::open_loop(emitter, "y", group.first[1], z.item_number())?;
-    let x = Level::open_loop(emitter, "x", group.first[0], y.item_number())?;
-    let levels = [x, y, z];
-    let item = Item { local: levels.map(|l| l.local_id()), global: levels.map(|l| l.global), number: x.item_number() };
-    Ok(ItemLoops { item, latch: emitter.append_block("item.next"), levels })
+pub fn open_items<'ctx>(emitter: &Emitter<'ctx, '_>, work_group: &Group<'ctx>) -> Emitted<ItemLoops<'ctx>> {
+    let z_level = Level::open_loop(emitter, "z", work_group.first[2], emitter.const64(0))?;
+    let y_level = Level::open_loop(emitter, "y", work_group.first[1], z_level.item_number())?;
+    let x_level = Level::open_loop(emitter, "x", work_group.first[0], y_level.item_number())?;
+    let levels = [x_level, y_level, z_level];
+    let work_item = Item {
+        local: levels.map(|level| level.local_id()),
+        global: levels.map(|level| level.global),
+        number: x_level.item_number(),
+    };
+    Ok(ItemLoops { item: work_item, latch: emitter.append_block("item.next"), levels })
 }
 
 impl<'ctx> ItemLoops<'ctx> {
     /// Ends the loops, from the current position behind the innermost body; emission goes on behind
     /// them.
-    pub fn close_loops(self, emitter: &Emitter<'ctx, '_>, group: &Group<'ctx>) -> Emitted<()> {
+    pub fn close_loops(self, emitter: &Emitter<'ctx, '_>, work_group: &Group<'ctx>) -> Emitted<()> {
         let number = emitter.add(self.item.number, emitter.const64(1))?;
-        let [x, y, z] = self.levels;
-        x.close_loop(emitter, group.size[0], number)?;
-        y.close_outer(emitter, group.size[1], number)?;
-        z.close_outer(emitter, group.size[2], number)
+        let [x_level, y_level, z_level] = self.levels;
+        x_level.close_loop(emitter, work_group.size[0], number)?;
+        y_level.close_outer(emitter, work_group.size[1], number)?;
+        z_level.close_outer(emitter, work_group.size[2], number)
     }
 }

@@ -86,6 +86,35 @@ pub struct CodeOptions<'a> {
 /// Regions have blocks from the beginning.
 const NO_REGION: CodegenError = CodegenError::Missing("block at which a region starts");
 
+/// What the functions of a kernel's code have in common.
+struct KernelCode<'a, 'ctx> {
+    context: &'ctx Context,
+    llvm_module: &'a LlvmModule<'ctx>,
+    kernel: &'a Kernel,
+    widening: Option<&'a Widening>,
+    options: &'a CodeOptions<'a>,
+}
+
+impl<'a, 'ctx> KernelCode<'a, 'ctx> {
+    /// An emitter at the beginning of a function that has no blocks yet.
+    fn begin_function(&self, function: FunctionValue<'ctx>) -> Emitter<'ctx, 'a> {
+        let context = self.context;
+        mark_function(context, function, self.widening);
+        let emitter = Emitter {
+            context,
+            module: self.llvm_module,
+            builder: context.create_builder(),
+            function,
+            scopes: Scopes::new(context, find_apart_arguments(self.kernel, self.options.launch)),
+            target: self.options.target,
+            nowhere: OnceCell::new(),
+            place: &self.options.place,
+        };
+        emitter.position_at(emitter.append_block("entry"));
+        emitter
+    }
+}
+
 /// Generates the code of one kernel of `module`, which may run in gangs. What
 /// becomes of its accesses is noted.
 pub fn generate_kernel<'ctx>(
@@ -96,161 +125,161 @@ pub fn generate_kernel<'ctx>(
     options: &CodeOptions<'_>,
     notes: &Notes,
 ) -> Emitted<Generated<'ctx>> {
-    let &CodeOptions { launch, target, region_functions, ref place } = options;
-    let llvm = context.create_module(&kernel.name);
+    let &CodeOptions { launch, region_functions, .. } = options;
+    let llvm_module = context.create_module(&kernel.name);
     let layout = widening.map_or(Layout::X, |widening| widening.layout);
     let storage = widening.map_or_else(|| Storage::lay_out(kernel, 1, layout), |widening| widening.storage.clone());
-    let emit_to = |function: FunctionValue<'ctx>| {
-        mark_function(context, function, widening);
-        let emitter = Emitter {
-            context,
-            module: &llvm,
-            builder: context.create_builder(),
-            function,
-            scopes: Scopes::new(context, find_apart_arguments(kernel, launch)),
-            target,
-            nowhere: OnceCell::new(),
-            place,
-        };
-        emitter.position_at(emitter.append_block("entry"));
+    let kernel_code = KernelCode { context, llvm_module: &llvm_module, kernel, widening, options };
+    let emitter = kernel_code.begin_function(declare_entry(context, &llvm_module));
+    let parameter_value = |parameter_index| {
         emitter
+            .function
+            .get_nth_param(parameter_index)
+            .ok_or(CodegenError::Missing("such parameter of the kernel's function"))
     };
-    let emitter = emit_to(declare_entry(context, &llvm));
-    let argument = |index| {
-        emitter.function.get_nth_param(index).ok_or(CodegenError::Missing("such parameter of the kernel's function"))
-    };
-    let call = Call {
-        frame: argument(0)?.into_pointer_value(),
-        scratch: argument(1)?.into_pointer_value(),
+    let kernel_call = Call {
+        frame: parameter_value(0)?.into_pointer_value(),
+        scratch: parameter_value(1)?.into_pointer_value(),
         once: SecondaryMap::new(),
     };
-    let mut frame = frame::enter_kernel(&emitter, module, kernel, &storage, launch, layout, &call)?;
-    let next = widening.map(|_| emitter.builder.build_alloca(context.i32_type(), "next")).transpose()?;
+    let mut frame = frame::enter_kernel(&emitter, module, kernel, &storage, launch, layout, &kernel_call)?;
+    let next_pointer = widening.map(|_| emitter.builder.build_alloca(context.i32_type(), "next")).transpose()?;
     let separate = match region_functions {
         Versions::Never => false,
         Versions::WherePays => region_functions::has_many_regions(kernel),
         Versions::Always => true,
     };
-    let record = match separate || may_wait(kernel) {
-        true => Some(region_functions::open_record(&emitter, kernel, &frame, &call)?),
+    let region_record = match separate || may_wait(kernel) {
+        true => Some(region_functions::open_record(&emitter, kernel, &frame, &kernel_call)?),
         false => None,
     };
     counters::fill_copies(&emitter, &frame, kernel)?;
-    let groups = groups::open_groups(&emitter, &frame, argument(2)?.into_int_value(), argument(3)?.into_int_value())?;
-    let mut starts: SecondaryMap<Region, Option<BasicBlock>> = SecondaryMap::new();
+    let groups = groups::open_groups(
+        &emitter,
+        &frame,
+        parameter_value(2)?.into_int_value(),
+        parameter_value(3)?.into_int_value(),
+    )?;
+    let mut region_starts: SecondaryMap<Region, Option<BasicBlock>> = SecondaryMap::new();
     for region in kernel.regions.keys() {
-        starts[region] = Some(emitter.append_block("region"));
+        region_starts[region] = Some(emitter.append_block("region"));
     }
-    let first = starts[Region::new(0)].ok_or(NO_REGION)?;
-    emitter.builder.build_unconditional_branch(first)?;
+    let first_block = region_starts[Region::new(0)].ok_or(NO_REGION)?;
+    emitter.builder.build_unconditional_branch(first_block)?;
     for region in kernel.regions.keys() {
-        emitter.position_at(starts[region].ok_or(NO_REGION)?);
-        let body = &kernel.regions[region];
+        emitter.position_at(region_starts[region].ok_or(NO_REGION)?);
+        let region_function = &kernel.regions[region];
         let combined = work_group_collectives::emit_combine(&emitter, &frame, kernel, &groups.group, region)?;
         let group = &Group { combined, ..groups.group };
-        frame.enter_region(&emitter, kernel, body)?;
-        let (nexts, chosen) = match (widening, next) {
-            _ if let Some(record) = record.filter(|_| separate || region_may_wait(body)) => {
+        frame.enter_region(&emitter, kernel, region_function)?;
+        let (next_regions, next_number) = match (widening, next_pointer) {
+            _ if let Some(region_record) = region_record.filter(|_| separate || region_may_wait(region_function)) => {
                 let function = region_functions::declare_function(&emitter, region);
-                region_functions::pass_group(&emitter, record, kernel, &frame, group)?;
-                match region_may_wait(body) {
-                    true => coroutines::take_turns(&emitter, function, record)?,
-                    false => region_functions::call_region(&emitter, function, record)?,
+                region_functions::pass_group(&emitter, region_record, kernel, &frame, group)?;
+                match region_may_wait(region_function) {
+                    true => coroutines::take_turns(&emitter, function, region_record)?,
+                    false => region_functions::call_region(&emitter, function, region_record)?,
                 }
-                let chosen = region_functions::next_region(&emitter, record)?;
-                let emitter = &emit_to(function);
-                let call = region_functions::called_with(emitter, kernel)?;
+                let next_number = region_functions::next_region(&emitter, region_record)?;
+                let emitter = &kernel_code.begin_function(function);
+                let kernel_call = region_functions::called_with(emitter, kernel)?;
                 let shared = region_functions::kept_once(emitter, kernel, &frame.shared)?;
-                let frame = frame::enter_kernel(emitter, module, kernel, &storage, launch, layout, &call)?;
+                let frame = frame::enter_kernel(emitter, module, kernel, &storage, launch, layout, &kernel_call)?;
                 let frame = Frame { shared, ..frame };
                 let combined = combined.and(kernel.combines[region]).map(|combine| kernel.live[combine.live_slot].ty);
                 let (storage, frame) = (&storage, &frame);
                 let group = &region_functions::running_group(emitter, frame, combined)?;
                 let around =
                     widening.map(|widening| EmitContext { emitter, kernel, storage, frame, group, widening, notes });
-                let gangs = around.map(|around| (around, &around.widening.regions[region]));
-                let mut nexts = match gangs.filter(|(_, plan)| !plan.alone) {
-                    Some((around, plan)) if region_may_wait(body) => vector::take_gangs(around, body, plan)?,
-                    None if region_may_wait(body) => {
-                        coroutines::run_items(emitter, kernel, storage, frame, group, body)?
+                let gang_plan = around.map(|around| (around, &around.widening.regions[region]));
+                let mut next_regions = match gang_plan.filter(|(_, region_plan)| !region_plan.alone) {
+                    Some((around, region_plan)) if region_may_wait(region_function) => {
+                        vector::take_gangs(around, region_function, region_plan)?
                     }
-                    Some((around, plan)) => {
+                    None if region_may_wait(region_function) => {
+                        coroutines::run_items(emitter, kernel, storage, frame, group, region_function)?
+                    }
+                    Some((around, region_plan)) => {
                         let address = region_functions::next_place(emitter)?;
-                        let nexts = vector::run_gangs(around, body, plan, address, |next| {
-                            region_functions::region_number(emitter, next)
-                        })?;
+                        let next_regions =
+                            vector::run_gangs(around, region_function, region_plan, address, |next_region| {
+                                region_functions::region_number(emitter, next_region)
+                            })?;
                         emitter.builder.build_return(None)?;
-                        nexts
+                        next_regions
                     }
                     None => {
-                        let (nexts, chosen) = run_items(emitter, kernel, storage, frame, group, body)?;
-                        region_functions::close_function(emitter, &nexts, chosen)?;
-                        nexts
+                        let (next_regions, next_number) =
+                            run_items(emitter, kernel, storage, frame, group, region_function)?;
+                        region_functions::close_function(emitter, &next_regions, next_number)?;
+                        next_regions
                     }
                 };
-                nexts.sort();
-                nexts.dedup();
-                (nexts, Some(chosen))
+                next_regions.sort();
+                next_regions.dedup();
+                (next_regions, Some(next_number))
             }
-            (Some(widening), Some(next)) if !widening.regions[region].alone => {
+            (Some(widening), Some(next_pointer)) if !widening.regions[region].alone => {
                 let (emitter, storage, frame) = (&emitter, &storage, &frame);
                 let around = EmitContext { emitter, kernel, storage, frame, group, widening, notes };
-                let plan = &widening.regions[region];
-                let nexts =
-                    vector::run_gangs(around, body, plan, next, |next| region_functions::region_number(emitter, next))?;
-                let chosen = emitter.builder.build_load(context.i32_type(), next, "")?.into_int_value();
-                (nexts, Some(chosen))
+                let region_plan = &widening.regions[region];
+                let next_regions =
+                    vector::run_gangs(around, region_function, region_plan, next_pointer, |next_region| {
+                        region_functions::region_number(emitter, next_region)
+                    })?;
+                let next_number = emitter.builder.build_load(context.i32_type(), next_pointer, "")?.into_int_value();
+                (next_regions, Some(next_number))
             }
-            _ => run_items(&emitter, kernel, &storage, &frame, group, body)?,
+            _ => run_items(&emitter, kernel, &storage, &frame, group, region_function)?,
         };
-        go_on(&emitter, &groups, &starts, &nexts, chosen)?;
+        go_on(&emitter, &groups, &region_starts, &next_regions, next_number)?;
     }
     groups.close_loop(&emitter, &frame)?;
     counters::merge_copies(&emitter, &frame, kernel)?;
     emitter.builder.build_return(None)?;
     drop(emitter);
-    Ok(Generated { module: llvm, needs: storage.needs })
+    Ok(Generated { module: llvm_module, needs: storage.needs })
 }
 
 /// The kernel's function in loaded code, which has to outlive its calls.
-pub fn kernel_entry(code: &JitCode) -> KernelEntry {
+pub fn kernel_entry(jit_code: &JitCode) -> KernelEntry {
     // SAFETY: `generate` gave the function named `ENTRY_NAME` this type; its address is not null.
-    unsafe { std::mem::transmute::<*const std::ffi::c_void, KernelEntry>(code.entry_address()) }
+    unsafe { std::mem::transmute::<*const std::ffi::c_void, KernelEntry>(jit_code.entry_address()) }
 }
 
 /// What LLVM has to know of every function.
 fn mark_function<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, widening: Option<&Widening>) {
-    let mark = |attribute| function.add_attribute(AttributeLoc::Function, attribute);
-    mark(context.create_enum_attribute(Attribute::get_named_enum_kind_id("nounwind"), 0));
+    let add_attribute = |attribute| function.add_attribute(AttributeLoc::Function, attribute);
+    add_attribute(context.create_enum_attribute(Attribute::get_named_enum_kind_id("nounwind"), 0));
     // LLVM's estimates of quotients and roots are off by more than OpenCL allows.
-    mark(context.create_string_attribute("reciprocal-estimates", "none"));
+    add_attribute(context.create_string_attribute("reciprocal-estimates", "none"));
     if let Some(widening) = widening {
-        mark(context.create_string_attribute("warn-stack-size", &widening.stack.to_string()));
+        add_attribute(context.create_string_attribute("warn-stack-size", &widening.stack.to_string()));
         // Gangs copy as fast as the C library, and its call would have all vectors spilled around it.
-        mark(context.create_string_attribute("no-builtin-memcpy", ""));
+        add_attribute(context.create_string_attribute("no-builtin-memcpy", ""));
     }
 }
 
-fn declare_entry<'ctx>(context: &'ctx Context, llvm: &LlvmModule<'ctx>) -> FunctionValue<'ctx> {
+fn declare_entry<'ctx>(context: &'ctx Context, llvm_module: &LlvmModule<'ctx>) -> FunctionValue<'ctx> {
     let pointer_type = context.ptr_type(inkwell::AddressSpace::default());
-    let i64 = context.i64_type();
-    let params = [pointer_type.into(), pointer_type.into(), i64.into(), i64.into()];
-    let function = llvm.add_function(ENTRY_NAME, context.void_type().fn_type(&params, false), None);
-    let add = |place, name, value| {
-        let kind = Attribute::get_named_enum_kind_id(name);
-        function.add_attribute(place, context.create_enum_attribute(kind, value));
+    let i64_type = context.i64_type();
+    let parameter_types = [pointer_type.into(), pointer_type.into(), i64_type.into(), i64_type.into()];
+    let function = llvm_module.add_function(ENTRY_NAME, context.void_type().fn_type(&parameter_types, false), None);
+    let add_attribute = |attribute_place, name, attribute_value| {
+        let kind_id = Attribute::get_named_enum_kind_id(name);
+        function.add_attribute(attribute_place, context.create_enum_attribute(kind_id, attribute_value));
     };
-    let frame = AttributeLoc::Param(0);
-    add(frame, "noalias", 0);
-    add(frame, "readonly", 0);
-    add(frame, "noundef", 0);
-    add(frame, "align", 8);
-    add(frame, "dereferenceable", size_of::<LaunchFrame>() as u64);
+    let frame_parameter = AttributeLoc::Param(0);
+    add_attribute(frame_parameter, "noalias", 0);
+    add_attribute(frame_parameter, "readonly", 0);
+    add_attribute(frame_parameter, "noundef", 0);
+    add_attribute(frame_parameter, "align", 8);
+    add_attribute(frame_parameter, "dereferenceable", size_of::<LaunchFrame>() as u64);
     // No buffer lies in the scratch memory, so what is not computed from its address is elsewhere.
     let scratch = AttributeLoc::Param(1);
-    add(scratch, "noalias", 0);
-    add(scratch, "noundef", 0);
-    add(scratch, "align", SCRATCH_ALIGN);
+    add_attribute(scratch, "noalias", 0);
+    add_attribute(scratch, "noundef", 0);
+    add_attribute(scratch, "align", SCRATCH_ALIGN);
     function
 }
 
@@ -263,58 +292,61 @@ fn run_items<'ctx>(
     kernel: &Kernel,
     storage: &Storage,
     frame: &Frame<'ctx>,
-    group: &Group<'ctx>,
-    body: &Function,
+    work_group: &Group<'ctx>,
+    function: &Function,
 ) -> Emitted<Nexts<'ctx>> {
-    let items = groups::open_items(emitter, group)?;
-    let exits = region::ScalarEmitter::emit_region(emitter, kernel, storage, frame, group, &items.item, body)?;
+    let item_loops = groups::open_items(emitter, work_group)?;
+    let exits =
+        region::ScalarEmitter::emit_region(emitter, kernel, storage, frame, work_group, &item_loops.item, function)?;
     for &(_, source) in &exits {
         emitter.position_at(source);
-        emitter.builder.build_unconditional_branch(items.latch)?;
+        emitter.builder.build_unconditional_branch(item_loops.latch)?;
     }
-    emitter.position_at(items.latch);
-    let mut nexts: Vec<Option<Region>> = exits.iter().map(|&(next, _)| next).collect();
-    nexts.sort();
-    nexts.dedup();
-    let chosen = if nexts.len() > 1 {
-        let next = emitter.builder.build_phi(emitter.context.i32_type(), "next")?;
+    emitter.position_at(item_loops.latch);
+    let mut next_regions: Vec<Option<Region>> = exits.iter().map(|&(next_region, _)| next_region).collect();
+    next_regions.sort();
+    next_regions.dedup();
+    let chosen = if next_regions.len() > 1 {
+        let next_number = emitter.builder.build_phi(emitter.context.i32_type(), "next")?;
         for &(to, source) in &exits {
-            next.add_incoming(&[(&region_functions::region_number(emitter, to), source)]);
+            next_number.add_incoming(&[(&region_functions::region_number(emitter, to), source)]);
         }
-        Some(next.as_basic_value().into_int_value())
+        Some(next_number.as_basic_value().into_int_value())
     } else {
         None
     };
-    if !nexts.is_empty() {
-        items.close_loops(emitter, group)?;
+    if !next_regions.is_empty() {
+        item_loops.close_loops(emitter, work_group)?;
     }
-    Ok((nexts, chosen))
+    Ok((next_regions, chosen))
 }
 
 /// Where the group goes on behind a region.
 fn go_on<'ctx>(
     emitter: &Emitter<'ctx, '_>,
     groups: &GroupLoop<'ctx>,
-    starts: &SecondaryMap<Region, Option<BasicBlock<'ctx>>>,
-    nexts: &[Option<Region>],
-    chosen: Option<IntValue<'ctx>>,
+    region_starts: &SecondaryMap<Region, Option<BasicBlock<'ctx>>>,
+    next_regions: &[Option<Region>],
+    next_number: Option<IntValue<'ctx>>,
 ) -> Emitted<()> {
     let builder = &emitter.builder;
-    let place = |next: Option<Region>| match next {
-        Some(region) => starts[region].ok_or(NO_REGION),
+    let region_block = |next_region: Option<Region>| match next_region {
+        Some(region) => region_starts[region].ok_or(NO_REGION),
         None => Ok(groups.latch),
     };
-    let Some((&usual, others)) = nexts.split_first() else {
+    let Some((&usual_region, other_regions)) = next_regions.split_first() else {
         // No work-item ever leaves the region.
         builder.build_unreachable()?;
         return Ok(());
     };
-    let default = place(usual)?;
-    match chosen {
-        Some(chosen) if !others.is_empty() => {
-            let cases = others.iter().map(|&to| Ok((region_functions::region_number(emitter, to), place(to)?)));
-            let cases = cases.collect::<Emitted<Vec<_>>>()?;
-            builder.build_switch(chosen, default, &cases)?
+    let default = region_block(usual_region)?;
+    match next_number {
+        Some(next_number) if !other_regions.is_empty() => {
+            let switch_cases = other_regions.iter().map(|&target_region| {
+                Ok((region_functions::region_number(emitter, target_region), region_block(target_region)?))
+            });
+            let switch_cases = switch_cases.collect::<Emitted<Vec<_>>>()?;
+            builder.build_switch(next_number, default, &switch_cases)?
         }
         _ => builder.build_unconditional_branch(default)?,
     };

@@ -51,55 +51,55 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
         kernel: &'a Kernel,
         storage: &'a Storage,
         frame: &'a Frame<'ctx>,
-        group: &'a Group<'ctx>,
-        item: &'a Item<'ctx>,
-        body: &'a Function,
+        work_group: &'a Group<'ctx>,
+        work_item: &'a Item<'ctx>,
+        function: &'a Function,
     ) -> Emitted<Exits<'ctx>> {
-        let mut code = ScalarEmitter {
+        let mut region_emitter = ScalarEmitter {
             emitter,
             kernel,
             storage,
             frame,
-            group,
-            item,
-            body,
-            origins: Origins::trace_addresses(kernel, body, emitter.scopes.apart()),
+            group: work_group,
+            item: work_item,
+            body: function,
+            origins: Origins::trace_addresses(kernel, function, emitter.scopes.apart()),
             values: SecondaryMap::new(),
             blocks: SecondaryMap::new(),
             phis: SecondaryMap::new(),
             slots: SecondaryMap::new(),
         };
-        code.emit_blocks()
+        region_emitter.emit_blocks()
     }
 
     fn emit_blocks(&mut self) -> Emitted<Exits<'ctx>> {
         // Each block before those it dominates, so that values are emitted before their uses.
-        let graph = build_cfg(self.body);
-        let order = graph.reverse_post_order();
+        let flow_graph = build_cfg(self.body);
+        let block_order = flow_graph.reverse_post_order();
         self.slot_addresses()?;
-        let entry = self.body.entry_block();
-        self.blocks[entry] = Some(self.emitter.current_block()?);
-        for (&param, &input) in self.body.blocks[entry].params.iter().zip(&self.frame.inputs) {
+        let entry_block = self.body.entry_block();
+        self.blocks[entry_block] = Some(self.emitter.current_block()?);
+        for (&param, &input) in self.body.blocks[entry_block].params.iter().zip(&self.frame.inputs) {
             self.values[param] = Some(input);
         }
-        for &block in &order[1..] {
+        for &block in &block_order[1..] {
             let target = self.emitter.append_block("b");
             self.blocks[block] = Some(target);
             self.emitter.position_at(target);
             for &param in &self.body.blocks[block].params {
-                let phi = self.emitter.builder.build_phi(self.emitter.value_type(self.body.ty(param)), "")?;
-                self.values[param] = Some(phi.as_basic_value());
-                self.phis[block].push(phi);
+                let phi_node = self.emitter.builder.build_phi(self.emitter.value_type(self.body.ty(param)), "")?;
+                self.values[param] = Some(phi_node.as_basic_value());
+                self.phis[block].push(phi_node);
             }
         }
         let mut exits = Vec::new();
-        for &block in order {
+        for &block in block_order {
             if let Some(target) = self.blocks[block] {
                 self.emitter.position_at(target);
             }
-            for &inst in &self.body.blocks[block].insts {
-                self.emitter.place.set(self.body.insts[inst].location);
-                self.emit_inst(inst)?;
+            for &instruction in &self.body.blocks[block].insts {
+                self.emitter.place.set(self.body.insts[instruction].location);
+                self.emit_inst(instruction)?;
             }
             self.emit_terminator(block, &mut exits)?;
         }
@@ -109,8 +109,8 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
     /// Addresses of the slots this region uses, which depend on nothing but the work-item. A stack
     /// variable begins its life here, so that nothing is carried from one work-item to the next.
     fn slot_addresses(&mut self) -> Emitted<()> {
-        for (_, node) in self.body.insts.iter() {
-            let InstData::SlotAddr { slot } = node.data else {
+        for (_, inst_node) in self.body.insts.iter() {
+            let InstData::SlotAddr { slot } = inst_node.data else {
                 continue;
             };
             if self.slots[slot].is_some() {
@@ -146,11 +146,11 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
         Ok(())
     }
 
-    fn llvm_value(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
-        let value_data = self.body.values[value];
+    fn llvm_value(&self, operand: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        let value_data = self.body.values[operand];
         match value_data.definition {
-            ValueDef::Const(bits) => Ok(self.emitter.constant(value_data.ty, bits)),
-            _ => self.values[value].ok_or(CodegenError::NotComputed(value)),
+            ValueDef::Const(bit_pattern) => Ok(self.emitter.constant(value_data.ty, bit_pattern)),
+            _ => self.values[operand].ok_or(CodegenError::NotComputed(operand)),
         }
     }
 
@@ -166,29 +166,29 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
         arguments.iter().map(|&argument| Ok((self.body.ty(argument), self.llvm_value(argument)?))).collect()
     }
 
-    fn pointer_value(&self, value: Value) -> Emitted<PointerValue<'ctx>> {
-        Ok(self.llvm_value(value)?.into_pointer_value())
+    fn pointer_value(&self, operand: Value) -> Emitted<PointerValue<'ctx>> {
+        Ok(self.llvm_value(operand)?.into_pointer_value())
     }
 
-    fn emit_inst(&mut self, inst: Inst) -> Emitted<()> {
-        let node = &self.body.insts[inst];
-        let ty = |value| self.body.ty(value);
+    fn emit_inst(&mut self, instruction: Inst) -> Emitted<()> {
+        let inst_node = &self.body.insts[instruction];
+        let type_of = |operand| self.body.ty(operand);
         // The type of the only result.
-        let result = || node.results.first().map_or(Type::BOOL, |&r| ty(r));
+        let result_type = || inst_node.results.first().map_or(Type::BOOL, |&result_value| type_of(result_value));
         let emitter = self.emitter;
-        emitter.scopes.come_from(self.origins.of_access(&node.data));
-        let value: BasicValueEnum = match &node.data {
+        emitter.scopes.come_from(self.origins.of_access(&inst_node.data));
+        let value: BasicValueEnum = match &inst_node.data {
             InstData::Unary { opcode: UnaryOp::SpaceOf, argument, .. } => {
                 emitter.space_of(self.frame, self.pointer_value(*argument)?)?.into()
             }
             InstData::Unary { opcode, fast_math, argument } => {
-                emitter.unary(*opcode, *fast_math, ty(*argument), result(), self.llvm_value(*argument)?)?
+                emitter.unary(*opcode, *fast_math, type_of(*argument), result_type(), self.llvm_value(*argument)?)?
             }
             InstData::Binary { opcode, flags, fast_math, arguments } => {
                 emitter.binary(*opcode, *flags, *fast_math, self.llvm_values(*arguments)?)?
             }
             InstData::Ternary { opcode, fast_math, arguments } => {
-                emitter.ternary(*opcode, *fast_math, result(), self.llvm_values(*arguments)?)?
+                emitter.ternary(*opcode, *fast_math, result_type(), self.llvm_values(*arguments)?)?
             }
             InstData::Icmp { comparison, arguments } => emitter.icmp(*comparison, self.llvm_values(*arguments)?)?,
             InstData::Fcmp { comparison, fast_math, arguments } => {
@@ -199,21 +199,34 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
                 emitter.offset_address(self.pointer_value(*base)?, offset, *inbounds)?.into()
             }
             InstData::Load { pointer, offset, access } => {
-                let space = self.space_of(*pointer);
-                let count = node.results.len();
-                let values =
-                    emitter.load_elements(self.pointer_value(*pointer)?, space, *offset, result(), count, *access)?;
-                return self.define_results(inst, &values);
+                let address_space = self.space_of(*pointer);
+                let element_count = inst_node.results.len();
+                let values = emitter.load_elements(
+                    self.pointer_value(*pointer)?,
+                    address_space,
+                    *offset,
+                    result_type(),
+                    element_count,
+                    *access,
+                )?;
+                return self.define_results(instruction, &values);
             }
             InstData::Store { pointer, offset, access, arguments } => {
-                let Some(&first) = arguments.first() else {
+                let Some(&first_result) = arguments.first() else {
                     return Ok(());
                 };
                 let values = arguments.iter().map(|&argument| self.llvm_value(argument));
                 let values = values.collect::<Emitted<Vec<_>>>()?;
-                let space = self.space_of(*pointer);
+                let address_space = self.space_of(*pointer);
                 let pointer = self.pointer_value(*pointer)?;
-                return emitter.store_elements(pointer, space, *offset, ty(first), &values, *access);
+                return emitter.store_elements(
+                    pointer,
+                    address_space,
+                    *offset,
+                    type_of(first_result),
+                    &values,
+                    *access,
+                );
             }
             InstData::MemCopy { destination, source, length, overlap, volatile } => {
                 let spaces = [self.space_of(*destination), self.space_of(*source)];
@@ -221,20 +234,27 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
                 return emitter.copy_bytes(destination, source, length, spaces, *overlap, *volatile);
             }
             InstData::MemSet { destination, byte, length, volatile } => {
-                let space = self.space_of(*destination);
+                let address_space = self.space_of(*destination);
                 let [destination, byte, length] = self.llvm_values([*destination, *byte, *length])?;
-                return emitter.set_bytes(destination, byte, length, space, *volatile);
+                return emitter.set_bytes(destination, byte, length, address_space, *volatile);
             }
             InstData::AtomicRmw { opcode, order, pointer, argument, .. } => {
-                let (space, pointer) = (self.space_of(*pointer), self.pointer_value(*pointer)?);
-                emitter.atomic_rmw(*opcode, *order, result(), pointer, space, self.llvm_value(*argument)?)?
+                let (address_space, pointer) = (self.space_of(*pointer), self.pointer_value(*pointer)?);
+                emitter.atomic_rmw(
+                    *opcode,
+                    *order,
+                    result_type(),
+                    pointer,
+                    address_space,
+                    self.llvm_value(*argument)?,
+                )?
             }
             InstData::AtomicCas { success, failure, pointer, expected, new, .. } => {
                 let operands = self.llvm_values([*expected, *new])?;
                 let orders = [*success, *failure];
-                let (space, pointer) = (self.space_of(*pointer), self.pointer_value(*pointer)?);
-                let values = emitter.atomic_cas(orders, result(), pointer, space, operands)?;
-                return self.define_results(inst, &values);
+                let (address_space, pointer) = (self.space_of(*pointer), self.pointer_value(*pointer)?);
+                let values = emitter.atomic_cas(orders, result_type(), pointer, address_space, operands)?;
+                return self.define_results(instruction, &values);
             }
             InstData::Fence { order } => return emitter.fence(*order),
             InstData::Query { query, dimension } => {
@@ -259,7 +279,7 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
             | InstData::Shuffle { .. }
             | InstData::GangBarrier
             | InstData::Put { .. } => {
-                return Err(CodegenError::Unexpected(format!("{inst} is no instruction of one work-item")));
+                return Err(CodegenError::Unexpected(format!("{instruction} is no instruction of one work-item")));
             }
             InstData::Clock => emitter.read_clock()?.into(),
             InstData::Yield => return emitter.let_others_go_on(),
@@ -268,32 +288,33 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
             }
             InstData::LiveLoad { live_slot } if let Some(value) = self.frame.shared[*live_slot] => value,
             InstData::LiveLoad { live_slot } => {
-                let pointer = self.frame.live_address(emitter, *live_slot, result(), self.item.number)?;
-                let (value, load) = emitter.load(result(), pointer, result().bytes())?;
-                if let Some(load) = load {
-                    emitter.scopes.mark_parts(load, &[Part::Kept]);
+                let pointer = self.frame.live_address(emitter, *live_slot, result_type(), self.item.number)?;
+                let (value, load_instruction) = emitter.load(result_type(), pointer, result_type().bytes())?;
+                if let Some(load_instruction) = load_instruction {
+                    emitter.scopes.mark_parts(load_instruction, &[Part::Kept]);
                 }
                 value
             }
             InstData::LiveStore { live_slot, argument } => {
-                let kept = ty(*argument);
-                let pointer = self.frame.live_address(emitter, *live_slot, kept, self.item.number)?;
-                let store = emitter.store(kept, self.llvm_value(*argument)?, pointer, kept.bytes())?;
-                emitter.scopes.mark_parts(store, &[Part::Kept]);
+                let kept_type = type_of(*argument);
+                let pointer = self.frame.live_address(emitter, *live_slot, kept_type, self.item.number)?;
+                let store_instruction =
+                    emitter.store(kept_type, self.llvm_value(*argument)?, pointer, kept_type.bytes())?;
+                emitter.scopes.mark_parts(store_instruction, &[Part::Kept]);
                 return Ok(());
             }
             InstData::CallHost { name, arguments } => {
-                emitter.call_host(name, &self.typed_values(arguments)?, result())?
+                emitter.call_host(name, &self.typed_values(arguments)?, result_type())?
             }
             InstData::Printf { format, arguments } => {
                 emitter.call_printf(self.frame, format.as_u32(), &self.typed_values(arguments)?)?.into()
             }
         };
-        self.define_results(inst, &[value])
+        self.define_results(instruction, &[value])
     }
 
-    fn define_results(&mut self, inst: Inst, values: &[BasicValueEnum<'ctx>]) -> Emitted<()> {
-        for (&result, &value) in self.body.insts[inst].results.iter().zip(values) {
+    fn define_results(&mut self, instruction: Inst, values: &[BasicValueEnum<'ctx>]) -> Emitted<()> {
+        for (&result, &value) in self.body.insts[instruction].results.iter().zip(values) {
             self.values[result] = Some(value);
         }
         Ok(())
@@ -301,7 +322,7 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
 
     fn space_of(&self, pointer: Value) -> Space {
         match self.body.ty(pointer) {
-            Type::Ptr(space) => space,
+            Type::Ptr(address_space) => address_space,
             _ => Space::Generic,
         }
     }
@@ -313,23 +334,23 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
         let mut edges = Edges::default();
         match &self.body.blocks[block].terminator {
             Terminator::Jump(target) => {
-                let to = self.edge_block(&mut edges, source, target)?;
-                builder.build_unconditional_branch(to)?;
+                let target_block = self.edge_block(&mut edges, source, target)?;
+                builder.build_unconditional_branch(target_block)?;
             }
             Terminator::Branch { condition, then_to, else_to } => {
                 let condition = self.llvm_value(*condition)?.into_int_value();
-                let yes = self.edge_block(&mut edges, source, then_to)?;
-                let no = self.edge_block(&mut edges, source, else_to)?;
+                let if_true = self.edge_block(&mut edges, source, then_to)?;
+                let if_false = self.edge_block(&mut edges, source, else_to)?;
                 emitter.position_at(source);
-                builder.build_conditional_branch(condition, yes, no)?;
+                builder.build_conditional_branch(condition, if_true, if_false)?;
             }
             Terminator::Switch { value, cases, default } => {
-                let ty = self.body.ty(*value);
+                let scalar_type = self.body.ty(*value);
                 let value = self.llvm_value(*value)?.into_int_value();
                 let mut targets = Vec::new();
-                for (bits, target) in cases {
-                    let case = emitter.constant(ty, *bits).into_int_value();
-                    targets.push((case, self.edge_block(&mut edges, source, target)?));
+                for (bit_pattern, target) in cases {
+                    let case_value = emitter.constant(scalar_type, *bit_pattern).into_int_value();
+                    targets.push((case_value, self.edge_block(&mut edges, source, target)?));
                 }
                 let default = self.edge_block(&mut edges, source, default)?;
                 emitter.position_at(source);
@@ -350,30 +371,30 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
         Ok(())
     }
 
-    /// The LLVM block that an edge out of `from` leads to. LLVM's phis know edges by their source,
+    /// The LLVM block that an edge out of `from_block` leads to. LLVM's phis know edges by their source,
     /// so a second edge between the same blocks gets a block of its own.
     fn edge_block(
         &mut self,
         edges: &mut Edges<'a>,
-        from: BasicBlock<'ctx>,
-        to: &'a BlockCall,
+        from_block: BasicBlock<'ctx>,
+        target_call: &'a BlockCall,
     ) -> Emitted<BasicBlock<'ctx>> {
-        let target = self.blocks[to.block].ok_or(CodegenError::NoSuchBlock(to.block))?;
-        let again = edges.0.iter().any(|&seen| seen.block == to.block);
-        edges.0.push(to);
-        let mut source = from;
-        let mut entry = target;
-        if again && !to.arguments.is_empty() {
-            source = self.emitter.append_block("edge");
-            entry = source;
-            self.emitter.position_at(source);
-            self.emitter.builder.build_unconditional_branch(target)?;
+        let next_block = self.blocks[target_call.block].ok_or(CodegenError::NoSuchBlock(target_call.block))?;
+        let is_repeated = edges.0.iter().any(|&earlier_edge| earlier_edge.block == target_call.block);
+        edges.0.push(target_call);
+        let mut source_block = from_block;
+        let mut entry_block = next_block;
+        if is_repeated && !target_call.arguments.is_empty() {
+            source_block = self.emitter.append_block("edge");
+            entry_block = source_block;
+            self.emitter.position_at(source_block);
+            self.emitter.builder.build_unconditional_branch(next_block)?;
         }
-        for (index, &argument) in to.arguments.iter().enumerate() {
+        for (index, &argument) in target_call.arguments.iter().enumerate() {
             let value = self.llvm_value(argument)?;
-            self.phis[to.block][index].add_incoming(&[(&value, source)]);
+            self.phis[target_call.block][index].add_incoming(&[(&value, source_block)]);
         }
-        Ok(entry)
+        Ok(entry_block)
     }
 }
 

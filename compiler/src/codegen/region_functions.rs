@@ -34,15 +34,17 @@ const WAY: usize = 4;
 /// register allocator split them at every loop.
 pub fn has_many_regions(kernel: &Kernel) -> bool {
     let regions = kernel.regions.len();
-    let ways = |body: &Function| {
-        let exit = |&block: &Block| match body.blocks[block].terminator {
-            Terminator::Exit(region) => Some(region),
-            _ => None,
-        };
-        let found: BTreeSet<Region> = body.layout.iter().filter_map(exit).collect();
-        found.len().saturating_sub(1)
+    regions > MOST / 8 && regions + WAY * kernel.regions.values().map(count_further_ways).sum::<usize>() > MOST
+}
+
+/// How many regions besides one may follow a region.
+fn count_further_ways(region: &Function) -> usize {
+    let exit_region = |&block: &Block| match region.blocks[block].terminator {
+        Terminator::Exit(next_region) => Some(next_region),
+        _ => None,
     };
-    regions > MOST / 8 && regions + WAY * kernel.regions.values().map(ways).sum::<usize>() > MOST
+    let next_regions: BTreeSet<Region> = region.layout.iter().filter_map(exit_region).collect();
+    next_regions.len().saturating_sub(1)
 }
 
 // The record's fields, eight bytes each.
@@ -68,47 +70,47 @@ pub fn open_record<'ctx>(
     emitter: &Emitter<'ctx, '_>,
     kernel: &Kernel,
     frame: &Frame<'ctx>,
-    call: &Call<'ctx>,
+    kernel_call: &Call<'ctx>,
 ) -> Emitted<PointerValue<'ctx>> {
-    let words = (ONCE + ONCE_BYTES * kernel.live.len() as u64) / 8;
-    let record = emitter.builder.build_alloca(emitter.i64_type().array_type(words as u32), "regions")?;
-    if let Some(instruction) = record.as_instruction() {
+    let word_count = (ONCE + ONCE_BYTES * kernel.live.len() as u64) / 8;
+    let region_record = emitter.builder.build_alloca(emitter.i64_type().array_type(word_count as u32), "regions")?;
+    if let Some(instruction) = region_record.as_instruction() {
         instruction.set_alignment(16)?;
     }
-    emitter.builder.build_store(emitter.offset_inside(record, FRAME)?, call.frame)?;
-    emitter.builder.build_store(emitter.offset_inside(record, SCRATCH)?, call.scratch)?;
+    emitter.builder.build_store(emitter.offset_inside(region_record, FRAME)?, kernel_call.frame)?;
+    emitter.builder.build_store(emitter.offset_inside(region_record, SCRATCH)?, kernel_call.scratch)?;
     for slot in kernel.live.keys() {
         if let Some(Kept::Once(address)) = frame.live[slot] {
-            emitter.builder.build_store(emitter.offset_inside(record, once_offset(slot))?, address)?;
+            emitter.builder.build_store(emitter.offset_inside(region_record, once_offset(slot))?, address)?;
         }
     }
-    Ok(record)
+    Ok(region_record)
 }
 
 /// Tells a region's function which group runs, and what it kept once.
 pub fn pass_group<'ctx>(
     emitter: &Emitter<'ctx, '_>,
-    record: PointerValue<'ctx>,
+    region_record: PointerValue<'ctx>,
     kernel: &Kernel,
     frame: &Frame<'ctx>,
-    group: &Group<'ctx>,
+    work_group: &Group<'ctx>,
 ) -> Emitted<()> {
     let builder = &emitter.builder;
-    for (slot, value) in frame.shared.iter() {
-        if let Some(value) = *value {
+    for (slot, field_value) in frame.shared.iter() {
+        if let Some(field_value) = *field_value {
             emitter.store(
                 kernel.live[slot].ty,
-                value,
-                emitter.offset_inside(record, once_offset(slot) + VALUE)?,
+                field_value,
+                emitter.offset_inside(region_record, once_offset(slot) + VALUE)?,
                 16,
             )?;
         }
     }
-    for (d, &id) in (0..).zip(&group.id) {
-        builder.build_store(emitter.offset_inside(record, GROUP + 8 * d)?, id)?;
+    for (d, &id) in (0..).zip(&work_group.id) {
+        builder.build_store(emitter.offset_inside(region_record, GROUP + 8 * d)?, id)?;
     }
-    if let Some(combined) = group.combined {
-        builder.build_store(emitter.offset_inside(record, COMBINED)?, combined)?;
+    if let Some(combined) = work_group.combined {
+        builder.build_store(emitter.offset_inside(region_record, COMBINED)?, combined)?;
     }
     Ok(())
 }
@@ -117,16 +119,16 @@ pub fn pass_group<'ctx>(
 pub fn call_region<'ctx>(
     emitter: &Emitter<'ctx, '_>,
     function: FunctionValue<'ctx>,
-    record: PointerValue<'ctx>,
+    region_record: PointerValue<'ctx>,
 ) -> Emitted<()> {
-    Ok(emitter.builder.build_call(function, &[record.into()], "").map(drop)?)
+    Ok(emitter.builder.build_call(function, &[region_record.into()], "").map(drop)?)
 }
 
 /// The number of the region where the group goes on, as a region's function left it.
-pub fn next_region<'ctx>(emitter: &Emitter<'ctx, '_>, record: PointerValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+pub fn next_region<'ctx>(emitter: &Emitter<'ctx, '_>, region_record: PointerValue<'ctx>) -> Emitted<IntValue<'ctx>> {
     Ok(emitter
         .builder
-        .build_load(emitter.context.i32_type(), emitter.offset_inside(record, NEXT)?, "next")?
+        .build_load(emitter.context.i32_type(), emitter.offset_inside(region_record, NEXT)?, "next")?
         .into_int_value())
 }
 
@@ -138,22 +140,23 @@ pub fn next_place<'ctx>(emitter: &Emitter<'ctx, '_>) -> Emitted<PointerValue<'ct
 /// Ends a region's function in which all work-items ran, given where the group may go on and the number that was chosen.
 pub fn close_function<'ctx>(
     emitter: &Emitter<'ctx, '_>,
-    nexts: &[Option<Region>],
-    chosen: Option<IntValue<'ctx>>,
+    next_regions: &[Option<Region>],
+    next_number: Option<IntValue<'ctx>>,
 ) -> Emitted<()> {
-    let Some(&usual) = nexts.first() else {
+    let Some(&usual_region) = next_regions.first() else {
         // No work-item ever leaves the region.
         return Ok(emitter.builder.build_unreachable().map(drop)?);
     };
-    let chosen = chosen.unwrap_or_else(|| region_number(emitter, usual));
-    emitter.builder.build_store(next_place(emitter)?, chosen)?;
+    let next_number = next_number.unwrap_or_else(|| region_number(emitter, usual_region));
+    emitter.builder.build_store(next_place(emitter)?, next_number)?;
     Ok(emitter.builder.build_return(None).map(drop)?)
 }
 
 /// Declares a region's function.
 pub fn declare_function<'ctx>(emitter: &Emitter<'ctx, '_>, region: Region) -> FunctionValue<'ctx> {
-    let ty = emitter.context.void_type().fn_type(&[emitter.pointer_type().into()], false);
-    let function = emitter.module.add_function(&format!("region_{}", region.index()), ty, Some(Linkage::Internal));
+    let function_type = emitter.context.void_type().fn_type(&[emitter.pointer_type().into()], false);
+    let function =
+        emitter.module.add_function(&format!("region_{}", region.index()), function_type, Some(Linkage::Internal));
     // It has a reason not to stand in the kernel's function.
     let noinline = emitter.context.create_enum_attribute(Attribute::get_named_enum_kind_id("noinline"), 0);
     function.add_attribute(AttributeLoc::Function, noinline);
@@ -169,8 +172,8 @@ pub fn record_argument<'ctx>(emitter: &Emitter<'ctx, '_>) -> Emitted<PointerValu
         .into_pointer_value())
 }
 
-fn load_field<'ctx>(emitter: &Emitter<'ctx, '_>, offset: u64, ty: Type) -> Emitted<BasicValueEnum<'ctx>> {
-    Ok(emitter.load(ty, emitter.offset_inside(record_argument(emitter)?, offset)?, 8)?.0)
+fn load_field<'ctx>(emitter: &Emitter<'ctx, '_>, offset: u64, field_type: Type) -> Emitted<BasicValueEnum<'ctx>> {
+    Ok(emitter.load(field_type, emitter.offset_inside(record_argument(emitter)?, offset)?, 8)?.0)
 }
 
 /// Reads in a region's function what the kernel was called with.
@@ -178,23 +181,23 @@ pub fn called_with<'ctx>(emitter: &Emitter<'ctx, '_>, kernel: &Kernel) -> Emitte
     let pointer = |offset| -> Emitted<PointerValue<'ctx>> {
         Ok(load_field(emitter, offset, Type::Ptr(Space::Global))?.into_pointer_value())
     };
-    let mut places = SecondaryMap::new();
+    let mut kept_addresses = SecondaryMap::new();
     for (slot, live_data) in &kernel.live {
         if live_data.shared {
-            places[slot] = Some(pointer(once_offset(slot))?);
+            kept_addresses[slot] = Some(pointer(once_offset(slot))?);
         }
     }
-    Ok(Call { frame: pointer(FRAME)?, scratch: pointer(SCRATCH)?, once: places })
+    Ok(Call { frame: pointer(FRAME)?, scratch: pointer(SCRATCH)?, once: kept_addresses })
 }
 
-/// Reads in a region's function what the group kept once when the region began, as far as `began` has it.
+/// Reads in a region's function what the group kept once when the region began, as far as `began_with` has it.
 pub fn kept_once<'ctx>(
     emitter: &Emitter<'ctx, '_>,
     kernel: &Kernel,
-    began: &SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>,
+    began_with: &SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>,
 ) -> Emitted<SecondaryMap<LiveSlot, Option<BasicValueEnum<'ctx>>>> {
     let mut shared = SecondaryMap::new();
-    for slot in kernel.live.keys().filter(|&slot| began[slot].is_some()) {
+    for slot in kernel.live.keys().filter(|&slot| began_with[slot].is_some()) {
         let address = emitter.offset_inside(record_argument(emitter)?, once_offset(slot) + VALUE)?;
         shared[slot] = Some(emitter.load(kernel.live[slot].ty, address, 16)?.0);
     }
@@ -207,16 +210,61 @@ pub fn running_group<'ctx>(
     frame: &Frame<'ctx>,
     combined: Option<Type>,
 ) -> Emitted<Group<'ctx>> {
-    let mut id = frame.local_size;
-    for (d, id) in (0..).zip(&mut id) {
+    let mut group_id = frame.local_size;
+    for (d, id) in (0..).zip(&mut group_id) {
         *id = load_field(emitter, GROUP + 8 * d, Type::I64)?.into_int_value();
     }
-    let combined = combined.map(|ty| load_field(emitter, COMBINED, ty)).transpose()?;
-    Ok(Group { combined, ..groups::group_at(emitter, frame, id)? })
+    let combined = combined.map(|scalar_type| load_field(emitter, COMBINED, scalar_type)).transpose()?;
+    Ok(Group { combined, ..groups::group_at(emitter, frame, group_id)? })
 }
 
 /// A region's number where the group goes on; 0 is the end.
-pub(super) fn region_number<'ctx>(emitter: &Emitter<'ctx, '_>, next: Option<Region>) -> IntValue<'ctx> {
-    let number = next.map_or(0, |region| region.index() as u64 + 1);
+pub(super) fn region_number<'ctx>(emitter: &Emitter<'ctx, '_>, next_region: Option<Region>) -> IntValue<'ctx> {
+    let number = next_region.map_or(0, |region| region.index() as u64 + 1);
     emitter.context.i32_type().const_int(number, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstep_ir::ir::parse_module;
+
+    use super::*;
+
+    /// A kernel whose regions go on where their numbers say.
+    fn kernel_with_exits(exits: &[&[usize]]) -> Kernel {
+        let mut text =
+            "kernel \"k\" {\n  args 8\n  param \"n\" value \"int\" size 4 align 4 offset 0\n  input value(0, 0): i32\n"
+                .to_owned();
+        for (region, next_regions) in exits.iter().enumerate() {
+            text += &format!("  region r{region} {{\n  b0(v0: i32):\n");
+            for (block, next_region) in next_regions.iter().enumerate() {
+                let (condition, way, other) = (2 * block + 1, 2 * block + 1, 2 * block + 2);
+                text += &format!("    v{condition}: i1 = icmp.eq v0, {block}\n    br v{condition}, b{way}, b{other}\n");
+                text += &format!("  b{way}:\n    exit r{next_region}\n  b{other}:\n");
+            }
+            text += "    return\n  }\n";
+        }
+        let module = parse_module(&(text + "}\n")).expect("a module");
+        module.kernels.into_iter().next().expect("its kernel")
+    }
+
+    #[test]
+    fn regions_are_functions_where_there_are_many_or_many_ways_between_them() {
+        // One behind the other, each of them has one way.
+        let chain =
+            |length: usize| -> Vec<Vec<usize>> { (0..length).map(|region| vec![(region + 1) % length]).collect() };
+        let is_split = |exits: &[Vec<usize>]| {
+            let exits: Vec<&[usize]> = exits.iter().map(Vec::as_slice).collect();
+            has_many_regions(&kernel_with_exits(&exits))
+        };
+        assert!(!is_split(&chain(MOST)));
+        assert!(is_split(&chain(MOST + 1)));
+        // Three further ways of each count as twelve regions more, but two blocks with one exit are one way.
+        let length = MOST / 8 + 1;
+        let ways = |next: [usize; 4]| -> Vec<Vec<usize>> { (0..length).map(|_| next.to_vec()).collect() };
+        assert!(is_split(&ways([0, 1, 2, 3])));
+        assert!(!is_split(&ways([0, 0, 0, 0])));
+        // Few regions are one function, whatever leads on from them.
+        assert!(!is_split(&ways([0, 1, 2, 3])[..MOST / 8]));
+    }
 }

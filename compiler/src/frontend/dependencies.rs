@@ -22,8 +22,8 @@ impl FileList {
 
     /// The options that make clang write the list, with the headers that it finds by itself.
     pub(super) fn clang_arguments(&self) -> [OsString; 5] {
-        let path = self.list_path().into_os_string();
-        ["-sys-header-deps".into(), "-MT".into(), "x".into(), "-dependency-file".into(), path]
+        let list_path = self.list_path().into_os_string();
+        ["-sys-header-deps".into(), "-MT".into(), "x".into(), "-dependency-file".into(), list_path]
     }
 
     /// Files below this folder are not listed.
@@ -32,17 +32,17 @@ impl FileList {
     }
 
     /// Whether a message is about this file.
-    pub(super) fn is_named_in(&self, log: &str) -> bool {
-        log.contains(&*self.list_path().to_string_lossy())
+    pub(super) fn is_named_in(&self, message_log: &str) -> bool {
+        message_log.contains(&*self.list_path().to_string_lossy())
     }
 
     /// The files; none if the list is not there or not understood.
     pub(super) fn read_files(&self) -> Option<Vec<PathBuf>> {
-        let mut files = parse_rule(&std::fs::read_to_string(self.list_path()).ok()?)?;
-        if let Some(given) = &*self.given.borrow() {
-            files.retain(|file| !file.starts_with(given));
+        let mut read_paths = parse_rule(&std::fs::read_to_string(self.list_path()).ok()?)?;
+        if let Some(given_path) = &*self.given.borrow() {
+            read_paths.retain(|file_path| !file_path.starts_with(given_path));
         }
-        Some(files)
+        Some(read_paths)
     }
 
     fn list_path(&self) -> PathBuf {
@@ -52,24 +52,24 @@ impl FileList {
 
 /// The right side of the one rule. A backslash escapes a space, a number sign and the end of the line; a dollar stands
 /// twice. Other backslashes mean what they say before other characters only, so names with them are not understood.
-fn parse_rule(rule: &str) -> Option<Vec<PathBuf>> {
-    let mut letters = rule.strip_prefix("x:")?.chars();
-    let mut files = Vec::new();
+fn parse_rule(rule_text: &str) -> Option<Vec<PathBuf>> {
+    let mut letters = rule_text.strip_prefix("x:")?.chars();
+    let mut file_names = Vec::new();
     let mut name = String::new();
     while let Some(letter) = letters.next() {
         match letter {
             '\\' => match letters.next()? {
-                '\n' => files.push(std::mem::take(&mut name)),
+                '\n' => file_names.push(std::mem::take(&mut name)),
                 escaped @ (' ' | '#') => name.push(escaped),
                 _ => return None,
             },
             '$' if letters.next()? != '$' => return None,
-            ' ' | '\n' => files.push(std::mem::take(&mut name)),
+            ' ' | '\n' => file_names.push(std::mem::take(&mut name)),
             plain => name.push(plain),
         }
     }
-    files.push(name);
-    Some(files.into_iter().filter(|name| !name.is_empty() && name != "<stdin>").map(PathBuf::from).collect())
+    file_names.push(name);
+    Some(file_names.into_iter().filter(|name| !name.is_empty() && name != "<stdin>").map(PathBuf::from).collect())
 }
 
 #[cfg(test)]

@@ -49,14 +49,23 @@ unsafe fn branch_sides(branch: LLVMValueRef) -> Option<[LLVMBasicBlockRef; 2]> {
         {
             return None;
         }
-        let sides = [0, 1].map(|side| LLVMGetSuccessor(branch, side));
-        let [first, second] = sides.map(|side| {
-            let uses = LLVMGetFirstUse(LLVMBasicBlockAsValue(side));
-            let end = LLVMGetBasicBlockTerminator(side);
-            let only = !uses.is_null() && LLVMGetNextUse(uses).is_null();
-            (only && LLVMGetNumSuccessors(end) == 1).then(|| LLVMGetSuccessor(end, 0))
-        });
+        let sides = [0, 1].map(|side_index| LLVMGetSuccessor(branch, side_index));
+        let [first, second] = sides.map(|side| only_successor(side));
         (sides[0] != sides[1] && first.is_some() && first == second).then_some(sides)
+    }
+}
+
+/// Where a block leads to that nothing else than a branch leads to, if it always leads there.
+///
+/// # Safety
+/// The block is one of a live function.
+unsafe fn only_successor(block: LLVMBasicBlockRef) -> Option<LLVMBasicBlockRef> {
+    // SAFETY: as promised.
+    unsafe {
+        let first_use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block));
+        let terminator = LLVMGetBasicBlockTerminator(block);
+        let is_used_once = !first_use.is_null() && LLVMGetNextUse(first_use).is_null();
+        (is_used_once && LLVMGetNumSuccessors(terminator) == 1).then(|| LLVMGetSuccessor(terminator, 0))
     }
 }
 
@@ -67,16 +76,18 @@ unsafe fn branch_sides(branch: LLVMValueRef) -> Option<[LLVMBasicBlockRef; 2]> {
 unsafe fn share_last(branch: LLVMValueRef, sides: [LLVMBasicBlockRef; 2], builder: LLVMBuilderRef) {
     // SAFETY: as promised. What is moved is computed from values that are there before the branch, and has no effects.
     unsafe {
-        let mut ends = sides.map(|side| LLVMGetBasicBlockTerminator(side));
+        let mut side_ends = sides.map(|side| LLVMGetBasicBlockTerminator(side));
         loop {
-            let stores = ends.map(|end| LLVMGetPreviousInstruction(end));
-            if !stores.iter().all(|&store| is_plain_store(store)) {
+            let stores = side_ends.map(|end| LLVMGetPreviousInstruction(end));
+            if !stores.iter().all(|&store_instruction| is_plain_store(store_instruction)) {
                 return;
             }
-            let [first, second] = stores.map(|store| LLVMGetOperand(store, 1));
-            let types = stores.map(|store| LLVMTypeOf(LLVMGetOperand(store, 0)));
+            let [first_address, second_address] = stores.map(|store_instruction| LLVMGetOperand(store_instruction, 1));
+            let value_types = stores.map(|store_instruction| LLVMTypeOf(LLVMGetOperand(store_instruction, 0)));
             let mut steps = Vec::new();
-            if types[0] != types[1] || !computed_alike(first, second, sides, DEEPEST, &mut steps) {
+            if value_types[0] != value_types[1]
+                || !computed_alike(first_address, second_address, sides, DEEPEST, &mut steps)
+            {
                 return;
             }
             for &(step, _) in &steps {
@@ -86,32 +97,32 @@ unsafe fn share_last(branch: LLVMValueRef, sides: [LLVMBasicBlockRef; 2], builde
                     LLVMInsertIntoBuilder(builder, step);
                 }
             }
-            LLVMSetOperand(stores[1], 1, first);
+            LLVMSetOperand(stores[1], 1, first_address);
             // From the last on, as each is used by those behind it.
             for &(step, other) in steps.iter().rev() {
                 LLVMReplaceAllUsesWith(other, step);
             }
-            let mut dead: Vec<_> = steps.into_iter().map(|(_, other)| other).collect();
-            dead.dedup();
-            while let Some(other) = dead.pop() {
-                if !dead.contains(&other) {
+            let mut dead_steps: Vec<_> = steps.into_iter().map(|(_, other)| other).collect();
+            dead_steps.dedup();
+            while let Some(other) = dead_steps.pop() {
+                if !dead_steps.contains(&other) {
                     LLVMInstructionEraseFromParent(other);
                 }
             }
-            ends = stores;
+            side_ends = stores;
         }
     }
 }
 
 /// # Safety
 /// The instruction is one of a live function, or null.
-unsafe fn is_plain_store(inst: LLVMValueRef) -> bool {
+unsafe fn is_plain_store(instruction: LLVMValueRef) -> bool {
     // SAFETY: as promised.
     unsafe {
-        !inst.is_null()
-            && LLVMGetInstructionOpcode(inst) == LLVMOpcode::LLVMStore
-            && LLVMGetVolatile(inst) == 0
-            && LLVMGetOrdering(inst) == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+        !instruction.is_null()
+            && LLVMGetInstructionOpcode(instruction) == LLVMOpcode::LLVMStore
+            && LLVMGetVolatile(instruction) == 0
+            && LLVMGetOrdering(instruction) == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
     }
 }
 
@@ -120,8 +131,8 @@ unsafe fn is_plain_store(inst: LLVMValueRef) -> bool {
 /// # Safety
 /// Both are values of a live function of which the sides are blocks.
 unsafe fn computed_alike(
-    a: LLVMValueRef,
-    b: LLVMValueRef,
+    left: LLVMValueRef,
+    right: LLVMValueRef,
     sides: [LLVMBasicBlockRef; 2],
     depth: u32,
     steps: &mut Vec<(LLVMValueRef, LLVMValueRef)>,
@@ -129,37 +140,44 @@ unsafe fn computed_alike(
     use LLVMOpcode::*;
     // SAFETY: as promised; each question is asked of what it may be asked of.
     unsafe {
-        if a == b || steps.contains(&(a, b)) {
+        if left == right || steps.contains(&(left, right)) {
             return true;
         }
-        let inside = |value, side| !LLVMIsAInstruction(value).is_null() && LLVMGetInstructionParent(value) == side;
-        if depth == 0 || !inside(a, sides[0]) || !inside(b, sides[1]) {
+        let is_inside = |value, side| !LLVMIsAInstruction(value).is_null() && LLVMGetInstructionParent(value) == side;
+        if depth == 0 || !is_inside(left, sides[0]) || !is_inside(right, sides[1]) {
             return false;
         }
-        let opcode = LLVMGetInstructionOpcode(a);
-        let wraps = |instruction| (LLVMGetNSW(instruction), LLVMGetNUW(instruction));
+        let opcode = LLVMGetInstructionOpcode(left);
+        let wrap_flags = |instruction| (LLVMGetNSW(instruction), LLVMGetNUW(instruction));
         let same_flags = match opcode {
-            LLVMAdd | LLVMSub | LLVMMul | LLVMShl => wraps(a) == wraps(b),
+            LLVMAdd | LLVMSub | LLVMMul | LLVMShl => wrap_flags(left) == wrap_flags(right),
             LLVMGetElementPtr => {
-                LLVMGetGEPSourceElementType(a) == LLVMGetGEPSourceElementType(b)
-                    && LLVMGEPGetNoWrapFlags(a) == LLVMGEPGetNoWrapFlags(b)
+                LLVMGetGEPSourceElementType(left) == LLVMGetGEPSourceElementType(right)
+                    && LLVMGEPGetNoWrapFlags(left) == LLVMGEPGetNoWrapFlags(right)
             }
-            LLVMZExt => LLVMGetNNeg(a) == LLVMGetNNeg(b),
+            LLVMZExt => LLVMGetNNeg(left) == LLVMGetNNeg(right),
             LLVMSExt | LLVMAnd | LLVMAddrSpaceCast => true,
             _ => false,
         };
-        let count = LLVMGetNumOperands(a);
-        let known = LLVMGetInstructionOpcode(b) == opcode
+        let operand_count = LLVMGetNumOperands(left);
+        let is_alike = LLVMGetInstructionOpcode(right) == opcode
             && same_flags
-            && LLVMTypeOf(a) == LLVMTypeOf(b)
-            && LLVMGetNumOperands(b) == count;
-        let operands = |instruction| (0..count as u32).map(move |number| LLVMGetOperand(instruction, number));
+            && LLVMTypeOf(left) == LLVMTypeOf(right)
+            && LLVMGetNumOperands(right) == operand_count;
+        let operands = |instruction| {
+            (0..operand_count as u32).map(move |operand_index| LLVMGetOperand(instruction, operand_index))
+        };
         // A step of one side must not stand for two of the other.
-        let new = !steps.iter().any(|&(x, y)| x == a || y == b);
-        if !known || !new || !operands(a).zip(operands(b)).all(|(a, b)| computed_alike(a, b, sides, depth - 1, steps)) {
+        let is_new = !steps.iter().any(|&(left_step, right_step)| left_step == left || right_step == right);
+        if !is_alike
+            || !is_new
+            || !operands(left)
+                .zip(operands(right))
+                .all(|(left, right)| computed_alike(left, right, sides, depth - 1, steps))
+        {
             return false;
         }
-        steps.push((a, b));
+        steps.push((left, right));
         true
     }
 }

@@ -6,6 +6,7 @@
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use inkwell::values::FunctionValue;
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::{LLVMGetParam, LLVMGetReturnType, LLVMGetTypeKind, LLVMGlobalGetValueType, LLVMTypeOf};
 use llvm_sys::ir_reader::LLVMParseIRInContext2;
@@ -21,9 +22,9 @@ pub(super) fn lower_opaque_types<'ctx>(
     if !has_opaque_types(&module) {
         return Ok(module);
     }
-    let text = lockstep_kernels::without_opaque_types(&module.print_to_string().to_string_lossy());
+    let module_text = lockstep_kernels::without_opaque_types(&module.print_to_string().to_string_lossy());
     drop(module);
-    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "program");
+    let buffer = MemoryBuffer::create_from_memory_range_copy(module_text.as_bytes(), "program");
     let (mut module, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
     // SAFETY: context and buffer are alive, and LLVM leaves the buffer to us. inkwell's function takes it to be consumed,
     // as older ones do, and so never frees it. What comes of it is a module of this context, or a message.
@@ -37,14 +38,16 @@ pub(super) fn lower_opaque_types<'ctx>(
 
 /// Whether some function takes or gives an image, a sampler or the like. Without, nothing can be done with one.
 fn has_opaque_types(module: &Module<'_>) -> bool {
+    module.get_functions().any(passes_opaque_types)
+}
+
+fn passes_opaque_types(function: FunctionValue<'_>) -> bool {
     use inkwell::values::AsValueRef;
-    module.get_functions().any(|function| {
-        let (raw, count) = (function.as_value_ref(), function.count_params());
-        // SAFETY: a function of a live module, its type and its parameters.
-        unsafe {
-            let is_opaque = |ty| LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMTargetExtTypeKind;
-            is_opaque(LLVMGetReturnType(LLVMGlobalGetValueType(raw)))
-                || (0..count).any(|index| is_opaque(LLVMTypeOf(LLVMGetParam(raw, index))))
-        }
-    })
+    let (raw_function, parameter_count) = (function.as_value_ref(), function.count_params());
+    // SAFETY: a function of a live module, its type and its parameters.
+    unsafe {
+        let is_opaque = |llvm_type| LLVMGetTypeKind(llvm_type) == LLVMTypeKind::LLVMTargetExtTypeKind;
+        is_opaque(LLVMGetReturnType(LLVMGlobalGetValueType(raw_function)))
+            || (0..parameter_count).any(|index| is_opaque(LLVMTypeOf(LLVMGetParam(raw_function, index))))
+    }
 }

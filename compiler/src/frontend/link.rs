@@ -27,8 +27,8 @@ use lockstep_protocol::build_options::BuildOptions;
 pub type LibraryLookup<'a> = &'a dyn Fn(&str, bool) -> Option<&'static [u8]>;
 
 /// The built-in library.
-pub fn built_in_library(symbol: &str, has_sizes: bool) -> Option<&'static [u8]> {
-    let chapter = lockstep_kernels::chapter_of(symbol)?;
+pub fn built_in_library(symbol_name: &str, has_sizes: bool) -> Option<&'static [u8]> {
+    let chapter = lockstep_kernels::chapter_of(symbol_name)?;
     let chapter = if has_sizes { chapter.for_any_sub_group_size() } else { chapter };
     let has_tables = host_target(None).permutes;
     Some(if has_tables { chapter.for_tables() } else { chapter }.bitcode)
@@ -43,12 +43,12 @@ pub fn link_program(objects: &[&CompiledObject], options: &BuildOptions) -> Resu
 fn on_a_thread<T: Send + 'static>(
     objects: &[&CompiledObject],
     options: &BuildOptions,
-    work: impl FnOnce(&[&CompiledObject], &BuildOptions) -> Result<T, FrontendError> + Send + 'static,
+    link: impl FnOnce(&[&CompiledObject], &BuildOptions) -> Result<T, FrontendError> + Send + 'static,
 ) -> Result<T, FrontendError> {
     let objects: Vec<CompiledObject> = objects.iter().map(|&object| object.clone()).collect();
     let options = options.clone();
-    let done = run_contained(move || work(&objects.iter().collect::<Vec<_>>(), &options));
-    done.unwrap_or_else(|words| Err(FrontendError::link_failure(words)))
+    let outcome = run_contained(move || link(&objects.iter().collect::<Vec<_>>(), &options));
+    outcome.unwrap_or_else(|last_words| Err(FrontendError::link_failure(last_words)))
 }
 
 /// The same with a library of the caller's choice.
@@ -57,19 +57,24 @@ pub fn link_with(
     options: &BuildOptions,
     library: LibraryLookup<'_>,
 ) -> Result<LinkedProgram, FrontendError> {
-    let mut watch = Stopwatch::start();
+    let mut stopwatch = Stopwatch::start();
     let context = Context::create();
     let diagnostics = Diagnostics::start_collecting(&context);
     let module = join_modules(&context, &diagnostics, objects)?;
     add_library(&context, &diagnostics, &module, library)?;
-    watch.end_stage("link");
+    stopwatch.end_stage("link");
     let disabled = options.opt_disable || objects.iter().any(|object| object.options.opt_disable);
-    let level = if disabled { simplify_llvm::Level::Minimal } else { simplify_llvm::Level::Full };
-    simplify_llvm::clean_up(&module, level)?;
-    let log = diagnostics.take_messages().map_err(FrontendError::link_failure)?;
+    let cleanup_level = if disabled { simplify_llvm::Level::Minimal } else { simplify_llvm::Level::Full };
+    simplify_llvm::clean_up(&module, cleanup_level)?;
+    let link_log = diagnostics.take_messages().map_err(FrontendError::link_failure)?;
     let bitcode = bitcode_of(&module);
-    watch.end_stage("clean_up");
-    Ok(LinkedProgram { bitcode, options: merge_options(objects, options), log, times: watch.into_times() })
+    stopwatch.end_stage("clean_up");
+    Ok(LinkedProgram {
+        bitcode,
+        options: merge_options(objects, options),
+        log: link_log,
+        times: stopwatch.into_times(),
+    })
 }
 
 /// Links objects into a library (`-create-library`): names may stay undefined, and nothing is thrown away.
@@ -81,8 +86,13 @@ fn join_library(objects: &[&CompiledObject], options: &BuildOptions) -> Result<C
     let context = Context::create();
     let diagnostics = Diagnostics::start_collecting(&context);
     let module = join_modules(&context, &diagnostics, objects)?;
-    let log = diagnostics.take_messages().map_err(FrontendError::link_failure)?;
-    Ok(CompiledObject { bitcode: bitcode_of(&module), options: merge_options(objects, options), is_library: true, log })
+    let link_log = diagnostics.take_messages().map_err(FrontendError::link_failure)?;
+    Ok(CompiledObject {
+        bitcode: bitcode_of(&module),
+        options: merge_options(objects, options),
+        is_library: true,
+        log: link_log,
+    })
 }
 
 /// Reads a linked program as an LLVM module for the importer.
@@ -93,15 +103,15 @@ pub fn prepare_module<'ctx>(context: &'ctx Context, program: &LinkedProgram) -> 
 
 /// What holds for the program: the linker's options and whatever every object was compiled with.
 fn merge_options(objects: &[&CompiledObject], options: &BuildOptions) -> BuildOptions {
-    let mut merged = options.clone();
-    merged.opt_disable |= objects.iter().any(|object| object.options.opt_disable);
-    merged.debug |= objects.iter().any(|object| object.options.debug);
-    merged.math.denorms_are_zero |= objects.iter().all(|object| object.options.math.denorms_are_zero);
+    let mut merged_options = options.clone();
+    merged_options.opt_disable |= objects.iter().any(|object| object.options.opt_disable);
+    merged_options.debug |= objects.iter().any(|object| object.options.debug);
+    merged_options.math.denorms_are_zero |= objects.iter().all(|object| object.options.math.denorms_are_zero);
     // "If the program was created using clLinkProgram, then all input programs must support non-uniform work-groups"
     // (5.9): the oldest language version and the strictest option hold.
-    merged.uniform_work_group_size |= objects.iter().any(|object| object.options.uniform_work_group_size);
-    merged.version = objects.iter().map(|object| object.options.language_version()).min();
-    merged
+    merged_options.uniform_work_group_size |= objects.iter().any(|object| object.options.uniform_work_group_size);
+    merged_options.version = objects.iter().map(|object| object.options.language_version()).min();
+    merged_options
 }
 
 fn join_modules<'ctx>(
@@ -109,18 +119,18 @@ fn join_modules<'ctx>(
     diagnostics: &Diagnostics<'_>,
     objects: &[&CompiledObject],
 ) -> Result<Module<'ctx>, FrontendError> {
-    let (first, others) =
+    let (first_object, other_objects) =
         objects.split_first().ok_or_else(|| FrontendError::link_failure("error: nothing to link\n"))?;
-    let module = images::lower_opaque_types(context, parse_module(context, diagnostics, &first.bitcode)?)?;
-    for object in others {
-        let other = images::lower_opaque_types(context, parse_module(context, diagnostics, &object.bitcode)?)?;
-        let raw = other.as_mut_ptr();
-        std::mem::forget(other);
+    let module = images::lower_opaque_types(context, parse_module(context, diagnostics, &first_object.bitcode)?)?;
+    for object in other_objects {
+        let other_module = images::lower_opaque_types(context, parse_module(context, diagnostics, &object.bitcode)?)?;
+        let module_ref = other_module.as_mut_ptr();
+        std::mem::forget(other_module);
         // SAFETY: both modules are of this context; the linker consumes the second one, which nobody else owns now.
-        let failed = unsafe { LLVMLinkModules2(module.as_mut_ptr(), raw) } != 0;
-        let said = diagnostics.take_messages();
-        if failed || said.is_err() {
-            let (Ok(text) | Err(text)) = said;
+        let has_failed = unsafe { LLVMLinkModules2(module.as_mut_ptr(), module_ref) } != 0;
+        let diagnostics_text = diagnostics.take_messages();
+        if has_failed || diagnostics_text.is_err() {
+            let (Ok(text) | Err(text)) = diagnostics_text;
             return Err(FrontendError::link_failure(text));
         }
     }
@@ -138,9 +148,10 @@ fn add_library(
     let has_sizes = module.get_functions().any(|function| required_size(function).is_some());
     loop {
         let undefined = module.get_functions().filter(|function| function.count_basic_blocks() == 0);
-        let names: Vec<String> = undefined.map(|function| function.get_name().to_string_lossy().into_owned()).collect();
+        let needed_names: Vec<String> =
+            undefined.map(|function| function.get_name().to_string_lossy().into_owned()).collect();
         // By address, because a chapter is one piece of static data; the order does not matter.
-        let chapters: BTreeSet<(*const u8, usize)> = names
+        let chapters: BTreeSet<(*const u8, usize)> = needed_names
             .into_iter()
             .filter_map(|name| Some((library(&name, has_sizes)?, name)))
             .filter_map(|(chapter, name)| asked_for.insert(name).then_some((chapter.as_ptr(), chapter.len())))
@@ -158,19 +169,19 @@ fn link_chapter(
     context: &Context,
     diagnostics: &Diagnostics<'_>,
     module: &Module<'_>,
-    (start, length): (*const u8, usize),
+    (bitcode_start, length): (*const u8, usize),
 ) -> Result<(), FrontendError> {
     // SAFETY: the parts of a static slice.
-    let chapter: &'static [u8] = unsafe { std::slice::from_raw_parts(start, length) };
+    let chapter: &'static [u8] = unsafe { std::slice::from_raw_parts(bitcode_start, length) };
     let mut source: LLVMModuleRef = std::ptr::null_mut();
     // SAFETY: the bytes are static, as the lazily read module and its buffer need. The reader owns the buffer from
     // here on; the linker consumes the module.
-    let failed = unsafe {
+    let has_failed = unsafe {
         LLVMGetBitcodeModuleInContext2(raw_context(context), memory_buffer(chapter), &mut source) != 0
             || LLVMLinkModules2(module.as_mut_ptr(), source) != 0
     };
     match diagnostics.take_messages() {
-        Ok(_) if !failed => Ok(()),
+        Ok(_) if !has_failed => Ok(()),
         Ok(text) | Err(text) => {
             Err(FrontendError::link_failure(format!("{text}error: the built-in library does not link\n")))
         }
@@ -183,21 +194,21 @@ fn parse_module<'ctx>(
     diagnostics: &Diagnostics<'_>,
     bitcode: &[u8],
 ) -> Result<Module<'ctx>, FrontendError> {
-    let mut raw: LLVMModuleRef = std::ptr::null_mut();
+    let mut module_ref: LLVMModuleRef = std::ptr::null_mut();
     // SAFETY: the reader copies what it needs while the bytes are borrowed; the buffer object is freed afterwards.
-    let failed = unsafe {
+    let has_failed = unsafe {
         let buffer = memory_buffer(bitcode);
-        let failed = LLVMParseBitcodeInContext2(raw_context(context), buffer, &mut raw) != 0;
+        let has_failed = LLVMParseBitcodeInContext2(raw_context(context), buffer, &mut module_ref) != 0;
         LLVMDisposeMemoryBuffer(buffer);
-        failed
+        has_failed
     };
-    let said = diagnostics.take_messages();
-    if failed || raw.is_null() {
-        let (Ok(text) | Err(text)) = said;
+    let diagnostics_text = diagnostics.take_messages();
+    if has_failed || module_ref.is_null() {
+        let (Ok(text) | Err(text)) = diagnostics_text;
         return Err(FrontendError::link_failure(format!("{text}error: the program is not LLVM bitcode\n")));
     }
     // SAFETY: a module that the reader has just made for us.
-    let module = unsafe { Module::new(raw) };
+    let module = unsafe { Module::new(module_ref) };
     module
         .verify()
         .map_err(|error| FrontendError::link_failure(format!("error: broken module: {}\n", error.to_string())))?;

@@ -36,10 +36,10 @@ impl<'ctx> Diagnostics<'ctx> {
     pub(crate) fn start_collecting(context: impl AsContextRef<'ctx>) -> Self {
         let context = context.as_ctx_ref();
         let messages = Box::<Mutex<Messages>>::default();
-        let data = std::ptr::from_ref::<Mutex<Messages>>(&messages).cast_mut().cast::<c_void>();
+        let collected = std::ptr::from_ref::<Mutex<Messages>>(&messages).cast_mut().cast::<c_void>();
         // SAFETY: the context is alive as long as this guard, and the guard takes the handler away before the
         // messages it points to are freed.
-        unsafe { LLVMContextSetDiagnosticHandler(context, Some(record_diagnostic), data) };
+        unsafe { LLVMContextSetDiagnosticHandler(context, Some(record_diagnostic), collected) };
         Self { context, lifetime: PhantomData, messages }
     }
 
@@ -60,12 +60,12 @@ impl Drop for Diagnostics<'_> {
 
 extern "C" fn ignore_diagnostic(_: LLVMDiagnosticInfoRef, _: *mut c_void) {}
 
-extern "C" fn record_diagnostic(info: LLVMDiagnosticInfoRef, data: *mut c_void) {
-    // SAFETY: LLVM hands in a valid message, and `data` is what `collect` registered.
+extern "C" fn record_diagnostic(diagnostic: LLVMDiagnosticInfoRef, collected: *mut c_void) {
+    // SAFETY: LLVM hands in a valid message, and `collected` is what `collect` registered.
     let (severity, text, messages) = unsafe {
-        let description = LLVMGetDiagInfoDescription(info);
+        let description = LLVMGetDiagInfoDescription(diagnostic);
         let text = take_message(description);
-        (LLVMGetDiagInfoSeverity(info), text, &*data.cast::<Mutex<Messages>>())
+        (LLVMGetDiagInfoSeverity(diagnostic), text, &*collected.cast::<Mutex<Messages>>())
     };
     let mut messages = messages.lock();
     let kind = match severity {
@@ -90,9 +90,9 @@ pub(crate) unsafe fn take_message(message: *mut c_char) -> String {
     }
     // SAFETY: the caller vouches for the string.
     unsafe {
-        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        let owned_text = CStr::from_ptr(message).to_string_lossy().into_owned();
         LLVMDisposeMessage(message);
-        text
+        owned_text
     }
 }
 

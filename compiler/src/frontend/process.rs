@@ -59,15 +59,15 @@ pub(crate) struct Outcome {
 /// Bytes of the stack that a child gets, as is usual, whatever this process has; less only if that is the hard limit.
 pub(crate) const STACK: u64 = 8 << 20;
 
-/// Runs `program` with `input` as its standard input.
+/// Runs `program` with `stdin_bytes` as its standard input.
 pub(crate) fn run_program(
     program: &Path,
     arguments: &[OsString],
-    input: &[u8],
-    limits: &Limits,
+    stdin_bytes: &[u8],
+    process_limits: &Limits,
 ) -> io::Result<Outcome> {
     let mut stdin = memory_file(c"lockstep-in")?;
-    stdin.write_all(input)?;
+    stdin.write_all(stdin_bytes)?;
     io::Seek::rewind(&mut stdin)?;
     let stdout = memory_file(c"lockstep-out")?;
     let stderr = memory_file(c"lockstep-err")?;
@@ -89,9 +89,9 @@ pub(crate) fn run_program(
         unsafe { command.pre_exec(move || stack.apply_limits()) };
     }
     let child = command.spawn()?;
-    let ending = Running { child }.wait_for_end(limits);
+    let ending = Running { child }.wait_for_end(process_limits);
     let (stdout, _) = read_contents(&stdout, usize::MAX)?;
-    let (stderr, stderr_cut) = read_contents(&stderr, limits.log)?;
+    let (stderr, stderr_cut) = read_contents(&stderr, process_limits.log)?;
     Ok(Outcome { ending, stdout, stderr, stderr_cut, stack: stack.soft })
 }
 
@@ -107,11 +107,11 @@ struct StackLimit {
 
 /// The limits for a child: this process's own, but for a soft one that is too small.
 fn stack_limit() -> StackLimit {
-    let mut own = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: `own` may be written. Should the call fail it stays as it is.
-    unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut own) };
-    let soft = own.rlim_cur.max(own.rlim_max.min(STACK));
-    StackLimit { soft, hard: own.rlim_max, raised: soft > own.rlim_cur }
+    let mut own_limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `own_limit` may be written. Should the call fail it stays as it is.
+    unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut own_limit) };
+    let soft_limit = own_limit.rlim_cur.max(own_limit.rlim_max.min(STACK));
+    StackLimit { soft: soft_limit, hard: own_limit.rlim_max, raised: soft_limit > own_limit.rlim_cur }
 }
 
 impl StackLimit {
@@ -131,9 +131,9 @@ struct Running {
 }
 
 impl Running {
-    fn wait_for_end(mut self, limits: &Limits) -> Ending {
-        let deadline = Instant::now() + limits.wall;
-        self.limit_child(limits);
+    fn wait_for_end(mut self, process_limits: &Limits) -> Ending {
+        let deadline = Instant::now() + process_limits.wall;
+        self.limit_child(process_limits);
         let descriptor = self.open_descriptor();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -168,27 +168,27 @@ impl Running {
     }
 
     /// Limits the child from outside, so that the fast way of starting it (`vfork`) stays open.
-    fn limit_child(&self, limits: &Limits) {
-        let seconds = limits.wall.as_secs().saturating_add(1);
+    fn limit_child(&self, process_limits: &Limits) {
+        let seconds = process_limits.wall.as_secs().saturating_add(1);
         for (resource, value) in [
-            (libc::RLIMIT_AS, limits.address_space),
+            (libc::RLIMIT_AS, process_limits.address_space),
             (libc::RLIMIT_CPU, seconds),
-            (libc::RLIMIT_FSIZE, limits.output),
+            (libc::RLIMIT_FSIZE, process_limits.output),
             (libc::RLIMIT_CORE, 0),
         ] {
-            let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
-            // SAFETY: `limit` outlives the call and the old limit is not asked for. The child has not been waited for,
+            let resource_limit = libc::rlimit { rlim_cur: value, rlim_max: value };
+            // SAFETY: `resource_limit` outlives the call and the old limit is not asked for. The child has not been waited for,
             // so the number is its own. It fails if the child is gone or the hard limit is lower; both are harmless.
-            unsafe { libc::prlimit(self.pid(), resource, &limit, std::ptr::null_mut()) };
+            unsafe { libc::prlimit(self.pid(), resource, &resource_limit, std::ptr::null_mut()) };
         }
     }
 
     /// A descriptor that becomes readable when the child ends; none on kernels before 5.3.
     fn open_descriptor(&self) -> Option<OwnedFd> {
         // SAFETY: a system call without pointers.
-        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, self.pid(), 0) };
+        let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, self.pid(), 0) };
         // SAFETY: the kernel has just made this descriptor for us.
-        (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd as i32) })
+        (descriptor >= 0).then(|| unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
     }
 
     fn kill_group(&mut self) {
@@ -209,22 +209,22 @@ fn wait_a_while(descriptor: Option<&OwnedFd>, longest: Duration) {
         std::thread::sleep(longest.min(Duration::from_millis(1)));
         return;
     };
-    let mut poll = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    let millis = longest.as_millis().clamp(1, 60_000) as i32;
+    let mut poll_entry = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let milliseconds = longest.as_millis().clamp(1, 60_000) as i32;
     // SAFETY: one valid `pollfd`. An interruption by a signal ends the wait early, and the caller asks again.
-    unsafe { libc::poll(&mut poll, 1, millis) };
+    unsafe { libc::poll(&mut poll_entry, 1, milliseconds) };
 }
 
 /// A file in memory, closed in children, and never one of the descriptors 0 to 2.
 fn memory_file(name: &CStr) -> io::Result<File> {
     // SAFETY: a terminated string; the kernel copies it.
-    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
-    if fd < 0 {
+    let descriptor = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    if descriptor < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the kernel has just made this descriptor for us.
-    let file = unsafe { File::from_raw_fd(fd) };
-    if fd > libc::STDERR_FILENO {
+    let file = unsafe { File::from_raw_fd(descriptor) };
+    if descriptor > libc::STDERR_FILENO {
         return Ok(file);
     }
     // An application that closed its own streams: in the child the number would collide with those of the streams.
@@ -232,9 +232,9 @@ fn memory_file(name: &CStr) -> io::Result<File> {
     file.try_clone()
 }
 
-fn read_contents(file: &File, limit: usize) -> io::Result<(Vec<u8>, bool)> {
+fn read_contents(file: &File, byte_limit: usize) -> io::Result<(Vec<u8>, bool)> {
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-    let mut bytes = vec![0; length.min(limit)];
+    let mut bytes = vec![0; length.min(byte_limit)];
     file.read_exact_at(&mut bytes, 0)?;
-    Ok((bytes, length > limit))
+    Ok((bytes, length > byte_limit))
 }

@@ -22,16 +22,17 @@ impl ResponseFile {
     /// A file for these arguments, if they are more than every system takes. The first one stays outside: it tells clang
     /// what it is to be.
     pub(super) fn for_long(arguments: &[OsString], temp_dir: &Path) -> io::Result<Option<Self>> {
-        let size: usize = arguments.iter().map(|argument| argument.len() + 1).sum();
-        if size <= ALWAYS_TAKEN {
+        let argument_bytes: usize = arguments.iter().map(|argument| argument.len() + 1).sum();
+        if argument_bytes <= ALWAYS_TAKEN {
             return Ok(None);
         }
         if arguments.iter().any(|argument| argument.as_bytes().contains(&0)) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let folder = TempDir::create(temp_dir)?;
-        let text: Vec<u8> = arguments.iter().skip(1).flat_map(|argument| quote_argument(argument.as_bytes())).collect();
-        folder.write(Path::new(NAME), &text)?;
+        let response_text: Vec<u8> =
+            arguments.iter().skip(1).flat_map(|argument| quote_argument(argument.as_bytes())).collect();
+        folder.write(Path::new(NAME), &response_text)?;
         Ok(Some(Self { folder }))
     }
 
@@ -45,15 +46,15 @@ impl ResponseFile {
 
 /// A line with the argument in quotes, within which a backslash takes the meaning from a quote or another backslash.
 fn quote_argument(argument: &[u8]) -> Vec<u8> {
-    let mut line = vec![b'"'];
+    let mut quoted_line = vec![b'"'];
     for &byte in argument {
         if matches!(byte, b'"' | b'\\') {
-            line.push(b'\\');
+            quoted_line.push(b'\\');
         }
-        line.push(byte);
+        quoted_line.push(byte);
     }
-    line.extend(b"\"\n");
-    line
+    quoted_line.extend(b"\"\n");
+    quoted_line
 }
 
 #[cfg(test)]

@@ -104,10 +104,10 @@ const LATE_FOR_MANY_LOOPS: &str = "instcombine<no-verify-fixpoint>,early-cse<mem
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn";
 
 /// Brings the module into the form that the importer reads.
-pub(crate) fn clean_up(module: &Module<'_>, level: Level) -> Result<(), FrontendError> {
+pub(crate) fn clean_up(module: &Module<'_>, cleanup_level: Level) -> Result<(), FrontendError> {
     let kernels: Vec<_> = module.get_functions().filter(is_kernel).collect();
-    let calls = CallGraph::of_module(module);
-    let inlined = calls.check_inlinable(&kernels)?;
+    let call_graph = CallGraph::of_module(module);
+    let inlined = call_graph.check_inlinable(&kernels)?;
     fence_barriers(module);
     internalize_functions(module);
     run_pipeline(module, "globaldce")?;
@@ -115,7 +115,7 @@ pub(crate) fn clean_up(module: &Module<'_>, level: Level) -> Result<(), Frontend
     run_pipeline(module, if inlined > MANY_INLINED { INLINING_BY_LEVELS } else { "always-inline,globaldce" })?;
     check_defined(module)?;
     fix_sub_group_sizes(module);
-    match level {
+    match cleanup_level {
         Level::Minimal => run_pipeline(module, MINIMAL)?,
         Level::Full => {
             run_pipeline(module, EARLY)?;
@@ -158,12 +158,12 @@ fn keep_barriers_single(module: &Module<'_>) {
 /// Makes the size of sub-groups a constant in each kernel.
 fn fix_sub_group_sizes(module: &Module<'_>) {
     let mut calls: HashMap<FunctionValue<'_>, Vec<LLVMValueRef>> = HashMap::new();
-    for (function, call_inst) in
-        calls_in(module).filter(|(_, call_inst)| called_function(*call_inst).is_some_and(is_sub_group_size))
+    for (function, call_instruction) in calls_in(module)
+        .filter(|(_, call_instruction)| called_function(*call_instruction).is_some_and(is_sub_group_size))
     {
-        calls.entry(function).or_default().push(raw_value(call_inst));
+        calls.entry(function).or_default().push(raw_value(call_instruction));
     }
-    calls.iter().for_each(|(function, calls)| fix_sub_group_size(*function, calls));
+    calls.iter().for_each(|(function, size_calls)| fix_sub_group_size(*function, size_calls));
 }
 
 /// Turns generic pointers into pointers to one address space where all their sources agree.
@@ -230,10 +230,10 @@ unsafe extern "C" {
 /// work-items do touch it; a fence is what LLVM moves no access across. It costs no instruction.
 fn fence_barriers(module: &Module<'_>) {
     let barriers: Vec<LLVMValueRef> = calls_in(module)
-        .filter(|(_, call_inst)| {
-            called_function(*call_inst).is_some_and(|function| function.get_name().to_bytes() == BARRIER)
+        .filter(|(_, call_instruction)| {
+            called_function(*call_instruction).is_some_and(|function| function.get_name().to_bytes() == BARRIER)
         })
-        .map(|(_, call_inst)| raw_value(call_inst))
+        .map(|(_, call_instruction)| raw_value(call_instruction))
         .collect();
     if barriers.is_empty() {
         return;
@@ -258,24 +258,24 @@ fn fence_barriers(module: &Module<'_>) {
 /// Kernels stay visible; every other definition becomes private to the module. All code wants to be inlined.
 fn internalize_functions(module: &Module<'_>) {
     let context = module.get_context();
-    let kind = Attribute::get_named_enum_kind_id;
-    let (always_inline, no_inline, opt_none) = (kind("alwaysinline"), kind("noinline"), kind("optnone"));
-    let wanted = context.create_enum_attribute(always_inline, 0);
-    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+    let kind_of = Attribute::get_named_enum_kind_id;
+    let (always_inline, no_inline, opt_none) = (kind_of("alwaysinline"), kind_of("noinline"), kind_of("optnone"));
+    let wanted_attribute = context.create_enum_attribute(always_inline, 0);
+    for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
         function.remove_enum_attribute(AttributeLoc::Function, no_inline);
         function.remove_enum_attribute(AttributeLoc::Function, opt_none);
         // Kernels too: bitcode from elsewhere calls them directly.
-        function.add_attribute(AttributeLoc::Function, wanted);
+        function.add_attribute(AttributeLoc::Function, wanted_attribute);
         if !is_kernel(&function) {
             function.set_linkage(Linkage::Internal);
         }
     }
-    for (_, call_inst) in calls_in(module) {
-        if let Ok(site) = CallSiteValue::try_from(call_inst) {
-            site.remove_enum_attribute(AttributeLoc::Function, no_inline);
+    for (_, call_instruction) in calls_in(module) {
+        if let Ok(call_site) = CallSiteValue::try_from(call_instruction) {
+            call_site.remove_enum_attribute(AttributeLoc::Function, no_inline);
         }
     }
-    for global in module.get_globals().filter(|g| !g.is_declaration()) {
+    for global in module.get_globals().filter(|global| !global.is_declaration()) {
         // Appending linkage belongs to LLVM's own lists.
         if global.get_linkage() != Linkage::Appending {
             global.set_linkage(Linkage::Internal);
@@ -285,12 +285,12 @@ fn internalize_functions(module: &Module<'_>) {
 
 /// Runs the scalar passes: one pipeline over the module, or one for each function where some have many blocks or loops.
 fn simplify_functions(module: &Module<'_>) -> Result<(), FrontendError> {
-    let functions = module.get_functions().filter(|f| f.count_basic_blocks() > 0);
+    let functions = module.get_functions().filter(|function| function.count_basic_blocks() > 0);
     let pipelines: Vec<_> = functions.map(|function| (function, late_passes(function))).collect();
-    if pipelines.iter().all(|&(_, passes)| passes == LATE) {
+    if pipelines.iter().all(|&(_, pass_text)| pass_text == LATE) {
         return run_pipeline(module, &format!("function({LATE})"));
     }
-    pipelines.into_iter().try_for_each(|(function, passes)| run_on_function(function, passes))
+    pipelines.into_iter().try_for_each(|(function, pass_text)| run_on_function(function, pass_text))
 }
 
 /// The passes that a function of this size gets.
@@ -307,27 +307,30 @@ fn late_passes(function: FunctionValue<'_>) -> &'static str {
 /// How many edges go back in the order of a function's blocks: those of loops, as clang and inlining leave the order.
 fn count_loops(function: FunctionValue<'_>) -> usize {
     let blocks = function.get_basic_blocks();
-    let places: HashMap<_, _> = blocks.iter().enumerate().map(|(place, &block)| (block, place)).collect();
-    let back_edges = |(place, block): (usize, &BasicBlock<'_>)| {
-        let Some(last) = block.get_terminator().map(raw_value) else { return 0 };
+    let block_positions: HashMap<_, _> =
+        blocks.iter().enumerate().map(|(block_position, &block)| (block, block_position)).collect();
+    let mut back_edges = 0;
+    for (block_position, block) in blocks.iter().enumerate() {
+        let Some(terminator) = block.get_terminator().map(raw_value) else { continue };
         // SAFETY: the instruction is alive and ends its block.
-        let successors = unsafe { LLVMGetNumSuccessors(last) };
-        // SAFETY: as above; the number is one of its successors, which all are blocks.
-        let successor = |number| unsafe { BasicBlock::new(LLVMGetSuccessor(last, number)) };
-        (0..successors).filter_map(successor).filter(|target| places.get(target) <= Some(&place)).count()
-    };
-    blocks.iter().enumerate().map(back_edges).sum()
+        let successor_count = unsafe { LLVMGetNumSuccessors(terminator) };
+        // SAFETY: as above; the index is that of one of its successors, which all are blocks.
+        let successor = |index| unsafe { BasicBlock::new(LLVMGetSuccessor(terminator, index)) };
+        let successors = (0..successor_count).filter_map(successor);
+        back_edges += successors.filter(|target| block_positions.get(target) <= Some(&block_position)).count();
+    }
+    back_edges
 }
 
 /// Runs a pipeline of function passes over one function.
 fn run_on_function(function: FunctionValue<'_>, pipeline: &str) -> Result<(), FrontendError> {
-    let text = CString::new(pipeline).map_err(|error| internal_error(&error.to_string()))?;
+    let pipeline_text = CString::new(pipeline).map_err(|error| internal_error(&error.to_string()))?;
     let options = PassOptions::new();
     // SAFETY: the function is alive and has a body; the text lives until the call returns.
     unsafe {
         super::llvm::check_error(llvm_sys::transforms::pass_builder::LLVMRunPassesOnFunction(
             function.as_value_ref_raw(),
-            text.as_ptr(),
+            pipeline_text.as_ptr(),
             std::ptr::null_mut(),
             options.raw(),
         ))
@@ -338,38 +341,42 @@ fn run_on_function(function: FunctionValue<'_>, pipeline: &str) -> Result<(), Fr
 /// What the code that is left uses must be something the importer knows.
 fn check_defined(module: &Module<'_>) -> Result<(), FrontendError> {
     // Overloads have one name for the user, and are one error.
-    let mut errors = BTreeSet::new();
-    for function in module.get_functions().filter(|f| f.count_basic_blocks() == 0) {
+    let mut error_lines = BTreeSet::new();
+    for function in module.get_functions().filter(|function| function.count_basic_blocks() == 0) {
         let name = function.get_name().to_string_lossy();
-        let known = name.starts_with("llvm.") || name.starts_with("__lockstep_") || name == "printf";
-        if !known && function.as_global_value().as_pointer_value().get_first_use().is_some() {
-            errors.insert(format!("error: undefined function '{}'\n", source_name(&name)));
+        let is_known = name.starts_with("llvm.") || name.starts_with("__lockstep_") || name == "printf";
+        if !is_known && function.as_global_value().as_pointer_value().get_first_use().is_some() {
+            error_lines.insert(format!("error: undefined function '{}'\n", source_name(&name)));
         }
     }
     for global in module.get_globals() {
         let name = global.get_name().to_string_lossy();
         if name == "llvm.global_ctors" || name == "llvm.global_dtors" {
-            errors
+            error_lines
                 .insert("error: program-scope objects with constructors or destructors are not supported\n".to_owned());
         } else if global.is_declaration() && global.as_pointer_value().get_first_use().is_some() {
-            errors.insert(format!("error: undefined variable '{}'\n", source_name(&name)));
+            error_lines.insert(format!("error: undefined variable '{}'\n", source_name(&name)));
         }
     }
-    if errors.is_empty() { Ok(()) } else { Err(FrontendError::link_failure(errors.into_iter().collect::<String>())) }
+    if error_lines.is_empty() {
+        Ok(())
+    } else {
+        Err(FrontendError::link_failure(error_lines.into_iter().collect::<String>()))
+    }
 }
 
 /// No call may be left that the importer could not follow.
 fn check_inlined(module: &Module<'_>) -> Result<(), FrontendError> {
-    for (caller, call_inst) in calls_in(module) {
-        let reason = match called_function(call_inst) {
+    for (caller, call_instruction) in calls_in(module) {
+        let reason = match called_function(call_instruction) {
             Some(function) if function.count_basic_blocks() == 0 => continue,
             Some(function) => format!("the call of '{}' cannot be inlined", shown_name(function)),
-            None if is_inline_assembly(call_inst) => "inline assembly is not supported".to_owned(),
+            None if is_inline_assembly(call_instruction) => "inline assembly is not supported".to_owned(),
             None => "calls through pointers are not supported".to_owned(),
         };
         return Err(FrontendError::link_failure(format!("error: in '{}': {reason}\n", shown_name(caller))));
     }
-    let left = module.get_functions().find(|f| f.count_basic_blocks() > 0 && !is_kernel(f));
+    let left = module.get_functions().find(|function| function.count_basic_blocks() > 0 && !is_kernel(function));
     match left {
         Some(function) => {
             let name = shown_name(function);
@@ -393,17 +400,19 @@ struct Node<'ctx> {
 impl<'ctx> CallGraph<'ctx> {
     fn of_module(module: &Module<'ctx>) -> Self {
         let mut nodes = HashMap::new();
-        for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
-            let mut node = Node { function, size: 0, callees: Vec::new() };
+        for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
+            let mut call_node = Node { function, size: 0, callees: Vec::new() };
             for block in function.get_basic_block_iter() {
                 for instruction in block.get_instructions() {
-                    node.size += 1;
+                    call_node.size += 1;
                     if instruction.get_opcode() == InstructionOpcode::Call {
-                        node.callees.extend(called_function(instruction).map(|f| f.as_value_ref_raw()));
+                        call_node
+                            .callees
+                            .extend(called_function(instruction).map(|function| function.as_value_ref_raw()));
                     }
                 }
             }
-            nodes.insert(function.as_value_ref_raw(), node);
+            nodes.insert(function.as_value_ref_raw(), call_node);
         }
         Self { nodes }
     }
@@ -411,59 +420,65 @@ impl<'ctx> CallGraph<'ctx> {
     /// Refuses recursion, and sources of a few lines that would inline into gigabytes. The instructions of all functions
     /// together once everything is inlined.
     fn check_inlinable(&self, kernels: &[FunctionValue<'_>]) -> Result<u64, FrontendError> {
-        let mut sizes = HashMap::new();
+        let mut allocation_sizes = HashMap::new();
         for kernel in kernels {
-            let size = self.inlined_size(kernel.as_value_ref_raw(), &mut sizes)?;
-            if size > MAX_INLINED {
+            let inlined_size = self.inlined_size(kernel.as_value_ref_raw(), &mut allocation_sizes)?;
+            if inlined_size > MAX_INLINED {
                 let name = shown_name(*kernel);
-                return Err(too_large(&format!("kernel '{name}' has {size} instructions")));
+                return Err(too_large(&format!("kernel '{name}' has {inlined_size} instructions")));
             }
         }
-        let total = sizes.values().flatten().fold(0, |sum: u64, size| sum.saturating_add(*size));
-        if total > MAX_INLINED {
-            return Err(too_large(&format!("the functions have {total} instructions together")));
+        let total_size = allocation_sizes
+            .values()
+            .flatten()
+            .fold(0, |size_sum: u64, inlined_size| size_sum.saturating_add(*inlined_size));
+        if total_size > MAX_INLINED {
+            return Err(too_large(&format!("the functions have {total_size} instructions together")));
         }
-        Ok(total)
+        Ok(total_size)
     }
 
     /// Depth first with a stack of its own: the depth is the program's choice.
     fn inlined_size(
         &self,
-        root: LLVMValueRef,
-        sizes: &mut HashMap<LLVMValueRef, Option<u64>>,
+        root_function: LLVMValueRef,
+        allocation_sizes: &mut HashMap<LLVMValueRef, Option<u64>>,
     ) -> Result<u64, FrontendError> {
-        let mut stack = vec![(root, 0)];
-        while let Some((key, next)) = stack.pop() {
-            let Some(node) = self.nodes.get(&key) else { continue };
-            if next == 0 && sizes.contains_key(&key) {
+        let mut call_stack = vec![(root_function, 0)];
+        while let Some((function_key, next_call)) = call_stack.pop() {
+            let Some(call_node) = self.nodes.get(&function_key) else { continue };
+            if next_call == 0 && allocation_sizes.contains_key(&function_key) {
                 continue;
             }
-            sizes.entry(key).or_insert(None);
-            match node.callees.get(next) {
+            allocation_sizes.entry(function_key).or_insert(None);
+            match call_node.callees.get(next_call) {
                 Some(&callee) => {
-                    stack.push((key, next + 1));
-                    match sizes.get(&callee) {
+                    call_stack.push((function_key, next_call + 1));
+                    match allocation_sizes.get(&callee) {
                         Some(Some(_)) => {}
-                        Some(None) => return Err(self.recursion_error(callee, &stack)),
-                        None => stack.push((callee, 0)),
+                        Some(None) => return Err(self.recursion_error(callee, &call_stack)),
+                        None => call_stack.push((callee, 0)),
                     }
                 }
                 None => {
-                    let called = node.callees.iter().filter_map(|callee| sizes.get(callee).copied().flatten());
-                    let size = called.fold(node.size, u64::saturating_add);
-                    sizes.insert(key, Some(size));
+                    let callee_sizes =
+                        call_node.callees.iter().filter_map(|callee| allocation_sizes.get(callee).copied().flatten());
+                    let function_size = callee_sizes.fold(call_node.size, u64::saturating_add);
+                    allocation_sizes.insert(function_key, Some(function_size));
                 }
             }
         }
-        Ok(sizes.get(&root).copied().flatten().unwrap_or(0))
+        Ok(allocation_sizes.get(&root_function).copied().flatten().unwrap_or(0))
     }
 
-    fn recursion_error(&self, start: LLVMValueRef, stack: &[(LLVMValueRef, usize)]) -> FrontendError {
-        let cycle = stack.iter().skip_while(|(key, _)| *key != start);
-        let names: Vec<String> =
-            cycle.filter_map(|(key, _)| self.nodes.get(key)).map(|n| shown_name(n.function)).collect();
-        let name = names.first().cloned().unwrap_or_default();
-        let through = match names.get(1..) {
+    fn recursion_error(&self, cycle_start: LLVMValueRef, call_stack: &[(LLVMValueRef, usize)]) -> FrontendError {
+        let cycle = call_stack.iter().skip_while(|(function_key, _)| *function_key != cycle_start);
+        let function_names: Vec<String> = cycle
+            .filter_map(|(function_key, _)| self.nodes.get(function_key))
+            .map(|call_node| shown_name(call_node.function))
+            .collect();
+        let name = function_names.first().cloned().unwrap_or_default();
+        let through = match function_names.get(1..) {
             Some(others) if !others.is_empty() => format!(" through '{}'", others.join("', '")),
             _ => String::new(),
         };
@@ -473,28 +488,30 @@ impl<'ctx> CallGraph<'ctx> {
     }
 }
 
-fn too_large(what: &str) -> FrontendError {
-    FrontendError::link_failure(format!("error: {what} with everything inlined; at most {MAX_INLINED} are allowed\n"))
+fn too_large(subject: &str) -> FrontendError {
+    FrontendError::link_failure(format!(
+        "error: {subject} with everything inlined; at most {MAX_INLINED} are allowed\n"
+    ))
 }
 
 /// Every call in the module with the function it is in.
 fn calls_in<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = (FunctionValue<'ctx>, InstructionValue<'ctx>)> {
     module.get_functions().flat_map(|function| {
-        function
-            .get_basic_block_iter()
-            .flat_map(|block| block.get_instructions())
-            .filter(|instruction| instruction.get_opcode() == InstructionOpcode::Call)
-            .map(move |instruction| (function, instruction))
+        let instructions = function.get_basic_block_iter().flat_map(|block| block.get_instructions());
+        let calls = instructions.filter(|instruction| instruction.get_opcode() == InstructionOpcode::Call);
+        calls.map(move |call_instruction| (function, call_instruction))
     })
 }
 
-fn called_function<'ctx>(call_inst: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
-    CallSiteValue::try_from(call_inst).ok()?.get_called_fn_value()
+fn called_function<'ctx>(call_instruction: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    CallSiteValue::try_from(call_instruction).ok()?.get_called_fn_value()
 }
 
-fn is_inline_assembly(call_inst: InstructionValue<'_>) -> bool {
+fn is_inline_assembly(call_instruction: InstructionValue<'_>) -> bool {
     // SAFETY: the instruction is a call of a live module.
-    unsafe { !llvm_sys::core::LLVMIsAInlineAsm(llvm_sys::core::LLVMGetCalledValue(raw_value(call_inst))).is_null() }
+    unsafe {
+        !llvm_sys::core::LLVMIsAInlineAsm(llvm_sys::core::LLVMGetCalledValue(raw_value(call_instruction))).is_null()
+    }
 }
 
 fn raw_value(instruction: InstructionValue<'_>) -> LLVMValueRef {
@@ -518,14 +535,14 @@ fn shown_name(function: FunctionValue<'_>) -> String {
 }
 
 /// The name the user wrote: the identifier inside a mangled name, or the kernel behind clang's stub.
-pub(crate) fn source_name(symbol: &str) -> &str {
-    if let Some(kernel) = symbol.strip_prefix("__clang_ocl_kern_imp_") {
+pub(crate) fn source_name(symbol_name: &str) -> &str {
+    if let Some(kernel) = symbol_name.strip_prefix("__clang_ocl_kern_imp_") {
         return kernel;
     }
-    let Some(rest) = symbol.strip_prefix("_Z") else { return symbol };
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let Ok(length) = rest[..digits].parse::<usize>() else { return symbol };
-    rest[digits..].get(..length).unwrap_or(symbol)
+    let Some(name_rest) = symbol_name.strip_prefix("_Z") else { return symbol_name };
+    let digit_count = name_rest.bytes().take_while(u8::is_ascii_digit).count();
+    let Ok(length) = name_rest[..digit_count].parse::<usize>() else { return symbol_name };
+    name_rest[digit_count..].get(..length).unwrap_or(symbol_name)
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@ use lockstep_protocol::features;
 
 /// The text without a byte order mark and without pragmas that ask for what is there anyway.
 pub(super) fn prepare_source(source: &[u8]) -> Vec<u8> {
-    let text = source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source);
-    let mut prepared = Vec::with_capacity(text.len());
+    let prepared_text = source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source);
+    let mut prepared = Vec::with_capacity(prepared_text.len());
     let mut is_continued = false;
-    for line in text.split_inclusive(|&byte| byte == b'\n') {
+    for line in prepared_text.split_inclusive(|&byte| byte == b'\n') {
         let content = line.trim_ascii_end();
         if is_continued || !is_idle_pragma(content) {
             prepared.extend_from_slice(line);
@@ -24,8 +24,8 @@ pub(super) fn prepare_source(source: &[u8]) -> Vec<u8> {
 }
 
 /// Whether a line, without white space at its end, is a pragma that switches an extension on or off which does not heed it.
-fn is_idle_pragma(line: &[u8]) -> bool {
-    let Some(directive) = line.trim_ascii_start().strip_prefix(b"#") else { return false };
+fn is_idle_pragma(pragma_line: &[u8]) -> bool {
+    let Some(directive) = pragma_line.trim_ascii_start().strip_prefix(b"#") else { return false };
     let Ok(text) = std::str::from_utf8(directive) else { return false };
     let text = match text.split_once("//") {
         // That would end a comment around the line.
@@ -33,8 +33,8 @@ fn is_idle_pragma(line: &[u8]) -> bool {
         Some((text, _)) => text,
         None => text,
     };
-    let Some((words, behavior)) = text.split_once(':') else { return false };
-    let mut words = words.split_ascii_whitespace();
+    let Some((pragma_words, behavior)) = text.split_once(':') else { return false };
+    let mut words = pragma_words.split_ascii_whitespace();
     words.by_ref().take(3).eq(["pragma", "OPENCL", "EXTENSION"])
         && words.next().is_some_and(features::has_idle_pragma)
         && words.next().is_none()

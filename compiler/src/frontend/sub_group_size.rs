@@ -22,15 +22,15 @@ const PRIMITIVE: &[u8] = b"__lockstep_sub_group_size";
 const ATTRIBUTE: &str = "intel_reqd_sub_group_size";
 
 /// Replaces the function's calls of the primitive by the number that holds for it.
-pub(crate) fn fix_sub_group_size(function: FunctionValue<'_>, calls: &[LLVMValueRef]) {
-    if calls.is_empty() {
+pub(crate) fn fix_sub_group_size(function: FunctionValue<'_>, size_calls: &[LLVMValueRef]) {
+    if size_calls.is_empty() {
         return;
     }
-    let size = required_size(function).unwrap_or(DEFAULT_SUB_GROUP.into());
-    for &call in calls {
+    let sub_group_size = required_size(function).unwrap_or(DEFAULT_SUB_GROUP.into());
+    for &call in size_calls {
         // SAFETY: the call is an instruction of a live function that nobody else holds; its result is an integer.
         unsafe {
-            LLVMReplaceAllUsesWith(call, LLVMConstInt(LLVMTypeOf(call), size, 0));
+            LLVMReplaceAllUsesWith(call, LLVMConstInt(LLVMTypeOf(call), sub_group_size, 0));
             LLVMInstructionEraseFromParent(call);
         }
     }
@@ -50,16 +50,16 @@ pub(crate) fn required_size(function: FunctionValue<'_>) -> Option<u64> {
     unsafe {
         let context = LLVMGetTypeContext(LLVMTypeOf(function));
         let kind = LLVMGetMDKindIDInContext(context, ATTRIBUTE.as_ptr().cast(), ATTRIBUTE.len() as u32);
-        let mut count = 0;
-        let entries = LLVMGlobalCopyAllMetadata(function, &mut count);
-        let node = (0..count as u32)
+        let mut node_count = 0;
+        let entries = LLVMGlobalCopyAllMetadata(function, &mut node_count);
+        let metadata_node = (0..node_count as u32)
             .find(|&index| LLVMValueMetadataEntriesGetKind(entries, index) == kind)
             .map(|index| LLVMMetadataAsValue(context, LLVMValueMetadataEntriesGetMetadata(entries, index)));
         LLVMDisposeValueMetadataEntries(entries);
-        let node = node?;
-        let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
-        LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
-        let size = operands.first().copied().filter(|size| !size.is_null())?;
-        (!LLVMIsAConstantInt(size).is_null()).then(|| LLVMConstIntGetZExtValue(size))
+        let metadata_node = metadata_node?;
+        let mut operands = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(metadata_node) as usize];
+        LLVMGetMDNodeOperands(metadata_node, operands.as_mut_ptr());
+        let size_operand = operands.first().copied().filter(|size_operand| !size_operand.is_null())?;
+        (!LLVMIsAConstantInt(size_operand).is_null()).then(|| LLVMConstIntGetZExtValue(size_operand))
     }
 }

@@ -19,9 +19,10 @@ impl TempDir {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let process = std::process::id();
         for _ in 0..64 {
-            let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-            let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.subsec_nanos());
-            let path = parent.join(format!("lockstep-{process}-{count}-{nanos:08x}"));
+            let attempt_count = COUNTER.fetch_add(1, Ordering::Relaxed);
+            let nanoseconds =
+                SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |duration| duration.subsec_nanos());
+            let path = parent.join(format!("lockstep-{process}-{attempt_count}-{nanoseconds:08x}"));
             // `mkdir` fails on a name that exists, so nobody can have prepared the directory for us.
             match fs::DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self { path }),
@@ -63,15 +64,15 @@ pub(crate) fn safe_relative(name: &str) -> Option<PathBuf> {
     if name.contains('\0') {
         return None;
     }
-    let mut safe = PathBuf::new();
+    let mut safe_path = PathBuf::new();
     for component in Path::new(name).components() {
         match component {
-            Component::Normal(part) => safe.push(part),
+            Component::Normal(part) => safe_path.push(part),
             Component::CurDir => {}
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
         }
     }
-    if safe.as_os_str().is_empty() || name.ends_with('/') { None } else { Some(safe) }
+    if safe_path.as_os_str().is_empty() || name.ends_with('/') { None } else { Some(safe_path) }
 }
 
 #[cfg(test)]
@@ -89,14 +90,14 @@ mod tests {
     #[test]
     fn directory_is_private_and_goes_away() {
         use std::os::unix::fs::PermissionsExt;
-        let dir = TempDir::create(Path::new("/tmp")).unwrap();
-        let path = dir.path().to_owned();
+        let directory = TempDir::create(Path::new("/tmp")).unwrap();
+        let path = directory.path().to_owned();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
-        dir.write(Path::new("inc/a.h"), b"one").unwrap();
-        dir.write(Path::new("inc/a.h"), b"two").unwrap();
+        directory.write(Path::new("inc/a.h"), b"one").unwrap();
+        directory.write(Path::new("inc/a.h"), b"two").unwrap();
         assert_eq!(fs::read(path.join("inc/a.h")).unwrap(), b"one");
-        assert!(dir.write(Path::new("inc"), b"a folder has the name").is_err());
-        drop(dir);
+        assert!(directory.write(Path::new("inc"), b"a folder has the name").is_err());
+        drop(directory);
         assert!(!path.exists());
     }
 }

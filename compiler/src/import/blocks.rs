@@ -16,25 +16,25 @@ use std::collections::{HashMap, HashSet};
 
 /// Imports one kernel.
 pub(super) fn import_kernel<'m>(
-    module: &mut ModuleBuilder<'m>,
+    module_builder: &mut ModuleBuilder<'m>,
     function: LlvmValue<'m>,
     signature: Signature,
 ) -> Result<Kernel, ImportError> {
-    let mut body = Body::new(module);
-    let inputs = match fill_body(&mut body, function, &signature.params) {
+    let mut kernel_body = Body::new(module_builder);
+    let inputs = match fill_body(&mut kernel_body, function, &signature.params) {
         Ok(inputs) => inputs,
         Err(Reason(reason)) => {
             return Err(ImportError {
                 reason,
                 function: function.name(),
-                line: match body.location.line {
+                line: match kernel_body.location.line {
                     0 => function.function_line(),
                     line => line,
                 },
             });
         }
     };
-    let Body { function: func, slots, locals, .. } = body;
+    let Body { function: func, slots, locals, .. } = kernel_body;
     let mut regions: PrimaryMap<Region, _> = PrimaryMap::new();
     regions.push(func);
     Ok(Kernel {
@@ -51,39 +51,46 @@ pub(super) fn import_kernel<'m>(
     })
 }
 
-fn fill_body<'m>(body: &mut Body<'_, 'm>, function: LlvmValue<'m>, params: &[Param]) -> Attempt<Vec<(Input, Type)>> {
-    let order = reverse_postorder(function);
-    let Some(&first) = order.first() else {
+fn fill_body<'m>(
+    kernel_body: &mut Body<'_, 'm>,
+    function: LlvmValue<'m>,
+    parameters: &[Param],
+) -> Attempt<Vec<(Input, Type)>> {
+    let block_order = reverse_postorder(function);
+    let Some(&first_block) = block_order.first() else {
         refuse!("the kernel has no body");
     };
-    let entry = body.at;
-    body.blocks.insert(first, entry);
-    for &block in &order[1..] {
-        let ours = body.function.add_block();
-        body.blocks.insert(block, ours);
+    let entry_block = kernel_body.at;
+    kernel_body.blocks.insert(first_block, entry_block);
+    for &llvm_block in &block_order[1..] {
+        let own_block = kernel_body.function.add_block();
+        kernel_body.blocks.insert(llvm_block, own_block);
     }
-    let mut inputs = add_inputs(body, function, params, entry)?;
+    let mut inputs = add_inputs(kernel_body, function, parameters, entry_block)?;
     let mut phis = HashMap::new();
-    for &block in &order {
-        phis.insert(block, add_parameters(body, block)?);
+    for &llvm_block in &block_order {
+        phis.insert(llvm_block, add_parameters(kernel_body, llvm_block)?);
     }
     let mut trapped = HashSet::new();
-    for &block in &order {
-        body.at = body.blocks[&block];
-        if instructions::import_block(body, block)? {
-            trapped.insert(block);
+    for &llvm_block in &block_order {
+        kernel_body.at = kernel_body.blocks[&llvm_block];
+        if instructions::import_block(kernel_body, llvm_block)? {
+            trapped.insert(llvm_block);
         }
     }
-    for &block in &order {
-        let terminator =
-            if trapped.contains(&block) { Terminator::Return } else { import_terminator(body, block, &phis)? };
-        let ours = body.blocks[&block];
-        body.function.blocks[ours].terminator = terminator;
-        body.function.end_locs[ours] = body.location;
+    for &llvm_block in &block_order {
+        let terminator = if trapped.contains(&llvm_block) {
+            Terminator::Return
+        } else {
+            import_terminator(kernel_body, llvm_block, &phis)?
+        };
+        let own_block = kernel_body.blocks[&llvm_block];
+        kernel_body.function.blocks[own_block].terminator = terminator;
+        kernel_body.function.end_locs[own_block] = kernel_body.location;
     }
-    let prelude = std::mem::take(&mut body.prelude);
-    body.function.blocks[entry].insts.splice(0..0, prelude);
-    inputs.append(&mut body.image_inputs);
+    let prelude = std::mem::take(&mut kernel_body.prelude);
+    kernel_body.function.blocks[entry_block].insts.splice(0..0, prelude);
+    inputs.append(&mut kernel_body.image_inputs);
     Ok(inputs)
 }
 
@@ -93,64 +100,64 @@ fn reverse_postorder(function: LlvmValue<'_>) -> Vec<LlvmBlock<'_>> {
         return Vec::new();
     };
     let mut visited = HashSet::from([entry]);
-    let mut order = Vec::new();
+    let mut block_order = Vec::new();
     // The last successor is followed first, so that the blocks come in the order of the source.
-    let mut stack = vec![(entry, entry.successors().into_iter().rev())];
-    while let Some((block, successors)) = stack.last_mut() {
+    let mut block_stack = vec![(entry, entry.successors().into_iter().rev())];
+    while let Some((llvm_block, successors)) = block_stack.last_mut() {
         match successors.next() {
             Some(next) => {
                 if visited.insert(next) {
-                    stack.push((next, next.successors().into_iter().rev()));
+                    block_stack.push((next, next.successors().into_iter().rev()));
                 }
             }
             None => {
-                order.push(*block);
-                stack.pop();
+                block_order.push(*llvm_block);
+                block_stack.pop();
             }
         }
     }
-    order.reverse();
-    order
+    block_order.reverse();
+    block_order
 }
 
 /// The entry's parameters: the scalars of each argument that is used.
 fn add_inputs<'m>(
-    body: &mut Body<'_, 'm>,
+    kernel_body: &mut Body<'_, 'm>,
     function: LlvmValue<'m>,
-    params: &[Param],
-    entry: Block,
+    parameters: &[Param],
+    entry_block: Block,
 ) -> Attempt<Vec<(Input, Type)>> {
     let mut inputs = Vec::new();
     for (index, argument) in function.params().into_iter().enumerate() {
         if !argument.is_used() {
             continue;
         }
-        let param = index as u32;
-        if params[index].kind == ParamKind::Image {
+        let parameter_index = index as u32;
+        if parameters[index].kind == ParamKind::Image {
             // Its fields become inputs where they are asked for.
-            body.images.insert(argument, param);
+            kernel_body.images.insert(argument, parameter_index);
             continue;
         }
-        if function.byval_type(param).is_some() {
-            let [ty] = body.leaf_types(argument.ty())?[..] else {
+        if function.byval_type(parameter_index).is_some() {
+            let [scalar_type] = kernel_body.leaf_types(argument.ty())?[..] else {
                 refuse!("argument {index} by value is not a pointer");
             };
-            let address = body.function.add_param(entry, ty);
-            inputs.push((Input::Address { param }, ty));
-            let address = memory::argument_copy(body, argument, address, &params[index])?;
-            body.values.insert(argument, Lanes::from([address]));
+            let address = kernel_body.function.add_param(entry_block, scalar_type);
+            inputs.push((Input::Address { param: parameter_index }, scalar_type));
+            let address = memory::argument_copy(kernel_body, argument, address, &parameters[index])?;
+            kernel_body.values.insert(argument, Lanes::from([address]));
             continue;
         }
         let mut lanes = Vec::new();
-        for leaf in leaf_scalars(body.module.llvm, argument.ty())? {
+        for leaf in leaf_scalars(kernel_body.module.llvm, argument.ty())? {
             if !leaf.is_plain() {
                 refuse!("argument {index} is of type {}", argument.ty().spelling());
             }
-            lanes.push(body.function.add_param(entry, leaf.ty));
+            lanes.push(kernel_body.function.add_param(entry_block, leaf.ty));
             let offset = leaf.offset() as u32;
-            inputs.push((Input::Value { param, offset }, leaf.ty));
+            inputs.push((Input::Value { param: parameter_index, offset }, leaf.ty));
         }
-        body.values.insert(argument, lanes.into());
+        kernel_body.values.insert(argument, lanes.into());
     }
     Ok(inputs)
 }
@@ -160,18 +167,18 @@ fn add_inputs<'m>(
 type Phis<'m> = Vec<HashMap<LlvmBlock<'m>, LlvmValue<'m>>>;
 
 /// A block's parameters: the scalars of each of its phis.
-fn add_parameters<'m>(body: &mut Body<'_, 'm>, block: LlvmBlock<'m>) -> Attempt<Phis<'m>> {
-    let ours = body.blocks[&block];
-    let mut phis = Phis::new();
-    for phi in block.instructions().take_while(|inst| inst.opcode() == Some(LLVMOpcode::LLVMPHI)) {
-        body.location = source_location(phi);
-        let types = body.leaf_types(phi.ty())?;
-        let params = types.into_iter().map(|ty| body.function.add_param(ours, ty));
+fn add_parameters<'m>(kernel_body: &mut Body<'_, 'm>, llvm_block: LlvmBlock<'m>) -> Attempt<Phis<'m>> {
+    let own_block = kernel_body.blocks[&llvm_block];
+    let mut block_phis = Phis::new();
+    for phi in llvm_block.instructions().take_while(|instruction| instruction.opcode() == Some(LLVMOpcode::LLVMPHI)) {
+        kernel_body.location = source_location(phi);
+        let types = kernel_body.leaf_types(phi.ty())?;
+        let params = types.into_iter().map(|scalar_type| kernel_body.function.add_param(own_block, scalar_type));
         let lanes: Lanes = params.collect();
-        body.values.insert(phi, lanes);
-        phis.push(phi.incoming_values().into_iter().collect());
+        kernel_body.values.insert(phi, lanes);
+        block_phis.push(phi.incoming_values().into_iter().collect());
     }
-    Ok(phis)
+    Ok(block_phis)
 }
 
 /// An instruction's place in the source.
@@ -181,63 +188,69 @@ pub(super) fn source_location(instruction: LlvmValue<'_>) -> SourceLoc {
 }
 
 fn import_terminator<'m>(
-    body: &mut Body<'_, 'm>,
-    block: LlvmBlock<'m>,
+    kernel_body: &mut Body<'_, 'm>,
+    llvm_block: LlvmBlock<'m>,
     phis: &HashMap<LlvmBlock<'m>, Phis<'m>>,
 ) -> Attempt<Terminator> {
-    let Some(inst) = block.terminator() else {
+    let Some(instruction) = llvm_block.terminator() else {
         refuse!("a block without an end");
     };
-    body.location = source_location(inst);
-    body.at = body.blocks[&block];
-    let successors = block.successors();
-    let mut calls = HashMap::new();
+    kernel_body.location = source_location(instruction);
+    kernel_body.at = kernel_body.blocks[&llvm_block];
+    let successors = llvm_block.successors();
+    let mut block_calls = HashMap::new();
     for &to in &successors {
-        if let std::collections::hash_map::Entry::Vacant(entry) = calls.entry(to) {
-            entry.insert(import_jump(body, block, to, &phis[&to])?);
+        if let std::collections::hash_map::Entry::Vacant(vacant_entry) = block_calls.entry(to) {
+            vacant_entry.insert(import_jump(kernel_body, llvm_block, to, &phis[&to])?);
         }
     }
-    let call = |index: usize| match successors.get(index) {
-        Some(to) => Ok(calls[to].clone()),
-        None => Err(Reason(format!("{} without a target", inst.text()))),
+    let block_call = |index: usize| match successors.get(index) {
+        Some(to) => Ok(block_calls[to].clone()),
+        None => Err(Reason(format!("{} without a target", instruction.text()))),
     };
-    match inst.opcode() {
-        Some(LLVMOpcode::LLVMRet) if inst.num_operands() == 0 => Ok(Terminator::Return),
+    match instruction.opcode() {
+        Some(LLVMOpcode::LLVMRet) if instruction.num_operands() == 0 => Ok(Terminator::Return),
         Some(LLVMOpcode::LLVMUnreachable) => Ok(Terminator::Unreachable),
-        Some(LLVMOpcode::LLVMBr) => match inst.branch_condition() {
-            None => Ok(Terminator::Jump(call(0)?)),
-            Some(condition) => {
-                Ok(Terminator::Branch { condition: body.scalar_of(condition)?, then_to: call(0)?, else_to: call(1)? })
-            }
+        Some(LLVMOpcode::LLVMBr) => match instruction.branch_condition() {
+            None => Ok(Terminator::Jump(block_call(0)?)),
+            Some(condition) => Ok(Terminator::Branch {
+                condition: kernel_body.scalar_of(condition)?,
+                then_to: block_call(0)?,
+                else_to: block_call(1)?,
+            }),
         },
         Some(LLVMOpcode::LLVMSwitch) => {
             let mut cases = Vec::new();
             for index in 1..successors.len() {
-                let bits = inst.switch_case(index as u32).and_then(|value| value.int_bits());
-                match bits {
-                    Some(bits) => cases.push((bits, call(index)?)),
+                let case_bits = instruction.switch_case(index as u32).and_then(|llvm_value| llvm_value.int_bits());
+                match case_bits {
+                    Some(case_bits) => cases.push((case_bits, block_call(index)?)),
                     None => refuse!("a switch on an integer of more than 128 bits"),
                 }
             }
-            Ok(Terminator::Switch { value: body.scalar_operand(inst, 0)?, cases, default: call(0)? })
+            Ok(Terminator::Switch {
+                value: kernel_body.scalar_operand(instruction, 0)?,
+                cases,
+                default: block_call(0)?,
+            })
         }
-        _ => refuse!("the instruction `{}`", inst.text()),
+        _ => refuse!("the instruction `{}`", instruction.text()),
     }
 }
 
 /// A jump from one block to another with the values of the target's phis.
 fn import_jump<'m>(
-    body: &mut Body<'_, 'm>,
-    from: LlvmBlock<'m>,
-    to: LlvmBlock<'m>,
-    phis: &Phis<'m>,
+    kernel_body: &mut Body<'_, 'm>,
+    source_block: LlvmBlock<'m>,
+    target_block: LlvmBlock<'m>,
+    block_phis: &Phis<'m>,
 ) -> Attempt<BlockCall> {
     let mut arguments = Vec::new();
-    for incoming in phis {
-        match incoming.get(&from) {
-            Some(&value) => arguments.extend_from_slice(&body.lanes_of(value)?),
+    for incoming in block_phis {
+        match incoming.get(&source_block) {
+            Some(&llvm_value) => arguments.extend_from_slice(&kernel_body.lanes_of(llvm_value)?),
             None => refuse!("a phi misses a predecessor"),
         }
     }
-    Ok(BlockCall { block: body.blocks[&to], arguments })
+    Ok(BlockCall { block: kernel_body.blocks[&target_block], arguments })
 }

@@ -15,7 +15,7 @@ pub(super) fn is_trap(instruction: LlvmValue<'_>) -> bool {
 }
 
 /// Imports a call.
-pub(super) fn import_call<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+pub(super) fn import_call<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
     let Some(callee) = instruction.called_function() else {
         refuse!("the instruction `{}`", instruction.text());
     };
@@ -26,15 +26,15 @@ pub(super) fn import_call<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m
         refuse!("a call through a function pointer");
     }
     if let Some(name) = callee.intrinsic_name() {
-        return intrinsics::import_intrinsic(body, instruction, &name);
+        return intrinsics::import_intrinsic(kernel_body, instruction, &name);
     }
     let name = callee.name();
     if let Some(primitive) = name.strip_prefix("__lockstep_") {
-        return import_primitive(body, instruction, primitive);
+        return import_primitive(kernel_body, instruction, primitive);
     }
     let source_name = source_name(&name);
     if source_name == "printf" {
-        return printf::import_printf(body, instruction);
+        return printf::import_printf(kernel_body, instruction);
     }
     if !callee.is_declaration() {
         refuse!("a call of {source_name} that could not be inlined; recursion is not supported");
@@ -47,48 +47,51 @@ pub(super) fn import_call<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m
 
 /// The name that was mangled, without scopes and parameters.
 fn source_name(name: &str) -> &str {
-    let Some(rest) = name.strip_prefix("_Z") else {
+    let Some(name_rest) = name.strip_prefix("_Z") else {
         return name;
     };
-    let digits = rest.len() - rest.trim_start_matches(|character: char| character.is_ascii_digit()).len();
-    let (count, text) = rest.split_at(digits);
-    let plain = count.parse().ok().and_then(|count: usize| text.get(..count));
-    plain.unwrap_or(name)
+    let digit_count =
+        name_rest.len() - name_rest.trim_start_matches(|character: char| character.is_ascii_digit()).len();
+    let (length_text, text) = name_rest.split_at(digit_count);
+    let plain_name = length_text.parse().ok().and_then(|name_length: usize| text.get(..name_length));
+    plain_name.unwrap_or(name)
 }
 
-fn import_primitive<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
+fn import_primitive<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
     let arguments = instruction.call_args();
     if let Some(operation) = name.strip_prefix("collective_") {
-        return import_collective(body, instruction, operation);
+        return import_collective(kernel_body, instruction, operation);
     }
     if let Some(operation) = name.strip_prefix("gang_") {
-        return import_gang_operation(body, instruction, operation);
+        return import_gang_operation(kernel_body, instruction, operation);
     }
     let result = match (name, &arguments[..]) {
         ("barrier", _) => {
-            body.append_effect(InstData::Barrier);
+            kernel_body.append_effect(InstData::Barrier);
             return Ok(Lanes::from([]));
         }
         ("address_space", &[pointer]) => {
-            let pointer = body.scalar_of(pointer)?;
-            body.unary(UnaryOp::SpaceOf, Type::I32, pointer)
+            let pointer = kernel_body.scalar_of(pointer)?;
+            kernel_body.unary(UnaryOp::SpaceOf, Type::I32, pointer)
         }
         ("image_u32" | "image_u64" | "image_pointer", &[image, offset]) => {
-            let [ty] = body.leaf_types(instruction.ty())?[..] else {
+            let [scalar_type] = kernel_body.leaf_types(instruction.ty())?[..] else {
                 refuse!("__lockstep_{name} does not return a scalar");
             };
-            let offset = body.scalar_of(offset)?;
-            let Some(offset) = body.function.const_bits(offset).and_then(|bits| u32::try_from(bits).ok()) else {
+            let offset = kernel_body.scalar_of(offset)?;
+            let Some(offset) =
+                kernel_body.function.const_bits(offset).and_then(|bit_pattern| u32::try_from(bit_pattern).ok())
+            else {
                 refuse!("__lockstep_{name} with an offset that is not known");
             };
-            return Ok(Lanes::from([body.image_field(image, offset, ty)?]));
+            return Ok(Lanes::from([kernel_body.image_field(image, offset, scalar_type)?]));
         }
         (
             "recip_estimate" | "rsqrt_estimate" | "rsqrt_native" | "rsqrt_estimate_double" | "logb" | "significand",
             &[argument],
         ) => {
-            let argument = body.scalar_of(argument)?;
-            let (opcode, ty) = match name {
+            let argument = kernel_body.scalar_of(argument)?;
+            let (opcode, scalar_type) = match name {
                 "recip_estimate" => (UnaryOp::RecipEstimate, Type::F32),
                 "rsqrt_estimate" => (UnaryOp::RsqrtEstimate, Type::F32),
                 "rsqrt_native" => (UnaryOp::RsqrtNative, Type::F32),
@@ -96,88 +99,98 @@ fn import_primitive<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, nam
                 "significand" => (UnaryOp::Significand, Type::F64),
                 _ => (UnaryOp::RsqrtEstimate, Type::F64),
             };
-            if body.type_of(argument) != ty {
-                refuse!("the primitive __lockstep_{name} is not for {}", body.type_of(argument));
+            if kernel_body.type_of(argument) != scalar_type {
+                refuse!("the primitive __lockstep_{name} is not for {}", kernel_body.type_of(argument));
             }
-            body.unary(opcode, ty, argument)
+            kernel_body.unary(opcode, scalar_type, argument)
         }
         ("quotient_estimate", &[x, y]) => {
-            let arguments = [body.scalar_of(x)?, body.scalar_of(y)?];
-            if let Some(&other) = arguments.iter().find(|&&argument| body.type_of(argument) != Type::F32) {
-                refuse!("the primitive __lockstep_{name} is not for {}", body.type_of(other));
+            let arguments = [kernel_body.scalar_of(x)?, kernel_body.scalar_of(y)?];
+            if let Some(&other_operand) = arguments.iter().find(|&&argument| kernel_body.type_of(argument) != Type::F32)
+            {
+                refuse!("the primitive __lockstep_{name} is not for {}", kernel_body.type_of(other_operand));
             }
-            body.binary(BinaryOp::QuotientEstimate, arguments[0], arguments[1])
+            kernel_body.binary(BinaryOp::QuotientEstimate, arguments[0], arguments[1])
         }
         ("powered", &[x, n]) => {
-            let arguments = [body.scalar_of(x)?, body.scalar_of(n)?];
-            if let Some(&other) = arguments.iter().find(|&&argument| body.type_of(argument) != Type::F64) {
-                refuse!("the primitive __lockstep_{name} is not for {}", body.type_of(other));
+            let arguments = [kernel_body.scalar_of(x)?, kernel_body.scalar_of(n)?];
+            if let Some(&other_operand) = arguments.iter().find(|&&argument| kernel_body.type_of(argument) != Type::F64)
+            {
+                refuse!("the primitive __lockstep_{name} is not for {}", kernel_body.type_of(other_operand));
             }
-            body.binary(BinaryOp::Powered, arguments[0], arguments[1])
+            kernel_body.binary(BinaryOp::Powered, arguments[0], arguments[1])
         }
         ("scaled_float" | "scaled_double", &[x, y, n]) => {
-            let ty = if name == "scaled_float" { Type::F32 } else { Type::F64 };
-            let arguments = [body.scalar_of(x)?, body.scalar_of(y)?, body.scalar_of(n)?];
-            if let Some(&other) = arguments.iter().find(|&&argument| body.type_of(argument) != ty) {
-                refuse!("the primitive __lockstep_{name} is not for {}", body.type_of(other));
+            let scalar_type = if name == "scaled_float" { Type::F32 } else { Type::F64 };
+            let arguments = [kernel_body.scalar_of(x)?, kernel_body.scalar_of(y)?, kernel_body.scalar_of(n)?];
+            if let Some(&other_operand) =
+                arguments.iter().find(|&&argument| kernel_body.type_of(argument) != scalar_type)
+            {
+                refuse!("the primitive __lockstep_{name} is not for {}", kernel_body.type_of(other_operand));
             }
-            body.ternary(TernaryOp::Scaled, FastMath::default(), arguments)
+            kernel_body.ternary(TernaryOp::Scaled, FastMath::default(), arguments)
         }
         // As the code generator takes the host's features, `fmuladd` is fused where the host can.
-        ("fuses_sums", []) => body.function.constant(Type::I32, u128::from(std::arch::is_x86_feature_detected!("fma"))),
-        ("clock", []) => body.append_single(InstData::Clock, Type::I64),
-        ("linear_id", []) => append_query(body, Query::LinearId, 0),
-        ("work_dim", []) => append_query(body, Query::WorkDim, 0),
+        ("fuses_sums", []) => {
+            kernel_body.function.constant(Type::I32, u128::from(std::arch::is_x86_feature_detected!("fma")))
+        }
+        ("clock", []) => kernel_body.append_single(InstData::Clock, Type::I64),
+        ("linear_id", []) => append_query(kernel_body, Query::LinearId, 0),
+        ("work_dim", []) => append_query(kernel_body, Query::WorkDim, 0),
         (_, &[dimension]) => match Query::from_name(name) {
             Some(which) if !matches!(which, Query::WorkDim | Query::LinearId) => {
-                let dimension = body.scalar_of(dimension)?;
-                query_of(body, which, dimension)
+                let dimension = kernel_body.scalar_of(dimension)?;
+                query_of(kernel_body, which, dimension)
             }
             _ => refuse!("the primitive __lockstep_{name} is not known"),
         },
         _ => refuse!("the primitive __lockstep_{name} is not known"),
     };
-    match body.leaf_types(instruction.ty())?[..] {
-        [ty] if ty.is_float() && ty == body.type_of(result) => Ok(Lanes::from([result])),
-        [ty] if ty.is_int() && body.type_of(result).is_int() => Ok(Lanes::from([body.zext_or_trunc(ty, result)])),
+    match kernel_body.leaf_types(instruction.ty())?[..] {
+        [scalar_type] if scalar_type.is_float() && scalar_type == kernel_body.type_of(result) => {
+            Ok(Lanes::from([result]))
+        }
+        [scalar_type] if scalar_type.is_int() && kernel_body.type_of(result).is_int() => {
+            Ok(Lanes::from([kernel_body.zext_or_trunc(scalar_type, result)]))
+        }
         _ => refuse!("__lockstep_{name} does not return what it is"),
     }
 }
 
 /// A collective operation by its name: `reduce_add_int` is the sum of all work-items' operands. The last part only keeps
 /// the names of functions of different types apart.
-fn import_collective<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
-    let parts: Vec<&str> = name.split('_').collect();
+fn import_collective<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
+    let name_parts: Vec<&str> = name.split('_').collect();
     let (Some(collective), Some(opcode), [argument]) = (
-        parts.first().and_then(|how| Collect::from_name(how)),
-        parts.get(1).and_then(|op| BinaryOp::from_name(op)),
+        name_parts.first().and_then(|collective_name| Collect::from_name(collective_name)),
+        name_parts.get(1).and_then(|opcode_name| BinaryOp::from_name(opcode_name)),
         &instruction.call_args()[..],
     ) else {
         refuse!("the primitive __lockstep_collective_{name} is not known");
     };
-    let argument = body.scalar_of(*argument)?;
-    let ty = body.type_of(argument);
-    if opcode.identity(ty).is_none() {
-        refuse!("the primitive __lockstep_collective_{name} is not for {ty}");
+    let argument = kernel_body.scalar_of(*argument)?;
+    let scalar_type = kernel_body.type_of(argument);
+    if opcode.identity(scalar_type).is_none() {
+        refuse!("the primitive __lockstep_collective_{name} is not for {scalar_type}");
     }
-    Ok(Lanes::from([body.append_single(InstData::Collective { collective, opcode, argument }, ty)]))
+    Ok(Lanes::from([kernel_body.append_single(InstData::Collective { collective, opcode, argument }, scalar_type)]))
 }
 
 /// An operation of the lanes of a gang by its name: `shuffle_int`, `reduce_add_int`. The last part only keeps the names of
 /// functions of different types apart.
-fn import_gang_operation<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
-    let parts: Vec<&str> = name.split('_').collect();
+fn import_gang_operation<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>, name: &str) -> Attempt<Lanes> {
+    let name_parts: Vec<&str> = name.split('_').collect();
     let arguments = instruction.call_args();
-    let arguments = arguments.iter().map(|&argument| body.scalar_of(argument)).collect::<Attempt<Vec<_>>>()?;
-    let (inst_data, ty) = match (&parts[..], &arguments[..]) {
+    let arguments = arguments.iter().map(|&argument| kernel_body.scalar_of(argument)).collect::<Attempt<Vec<_>>>()?;
+    let (inst_data, scalar_type) = match (&name_parts[..], &arguments[..]) {
         (["barrier"], _) => {
-            body.append_effect(InstData::GangBarrier);
+            kernel_body.append_effect(InstData::GangBarrier);
             return Ok(Lanes::from([]));
         }
         (["ballot"], &[condition]) => (InstData::Ballot { condition }, Type::I64),
-        (["shuffle", _], &[argument, lane]) => {
-            let lane = body.zext_or_trunc(Type::I64, lane);
-            (InstData::Shuffle { argument, lane }, body.type_of(argument))
+        (["shuffle", _], &[argument, lane_index]) => {
+            let lane_index = kernel_body.zext_or_trunc(Type::I64, lane_index);
+            (InstData::Shuffle { argument, lane: lane_index }, kernel_body.type_of(argument))
         }
         ([how, op, ..], &[argument, ref size @ ..]) => {
             let (Some(collective), Some(opcode)) = (Collect::from_name(how), BinaryOp::from_name(op)) else {
@@ -186,48 +199,48 @@ fn import_gang_operation<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>
             let cluster = match size {
                 [] => Cluster::GANG,
                 // "clustersize must be an integer constant expression and a power-of-two"
-                &[size, ..] => match body.function.const_bits(size).and_then(Cluster::with_lanes) {
+                &[size, ..] => match kernel_body.function.const_bits(size).and_then(Cluster::with_lanes) {
                     Some(cluster) => cluster,
                     None => refuse!("the size of a cluster must be a constant power of two"),
                 },
             };
-            if opcode.identity(body.type_of(argument)).is_none() {
-                refuse!("the primitive __lockstep_gang_{name} is not for {}", body.type_of(argument));
+            if opcode.identity(kernel_body.type_of(argument)).is_none() {
+                refuse!("the primitive __lockstep_gang_{name} is not for {}", kernel_body.type_of(argument));
             }
-            (InstData::Across { collective, opcode, cluster, argument }, body.type_of(argument))
+            (InstData::Across { collective, opcode, cluster, argument }, kernel_body.type_of(argument))
         }
         _ => refuse!("the primitive __lockstep_gang_{name} is not known"),
     };
-    Ok(Lanes::from([body.append_single(inst_data, ty)]))
+    Ok(Lanes::from([kernel_body.append_single(inst_data, scalar_type)]))
 }
 
-fn append_query(body: &mut Body<'_, '_>, query: Query, dimension: u8) -> Value {
-    let ty = if query == Query::WorkDim { Type::I32 } else { Type::I64 };
-    body.append_single(InstData::Query { query, dimension }, ty)
+fn append_query(kernel_body: &mut Body<'_, '_>, query: Query, dimension: u8) -> Value {
+    let scalar_type = if query == Query::WorkDim { Type::I32 } else { Type::I64 };
+    kernel_body.append_single(InstData::Query { query, dimension }, scalar_type)
 }
 
 /// What a query answers beyond the third dimension.
-fn answer_beyond(query: Query) -> u128 {
-    match query {
+fn answer_beyond(asked_query: Query) -> u128 {
+    match asked_query {
         Query::GlobalSize | Query::LocalSize | Query::EnqueuedLocalSize | Query::NumGroups => 1,
         Query::GlobalId | Query::LocalId | Query::LinearId => 0,
         Query::GroupId | Query::GlobalOffset | Query::WorkDim => 0,
     }
 }
 
-fn query_of(body: &mut Body<'_, '_>, which: Query, dimension: Value) -> Value {
-    let beyond = body.int_constant(Type::I64, answer_beyond(which));
-    if let Some(dimension) = body.function.const_bits(dimension) {
+fn query_of(kernel_body: &mut Body<'_, '_>, query: Query, dimension: Value) -> Value {
+    let value_beyond = kernel_body.int_constant(Type::I64, answer_beyond(query));
+    if let Some(dimension) = kernel_body.function.const_bits(dimension) {
         return match u8::try_from(dimension) {
-            Ok(dimension @ 0..=2) => append_query(body, which, dimension),
-            _ => beyond,
+            Ok(dimension @ 0..=2) => append_query(kernel_body, query, dimension),
+            _ => value_beyond,
         };
     }
-    let mut chosen = beyond;
+    let mut answer = value_beyond;
     for d in (0..3).rev() {
-        let value = append_query(body, which, d);
-        let here = body.icmp_int(IntCc::Eq, dimension, u128::from(d));
-        chosen = body.select(here, value, chosen);
+        let value = append_query(kernel_body, query, d);
+        let is_this = kernel_body.icmp_int(IntCc::Eq, dimension, u128::from(d));
+        answer = kernel_body.select(is_this, value, answer);
     }
-    chosen
+    answer
 }

@@ -20,14 +20,18 @@ use std::rc::Rc;
 /// The scalars of one LLVM value, in order.
 pub(super) type Lanes = Rc<[Value]>;
 
-/// Applies `f` to each lane.
-pub(super) fn map_lanes(arguments: &[Value], mut f: impl FnMut(Value) -> Value) -> Lanes {
-    arguments.iter().map(|&value| f(value)).collect()
+/// Applies `map_value` to each lane.
+pub(super) fn map_lanes(arguments: &[Value], mut map_value: impl FnMut(Value) -> Value) -> Lanes {
+    arguments.iter().map(|&value| map_value(value)).collect()
 }
 
-/// Applies `f` to each lane with its result type.
-pub(super) fn map_typed_lanes(arguments: &[Value], types: &[Type], mut f: impl FnMut(Value, Type) -> Value) -> Lanes {
-    arguments.iter().zip(types).map(|(&value, &ty)| f(value, ty)).collect()
+/// Applies `map_value` to each lane with its result type.
+pub(super) fn map_typed_lanes(
+    arguments: &[Value],
+    types: &[Type],
+    mut map_value: impl FnMut(Value, Type) -> Value,
+) -> Lanes {
+    arguments.iter().zip(types).map(|(&value, &scalar_type)| map_value(value, scalar_type)).collect()
 }
 
 /// A kernel's code while it is imported.
@@ -62,17 +66,17 @@ pub(super) struct Body<'a, 'm> {
 
 impl<'a, 'm> Body<'a, 'm> {
     /// A function with an empty entry block.
-    pub fn new(module: &'a mut ModuleBuilder<'m>) -> Body<'a, 'm> {
+    pub fn new(module_builder: &'a mut ModuleBuilder<'m>) -> Body<'a, 'm> {
         let mut function = Function::new();
-        let entry = function.add_block();
+        let entry_block = function.add_block();
         Body {
-            module,
+            module: module_builder,
             function,
             slots: PrimaryMap::new(),
             locals: PrimaryMap::new(),
             values: HashMap::new(),
             blocks: HashMap::new(),
-            at: entry,
+            at: entry_block,
             prelude: Vec::new(),
             in_prelude: false,
             location: SourceLoc::default(),
@@ -85,47 +89,50 @@ impl<'a, 'm> Body<'a, 'm> {
     }
 
     /// A field of an image's record, by its offset in bytes: an input of the kernel.
-    pub fn image_field(&mut self, image: LlvmValue<'m>, offset: u32, ty: Type) -> Attempt<Value> {
-        let Some(&param) = self.images.get(&image) else {
-            refuse!("an image that is not an argument itself: {}", image.text());
+    pub fn image_field(&mut self, llvm_image: LlvmValue<'m>, offset: u32, scalar_type: Type) -> Attempt<Value> {
+        let Some(&parameter_index) = self.images.get(&llvm_image) else {
+            refuse!("an image that is not an argument itself: {}", llvm_image.text());
         };
-        if u64::from(offset) + u64::from(ty.bytes()) > IMAGE_BYTES as u64 {
+        if u64::from(offset) + u64::from(scalar_type.bytes()) > IMAGE_BYTES as u64 {
             refuse!("an image has no field at {offset}");
         }
-        if let Some(&value) = self.image_fields.get(&(param, offset, ty)) {
+        if let Some(&value) = self.image_fields.get(&(parameter_index, offset, scalar_type)) {
             return Ok(value);
         }
-        let entry = self.function.entry_block();
-        let value = self.function.add_param(entry, ty);
-        self.image_inputs.push((Input::Value { param, offset }, ty));
-        self.image_fields.insert((param, offset, ty), value);
+        let entry_block = self.function.entry_block();
+        let value = self.function.add_param(entry_block, scalar_type);
+        self.image_inputs.push((Input::Value { param: parameter_index, offset }, scalar_type));
+        self.image_fields.insert((parameter_index, offset, scalar_type), value);
         Ok(value)
     }
 
     // What LLVM's values are here.
 
     /// The scalars of a value.
-    pub fn lanes_of(&mut self, value: LlvmValue<'m>) -> Attempt<Lanes> {
-        if let Some(lanes) = self.values.get(&value) {
+    pub fn lanes_of(&mut self, llvm_value: LlvmValue<'m>) -> Attempt<Lanes> {
+        if let Some(lanes) = self.values.get(&llvm_value) {
             return Ok(lanes.clone());
         }
-        if !value.is_constant() {
-            refuse!("the value {}", value.text());
+        if !llvm_value.is_constant() {
+            refuse!("the value {}", llvm_value.text());
         }
-        self.at_the_start(|body| expressions::expression_lanes(body, value, 0))
+        self.at_the_start(|kernel_body| expressions::expression_lanes(kernel_body, llvm_value, 0))
     }
 
     /// The scalars of a constant that is known now, or is a variable's address plus bytes.
-    pub fn known_lanes(&mut self, value: LlvmValue<'m>) -> Attempt<Lanes> {
-        let scalars = constants::constant_lanes(self.module.llvm, value)?;
-        scalars.into_iter().map(|(ty, scalar)| self.materialize_scalar(ty, scalar)).collect()
+    pub fn known_lanes(&mut self, llvm_value: LlvmValue<'m>) -> Attempt<Lanes> {
+        let scalars = constants::constant_lanes(self.module.llvm, llvm_value)?;
+        scalars
+            .into_iter()
+            .map(|(scalar_type, constant_scalar)| self.materialize_scalar(scalar_type, constant_scalar))
+            .collect()
     }
 
     /// The only scalar of a value.
-    pub fn scalar_of(&mut self, value: LlvmValue<'m>) -> Attempt<Value> {
-        match self.lanes_of(value)?[..] {
+    pub fn scalar_of(&mut self, llvm_value: LlvmValue<'m>) -> Attempt<Value> {
+        match self.lanes_of(llvm_value)?[..] {
             [lane] => Ok(lane),
-            _ => refuse!("{} where one scalar is expected", value.text()),
+            _ => refuse!("{} where one scalar is expected", llvm_value.text()),
         }
     }
 
@@ -142,105 +149,106 @@ impl<'a, 'm> Body<'a, 'm> {
     }
 
     /// The types of the scalars of a type.
-    pub fn leaf_types(&self, ty: LlvmType<'m>) -> Attempt<Vec<Type>> {
-        leaf_types(self.module.llvm, ty)
+    pub fn leaf_types(&self, llvm_type: LlvmType<'m>) -> Attempt<Vec<Type>> {
+        leaf_types(self.module.llvm, llvm_type)
     }
 
-    fn materialize_scalar(&mut self, ty: Type, scalar: Scalar<'m>) -> Attempt<Value> {
-        match scalar {
-            Scalar::Bits(bits) => Ok(self.function.constant(ty, bits)),
-            Scalar::Address(base, offset) => self.materialize_address(base, offset, ty),
+    fn materialize_scalar(&mut self, scalar_type: Type, constant_scalar: Scalar<'m>) -> Attempt<Value> {
+        match constant_scalar {
+            Scalar::Bits(bit_pattern) => Ok(self.function.constant(scalar_type, bit_pattern)),
+            Scalar::Address(base, offset) => self.materialize_address(base, offset, scalar_type),
         }
     }
 
     /// A variable's address plus bytes, as a value of this type, at the start of the function.
-    pub fn materialize_address(&mut self, base: LlvmValue<'m>, offset: i64, ty: Type) -> Attempt<Value> {
-        if let Some(&value) = self.addresses.get(&(base, offset, ty)) {
+    pub fn materialize_address(&mut self, base_value: LlvmValue<'m>, offset: i64, scalar_type: Type) -> Attempt<Value> {
+        if let Some(&value) = self.addresses.get(&(base_value, offset, scalar_type)) {
             return Ok(value);
         }
-        let value = self.at_the_start(|body| body.make_address(base, offset, ty))?;
-        self.addresses.insert((base, offset, ty), value);
+        let value = self.at_the_start(|kernel_body| kernel_body.make_address(base_value, offset, scalar_type))?;
+        self.addresses.insert((base_value, offset, scalar_type), value);
         Ok(value)
     }
 
     /// Puts what is made where it serves the whole function; it has no place in the source.
-    fn at_the_start<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
+    fn at_the_start<T>(&mut self, make_values: impl FnOnce(&mut Self) -> T) -> T {
         let location = std::mem::take(&mut self.location);
         let outside = std::mem::replace(&mut self.in_prelude, true);
-        let made = make(self);
+        let result = make_values(self);
         self.in_prelude = outside;
         self.location = location;
-        made
+        result
     }
 
-    fn make_address(&mut self, base: LlvmValue<'m>, offset: i64, ty: Type) -> Attempt<Value> {
-        let space = match base.ty().kind() {
+    fn make_address(&mut self, base_value: LlvmValue<'m>, offset: i64, scalar_type: Type) -> Attempt<Value> {
+        let address_space = match base_value.ty().kind() {
             TypeKind::Ptr(number) => Space::from_number(number),
             _ => None,
         };
-        let (inst_data, base_ty, size) = if space == Some(Space::Local) {
-            let local = self.local_var(base)?;
-            let size = self.locals[local].size;
-            (InstData::LocalAddr { local }, Type::Ptr(Space::Local), size)
+        let (inst_data, base_ty, byte_size) = if address_space == Some(Space::Local) {
+            let local_var = self.local_var(base_value)?;
+            let byte_size = self.locals[local_var].size;
+            (InstData::LocalAddr { local: local_var }, Type::Ptr(Space::Local), byte_size)
         } else {
-            let ModuleBuilder { globals, out, .. } = &mut *self.module;
-            let global = globals.global_of(out, base)?;
-            let global_data = &out.globals[global];
-            let size = global_data.init.len() as u64;
-            let ty = Type::Ptr(global_data.space);
-            (InstData::GlobalAddr { global }, ty, size)
+            let ModuleBuilder { globals, out: output, .. } = &mut *self.module;
+            let global = globals.global_of(output, base_value)?;
+            let global_data = &output.globals[global];
+            let byte_size = global_data.init.len() as u64;
+            let scalar_type = Type::Ptr(global_data.space);
+            (InstData::GlobalAddr { global }, scalar_type, byte_size)
         };
         // One instruction for the variable itself, shared by all of its uses.
-        let start = match self.addresses.get(&(base, 0, base_ty)) {
-            Some(&start) => start,
+        let start_address = match self.addresses.get(&(base_value, 0, base_ty)) {
+            Some(&start_address) => start_address,
             None => {
-                let start = self.append_single(inst_data, base_ty);
-                self.addresses.insert((base, 0, base_ty), start);
-                start
+                let start_address = self.append_single(inst_data, base_ty);
+                self.addresses.insert((base_value, 0, base_ty), start_address);
+                start_address
             }
         };
-        let inbounds = u64::try_from(offset).is_ok_and(|offset| offset <= size);
+        let inbounds = u64::try_from(offset).is_ok_and(|offset| offset <= byte_size);
         let pointer = match offset {
-            0 => start,
+            0 => start_address,
             _ => {
                 let offset = self.int_constant(Type::I64, offset as u64 as u128);
-                self.ptr_add(start, offset, inbounds)
+                self.ptr_add(start_address, offset, inbounds)
             }
         };
-        Ok(match ty {
-            Type::Ptr(_) => self.space_cast(ty, pointer),
-            _ => self.unary(UnaryOp::PtrToInt, ty, pointer),
+        Ok(match scalar_type {
+            Type::Ptr(_) => self.space_cast(scalar_type, pointer),
+            _ => self.unary(UnaryOp::PtrToInt, scalar_type, pointer),
         })
     }
 
     fn local_var(&mut self, variable: LlvmValue<'m>) -> Attempt<LocalVar> {
-        if let Some(&local) = self.local_vars.get(&variable) {
-            return Ok(local);
+        if let Some(&local_index) = self.local_vars.get(&variable) {
+            return Ok(local_index);
         }
         let name = variable.name();
-        let Some(ty) = variable.value_type() else {
+        let Some(llvm_type) = variable.value_type() else {
             refuse!("{name} is not a variable");
         };
         if variable.initial_value().is_none_or(|initial| !initial.is_undef() && !initial.is_zero()) {
             refuse!("the local variable {name} has an initialiser or no definition");
         }
-        let size = super::types::size_of(self.module.llvm, ty)?;
-        let align = match variable.align() {
-            0 => self.module.llvm.align_of(ty).unwrap_or(1),
-            align => align,
+        let byte_size = super::types::size_of(self.module.llvm, llvm_type)?;
+        let alignment = match variable.align() {
+            0 => self.module.llvm.align_of(llvm_type).unwrap_or(1),
+            alignment => alignment,
         };
-        let local = self.locals.push(LocalData { size, align, counters: None });
-        self.local_vars.insert(variable, local);
-        Ok(local)
+        let local_index = self.locals.push(LocalData { size: byte_size, align: alignment, counters: None });
+        self.local_vars.insert(variable, local_index);
+        Ok(local_index)
     }
 
     // Instructions.
 
     fn append_inst(&mut self, inst_data: InstData, types: &[Type]) -> Inst {
-        let inst = self.function.make_inst(inst_data, types, self.location);
-        let list = if self.in_prelude { &mut self.prelude } else { &mut self.function.blocks[self.at].insts };
-        list.push(inst);
-        inst
+        let instruction = self.function.make_inst(inst_data, types, self.location);
+        let block_instructions =
+            if self.in_prelude { &mut self.prelude } else { &mut self.function.blocks[self.at].insts };
+        block_instructions.push(instruction);
+        instruction
     }
 
     /// An instruction without a result.
@@ -249,24 +257,24 @@ impl<'a, 'm> Body<'a, 'm> {
     }
 
     /// An instruction with one result, or what stands for it.
-    pub fn append_single(&mut self, inst_data: InstData, ty: Type) -> Value {
-        let inst_data = match simplest_form(&mut self.function, inst_data, ty, Operands::Any) {
+    pub fn append_single(&mut self, inst_data: InstData, scalar_type: Type) -> Value {
+        let inst_data = match simplest_form(&mut self.function, inst_data, scalar_type, Operands::Any) {
             Simpler::Value(value) => return value,
             Simpler::Operation(inst_data) => inst_data,
         };
-        let inst = self.append_inst(inst_data, &[ty]);
-        self.function.single_result(inst)
+        let instruction = self.append_inst(inst_data, &[scalar_type]);
+        self.function.single_result(instruction)
     }
 
     /// An instruction with several results.
     pub fn append_many(&mut self, inst_data: InstData, types: &[Type]) -> Vec<Value> {
-        let inst = self.append_inst(inst_data, types);
-        self.function.insts[inst].results.clone()
+        let instruction = self.append_inst(inst_data, types);
+        self.function.insts[instruction].results.clone()
     }
 
     /// An integer constant.
-    pub fn int_constant(&mut self, ty: Type, bits: u128) -> Value {
-        self.function.constant(ty, bits)
+    pub fn int_constant(&mut self, scalar_type: Type, bit_pattern: u128) -> Value {
+        self.function.constant(scalar_type, bit_pattern)
     }
 
     /// The type of a value.
@@ -276,47 +284,55 @@ impl<'a, 'm> Body<'a, 'm> {
 
     /// The number of whose square root `right` a quotient of floats `left / right` is the reciprocal.
     pub fn reciprocal_of_root(&self, left: Value, right: Value) -> Option<Value> {
-        let one = self.function.const_bits(left) == Some(1_f32.to_bits().into());
-        let ValueDef::Result(inst, _) = self.function.values[right].definition else { return None };
-        match self.function.insts[inst].data {
-            InstData::Unary { opcode: UnaryOp::Sqrt, argument, .. } if one && self.type_of(right) == Type::F32 => {
+        let is_one = self.function.const_bits(left) == Some(1_f32.to_bits().into());
+        let ValueDef::Result(instruction, _) = self.function.values[right].definition else { return None };
+        match self.function.insts[instruction].data {
+            InstData::Unary { opcode: UnaryOp::Sqrt, argument, .. } if is_one && self.type_of(right) == Type::F32 => {
                 Some(argument)
             }
             _ => None,
         }
     }
 
-    /// A product of `c operand` for a constant `c` and a negated `y` as what it equals: the factors `-c operand` and `y`. That is the
-    /// form of the product for `y` itself, which may be there already.
+    /// A product of `c operand` for a constant `c` and a negated `factor` as what it equals: the factors `-c operand` and
+    /// `factor`. That is the form of the product for `factor` itself, which may be there already.
     pub fn without_negation(&mut self, left: Value, right: Value) -> Option<[Value; 2]> {
         let made_by = |value: Value| match self.function.values[value].definition {
-            ValueDef::Result(inst, _) => Some(self.function.insts[inst].data.clone()),
+            ValueDef::Result(instruction, _) => Some(self.function.insts[instruction].data.clone()),
             _ => None,
         };
         let negated = |value| match made_by(value) {
             Some(InstData::Unary { opcode: UnaryOp::Fneg, argument, .. }) => Some(argument),
             _ => None,
         };
-        let (y, product) = negated(right).map(|y| (y, left)).or_else(|| negated(left).map(|y| (y, right)))?;
-        let Some(InstData::Binary { opcode: BinaryOp::Fmul, flags, fast_math, arguments: [p, q] }) = made_by(product)
+        let (factor, product) =
+            negated(right).map(|factor| (factor, left)).or_else(|| negated(left).map(|factor| (factor, right)))?;
+        let Some(InstData::Binary {
+            opcode: BinaryOp::Fmul,
+            flags,
+            fast_math,
+            arguments: [first_factor, second_factor],
+        }) = made_by(product)
         else {
             return None;
         };
         let constant = |value| self.function.const_bits(value);
-        let (operand, bits) = constant(q).map(|bits| (p, bits)).or_else(|| constant(p).map(|bits| (q, bits)))?;
-        let ty = self.type_of(operand);
-        let opposite = self.function.constant(ty, bits ^ (1 << (ty.bits() - 1)));
-        Some([self.binary_with(BinaryOp::Fmul, flags, fast_math, operand, opposite), y])
+        let (operand, bit_pattern) = constant(second_factor)
+            .map(|bit_pattern| (first_factor, bit_pattern))
+            .or_else(|| constant(first_factor).map(|bit_pattern| (second_factor, bit_pattern)))?;
+        let scalar_type = self.type_of(operand);
+        let opposite = self.function.constant(scalar_type, bit_pattern ^ (1 << (scalar_type.bits() - 1)));
+        Some([self.binary_with(BinaryOp::Fmul, flags, fast_math, operand, opposite), factor])
     }
 
     /// A unary operation without freedoms.
-    pub fn unary(&mut self, opcode: UnaryOp, ty: Type, argument: Value) -> Value {
-        self.unary_fast(opcode, ty, FastMath::default(), argument)
+    pub fn unary(&mut self, opcode: UnaryOp, scalar_type: Type, argument: Value) -> Value {
+        self.unary_fast(opcode, scalar_type, FastMath::default(), argument)
     }
 
     /// A unary operation with floating-point freedoms.
-    pub fn unary_fast(&mut self, opcode: UnaryOp, ty: Type, fast_math: FastMath, argument: Value) -> Value {
-        self.append_single(InstData::Unary { opcode, fast_math, argument }, ty)
+    pub fn unary_fast(&mut self, opcode: UnaryOp, scalar_type: Type, fast_math: FastMath, argument: Value) -> Value {
+        self.append_single(InstData::Unary { opcode, fast_math, argument }, scalar_type)
     }
 
     /// A binary operation without promises or freedoms.
@@ -328,14 +344,14 @@ impl<'a, 'm> Body<'a, 'm> {
     pub fn binary_with(
         &mut self,
         opcode: BinaryOp,
-        flags: IntFlags,
+        wrap_flags: IntFlags,
         fast_math: FastMath,
         left: Value,
         right: Value,
     ) -> Value {
         let arguments = [left, right];
-        let ty = self.type_of(left);
-        self.append_single(InstData::Binary { opcode, flags, fast_math, arguments }, ty)
+        let scalar_type = self.type_of(left);
+        self.append_single(InstData::Binary { opcode, flags: wrap_flags, fast_math, arguments }, scalar_type)
     }
 
     /// A binary operation with an integer constant on the right.
@@ -346,8 +362,8 @@ impl<'a, 'm> Body<'a, 'm> {
 
     /// An operation of three operands; the result has the type of the last.
     pub fn ternary(&mut self, opcode: TernaryOp, fast_math: FastMath, arguments: [Value; 3]) -> Value {
-        let ty = self.type_of(arguments[2]);
-        self.append_single(InstData::Ternary { opcode, fast_math, arguments }, ty)
+        let scalar_type = self.type_of(arguments[2]);
+        self.append_single(InstData::Ternary { opcode, fast_math, arguments }, scalar_type)
     }
 
     /// `condition ? if_true : if_false`.
@@ -373,42 +389,42 @@ impl<'a, 'm> Body<'a, 'm> {
     }
 
     /// An address plus bytes.
-    pub fn ptr_add(&mut self, base: Value, offset: Value, inbounds: bool) -> Value {
-        let ty = self.type_of(base);
-        self.append_single(InstData::PtrAdd { base, offset, inbounds }, ty)
+    pub fn ptr_add(&mut self, base_address: Value, offset: Value, inbounds: bool) -> Value {
+        let scalar_type = self.type_of(base_address);
+        self.append_single(InstData::PtrAdd { base: base_address, offset, inbounds }, scalar_type)
     }
 
     /// The same address in another space.
-    pub fn space_cast(&mut self, ty: Type, pointer: Value) -> Value {
-        if self.type_of(pointer) == ty {
+    pub fn space_cast(&mut self, scalar_type: Type, pointer: Value) -> Value {
+        if self.type_of(pointer) == scalar_type {
             return pointer;
         }
-        self.unary(UnaryOp::SpaceCast, ty, pointer)
+        self.unary(UnaryOp::SpaceCast, scalar_type, pointer)
     }
 
     /// An integer cut or zero-extended to a type.
-    pub fn zext_or_trunc(&mut self, ty: Type, value: Value) -> Value {
-        match self.type_of(value).bits().cmp(&ty.bits()) {
-            std::cmp::Ordering::Less => self.unary(UnaryOp::Zext, ty, value),
+    pub fn zext_or_trunc(&mut self, scalar_type: Type, value: Value) -> Value {
+        match self.type_of(value).bits().cmp(&scalar_type.bits()) {
+            std::cmp::Ordering::Less => self.unary(UnaryOp::Zext, scalar_type, value),
             std::cmp::Ordering::Equal => value,
-            std::cmp::Ordering::Greater => self.unary(UnaryOp::Trunc, ty, value),
+            std::cmp::Ordering::Greater => self.unary(UnaryOp::Trunc, scalar_type, value),
         }
     }
 
     /// An integer cut or sign-extended to a type.
-    pub fn sext_or_trunc(&mut self, ty: Type, value: Value) -> Value {
-        match self.type_of(value).bits().cmp(&ty.bits()) {
-            std::cmp::Ordering::Less => self.unary(UnaryOp::Sext, ty, value),
+    pub fn sext_or_trunc(&mut self, scalar_type: Type, value: Value) -> Value {
+        match self.type_of(value).bits().cmp(&scalar_type.bits()) {
+            std::cmp::Ordering::Less => self.unary(UnaryOp::Sext, scalar_type, value),
             std::cmp::Ordering::Equal => value,
-            std::cmp::Ordering::Greater => self.unary(UnaryOp::Trunc, ty, value),
+            std::cmp::Ordering::Greater => self.unary(UnaryOp::Trunc, scalar_type, value),
         }
     }
 
     /// A scalar's bits as an integer of its width.
     pub fn bits_of(&mut self, value: Value) -> Value {
-        let ty = self.type_of(value);
-        let int_type = Type::Int(ty.bits() as u16);
-        match ty {
+        let scalar_type = self.type_of(value);
+        let int_type = Type::Int(scalar_type.bits() as u16);
+        match scalar_type {
             Type::Int(_) => value,
             Type::Ptr(_) => self.unary(UnaryOp::PtrToInt, int_type, value),
             _ => self.unary(UnaryOp::Bitcast, int_type, value),
@@ -416,11 +432,11 @@ impl<'a, 'm> Body<'a, 'm> {
     }
 
     /// A scalar with an integer's bits; the integer has the type's width.
-    pub fn with_bits(&mut self, ty: Type, value: Value) -> Value {
-        match ty {
+    pub fn with_bits(&mut self, scalar_type: Type, value: Value) -> Value {
+        match scalar_type {
             Type::Int(_) => value,
-            Type::Ptr(_) => self.unary(UnaryOp::IntToPtr, ty, value),
-            _ => self.unary(UnaryOp::Bitcast, ty, value),
+            Type::Ptr(_) => self.unary(UnaryOp::IntToPtr, scalar_type, value),
+            _ => self.unary(UnaryOp::Bitcast, scalar_type, value),
         }
     }
 }

@@ -25,8 +25,8 @@ pub(super) struct Globals<'m> {
 
 impl<'m> Globals<'m> {
     /// No variables yet.
-    pub fn new(llvm: Module<'m>) -> Globals<'m> {
-        Globals { llvm, known: HashMap::new(), pending: Vec::new(), bytes: 0 }
+    pub fn new(llvm_module: Module<'m>) -> Globals<'m> {
+        Globals { llvm: llvm_module, known: HashMap::new(), pending: Vec::new(), bytes: 0 }
     }
 
     /// The entity of a program-scope variable.
@@ -35,17 +35,17 @@ impl<'m> Globals<'m> {
             return Ok(global);
         }
         let name = variable.name();
-        let TypeKind::Ptr(number) = variable.ty().kind() else {
+        let TypeKind::Ptr(space_number) = variable.ty().kind() else {
             refuse!("the variable {name} has no address");
         };
-        let constant = variable.is_constant_global() || number == Space::Constant.spir_number();
-        let space = match Space::from_number(number) {
+        let constant = variable.is_constant_global() || space_number == Space::Constant.spir_number();
+        let address_space = match Space::from_number(space_number) {
             Some(Space::Global) => Space::Global,
             Some(Space::Constant) => Space::Constant,
             // Tables that a front end put into the default space.
             Some(Space::Private) if constant => Space::Constant,
-            Some(space) => refuse!("the variable {name} in {} memory at program scope", space.name()),
-            None => refuse!("the variable {name} in unknown address space {number}"),
+            Some(address_space) => refuse!("the variable {name} in {} memory at program scope", address_space.name()),
+            None => refuse!("the variable {name} in unknown address space {space_number}"),
         };
         if variable.is_thread_local() {
             refuse!("the thread-local variable {name}");
@@ -53,21 +53,21 @@ impl<'m> Globals<'m> {
         if variable.initial_value().is_none() {
             refuse!("the variable {name} is declared but not defined");
         }
-        let ty = value_type(variable)?;
-        let size = size_of(self.llvm, ty)?;
-        self.bytes = self.bytes.saturating_add(size);
+        let llvm_type = value_type(variable)?;
+        let byte_size = size_of(self.llvm, llvm_type)?;
+        self.bytes = self.bytes.saturating_add(byte_size);
         if self.bytes > MAX_BYTES {
-            refuse!("with {name} of {size} bytes the program's variables take more than {MAX_BYTES} bytes");
+            refuse!("with {name} of {byte_size} bytes the program's variables take more than {MAX_BYTES} bytes");
         }
-        let align = match variable.align() {
-            0 => self.llvm.align_of(ty).unwrap_or(1),
-            align => align,
+        let alignment = match variable.align() {
+            0 => self.llvm.align_of(llvm_type).unwrap_or(1),
+            alignment => alignment,
         };
         let global = output.globals.push(GlobalData {
             name,
-            space,
-            align: align.max(1),
-            init: vec![0; size as usize],
+            space: address_space,
+            align: alignment.max(1),
+            init: vec![0; byte_size as usize],
             relocs: Vec::new(),
             constant,
         });
@@ -87,14 +87,14 @@ impl<'m> Globals<'m> {
             if let Some(initial) = variable.initial_value() {
                 let name = variable.name();
                 let written = contents.write_constant(value_type(variable)?, initial, 0, 0);
-                written.map_err(|Reason(r)| Reason(format!("the initialiser of {name}: {r}")))?;
+                written.map_err(|Reason(text)| Reason(format!("the initialiser of {name}: {text}")))?;
             }
-            let mut relocs = Vec::new();
+            let mut relocations = Vec::new();
             for (offset, target, addend) in contents.addresses {
-                relocs.push((offset, self.global_of(output, target)?, addend));
+                relocations.push((offset, self.global_of(output, target)?, addend));
             }
             output.globals[global].init = contents.bytes;
-            output.globals[global].relocs = relocs;
+            output.globals[global].relocs = relocations;
         }
         Ok(())
     }
@@ -114,66 +114,72 @@ struct Contents<'m> {
 }
 
 impl<'m> Contents<'m> {
-    fn write_constant(&mut self, ty: LlvmType<'m>, value: Value<'m>, position: u64, depth: u32) -> Attempt<()> {
+    fn write_constant(
+        &mut self,
+        llvm_type: LlvmType<'m>,
+        llvm_value: Value<'m>,
+        position: u64,
+        depth: u32,
+    ) -> Attempt<()> {
         if depth > MAX_DEPTH {
             refuse!("nested too deeply");
         }
-        if value.is_undef() || value.is_zero() {
+        if llvm_value.is_undef() || llvm_value.is_zero() {
             return Ok(());
         }
-        if let Some(text) = value.string_bytes() {
+        if let Some(text) = llvm_value.string_bytes() {
             self.put_bytes(position, &text);
             return Ok(());
         }
-        let (count, stride) = match ty.kind() {
+        let (element_count, stride) = match llvm_type.kind() {
             TypeKind::Array(n, element) => (n, size_of(self.llvm, element)?),
             TypeKind::Struct(n) => (u64::from(n), 0),
-            TypeKind::Vector(..) => return self.write_vector(ty, value, position),
+            TypeKind::Vector(..) => return self.write_vector(llvm_type, llvm_value, position),
             _ => {
-                let bits = scalar_type(ty).map_or(0, |ty| ty.bits());
-                match evaluate_constant(self.llvm, value, depth)? {
+                let bit_width = scalar_type(llvm_type).map_or(0, |scalar_type| scalar_type.bits());
+                match evaluate_constant(self.llvm, llvm_value, depth)? {
                     Scalar::Bits(known) => {
-                        self.put_bytes(position, &known.to_le_bytes()[..bits.div_ceil(8) as usize]);
+                        self.put_bytes(position, &known.to_le_bytes()[..bit_width.div_ceil(8) as usize]);
                     }
                     Scalar::Address(target, addend) => self.addresses.push((position, target, addend)),
                 }
                 return Ok(());
             }
         };
-        for i in 0..count {
+        for i in 0..element_count {
             let index = i as u32;
-            let offset = match ty.kind() {
-                TypeKind::Struct(_) => self.llvm.field_offset(ty, index),
+            let offset = match llvm_type.kind() {
+                TypeKind::Struct(_) => self.llvm.field_offset(llvm_type, index),
                 _ => i * stride,
             };
-            match value.element_at(index) {
+            match llvm_value.element_at(index) {
                 Some(element) => self.write_constant(element.ty(), element, position + offset, depth + 1)?,
-                None => refuse!("the constant {}", value.text()),
+                None => refuse!("the constant {}", llvm_value.text()),
             }
         }
         Ok(())
     }
 
     /// A vector's elements lie bit by bit behind one another.
-    fn write_vector(&mut self, ty: LlvmType<'m>, value: Value<'m>, offset: u64) -> Attempt<()> {
-        for (index, leaf) in leaf_scalars(self.llvm, ty)?.into_iter().enumerate() {
-            let Some(element) = value.element_at(index as u32) else {
-                refuse!("the constant {}", value.text());
+    fn write_vector(&mut self, llvm_type: LlvmType<'m>, llvm_value: Value<'m>, offset: u64) -> Attempt<()> {
+        for (index, leaf) in leaf_scalars(self.llvm, llvm_type)?.into_iter().enumerate() {
+            let Some(element) = llvm_value.element_at(index as u32) else {
+                refuse!("the constant {}", llvm_value.text());
             };
             match evaluate_constant(self.llvm, element, 0)? {
                 Scalar::Address(target, addend) => {
                     self.addresses.push((offset + leaf.offset(), target, addend));
                 }
                 Scalar::Bits(known) if leaf.is_plain() => {
-                    let bytes = known.to_le_bytes();
-                    self.put_bytes(offset + leaf.offset(), &bytes[..leaf.ty.bytes() as usize]);
+                    let lane_bytes = known.to_le_bytes();
+                    self.put_bytes(offset + leaf.offset(), &lane_bytes[..leaf.ty.bytes() as usize]);
                 }
                 Scalar::Bits(known) => {
                     for k in 0..u64::from(leaf.ty.bits()) {
-                        let bit = leaf.bit + k;
-                        let set = (known >> k & 1) as u8;
-                        if let Some(byte) = self.bytes.get_mut((offset + bit / 8) as usize) {
-                            *byte |= set << (bit % 8);
+                        let bit_position = leaf.bit + k;
+                        let set_bit = (known >> k & 1) as u8;
+                        if let Some(byte) = self.bytes.get_mut((offset + bit_position / 8) as usize) {
+                            *byte |= set_bit << (bit_position % 8);
                         }
                     }
                 }
@@ -182,26 +188,26 @@ impl<'m> Contents<'m> {
         Ok(())
     }
 
-    fn put_bytes(&mut self, offset: u64, data: &[u8]) {
-        for (byte, &new) in self.bytes.iter_mut().skip(offset as usize).zip(data) {
+    fn put_bytes(&mut self, offset: u64, new_bytes: &[u8]) {
+        for (byte, &new) in self.bytes.iter_mut().skip(offset as usize).zip(new_bytes) {
             *byte = new;
         }
     }
 }
 
 /// The zero-terminated text that a constant address points to, without the zero.
-pub(super) fn text_at<'m>(module: Module<'m>, variable: Value<'m>, offset: i64) -> Option<Vec<u8>> {
+pub(super) fn text_at<'m>(llvm_module: Module<'m>, variable: Value<'m>, offset: i64) -> Option<Vec<u8>> {
     if !variable.is_constant_global() {
         return None;
     }
-    let size = usize::try_from(module.size_of(variable.value_type()?)?).ok()?;
+    let size = usize::try_from(llvm_module.size_of(variable.value_type()?)?).ok()?;
     if size as u64 > MAX_BYTES {
         return None;
     }
-    let mut contents = Contents { llvm: module, bytes: vec![0; size], addresses: Vec::new() };
+    let mut contents = Contents { llvm: llvm_module, bytes: vec![0; size], addresses: Vec::new() };
     let initial = variable.initial_value()?;
     contents.write_constant(variable.value_type()?, initial, 0, 0).ok()?;
-    let bytes = contents.bytes.get(usize::try_from(offset).ok()?..)?;
-    let end = bytes.iter().position(|&b| b == 0)?;
-    Some(bytes[..end].to_vec())
+    let text_bytes = contents.bytes.get(usize::try_from(offset).ok()?..)?;
+    let text_end = text_bytes.iter().position(|&byte| byte == 0)?;
+    Some(text_bytes[..text_end].to_vec())
 }

@@ -69,21 +69,21 @@ fn take_message(message: *mut c_char) -> String {
 }
 
 /// Copies `length` bytes that LLVM keeps.
-fn copy_bytes(data: *const c_char, length: usize) -> Vec<u8> {
-    if data.is_null() || length == 0 {
+fn copy_bytes(bytes_start: *const c_char, length: usize) -> Vec<u8> {
+    if bytes_start.is_null() || length == 0 {
         return Vec::new();
     }
     // SAFETY: LLVM gave this pointer together with its length, and the module is alive.
-    unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length) }.to_vec()
+    unsafe { std::slice::from_raw_parts(bytes_start.cast::<u8>(), length) }.to_vec()
 }
 
 impl<'m> Module<'m> {
     /// A view of an inkwell module.
     pub fn new(module: &'m InkwellModule<'_>) -> Module<'m> {
-        let raw = module.as_mut_ptr();
+        let module_ref = module.as_mut_ptr();
         // SAFETY: the module is alive for 'm, and it owns its data layout.
-        let layout = unsafe { LLVMGetModuleDataLayout(raw) };
-        Module { raw, layout, life: PhantomData }
+        let layout = unsafe { LLVMGetModuleDataLayout(module_ref) };
+        Module { raw: module_ref, layout, life: PhantomData }
     }
 
     /// LLVM's own check; everything else here relies on a module that passes it.
@@ -91,54 +91,54 @@ impl<'m> Module<'m> {
         let mut message = std::ptr::null_mut();
         let action = LLVMVerifierFailureAction::LLVMReturnStatusAction;
         // SAFETY: the module is alive; `message` receives a string that take_message frees.
-        let broken = unsafe { LLVMVerifyModule(self.raw, action, &mut message) } != 0;
+        let is_broken = unsafe { LLVMVerifyModule(self.raw, action, &mut message) } != 0;
         let text = take_message(message);
-        if broken { Err(text) } else { Ok(()) }
+        if is_broken { Err(text) } else { Ok(()) }
     }
 
     /// Every function, in order.
     pub fn functions(self) -> Vec<Value<'m>> {
         // SAFETY: the module is alive; the list ends with null.
-        collect_list(unsafe { LLVMGetFirstFunction(self.raw) }, |f| unsafe {
-            // SAFETY: `f` is a function of this module.
-            LLVMGetNextFunction(f)
+        collect_list(unsafe { LLVMGetFirstFunction(self.raw) }, |function| unsafe {
+            // SAFETY: `function` is a function of this module.
+            LLVMGetNextFunction(function)
         })
     }
 
     /// Every global variable, in order.
     pub fn globals(self) -> Vec<Value<'m>> {
         // SAFETY: the module is alive; the list ends with null.
-        collect_list(unsafe { LLVMGetFirstGlobal(self.raw) }, |g| unsafe {
-            // SAFETY: `g` is a global variable of this module.
-            LLVMGetNextGlobal(g)
+        collect_list(unsafe { LLVMGetFirstGlobal(self.raw) }, |global| unsafe {
+            // SAFETY: `global` is a global variable of this module.
+            LLVMGetNextGlobal(global)
         })
     }
 
     /// Bytes between consecutive elements of this type in memory; `None` for unsized types.
-    pub fn size_of(self, ty: Type<'m>) -> Option<u64> {
+    pub fn size_of(self, llvm_type: Type<'m>) -> Option<u64> {
         // SAFETY: the type is alive, and the size is asked of sized types only.
-        unsafe { (LLVMTypeIsSized(ty.0) != 0).then(|| LLVMABISizeOfType(self.layout, ty.0)) }
+        unsafe { (LLVMTypeIsSized(llvm_type.0) != 0).then(|| LLVMABISizeOfType(self.layout, llvm_type.0)) }
     }
 
     /// Alignment of this type in memory; `None` for unsized types.
-    pub fn align_of(self, ty: Type<'m>) -> Option<u32> {
+    pub fn align_of(self, llvm_type: Type<'m>) -> Option<u32> {
         // SAFETY: the type is alive, and the alignment is asked of sized types only.
-        unsafe { (LLVMTypeIsSized(ty.0) != 0).then(|| LLVMABIAlignmentOfType(self.layout, ty.0)) }
+        unsafe { (LLVMTypeIsSized(llvm_type.0) != 0).then(|| LLVMABIAlignmentOfType(self.layout, llvm_type.0)) }
     }
 
     /// Byte offset of a field; zero if there is no such field.
-    pub fn field_offset(self, ty: Type<'m>, index: u32) -> u64 {
-        match ty.kind() {
-            TypeKind::Struct(n) if index < n && self.size_of(ty).is_some() => {
-                // SAFETY: `ty` is a sized struct that has this field.
-                unsafe { LLVMOffsetOfElement(self.layout, ty.0, index) }
+    pub fn field_offset(self, llvm_type: Type<'m>, index: u32) -> u64 {
+        match llvm_type.kind() {
+            TypeKind::Struct(n) if index < n && self.size_of(llvm_type).is_some() => {
+                // SAFETY: `llvm_type` is a sized struct that has this field.
+                unsafe { LLVMOffsetOfElement(self.layout, llvm_type.0, index) }
             }
             _ => 0,
         }
     }
 
     /// The operands of the metadata node that a function carries under this name.
-    pub fn function_metadata(self, function: Value<'m>, kind: &str) -> Option<Vec<Value<'m>>> {
+    pub fn function_metadata(self, function: Value<'m>, kind_name: &str) -> Option<Vec<Value<'m>>> {
         if !function.is_function() {
             return None;
         }
@@ -146,20 +146,22 @@ impl<'m> Module<'m> {
         // kind's name is given with its length.
         unsafe {
             let context = LLVMGetModuleContext(self.raw);
-            let id = LLVMGetMDKindIDInContext(context, kind.as_ptr().cast(), kind.len() as u32);
-            let mut count = 0;
-            let entries = LLVMGlobalCopyAllMetadata(function.0, &mut count);
-            let found = (0..count as u32)
-                .find(|&index| LLVMValueMetadataEntriesGetKind(entries, index) == id)
+            let kind_id = LLVMGetMDKindIDInContext(context, kind_name.as_ptr().cast(), kind_name.len() as u32);
+            let mut operand_count = 0;
+            let entries = LLVMGlobalCopyAllMetadata(function.0, &mut operand_count);
+            let metadata = (0..operand_count as u32)
+                .find(|&index| LLVMValueMetadataEntriesGetKind(entries, index) == kind_id)
                 .map(|index| LLVMValueMetadataEntriesGetMetadata(entries, index));
             LLVMDisposeValueMetadataEntries(entries);
-            found.map(|node| Value::wrap(LLVMMetadataAsValue(context, node))).and_then(Value::node_operands)
+            metadata
+                .map(|metadata_node| Value::wrap(LLVMMetadataAsValue(context, metadata_node)))
+                .and_then(Value::node_operands)
         }
     }
 
     /// The bits of a floating-point constant.
-    pub fn float_bits(self, value: Value<'m>) -> Option<u64> {
-        let width = match value.ty().kind() {
+    pub fn float_bits(self, llvm_value: Value<'m>) -> Option<u64> {
+        let bit_width = match llvm_value.ty().kind() {
             TypeKind::Half => 16,
             TypeKind::Float => 32,
             TypeKind::Double => 64,
@@ -168,26 +170,28 @@ impl<'m> Module<'m> {
         // SAFETY: a constant is reinterpreted as an integer of the same width, which LLVM folds at
         // once; the result is checked to be an integer constant.
         unsafe {
-            if LLVMIsAConstantFP(value.0).is_null() {
+            if LLVMIsAConstantFP(llvm_value.0).is_null() {
                 return None;
             }
-            let int = LLVMIntTypeInContext(LLVMGetModuleContext(self.raw), width);
-            let bits = LLVMConstBitCast(value.0, int);
-            (!LLVMIsAConstantInt(bits).is_null()).then(|| LLVMConstIntGetZExtValue(bits))
+            let int_type = LLVMIntTypeInContext(LLVMGetModuleContext(self.raw), bit_width);
+            let bit_value = LLVMConstBitCast(llvm_value.0, int_type);
+            (!LLVMIsAConstantInt(bit_value).is_null()).then(|| LLVMConstIntGetZExtValue(bit_value))
         }
     }
 }
 
 /// Follows a list that ends with null.
-fn collect_list<'m>(first: LLVMValueRef, next: impl Fn(LLVMValueRef) -> LLVMValueRef) -> Vec<Value<'m>> {
-    std::iter::successors((!first.is_null()).then_some(first), |&v| Some(next(v)).filter(|v| !v.is_null()))
-        .map(Value::wrap)
-        .collect()
+fn collect_list<'m>(first_item: LLVMValueRef, next_item: impl Fn(LLVMValueRef) -> LLVMValueRef) -> Vec<Value<'m>> {
+    std::iter::successors((!first_item.is_null()).then_some(first_item), |&item| {
+        Some(next_item(item)).filter(|item| !item.is_null())
+    })
+    .map(Value::wrap)
+    .collect()
 }
 
 impl<'m> Type<'m> {
-    fn wrap(raw: LLVMTypeRef) -> Type<'m> {
-        Type(raw, PhantomData)
+    fn wrap(raw_reference: LLVMTypeRef) -> Type<'m> {
+        Type(raw_reference, PhantomData)
     }
 
     /// What this type is.
@@ -248,10 +252,10 @@ impl<'m> Block<'m> {
     /// The instructions, in order.
     pub fn instructions(self) -> impl Iterator<Item = Value<'m>> {
         // SAFETY: the block is alive.
-        let first = unsafe { LLVMGetFirstInstruction(self.0) };
-        std::iter::successors(Value::wrap_some(first), |inst| {
+        let first_instruction = unsafe { LLVMGetFirstInstruction(self.0) };
+        std::iter::successors(Value::wrap_some(first_instruction), |instruction| {
             // SAFETY: an instruction of this block; the list ends with null.
-            Value::wrap_some(unsafe { LLVMGetNextInstruction(inst.0) })
+            Value::wrap_some(unsafe { LLVMGetNextInstruction(instruction.0) })
         })
     }
 
@@ -265,22 +269,24 @@ impl<'m> Block<'m> {
     pub fn successors(self) -> Vec<Block<'m>> {
         // SAFETY: the block is alive; successors are asked within their count.
         unsafe {
-            let term = LLVMGetBasicBlockTerminator(self.0);
-            if term.is_null() {
+            let terminator = LLVMGetBasicBlockTerminator(self.0);
+            if terminator.is_null() {
                 return Vec::new();
             }
-            (0..LLVMGetNumSuccessors(term)).map(|index| Block(LLVMGetSuccessor(term, index), PhantomData)).collect()
+            (0..LLVMGetNumSuccessors(terminator))
+                .map(|index| Block(LLVMGetSuccessor(terminator, index), PhantomData))
+                .collect()
         }
     }
 }
 
 impl<'m> Value<'m> {
-    fn wrap(raw: LLVMValueRef) -> Value<'m> {
-        Value(raw, PhantomData)
+    fn wrap(raw_reference: LLVMValueRef) -> Value<'m> {
+        Value(raw_reference, PhantomData)
     }
 
-    fn wrap_some(raw: LLVMValueRef) -> Option<Value<'m>> {
-        (!raw.is_null()).then(|| Value::wrap(raw))
+    fn wrap_some(raw_reference: LLVMValueRef) -> Option<Value<'m>> {
+        (!raw_reference.is_null()).then(|| Value::wrap(raw_reference))
     }
 
     /// The type of its values.
@@ -293,8 +299,8 @@ impl<'m> Value<'m> {
     pub fn name(self) -> String {
         let mut length = 0;
         // SAFETY: the value is alive; the name comes with its length.
-        let data = unsafe { LLVMGetValueName2(self.0, &mut length) };
-        String::from_utf8_lossy(&copy_bytes(data, length)).into_owned()
+        let bytes_start = unsafe { LLVMGetValueName2(self.0, &mut length) };
+        String::from_utf8_lossy(&copy_bytes(bytes_start, length)).into_owned()
     }
 
     /// LLVM's spelling, for messages; long ones are cut.
@@ -319,10 +325,10 @@ impl<'m> Value<'m> {
         let mut output = Vec::new();
         // SAFETY: the value is alive; the use list ends with null.
         unsafe {
-            let mut each = LLVMGetFirstUse(self.0);
-            while !each.is_null() {
-                output.push(Value::wrap(LLVMGetUser(each)));
-                each = LLVMGetNextUse(each);
+            let mut each_use = LLVMGetFirstUse(self.0);
+            while !each_use.is_null() {
+                output.push(Value::wrap(LLVMGetUser(each_use)));
+                each_use = LLVMGetNextUse(each_use);
             }
         }
         output
@@ -424,22 +430,22 @@ impl<'m> Value<'m> {
 
     /// The bits of a scalar integer constant of at most 128 bits.
     pub fn int_bits(self) -> Option<u128> {
-        let TypeKind::Int(width) = self.ty().kind() else {
+        let TypeKind::Int(bit_width) = self.ty().kind() else {
             return None;
         };
         // SAFETY: the value is alive.
-        if unsafe { LLVMIsAConstantInt(self.0) }.is_null() || width > 128 {
+        if unsafe { LLVMIsAConstantInt(self.0) }.is_null() || bit_width > 128 {
             return None;
         }
-        if width <= 64 {
+        if bit_width <= 64 {
             // SAFETY: an integer constant that fits.
             return Some(u128::from(unsafe { LLVMConstIntGetZExtValue(self.0) }));
         }
         // LLVM's C interface gives no more than 64 bits; the text has all: "i128 -5".
         let text = self.text();
-        let digits = text.split_whitespace().nth(1)?;
-        let value = digits.parse::<i128>().map(|v| v as u128);
-        value.ok().map(|v| v & (u128::MAX >> (128 - width)))
+        let decimal_digits = text.split_whitespace().nth(1)?;
+        let value = decimal_digits.parse::<i128>().map(|signed_value| signed_value as u128);
+        value.ok().map(|unsigned_value| unsigned_value & (u128::MAX >> (128 - bit_width)))
     }
 
     /// The n-th element of a constant aggregate or vector.
@@ -459,8 +465,8 @@ impl<'m> Value<'m> {
                 return None;
             }
             let mut length = 0;
-            let data = LLVMGetAsString(self.0, &mut length);
-            Some(copy_bytes(data, length))
+            let bytes_start = LLVMGetAsString(self.0, &mut length);
+            Some(copy_bytes(bytes_start, length))
         }
     }
 
@@ -495,18 +501,10 @@ impl<'m> Value<'m> {
 
     /// The alignment of a global variable, alloca, load, store or atomic operation; 0 if not given.
     pub fn align(self) -> u32 {
-        let has = self.is_global_variable()
-            || self.opcode().is_some_and(|opcode| {
-                matches!(
-                    opcode,
-                    LLVMOpcode::LLVMAlloca
-                        | LLVMOpcode::LLVMLoad
-                        | LLVMOpcode::LLVMStore
-                        | LLVMOpcode::LLVMAtomicRMW
-                        | LLVMOpcode::LLVMAtomicCmpXchg
-                )
-            });
-        if !has {
+        use LLVMOpcode::{LLVMAlloca, LLVMAtomicCmpXchg, LLVMAtomicRMW, LLVMLoad, LLVMStore};
+        let is_aligned_operation =
+            matches!(self.opcode(), Some(LLVMAlloca | LLVMLoad | LLVMStore | LLVMAtomicRMW | LLVMAtomicCmpXchg));
+        if !is_aligned_operation && !self.is_global_variable() {
             return 0;
         }
         // SAFETY: asked only of the kinds of values that have an alignment.
@@ -556,33 +554,33 @@ impl<'m> Value<'m> {
     }
 
     /// Whether a function's parameter (from 0) has an attribute.
-    pub fn has_param_attribute(self, param: u32, name: &str) -> bool {
-        self.param_attribute(param, name).is_some()
+    pub fn has_param_attribute(self, parameter_index: u32, name: &str) -> bool {
+        self.param_attribute(parameter_index, name).is_some()
     }
 
     /// The type of a parameter's `byval` attribute.
-    pub fn byval_type(self, param: u32) -> Option<Type<'m>> {
-        let attribute = self.param_attribute(param, "byval")?;
+    pub fn byval_type(self, parameter_index: u32) -> Option<Type<'m>> {
+        let attribute = self.param_attribute(parameter_index, "byval")?;
         // SAFETY: `byval` is an attribute that carries a type.
         Some(Type::wrap(unsafe { LLVMGetTypeAttributeValue(attribute) }))
     }
 
     /// The alignment that a parameter's attribute gives; 0 if none.
-    pub fn param_align(self, param: u32) -> u32 {
-        let attribute = self.param_attribute(param, "align");
+    pub fn param_align(self, parameter_index: u32) -> u32 {
+        let attribute = self.param_attribute(parameter_index, "align");
         // SAFETY: `align` is an attribute that carries an integer.
-        attribute.map_or(0, |a| unsafe { LLVMGetEnumAttributeValue(a) } as u32)
+        attribute.map_or(0, |attribute| unsafe { LLVMGetEnumAttributeValue(attribute) } as u32)
     }
 
-    fn param_attribute(self, param: u32, name: &str) -> Option<llvm_sys::prelude::LLVMAttributeRef> {
+    fn param_attribute(self, parameter_index: u32, name: &str) -> Option<llvm_sys::prelude::LLVMAttributeRef> {
         if !self.is_function() {
             return None;
         }
         // SAFETY: a function; parameter attributes have index parameter + 1, and LLVM answers null
         // where there is none. The name is given with its length.
         let attribute = unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            LLVMGetEnumAttributeAtIndex(self.0, param + 1, kind)
+            let kind_id = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            LLVMGetEnumAttributeAtIndex(self.0, parameter_index + 1, kind_id)
         };
         (!attribute.is_null()).then_some(attribute)
     }
@@ -596,8 +594,8 @@ impl<'m> Value<'m> {
             if LLVMIsAMDNode(self.0).is_null() {
                 return None;
             }
-            let count = LLVMGetMDNodeNumOperands(self.0) as usize;
-            let mut operands = vec![std::ptr::null_mut(); count];
+            let operand_count = LLVMGetMDNodeNumOperands(self.0) as usize;
+            let mut operands = vec![std::ptr::null_mut(); operand_count];
             LLVMGetMDNodeOperands(self.0, operands.as_mut_ptr());
             Some(operands.into_iter().filter_map(Value::wrap_some).collect())
         }
@@ -607,7 +605,8 @@ impl<'m> Value<'m> {
     pub fn metadata_string(self) -> Option<String> {
         let mut length = 0;
         // SAFETY: LLVM answers null for anything but a metadata string.
-        let data = unsafe { LLVMGetMDString(self.0, &mut length) };
-        (!data.is_null()).then(|| String::from_utf8_lossy(&copy_bytes(data, length as usize)).into_owned())
+        let bytes_start = unsafe { LLVMGetMDString(self.0, &mut length) };
+        (!bytes_start.is_null())
+            .then(|| String::from_utf8_lossy(&copy_bytes(bytes_start, length as usize)).into_owned())
     }
 }

@@ -44,10 +44,10 @@ pub fn import_module(module: &inkwell::module::Module<'_>) -> Result<ir::Module,
 /// Imports a linked program.
 pub fn import_linked(program: &LinkedProgram) -> Result<ir::Module, ImportError> {
     let context = inkwell::context::Context::create();
-    let module = frontend::prepare_module(&context, program).map_err(|error| ImportError {
+    let llvm_module = frontend::prepare_module(&context, program).map_err(|error| ImportError {
         reason: error.build_log(),
         function: String::new(),
         line: 0,
     })?;
-    import_module(&module)
+    import_module(&llvm_module)
 }

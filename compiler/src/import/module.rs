@@ -12,18 +12,19 @@ use lockstep_protocol::types::Space;
 const SPIR_KERNEL: u32 = 76;
 
 /// Imports a module.
-pub(super) fn import_module(llvm: Module<'_>) -> Result<ir::Module, ImportError> {
+pub(super) fn import_module(llvm_module: Module<'_>) -> Result<ir::Module, ImportError> {
     let at_module = |Reason(reason): Reason| ImportError { reason, function: String::new(), line: 0 };
-    llvm.verify_module().map_err(|text| at_module(Reason(format!("the module is broken: {}", text.trim()))))?;
-    let mut builder = ModuleBuilder { llvm, globals: Globals::new(llvm), out: ir::Module::default() };
+    llvm_module.verify_module().map_err(|text| at_module(Reason(format!("the module is broken: {}", text.trim()))))?;
+    let mut builder =
+        ModuleBuilder { llvm: llvm_module, globals: Globals::new(llvm_module), out: ir::Module::default() };
     builder.import_variables().map_err(at_module)?;
-    let kernels = llvm.functions().into_iter().filter(|&f| is_kernel(f));
+    let kernels = llvm_module.functions().into_iter().filter(|&function| is_kernel(function));
     for function in kernels {
         let kernel = builder.import_kernel(function)?;
         builder.out.kernels.push(kernel);
     }
-    let ModuleBuilder { globals, out, .. } = &mut builder;
-    globals.fill_contents(out).map_err(at_module)?;
+    let ModuleBuilder { globals, out: output, .. } = &mut builder;
+    globals.fill_contents(output).map_err(at_module)?;
     Ok(builder.out)
 }
 
@@ -36,11 +37,11 @@ impl<'m> ModuleBuilder<'m> {
     /// where something names them.
     fn import_variables(&mut self) -> Attempt<()> {
         for variable in self.llvm.globals() {
-            let TypeKind::Ptr(number) = variable.ty().kind() else {
+            let TypeKind::Ptr(space_number) = variable.ty().kind() else {
                 refuse!("the variable {} has no address", variable.name());
             };
             let defined = variable.initial_value().is_some();
-            if number == Space::Global.spir_number() && defined && !variable.name().starts_with("llvm.") {
+            if space_number == Space::Global.spir_number() && defined && !variable.name().starts_with("llvm.") {
                 self.globals.global_of(&mut self.out, variable)?;
             }
         }

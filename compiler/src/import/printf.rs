@@ -11,15 +11,15 @@ use lockstep_protocol::types::{Space, Type};
 use lockstep_protocol::variables::FormatData;
 
 /// Imports a call of printf.
-pub(super) fn import_printf<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+pub(super) fn import_printf<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
     let arguments = instruction.call_args();
     let Some((&format, arguments)) = arguments.split_first() else {
         refuse!("printf without a format");
     };
-    let llvm = body.module.llvm;
+    let llvm_module = kernel_body.module.llvm;
     let text = if format.is_constant() {
-        match evaluate_constant(llvm, format, 0)? {
-            Scalar::Address(variable, offset) => text_at(llvm, variable, offset),
+        match evaluate_constant(llvm_module, format, 0)? {
+            Scalar::Address(variable, offset) => text_at(llvm_module, variable, offset),
             Scalar::Bits(_) => None,
         }
     } else {
@@ -30,49 +30,49 @@ pub(super) fn import_printf<'m>(body: &mut Body<'_, 'm>, instruction: LlvmValue<
     };
     let conversions = conversion_letters(&text);
     let mut types = Vec::with_capacity(arguments.len());
-    let mut args = Vec::new();
+    let mut argument_values = Vec::new();
     for (index, &argument) in arguments.iter().enumerate() {
-        let ty = argument.ty();
-        let (element, count) = match ty.kind() {
+        let argument_type = argument.ty();
+        let (element, element_count) = match argument_type.kind() {
             TypeKind::Vector(n, element) => (element, n),
-            _ => (ty, 1),
+            _ => (argument_type, 1),
         };
-        let (Some(mut element), Ok(count)) = (scalar_type(element), u8::try_from(count)) else {
-            refuse!("printf of a value of type {}", ty.spelling());
+        let (Some(mut element), Ok(lane_count)) = (scalar_type(element), u8::try_from(element_count)) else {
+            refuse!("printf of a value of type {}", argument_type.spelling());
         };
-        let lanes = body.lanes_of(argument)?;
+        let lanes = kernel_body.lanes_of(argument)?;
         if element.is_ptr() && conversions.get(index) == Some(&b's') {
             element = Type::Ptr(Space::Constant);
-            args.extend(lanes.iter().map(|&value| body.space_cast(element, value)));
+            argument_values.extend(lanes.iter().map(|&value| kernel_body.space_cast(element, value)));
         } else {
-            args.extend_from_slice(&lanes);
+            argument_values.extend_from_slice(&lanes);
         }
-        types.push((element, count));
+        types.push((element, lane_count));
     }
     let format_data = FormatData { text, args: types };
-    let formats = &mut body.module.out.formats;
-    let known = formats.iter().find(|(_, known)| **known == format_data);
-    let format = match known.map(|(format, _)| format) {
+    let formats = &mut kernel_body.module.out.formats;
+    let known_format = formats.iter().find(|(_, known_data)| **known_data == format_data);
+    let format = match known_format.map(|(format, _)| format) {
         Some(format) => format,
         None => formats.push(format_data),
     };
-    let result = body.append_single(InstData::Printf { format, arguments: args }, Type::I32);
+    let result = kernel_body.append_single(InstData::Printf { format, arguments: argument_values }, Type::I32);
     Ok(Lanes::from([result]))
 }
 
 /// The conversion letter of each item that takes an argument.
 fn conversion_letters(format: &[u8]) -> Vec<u8> {
     let mut output = Vec::new();
-    let mut rest = format.iter().copied();
-    while let Some(byte) = rest.next() {
+    let mut remaining = format.iter().copied();
+    while let Some(byte) = remaining.next() {
         if byte != b'%' {
             continue;
         }
         // Flags, width, precision, vector and length all come before the first other letter.
-        let letter = rest.find(|b| !b"-+ #0123456789.vhl".contains(b));
-        match letter {
+        let conversion = remaining.find(|letter| !b"-+ #0123456789.vhl".contains(letter));
+        match conversion {
             Some(b'%') | None => {}
-            Some(letter) => output.push(letter),
+            Some(conversion) => output.push(conversion),
         }
     }
     output

@@ -26,8 +26,8 @@ impl Leaf {
 }
 
 /// Whether a scalar fills the bytes it takes in memory.
-pub(super) fn is_plain(ty: Type) -> bool {
-    ty.bits() == ty.bytes() * 8
+pub(super) fn is_plain(scalar_type: Type) -> bool {
+    scalar_type.bits() == scalar_type.bytes() * 8
 }
 
 /// More scalars than this in one value are not a value but a mistake.
@@ -36,92 +36,101 @@ const MAX_LEAVES: usize = 4096;
 const MAX_DEPTH: u32 = 64;
 
 /// The scalar type that a type is; `None` for vectors, aggregates and types we do not have.
-pub(super) fn scalar_type(ty: LlvmType<'_>) -> Option<Type> {
-    match ty.kind() {
+pub(super) fn scalar_type(llvm_type: LlvmType<'_>) -> Option<Type> {
+    match llvm_type.kind() {
         TypeKind::Half => Some(Type::F16),
         TypeKind::Float => Some(Type::F32),
         TypeKind::Double => Some(Type::F64),
         TypeKind::Int(width) if (1..=128).contains(&width) => Some(Type::Int(width as u16)),
         TypeKind::Ptr(space) => Space::from_number(space).map(Type::Ptr),
         // An async copy is complete when its event exists, so that an event is any number.
-        TypeKind::TargetExt if ty.extension_name().as_deref() == Some("spirv.Event") => Some(Type::I64),
+        TypeKind::TargetExt if llvm_type.extension_name().as_deref() == Some("spirv.Event") => Some(Type::I64),
         _ => None,
     }
 }
 
 /// The scalars of a first-class value, in order.
-pub(super) fn leaf_scalars<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<Vec<Leaf>> {
+pub(super) fn leaf_scalars<'m>(llvm_module: Module<'m>, llvm_type: LlvmType<'m>) -> Attempt<Vec<Leaf>> {
     let mut output = Vec::new();
-    add_leaves(module, ty, 0, 0, &mut output)?;
+    add_leaves(llvm_module, llvm_type, 0, 0, &mut output)?;
     Ok(output)
 }
 
 /// The types of the scalars of a first-class value, in order.
-pub(super) fn leaf_types<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<Vec<Type>> {
-    Ok(leaf_scalars(module, ty)?.into_iter().map(|leaf| leaf.ty).collect())
+pub(super) fn leaf_types<'m>(llvm_module: Module<'m>, llvm_type: LlvmType<'m>) -> Attempt<Vec<Type>> {
+    Ok(leaf_scalars(llvm_module, llvm_type)?.into_iter().map(|leaf| leaf.ty).collect())
 }
 
-fn add_leaves<'m>(module: Module<'m>, ty: LlvmType<'m>, bit: u64, depth: u32, output: &mut Vec<Leaf>) -> Attempt<()> {
+fn add_leaves<'m>(
+    llvm_module: Module<'m>,
+    llvm_type: LlvmType<'m>,
+    bit_offset: u64,
+    depth: u32,
+    output: &mut Vec<Leaf>,
+) -> Attempt<()> {
     if depth > MAX_DEPTH {
         refuse!("types nested too deeply");
     }
     if output.len() >= MAX_LEAVES {
         refuse!("a value of more than {MAX_LEAVES} scalars");
     }
-    match ty.kind() {
+    match llvm_type.kind() {
         TypeKind::Void => {}
         TypeKind::Vector(n, element) => {
             let Some(element) = scalar_type(element) else {
-                refuse!("{}", unsupported_reason(ty));
+                refuse!("{}", unsupported_reason(llvm_type));
             };
             if n as usize > MAX_LEAVES {
                 refuse!("a vector of {n} elements");
             }
-            output.extend((0..u64::from(n)).map(|i| Leaf { bit: bit + i * u64::from(element.bits()), ty: element }));
+            output.extend((0..u64::from(n)).map(|element_index| Leaf {
+                bit: bit_offset + element_index * u64::from(element.bits()),
+                ty: element,
+            }));
         }
         TypeKind::Array(n, element) => {
             if n > MAX_LEAVES as u64 {
                 refuse!("a value that is an array of {n} elements");
             }
-            let stride = size_of(module, element)?.saturating_mul(8);
-            for i in 0..n {
-                let offset = bit.saturating_add(i.saturating_mul(stride));
-                add_leaves(module, element, offset, depth + 1, output)?;
+            let stride = size_of(llvm_module, element)?.saturating_mul(8);
+            for element_index in 0..n {
+                let offset = bit_offset.saturating_add(element_index.saturating_mul(stride));
+                add_leaves(llvm_module, element, offset, depth + 1, output)?;
             }
         }
         TypeKind::Struct(n) => {
             for index in 0..n {
-                let Some(field) = ty.field_type(index) else { continue };
-                let offset = bit.saturating_add(module.field_offset(ty, index).saturating_mul(8));
-                add_leaves(module, field, offset, depth + 1, output)?;
+                let Some(field_type) = llvm_type.field_type(index) else { continue };
+                let offset = bit_offset.saturating_add(llvm_module.field_offset(llvm_type, index).saturating_mul(8));
+                add_leaves(llvm_module, field_type, offset, depth + 1, output)?;
             }
         }
-        _ => match scalar_type(ty) {
-            Some(ty) => output.push(Leaf { bit, ty }),
-            None => refuse!("{}", unsupported_reason(ty)),
+        _ => match scalar_type(llvm_type) {
+            Some(scalar_type) => output.push(Leaf { bit: bit_offset, ty: scalar_type }),
+            None => refuse!("{}", unsupported_reason(llvm_type)),
         },
     }
     Ok(())
 }
 
 /// Bytes from one element of this type to the next in memory.
-pub(super) fn size_of<'m>(module: Module<'m>, ty: LlvmType<'m>) -> Attempt<u64> {
-    match module.size_of(ty) {
-        Some(size) => Ok(size),
-        None => refuse!("a type without a size: {}", ty.spelling()),
+pub(super) fn size_of<'m>(llvm_module: Module<'m>, llvm_type: LlvmType<'m>) -> Attempt<u64> {
+    match llvm_module.size_of(llvm_type) {
+        Some(byte_size) => Ok(byte_size),
+        None => refuse!("a type without a size: {}", llvm_type.spelling()),
     }
 }
 
 /// Why a type is not supported.
-pub(super) fn unsupported_reason(ty: LlvmType<'_>) -> String {
-    match ty.extension_name().as_deref() {
+pub(super) fn unsupported_reason(llvm_type: LlvmType<'_>) -> String {
+    match llvm_type.extension_name().as_deref() {
         Some("spirv.Image" | "spirv.SampledImage" | "spirv.Sampler") => "an image or a sampler of another form".into(),
         Some("spirv.Pipe" | "spirv.PipeStorage" | "spirv.ReserveId") => "pipes are not supported".into(),
         Some("spirv.Queue" | "spirv.DeviceEvent") => "device-side enqueue is not supported".into(),
-        _ => match ty.kind() {
+        _ => match llvm_type.kind() {
             TypeKind::Int(width) => format!("an integer of {width} bits"),
             TypeKind::Ptr(space) => format!("a pointer to unknown address space {space}"),
-            _ => format!("a value of type {}", ty.spelling()),
+            _ => format!("a value of type {}", llvm_type.spelling()),
         },
     }
 }

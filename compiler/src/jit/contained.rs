@@ -44,34 +44,24 @@ enum Ending<T> {
 /// Does the work on a thread of its own and waits for its result, which is LLVM's last words should it give up. A panic is
 /// passed on. Where the system refuses a thread the caller does the work, and LLVM may end the process. Nothing is begun
 /// while another thread ends it.
-pub fn run_contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+pub fn run_contained<T: Send + 'static>(action: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
     static INSTALL: Once = Once::new();
     // SAFETY: the handler is a function, and one that does not unwind.
     INSTALL.call_once(|| unsafe { LLVMInstallFatalErrorHandler(Some(last_words)) });
     let under_way = Work::begin().ok_or(ENDING)?;
     let (sender, endings) = channel();
     // Shared, so that it is still there when there is no thread.
-    let work = Arc::new(Mutex::new(Some(work)));
-    let theirs = work.clone();
+    let remaining_work = Arc::new(Mutex::new(Some(action)));
+    let shared_work = remaining_work.clone();
     let perform = move || {
-        let work = theirs.lock().take();
-        if let Some(work) = work {
-            listen_for_panic(sender.clone(), under_way);
-            let begin = Instant::now();
-            let ending = catch_unwind(AssertUnwindSafe(work)).map_or_else(Ending::Panicked, Ending::Done);
-            LISTENER.with(|listener| listener.take());
-            if begin.elapsed() > LONG {
-                give_back_memory();
-            }
-            // The caller waits for it.
-            let _ = sender.send(ending);
-        }
+        let remaining_work = shared_work.lock().take();
+        remaining_work.map(|action| perform_work(action, under_way, &sender))
     };
     let thread = thread::Builder::new().name("lockstep-llvm".into()).stack_size(STACK);
     if thread.spawn(perform).is_err() {
-        let work = work.lock().take();
+        let remaining_work = remaining_work.lock().take();
         let _under_way = Work::begin().ok_or(ENDING)?;
-        return work.map(|work| work()).ok_or_else(|| "no thread".to_owned());
+        return remaining_work.map(|action| action()).ok_or_else(|| "no thread".to_owned());
     }
     match endings.recv() {
         Ok(Ending::Done(result)) => Ok(result),
@@ -79,6 +69,19 @@ pub fn run_contained<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stati
         Ok(Ending::GivenUp(words)) => Err(words),
         Err(_) => Err("its thread has gone".to_owned()),
     }
+}
+
+/// Does the work on a thread of its own, and tells how it ended.
+fn perform_work<T: 'static>(action: impl FnOnce() -> T, under_way: Work, sender: &Sender<Ending<T>>) {
+    listen_for_panic(sender.clone(), under_way);
+    let started = Instant::now();
+    let ending = catch_unwind(AssertUnwindSafe(action)).map_or_else(Ending::Panicked, Ending::Done);
+    LISTENER.with(|listener| listener.take());
+    if started.elapsed() > LONG {
+        give_back_memory();
+    }
+    // The caller waits for it.
+    let _ = sender.send(ending);
 }
 
 /// Gives the system back what LLVM allocated and freed. Each thread allocates from a heap of its own, which the next one's
@@ -92,25 +95,25 @@ fn give_back_memory() {
 }
 
 fn listen_for_panic<T: 'static>(sender: Sender<Ending<T>>, under_way: Work) {
-    let tell = move |words| {
-        let _ = sender.send(Ending::GivenUp(words));
+    let tell_listener = move |last_words| {
+        let _ = sender.send(Ending::GivenUp(last_words));
     };
-    LISTENER.with(|listener| listener.replace(Some((Box::new(tell), under_way))));
+    LISTENER.with(|listener| listener.replace(Some((Box::new(tell_listener), under_way))));
 }
 
 /// LLVM's handler of fatal errors.
 extern "C" fn last_words(reason: *const c_char) {
     // SAFETY: LLVM hands in a string that lives until this returns, or null.
-    let words = (!reason.is_null()).then(|| unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned());
-    let words = words.unwrap_or_default();
+    let message = (!reason.is_null()).then(|| unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned());
+    let message = message.unwrap_or_default();
     let listener =
         LISTENER.try_with(|listener| listener.try_borrow_mut().ok().and_then(|mut listener| listener.take()));
-    let Ok(Some((tell, under_way))) = listener else {
+    let Ok(Some((tell_listener, under_way))) = listener else {
         // Somebody else's work: it goes as without a handler.
-        eprintln!("LLVM ERROR: {words}");
+        eprintln!("LLVM ERROR: {message}");
         return;
     };
-    tell(words);
+    tell_listener(message);
     drop(under_way);
     loop {
         thread::park();

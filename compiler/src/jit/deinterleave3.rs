@@ -35,34 +35,41 @@ pub fn choose_thirds(module: &Module<'_>) {
 
 /// The same elements by a choice and one shuffle.
 fn chosen<'ctx>(builder: &Builder<'ctx>, shuffle: InstructionValue<'ctx>) -> Option<VectorValue<'ctx>> {
-    let BasicValueEnum::VectorValue(from) = shuffle.get_operand(0)?.value()? else { return None };
+    let BasicValueEnum::VectorValue(source_vector) = shuffle.get_operand(0)?.value()? else { return None };
     // SAFETY: the instruction is a shuffle, and of its mask's elements each is asked for.
     let places: Vec<i32> = unsafe {
         let shuffle = shuffle.as_value_ref();
         (0..LLVMGetNumMaskElements(shuffle)).map(|lane| LLVMGetMaskValue(shuffle, lane)).collect()
     };
-    let bits = match from.get_type().get_element_type() {
+    let bit_width = match source_vector.get_type().get_element_type() {
         BasicTypeEnum::FloatType(ty) => ty.get_bit_width(),
-        BasicTypeEnum::IntType(ty) => ty.get_bit_width(),
+        BasicTypeEnum::IntType(int_type) => int_type.get_bit_width(),
         _ => return None,
     };
-    let lanes = places.len() as u32;
-    let first = u32::try_from(*places.first()?).ok()?;
-    let thirds = first < 3 && places.iter().enumerate().all(|(lane, &place)| place == first as i32 + 3 * lane as i32);
-    if !thirds || from.get_type().get_size() != 3 * lanes || bits < 32 || bits * lanes != REGISTER {
+    let lane_count = places.len() as u32;
+    let first_lane = u32::try_from(*places.first()?).ok()?;
+    let thirds = first_lane < 3
+        && places.iter().enumerate().all(|(lane, &shuffle_index)| shuffle_index == first_lane as i32 + 3 * lane as i32);
+    if !thirds
+        || source_vector.get_type().get_size() != 3 * lane_count
+        || bit_width < 32
+        || bit_width * lane_count != REGISTER
+    {
         return None;
     }
     builder.position_before(&shuffle);
-    let i32 = from.get_type().get_context().i32_type();
-    let shuffled = |left: VectorValue<'ctx>, right: VectorValue<'ctx>, place: &dyn Fn(u32) -> u32| {
-        let places: Vec<_> = (0..lanes).map(|lane| i32.const_int(place(lane).into(), false)).collect();
+    let i32_type = source_vector.get_type().get_context().i32_type();
+    let shuffled = |left: VectorValue<'ctx>, right: VectorValue<'ctx>, shuffle_index: &dyn Fn(u32) -> u32| {
+        let places: Vec<_> =
+            (0..lane_count).map(|lane| i32_type.const_int(shuffle_index(lane).into(), false)).collect();
         builder.build_shuffle_vector(left, right, VectorType::const_vector(&places), "").ok()
     };
-    let register = |number: u32| shuffled(from, from, &|lane| number * lanes + lane);
-    let from_second = |lane: u32| (lanes + lane) % 3 == first;
-    let two = shuffled(register(0)?, register(1)?, &|lane| if from_second(lane) { lanes + lane } else { lane })?;
-    shuffled(two, register(2)?, &|lane| {
-        let place = first + 3 * lane;
-        if place < 2 * lanes { place % lanes } else { place - lanes }
+    let register = |third_number: u32| shuffled(source_vector, source_vector, &|lane| third_number * lane_count + lane);
+    let from_second = |lane: u32| (lane_count + lane) % 3 == first_lane;
+    let joined_vector =
+        shuffled(register(0)?, register(1)?, &|lane| if from_second(lane) { lane_count + lane } else { lane })?;
+    shuffled(joined_vector, register(2)?, &|lane| {
+        let shuffle_index = first_lane + 3 * lane;
+        if shuffle_index < 2 * lane_count { shuffle_index % lane_count } else { shuffle_index - lane_count }
     })
 }

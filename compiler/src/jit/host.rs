@@ -32,20 +32,20 @@ const BASE_CPU: &CStr = c"x86-64";
 
 fn this_host() -> &'static Host {
     static HOST: OnceLock<Host> = OnceLock::new();
-    HOST.get_or_init(|| {
-        let owned = |message| {
-            // SAFETY: each of the calls below returns a string that is ours to free.
-            CString::new(unsafe { take_message(message) }).unwrap_or_default()
-        };
-        // SAFETY: queries without arguments.
-        unsafe {
-            Host {
-                triple: owned(LLVMGetDefaultTargetTriple()),
-                tuning: owned(LLVMGetHostCPUName()),
-                features: owned(LLVMGetHostCPUFeatures()),
-            }
+    HOST.get_or_init(find_host)
+}
+
+fn find_host() -> Host {
+    // SAFETY: each of the calls below returns a string that is ours to free.
+    let owned = |message| CString::new(unsafe { take_message(message) }).unwrap_or_default();
+    // SAFETY: queries without arguments.
+    unsafe {
+        Host {
+            triple: owned(LLVMGetDefaultTargetTriple()),
+            tuning: owned(LLVMGetHostCPUName()),
+            features: owned(LLVMGetHostCPUFeatures()),
         }
-    })
+    }
 }
 
 /// LLVM's schedulers compare each access to memory with all others of a block that it may overlap, up to a thousand of
@@ -57,15 +57,22 @@ const SCHEDULER_BOUNDS: [&CStr; 3] = [c"lockstep", c"-dag-maps-huge-region=200",
 /// Makes LLVM's code generator for the host known to LLVM.
 pub(super) fn initialize_target() {
     static INITIALISE: Once = Once::new();
-    // SAFETY: registration must not run twice at the same time, which `Once` ensures; the arguments are texts that live on.
-    INITIALISE.call_once(|| unsafe {
+    // SAFETY: `Once` calls it a single time.
+    INITIALISE.call_once(|| unsafe { register_target() });
+}
+
+/// # Safety
+/// It is called by one thread at a time.
+unsafe fn register_target() {
+    // SAFETY: registration must not run twice at the same time, which the caller ensures; the arguments are texts that live on.
+    unsafe {
         // They answer whether the build of LLVM has a native target; if not, the look-up by triple fails with a reason.
         LLVM_InitializeNativeTarget();
         LLVM_InitializeNativeAsmPrinter();
         // Only here are these bounds to be had. What LLVM does not know, or knows already, changes nothing.
         let arguments: [*const c_char; 3] = SCHEDULER_BOUNDS.map(CStr::as_ptr);
         LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr());
-    });
+    }
 }
 
 /// LLVM's name and version.
@@ -87,25 +94,29 @@ pub fn host_description() -> String {
 }
 
 fn has_feature(feature: &str) -> bool {
-    this_host().features.to_string_lossy().split(',').any(|each| each.strip_prefix('+') == Some(feature))
+    this_host()
+        .features
+        .to_string_lossy()
+        .split(',')
+        .any(|feature_name| feature_name.strip_prefix('+') == Some(feature))
 }
 
-/// Bits of the widest vector registers, where at most `simd` may be used.
-fn register_bits(simd: Option<u32>) -> u32 {
-    let bits = match () {
+/// Bits of the widest vector registers, where at most `simd_limit` may be used.
+fn register_bits(simd_limit: Option<u32>) -> u32 {
+    let bit_width = match () {
         () if has_feature("avx512f") => 512,
         () if has_feature("avx2") => 256,
         () => 128,
     };
-    bits.min(simd.unwrap_or(bits)).max(128)
+    bit_width.min(simd_limit.unwrap_or(bit_width)).max(128)
 }
 
-/// What the machine has, where registers of at most `simd` bits may be used.
-pub fn host_target(simd: Option<u32>) -> TargetInfo {
-    let maximum = simd.unwrap_or(u32::MAX);
+/// What the machine has, where registers of at most `simd_limit` bits may be used.
+pub fn host_target(simd_limit: Option<u32>) -> TargetInfo {
+    let maximum = simd_limit.unwrap_or(u32::MAX);
     let avx512 = has_feature("avx512f") && maximum > 256;
     TargetInfo {
-        register_bits: register_bits(simd),
+        register_bits: register_bits(simd_limit),
         masks_in_vectors: has_feature("avx") && maximum > 128 && !avx512,
         masks: has_feature("avx") && maximum > 128,
         masks_of_bytes: avx512 && has_feature("avx512bw"),
@@ -128,12 +139,12 @@ pub struct HostMachine {
 
 impl HostMachine {
     /// Makes a code generator that uses vector registers of at most so many bits.
-    pub fn new(level: OptLevel, simd: Option<u32>) -> Result<Self, JitError> {
+    pub fn new(opt_level: OptLevel, simd_limit: Option<u32>) -> Result<Self, JitError> {
         initialize_target();
         let host = this_host();
         let mut features = host.features.to_bytes().to_vec();
         // What is taken away last takes along what builds on it.
-        match simd {
+        match simd_limit {
             Some(0..=128) => features.extend_from_slice(b",-avx"),
             Some(129..=256) => features.extend_from_slice(b",-avx512f"),
             _ => {}
@@ -142,7 +153,7 @@ impl HostMachine {
         let mut target = std::ptr::null_mut();
         let mut message = std::ptr::null_mut();
         // SAFETY: the strings are terminated and live as long as the program; the target is static data of LLVM.
-        let raw = unsafe {
+        let raw_machine = unsafe {
             if LLVMGetTargetFromTriple(host.triple.as_ptr(), &mut target, &mut message) != 0 {
                 return Err(JitError::Host(take_message(message)));
             }
@@ -151,7 +162,7 @@ impl HostMachine {
                 host.triple.as_ptr(),
                 BASE_CPU.as_ptr(),
                 features.as_ptr(),
-                match level {
+                match opt_level {
                     OptLevel::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
                     OptLevel::Default => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
                     OptLevel::Aggressive => LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
@@ -162,10 +173,10 @@ impl HostMachine {
                 LLVMCodeModel::LLVMCodeModelSmall,
             )
         };
-        if raw.is_null() {
+        if raw_machine.is_null() {
             return Err(JitError::Host(format!("{} is not supported", host.triple.to_string_lossy())));
         }
-        Ok(Self { raw, level, target: host_target(simd) })
+        Ok(Self { raw: raw_machine, level: opt_level, target: host_target(simd_limit) })
     }
 
     /// How hard it tries.

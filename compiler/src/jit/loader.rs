@@ -87,15 +87,15 @@ impl Loader {
         Loader { symbols, session: OnceLock::new() }
     }
 
-    /// Links an object and finds `entry` in it.
+    /// Links an object and finds `entry_name` in it.
     ///
     /// # Errors
     ///
     /// When LLVM cannot link for this machine, the object is broken or calls what it must not, or the process ends.
-    pub fn load_object(&'static self, object: &[u8], entry: &str) -> Result<JitCode, JitError> {
+    pub fn load_object(&'static self, object: &[u8], entry_name: &str) -> Result<JitCode, JitError> {
         let _under_way = Work::begin().ok_or_else(|| JitError::Link(ENDING.to_owned()))?;
         match self.session.get_or_init(|| Session::start(self.symbols)) {
-            Ok(session) => session.load(object, entry).map_err(JitError::Link),
+            Ok(session) => session.load(object, entry_name).map_err(JitError::Link),
             Err(error) => Err(JitError::Host(error.clone())),
         }
     }
@@ -126,29 +126,29 @@ unsafe impl Sync for Session {}
 impl Session {
     fn start(symbols: Symbols) -> Result<Self, String> {
         host::initialize_target();
-        let mut jit = std::ptr::null_mut();
+        let mut lljit = std::ptr::null_mut();
         // SAFETY: the builder is consumed by the call; the session lives as long as the JIT, which is never disposed.
         unsafe {
-            check_error(LLVMOrcCreateLLJIT(&mut jit, LLVMOrcCreateLLJITBuilder()))?;
-            let raw = LLVMOrcLLJITGetExecutionSession(jit);
+            check_error(LLVMOrcCreateLLJIT(&mut lljit, LLVMOrcCreateLLJITBuilder()))?;
+            let raw_session = LLVMOrcLLJITGetExecutionSession(lljit);
             // The caller of a look-up only learns that it failed; the reporter hears why, and would print it.
-            LLVMOrcExecutionSessionSetErrorReporter(raw, note_reason, std::ptr::null_mut());
-            Ok(Self { jit, raw, pool: Mutex::default(), symbols })
+            LLVMOrcExecutionSessionSetErrorReporter(raw_session, note_reason, std::ptr::null_mut());
+            Ok(Self { jit: lljit, raw: raw_session, pool: Mutex::default(), symbols })
         }
     }
 
-    fn load(&'static self, object: &[u8], entry: &str) -> Result<JitCode, String> {
-        let entry = CString::new(entry).map_err(|error| error.to_string())?;
+    fn load(&'static self, object: &[u8], entry_name: &str) -> Result<JitCode, String> {
+        let entry = CString::new(entry_name).map_err(|error| error.to_string())?;
         let library = self.take_library()?;
         REASONS.take();
         // SAFETY: the library is alive and ours alone. ORC takes the buffer, whatever comes of it.
-        let (tracker, added) = unsafe {
+        let (tracker, add_result) = unsafe {
             let tracker = LLVMOrcJITDylibCreateResourceTracker(library.0);
             let buffer =
                 LLVMCreateMemoryBufferWithMemoryRangeCopy(object.as_ptr().cast(), object.len(), entry.as_ptr());
             (tracker, check_error(LLVMOrcLLJITAddObjectFileWithRT(self.jit, tracker, buffer)))
         };
-        match added.and_then(|()| self.look_up(library, &entry)) {
+        match add_result.and_then(|()| self.look_up(library, &entry)) {
             Ok(address) => Ok(JitCode { session: self, dylib: library, tracker, address, object_size: object.len() }),
             Err(error) => {
                 self.unload(library, tracker);
@@ -173,33 +173,33 @@ impl Session {
     }
 
     fn take_library(&self) -> Result<Library, String> {
-        let number = {
-            let mut pool = self.pool.lock();
-            if let Some(library) = pool.free.pop() {
+        let library_number = {
+            let mut library_pool = self.pool.lock();
+            if let Some(library) = library_pool.free.pop() {
                 return Ok(library);
             }
-            pool.made += 1;
-            pool.made
+            library_pool.made += 1;
+            library_pool.made
         };
-        let name = CString::new(format!("lockstep{number}")).map_err(|error| error.to_string())?;
+        let name = CString::new(format!("lockstep{library_number}")).map_err(|error| error.to_string())?;
         // SAFETY: the name is fresh and copied. The look-up of absolute symbols takes over the references to the names.
         unsafe {
             let library = LLVMOrcExecutionSessionCreateBareJITDylib(self.raw, name.as_ptr());
-            let flags = LLVMJITSymbolGenericFlags::LLVMJITSymbolGenericFlagsExported as u8
+            let symbol_flags = LLVMJITSymbolGenericFlags::LLVMJITSymbolGenericFlagsExported as u8
                 | LLVMJITSymbolGenericFlags::LLVMJITSymbolGenericFlagsCallable as u8;
-            let mut pairs: Vec<LLVMOrcCSymbolMapPair> = Vec::new();
+            let mut symbol_pairs: Vec<LLVMOrcCSymbolMapPair> = Vec::new();
             for (name, address) in (self.symbols)() {
                 let name = CString::new(name).map_err(|error| error.to_string())?;
-                pairs.push(LLVMOrcCSymbolMapPair {
+                symbol_pairs.push(LLVMOrcCSymbolMapPair {
                     Name: LLVMOrcExecutionSessionIntern(self.raw, name.as_ptr()),
                     Sym: LLVMJITEvaluatedSymbol {
                         Address: address as u64,
-                        Flags: LLVMJITSymbolFlags { GenericFlags: flags, TargetFlags: 0 },
+                        Flags: LLVMJITSymbolFlags { GenericFlags: symbol_flags, TargetFlags: 0 },
                     },
                 });
             }
-            let unit = LLVMOrcAbsoluteSymbols(pairs.as_mut_ptr(), pairs.len());
-            check_error(LLVMOrcJITDylibDefine(library, unit))?;
+            let materialization_unit = LLVMOrcAbsoluteSymbols(symbol_pairs.as_mut_ptr(), symbol_pairs.len());
+            check_error(LLVMOrcJITDylibDefine(library, materialization_unit))?;
             Ok(Library(library))
         }
     }
@@ -208,24 +208,24 @@ impl Session {
         // ORC calls back when the symbol is there. It may do so on a thread of its own, so the answer is waited for.
         let (sender, receiver) = std::sync::mpsc::channel::<Result<usize, String>>();
         let sender = Box::into_raw(Box::new(sender)).cast::<c_void>();
-        let mut order = [LLVMOrcCJITDylibSearchOrderElement {
+        let mut search_order = [LLVMOrcCJITDylibSearchOrderElement {
             JD: library.0,
             JDLookupFlags: LLVMOrcJITDylibLookupFlags::LLVMOrcJITDylibLookupFlagsMatchAllSymbols,
         }];
         // SAFETY: order and set are read during the call only. The name's reference is taken over by the set. The
         // answer is called exactly once and frees the sender.
         unsafe {
-            let mut set = [LLVMOrcCLookupSetElement {
+            let mut lookup_set = [LLVMOrcCLookupSetElement {
                 Name: LLVMOrcExecutionSessionIntern(self.raw, name.as_ptr()),
                 LookupFlags: LLVMOrcSymbolLookupFlags::LLVMOrcSymbolLookupFlagsRequiredSymbol,
             }];
             LLVMOrcExecutionSessionLookup(
                 self.raw,
                 LLVMOrcLookupKind::LLVMOrcLookupKindStatic,
-                order.as_mut_ptr(),
-                order.len(),
-                set.as_mut_ptr(),
-                set.len(),
+                search_order.as_mut_ptr(),
+                search_order.len(),
+                lookup_set.as_mut_ptr(),
+                lookup_set.len(),
                 answer,
                 sender,
             );
@@ -243,24 +243,23 @@ extern "C" fn note_reason(_: *mut c_void, error: LLVMErrorRef) {
     // SAFETY: the error is handed over to us.
     let Err(reason) = (unsafe { check_error(error) }) else { return };
     REASONS.with_borrow_mut(|reasons| {
-        if !reasons.is_empty() {
-            reasons.push_str("; ");
-        }
-        reasons.push_str(&reason);
+        let separator = if reasons.is_empty() { "" } else { "; " };
+        *reasons += separator;
+        *reasons += &reason;
     });
 }
 
-extern "C" fn answer(error: LLVMErrorRef, result: LLVMOrcCSymbolMapPairs, count: usize, sender: *mut c_void) {
-    // SAFETY: `sender` is what `look_up` made, and this is called once. Without an error there are `count` results,
+extern "C" fn answer(error: LLVMErrorRef, symbols: LLVMOrcCSymbolMapPairs, symbol_count: usize, sender: *mut c_void) {
+    // SAFETY: `sender` is what `look_up` made, and this is called once. Without an error there are `symbol_count` results,
     // which stay ORC's.
-    let (sender, found) = unsafe {
+    let (sender, lookup_result) = unsafe {
         let sender = Box::from_raw(sender.cast::<std::sync::mpsc::Sender<Result<usize, String>>>());
-        let found = check_error(error).and_then(|()| match count {
+        let lookup_result = check_error(error).and_then(|()| match symbol_count {
             0 => Err("no such symbol".to_owned()),
-            _ => Ok((*result).Sym.Address as usize),
+            _ => Ok((*symbols).Sym.Address as usize),
         });
-        (sender, found)
+        (sender, lookup_result)
     };
     // The receiver waits until this is sent.
-    let _ = sender.send(found);
+    let _ = sender.send(lookup_result);
 }

@@ -26,14 +26,14 @@ pub use loader::{JitCode, Loader, Symbols};
 pub use opt_level::OptLevel;
 pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};
 
-/// Optimises the module, makes code of it and finds `entry` in that.
+/// Optimises the module, makes code of it and finds `entry_name` in that.
 pub fn compile(
     loader: &'static Loader,
     module: &Module<'_>,
-    entry: &str,
-    level: OptLevel,
+    entry_name: &str,
+    opt_level: OptLevel,
 ) -> Result<JitCode, JitError> {
-    let machine = HostMachine::new(level, None)?;
+    let machine = HostMachine::new(opt_level, None)?;
     optimize(module, &machine)?;
-    loader.load_object(&emit_object(module, &machine)?, entry)
+    loader.load_object(&emit_object(module, &machine)?, entry_name)
 }

@@ -27,32 +27,32 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitErr
     annotate(module, machine);
     module.verify().map_err(|error| JitError::Optimize(error.to_string()))?;
     let options = PassOptions::new();
-    let run = |pipeline: &str| {
-        let passes = || {
-            // SAFETY: module and machine are alive.
-            unsafe { run_passes(module.as_mut_ptr(), pipeline, machine.as_raw(), &options) }
-        };
+    let run_pipeline = |pipeline: &str| {
+        // SAFETY: module and machine are alive.
+        let passes = || unsafe { run_passes(module.as_mut_ptr(), pipeline, machine.as_raw(), &options) };
         guarded(module, passes).map_err(JitError::Optimize)
     };
-    let done = match (machine.opt_level(), instructions(module)) {
-        (OptLevel::None, _) => run("always-inline"),
-        (level, ..=LONG) => {
-            let [simplify, late] = pipelines(level);
-            run(&simplify)?;
+    let outcome = match (machine.opt_level(), instructions(module)) {
+        (OptLevel::None, _) => run_pipeline("always-inline"),
+        (opt_level, ..=LONG) => {
+            let [simplify, late_passes] = pipelines(opt_level);
+            run_pipeline(&simplify)?;
             if keep_rows(module) {
-                run(TIDY)?;
+                run_pipeline(TIDY)?;
             }
-            run(&late)
+            run_pipeline(&late_passes)
         }
-        (_, ..=LARGE) => run(ONCE),
-        _ if module.get_functions().any(|function| function.count_basic_blocks() > MANY_BLOCKS) => run(LEANEST),
-        _ => run(LEAN),
+        (_, ..=LARGE) => run_pipeline(ONCE),
+        _ if module.get_functions().any(|function| function.count_basic_blocks() > MANY_BLOCKS) => {
+            run_pipeline(LEANEST)
+        }
+        _ => run_pipeline(LEAN),
     };
     if machine.target().permutes {
         choose_thirds(module);
     }
     split_single_lane_stores(module);
-    done
+    outcome
 }
 
 /// The passes behind [`keep_rows`].
@@ -98,14 +98,14 @@ fn instructions(module: &Module<'_>) -> usize {
 ///
 /// They are LLVM's O2 and O3 written out. `default<O2>` will not do: LLVM 22 runs the vectorizers there even when they
 /// are switched off through `LLVMPassBuilderOptions`.
-fn pipelines(level: OptLevel) -> [String; 2] {
+fn pipelines(opt_level: OptLevel) -> [String; 2] {
     const SIMPLIFY: &str = "simplifycfg<switch-range-to-icmp;keep-loops>";
     const COMBINE: &str = "instcombine<no-verify-fixpoint>";
-    let (unroll, unswitch) = match level {
+    let (unroll, unswitch) = match opt_level {
         OptLevel::None | OptLevel::Default => ("loop-unroll<O2>", "simple-loop-unswitch<no-nontrivial;trivial>"),
         OptLevel::Aggressive => ("loop-unroll<O3>", "simple-loop-unswitch<nontrivial;trivial>"),
     };
-    let early = "lower-expect,dce,simplifycfg<keep-loops>,sroa<modify-cfg>,early-cse";
+    let early_passes = "lower-expect,dce,simplifycfg<keep-loops>,sroa<modify-cfg>,early-cse";
     let simplify = [
         "sroa<modify-cfg>,early-cse<memssa>,jump-threading,correlated-propagation",
         SIMPLIFY,
@@ -127,7 +127,7 @@ fn pipelines(level: OptLevel) -> [String; 2] {
         COMBINE,
     ]
     .join(",");
-    let late = [
+    let late_passes = [
         "float2int,lower-constant-intrinsics,loop(loop-rotate<header-duplication;no-prepare-for-lto>,loop-deletion)",
         "infer-alignment,loop-load-elim",
         COMBINE,
@@ -143,9 +143,9 @@ fn pipelines(level: OptLevel) -> [String; 2] {
     ]
     .join(",");
     let simplify = format!(
-        "inferattrs,function({early}),globalopt,always-inline,cgscc(inline,function-attrs,function({simplify})),globaldce"
+        "inferattrs,function({early_passes}),globalopt,always-inline,cgscc(inline,function-attrs,function({simplify})),globaldce"
     );
-    [simplify, format!("function({late}),globaldce,constmerge")]
+    [simplify, format!("function({late_passes}),globaldce,constmerge")]
 }
 
 /// Makes an object file. The module is spent afterwards: code generation rewrites it.
@@ -158,17 +158,19 @@ pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<Vec<u8>
 
 /// The module as assembly text. The module stays as it is.
 pub fn assembly_text(module: &Module<'_>, machine: &HostMachine) -> Result<String, JitError> {
-    let bytes = guarded(module, || {
-        // SAFETY: the module is alive; the copy is ours and freed once.
-        unsafe {
-            let copy = LLVMCloneModule(module.as_mut_ptr());
-            let result = emit(copy, machine, LLVMCodeGenFileType::LLVMAssemblyFile);
-            LLVMDisposeModule(copy);
-            result
-        }
-    })
-    .map_err(JitError::Emit)?;
+    let bytes = guarded(module, || emit_assembly(module, machine)).map_err(JitError::Emit)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Emits a copy of the module, as assembly.
+fn emit_assembly(module: &Module<'_>, machine: &HostMachine) -> Result<Vec<u8>, String> {
+    // SAFETY: the module is alive; the copy is ours and freed once.
+    unsafe {
+        let module_copy = LLVMCloneModule(module.as_mut_ptr());
+        let result = emit(module_copy, machine, LLVMCodeGenFileType::LLVMAssemblyFile);
+        LLVMDisposeModule(module_copy);
+        result
+    }
 }
 
 /// The module as LLVM's text.
@@ -180,36 +182,36 @@ pub fn ir_text(module: &Module<'_>) -> String {
 /// would have to be registered with the process under one lock.
 fn annotate(module: &Module<'_>, machine: &HostMachine) {
     let context = module.get_context();
-    let kind = inkwell::attributes::Attribute::get_named_enum_kind_id;
-    let no_unwind = context.create_enum_attribute(kind("nounwind"), 0);
+    let kind_id = inkwell::attributes::Attribute::get_named_enum_kind_id;
+    let no_unwind = context.create_enum_attribute(kind_id("nounwind"), 0);
     let tuning = context.create_string_attribute("tune-cpu", &machine.tuning_model());
-    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
-        function.remove_enum_attribute(AttributeLoc::Function, kind("uwtable"));
+    for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
+        function.remove_enum_attribute(AttributeLoc::Function, kind_id("uwtable"));
         function.add_attribute(AttributeLoc::Function, no_unwind);
         function.add_attribute(AttributeLoc::Function, tuning);
     }
 }
 
-fn emit(module: LLVMModuleRef, machine: &HostMachine, kind: LLVMCodeGenFileType) -> Result<Vec<u8>, String> {
+fn emit(module: LLVMModuleRef, machine: &HostMachine, file_type: LLVMCodeGenFileType) -> Result<Vec<u8>, String> {
     let mut message = std::ptr::null_mut();
     let mut buffer = std::ptr::null_mut();
     // SAFETY: module and machine are alive; message and buffer are ours to free.
     unsafe {
-        if LLVMTargetMachineEmitToMemoryBuffer(machine.as_raw(), module, kind, &mut message, &mut buffer) != 0 {
+        if LLVMTargetMachineEmitToMemoryBuffer(machine.as_raw(), module, file_type, &mut message, &mut buffer) != 0 {
             return Err(take_message(message));
         }
-        let start = LLVMGetBufferStart(buffer).cast::<u8>();
-        let bytes = std::slice::from_raw_parts(start, LLVMGetBufferSize(buffer)).to_vec();
+        let buffer_start = LLVMGetBufferStart(buffer).cast::<u8>();
+        let bytes = std::slice::from_raw_parts(buffer_start, LLVMGetBufferSize(buffer)).to_vec();
         LLVMDisposeMemoryBuffer(buffer);
         Ok(bytes)
     }
 }
 
 /// Runs LLVM with its error messages caught: unhandled ones would end the process.
-fn guarded<T>(module: &Module<'_>, work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+fn guarded<T>(module: &Module<'_>, action: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let context = module.get_context();
     let diagnostics = Diagnostics::start_collecting(context);
-    let result = work()?;
+    let result = action()?;
     diagnostics.take_messages()?;
     Ok(result)
 }

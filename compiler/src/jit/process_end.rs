@@ -80,8 +80,8 @@ extern "C" fn wait_for_work() {
     if PROCESS.load(Ordering::Relaxed) != process::id() {
         return;
     }
-    let end = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + PATIENCE;
     let mut state = STATE.lock();
     state.ending = Some(this_thread());
-    while state.working > 0 && !CHANGED.wait_until(&mut state, end).timed_out() {}
+    while state.working > 0 && !CHANGED.wait_until(&mut state, deadline).timed_out() {}
 }

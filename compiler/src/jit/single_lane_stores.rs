@@ -31,42 +31,43 @@ pub fn split_single_lane_stores(module: &Module<'_>) {
     let builder = module.get_context().create_builder();
     for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
         let is_call = |instruction: &InstructionValue| instruction.get_opcode() == InstructionOpcode::Call;
-        for call_inst in block.get_instructions().filter(is_call).collect::<Vec<_>>() {
-            if store_single_lane(&builder, call_inst).is_some() {
-                call_inst.erase_from_basic_block();
+        for call_instruction in block.get_instructions().filter(is_call).collect::<Vec<_>>() {
+            if store_single_lane(&builder, call_instruction).is_some() {
+                call_instruction.erase_from_basic_block();
             }
         }
     }
 }
 
 /// Emits the store of the one lane in front of a masked store; none: that is something else, or more lanes are on.
-fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call_inst: InstructionValue<'ctx>) -> Option<()> {
-    if !callee_name(call_inst)?.starts_with("llvm.masked.store.") {
+fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call_instruction: InstructionValue<'ctx>) -> Option<()> {
+    if !callee_name(call_instruction)?.starts_with("llvm.masked.store.") {
         return None;
     }
-    let BasicValueEnum::VectorValue(value) = value_operand(call_inst, 0)? else { return None };
-    let lanes = constant_lanes(value_operand(call_inst, 2)?.into_vector_value())?;
-    let mut on = (0_u32..).zip(lanes).filter(|&(_, is_on)| is_on).map(|(lane, _)| lane);
-    let (lane, None) = (on.next()?, on.next()) else { return None };
+    let BasicValueEnum::VectorValue(value) = value_operand(call_instruction, 0)? else { return None };
+    let active_lanes = constant_lanes(value_operand(call_instruction, 2)?.into_vector_value())?;
+    let mut active_lanes = (0_u32..).zip(active_lanes).filter(|&(_, is_on)| is_on).map(|(lane, _)| lane);
+    let (lane, None) = (active_lanes.next()?, active_lanes.next()) else { return None };
 
-    let site = CallSiteValue::try_from(call_inst).ok()?;
-    let align = site.get_enum_attribute(AttributeLoc::Param(1), Attribute::get_named_enum_kind_id("align"));
+    let call_site = CallSiteValue::try_from(call_instruction).ok()?;
+    let alignment = call_site.get_enum_attribute(AttributeLoc::Param(1), Attribute::get_named_enum_kind_id("align"));
     let bytes = u64::from(lane) * element_bytes(value.get_type().get_element_type())?;
-    let align = align.map_or(1, |align| align.get_enum_value()).min(1 << bytes.trailing_zeros().min(31));
+    let alignment =
+        alignment.map_or(1, |alignment| alignment.get_enum_value()).min(1 << bytes.trailing_zeros().min(31));
 
-    builder.position_before(&call_inst);
-    let i64 = value.get_type().get_context().i64_type();
-    let index = i64.const_int(lane.into(), false);
+    builder.position_before(&call_instruction);
+    let i64_type = value.get_type().get_context().i64_type();
+    let index = i64_type.const_int(lane.into(), false);
     let element = builder.build_extract_element(value, index, "").ok()?;
-    let start = value_operand(call_inst, 1)?.into_pointer_value();
+    let first_address = value_operand(call_instruction, 1)?.into_pointer_value();
     // SAFETY: the lane is on, so its element is part of an object.
-    let address = unsafe { builder.build_gep(element.get_type(), start, &[index], "").ok()? };
-    let store = builder.build_store(address, element).ok()?;
-    store.set_alignment(u32::try_from(align).ok()?).ok()?;
+    let address = unsafe { builder.build_gep(element.get_type(), first_address, &[index], "").ok()? };
+    let store_instruction = builder.build_store(address, element).ok()?;
+    store_instruction.set_alignment(u32::try_from(alignment).ok()?).ok()?;
     for kind in ["alias.scope", "noalias", "nontemporal"] {
-        let kind = value.get_type().get_context().get_kind_id(kind);
-        if let Some(marks) = call_inst.get_metadata(kind) {
-            store.set_metadata(marks, kind).ok()?;
+        let kind_id = value.get_type().get_context().get_kind_id(kind);
+        if let Some(marked_metadata) = call_instruction.get_metadata(kind_id) {
+            store_instruction.set_metadata(marked_metadata, kind_id).ok()?;
         }
     }
     Some(())
@@ -74,11 +75,11 @@ fn store_single_lane<'ctx>(builder: &Builder<'ctx>, call_inst: InstructionValue<
 
 /// Bytes of an element in memory.
 fn element_bytes(element: BasicTypeEnum<'_>) -> Option<u64> {
-    let bits = match element {
+    let bit_width = match element {
         BasicTypeEnum::IntType(int_type) => int_type.get_bit_width(),
         BasicTypeEnum::FloatType(float) => float.get_bit_width(),
         BasicTypeEnum::PointerType(_) => 64,
         _ => return None,
     };
-    Some(u64::from(bits / 8))
+    Some(u64::from(bit_width / 8))
 }

@@ -111,33 +111,33 @@ impl<'ctx> Rows<'ctx> {
         for &block in &blocks {
             successors(block).for_each(|target| only_from.entry(target).or_default().push(block));
         }
-        let mut ends: HashMap<BasicBlock<'ctx>, State<'ctx>> = HashMap::new();
+        let mut end_states: HashMap<BasicBlock<'ctx>, State<'ctx>> = HashMap::new();
         let mut changed = false;
         for &block in &blocks {
             let mut state = match only_from.get(&block).map(Vec::as_slice) {
-                Some([source]) => ends.get(source).cloned().unwrap_or_default(),
+                Some([source]) => end_states.get(source).cloned().unwrap_or_default(),
                 _ => State::new(),
             };
-            let mut next = block.get_first_instruction();
-            while let Some(instruction) = next {
-                next = instruction.get_next_instruction();
+            let mut next_instruction = block.get_first_instruction();
+            while let Some(instruction) = next_instruction {
+                next_instruction = instruction.get_next_instruction();
                 changed |= self.step(&mut state, instruction).is_some();
             }
-            ends.insert(block, state);
+            end_states.insert(block, state);
         }
-        for part in [Part::Local, Part::Kept] {
-            changed |= self.drop_unread(&blocks, part);
+        for memory_part in [Part::Local, Part::Kept] {
+            changed |= self.drop_unread(&blocks, memory_part);
         }
         changed
     }
 
     /// Takes an instruction into account; something if it was a load that is no more.
-    fn step(&self, state: &mut State<'ctx>, instruction: InstructionValue<'ctx>) -> Option<()> {
+    fn step(&self, known_state: &mut State<'ctx>, instruction: InstructionValue<'ctx>) -> Option<()> {
         let touches = self.touches(instruction);
         if let (Some(access), Touches::Only(_)) = (self.load(instruction), touches) {
-            let value = self.known(state, &access, instruction)?;
+            let stored_value = self.known(known_state, &access, instruction)?;
             // SAFETY: both are of one type, and the value is computed before the load.
-            unsafe { LLVMReplaceAllUsesWith(instruction.as_value_ref(), value.as_value_ref()) };
+            unsafe { LLVMReplaceAllUsesWith(instruction.as_value_ref(), stored_value.as_value_ref()) };
             instruction.erase_from_basic_block();
             return Some(());
         }
@@ -146,10 +146,10 @@ impl<'ctx> Rows<'ctx> {
         }
         match touches {
             Touches::Other => {}
-            Touches::Any => state.clear(),
-            Touches::Only(part) => match self.store(instruction) {
-                Some((access, value)) => note(state, part, &access, value),
-                None => state.retain(|_, known| known.part != part),
+            Touches::Any => known_state.clear(),
+            Touches::Only(memory_part) => match self.store(instruction) {
+                Some((access, stored_value)) => note(known_state, memory_part, &access, stored_value),
+                None => known_state.retain(|_, known_element| known_element.part != memory_part),
             },
         }
         None
@@ -159,50 +159,54 @@ impl<'ctx> Rows<'ctx> {
         if instruction.get_metadata(self.invariant).is_some() {
             return Touches::Other;
         }
-        let own = self.scopes(instruction, self.scope_kind);
-        match own.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] {
+        let own_scopes = self.scopes(instruction, self.scope_kind);
+        match own_scopes.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] {
             [] => Touches::Any,
             [b"local"] => Touches::Only(Part::Local),
             [b"kept"] => Touches::Only(Part::Kept),
             _ => {
-                let not = self.scopes(instruction, self.noalias);
-                let both = [b"local".as_slice(), b"kept"];
-                if both.iter().all(|part| not.iter().any(|name| name == part)) { Touches::Other } else { Touches::Any }
+                let excluded_scopes = self.scopes(instruction, self.noalias);
+                let both_lists = [b"local".as_slice(), b"kept"];
+                if both_lists.iter().all(|scope_name| excluded_scopes.iter().any(|name| name == scope_name)) {
+                    Touches::Other
+                } else {
+                    Touches::Any
+                }
             }
         }
     }
 
     /// The names of an instruction's scopes for parts of memory.
-    fn scopes(&self, instruction: InstructionValue<'ctx>, kind: u32) -> Vec<Vec<u8>> {
-        let node = |value: BasicMetadataValueEnum<'ctx>| match value {
+    fn scopes(&self, instruction: InstructionValue<'ctx>, kind_id: u32) -> Vec<Vec<u8>> {
+        let node_operands = |metadata_value: BasicMetadataValueEnum<'ctx>| match metadata_value {
             BasicMetadataValueEnum::MetadataValue(node) if !node.is_string() => node.get_node_values(),
             _ => None,
         };
-        let name = |value: &BasicMetadataValueEnum<'ctx>| match value {
+        let name = |metadata_value: &BasicMetadataValueEnum<'ctx>| match metadata_value {
             BasicMetadataValueEnum::MetadataValue(text) => text.get_string_value().map(<[u8]>::to_vec),
             _ => None,
         };
-        let Some(scopes) = instruction.get_metadata(kind).and_then(|list| list.get_node_values()) else {
+        let Some(scopes) = instruction.get_metadata(kind_id).and_then(|scope_list| scope_list.get_node_values()) else {
             return Vec::new();
         };
         let of_part = |scope: BasicMetadataValueEnum<'ctx>| {
-            let fields = node(scope)?;
-            let domain = node(*fields.get(1)?)?;
+            let fields = node_operands(scope)?;
+            let domain = node_operands(*fields.get(1)?)?;
             (name(domain.first()?)? == b"lockstep").then(|| name(&fields[0])).flatten()
         };
         scopes.into_iter().filter_map(of_part).collect()
     }
 
     fn load(&self, instruction: InstructionValue<'ctx>) -> Option<Access<'ctx>> {
-        let ty = BasicTypeEnum::try_from(instruction.get_type()).ok()?;
+        let llvm_type = BasicTypeEnum::try_from(instruction.get_type()).ok()?;
         match instruction.get_opcode() {
             InstructionOpcode::Load => {
                 plain(instruction)?;
-                self.access(value_operand(instruction, 0)?.into_pointer_value(), ty, None)
+                self.access(value_operand(instruction, 0)?.into_pointer_value(), llvm_type, None)
             }
             InstructionOpcode::Call if callee_name(instruction)?.starts_with("llvm.masked.load.") => {
                 let mask = value_operand(instruction, 1)?.into_vector_value();
-                let access = self.access(value_operand(instruction, 0)?.into_pointer_value(), ty, Some(mask))?;
+                let access = self.access(value_operand(instruction, 0)?.into_pointer_value(), llvm_type, Some(mask))?;
                 access.lanes.is_some().then_some(access)
             }
             _ => None,
@@ -227,31 +231,31 @@ impl<'ctx> Rows<'ctx> {
     fn access(
         &self,
         pointer: PointerValue<'ctx>,
-        ty: BasicTypeEnum<'ctx>,
+        llvm_type: BasicTypeEnum<'ctx>,
         mask: Option<VectorValue<'ctx>>,
     ) -> Option<Access<'ctx>> {
-        let (element, count) = match ty {
+        let (element, lane_count) = match llvm_type {
             BasicTypeEnum::VectorType(vector) => (vector.get_element_type(), vector.get_size()),
-            _ => (ty, 1),
+            _ => (llvm_type, 1),
         };
-        let bytes = match element {
+        let element_bytes = match element {
             BasicTypeEnum::IntType(int_type) => {
-                [8, 16, 32, 64].into_iter().find(|&bits| bits == int_type.get_bit_width())? / 8
+                [8, 16, 32, 64].into_iter().find(|&bit_width| bit_width == int_type.get_bit_width())? / 8
             }
             BasicTypeEnum::FloatType(float) => {
-                [16, 32, 64].into_iter().find(|&bits| bits == float.get_bit_width())? / 8
+                [16, 32, 64].into_iter().find(|&bit_width| bit_width == float.get_bit_width())? / 8
             }
             _ => return None,
         };
-        let lanes = match mask {
+        let active_lanes = match mask {
             Some(mask) => constant_lanes(mask),
-            None => Some(vec![true; count as usize]),
+            None => Some(vec![true; lane_count as usize]),
         };
-        let (base, offset) = place(pointer);
+        let (base_address, offset) = place(pointer);
         if offset.unsigned_abs() > FARTHEST {
             return None;
         }
-        Some(Access { base, offset, ty: element, bytes: bytes.into(), lanes })
+        Some(Access { base: base_address, offset, ty: element, bytes: element_bytes.into(), lanes: active_lanes })
     }
 
     /// Whether an instruction may change memory that the parts belong to.
@@ -268,137 +272,159 @@ impl<'ctx> Rows<'ctx> {
     }
 
     /// What a call does to memory, in LLVM's encoding.
-    fn effects(&self, call_inst: InstructionValue<'ctx>) -> u64 {
-        let Some(name) = callee_name(call_inst) else { return u64::MAX };
+    fn effects(&self, call_instruction: InstructionValue<'ctx>) -> u64 {
+        let Some(name) = callee_name(call_instruction) else { return u64::MAX };
         let harmless = ["llvm.sideeffect", "llvm.assume", "llvm.lifetime.", "llvm.experimental.noalias.scope.decl"];
         if harmless.iter().any(|prefix| name.starts_with(prefix)) {
             return 0;
         }
-        let function = called(call_inst);
-        let memory = function.and_then(|f| f.get_enum_attribute(AttributeLoc::Function, self.memory));
+        let function = called(call_instruction);
+        let memory = function
+            .and_then(|called_function| called_function.get_enum_attribute(AttributeLoc::Function, self.memory));
         memory.map_or(u64::MAX, |attribute| attribute.get_enum_value())
     }
 
     /// What a load reads, if all of that is known.
     fn known(
         &self,
-        state: &State<'ctx>,
+        known_state: &State<'ctx>,
         access: &Access<'ctx>,
-        load: InstructionValue<'ctx>,
+        load_instruction: InstructionValue<'ctx>,
     ) -> Option<BasicValueEnum<'ctx>> {
-        let lanes = access.lanes.as_ref()?;
+        let active_lanes = access.lanes.as_ref()?;
         // Of each element the number of its source and its lane there.
         let mut sources: Vec<BasicValueEnum<'ctx>> = Vec::new();
-        let mut places = Vec::new();
-        for (index, &on) in lanes.iter().enumerate() {
+        let mut source_lanes = Vec::new();
+        for (index, &on) in active_lanes.iter().enumerate() {
             let (value, lane) = if on {
-                let known = state.get(&(access.base, access.offset + access.bytes * index as i64))?;
-                let ty = match known.value.get_type() {
+                let known_element = known_state.get(&(access.base, access.offset + access.bytes * index as i64))?;
+                let llvm_type = match known_element.value.get_type() {
                     BasicTypeEnum::VectorType(vector) => vector.get_element_type(),
-                    ty => ty,
+                    llvm_type => llvm_type,
                 };
-                if ty != access.ty {
+                if llvm_type != access.ty {
                     return None;
                 }
-                (known.value, known.lane)
+                (known_element.value, known_element.lane)
             } else {
-                (value_operand(load, 2)?, index as u32)
+                (value_operand(load_instruction, 2)?, index as u32)
             };
-            let number = sources.iter().position(|&source| source == value).unwrap_or_else(|| {
+            let source_index = sources.iter().position(|&source| source == value).unwrap_or_else(|| {
                 sources.push(value);
                 sources.len() - 1
             });
-            places.push((number, lane));
+            source_lanes.push((source_index, lane));
         }
         if sources.len() > MOST_SOURCES {
             return None;
         }
-        self.builder.position_before(&load);
-        match load.get_type().is_vector_type() {
-            true => self.gathered(&sources, &places),
-            false => self.element(sources[0], places[0].1),
+        self.builder.position_before(&load_instruction);
+        match load_instruction.get_type().is_vector_type() {
+            true => self.gathered(&sources, &source_lanes),
+            false => self.element(sources[0], source_lanes[0].1),
         }
     }
 
     fn element(&self, source: BasicValueEnum<'ctx>, lane: u32) -> Option<BasicValueEnum<'ctx>> {
         let BasicValueEnum::VectorValue(vector) = source else { return Some(source) };
-        let i32 = vector.get_type().get_context().i32_type();
-        self.builder.build_extract_element(vector, i32.const_int(lane.into(), false), "").ok()
+        let i32_type = vector.get_type().get_context().i32_type();
+        self.builder.build_extract_element(vector, i32_type.const_int(lane.into(), false), "").ok()
+    }
+
+    /// A shuffle of two vectors, or the first one where each lane is its own, or of no interest.
+    fn shuffle_lanes(
+        &self,
+        left: VectorValue<'ctx>,
+        right: VectorValue<'ctx>,
+        lanes: Vec<Option<u32>>,
+    ) -> Option<VectorValue<'ctx>> {
+        let is_identity = left.get_type().get_size() as usize == lanes.len()
+            && lanes.iter().enumerate().all(|(index, lane)| lane.is_none_or(|lane| lane == index as u32));
+        if is_identity {
+            return Some(left);
+        }
+        let i32_type = left.get_type().get_context().i32_type();
+        let indices: Vec<_> = lanes
+            .into_iter()
+            .map(|lane| lane.map_or(i32_type.get_poison(), |lane| i32_type.const_int(lane.into(), false)))
+            .collect();
+        self.builder.build_shuffle_vector(left, right, VectorType::const_vector(&indices), "").ok()
     }
 
     /// A vector of these elements of sources.
-    fn gathered(&self, sources: &[BasicValueEnum<'ctx>], places: &[(usize, u32)]) -> Option<BasicValueEnum<'ctx>> {
+    fn gathered(
+        &self,
+        sources: &[BasicValueEnum<'ctx>],
+        source_lanes: &[(usize, u32)],
+    ) -> Option<BasicValueEnum<'ctx>> {
         let vectors: Vec<(usize, VectorValue<'ctx>)> = sources
             .iter()
             .enumerate()
             .filter(|(_, source)| source.is_vector_value())
-            .map(|(number, source)| (number, source.into_vector_value()))
+            .map(|(source_index, source)| (source_index, source.into_vector_value()))
             .collect();
-        let &(first, vector) = vectors.first()?;
+        let &(first_index, vector) = vectors.first()?;
         if vectors.iter().any(|(_, other)| other.get_type() != vector.get_type()) {
             return None;
         }
-        let i32 = vector.get_type().get_context().i32_type();
+        let i32_type = vector.get_type().get_context().i32_type();
         let length = vector.get_type().get_size();
-        let shuffle = |left: VectorValue<'ctx>, right: VectorValue<'ctx>, lanes: Vec<Option<u32>>| {
-            let identity = left.get_type().get_size() as usize == lanes.len()
-                && lanes.iter().enumerate().all(|(index, lane)| lane.is_none_or(|lane| lane == index as u32));
-            if identity {
-                return Some(left);
-            }
-            let lanes: Vec<_> = lanes
-                .into_iter()
-                .map(|lane| lane.map_or(i32.get_poison(), |lane| i32.const_int(lane.into(), false)))
-                .collect();
-            self.builder.build_shuffle_vector(left, right, VectorType::const_vector(&lanes), "").ok()
-        };
         // Two sources give a row at once; each further one puts its elements into that.
         let second = vectors.get(1).copied();
-        let of_two = |&(number, lane): &(usize, u32)| match number {
-            number if number == first => Some(lane),
-            number if second.is_some_and(|(second, _)| second == number) => Some(length + lane),
+        let (second_index, other) = second.unwrap_or((first_index, vector.get_type().get_poison()));
+        let lane_of_two = |&(source_index, lane): &(usize, u32)| match source_index {
+            _ if source_index == first_index => Some(lane),
+            _ if source_index == second_index => Some(length + lane),
             _ => None,
         };
-        let other = second.map_or(vector.get_type().get_poison(), |(_, second)| second);
-        let mut row = shuffle(vector, other, places.iter().map(of_two).collect())?;
-        let size = places.len() as u32;
-        for &(number, vector) in vectors.iter().skip(2) {
-            let own = places.iter().map(|&(of, lane)| (of == number).then_some(lane)).collect();
-            let own = shuffle(vector, vector.get_type().get_poison(), own)?;
-            let both =
-                |(index, &(of, _)): (usize, &(usize, u32))| Some(index as u32 + if of == number { size } else { 0 });
-            row = shuffle(row, own, places.iter().enumerate().map(both).collect())?;
+        let mut gathered_row = self.shuffle_lanes(vector, other, source_lanes.iter().map(lane_of_two).collect())?;
+        let row_lanes = source_lanes.len() as u32;
+        for &(source_index, vector) in vectors.iter().skip(2) {
+            let own_lanes =
+                source_lanes.iter().map(|&(lane_source, lane)| (lane_source == source_index).then_some(lane)).collect();
+            let own_lanes = self.shuffle_lanes(vector, vector.get_type().get_poison(), own_lanes)?;
+            let lane_of_both = |(index, &(lane_source, _)): (usize, &(usize, u32))| {
+                Some(index as u32 + if lane_source == source_index { row_lanes } else { 0 })
+            };
+            gathered_row = self.shuffle_lanes(
+                gathered_row,
+                own_lanes,
+                source_lanes.iter().enumerate().map(lane_of_both).collect(),
+            )?;
         }
-        for (index, &(number, _)) in places.iter().enumerate() {
-            if !sources[number].is_vector_value() {
-                let position = i32.const_int(index as u64, false);
-                row = self.builder.build_insert_element(row, sources[number], position, "").ok()?;
+        for (index, &(source_index, _)) in source_lanes.iter().enumerate() {
+            if !sources[source_index].is_vector_value() {
+                let position = i32_type.const_int(index as u64, false);
+                gathered_row =
+                    self.builder.build_insert_element(gathered_row, sources[source_index], position, "").ok()?;
             }
         }
-        Some(row.into())
+        Some(gathered_row.into())
     }
 
     /// Drops the stores to a part of memory if nothing reads it.
-    fn drop_unread(&self, blocks: &[BasicBlock<'ctx>], part: Part) -> bool {
-        let all = || blocks.iter().flat_map(|block| block.get_instructions());
+    fn drop_unread(&self, blocks: &[BasicBlock<'ctx>], memory_part: Part) -> bool {
+        let all_instructions = || blocks.iter().flat_map(|block| block.get_instructions());
         let may_touch = |instruction| {
-            matches!(self.touches(instruction), Touches::Any) || self.touches(instruction) == Touches::Only(part)
+            matches!(self.touches(instruction), Touches::Any) || self.touches(instruction) == Touches::Only(memory_part)
         };
         let is_store = |instruction: InstructionValue<'ctx>| self.store(instruction).is_some();
-        let reads = |instruction: InstructionValue<'ctx>| match instruction.get_opcode() {
+        let is_read = |instruction: InstructionValue<'ctx>| match instruction.get_opcode() {
             InstructionOpcode::Call => self.effects(instruction) != 0,
             InstructionOpcode::Load => true,
             _ => self.writes(instruction),
         };
-        if all().any(|instruction| !is_store(instruction) && reads(instruction) && may_touch(instruction)) {
+        if all_instructions()
+            .any(|instruction| !is_store(instruction) && is_read(instruction) && may_touch(instruction))
+        {
             return false;
         }
-        let dead = |&instruction: &InstructionValue<'ctx>| {
-            is_store(instruction) && self.touches(instruction) == Touches::Only(part)
+        let is_dead = |&instruction: &InstructionValue<'ctx>| {
+            is_store(instruction) && self.touches(instruction) == Touches::Only(memory_part)
         };
-        let dead: Vec<_> = all().filter(dead).collect();
-        dead.iter().for_each(|store| store.erase_from_basic_block());
-        !dead.is_empty()
+        let is_dead: Vec<_> = all_instructions().filter(is_dead).collect();
+        is_dead.iter().for_each(|store_instruction| store_instruction.erase_from_basic_block());
+        !is_dead.is_empty()
     }
 }
 
@@ -409,22 +435,22 @@ fn successors<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<
 
 /// The blocks that can be reached, each behind those that dominate it.
 fn in_order(function: FunctionValue<'_>) -> Vec<BasicBlock<'_>> {
-    let Some(entry) = function.get_first_basic_block() else { return Vec::new() };
-    let mut visited = HashSet::from([entry]);
-    let mut order = Vec::new();
-    let mut path = vec![(entry, successors(entry).collect::<Vec<_>>())];
-    while let Some((block, left)) = path.last_mut() {
+    let Some(entry_block) = function.get_first_basic_block() else { return Vec::new() };
+    let mut visited = HashSet::from([entry_block]);
+    let mut block_order = Vec::new();
+    let mut block_path = vec![(entry_block, successors(entry_block).collect::<Vec<_>>())];
+    while let Some((block, left)) = block_path.last_mut() {
         match left.pop() {
-            Some(next) if visited.insert(next) => path.push((next, successors(next).collect())),
+            Some(next) if visited.insert(next) => block_path.push((next, successors(next).collect())),
             Some(_) => {}
             None => {
-                order.push(*block);
-                path.pop();
+                block_order.push(*block);
+                block_path.pop();
             }
         }
     }
-    order.reverse();
-    order
+    block_order.reverse();
+    block_order
 }
 
 /// Bytes from an object's start that are looked at: what is farther away is no part of a group's memory.
@@ -434,24 +460,34 @@ const FARTHEST: u64 = 1 << 40;
 const CHANGES: u64 = 0xaaaa_aaaa_aaaa_aaaa;
 
 /// Notes what a store leaves.
-fn note<'ctx>(state: &mut State<'ctx>, part: Part, access: &Access<'ctx>, value: BasicValueEnum<'ctx>) {
+fn note<'ctx>(
+    known_state: &mut State<'ctx>,
+    memory_part: Part,
+    access: &Access<'ctx>,
+    stored_value: BasicValueEnum<'ctx>,
+) {
     // Another base may be anywhere.
-    state.retain(|&(base, _), known| known.part != part || base == access.base);
-    let count = match value {
+    known_state
+        .retain(|&(base_address, _), known_element| known_element.part != memory_part || base_address == access.base);
+    let lane_count = match stored_value {
         BasicValueEnum::VectorValue(vector) => vector.get_type().get_size(),
         _ => 1,
     };
-    let all = vec![true; count as usize];
-    for (lane, _) in access.lanes.as_ref().unwrap_or(&all).iter().enumerate().filter(|(_, on)| **on) {
+    let all_lanes = vec![true; lane_count as usize];
+    for (lane, _) in access.lanes.as_ref().unwrap_or(&all_lanes).iter().enumerate().filter(|(_, is_active)| **is_active)
+    {
         let offset = access.offset + access.bytes * lane as i64;
-        let over: Vec<Place> = state
+        let overlapping: Vec<Place> = known_state
             .range((access.base, offset - 7)..(access.base, offset + access.bytes))
-            .filter(|(place, known)| place.1 + known.bytes > offset)
-            .map(|(&place, _)| place)
+            .filter(|(location, known_element)| location.1 + known_element.bytes > offset)
+            .map(|(&location, _)| location)
             .collect();
-        over.iter().for_each(|place| _ = state.remove(place));
+        overlapping.iter().for_each(|location| _ = known_state.remove(location));
         if access.lanes.is_some() {
-            state.insert((access.base, offset), Known { part, value, lane: lane as u32, bytes: access.bytes });
+            known_state.insert(
+                (access.base, offset),
+                Known { part: memory_part, value: stored_value, lane: lane as u32, bytes: access.bytes },
+            );
         }
     }
 }
@@ -459,9 +495,9 @@ fn note<'ctx>(state: &mut State<'ctx>, part: Part, access: &Access<'ctx>, value:
 /// A base and the bytes behind it.
 fn place(pointer: PointerValue<'_>) -> (LLVMValueRef, i64) {
     let (mut pointer, mut offset) = (pointer, 0_i64);
-    while let Some((base, bytes)) = step_back(pointer) {
-        pointer = base;
-        offset = offset.wrapping_add(bytes);
+    while let Some((base_address, byte_offset)) = step_back(pointer) {
+        pointer = base_address;
+        offset = offset.wrapping_add(byte_offset);
     }
     (pointer.as_value_ref(), offset)
 }
@@ -475,44 +511,52 @@ fn step_back(pointer: PointerValue<'_>) -> Option<(PointerValue<'_>, i64)> {
         return None;
     }
     let BasicValueEnum::IntValue(bytes) = value_operand(instruction, 1)? else { return None };
-    let bytes = bytes.get_sign_extended_constant()?;
-    Some((value_operand(instruction, 0)?.into_pointer_value(), bytes))
+    let byte_count = bytes.get_sign_extended_constant()?;
+    Some((value_operand(instruction, 0)?.into_pointer_value(), byte_count))
 }
 
-pub(super) fn value_operand<'ctx>(instruction: InstructionValue<'ctx>, index: u32) -> Option<BasicValueEnum<'ctx>> {
-    instruction.get_operand(index)?.value()
+pub(super) fn value_operand<'ctx>(
+    instruction: InstructionValue<'ctx>,
+    lane_index: u32,
+) -> Option<BasicValueEnum<'ctx>> {
+    instruction.get_operand(lane_index)?.value()
 }
 
 /// Only for accesses that are neither volatile nor atomic.
 fn plain(instruction: InstructionValue<'_>) -> Option<()> {
     let plain = instruction.get_volatile() == Ok(false)
-        && instruction.get_atomic_ordering().is_ok_and(|order| order == inkwell::AtomicOrdering::NotAtomic);
+        && instruction.get_atomic_ordering().is_ok_and(|ordering| ordering == inkwell::AtomicOrdering::NotAtomic);
     plain.then_some(())
 }
 
-fn called<'ctx>(call_inst: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
-    let last = value_operand(call_inst, call_inst.get_num_operands().checked_sub(1)?)?;
-    let BasicValueEnum::PointerValue(callee) = last else { return None };
+fn called<'ctx>(call_instruction: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    let last_operand = value_operand(call_instruction, call_instruction.get_num_operands().checked_sub(1)?)?;
+    let BasicValueEnum::PointerValue(callee) = last_operand else { return None };
     // SAFETY: the type checks whether the value is a function.
     unsafe { FunctionValue::new(callee.as_value_ref()) }
 }
 
 /// The name of the function that a call names.
-pub(super) fn callee_name(call_inst: InstructionValue<'_>) -> Option<String> {
-    called(call_inst)?.get_name().to_str().ok().map(str::to_owned)
+pub(super) fn callee_name(call_instruction: InstructionValue<'_>) -> Option<String> {
+    called(call_instruction)?.get_name().to_str().ok().map(str::to_owned)
 }
 
 /// The lanes of a mask that is a constant.
 pub(super) fn constant_lanes(mask: VectorValue<'_>) -> Option<Vec<bool>> {
-    let lane = |index| {
-        // SAFETY: the mask is a constant vector with more lanes than `index`; what is no number has no address.
-        unsafe {
-            let lane = LLVMGetAggregateElement(mask.as_value_ref(), index);
-            let is_number = !lane.is_null() && !LLVMIsAConstantInt(lane).is_null();
-            is_number.then(|| llvm_sys::core::LLVMConstIntGetZExtValue(lane) != 0)
-        }
-    };
     // SAFETY: the mask is alive.
-    let is_constant = unsafe { LLVMIsConstant(mask.as_value_ref()) != 0 };
-    is_constant.then(|| (0..mask.get_type().get_size()).map(lane).collect()).flatten()
+    if unsafe { LLVMIsConstant(mask.as_value_ref()) == 0 } {
+        return None;
+    }
+    let mut is_on = Vec::new();
+    for lane_index in 0..mask.get_type().get_size() {
+        // SAFETY: the mask is a constant vector with more lanes than `lane_index`; what is no integer has no address.
+        unsafe {
+            let lane = LLVMGetAggregateElement(mask.as_value_ref(), lane_index);
+            if lane.is_null() || LLVMIsAConstantInt(lane).is_null() {
+                return None;
+            }
+            is_on.push(llvm_sys::core::LLVMConstIntGetZExtValue(lane) != 0);
+        }
+    }
+    Some(is_on)
 }

@@ -125,21 +125,22 @@ pub unsafe fn create_buffer(
 /// # Safety
 /// `properties` is null or points to a list that ends in 0.
 unsafe fn read_properties(properties: *const cl_mem_properties) -> Result<Vec<cl_mem_properties>> {
-    let take = |name, value| {
-        // Every buffer has one address for its lifetime, so this asks for nothing more.
-        if name != CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT {
-            return property_list::unknown(CL_INVALID_PROPERTY, name);
-        }
-        match value <= cl_mem_properties::from(CL_TRUE) {
-            true => Ok(()),
-            false => {
-                let name = "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT";
-                property_list::wrong_value(CL_INVALID_PROPERTY, name, value, "CL_TRUE or CL_FALSE")
-            }
-        }
-    };
     // SAFETY: the same contract.
-    unsafe { property_list::read(properties, CL_INVALID_PROPERTY, take) }
+    unsafe { property_list::read(properties, CL_INVALID_PROPERTY, check_property) }
+}
+
+fn check_property(name: cl_mem_properties, value: cl_mem_properties) -> Result<()> {
+    // Every buffer has one address for its lifetime, so this asks for nothing more.
+    if name != CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT {
+        return property_list::unknown(CL_INVALID_PROPERTY, name);
+    }
+    match value <= cl_mem_properties::from(CL_TRUE) {
+        true => Ok(()),
+        false => {
+            let name = "CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT";
+            property_list::wrong_value(CL_INVALID_PROPERTY, name, value, "CL_TRUE or CL_FALSE")
+        }
+    }
 }
 
 /// `clCreateBufferWithProperties`: makes a buffer that has a list of properties.

@@ -55,18 +55,19 @@ pub unsafe fn create_command_buffer(
 unsafe fn read_properties(
     properties: *const cl_command_buffer_properties_khr,
 ) -> Result<Vec<cl_command_buffer_properties_khr>> {
-    let take = |name, value| {
-        let known = match name {
-            CL_COMMAND_BUFFER_FLAGS_KHR => CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR | CL_COMMAND_BUFFER_MUTABLE_KHR,
-            CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR => CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR,
-            _ => return property_list::unknown(CL_INVALID_VALUE, name),
-        };
-        let unknown = value & !known;
-        ensure!(unknown == 0, CL_INVALID_VALUE, "property {name:#x} is {value:#x}, of which {unknown:#x} are unknown");
-        Ok(())
-    };
     // SAFETY: the same contract.
-    unsafe { property_list::read(properties, CL_INVALID_VALUE, take) }
+    unsafe { property_list::read(properties, CL_INVALID_VALUE, check_property) }
+}
+
+fn check_property(name: cl_command_buffer_properties_khr, value: cl_command_buffer_properties_khr) -> Result<()> {
+    let known = match name {
+        CL_COMMAND_BUFFER_FLAGS_KHR => CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR | CL_COMMAND_BUFFER_MUTABLE_KHR,
+        CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR => CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR,
+        _ => return property_list::unknown(CL_INVALID_VALUE, name),
+    };
+    let unknown = value & !known;
+    ensure!(unknown == 0, CL_INVALID_VALUE, "property {name:#x} is {value:#x}, of which {unknown:#x} are unknown");
+    Ok(())
 }
 
 /// `clFinalizeCommandBufferKHR`: "CL_INVALID_OPERATION if command_buffer is not in the Recording state."

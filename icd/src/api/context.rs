@@ -30,29 +30,35 @@ unsafe fn read_properties(
     properties: *const cl_context_properties,
 ) -> Result<(Vec<cl_context_properties>, cl_platform_id)> {
     let mut platform = std::ptr::null_mut();
-    // "CL_INVALID_PROPERTY if context property name in properties is not a supported property name, if the value specified
-    // for a supported property name is not valid, or if the same property name is specified more than once."
-    let take = |name, value| {
-        match name {
-            CL_CONTEXT_PLATFORM => {
-                // "CL_INVALID_PLATFORM [...] if platform value specified in properties is not a valid platform."
-                platform = value as cl_platform_id;
-                ensure!(!platform.is_null(), CL_INVALID_PLATFORM, "CL_CONTEXT_PLATFORM is NULL");
-                platform::platform(platform)?;
-            }
-            CL_CONTEXT_INTEROP_USER_SYNC => {
-                if value != CL_FALSE as isize && value != CL_TRUE as isize {
-                    let (name, allowed) = ("CL_CONTEXT_INTEROP_USER_SYNC", "CL_TRUE or CL_FALSE");
-                    return property_list::wrong_value(CL_INVALID_PROPERTY, name, value, allowed);
-                }
-            }
-            _ => return property_list::unknown(CL_INVALID_PROPERTY, name),
-        }
-        Ok(())
-    };
+    let take = |name, value| take_property(name, value, &mut platform);
     // SAFETY: the same contract.
     let list = unsafe { property_list::read(properties, CL_INVALID_PROPERTY, take)? };
     Ok((list, platform))
+}
+
+/// Checks a property, and takes the platform.
+///
+/// "CL_INVALID_PROPERTY if context property name in properties is not a supported property name, if the value specified
+/// for a supported property name is not valid, or if the same property name is specified more than once."
+fn take_property(
+    name: cl_context_properties,
+    value: cl_context_properties,
+    platform: &mut cl_platform_id,
+) -> Result<()> {
+    match name {
+        CL_CONTEXT_PLATFORM => {
+            // "CL_INVALID_PLATFORM [...] if platform value specified in properties is not a valid platform."
+            *platform = value as cl_platform_id;
+            ensure!(!platform.is_null(), CL_INVALID_PLATFORM, "CL_CONTEXT_PLATFORM is NULL");
+            platform::platform(*platform).map(drop)
+        }
+        CL_CONTEXT_INTEROP_USER_SYNC if value == CL_FALSE as isize || value == CL_TRUE as isize => Ok(()),
+        CL_CONTEXT_INTEROP_USER_SYNC => {
+            let (name, allowed) = ("CL_CONTEXT_INTEROP_USER_SYNC", "CL_TRUE or CL_FALSE");
+            property_list::wrong_value(CL_INVALID_PROPERTY, name, value, allowed)
+        }
+        _ => property_list::unknown(CL_INVALID_PROPERTY, name),
+    }
 }
 
 /// "CL_INVALID_VALUE if pfn_notify is NULL but user_data is not NULL."
@@ -69,15 +75,12 @@ pub fn check_callback(is_there: bool, user_data: *mut c_void) -> Result<()> {
 fn error_callback(notify: Notify, user_data: *mut c_void) -> Result<Option<ErrorCallback>> {
     check_callback(notify.is_some(), user_data)?;
     let user_data = UserData(user_data);
-    Ok(notify.map(|notify| -> ErrorCallback {
-        Box::new(move |message| {
-            let Ok(text) = CString::new(message) else {
-                return;
-            };
-            // SAFETY: the application registered this function for this call, and its data with it.
-            unsafe { notify(text.as_ptr(), std::ptr::null(), 0, user_data.get()) };
-        })
-    }))
+    let Some(notify) = notify else { return Ok(None) };
+    Ok(Some(Box::new(move |message| {
+        let Ok(text) = CString::new(message) else { return };
+        // SAFETY: the application registered this function for this call, and its data with it.
+        unsafe { notify(text.as_ptr(), std::ptr::null(), 0, user_data.get()) };
+    })))
 }
 
 /// `clCreateContext`: makes a context of the devices that are listed.

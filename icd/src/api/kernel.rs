@@ -318,18 +318,21 @@ pub unsafe fn get_kernel_arg_info(
         }),
         CL_KERNEL_ARG_TYPE_NAME => info.string(&param.type_name),
         CL_KERNEL_ARG_TYPE_QUALIFIER => {
-            info.value(param.qualifiers.split_whitespace().fold(0_u64, |bits, qualifier| {
-                bits | u64::from(match qualifier {
-                    "const" => CL_KERNEL_ARG_TYPE_CONST,
-                    "restrict" => CL_KERNEL_ARG_TYPE_RESTRICT,
-                    "volatile" => CL_KERNEL_ARG_TYPE_VOLATILE,
-                    "pipe" => CL_KERNEL_ARG_TYPE_PIPE,
-                    _ => 0,
-                })
-            }))
+            let qualifiers = param.qualifiers.split_whitespace();
+            info.value(qualifiers.fold(0_u64, |bits, qualifier| bits | u64::from(type_qualifier(qualifier))))
         }
         CL_KERNEL_ARG_NAME => info.string(&param.name),
         _ => info::unknown(param_name),
+    }
+}
+
+fn type_qualifier(qualifier: &str) -> cl_uint {
+    match qualifier {
+        "const" => CL_KERNEL_ARG_TYPE_CONST,
+        "restrict" => CL_KERNEL_ARG_TYPE_RESTRICT,
+        "volatile" => CL_KERNEL_ARG_TYPE_VOLATILE,
+        "pipe" => CL_KERNEL_ARG_TYPE_PIPE,
+        _ => 0,
     }
 }
 
@@ -345,6 +348,24 @@ fn address_qualifier(param: &Param) -> cl_uint {
 /// The sub-groups of work-groups of a size, at `size` work-items each.
 fn sub_groups_of(local: &[usize], size: usize) -> usize {
     local.iter().fold(1, |all: usize, &items| all.saturating_mul(items)).div_ceil(size)
+}
+
+/// The words of an input value of so many bytes, of which there are one to `maximum`.
+///
+/// # Safety
+/// `input_value` is null or so many bytes can be read from it.
+unsafe fn read_input(input_value_size: usize, input_value: *const c_void, maximum: usize) -> Result<Vec<usize>> {
+    let word = size_of::<usize>();
+    let fits = input_value_size.is_multiple_of(word) && (1..=maximum).contains(&(input_value_size / word));
+    ensure!(
+        fits,
+        CL_INVALID_VALUE,
+        "input_value_size is {input_value_size}; 1 to {maximum} values of {word} bytes are allowed"
+    );
+    ensure!(!input_value.is_null(), CL_INVALID_VALUE, "input_value is NULL");
+    let values = input_value.cast::<usize>();
+    // SAFETY: the caller vouches that so many bytes can be read; nothing is asked of their alignment.
+    Ok((0..input_value_size / word).map(|index| unsafe { values.add(index).read_unaligned() }).collect())
 }
 
 /// `clGetKernelSubGroupInfo`: sub-groups are gangs, and a kernel's gangs have a fixed number of lanes.
@@ -363,19 +384,8 @@ pub unsafe fn get_kernel_sub_group_info(
     check_device(&kernel, device)?;
     // "CL_INVALID_VALUE […] if param_name is CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, […] and the size in bytes
     // specified by input_value_size is not valid or if input_value is NULL."
-    let input = |most: usize| -> Result<Vec<usize>> {
-        let word = size_of::<usize>();
-        let fits = input_value_size.is_multiple_of(word) && (1..=most).contains(&(input_value_size / word));
-        ensure!(
-            fits,
-            CL_INVALID_VALUE,
-            "input_value_size is {input_value_size}; 1 to {most} values of {word} bytes are allowed"
-        );
-        ensure!(!input_value.is_null(), CL_INVALID_VALUE, "input_value is NULL");
-        let values = input_value.cast::<usize>();
-        // SAFETY: the caller vouches that so many bytes can be read; nothing is asked of their alignment.
-        Ok((0..input_value_size / word).map(|index| unsafe { values.add(index).read_unaligned() }).collect())
-    };
+    // SAFETY: the caller vouches that so many bytes can be read.
+    let input = |maximum: usize| unsafe { read_input(input_value_size, input_value, maximum) };
     // SAFETY: the caller vouches for the pointers.
     let info = unsafe { Info::new(param_value_size, param_value, param_value_size_ret) };
     let sub_group = kernel.sub_group_size();

@@ -66,26 +66,28 @@ unsafe fn read_sizes(numbers: *const usize, dimensions: cl_uint) -> Option<[usiz
 /// `properties` is null or points to a list that ends in 0.
 unsafe fn read_properties(properties: *const u64) -> Result<(Vec<u64>, cl_mutable_dispatch_fields_khr)> {
     let mut fields = CAPABILITIES;
-    // "CL_INVALID_VALUE if values specified in properties are not valid".
-    let take = |name, value| {
-        match name {
-            CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR => {
-                let (unknown, what) = (value & !CAPABILITIES, "CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR");
-                ensure!(unknown == 0, CL_INVALID_VALUE, "{what} is {value:#x}, of which {unknown:#x} are unknown");
-                fields = value;
-            }
-            CL_MUTABLE_DISPATCH_ASSERTS_KHR => {
-                let unknown = value & !CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR;
-                let what = "CL_MUTABLE_DISPATCH_ASSERTS_KHR";
-                ensure!(unknown == 0, CL_INVALID_VALUE, "{what} is {value:#x}, of which {unknown:#x} are unknown");
-            }
-            _ => return property_list::unknown(CL_INVALID_VALUE, name),
-        }
-        Ok(())
-    };
+    let take = |name, value| take_property(name, value, &mut fields);
     // SAFETY: the same contract.
     let list = unsafe { property_list::read(properties, CL_INVALID_VALUE, take)? };
     Ok((list, fields))
+}
+
+/// Checks a property, and takes what may be changed. "CL_INVALID_VALUE if values specified in properties are not valid".
+fn take_property(name: u64, value: u64, fields: &mut cl_mutable_dispatch_fields_khr) -> Result<()> {
+    match name {
+        CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR => {
+            let (unknown, what) = (value & !CAPABILITIES, "CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR");
+            ensure!(unknown == 0, CL_INVALID_VALUE, "{what} is {value:#x}, of which {unknown:#x} are unknown");
+            *fields = value;
+        }
+        CL_MUTABLE_DISPATCH_ASSERTS_KHR => {
+            let unknown = value & !CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR;
+            let what = "CL_MUTABLE_DISPATCH_ASSERTS_KHR";
+            ensure!(unknown == 0, CL_INVALID_VALUE, "{what} is {value:#x}, of which {unknown:#x} are unknown");
+        }
+        _ => return property_list::unknown(CL_INVALID_VALUE, name),
+    }
+    Ok(())
 }
 
 /// A launch for a command buffer, checked.

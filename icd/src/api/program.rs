@@ -300,41 +300,70 @@ pub unsafe extern "C" fn clLinkProgram(
     user_data: *mut c_void,
     errcode_ret: *mut cl_int,
 ) -> cl_program {
-    let mut made = std::ptr::null_mut();
-    let body = || {
-        let context = handle::get::<Context>(context)?;
+    let link = LinkCall {
+        context,
+        devices: (num_devices, device_list),
+        options: link_options,
+        inputs: (num_input_programs, input_programs),
+        notify: pfn_notify,
+        user_data,
+    };
+    let mut program = std::ptr::null_mut();
+    // "If the linking operation can begin, clLinkProgram returns a valid non-zero program object", also with
+    // CL_LINK_PROGRAM_FAILURE.
+    // SAFETY: the same contract.
+    let code = Call { name: "clLinkProgram", objects: &[context] }.status(|| unsafe { link.begin(&mut program) });
+    if !errcode_ret.is_null() {
+        // SAFETY: not null, so the caller vouches for it.
+        unsafe { errcode_ret.write(code) };
+    }
+    program
+}
+
+/// The arguments of `clLinkProgram`.
+struct LinkCall {
+    context: cl_context,
+    /// `num_devices` and `device_list`.
+    devices: (cl_uint, *const cl_device_id),
+    options: *const c_char,
+    /// `num_input_programs` and `input_programs`.
+    inputs: (cl_uint, *const cl_program),
+    notify: Notify,
+    user_data: *mut c_void,
+}
+
+impl LinkCall {
+    /// Begins the link, and leaves the program's handle as soon as there is one.
+    ///
+    /// # Safety
+    /// The pointers are as the specification says.
+    unsafe fn begin(&self, new_program: &mut cl_program) -> Result<()> {
+        let context = handle::get::<Context>(self.context)?;
         // SAFETY: the caller vouches for the array.
-        let mut devices = unsafe { devices_of(&context, num_devices, device_list)? };
+        let mut devices = unsafe { devices_of(&context, self.devices.0, self.devices.1)? };
         if devices.is_empty() {
             devices = context.devices().to_vec();
         }
         // "CL_INVALID_VALUE if num_input_programs is zero […] or input_programs is NULL".
-        ensure!(num_input_programs > 0, CL_INVALID_VALUE, "num_input_programs is 0");
+        let (input_count, input_list) = self.inputs;
+        ensure!(input_count > 0, CL_INVALID_VALUE, "num_input_programs is 0");
         // SAFETY: the caller vouches for the array.
-        let inputs = unsafe { handle::list::<Program>(num_input_programs, input_programs, CL_INVALID_VALUE)? };
+        let inputs = unsafe { handle::list::<Program>(input_count, input_list, CL_INVALID_VALUE)? };
         check_programs(&inputs, &context)?;
-        check_callback(pfn_notify.is_some(), user_data)?;
+        check_callback(self.notify.is_some(), self.user_data)?;
         // SAFETY: the caller vouches for the string.
-        let text = unsafe { option_string(link_options)? };
+        let text = unsafe { option_string(self.options)? };
         // The callback gets the new program's handle, so that is published before the link begins.
         let mut published = Err(error!(CL_INVALID_PROGRAM, "the link has made no program"));
         let linked = build::link_program(&context, devices, text, &inputs, |program| {
             published = handle::publish(program.clone());
             let handle = published.as_ref().map_or(std::ptr::null_mut(), |handle| *handle);
-            completion_callback(pfn_notify, handle, user_data).ok().flatten()
+            completion_callback(self.notify, handle, self.user_data).ok().flatten()
         });
         let (_, outcome) = linked?;
-        made = published?;
+        *new_program = published?;
         outcome
-    };
-    // "If the linking operation can begin, clLinkProgram returns a valid non-zero program object", also with
-    // CL_LINK_PROGRAM_FAILURE.
-    let code = Call { name: "clLinkProgram", objects: &[context] }.status(body);
-    if !errcode_ret.is_null() {
-        // SAFETY: not null, so the caller vouches for it.
-        unsafe { errcode_ret.write(code) };
     }
-    made
 }
 
 /// `clUnloadCompiler`: nothing is kept loaded.

@@ -111,31 +111,36 @@ unsafe fn read_properties(
     properties: *const cl_queue_properties,
 ) -> Result<(cl_command_queue_properties, Vec<cl_queue_properties>)> {
     let mut bits = 0;
-    // "CL_INVALID_VALUE if values specified in properties are not valid."
-    let take = |name, value| {
-        match name as i64 {
-            n if n == i64::from(CL_QUEUE_PROPERTIES) => {
-                bits = value as cl_command_queue_properties;
-                check_bits(bits)?;
-            }
-            // Hints to take or leave: cl_khr_priority_hints and cl_khr_throttle_hints.
-            n if n == CL_QUEUE_PRIORITY_KHR as i64 => {
-                let known = [CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PRIORITY_LOW_KHR];
-                check_hint("CL_QUEUE_PRIORITY_KHR", value, known)?;
-            }
-            n if n == CL_QUEUE_THROTTLE_KHR as i64 => {
-                let known = [CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_MED_KHR, CL_QUEUE_THROTTLE_LOW_KHR];
-                check_hint("CL_QUEUE_THROTTLE_KHR", value, known)?;
-            }
-            // CL_QUEUE_SIZE "can only be specified if CL_QUEUE_ON_DEVICE is set in CL_QUEUE_PROPERTIES", which no
-            // device here supports.
-            _ => return property_list::unknown(CL_INVALID_VALUE, name),
-        }
-        Ok(())
-    };
+    let take = |name, value| take_property(name, value, &mut bits);
     // SAFETY: the same contract.
     let list = unsafe { property_list::read(properties, CL_INVALID_VALUE, take)? };
     Ok((bits, list))
+}
+
+/// Takes the bits of a property, or looks at a hint. "CL_INVALID_VALUE if values specified in properties are not valid."
+fn take_property(
+    name: cl_queue_properties,
+    value: cl_queue_properties,
+    bits: &mut cl_command_queue_properties,
+) -> Result<()> {
+    match name as i64 {
+        property if property == i64::from(CL_QUEUE_PROPERTIES) => {
+            *bits = value as cl_command_queue_properties;
+            check_bits(*bits)
+        }
+        // Hints to take or leave: cl_khr_priority_hints and cl_khr_throttle_hints.
+        property if property == CL_QUEUE_PRIORITY_KHR as i64 => {
+            let known = [CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PRIORITY_LOW_KHR];
+            check_hint("CL_QUEUE_PRIORITY_KHR", value, known)
+        }
+        property if property == CL_QUEUE_THROTTLE_KHR as i64 => {
+            let known = [CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_MED_KHR, CL_QUEUE_THROTTLE_LOW_KHR];
+            check_hint("CL_QUEUE_THROTTLE_KHR", value, known)
+        }
+        // CL_QUEUE_SIZE "can only be specified if CL_QUEUE_ON_DEVICE is set in CL_QUEUE_PROPERTIES", which no
+        // device here supports.
+        _ => property_list::unknown(CL_INVALID_VALUE, name),
+    }
 }
 
 /// `clSetDefaultDeviceCommandQueue`: "CL_INVALID_OPERATION if device does not support a replaceable default on-device

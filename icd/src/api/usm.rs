@@ -62,32 +62,36 @@ pub fn of_device(name: cl_device_info, info: Info) -> Option<Result<()>> {
 /// # Safety
 /// `properties` is null or points to a list that ends in 0.
 unsafe fn flags(properties: *const cl_mem_properties_intel, shared: bool) -> Result<cl_mem_alloc_flags_intel> {
-    const PLACEMENT: cl_mem_alloc_flags_intel =
-        CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL;
     let mut flags = 0;
     let take = |name, value| {
         if name != CL_MEM_ALLOC_FLAGS_INTEL {
             return property_list::unknown(CL_INVALID_PROPERTY, name);
         }
-        // "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or
-        // CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified"; of shared allocations, if both are.
-        let allowed = CL_MEM_ALLOC_WRITE_COMBINED_INTEL | if shared { PLACEMENT } else { 0 };
-        ensure!(
-            value & !allowed == 0,
-            CL_INVALID_PROPERTY,
-            "CL_MEM_ALLOC_FLAGS_INTEL is {value:#x}; {allowed:#x} are allowed"
-        );
-        ensure!(
-            value & PLACEMENT != PLACEMENT,
-            CL_INVALID_PROPERTY,
-            "CL_MEM_ALLOC_FLAGS_INTEL {value:#x} places the memory both on the host and on the device"
-        );
         flags = value;
-        Ok(())
+        check_flags(flags, shared)
     };
     // SAFETY: the same contract.
     unsafe { property_list::read(properties, CL_INVALID_PROPERTY, take)? };
     Ok(flags)
+}
+
+/// "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or
+/// CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified"; of shared allocations, if both are.
+fn check_flags(flags: cl_mem_alloc_flags_intel, shared: bool) -> Result<()> {
+    const PLACEMENT: cl_mem_alloc_flags_intel =
+        CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL | CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL;
+    let allowed = CL_MEM_ALLOC_WRITE_COMBINED_INTEL | if shared { PLACEMENT } else { 0 };
+    ensure!(
+        flags & !allowed == 0,
+        CL_INVALID_PROPERTY,
+        "CL_MEM_ALLOC_FLAGS_INTEL is {flags:#x}; {allowed:#x} are allowed"
+    );
+    ensure!(
+        flags & PLACEMENT != PLACEMENT,
+        CL_INVALID_PROPERTY,
+        "CL_MEM_ALLOC_FLAGS_INTEL {flags:#x} places the memory both on the host and on the device"
+    );
+    Ok(())
 }
 
 /// "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."

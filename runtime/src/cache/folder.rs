@@ -54,9 +54,9 @@ struct Removable {
 
 impl Folder {
     /// The folder, made if it is not there. None if others could write to it, or we cannot.
-    pub(super) fn open(path: &Path, limit: u64) -> Option<Folder> {
+    pub(super) fn open(path: &Path, byte_limit: u64) -> Option<Folder> {
         // The first entry counts what there is.
-        let folder = Folder { path: path.to_owned(), limit, written: AtomicU64::new(limit) };
+        let folder = Folder { path: path.to_owned(), limit: byte_limit, written: AtomicU64::new(byte_limit) };
         folder.create_folder().ok()?;
         folder.open_checked().ok()?;
         Some(folder)
@@ -83,8 +83,8 @@ impl Folder {
 
     /// The folder as it is now, if it is this user's and nobody else can write to it.
     fn open_checked(&self) -> io::Result<OwnedFd> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = rustix::fs::open(&self.path, flags, Mode::empty())?;
+        let open_flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = rustix::fs::open(&self.path, open_flags, Mode::empty())?;
         let file_status = rustix::fs::fstat(&folder)?;
         if is_ours_alone(&file_status) { Ok(folder) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
@@ -92,8 +92,8 @@ impl Folder {
     /// The bytes of an entry.
     pub(super) fn read_entry(&self, cache_key: &Key) -> Option<Vec<u8>> {
         let folder = self.open_checked().ok()?;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&folder, cache_key.to_string(), flags, Mode::empty()).ok()?;
+        let open_flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&folder, cache_key.to_string(), open_flags, Mode::empty()).ok()?;
         let file_status = rustix::fs::fstat(&file).ok()?;
         if !is_plain_file(&file_status) || !is_ours_alone(&file_status) || size_of(&file_status) > self.limit {
             return None;
@@ -111,15 +111,15 @@ impl Folder {
 
     /// Stores an entry, in place of one of the same key. Whether that worked.
     pub(super) fn store_entry(&self, cache_key: &Key, bytes: &[u8]) -> bool {
-        let size = on_disk(bytes.len() as u64);
-        if size > self.limit / 4 {
+        let byte_size = on_disk(bytes.len() as u64);
+        if byte_size > self.limit / 4 {
             return false;
         }
-        let written = self.written.fetch_add(size, Ordering::Relaxed) + size;
+        let written = self.written.fetch_add(byte_size, Ordering::Relaxed) + byte_size;
         if written > self.limit / 16 {
             self.written.store(0, Ordering::Relaxed);
             // Files that cannot be counted stay.
-            let _ = self.make_room(size);
+            let _ = self.make_room(byte_size);
         }
         self.write_entry(cache_key, bytes)
             .or_else(|_| self.create_folder().and_then(|()| self.write_entry(cache_key, bytes)))
@@ -143,7 +143,7 @@ impl Folder {
         let folder = self.open_checked()?;
         let current_time = SystemTime::now();
         let mut files = Vec::new();
-        let mut size = wanted;
+        let mut byte_size = wanted;
         for entry in Dir::read_from(&folder)?.flatten() {
             // Only what we made: the folder may be one that somebody has other things in.
             let name = entry.file_name();
@@ -157,7 +157,7 @@ impl Folder {
                 continue;
             }
             if !unfinished {
-                size += on_disk(size_of(&file_status));
+                byte_size += on_disk(size_of(&file_status));
                 files.push(Removable {
                     used: modification_time(&file_status),
                     size: on_disk(size_of(&file_status)),
@@ -167,19 +167,19 @@ impl Folder {
                 let _ = rustix::fs::unlinkat(&folder, name, AtFlags::empty());
             }
         }
-        if size <= self.limit {
+        if byte_size <= self.limit {
             return Ok(());
         }
         files.sort_by_key(|file| file.used);
         // Somewhat more than is needed, so that not every entry counts them again.
         let enough = self.limit / 8 * 7;
         for file in files {
-            if size <= enough {
+            if byte_size <= enough {
                 break;
             }
             // Another process may have been faster.
             let _ = rustix::fs::unlinkat(&folder, &*file.name, AtFlags::empty());
-            size -= file.size;
+            byte_size -= file.size;
         }
         Ok(())
     }
@@ -187,13 +187,13 @@ impl Folder {
 
 /// A new file for this user alone, and its name.
 fn create_unfinished(folder: &OwnedFd) -> io::Result<(File, String)> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open_flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut last = io::ErrorKind::AlreadyExists.into();
     for _ in 0..ATTEMPTS {
         // Every state of this kind is another one, by random numbers.
         let number = RandomState::new().build_hasher().finish() >> 16;
         let name = format!("{UNFINISHED}{number:0RANDOM$x}");
-        match rustix::fs::openat(folder, &name, flags, Mode::RUSR | Mode::WUSR) {
+        match rustix::fs::openat(folder, &name, open_flags, Mode::RUSR | Mode::WUSR) {
             Ok(file) => return Ok((file.into(), name)),
             Err(rustix::io::Errno::EXIST) => {}
             Err(error) => {
@@ -281,10 +281,10 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o777)).unwrap();
         assert!(Folder::open(parent.path(), 1 << 20).is_none());
-        let file = parent.path().join("file");
-        fs::write(&file, "").unwrap();
-        assert!(Folder::open(&file, 1 << 20).is_none());
-        assert!(Folder::open(&file.join("below"), 1 << 20).is_none());
+        let path = parent.path().join("file");
+        fs::write(&path, "").unwrap();
+        assert!(Folder::open(&path, 1 << 20).is_none());
+        assert!(Folder::open(&path.join("below"), 1 << 20).is_none());
     }
 
     #[test]
@@ -395,8 +395,8 @@ mod tests {
     #[test]
     fn what_was_not_used_for_long_makes_room() {
         let parent = tempfile::tempdir().unwrap();
-        let limit = 64 << 10;
-        let folder = Folder::open(parent.path(), limit).unwrap();
+        let byte_limit = 64 << 10;
+        let folder = Folder::open(parent.path(), byte_limit).unwrap();
         let current_time = SystemTime::now();
         let made = |number: u32, hours: u64| {
             let entry = File::options().write(true).open(file(&folder, &key(number))).unwrap();
@@ -419,8 +419,8 @@ mod tests {
         }
         let there = |number| file(&folder, &key(number)).exists();
         assert!(there(0) && there(17) && there(16) && !there(1) && !there(2));
-        let size: u64 = (0..18).filter(|&number| there(number)).map(|_| 4096).sum();
-        assert!(size <= limit, "{size}");
+        let byte_size: u64 = (0..18).filter(|&number| there(number)).map(|_| 4096).sum();
+        assert!(byte_size <= byte_limit, "{byte_size}");
         assert!(foreign.iter().all(|path| path.exists()) && !left.exists());
         assert!(!folder.store_entry(&key(99), &[0; 20 << 10]), "one entry is not to push out the others");
     }

@@ -24,9 +24,9 @@ pub struct KeyBuilder(blake3::Hasher);
 
 impl KeyBuilder {
     /// A key for entries of a kind. This build of the driver, LLVM's version and the processor belong to every key.
-    pub fn new(kind: &str) -> KeyBuilder {
+    pub fn new(entry_kind: &str) -> KeyBuilder {
         static MACHINE: Lazy<String> = Lazy::new(host_description);
-        KeyBuilder(blake3::Hasher::new()).add_text(BUILD).add_text(&MACHINE).add_text(kind)
+        KeyBuilder(blake3::Hasher::new()).add_text(BUILD).add_text(&MACHINE).add_text(entry_kind)
     }
 
     /// Adds a part. Its length is added as well, so that no two lists of parts are the same bytes.

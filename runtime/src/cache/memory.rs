@@ -14,24 +14,24 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn new(limit: u64) -> Memory {
-        Memory { limit, entries: Mutex::default() }
+    pub(super) fn new(byte_limit: u64) -> Memory {
+        Memory { limit: byte_limit, entries: Mutex::default() }
     }
 
     pub(super) fn entry_bytes(&self, cache_key: &Key) -> Option<Arc<[u8]>> {
         let entries = self.entries.lock();
-        entries.iter().rev().find(|(known, _)| known == cache_key).map(|(_, bytes)| bytes.clone())
+        entries.iter().rev().find(|(known_key, _)| known_key == cache_key).map(|(_, bytes)| bytes.clone())
     }
 
     pub(super) fn keep_entry(&self, cache_key: &Key, bytes: Vec<u8>) {
         let mut entries = self.entries.lock();
-        entries.retain(|(known, _)| known != cache_key);
+        entries.retain(|(known_key, _)| known_key != cache_key);
         entries.push_back((*cache_key, bytes.into()));
-        let mut size: u64 = entries.iter().map(|(_, bytes)| bytes.len() as u64).sum();
-        while size > self.limit
+        let mut byte_size: u64 = entries.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+        while byte_size > self.limit
             && let Some((_, oldest)) = entries.pop_front()
         {
-            size -= oldest.len() as u64;
+            byte_size -= oldest.len() as u64;
         }
     }
 }

@@ -60,12 +60,12 @@ impl Cache {
 
     /// What is stored under this key, if it is whole.
     pub fn get<T: DeserializeOwned>(&self, cache_key: &Key) -> Option<T> {
-        let read = |bytes: &[u8]| {
-            let entry: Entry<T> = checksummed::open(MARK, bytes)?;
-            (entry.key == *cache_key).then_some(entry.value)
+        let parse_entry = |bytes: &[u8]| {
+            let cache_entry: Entry<T> = checksummed::open(MARK, bytes)?;
+            (cache_entry.key == *cache_key).then_some(cache_entry.value)
         };
-        let stored = self.folder.as_ref().and_then(|folder| read(&folder.read_entry(cache_key)?));
-        stored.or_else(|| read(&self.memory.entry_bytes(cache_key)?))
+        let stored = self.folder.as_ref().and_then(|folder| parse_entry(&folder.read_entry(cache_key)?));
+        stored.or_else(|| parse_entry(&self.memory.entry_bytes(cache_key)?))
     }
 
     /// Stores a value under a key, if that is possible.
@@ -95,50 +95,50 @@ mod tests {
     fn values_come_back_in_another_process() {
         let folder = tempfile::tempdir().unwrap();
         in_folder(folder.path()).put(&key("a"), &"text".to_owned());
-        let cache = in_folder(folder.path());
-        assert_eq!(cache.get::<String>(&key("a")), Some("text".to_owned()));
-        assert_eq!(cache.get::<String>(&key("b")), None);
+        let program_cache = in_folder(folder.path());
+        assert_eq!(program_cache.get::<String>(&key("a")), Some("text".to_owned()));
+        assert_eq!(program_cache.get::<String>(&key("b")), None);
     }
 
     #[test]
     fn a_file_that_is_damaged_or_anothers_is_not_there() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = in_folder(folder.path());
-        cache.put(&key("a"), &"text".to_owned());
-        let file = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
-        let whole = std::fs::read(&file).unwrap();
+        let program_cache = in_folder(folder.path());
+        program_cache.put(&key("a"), &"text".to_owned());
+        let path = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+        let whole = std::fs::read(&path).unwrap();
         for position in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[position] ^= 1;
-            std::fs::write(&file, &damaged).unwrap();
-            assert_eq!(cache.get::<String>(&key("a")), None, "byte {position}");
-            std::fs::write(&file, &whole[..position]).unwrap();
-            assert_eq!(cache.get::<String>(&key("a")), None, "cut at {position}");
+            std::fs::write(&path, &damaged).unwrap();
+            assert_eq!(program_cache.get::<String>(&key("a")), None, "byte {position}");
+            std::fs::write(&path, &whole[..position]).unwrap();
+            assert_eq!(program_cache.get::<String>(&key("a")), None, "cut at {position}");
         }
         std::fs::write(folder.path().join(key("b").to_string()), &whole).unwrap();
-        assert_eq!(cache.get::<String>(&key("b")), None);
-        std::fs::write(&file, &whole).unwrap();
-        assert!(cache.get::<String>(&key("a")).is_some());
+        assert_eq!(program_cache.get::<String>(&key("b")), None);
+        std::fs::write(&path, &whole).unwrap();
+        assert!(program_cache.get::<String>(&key("a")).is_some());
     }
 
     #[test]
     fn without_a_folder_memory_keeps_the_entries() {
-        let cache = Cache::new(None);
-        cache.put(&key("a"), &7_u32);
-        assert_eq!(cache.get::<u32>(&key("a")), Some(7));
+        let program_cache = Cache::new(None);
+        program_cache.put(&key("a"), &7_u32);
+        assert_eq!(program_cache.get::<u32>(&key("a")), Some(7));
     }
 
     #[test]
     fn a_folder_that_goes_away_is_made_again_or_memory_takes_over() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("cache");
-        let cache = in_folder(&path);
+        let program_cache = in_folder(&path);
         std::fs::remove_dir_all(&path).unwrap();
-        cache.put(&key("a"), &7_u32);
+        program_cache.put(&key("a"), &7_u32);
         assert!(path.join(key("a").to_string()).is_file());
         std::fs::remove_dir_all(&path).unwrap();
         std::fs::write(&path, "a file in its place").unwrap();
-        cache.put(&key("b"), &8_u32);
-        assert_eq!((cache.get::<u32>(&key("a")), cache.get::<u32>(&key("b"))), (None, Some(8)));
+        program_cache.put(&key("b"), &8_u32);
+        assert_eq!((program_cache.get::<u32>(&key("a")), program_cache.get::<u32>(&key("b"))), (None, Some(8)));
     }
 }

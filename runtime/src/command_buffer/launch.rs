@@ -41,17 +41,17 @@ impl LaunchSizes {
 
     /// Whether all work-groups are as large.
     pub fn is_uniform(&self) -> bool {
-        let (Some(global), Some(local)) = (self.global, self.local) else { return true };
-        global.iter().zip(local).all(|(&global, local)| local == 0 || global.is_multiple_of(local))
+        let (Some(global_size), Some(local_size)) = (self.global, self.local) else { return true };
+        global_size.iter().zip(local_size).all(|(&global, local)| local == 0 || global.is_multiple_of(local))
     }
 
     fn launch_request(&self) -> Request<'_> {
-        let count = self.dimensions as usize;
+        let dimension_count = self.dimensions as usize;
         Request {
             dimensions: self.dimensions,
-            offset: self.offset.as_ref().map(|sizes| &sizes[..count]),
-            global: self.global.as_ref().map(|sizes| &sizes[..count]),
-            local: self.local.as_ref().map(|sizes| &sizes[..count]),
+            offset: self.offset.as_ref().map(|sizes| &sizes[..dimension_count]),
+            global: self.global.as_ref().map(|sizes| &sizes[..dimension_count]),
+            local: self.local.as_ref().map(|sizes| &sizes[..dimension_count]),
         }
     }
 }

@@ -74,15 +74,15 @@ struct Recording {
 
 impl Recording {
     /// Adds the sync points that the order of the recording demands to those that a command was recorded with.
-    fn add_ordering(&self, waits: &mut Vec<cl_sync_point_khr>, is_barrier: bool, is_in_order: bool) {
-        let number = self.commands.len() as cl_sync_point_khr;
+    fn add_ordering(&self, sync_points: &mut Vec<cl_sync_point_khr>, is_barrier: bool, is_in_order: bool) {
+        let command_index = self.commands.len() as cl_sync_point_khr;
         if is_in_order {
             // "If the […] command-queue [is] in-order […] an additional dependency is created on the last command".
-            waits.extend(number.checked_sub(1));
-        } else if is_barrier && waits.is_empty() {
-            waits.extend(self.last_barrier.unwrap_or(0)..number);
+            sync_points.extend(command_index.checked_sub(1));
+        } else if is_barrier && sync_points.is_empty() {
+            sync_points.extend(self.last_barrier.unwrap_or(0)..command_index);
         } else {
-            waits.extend(self.last_barrier);
+            sync_points.extend(self.last_barrier);
         }
     }
 }
@@ -166,16 +166,19 @@ impl CommandBuffer {
     /// # Errors
     /// "CL_INVALID_OPERATION if command_buffer has been finalized", and "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR […] if
     /// synchronization-point objects in sync_point_wait_list are not valid synchronization-points."
-    pub fn check_recording(&self, waits: &[cl_sync_point_khr]) -> Result<()> {
-        self.check_recording_of(&self.recording.lock(), waits)
+    pub fn check_recording(&self, sync_points: &[cl_sync_point_khr]) -> Result<()> {
+        self.check_recording_of(&self.recording.lock(), sync_points)
     }
 
-    fn check_recording_of(&self, recording: &Recording, waits: &[cl_sync_point_khr]) -> Result<()> {
+    fn check_recording_of(&self, recording: &Recording, sync_points: &[cl_sync_point_khr]) -> Result<()> {
         ensure!(!self.is_finalized(), CL_INVALID_OPERATION, "the command buffer has been finalized");
-        let count = recording.commands.len();
-        if let Some(point) = waits.iter().find(|&&point| point as usize >= count) {
+        let command_count = recording.commands.len();
+        if let Some(point) = sync_points.iter().find(|&&point| point as usize >= command_count) {
             let wrong = "is none of this command buffer";
-            return Err(error!(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, "sync point {point} {wrong}, which has {count}"));
+            return Err(error!(
+                CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
+                "sync point {point} {wrong}, which has {command_count}"
+            ));
         }
         Ok(())
     }
@@ -186,19 +189,19 @@ impl CommandBuffer {
     /// Those of [`CommandBuffer::check_recording`].
     pub fn record_command(
         &self,
-        mut waits: Vec<cl_sync_point_khr>,
+        mut sync_points: Vec<cl_sync_point_khr>,
         command: RecordedCommand,
     ) -> Result<cl_sync_point_khr> {
         let mut recording = self.recording.lock();
-        self.check_recording_of(&recording, &waits)?;
+        self.check_recording_of(&recording, &sync_points)?;
         let is_barrier = matches!(command, RecordedCommand::Barrier);
-        recording.add_ordering(&mut waits, is_barrier, self.queue.is_in_order());
-        let number = recording.commands.len() as cl_sync_point_khr;
+        recording.add_ordering(&mut sync_points, is_barrier, self.queue.is_in_order());
+        let command_index = recording.commands.len() as cl_sync_point_khr;
         if is_barrier {
-            recording.last_barrier = Some(number);
+            recording.last_barrier = Some(command_index);
         }
-        recording.commands.push(Recorded { waits, command });
-        Ok(number)
+        recording.commands.push(Recorded { waits: sync_points, command });
+        Ok(command_index)
     }
 
     /// Makes all commands ready to run once.
@@ -208,11 +211,12 @@ impl CommandBuffer {
     pub fn prepare_run(&self) -> Result<PreparedRun<'_>> {
         let not_finalized = || error!(CL_INVALID_OPERATION, "the command buffer has not been finalized");
         let commands = self.finalized.get().ok_or_else(not_finalized)?;
-        let incomplete = |number: usize, error: Error| {
-            error.with_subject(format_args!("command {number} is not complete")).with_code(CL_INVALID_OPERATION)
+        let incomplete = |command_index: usize, error: Error| {
+            error.with_subject(format_args!("command {command_index} is not complete")).with_code(CL_INVALID_OPERATION)
         };
-        let prepare =
-            |(number, recorded): (usize, &Recorded)| recorded.command.prepare_run().map_err(|e| incomplete(number, e));
+        let prepare = |(command_index, recorded): (usize, &Recorded)| {
+            recorded.command.prepare_run().map_err(|error| incomplete(command_index, error))
+        };
         let prepared = commands.iter().enumerate().map(prepare).collect::<Result<_>>()?;
         Ok(PreparedRun { commands, prepared })
     }
@@ -232,20 +236,31 @@ pub struct PreparedRun<'a> {
 }
 
 impl PreparedRun<'_> {
-    /// Enqueues the commands behind these events, and what ends when all of them have: that has the event `whole`.
-    pub fn enqueue_commands(self, queue: &Arc<Queue>, before: Vec<Arc<Event>>, whole: Option<Arc<Event>>) {
-        let mut parts: Vec<Arc<Event>> = Vec::with_capacity(self.commands.len());
+    /// Enqueues the commands behind these events, and what ends when all of them have: that has the event `whole_event`.
+    pub fn enqueue_commands(
+        self,
+        queue: &Arc<Queue>,
+        earlier_events: Vec<Arc<Event>>,
+        whole_event: Option<Arc<Event>>,
+    ) {
+        let mut part_events: Vec<Arc<Event>> = Vec::with_capacity(self.commands.len());
         for (recorded, Prepared { work, code }) in self.commands.iter().zip(self.prepared) {
-            let earlier = recorded.waits.iter().map(|&point| &parts[point as usize]);
-            let waits = before.iter().chain(earlier).chain(&code).cloned().collect();
+            let earlier = recorded.waits.iter().map(|&point| &part_events[point as usize]);
+            let wait_list = earlier_events.iter().chain(earlier).chain(&code).cloned().collect();
             let kind = recorded.command.kind();
             let event = Event::of_command(queue, kind);
-            parts.push(event.clone());
-            queue.enqueue_command(Command { kind, waits, work, event: Some(event), whole: whole.clone() });
+            part_events.push(event.clone());
+            queue.enqueue_command(Command {
+                kind,
+                waits: wait_list,
+                work,
+                event: Some(event),
+                whole: whole_event.clone(),
+            });
         }
-        let waits = if parts.is_empty() { before } else { parts.clone() };
-        let (kind, work) = (CL_COMMAND_COMMAND_BUFFER_KHR, Work::Whole(parts));
-        queue.enqueue_command(Command { kind, waits, work, event: whole, whole: None });
+        let wait_list = if part_events.is_empty() { earlier_events } else { part_events.clone() };
+        let (kind, work) = (CL_COMMAND_COMMAND_BUFFER_KHR, Work::Whole(part_events));
+        queue.enqueue_command(Command { kind, waits: wait_list, work, event: whole_event, whole: None });
     }
 }
 

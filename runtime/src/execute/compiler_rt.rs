@@ -10,69 +10,69 @@ fn half_bits(register: HalfRegister) -> u16 {
     register.to_bits() as u16
 }
 
-fn half_register(bits: u16) -> HalfRegister {
-    f32::from_bits(u32::from(bits))
+fn half_register(bit_pattern: u16) -> HalfRegister {
+    f32::from_bits(u32::from(bit_pattern))
 }
 
 /// The exact value of a half.
-pub(super) fn half_to_f32(half: u16) -> f32 {
-    let sign = u32::from(half >> 15) << 31;
-    let exponent = u32::from(half >> 10) & 0x1f;
-    let fraction = u32::from(half) & 0x3ff;
+pub(super) fn half_to_f32(half_bits: u16) -> f32 {
+    let sign_bit = u32::from(half_bits >> 15) << 31;
+    let exponent = u32::from(half_bits >> 10) & 0x1f;
+    let fraction = u32::from(half_bits) & 0x3ff;
     let magnitude = match (exponent, fraction) {
-        (0, _) => return f32::from_bits(sign | (fraction as f32 * (1.0 / 16_777_216.0)).to_bits()),
+        (0, _) => return f32::from_bits(sign_bit | (fraction as f32 * (1.0 / 16_777_216.0)).to_bits()),
         (0x1f, 0) => 0x7f80_0000,
         // The quiet bit is set, as the hardware does.
         (0x1f, _) => 0x7fc0_0000 | (fraction << 13),
         _ => ((exponent + 112) << 23) | (fraction << 13),
     };
-    f32::from_bits(sign | magnitude)
+    f32::from_bits(sign_bit | magnitude)
 }
 
 /// The nearest half, ties to even, in one rounding.
 pub(super) fn f64_to_half(value: f64) -> u16 {
-    let bits = value.to_bits();
-    let sign = (bits >> 48) as u16 & 0x8000;
-    let exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
-    let fraction = bits & ((1 << 52) - 1);
+    let bit_pattern = value.to_bits();
+    let sign_bit = (bit_pattern >> 48) as u16 & 0x8000;
+    let exponent = ((bit_pattern >> 52) & 0x7ff) as i32 - 1023;
+    let fraction = bit_pattern & ((1 << 52) - 1);
     if exponent == 1024 {
         let payload = if fraction == 0 { 0 } else { 0x200 | (fraction >> 42) as u16 };
-        return sign | 0x7c00 | payload;
+        return sign_bit | 0x7c00 | payload;
     }
     if exponent >= 16 {
-        return sign | 0x7c00;
+        return sign_bit | 0x7c00;
     }
     if exponent < -25 {
-        return sign;
+        return sign_bit;
     }
     // The significand with its hidden bit; halves below 2^-14 have fewer bits.
     let significand = fraction | (1 << 52);
-    let shift = if exponent >= -14 { 42 } else { 42 + (-14 - exponent) };
-    let kept = significand >> shift;
-    let rest = significand & ((1 << shift) - 1);
-    let tie = 1 << (shift - 1);
-    let rounded = kept + u64::from(rest > tie || (rest == tie && kept & 1 == 1));
+    let distance = if exponent >= -14 { 42 } else { 42 + (-14 - exponent) };
+    let kept_bits = significand >> distance;
+    let lost_bits = significand & ((1 << distance) - 1);
+    let half_way = 1 << (distance - 1);
+    let rounded = kept_bits + u64::from(lost_bits > half_way || (lost_bits == half_way && kept_bits & 1 == 1));
     // Where the hidden bit is kept it adds one to the exponent, and so does a carry out of the fraction: from the
     // largest denormal to the smallest normal half, and from the largest half to infinity.
-    let base = if exponent >= -14 { ((exponent + 14) as u64) << 10 } else { 0 };
-    sign | (base + rounded) as u16
+    let exponent_bits = if exponent >= -14 { ((exponent + 14) as u64) << 10 } else { 0 };
+    sign_bit | (exponent_bits + rounded) as u16
 }
 
 /// The nearest bfloat16, ties to even.
 fn f32_to_bfloat(value: f32) -> u16 {
-    let bits = value.to_bits();
+    let bit_pattern = value.to_bits();
     if value.is_nan() {
-        return (bits >> 16) as u16 | 0x40;
+        return (bit_pattern >> 16) as u16 | 0x40;
     }
-    ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16) as u16
+    ((bit_pattern + 0x7fff + ((bit_pattern >> 16) & 1)) >> 16) as u16
 }
 
-pub(super) extern "C" fn extend_half_to_float(half: HalfRegister) -> f32 {
-    half_to_f32(half_bits(half))
+pub(super) extern "C" fn extend_half_to_float(operand: HalfRegister) -> f32 {
+    half_to_f32(half_bits(operand))
 }
 
-pub(super) extern "C" fn extend_half_to_double(half: HalfRegister) -> f64 {
-    f64::from(half_to_f32(half_bits(half)))
+pub(super) extern "C" fn extend_half_to_double(operand: HalfRegister) -> f64 {
+    f64::from(half_to_f32(half_bits(operand)))
 }
 
 pub(super) extern "C" fn truncate_float_to_half(value: f32) -> HalfRegister {
@@ -83,8 +83,8 @@ pub(super) extern "C" fn truncate_double_to_half(value: f64) -> HalfRegister {
     half_register(f64_to_half(value))
 }
 
-pub(super) extern "C" fn half_bits_to_float(half: u16) -> f32 {
-    half_to_f32(half)
+pub(super) extern "C" fn half_bits_to_float(half_bits: u16) -> f32 {
+    half_to_f32(half_bits)
 }
 
 pub(super) extern "C" fn float_to_half_bits(value: f32) -> u16 {
@@ -97,16 +97,16 @@ pub(super) extern "C" fn truncate_float_to_bfloat(value: f32) -> HalfRegister {
 
 pub(super) extern "C" fn truncate_double_to_bfloat(value: f64) -> HalfRegister {
     // Rounding to odd first keeps the second rounding from seeing a tie that was none.
-    let near = value as f32;
-    let exact = f64::from(near) == value || value.is_nan();
-    let odd = if exact || near.to_bits() & 1 == 1 {
-        near
-    } else if f64::from(near.abs()) < value.abs() {
-        f32::from_bits(near.to_bits() + 1)
+    let nearest = value as f32;
+    let exact = f64::from(nearest) == value || value.is_nan();
+    let odd_neighbour = if exact || nearest.to_bits() & 1 == 1 {
+        nearest
+    } else if f64::from(nearest.abs()) < value.abs() {
+        f32::from_bits(nearest.to_bits() + 1)
     } else {
-        f32::from_bits(near.to_bits() - 1)
+        f32::from_bits(nearest.to_bits() - 1)
     };
-    half_register(f32_to_bfloat(odd))
+    half_register(f32_to_bfloat(odd_neighbour))
 }
 
 pub(super) extern "C" fn divide_unsigned(left: u128, right: u128) -> u128 {
@@ -129,16 +129,16 @@ pub(super) extern "C" fn multiply_wide(left: i128, right: i128) -> i128 {
     left.wrapping_mul(right)
 }
 
-pub(super) extern "C" fn shift_left(a: i128, by: i32) -> i128 {
-    a.wrapping_shl(by as u32)
+pub(super) extern "C" fn shift_left(operand: i128, distance: i32) -> i128 {
+    operand.wrapping_shl(distance as u32)
 }
 
-pub(super) extern "C" fn shift_right(a: i128, by: i32) -> i128 {
-    a.wrapping_shr(by as u32)
+pub(super) extern "C" fn shift_right(operand: i128, distance: i32) -> i128 {
+    operand.wrapping_shr(distance as u32)
 }
 
-pub(super) extern "C" fn shift_right_unsigned(a: u128, by: i32) -> u128 {
-    a.wrapping_shr(by as u32)
+pub(super) extern "C" fn shift_right_unsigned(operand: u128, distance: i32) -> u128 {
+    operand.wrapping_shr(distance as u32)
 }
 
 /// # Safety
@@ -181,13 +181,13 @@ mod tests {
 
     #[test]
     fn every_half_survives_the_way_there_and_back() {
-        for half in 0..=u16::MAX {
-            let value = half_to_f32(half);
+        for half_bits in 0..=u16::MAX {
+            let value = half_to_f32(half_bits);
             let back = f64_to_half(f64::from(value));
             if value.is_nan() {
-                assert_eq!(back, half | 0x200, "a NaN becomes quiet and keeps its payload");
+                assert_eq!(back, half_bits | 0x200, "a NaN becomes quiet and keeps its payload");
             } else {
-                assert_eq!(back, half);
+                assert_eq!(back, half_bits);
             }
         }
     }
@@ -206,13 +206,13 @@ mod tests {
     /// Between two neighbours the halfway point goes to the even one, and anything beyond it to the nearer one.
     #[test]
     fn rounding_is_to_nearest_even() {
-        for half in 0..0x7bff_u16 {
-            let (low, high) = (f64::from(half_to_f32(half)), f64::from(half_to_f32(half + 1)));
+        for half_bits in 0..0x7bff_u16 {
+            let (low, high) = (f64::from(half_to_f32(half_bits)), f64::from(half_to_f32(half_bits + 1)));
             let middle = (low + high) / 2.0;
-            let even = if half & 1 == 0 { half } else { half + 1 };
-            assert_eq!(f64_to_half(middle), even, "{half:#x}");
-            assert_eq!(f64_to_half(middle.next_down()), half, "{half:#x}");
-            assert_eq!(f64_to_half(middle.next_up()), half + 1, "{half:#x}");
+            let even = if half_bits & 1 == 0 { half_bits } else { half_bits + 1 };
+            assert_eq!(f64_to_half(middle), even, "{half_bits:#x}");
+            assert_eq!(f64_to_half(middle.next_down()), half_bits, "{half_bits:#x}");
+            assert_eq!(f64_to_half(middle.next_up()), half_bits + 1, "{half_bits:#x}");
             assert_eq!(f64_to_half(-middle), even | 0x8000);
         }
     }

@@ -57,11 +57,11 @@ thread_local! {
 ///
 /// # Safety
 ///
-/// `work` may be called with the context any number of times, by this thread, until it returns; calls may be under way at
+/// `region_work` may be called with the context any number of times, by this thread, until it returns; calls may be under way at
 /// once, of which each runs until it ends or calls [`go_on`].
-pub unsafe extern "C" fn run_region(work: Work, context: *mut c_void) {
+pub unsafe extern "C" fn run_region(region_work: Work, context: *mut c_void) {
     let turns = Turns {
-        work,
+        work: region_work,
         context,
         waiting: RefCell::default(),
         more: Cell::new(true),
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn run_region(work: Work, context: *mut c_void) {
     };
     let around = RUNNING.replace(&turns);
     // SAFETY: as the caller promises.
-    unsafe { work(context) };
+    unsafe { region_work(context) };
     turns.more.set(false);
     while turns.somebody_waits() {
         turns.give_turns();
@@ -82,8 +82,8 @@ pub unsafe extern "C" fn run_region(work: Work, context: *mut c_void) {
 pub extern "C" fn go_on() {
     // SAFETY: null, or what `run` has on its stack until all work has returned.
     let Some(turns) = (unsafe { RUNNING.get().as_ref() }) else { return };
-    let current = turns.current.get();
-    if current.is_null() && !turns.somebody_waits() {
+    let current_yielder = turns.current.get();
+    if current_yielder.is_null() && !turns.somebody_waits() {
         turns.rounds.set(turns.rounds.get() + 1);
         if turns.rounds.get() < ROUNDS {
             return std::hint::spin_loop();
@@ -91,10 +91,10 @@ pub extern "C" fn go_on() {
         turns.rounds.set(0);
     }
     // SAFETY: null, or that of the coroutine that runs, which is the one that calls.
-    match unsafe { current.as_ref() } {
+    match unsafe { current_yielder.as_ref() } {
         Some(to) => {
             to.suspend(());
-            turns.current.set(current);
+            turns.current.set(current_yielder);
         }
         None => turns.give_turns(),
     }
@@ -107,15 +107,15 @@ impl Turns {
 
     /// Each of those that wait has a turn, and where none of them got done, some work that nobody took begins.
     fn give_turns(&self) {
-        let count = self.waiting.borrow().len();
-        let mut ended = false;
-        for _ in 0..count {
-            let next = self.waiting.borrow_mut().pop_front();
-            ended |= next.is_some_and(|turn| self.give_turn(turn));
+        let waiting_count = self.waiting.borrow().len();
+        let mut has_ended = false;
+        for _ in 0..waiting_count {
+            let next_coroutine = self.waiting.borrow_mut().pop_front();
+            has_ended |= next_coroutine.is_some_and(|coroutine| self.give_turn(coroutine));
         }
         self.rounds.set(self.rounds.get().wrapping_add(1));
-        let is_time = count < MANY || self.rounds.get().is_multiple_of(SELDOM);
-        let got_on = ended || is_time && self.begin_work();
+        let is_time = waiting_count < MANY || self.rounds.get().is_multiple_of(SELDOM);
+        let got_on = has_ended || is_time && self.begin_work();
         if !got_on {
             // Only another thread can end the waiting.
             std::thread::yield_now();
@@ -127,38 +127,42 @@ impl Turns {
         if !self.more.get() {
             return false;
         }
-        let kept = STACKS.with_borrow_mut(Vec::pop);
-        let Some(stack) = kept.or_else(|| DefaultStack::new(STACK).ok()) else { return false };
+        let spare_stack = STACKS.with_borrow_mut(Vec::pop);
+        let Some(coroutine_stack) = spare_stack.or_else(|| DefaultStack::new(STACK).ok()) else { return false };
         let turns: *const Turns = self;
-        let turn = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+        let coroutine = Coroutine::with_stack(coroutine_stack, move |yielder: &Yielder<(), ()>, ()| {
             // SAFETY: `run` has it on its stack until all coroutines have ended.
-            let turns = unsafe { &*turns };
-            turns.current.set(yielder);
-            // SAFETY: as the caller of `run` promises.
-            unsafe { (turns.work)(turns.context) };
-            turns.more.set(false);
+            unsafe { &*turns }.work_on_stack(yielder);
         });
-        self.give_turn(turn);
+        self.give_turn(coroutine);
         true
     }
 
+    /// Does work until it has ended, on the stack of the coroutine that this suspends.
+    fn work_on_stack(&self, yielder: &Yielder<(), ()>) {
+        self.current.set(yielder);
+        // SAFETY: as the caller of `run` promises.
+        unsafe { (self.work)(self.context) };
+        self.more.set(false);
+    }
+
     /// Lets one go on until it ends, which is the answer, or waits again.
-    fn give_turn(&self, mut turn: Turn) -> bool {
-        let own = self.current.get();
-        let result = turn.resume(());
-        let ended = matches!(result, CoroutineResult::Return(()));
-        self.current.set(own);
-        if ended {
-            let stack = turn.into_stack();
+    fn give_turn(&self, mut coroutine: Turn) -> bool {
+        let own_yielder = self.current.get();
+        let result = coroutine.resume(());
+        let has_ended = matches!(result, CoroutineResult::Return(()));
+        self.current.set(own_yielder);
+        if has_ended {
+            let coroutine_stack = coroutine.into_stack();
             STACKS.with_borrow_mut(|stacks| {
                 if stacks.len() < KEPT {
-                    stacks.push(stack);
+                    stacks.push(coroutine_stack);
                 }
             });
         } else {
-            self.waiting.borrow_mut().push_back(turn);
+            self.waiting.borrow_mut().push_back(coroutine);
         }
-        ended
+        has_ended
     }
 }
 
@@ -206,10 +210,10 @@ mod tests {
 
     #[test]
     fn each_waits_for_the_next() {
-        let count = 3 * KEPT;
-        let after = (0..count).map(|piece| Some(piece + 1).filter(|&next| next < count)).collect();
+        let waiting_count = 3 * KEPT;
+        let after = (0..waiting_count).map(|piece| Some(piece + 1).filter(|&next| next < waiting_count)).collect();
         let ended = order(after);
-        assert!(ended.into_iter().eq((0..count).rev()));
+        assert!(ended.into_iter().eq((0..waiting_count).rev()));
         assert_eq!(STACKS.with_borrow(Vec::len), KEPT);
     }
 

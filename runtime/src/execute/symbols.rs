@@ -90,8 +90,8 @@ pub fn list_symbols() -> Vec<(&'static str, usize)> {
         (TAKE_TURNS, coroutines::run_region as *const ()),
         (YIELD, coroutines::go_on as *const ()),
     ];
-    let own = arithmetic_functions().into_iter().chain(driver);
-    libraries.chain(own.map(|(name, address)| (name, address as usize))).collect()
+    let own_symbols = arithmetic_functions().into_iter().chain(driver);
+    libraries.chain(own_symbols.map(|(name, address)| (name, address as usize))).collect()
 }
 
 #[cfg(test)]

@@ -40,15 +40,15 @@ struct State {
 }
 
 impl Late {
-    pub(super) fn new(call: &Call, range: NdRange, facts: LaunchFacts, arguments: &Args) -> Result<Late> {
+    pub(super) fn new(call: &Call, nd_range: NdRange, launch_facts: LaunchFacts, arguments: &Args) -> Result<Late> {
         let held = argument_objects(arguments).collect::<Result<_>>()?;
         Ok(Late {
             executable: call.executable.clone(),
             index: call.index,
             pool: call.pool.clone(),
             scratch_limit: call.scratch_limit,
-            range,
-            facts,
+            range: nd_range,
+            facts: launch_facts,
             args: arguments.clone(),
             state: Mutex::new(State { held, launch: None }),
         })
@@ -60,8 +60,8 @@ impl Late {
     fn fill_record(&self) -> Result<Arc<Launch>> {
         let Late { executable, index, pool, scratch_limit, .. } = self;
         let variant = executable.get_or_compile(*index, Some(self.facts))?;
-        let call = Call { executable, index: *index, pool, scratch_limit: *scratch_limit };
-        call.fill_record(variant, self.range, &self.args)
+        let launch_call = Call { executable, index: *index, pool, scratch_limit: *scratch_limit };
+        launch_call.fill_record(variant, self.range, &self.args)
     }
 }
 

@@ -4,7 +4,7 @@ use lockstep_protocol::configuration::Versions;
 use lockstep_protocol::image_format::{Format, RECORD_DATA_TYPE, RECORD_ORDER};
 use lockstep_protocol::launch_facts::{LaunchFacts, Object, ROW, list_set_bits, object_params};
 use lockstep_protocol::parameters::{Input, Param, ParamKind};
-use lockstep_protocol::program_metadata::Streams;
+use lockstep_protocol::program_metadata::{KernelOutline, Streams};
 use lockstep_protocol::types::Type;
 
 use super::block::ArgBlock;
@@ -17,72 +17,72 @@ use crate::svm;
 use std::ops::Range;
 
 /// What holds of a launch of `kernel` with these arguments, as far as it is to be told.
-pub fn collect_facts(kernel: &Kernel, range: &NdRange, arguments: &Args) -> LaunchFacts {
+pub fn collect_facts(kernel: &Kernel, nd_range: &NdRange, arguments: &Args) -> LaunchFacts {
     let block = &arguments.block;
     let executable = kernel.executable();
     if !executable.uses_facts() {
         return LaunchFacts::default();
     }
-    let mut facts = LaunchFacts::of_range(range.offset, range.global, range.local);
+    let mut launch_facts = LaunchFacts::of_range(nd_range.offset, nd_range.global, nd_range.local);
     let outline = kernel.outline();
-    let is = |input: u32, what: fn(i64) -> bool| match outline.inputs[input as usize] {
-        (Input::Value { param, offset }, ty) => {
-            let place = (outline.params[param as usize].offset + offset) as usize;
-            what(integer_at(block, place, ty))
-        }
-        _ => false,
+    let input_holds = |input: u32, property: fn(i64) -> bool| input_value(outline, block, input).is_some_and(property);
+    let select_inputs = |asked: u32, property| {
+        list_set_bits(asked).filter(|&input| input_holds(input, property)).fold(0, |inputs, input| inputs | 1 << input)
     };
-    let those =
-        |asked: u32, what| list_set_bits(asked).filter(|&input| is(input, what)).fold(0, |all, bit| all | 1 << bit);
-    facts.multiples = those(outline.divisors, is_multiple);
-    facts.ones = those(outline.steps, |value| value == 1);
-    for (known, param) in facts.objects.iter_mut().zip(object_params(&outline.params)) {
-        *known = object_facts(&outline.params[param], block);
+    launch_facts.multiples = select_inputs(outline.divisors, is_multiple);
+    launch_facts.ones = select_inputs(outline.steps, |value| value == 1);
+    for (known, parameter_index) in launch_facts.objects.iter_mut().zip(object_params(&outline.params)) {
+        *known = object_facts(&outline.params[parameter_index], block);
     }
-    let streams = if exceeds_caches(range, outline.streams) { outline.streams.written } else { 0 };
+    let streams = if exceeds_caches(nd_range, outline.streams) { outline.streams.written } else { 0 };
     if outline.to_be_apart | streams != 0 {
         let param_of = |input: u32| match outline.inputs[input as usize].0 {
             Input::Value { param, .. } => Some(param as usize),
             _ => None,
         };
-        let is_own =
-            |&input: &u32| param_of(input).is_some_and(|param| is_own(&outline.params, &arguments.extents, param));
-        let own = |asked: u32| list_set_bits(asked).filter(is_own).fold(0, |all, bit| all | 1 << bit);
-        facts.apart = own(outline.to_be_apart);
-        facts.streams = own(streams);
+        let is_own = |&input: &u32| {
+            param_of(input).is_some_and(|parameter_index| is_own(&outline.params, &arguments.extents, parameter_index))
+        };
+        let select_own = |asked: u32| list_set_bits(asked).filter(is_own).fold(0, |inputs, input| inputs | 1 << input);
+        launch_facts.apart = select_own(outline.to_be_apart);
+        launch_facts.streams = select_own(streams);
     }
-    (facts.counters, facts.counters_bytes) = private_counters(kernel, range, arguments);
-    facts
+    (launch_facts.counters, launch_facts.counters_bytes) = private_counters(kernel, nd_range, arguments);
+    launch_facts
 }
 
 /// The inputs that lead to counters of which each thread is to have a copy, and the bytes that a copy needs. The copies
 /// lie in local memory, which they leave to the kernel for the greater part.
-fn private_counters(kernel: &Kernel, range: &NdRange, arguments: &Args) -> (u32, u32) {
+fn private_counters(kernel: &Kernel, nd_range: &NdRange, arguments: &Args) -> (u32, u32) {
     const NONE: (u32, u32) = (0, 0);
     let outline = kernel.outline();
     if outline.counters == 0 {
         return NONE;
     }
-    let bytes = |input: &u32| {
-        let Input::Value { param, .. } = outline.inputs[*input as usize].0 else { return None };
-        let extent = arguments.extents[param as usize].as_ref()?;
-        let bytes = extent.end - extent.start;
-        // A buffer in memory that the application shares may be read at any time.
-        let fits = (1..=MOST_COUNTERS).contains(&bytes) && extent.start.is_multiple_of(8);
-        let alone = is_own(&outline.params, &arguments.extents, param as usize)
-            && svm::find_allocation(extent.start as usize).is_none();
-        (fits && alone).then_some(bytes)
-    };
-    let found: Vec<(u32, u64)> =
-        list_set_bits(outline.counters).filter_map(|input| Some((input, bytes(&input)?))).collect();
-    let bytes = found.iter().map(|&(_, bytes)| bytes.next_power_of_two()).max().unwrap_or(0).max(LEAST_COPY);
-    let items = range.global.iter().fold(1, |items: u64, &size| items.saturating_mul(size));
-    let locals = arguments.locals.iter().fold(outline.local_bytes(), |sum, &size| sum.saturating_add(size));
-    let pays = items / ITEMS_PER_BYTE >= bytes * found.len() as u64;
-    if found.is_empty() || !pays || locals.saturating_add(bytes * found.len() as u64) > LOCAL_MEMORY / 2 {
+    let counters: Vec<(u32, u64)> = list_set_bits(outline.counters)
+        .filter_map(|input| Some((input, private_counter_bytes(outline, arguments, input)?)))
+        .collect();
+    let copy_bytes = counters.iter().map(|&(_, bytes)| bytes.next_power_of_two()).max().unwrap_or(0).max(LEAST_COPY);
+    let all_bytes = copy_bytes * counters.len() as u64;
+    let work_items = nd_range.global.iter().fold(1, |items: u64, &size| items.saturating_mul(size));
+    let local_bytes = arguments.locals.iter().fold(outline.local_bytes(), |sum, &size| sum.saturating_add(size));
+    let is_profitable = work_items / ITEMS_PER_BYTE >= all_bytes;
+    if counters.is_empty() || !is_profitable || local_bytes.saturating_add(all_bytes) > LOCAL_MEMORY / 2 {
         return NONE;
     }
-    (found.iter().fold(0, |bits, (input, _)| bits | 1 << input), bytes as u32)
+    (counters.iter().fold(0, |inputs, (input, _)| inputs | 1 << input), copy_bytes as u32)
+}
+
+/// The bytes of the counters that an input leads to, if each thread may have a copy of them.
+fn private_counter_bytes(outline: &KernelOutline, arguments: &Args, input: u32) -> Option<u64> {
+    let Input::Value { param, .. } = outline.inputs[input as usize].0 else { return None };
+    let extent = arguments.extents[param as usize].as_ref()?;
+    let bytes = extent.end - extent.start;
+    let is_size_fit = (1..=MOST_COUNTERS).contains(&bytes) && extent.start.is_multiple_of(8);
+    // A buffer in memory that the application shares may be read at any time.
+    let is_alone = is_own(&outline.params, &arguments.extents, param as usize)
+        && svm::find_allocation(extent.start as usize).is_none();
+    (is_size_fit && is_alone).then_some(bytes)
 }
 
 /// Bytes of counters that threads have copies of at most: half of the first cache.
@@ -95,11 +95,13 @@ const LEAST_COPY: u64 = 64;
 const ITEMS_PER_BYTE: u64 = 16;
 
 /// Whether a launch touches more than the caches keep.
-fn exceeds_caches(range: &NdRange, kernel: Streams) -> bool {
+fn exceeds_caches(nd_range: &NdRange, kernel: Streams) -> bool {
     match options().streams {
         Versions::WherePays if kernel.written != 0 => {
-            let touched =
-                range.global.iter().fold(u64::from(kernel.bytes), |bytes, &items| bytes.saturating_mul(items));
+            let touched = nd_range
+                .global
+                .iter()
+                .fold(u64::from(kernel.bytes), |bytes, &work_items| bytes.saturating_mul(work_items));
             touched > Platform::get().device().machine().cache
         }
         wanted => wanted == Versions::Always,
@@ -107,22 +109,29 @@ fn exceeds_caches(range: &NdRange, kernel: Streams) -> bool {
 }
 
 /// Whether an argument leads to memory that no other one leads to, given where that of each is, if that is known.
-fn is_own(params: &[Param], extents: &[Option<Range<u64>>], param: usize) -> bool {
-    let Some(own) = &extents[param] else { return false };
-    let apart = |other: &Range<u64>| own.end <= other.start || other.end <= own.start;
-    let others =
-        params.iter().zip(extents).enumerate().filter(|&(other, (data, _))| {
-            other != param && matches!(data.kind, ParamKind::Pointer(_) | ParamKind::Image)
-        });
-    others.into_iter().all(|(_, (_, extent))| extent.as_ref().is_some_and(apart))
+fn is_own(parameters: &[Param], extents: &[Option<Range<u64>>], parameter_index: usize) -> bool {
+    let Some(own_extent) = &extents[parameter_index] else { return false };
+    let is_apart_from =
+        |other_extent: &Range<u64>| own_extent.end <= other_extent.start || other_extent.end <= own_extent.start;
+    let other_extents = parameters.iter().zip(extents).enumerate().filter(|&(other, (parameter, _))| {
+        other != parameter_index && matches!(parameter.kind, ParamKind::Pointer(_) | ParamKind::Image)
+    });
+    other_extents.into_iter().all(|(_, (_, extent))| extent.as_ref().is_some_and(is_apart_from))
+}
+
+/// The value of an input that is part of an argument.
+fn input_value(outline: &KernelOutline, arguments: &ArgBlock, input: u32) -> Option<i64> {
+    let (Input::Value { param, offset }, value_type) = outline.inputs[input as usize] else { return None };
+    let position = (outline.params[param as usize].offset + offset) as usize;
+    Some(integer_at(arguments, position, value_type))
 }
 
 /// What an image or a sampler is.
-fn object_facts(param: &Param, arguments: &ArgBlock) -> Object {
-    let word = |offset| u32::from_le_bytes(arguments.read_at(param.offset as usize + offset));
-    match param.kind {
-        ParamKind::Sampler => Object::Sampler(word(0)),
-        _ => Object::Image(Format { order: word(RECORD_ORDER), data_type: word(RECORD_DATA_TYPE) }),
+fn object_facts(parameter: &Param, arguments: &ArgBlock) -> Object {
+    let record_word = |offset| u32::from_le_bytes(arguments.read_at(parameter.offset as usize + offset));
+    match parameter.kind {
+        ParamKind::Sampler => Object::Sampler(record_word(0)),
+        _ => Object::Image(Format { order: record_word(RECORD_ORDER), data_type: record_word(RECORD_DATA_TYPE) }),
     }
 }
 
@@ -132,19 +141,78 @@ fn is_multiple(value: i64) -> bool {
 }
 
 /// The integer at this place; 0 where there is something else.
-fn integer_at(arguments: &ArgBlock, place: usize, ty: Type) -> i64 {
-    match ty {
-        Type::I8 => i8::from_le_bytes(arguments.read_at(place)).into(),
-        Type::I16 => i16::from_le_bytes(arguments.read_at(place)).into(),
-        Type::I32 => i32::from_le_bytes(arguments.read_at(place)).into(),
-        Type::I64 => i64::from_le_bytes(arguments.read_at(place)),
+fn integer_at(arguments: &ArgBlock, position: usize, value_type: Type) -> i64 {
+    match value_type {
+        Type::I8 => i8::from_le_bytes(arguments.read_at(position)).into(),
+        Type::I16 => i16::from_le_bytes(arguments.read_at(position)).into(),
+        Type::I32 => i32::from_le_bytes(arguments.read_at(position)).into(),
+        Type::I64 => i64::from_le_bytes(arguments.read_at(position)),
         _ => 0,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use lockstep_protocol::types::Space;
+
     use super::*;
+
+    /// A kernel of pointers into global memory, and arguments that lead to objects there.
+    fn with_pointers(extents: &[Option<Range<u64>>]) -> (KernelOutline, Args) {
+        let parameter = |index: usize| Param {
+            name: format!("p{index}"),
+            type_name: "uint*".into(),
+            kind: ParamKind::Pointer(Space::Global),
+            size: 8,
+            align: 8,
+            offset: 8 * index as u32,
+            access: "none".into(),
+            qualifiers: String::new(),
+            readonly: false,
+            restrict: false,
+        };
+        let params: Vec<Param> = (0..extents.len()).map(parameter).collect();
+        let input = |index: usize| (Input::Value { param: index as u32, offset: 0 }, Type::Ptr(Space::Global));
+        let inputs = (0..extents.len()).map(input).collect();
+        let arguments = Args {
+            block: ArgBlock::default(),
+            set: vec![true; extents.len()],
+            buffers: vec![None; extents.len()],
+            extents: extents.to_vec(),
+            locals: vec![0; extents.len()],
+        };
+        (KernelOutline { params, inputs, ..KernelOutline::default() }, arguments)
+    }
+
+    #[test]
+    fn threads_have_copies_of_counters_that_are_small_and_lead_nowhere_else() {
+        const START: u64 = 1 << 40;
+        let bytes_of_first = |extents: &[Option<Range<u64>>]| {
+            let (outline, arguments) = with_pointers(extents);
+            private_counter_bytes(&outline, &arguments, 0)
+        };
+        let apart = Some(START - 64..START);
+        assert_eq!(bytes_of_first(&[Some(START..START + 1000), apart.clone()]), Some(1000));
+        assert_eq!(bytes_of_first(&[Some(START..START + MOST_COUNTERS), apart.clone()]), Some(MOST_COUNTERS));
+        assert_eq!(bytes_of_first(&[Some(START..START + MOST_COUNTERS + 1), apart.clone()]), None);
+        assert_eq!(bytes_of_first(&[Some(START..START), apart.clone()]), None, "there are none");
+        assert_eq!(bytes_of_first(&[Some(START + 4..START + 8), apart]), None, "copies are filled in pieces");
+        // Another argument leads to them, or may do so.
+        assert_eq!(bytes_of_first(&[Some(START..START + 1000), Some(START + 999..START + 2000)]), None);
+        assert_eq!(bytes_of_first(&[Some(START..START + 1000), None]), None);
+        assert_eq!(bytes_of_first(&[None]), None);
+    }
+
+    #[test]
+    fn inputs_are_read_where_their_arguments_lie() {
+        let (mut outline, mut arguments) = with_pointers(&[None, None]);
+        outline.inputs.push((Input::Value { param: 1, offset: 4 }, Type::I32));
+        outline.inputs.push((Input::Address { param: 1 }, Type::Ptr(Space::Global)));
+        arguments.block.reset_to_size(16);
+        arguments.block.write_at(12, &(-48_i32).to_le_bytes());
+        assert_eq!(input_value(&outline, &arguments.block, 2), Some(-48));
+        assert_eq!(input_value(&outline, &arguments.block, 3), None, "an address has no value");
+    }
 
     #[test]
     fn multiples_are_positive() {

@@ -5,8 +5,8 @@ use lockstep_protocol::parameters::{Input, Param};
 use lockstep_protocol::program_metadata::KernelOutline;
 
 /// What holds of the launches of a kernel's variant, a phrase each; never none.
-pub fn describe_facts(facts: &LaunchFacts, kernel: &KernelOutline) -> Vec<String> {
-    let LaunchFacts { ids_fit_int, zero_offset, full_groups, local, .. } = *facts;
+pub fn describe_facts(launch_facts: &LaunchFacts, kernel: &KernelOutline) -> Vec<String> {
+    let LaunchFacts { ids_fit_int, zero_offset, full_groups, local, .. } = *launch_facts;
     let mut phrases = Vec::new();
     match local {
         LocalSize::Any => {}
@@ -15,18 +15,19 @@ pub fn describe_facts(facts: &LaunchFacts, kernel: &KernelOutline) -> Vec<String
     }
     let held = [(full_groups, "whole groups"), (zero_offset, "no offset"), (ids_fit_int, "ids that fit an int")];
     phrases.extend(held.iter().filter(|(holds, _)| *holds).map(|(_, phrase)| (*phrase).to_owned()));
-    let counters = format!("to counters, at most {} bytes, of which each thread has a copy", facts.counters_bytes);
+    let counters =
+        format!("to counters, at most {} bytes, of which each thread has a copy", launch_facts.counters_bytes);
     let inputs = [
-        (facts.multiples, format!("a multiple of {ROW}")),
-        (facts.ones, "1".to_owned()),
-        (facts.apart, "to memory of its own".to_owned()),
-        (facts.streams, "to memory that is written past the caches".to_owned()),
-        (facts.counters, counters),
+        (launch_facts.multiples, format!("a multiple of {ROW}")),
+        (launch_facts.ones, "1".to_owned()),
+        (launch_facts.apart, "to memory of its own".to_owned()),
+        (launch_facts.streams, "to memory that is written past the caches".to_owned()),
+        (launch_facts.counters, counters),
     ];
     for (bits, what) in inputs {
         phrases.extend(list_set_bits(bits).map(|input| format!("{} {what}", name_input(kernel, input))));
     }
-    for (object, param) in facts.objects.iter().zip(object_params(&kernel.params)) {
+    for (object, param) in launch_facts.objects.iter().zip(object_params(&kernel.params)) {
         let name = name_parameter(&kernel.params, param);
         match object {
             Object::Any => {}
@@ -52,9 +53,9 @@ fn name_input(kernel: &KernelOutline, input: u32) -> String {
     }
 }
 
-fn name_parameter(params: &[Param], index: usize) -> String {
-    match params.get(index) {
-        Some(param) if !param.name.is_empty() => param.name.clone(),
+fn name_parameter(parameters: &[Param], index: usize) -> String {
+    match parameters.get(index) {
+        Some(parameter) if !parameter.name.is_empty() => parameter.name.clone(),
         _ => format!("argument {index}"),
     }
 }
@@ -79,7 +80,7 @@ mod tests {
             readonly: false,
             restrict: false,
         };
-        let input = |param, ty| (Input::Value { param, offset: 0 }, ty);
+        let input = |param, value_type| (Input::Value { param, offset: 0 }, value_type);
         KernelOutline {
             params: vec![
                 parameter("out", ParamKind::Pointer(Space::Global)),
@@ -93,9 +94,10 @@ mod tests {
 
     #[test]
     fn every_fact_has_its_phrase() {
-        let mut facts = LaunchFacts::of_range([0; 3], [64, 8, 1], [16, 8, 1]);
-        (facts.multiples, facts.apart, facts.counters, facts.counters_bytes) = (2, 1, 1, 1024);
-        facts.objects[0] = Object::Sampler(0x14);
+        let mut launch_facts = LaunchFacts::of_range([0; 3], [64, 8, 1], [16, 8, 1]);
+        (launch_facts.multiples, launch_facts.apart, launch_facts.counters, launch_facts.counters_bytes) =
+            (2, 1, 1, 1024);
+        launch_facts.objects[0] = Object::Sampler(0x14);
         let expected = [
             "groups of 16 x 8 x 1",
             "whole groups",
@@ -106,7 +108,7 @@ mod tests {
             "out to counters, at most 1024 bytes, of which each thread has a copy",
             "argument 2 a sampler 0x14",
         ];
-        assert_eq!(describe_facts(&facts, &kernel()), expected);
+        assert_eq!(describe_facts(&launch_facts, &kernel()), expected);
     }
 
     #[test]

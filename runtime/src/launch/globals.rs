@@ -24,19 +24,19 @@ impl Globals {
     /// Allocates and initialises the variables; `None` when there is not as much memory.
     pub fn new<'a>(variables: impl Iterator<Item = (Global, &'a GlobalData)>) -> Option<Globals> {
         let variables: Vec<_> = variables.map(|(_, global_data)| global_data).collect();
-        let mut size = 0_u64;
+        let mut byte_size = 0_u64;
         let mut offsets = Vec::with_capacity(variables.len());
         for global_data in &variables {
-            size = size.checked_next_multiple_of(u64::from(global_data.align).clamp(1, ALIGN))?;
-            offsets.push(size);
-            size = size.checked_add(global_data.init.len().max(1) as u64)?;
+            byte_size = byte_size.checked_next_multiple_of(u64::from(global_data.align).clamp(1, ALIGN))?;
+            offsets.push(byte_size);
+            byte_size = byte_size.checked_add(global_data.init.len().max(1) as u64)?;
         }
-        let size = usize::try_from(size.max(1)).ok()?;
-        let layout = Layout::from_size_align(size, ALIGN as usize).ok()?;
+        let byte_size = usize::try_from(byte_size.max(1)).ok()?;
+        let layout = Layout::from_size_align(byte_size, ALIGN as usize).ok()?;
         // SAFETY: the layout's size is not zero.
-        let block = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        let address = |index: usize| block.as_ptr().wrapping_add(offsets[index] as usize);
-        let globals = Globals { block, layout, addresses: (0..variables.len()).map(address).collect() };
+        let allocation = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let address = |index: usize| allocation.as_ptr().wrapping_add(offsets[index] as usize);
+        let globals = Globals { block: allocation, layout, addresses: (0..variables.len()).map(address).collect() };
         for (global_data, &start) in variables.iter().zip(&globals.addresses) {
             let mut bytes = global_data.init.clone();
             for &(offset, target, addend) in &global_data.relocs {
@@ -81,10 +81,10 @@ mod tests {
 
     #[test]
     fn contents_alignment_and_relocations() {
-        let mut module = Module::default();
-        let first = module.globals.push(variable(vec![1, 2, 3], 1, vec![]));
-        let second = module.globals.push(variable(vec![0; 16], 64, vec![(8, first, 2)]));
-        let globals = Globals::new(module.globals.iter()).unwrap();
+        let mut ir_module = Module::default();
+        let first = ir_module.globals.push(variable(vec![1, 2, 3], 1, vec![]));
+        let second = ir_module.globals.push(variable(vec![0; 16], 64, vec![(8, first, 2)]));
+        let globals = Globals::new(ir_module.globals.iter()).unwrap();
         assert_eq!(globals.addresses[second.as_u32() as usize] as usize % 64, 0);
         // SAFETY: both variables lie in the block, which lives.
         unsafe {
@@ -96,9 +96,9 @@ mod tests {
 
     #[test]
     fn a_relocation_outside_is_refused() {
-        let mut module = Module::default();
-        let first = module.globals.push(variable(vec![0; 4], 1, vec![]));
-        module.globals[first].relocs.push((0, first, 0));
-        assert!(Globals::new(module.globals.iter()).is_none());
+        let mut ir_module = Module::default();
+        let first = ir_module.globals.push(variable(vec![0; 4], 1, vec![]));
+        ir_module.globals[first].relocs.push((0, first, 0));
+        assert!(Globals::new(ir_module.globals.iter()).is_none());
     }
 }

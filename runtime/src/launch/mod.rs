@@ -64,14 +64,14 @@ impl CheckedLaunch {
     pub fn new(kernel: Arc<Kernel>, request: &Request) -> Result<Self> {
         let asked = NdRange::new(request, &kernel.launch_rules())
             .map_err(|error| name_kernel(&kernel.outline().name, error))?;
-        let range = match kernel.executable().may_flatten(kernel.index()) {
+        let nd_range = match kernel.executable().may_flatten(kernel.index()) {
             true => {
                 let (maximum, threads) = (kernel.max_group_size() as u64, schedule::worker_count() as u64);
                 regroup::flatten_range(&asked, maximum, threads, kernel.outline().order)
             }
             false => asked,
         };
-        Ok(Self { kernel, range })
+        Ok(Self { kernel, range: nd_range })
     }
 
     /// The kernel that is launched.
@@ -86,10 +86,10 @@ impl CheckedLaunch {
     /// memory does not suffice or the kernel cannot be compiled.
     pub fn prepare(&self) -> Result<Prepared> {
         let Self { kernel, range } = self;
-        let named = |error| name_kernel(&kernel.outline().name, error);
+        let with_kernel_name = |error| name_kernel(&kernel.outline().name, error);
         let (executable, index) = (kernel.executable(), kernel.index());
-        let call = Call { executable, index, pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
-        kernel.with_set_args(|arguments| call.prepare_call(kernel, *range, arguments).map_err(named))
+        let launch_call = Call { executable, index, pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
+        kernel.with_set_args(|arguments| launch_call.prepare_call(kernel, *range, arguments).map_err(with_kernel_name))
     }
 
     /// Checks that all arguments are set, and their objects still there.
@@ -122,62 +122,63 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// Makes a launch ready to run, or finds that its code has to be waited for.
-    fn prepare_call(&self, kernel: &Kernel, range: NdRange, arguments: &Args) -> Result<Prepared> {
-        let facts = (range.group_count() > 0).then(|| facts::collect_facts(kernel, &range, arguments));
+    fn prepare_call(&self, kernel: &Kernel, nd_range: NdRange, arguments: &Args) -> Result<Prepared> {
+        let launch_facts = (nd_range.group_count() > 0).then(|| facts::collect_facts(kernel, &nd_range, arguments));
         let context = kernel.program().context();
-        let variant = match facts.and_then(|facts| self.executable.lookup(self.index, facts, context)) {
-            Some(found) => found?,
-            None => {
-                if let Some(facts) = facts
-                    && pipeline::has_compiled()
-                    && self.surely_fits(&range, arguments)?
-                {
-                    let late = Late::new(self, range, facts, arguments)?;
-                    let code = self.executable.make_later(self.index, facts, context);
-                    return Ok(Prepared { work: Work::Shared(Arc::new(late)), code: Some(code) });
+        let variant =
+            match launch_facts.and_then(|launch_facts| self.executable.lookup(self.index, launch_facts, context)) {
+                Some(found) => found?,
+                None => {
+                    if let Some(launch_facts) = launch_facts
+                        && pipeline::has_compiled()
+                        && self.surely_fits(&nd_range, arguments)?
+                    {
+                        let deferred_launch = Late::new(self, nd_range, launch_facts, arguments)?;
+                        let code_event = self.executable.make_later(self.index, launch_facts, context);
+                        return Ok(Prepared { work: Work::Shared(Arc::new(deferred_launch)), code: Some(code_event) });
+                    }
+                    self.executable.get_or_compile(self.index, launch_facts)?
                 }
-                self.executable.get_or_compile(self.index, facts)?
-            }
-        };
-        Ok(Prepared { work: Work::Shared(self.fill_record(variant, range, arguments)?), code: None })
+            };
+        Ok(Prepared { work: Work::Shared(self.fill_record(variant, nd_range, arguments)?), code: None })
     }
 
     /// Whether the scratch memory suffices, whatever the code turns out to need. If it may not, the launch waits for its
     /// code, so that the application learns at once.
-    fn surely_fits(&self, range: &NdRange, arguments: &Args) -> Result<bool> {
+    fn surely_fits(&self, nd_range: &NdRange, arguments: &Args) -> Result<bool> {
         let kernel = self.executable.kernel_outline(self.index);
         let local_end = place_locals(&kernel.params, arguments, kernel.local_bytes(), |_, _| {})?;
-        let most = |dimension| {
-            let item_bytes = kernel.private_bytes.saturating_add(KEPT);
-            let needs =
-                ScratchNeeds { local_bytes: local_end, worker_bytes: KEPT, item_bytes, row: ROW, dim: dimension };
-            record::scratch_layout(local_end, &needs, range.local, self.scratch_limit / 2)
+        let item_bytes = kernel.private_bytes.saturating_add(KEPT);
+        let fits = |dim| {
+            let scratch_needs = ScratchNeeds { local_bytes: local_end, worker_bytes: KEPT, item_bytes, row: ROW, dim };
+            record::scratch_layout(local_end, &scratch_needs, nd_range.local, self.scratch_limit / 2).is_ok()
         };
-        Ok((0..3).all(|dimension| most(dimension).is_ok()))
+        Ok((0..3).all(fits))
     }
 
     /// A record of the launch.
-    fn fill_record(&self, variant: Arc<LoadedVariant>, range: NdRange, arguments: &Args) -> Result<Arc<Launch>> {
-        let needs = variant.needs();
-        let spare = self.pool.take_free();
-        let mut launch = spare.unwrap_or_else(|| Arc::new(Launch::new(self.executable.clone(), variant.clone())));
-        let record =
-            Arc::get_mut(&mut launch).ok_or_else(|| error!(CL_OUT_OF_RESOURCES, "its launch record is in use"))?;
+    fn fill_record(&self, variant: Arc<LoadedVariant>, nd_range: NdRange, arguments: &Args) -> Result<Arc<Launch>> {
+        let scratch_needs = variant.needs();
+        let spare_record = self.pool.take_free();
+        let mut launch_record =
+            spare_record.unwrap_or_else(|| Arc::new(Launch::new(self.executable.clone(), variant.clone())));
+        let record = Arc::get_mut(&mut launch_record)
+            .ok_or_else(|| error!(CL_OUT_OF_RESOURCES, "its launch record is in use"))?;
         record.pool = Some(self.pool.clone());
         record.variant = variant;
-        record.range = range;
+        record.range = nd_range;
         record.flush_denormals = self.executable.linked().options.math.denorms_are_zero;
         record.args.copy_from(&arguments.block);
         for object in argument_objects(arguments) {
             record.held.push(object?);
         }
-        let params = &self.executable.kernel_outline(self.index).params;
-        let local_end = place_locals(params, arguments, needs.local_bytes, |param, start| {
-            record.args.write_at(param.offset as usize, &start.to_le_bytes());
+        let parameters = &self.executable.kernel_outline(self.index).params;
+        let local_end = place_locals(parameters, arguments, scratch_needs.local_bytes, |parameter, start| {
+            record.args.write_at(parameter.offset as usize, &start.to_le_bytes());
         })?;
         (record.items_offset, record.scratch) =
-            record::scratch_layout(local_end, &needs, range.local, self.scratch_limit)?;
-        Ok(launch)
+            record::scratch_layout(local_end, &scratch_needs, nd_range.local, self.scratch_limit)?;
+        Ok(launch_record)
     }
 }
 
@@ -185,27 +186,34 @@ impl Call<'_> {
 fn argument_objects(arguments: &Args) -> impl Iterator<Item = Result<Arc<Memory>>> {
     let objects = arguments.buffers.iter().enumerate().filter_map(|(index, object)| Some((index, object.as_ref()?)));
     objects.map(|(index, object)| {
-        let gone = || error!(CL_INVALID_KERNEL_ARGS, "the memory object of argument {index} has been released");
-        object.upgrade().ok_or_else(gone)
+        let released_error =
+            || error!(CL_INVALID_KERNEL_ARGS, "the memory object of argument {index} has been released");
+        object.upgrade().ok_or_else(released_error)
     })
 }
 
+fn local_memory_error(own_bytes: u64, argument_sizes: &[u64]) -> Error {
+    error!(
+        CL_OUT_OF_RESOURCES,
+        "{own_bytes} bytes of local memory and arguments of {argument_sizes:?}; {LOCAL_MEMORY} are allowed"
+    )
+}
+
 /// Places the `__local` arguments behind the kernel's own `__local` variables, which end at `end`; the end of all.
-fn place_locals(params: &[Param], arguments: &Args, mut end: u64, mut place: impl FnMut(&Param, u64)) -> Result<u64> {
-    let own = end;
-    let too_much = || {
-        let sizes = &arguments.locals;
-        error!(
-            CL_OUT_OF_RESOURCES,
-            "{own} bytes of local memory and arguments of {sizes:?}; {LOCAL_MEMORY} are allowed"
-        )
-    };
-    for (param, size) in params.iter().zip(&arguments.locals) {
-        if param.kind == ParamKind::Local {
+fn place_locals(
+    parameters: &[Param],
+    arguments: &Args,
+    mut end: u64,
+    mut place_argument: impl FnMut(&Param, u64),
+) -> Result<u64> {
+    let own_bytes = end;
+    let too_much = || local_memory_error(own_bytes, &arguments.locals);
+    for (parameter, byte_size) in parameters.iter().zip(&arguments.locals) {
+        if parameter.kind == ParamKind::Local {
             // The application's sizes may be any.
             let start = end.checked_next_multiple_of(LOCAL_ALIGN).ok_or_else(too_much)?;
-            place(param, start);
-            end = start.checked_add(*size).ok_or_else(too_much)?;
+            place_argument(parameter, start);
+            end = start.checked_add(*byte_size).ok_or_else(too_much)?;
         }
     }
     ensure!(end <= LOCAL_MEMORY, CL_OUT_OF_RESOURCES, "{end} bytes of local memory; {LOCAL_MEMORY} are allowed");

@@ -59,39 +59,39 @@ impl NdRange {
     pub fn new(request: &Request, rules: &Rules) -> Result<NdRange> {
         // "CL_INVALID_WORK_DIMENSION if work_dim is not valid for the device".
         check_dimensions(request.dimensions)?;
-        let global = spread_sizes(request.global, 1, 0);
+        let global_size = spread_sizes(request.global, 1, 0);
         let offset = spread_sizes(request.offset, 0, 0);
         for dimension in 0..3 {
             // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the
             // corresponding value in global_work_offset for any dimensions is greater than the maximum
             // value representable by size_t".
-            let (size, from) = (global[dimension], offset[dimension]);
+            let (size, first_id) = (global_size[dimension], offset[dimension]);
             ensure!(
-                size.checked_add(from).is_some(),
+                size.checked_add(first_id).is_some(),
                 CL_INVALID_GLOBAL_OFFSET,
-                "global_work_offset[{dimension}] {from} and global_work_size[{dimension}] {size} add up to more than size_t holds"
+                "global_work_offset[{dimension}] {first_id} and global_work_size[{dimension}] {size} add up to more than size_t holds"
             );
         }
-        let local = match request.local {
+        let local_size = match request.local {
             Some(local) => spread_sizes(Some(local), 1, 1),
-            None => choose_local_size(global, rules),
+            None => choose_local_size(global_size, rules),
         };
-        check_local(local, global, rules)?;
+        check_local(local_size, global_size, rules)?;
         let groups: [u64; 3] =
-            std::array::from_fn(|dimension| (global[dimension] as u64).div_ceil(local[dimension] as u64));
+            std::array::from_fn(|dimension| (global_size[dimension] as u64).div_ceil(local_size[dimension] as u64));
         // Groups are numbered in 64 bits.
-        let total = groups.iter().try_fold(1_u64, |product, &n| product.checked_mul(n));
+        let total = groups.iter().try_fold(1_u64, |product, &length| product.checked_mul(length));
         ensure!(
             total.is_some(),
             CL_INVALID_GLOBAL_WORK_SIZE,
-            "global_work_size {global:?} makes more than 2^64 work-groups of {local:?}"
+            "global_work_size {global_size:?} makes more than 2^64 work-groups of {local_size:?}"
         );
-        let wide = |sizes: [usize; 3]| sizes.map(|n| n as u64);
+        let wide = |sizes: [usize; 3]| sizes.map(|length| length as u64);
         Ok(NdRange {
             dimensions: request.dimensions,
             offset: wide(offset),
-            global: wide(global),
-            local: wide(local),
+            global: wide(global_size),
+            local: wide(local_size),
             groups,
         })
     }
@@ -124,17 +124,17 @@ fn spread_sizes(values: Option<&[usize]>, beyond: usize, absent: usize) -> [usiz
     }
 }
 
-fn check_local(local: [usize; 3], global: [usize; 3], rules: &Rules) -> Result<()> {
+fn check_local(local_size: [usize; 3], global_size: [usize; 3], rules: &Rules) -> Result<()> {
     // "CL_INVALID_WORK_GROUP_SIZE if local_work_size is not NULL and if the local_work_size does not match
     // the required work-group size for kernel in the program source".
     if let Some(required) = rules.required {
         ensure!(
-            local == required.map(|n| n as usize),
+            local_size == required.map(|length| length as usize),
             CL_INVALID_WORK_GROUP_SIZE,
-            "local_work_size {local:?}; its reqd_work_group_size is {required:?}"
+            "local_work_size {local_size:?}; its reqd_work_group_size is {required:?}"
         );
     }
-    for (dimension, along) in local.into_iter().enumerate() {
+    for (dimension, along) in local_size.into_iter().enumerate() {
         ensure!(along > 0, CL_INVALID_WORK_GROUP_SIZE, "local_work_size[{dimension}] is 0");
         // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0],
         // … is greater than the corresponding values specified by CL_DEVICE_MAX_WORK_ITEM_SIZES".
@@ -146,17 +146,17 @@ fn check_local(local: [usize; 3], global: [usize; 3], rules: &Rules) -> Result<(
     }
     // "CL_INVALID_WORK_GROUP_SIZE if […] the total number of work-items in the work-group […] is greater
     // than the value specified by CL_KERNEL_WORK_GROUP_SIZE".
-    let size = local[0] * local[1] * local[2];
+    let size = local_size[0] * local_size[1] * local_size[2];
     let maximum = rules.max_group;
     ensure!(
         size <= maximum,
         CL_INVALID_WORK_GROUP_SIZE,
-        "local_work_size {local:?} makes groups of {size} work-items; {maximum} are allowed"
+        "local_work_size {local_size:?} makes groups of {size} work-items; {maximum} are allowed"
     );
     // "CL_INVALID_WORK_GROUP_SIZE if the work-group size must be uniform and […] global_work_size is not
     // evenly divisible by […] local_work_size".
-    if let Some(dimension) = (0..3).find(|&dimension| !global[dimension].is_multiple_of(local[dimension])) {
-        let (size, along) = (global[dimension], local[dimension]);
+    if let Some(dimension) = (0..3).find(|&dimension| !global_size[dimension].is_multiple_of(local_size[dimension])) {
+        let (size, along) = (global_size[dimension], local_size[dimension]);
         ensure!(
             rules.non_uniform,
             CL_INVALID_WORK_GROUP_SIZE,
@@ -169,17 +169,17 @@ fn check_local(local: [usize; 3], global: [usize; 3], rules: &Rules) -> Result<(
 
 /// The local size for a launch that leaves it to us: what the kernel requires, else long runs along
 /// dimension 0 that divide the global size.
-fn choose_local_size(global: [usize; 3], rules: &Rules) -> [usize; 3] {
+fn choose_local_size(global_size: [usize; 3], rules: &Rules) -> [usize; 3] {
     if let Some(required) = rules.required {
-        return required.map(|n| n as usize);
+        return required.map(|length| length as usize);
     }
     let limit = PREFERRED_RUN.min(rules.max_group).max(1);
-    let run = match global[0] {
+    let run = match global_size[0] {
         0..=1 => 1,
-        n if n <= limit => n,
-        n if n.is_multiple_of(limit) => limit,
-        n => {
-            let divisor = (1..=limit).rev().find(|dimension| n.is_multiple_of(*dimension)).unwrap_or(1);
+        length if length <= limit => length,
+        length if length.is_multiple_of(limit) => limit,
+        length => {
+            let divisor = (1..=limit).rev().find(|divisor| length.is_multiple_of(*divisor)).unwrap_or(1);
             // A range without a useful divisor is cut unevenly where that is allowed.
             if rules.non_uniform && divisor * 4 < limit { limit } else { divisor }
         }
@@ -221,20 +221,20 @@ mod tests {
             (1, &[], &[12], &[], required, CL_INVALID_WORK_GROUP_SIZE),
             (3, &[], &[usize::MAX; 3], &[1; 3], FREE, CL_INVALID_GLOBAL_WORK_SIZE),
         ];
-        for &(dimensions, offset, global, local, rules, code) in table {
+        for &(dimensions, offset, global, local, rules, error_code) in table {
             let error = make(dimensions, offset, global, local, rules).unwrap_err();
-            assert_eq!(error.code(), code, "{dimensions} {offset:?} {global:?} {local:?}");
+            assert_eq!(error.code(), error_code, "{dimensions} {offset:?} {global:?} {local:?}");
         }
     }
 
     #[test]
     fn groups_cover_the_range() {
-        let range = make(2, &[3, 1], &[10, 7], &[4, 7], Rules { non_uniform: true, ..FREE }).unwrap();
-        assert_eq!(range.groups, [3, 1, 1]);
-        assert_eq!(range.local, [4, 7, 1]);
-        assert_eq!(range.offset, [3, 1, 0]);
-        assert_eq!(range.group_count(), 3);
-        assert_eq!(range.group_size(), 28);
+        let nd_range = make(2, &[3, 1], &[10, 7], &[4, 7], Rules { non_uniform: true, ..FREE }).unwrap();
+        assert_eq!(nd_range.groups, [3, 1, 1]);
+        assert_eq!(nd_range.local, [4, 7, 1]);
+        assert_eq!(nd_range.offset, [3, 1, 0]);
+        assert_eq!(nd_range.group_count(), 3);
+        assert_eq!(nd_range.group_size(), 28);
     }
 
     #[test]
@@ -247,10 +247,10 @@ mod tests {
     #[test]
     fn the_chosen_size_always_fits() {
         for non_uniform in [false, true] {
-            for n in (1..2000).chain([1 << 20, 1_000_003, 999_999]) {
-                let range = make(1, &[], &[n], &[], Rules { non_uniform, ..FREE }).unwrap();
-                assert!(range.local[0] <= PREFERRED_RUN as u64);
-                assert!(non_uniform || (n as u64).is_multiple_of(range.local[0]));
+            for length in (1..2000).chain([1 << 20, 1_000_003, 999_999]) {
+                let nd_range = make(1, &[], &[length], &[], Rules { non_uniform, ..FREE }).unwrap();
+                assert!(nd_range.local[0] <= PREFERRED_RUN as u64);
+                assert!(non_uniform || (length as u64).is_multiple_of(nd_range.local[0]));
             }
         }
         assert_eq!(make(1, &[], &[1 << 20], &[], FREE).unwrap().local, [256, 1, 1]);

@@ -4,7 +4,7 @@
 
 use lockstep_protocol::types::Type;
 use lockstep_protocol::variables::FormatData;
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 
 unsafe extern "C" {
     /// The C library's standard output stream.
@@ -15,10 +15,10 @@ unsafe extern "C" {
 const LONGEST: usize = 1 << 16;
 
 /// Formats one call and prints it. `arguments` holds the elements of all arguments, 8 bytes each, as
-/// `kernel_abi::PrintfFn` packs them; `string` gives the text at a `%s` argument's address.
+/// `kernel_abi::PrintfFn` packs them; `string_at` gives the text at a `%s` argument's address.
 /// The result is printf's: 0, or -1.
-pub fn print_call(format: &FormatData, arguments: &[u64], string: impl Fn(u64) -> Vec<u8>) -> i32 {
-    let Some(text) = render_call(format, arguments, string) else {
+pub fn print_call(format_data: &FormatData, arguments: &[u64], string_at: impl Fn(u64) -> Vec<u8>) -> i32 {
+    let Some(text) = render_call(format_data, arguments, string_at) else {
         return -1;
     };
     // SAFETY: `stdout` is the C library's open stream and `text` is readable for its length.
@@ -44,67 +44,70 @@ struct Conversion {
 }
 
 /// The text of one call; `None` where the format asks for what the arguments do not have.
-fn render_call(format: &FormatData, arguments: &[u64], string: impl Fn(u64) -> Vec<u8>) -> Option<Vec<u8>> {
-    let mut output = Vec::with_capacity(format.text.len() + 32);
-    let mut rest = format.text.as_slice();
-    let mut types = format.args.iter();
-    let mut values = arguments;
-    while let Some((&byte, tail)) = rest.split_first() {
-        rest = tail;
+fn render_call(format_data: &FormatData, arguments: &[u64], string_at: impl Fn(u64) -> Vec<u8>) -> Option<Vec<u8>> {
+    let mut output = Vec::with_capacity(format_data.text.len() + 32);
+    let mut remaining = format_data.text.as_slice();
+    let mut argument_types = format_data.args.iter();
+    let mut elements = arguments;
+    while let Some((&byte, rest_of_text)) = remaining.split_first() {
+        remaining = rest_of_text;
         if byte != b'%' {
             output.push(byte);
             continue;
         }
-        if let Some(tail) = rest.strip_prefix(b"%") {
+        if let Some(rest_of_text) = remaining.strip_prefix(b"%") {
             output.push(b'%');
-            rest = tail;
+            remaining = rest_of_text;
             continue;
         }
-        let conversion = parse_conversion(&mut rest)?;
-        let &(ty, lanes) = types.next()?;
-        let (mine, others) = values.split_at_checked(usize::from(lanes))?;
-        values = others;
-        for (lane, &bits) in mine.iter().enumerate().take(conversion.lanes) {
+        let conversion = parse_conversion(&mut remaining)?;
+        let &(value_type, lane_count) = argument_types.next()?;
+        let (own_elements, other_elements) = elements.split_at_checked(usize::from(lane_count))?;
+        elements = other_elements;
+        for (lane, &bit_pattern) in own_elements.iter().enumerate().take(conversion.lanes) {
             if lane > 0 {
                 output.push(b',');
             }
-            format_element(&mut output, &conversion, ty, bits, &string)?;
+            format_element(&mut output, &conversion, value_type, bit_pattern, &string_at)?;
         }
     }
     Some(output)
 }
 
+/// Takes the leading bytes that are accepted off a text.
+fn split_leading<'a>(remaining: &mut &'a [u8], accept: fn(&u8) -> bool) -> &'a [u8] {
+    let length = remaining.iter().take_while(|byte| accept(byte)).count();
+    let (leading_bytes, rest_of_text) = remaining.split_at(length);
+    *remaining = rest_of_text;
+    leading_bytes
+}
+
 /// Reads one conversion specification behind its `%`.
-fn parse_conversion(rest: &mut &[u8]) -> Option<Conversion> {
-    let mut take_while = |accept: fn(&u8) -> bool| {
-        let length = rest.iter().take_while(|byte| accept(byte)).count();
-        let (taken, tail) = rest.split_at(length);
-        *rest = tail;
-        taken
-    };
-    let number = |digits: &[u8]| {
+fn parse_conversion(remaining: &mut &[u8]) -> Option<Conversion> {
+    let mut take_while = |accept: fn(&u8) -> bool| split_leading(remaining, accept);
+    let parse_digits = |digits: &[u8]| {
         let text = std::str::from_utf8(digits).ok()?;
         Some(text.parse().unwrap_or(LONGEST).min(LONGEST))
     };
-    let flags = take_while(|b| b"-+ #0".contains(b));
+    let flags = take_while(|byte| b"-+ #0".contains(byte));
     let flags = String::from_utf8(flags.to_vec()).ok()?;
-    let width = take_while(u8::is_ascii_digit);
-    let width = if width.is_empty() { None } else { Some(number(width)?) };
-    let precision = if take_while(|b| *b == b'.').is_empty() {
+    let field_width = take_while(u8::is_ascii_digit);
+    let field_width = if field_width.is_empty() { None } else { Some(parse_digits(field_width)?) };
+    let precision = if take_while(|byte| *byte == b'.').is_empty() {
         None
     } else {
         let digits = take_while(u8::is_ascii_digit);
-        Some(if digits.is_empty() { 0 } else { number(digits)? })
+        Some(if digits.is_empty() { 0 } else { parse_digits(digits)? })
     };
-    let lanes = if take_while(|b| *b == b'v').is_empty() {
+    let lane_count = if take_while(|byte| *byte == b'v').is_empty() {
         1
     } else {
-        match number(take_while(u8::is_ascii_digit))? {
-            lanes @ (2 | 3 | 4 | 8 | 16) => lanes,
+        match parse_digits(take_while(u8::is_ascii_digit))? {
+            lane_count @ (2 | 3 | 4 | 8 | 16) => lane_count,
             _ => return None,
         }
     };
-    let length = match take_while(|b| b"hl".contains(b)) {
+    let length = match take_while(|byte| b"hl".contains(byte)) {
         b"" => "",
         b"hh" => "hh",
         b"h" => "h",
@@ -112,57 +115,57 @@ fn parse_conversion(rest: &mut &[u8]) -> Option<Conversion> {
         b"l" | b"ll" => "l",
         _ => return None,
     };
-    let (&kind, tail) = rest.split_first()?;
-    *rest = tail;
-    Some(Conversion { flags, width, precision, lanes, length, kind })
+    let (&conversion_char, rest_of_text) = remaining.split_first()?;
+    *remaining = rest_of_text;
+    Some(Conversion { flags, width: field_width, precision, lanes: lane_count, length, kind: conversion_char })
 }
 
 /// One element: a C format for a single argument of a known type.
 fn format_element(
     output: &mut Vec<u8>,
     conversion: &Conversion,
-    ty: Type,
-    bits: u64,
-    string: &impl Fn(u64) -> Vec<u8>,
+    value_type: Type,
+    bit_pattern: u64,
+    string_at: &impl Fn(u64) -> Vec<u8>,
 ) -> Option<()> {
-    let mut spec = format!("%{}", conversion.flags);
-    if let Some(width) = conversion.width {
-        spec.push_str(&width.to_string());
+    let mut specification = format!("%{}", conversion.flags);
+    if let Some(field_width) = conversion.width {
+        specification.push_str(&field_width.to_string());
     }
     if let Some(precision) = conversion.precision {
-        spec.push_str(&format!(".{precision}"));
+        specification.push_str(&format!(".{precision}"));
     }
-    let kind = conversion.kind;
-    match kind {
+    let conversion_char = conversion.kind;
+    match conversion_char {
         b'd' | b'i' | b'o' | b'u' | b'x' | b'X' => {
             // The length modifier narrows; without one the argument's own type counts, as vectors
             // are not promoted.
-            let width = match conversion.length {
+            let field_width = match conversion.length {
                 "hh" => 8,
                 "h" => 16,
                 "l" => 64,
                 "hl" => 32,
-                _ if conversion.lanes > 1 => ty.bits().clamp(8, 64),
+                _ if conversion.lanes > 1 => value_type.bits().clamp(8, 64),
                 _ => 32,
             }
-            .min(ty.bits().max(8));
-            let shift = 64 - width;
-            let value = if matches!(kind, b'd' | b'i') {
-                ((bits << shift) as i64) >> shift
+            .min(value_type.bits().max(8));
+            let unused_bits = 64 - field_width;
+            let value = if matches!(conversion_char, b'd' | b'i') {
+                ((bit_pattern << unused_bits) as i64) >> unused_bits
             } else {
-                ((bits << shift) >> shift) as i64
+                ((bit_pattern << unused_bits) >> unused_bits) as i64
             };
-            spec.push_str("ll");
-            c_format(output, spec, kind, Value::Int(value))
+            specification.push_str("ll");
+            c_format(output, specification, conversion_char, Value::Int(value))
         }
-        b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' if ty.is_float() => {
-            c_format(output, spec, kind, Value::Float(f64::from_bits(bits)))
+        b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' if value_type.is_float() => {
+            c_format(output, specification, conversion_char, Value::Float(f64::from_bits(bit_pattern)))
         }
-        b'c' => c_format(output, spec, kind, Value::Char(bits as u8)),
-        b'p' => c_format(output, spec, kind, Value::Pointer(bits)),
-        b's' if ty.is_ptr() => {
-            let text = if bits == 0 { b"(null)".to_vec() } else { string(bits) };
-            c_format(output, spec, kind, Value::Text(CString::new(text).ok()?))
+        b'c' => c_format(output, specification, conversion_char, Value::Char(bit_pattern as u8)),
+        b'p' => c_format(output, specification, conversion_char, Value::Pointer(bit_pattern)),
+        b's' if value_type.is_ptr() => {
+            let text = if bit_pattern == 0 { b"(null)".to_vec() } else { string_at(bit_pattern) };
+            c_format(output, specification, conversion_char, Value::Text(CString::new(text).ok()?))
         }
         _ => None,
     }
@@ -177,27 +180,38 @@ enum Value {
     Text(CString),
 }
 
-fn c_format(output: &mut Vec<u8>, mut spec: String, kind: u8, value: Value) -> Option<()> {
-    spec.push(char::from(kind));
-    let spec = CString::new(spec).ok()?;
-    let write = |buffer: *mut c_char, size: usize| -> c_int {
-        // SAFETY: `buffer` has room for `size` bytes (none for size 0, when snprintf only counts);
-        // `spec` is one conversion whose C argument type is that of the value passed in each arm.
+fn c_format(output: &mut Vec<u8>, mut specification: String, conversion_char: u8, value: Value) -> Option<()> {
+    specification.push(char::from(conversion_char));
+    let specification = CString::new(specification).ok()?;
+    // SAFETY: the kind is one of the value's C type; snprintf only counts into no bytes, then has as many as it writes.
+    unsafe {
+        let length = usize::try_from(value.print_into(std::ptr::null_mut(), 0, &specification)).ok()?;
+        let mut text = vec![0_u8; length + 1];
+        value.print_into(text.as_mut_ptr().cast(), text.len(), &specification);
+        output.extend_from_slice(&text[..length]);
+    }
+    Some(())
+}
+
+impl Value {
+    /// What snprintf makes of the value, and returns.
+    ///
+    /// # Safety
+    /// `buffer` has room for `byte_size` bytes; `specification` is one conversion whose C argument type is that of the value.
+    unsafe fn print_into(&self, buffer: *mut c_char, byte_size: usize, specification: &CStr) -> c_int {
+        // SAFETY: as the caller promises; each arm passes the C type of its value.
         unsafe {
-            match &value {
-                Value::Int(v) => libc::snprintf(buffer, size, spec.as_ptr(), *v),
-                Value::Float(v) => libc::snprintf(buffer, size, spec.as_ptr(), *v),
-                Value::Char(v) => libc::snprintf(buffer, size, spec.as_ptr(), c_int::from(*v)),
-                Value::Pointer(v) => libc::snprintf(buffer, size, spec.as_ptr(), *v as *const libc::c_void),
-                Value::Text(v) => libc::snprintf(buffer, size, spec.as_ptr(), v.as_ptr()),
+            match self {
+                Value::Int(integer) => libc::snprintf(buffer, byte_size, specification.as_ptr(), *integer),
+                Value::Float(float) => libc::snprintf(buffer, byte_size, specification.as_ptr(), *float),
+                Value::Char(byte) => libc::snprintf(buffer, byte_size, specification.as_ptr(), c_int::from(*byte)),
+                Value::Pointer(address) => {
+                    libc::snprintf(buffer, byte_size, specification.as_ptr(), *address as *const libc::c_void)
+                }
+                Value::Text(text) => libc::snprintf(buffer, byte_size, specification.as_ptr(), text.as_ptr()),
             }
         }
-    };
-    let length = usize::try_from(write(std::ptr::null_mut(), 0)).ok()?;
-    let mut text = vec![0_u8; length + 1];
-    write(text.as_mut_ptr().cast(), text.len());
-    output.extend_from_slice(&text[..length]);
-    Some(())
+    }
 }
 
 #[cfg(test)]
@@ -205,9 +219,9 @@ mod tests {
     use super::*;
     use lockstep_protocol::types::Space;
 
-    fn text(format: &str, arguments: &[(Type, u8)], values: &[u64]) -> Option<String> {
-        let format = FormatData { text: format.as_bytes().to_vec(), args: arguments.to_vec() };
-        render_call(&format, values, |offset| format!("text{offset}").into_bytes())
+    fn text(format: &str, arguments: &[(Type, u8)], elements: &[u64]) -> Option<String> {
+        let format_data = FormatData { text: format.as_bytes().to_vec(), args: arguments.to_vec() };
+        render_call(&format_data, elements, |offset| format!("text{offset}").into_bytes())
             .map(|bytes| String::from_utf8(bytes).unwrap())
     }
 

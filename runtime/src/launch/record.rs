@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::program::loaded_variant::LoadedVariant;
 use crate::schedule::GroupWork;
-use crate::{Result, ensure, error};
+use crate::{Error, Result, ensure, error};
 
 /// One launch of a kernel. Records are reused, so that a launch allocates nothing in steady state.
 pub struct Launch {
@@ -81,10 +81,10 @@ impl Launch {
 
 impl Run for Launch {
     fn run(self: Arc<Launch>, device: &Device) -> Result<()> {
-        let groups = self.range.group_count();
-        let work: Arc<dyn GroupWork> = self.clone();
-        let outcome = self.variant.run_launch(|| device.team().run_groups(&work, groups));
-        drop(work);
+        let group_count = self.range.group_count();
+        let group_work: Arc<dyn GroupWork> = self.clone();
+        let outcome = self.variant.run_launch(|| device.team().run_groups(&group_work, group_count));
+        drop(group_work);
         if self.printed.swap(false, Ordering::Relaxed) {
             printf::flush_output();
         }
@@ -102,25 +102,55 @@ impl Run for Launch {
         // Helpers have let go of it when the launch ends.
         if let Some(launch) = Arc::get_mut(&mut self) {
             launch.held.clear();
-            if let Some(pool) = launch.pool.take() {
-                pool.put_back(self);
+            if let Some(record_pool) = launch.pool.take() {
+                record_pool.put_back(self);
             }
         }
     }
 }
 
-impl GroupWork for Launch {
-    fn run(&self, groups: Range<u64>) {
-        let frame = self.launch_frame();
+impl Launch {
+    /// Runs groups by the launch's code.
+    ///
+    /// # Safety
+    /// `scratch` is the start of as much memory as the launch needs, which nobody else uses.
+    unsafe fn call_code(&self, launch_frame: &LaunchFrame, scratch: *mut u8, group_range: Range<u64>) {
+        let _mode = float_mode::FloatMode::enter_mode(self.flush_denormals);
         let entry = self.variant.entry();
-        let ran = arena::with_scratch(self.scratch, |scratch| {
-            let _mode = float_mode::FloatMode::enter_mode(self.flush_denormals);
-            // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
-            // long as `self`. The frame's pointers lead to memory that `self` holds. The scratch memory
-            // has the size computed from the code's own needs. What the kernel does to buffers is the
-            // application's business, as with any device.
-            unsafe { entry(&raw const frame, scratch, groups.start, groups.end) };
-        });
+        // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
+        // long as `self`. The frame's pointers lead to memory that `self` holds. What the kernel does to
+        // buffers is the application's business, as with any device.
+        unsafe { entry(&raw const *launch_frame, scratch, group_range.start, group_range.end) };
+    }
+
+    /// Prints by a format of the program, given by its index. What printf returns; nothing if there is no such format.
+    ///
+    /// # Safety
+    /// `arguments` has a word for each element of the format's arguments.
+    unsafe fn print_formatted(&self, format: u32, arguments: *const u64) -> Option<i32> {
+        let format = self.executable.outline().formats.get(format as usize)?;
+        let word_count = format.args.iter().map(|(_, lane_count)| usize::from(*lane_count)).sum();
+        let words = match word_count {
+            // There is no pointer to read where there are no arguments.
+            0 => &[][..],
+            // SAFETY: as the caller promises.
+            _ => unsafe { std::slice::from_raw_parts(arguments, word_count) },
+        };
+        self.printed.store(true, Ordering::Relaxed);
+        Some(printf::print_call(format, words, |address| {
+            // SAFETY: the argument of `%s` is a string constant of the program: not null (the caller
+            // looks), and it ends in a null.
+            unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes().to_vec()
+        }))
+    }
+}
+
+impl GroupWork for Launch {
+    fn run(&self, group_range: Range<u64>) {
+        let launch_frame = self.launch_frame();
+        // SAFETY: the scratch memory has the size computed from the code's own needs.
+        let ran =
+            arena::with_scratch(self.scratch, |scratch| unsafe { self.call_code(&launch_frame, scratch, group_range) });
         if ran.is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }
@@ -141,34 +171,30 @@ impl GroupWork for Launch {
 unsafe extern "C" fn print_from_kernel(context: *const c_void, format: u32, arguments: *const u64) -> i32 {
     // SAFETY: the frame was made by `Launch::launch_frame`, whose launch lives while its code runs.
     let launch = unsafe { &*context.cast::<Launch>() };
-    let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        let format = launch.executable.outline().formats.get(format as usize)?;
-        let count = format.args.iter().map(|(_, lanes)| usize::from(*lanes)).sum();
-        // SAFETY: the code packs one word per element of each argument of the format; there is no
-        // pointer to read where there are none.
-        let arguments = if count == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(arguments, count) } };
-        launch.printed.store(true, Ordering::Relaxed);
-        Some(printf::print_call(format, arguments, |address| {
-            // SAFETY: the argument of `%s` is a string constant of the program: not null (the caller
-            // looks), and it ends in a null.
-            unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes().to_vec()
-        }))
-    }));
+    // SAFETY: the code packs one word per element of each argument of the format.
+    let print = || unsafe { launch.print_formatted(format, arguments) };
+    let result = std::panic::catch_unwind(AssertUnwindSafe(print));
     result.ok().flatten().unwrap_or(-1)
 }
 
-/// The scratch memory a launch needs: (offset of the code's own storage, size of all), `local` being the end
+/// The scratch memory a launch needs: (offset of the code's own storage, size of all), `local_end` being the end
 /// of local memory and `local_size` the work-items of a full group. `CL_OUT_OF_RESOURCES` beyond the limit.
-pub(super) fn scratch_layout(local: u64, needs: &ScratchNeeds, local_size: [u64; 3], limit: u64) -> Result<(u64, u64)> {
-    let too_much = || {
-        error!(
-            CL_OUT_OF_RESOURCES,
-            "a work-group of {local_size:?} needs more scratch memory than the {limit} bytes that are allowed"
-        )
-    };
-    let items_offset = local.checked_next_multiple_of(arena::ALIGN as u64).ok_or_else(too_much)?;
-    let size = needs.total_bytes(items_offset, local_size).ok_or_else(too_much)?;
-    if size > limit { Err(too_much()) } else { Ok((items_offset, size)) }
+pub(super) fn scratch_layout(
+    local_end: u64,
+    scratch_needs: &ScratchNeeds,
+    local_size: [u64; 3],
+    byte_limit: u64,
+) -> Result<(u64, u64)> {
+    let items_offset = local_end.checked_next_multiple_of(arena::ALIGN as u64);
+    let layout = items_offset.and_then(|offset| Some((offset, scratch_needs.total_bytes(offset, local_size)?)));
+    layout.filter(|&(_, byte_size)| byte_size <= byte_limit).ok_or_else(|| scratch_error(local_size, byte_limit))
+}
+
+fn scratch_error(local_size: [u64; 3], byte_limit: u64) -> Error {
+    error!(
+        CL_OUT_OF_RESOURCES,
+        "a work-group of {local_size:?} needs more scratch memory than the {byte_limit} bytes that are allowed"
+    )
 }
 
 #[cfg(test)]
@@ -177,10 +203,12 @@ mod tests {
 
     #[test]
     fn scratch_memory_holds_local_memory_and_every_work_item_or_is_refused() {
-        let needs = ScratchNeeds { worker_bytes: 64, item_bytes: 1000, row: 16, ..Default::default() };
+        let scratch_needs = ScratchNeeds { worker_bytes: 64, item_bytes: 1000, row: 16, ..Default::default() };
         // Rows are filled up.
-        assert_eq!(scratch_layout(100, &needs, [10, 2, 1], u64::MAX).unwrap(), (128, 128 + 64 + 1000 * 32));
-        let code = |local, size, limit| scratch_layout(local, &needs, size, limit).unwrap_err().code();
+        assert_eq!(scratch_layout(100, &scratch_needs, [10, 2, 1], u64::MAX).unwrap(), (128, 128 + 64 + 1000 * 32));
+        let code = |local_end, size, byte_limit| {
+            scratch_layout(local_end, &scratch_needs, size, byte_limit).unwrap_err().code()
+        };
         assert_eq!(code(100, [10, 2, 1], 32_000), CL_OUT_OF_RESOURCES);
         assert_eq!(code(u64::MAX, [1, 1, 1], u64::MAX), CL_OUT_OF_RESOURCES);
         assert_eq!(code(0, [u64::MAX / 2, 3, 1], u64::MAX), CL_OUT_OF_RESOURCES);

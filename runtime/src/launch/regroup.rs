@@ -25,77 +25,82 @@ const LONGEST_ROW: u64 = 32;
 
 /// The range cut into other groups of at most `max_group` work-items, for so many threads; for a kernel that transposes,
 /// into square ones, for one that goes by columns, into runs along dimension 1.
-pub fn flatten_range(range: &NdRange, max_group: u64, threads: u64, order: TraversalOrder) -> NdRange {
-    if order == TraversalOrder::Columns && range.global[1] > 1 && range.group_count() > 0 {
-        return cut_groups(range, [1, run_of_columns(range, max_group, threads), 1]);
+pub fn flatten_range(nd_range: &NdRange, max_group: u64, threads: u64, traversal_order: TraversalOrder) -> NdRange {
+    if traversal_order == TraversalOrder::Columns && nd_range.global[1] > 1 && nd_range.group_count() > 0 {
+        return cut_groups(nd_range, [1, run_of_columns(nd_range, max_group, threads), 1]);
     }
-    let transposes = order == TraversalOrder::Both;
-    let [x, y, z] = range.local;
-    if transposes && range.group_count() > 0 && is_tile(range, [x, y]) {
-        return *range;
+    let transposes = traversal_order == TraversalOrder::Both;
+    let [x, y, z] = nd_range.local;
+    if transposes && nd_range.group_count() > 0 && is_tile(nd_range, [x, y]) {
+        return *nd_range;
     }
-    if transposes && range.group_count() > 0 && is_tile(range, TILE) && TILE[0] * TILE[1] <= max_group {
-        return cut_groups(range, [TILE[0], TILE[1], 1]);
+    if transposes && nd_range.group_count() > 0 && is_tile(nd_range, TILE) && TILE[0] * TILE[1] <= max_group {
+        return cut_groups(nd_range, [TILE[0], TILE[1], 1]);
     }
-    let is_full = x.is_multiple_of(ROW) && range.global[0].is_multiple_of(x) && x * y * z >= WORTHWHILE;
+    let is_full = x.is_multiple_of(ROW) && nd_range.global[0].is_multiple_of(x) && x * y * z >= WORTHWHILE;
     let maximum = (LONGEST_RUN / (y * z)).max(ROW).min(max_group / (y * z));
-    if range.group_count() == 0 || maximum < ROW {
-        return *range;
+    if nd_range.group_count() == 0 || maximum < ROW {
+        return *nd_range;
     }
-    let items = range.global.iter().fold(1, |items: u64, &n| items.saturating_mul(n));
+    let work_items = nd_range.global.iter().fold(1, |work_items: u64, &length| work_items.saturating_mul(length));
     let per_thread = if is_full { MANY_PER_THREAD } else { GROUPS_PER_THREAD };
-    let share = items / threads.saturating_mul(per_thread).max(1) / (y * z);
-    let limit = share.clamp(ROW, maximum);
-    let run = match is_full {
-        true => runs_per_row(range.global[0], x, limit),
-        false => run_length(range.global[0], limit / ROW * ROW),
+    let groups_each = work_items / threads.saturating_mul(per_thread).max(1) / (y * z);
+    let item_limit = groups_each.clamp(ROW, maximum);
+    let run_length = match is_full {
+        true => runs_per_row(nd_range.global[0], x, item_limit),
+        false => run_length(nd_range.global[0], item_limit / ROW * ROW),
     };
-    cut_groups(range, [run, y, z])
+    cut_groups(nd_range, [run_length, y, z])
 }
 
 /// Runs along dimension 1: few lengths, so that few variants of the code are needed.
 const RUNS_OF_COLUMNS: [u64; 3] = [LONGEST_RUN, 256, ROW];
 
-fn run_of_columns(range: &NdRange, max_group: u64, threads: u64) -> u64 {
-    let items = range.global.iter().fold(1, |items: u64, &n| items.saturating_mul(n));
-    let share = items / threads.saturating_mul(GROUPS_PER_THREAD).max(1);
-    let fits = |&run: &u64| run <= max_group && run <= share && run <= range.global[1];
+fn run_of_columns(nd_range: &NdRange, max_group: u64, threads: u64) -> u64 {
+    let work_items = nd_range.global.iter().fold(1, |work_items: u64, &length| work_items.saturating_mul(length));
+    let groups_each = work_items / threads.saturating_mul(GROUPS_PER_THREAD).max(1);
+    let fits =
+        |&run_length: &u64| run_length <= max_group && run_length <= groups_each && run_length <= nd_range.global[1];
     RUNS_OF_COLUMNS.into_iter().find(fits).unwrap_or(ROW.min(max_group))
 }
 
 /// Whether a group holds the rows and columns of a tile, and the range whole groups.
-fn is_tile(range: &NdRange, local: [u64; 2]) -> bool {
-    let whole = |dimension: usize| {
-        local[dimension].is_multiple_of(SHORTEST_SIDE) && range.global[dimension].is_multiple_of(local[dimension])
+fn is_tile(nd_range: &NdRange, local_size: [u64; 2]) -> bool {
+    let is_divided = |dimension: usize| {
+        local_size[dimension].is_multiple_of(SHORTEST_SIDE)
+            && nd_range.global[dimension].is_multiple_of(local_size[dimension])
     };
-    whole(0) && whole(1) && local[0].is_power_of_two() && local[0] <= LONGEST_ROW
+    is_divided(0) && is_divided(1) && local_size[0].is_power_of_two() && local_size[0] <= LONGEST_ROW
 }
 
-fn cut_groups(range: &NdRange, local: [u64; 3]) -> NdRange {
+fn cut_groups(nd_range: &NdRange, local_size: [u64; 3]) -> NdRange {
     NdRange {
-        local,
-        groups: std::array::from_fn(|dimension| range.global[dimension].div_ceil(local[dimension])),
-        ..*range
+        local: local_size,
+        groups: std::array::from_fn(|dimension| nd_range.global[dimension].div_ceil(local_size[dimension])),
+        ..*nd_range
     }
 }
 
-/// The length of runs of as many short ones as `limit` allows, of which whole ones fill a row: what suits gangs suits them
+/// The length of runs of as many short ones as `item_limit` allows, of which whole ones fill a row: what suits gangs suits them
 /// again, and memory is read further along.
-fn runs_per_row(row: u64, short: u64, limit: u64) -> u64 {
-    let longer = (2..=limit / short).rev().map(|many| many * short);
-    longer.into_iter().find(|&run| row.is_multiple_of(run)).unwrap_or(short)
+fn runs_per_row(row_length: u64, shortest_run: u64, item_limit: u64) -> u64 {
+    let longer = (2..=item_limit / shortest_run).rev().map(|run_count| run_count * shortest_run);
+    longer.into_iter().find(|&run_length| row_length.is_multiple_of(run_length)).unwrap_or(shortest_run)
 }
 
-/// The length of runs for so many work-items in a row, at most `limit`, a multiple of [`ROW`]: a multiple as well,
+/// The length of runs for so many work-items in a row, at most `item_limit`, a multiple of [`ROW`]: a multiple as well,
 /// unless the row is shorter.
-fn run_length(row: u64, limit: u64) -> u64 {
-    if row < ROW {
-        return row;
+fn run_length(row_length: u64, item_limit: u64) -> u64 {
+    if row_length < ROW {
+        return row_length;
     }
     // Equal runs need no code for the end of a row.
-    let (shortest, longest) = (limit / 2 / ROW, limit / ROW);
-    let even = (shortest.max(1)..=longest).rev().map(|gangs| gangs * ROW).find(|&run| row.is_multiple_of(run));
-    even.unwrap_or(row.min(limit).next_multiple_of(ROW))
+    let (shortest, longest) = (item_limit / 2 / ROW, item_limit / ROW);
+    let even_run = (shortest.max(1)..=longest)
+        .rev()
+        .map(|gang_count| gang_count * ROW)
+        .find(|&run_length| row_length.is_multiple_of(run_length));
+    even_run.unwrap_or(row_length.min(item_limit).next_multiple_of(ROW))
 }
 
 #[cfg(test)]

@@ -95,27 +95,30 @@ pub enum CachePlace {
 
 /// The values for this process.
 pub fn options() -> &'static Options {
-    static OPTIONS: Lazy<Options> = Lazy::new(|| {
-        // A program that runs with more rights than its user is not to compile, load or write where that user says.
-        use rustix::process::{getegid, geteuid, getgid, getuid};
-        let trusted = getuid() == geteuid() && getgid() == getegid();
-        let variable = |name: &str| std::env::var_os(name).filter(|value| trusted && !value.is_empty());
-        let (mut options, mut complaints) = Options::read(variable);
-        if trusted {
-            options.search_path = std::env::var_os("PATH");
-            options.temp_dir = std::env::temp_dir();
-            let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-            complaints.extend(names.filter_map(|name| names::find_complaint(&name)));
-            let folders = table::named_folders(&options);
-            complaints.extend(folders.filter_map(|(name, folder)| complaint_about_folder(name, folder)));
-        }
-        complaints.iter().for_each(|complaint| eprintln!("lockstep: {complaint}"));
-        if options.cache == CachePlace::Memory {
-            options.cache = usual_cache(variable("XDG_CACHE_HOME"), variable("HOME"));
-        }
-        options
-    });
+    static OPTIONS: Lazy<Options> = Lazy::new(read_environment);
     &OPTIONS
+}
+
+/// Reads the environment of the process. What is wrong with it goes to standard error.
+fn read_environment() -> Options {
+    // A program that runs with more rights than its user is not to compile, load or write where that user says.
+    use rustix::process::{getegid, geteuid, getgid, getuid};
+    let trusted = getuid() == geteuid() && getgid() == getegid();
+    let variable = |name: &str| std::env::var_os(name).filter(|value| trusted && !value.is_empty());
+    let (mut options, mut complaints) = Options::read(variable);
+    if trusted {
+        options.search_path = std::env::var_os("PATH");
+        options.temp_dir = std::env::temp_dir();
+        let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+        complaints.extend(names.filter_map(|name| names::find_complaint(&name)));
+        let folders = table::named_folders(&options);
+        complaints.extend(folders.filter_map(|(name, folder)| complaint_about_folder(name, folder)));
+    }
+    complaints.iter().for_each(|complaint| eprintln!("lockstep: {complaint}"));
+    if options.cache == CachePlace::Memory {
+        options.cache = usual_cache(variable("XDG_CACHE_HOME"), variable("HOME"));
+    }
+    options
 }
 
 /// Why a folder that somebody named cannot be filled, as far as that can be told before it is made, which is done when there
@@ -179,19 +182,20 @@ impl Options {
         self.dump.is_some() || self.report.is_some()
     }
 
-    /// Reads every switch through `get`, and says what is wrong with values. Empty ones count as not set.
-    fn read(get: impl Fn(&str) -> Option<OsString>) -> (Options, Vec<String>) {
+    /// Reads every switch through `variable`, and says what is wrong with values. Empty ones count as not set.
+    fn read(variable: impl Fn(&str) -> Option<OsString>) -> (Options, Vec<String>) {
         let mut reading = Reading { options: Options::default(), is_scalar: false, gangs: Gangs::default() };
         let mut complaints = Vec::new();
         for (name, switch) in ALIASES {
-            complaints.extend(read_value(name, get(name), |value| {
+            complaints.extend(read_value(name, variable(name), |value| {
                 reading.gangs.passes.set(*switch, values::parse_versions(value)?);
                 Ok(())
             }));
         }
         // What the list of passes says comes after what their old names say.
         for switch in TABLE {
-            complaints.extend(read_value(switch.name, get(switch.name), |value| (switch.read)(value, &mut reading)));
+            complaints
+                .extend(read_value(switch.name, variable(switch.name), |value| (switch.read)(value, &mut reading)));
         }
         let Reading { mut options, is_scalar, gangs } = reading;
         options.vectorize = if is_scalar { Vectorize::Scalar } else { Vectorize::Gangs(gangs) };
@@ -200,13 +204,17 @@ impl Options {
 }
 
 /// Has a value read if there is one; the answer is what is wrong with it.
-fn read_value(name: &str, value: Option<OsString>, read: impl FnOnce(&str) -> Result<(), String>) -> Option<String> {
+fn read_value(
+    name: &str,
+    value: Option<OsString>,
+    read_switch: impl FnOnce(&str) -> Result<(), String>,
+) -> Option<String> {
     let value = value.filter(|value| !value.is_empty())?;
-    let read = match value.to_str() {
-        Some(text) => read(text),
+    let read_switch = match value.to_str() {
+        Some(text) => read_switch(text),
         None => Err("is not valid UTF-8".to_owned()),
     };
-    let error = read.err()?;
+    let error = read_switch.err()?;
     Some(format!("{name}={} {error}; ignored", OsStr::to_string_lossy(&value)))
 }
 
@@ -219,7 +227,7 @@ mod tests {
 
     /// The options where these variables are set, and what is said.
     fn read(variables: &[(&str, &str)]) -> (Options, Vec<String>) {
-        let find = |name: &str| variables.iter().find(|(known, _)| *known == name);
+        let find = |name: &str| variables.iter().find(|(known_name, _)| *known_name == name);
         Options::read(|name| Some(find(name)?.1.into()))
     }
 

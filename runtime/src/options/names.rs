@@ -18,14 +18,14 @@ pub fn known_names() -> impl Iterator<Item = &'static str> {
 /// What is wrong with a name in the environment, if it looks like a switch.
 pub fn find_complaint(name: &str) -> Option<String> {
     let is_switch = name.starts_with(PREFIX) && !OF_TESTS.iter().any(|prefix| name.starts_with(prefix));
-    if !is_switch || known_names().any(|known| known == name) {
+    if !is_switch || known_names().any(|known_name| known_name == name) {
         return None;
     }
-    let tail = name.strip_prefix(PREFIX).unwrap_or(name);
+    let name_tail = name.strip_prefix(PREFIX).unwrap_or(name);
     // The part that all have in common tells nothing.
-    let known = closest_name(tail, known_names().filter_map(|known| known.strip_prefix(PREFIX)));
-    Some(match known {
-        Some(known) => format!("no switch {name}; did you mean {PREFIX}{known}?"),
+    let known_name = closest_name(name_tail, known_names().filter_map(|known_name| known_name.strip_prefix(PREFIX)));
+    Some(match known_name {
+        Some(known_name) => format!("no switch {name}; did you mean {PREFIX}{known_name}?"),
         None => format!("no switch {name}; docs/options.md lists them"),
     })
 }

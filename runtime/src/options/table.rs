@@ -63,12 +63,7 @@ pub const TABLE: &[Switch] = &[
         default: "`lockstep` in `XDG_CACHE_HOME` or `~/.cache`",
         meaning: "folder that keeps what was compiled for later processes, or `off`; where it cannot be written, or others can write to it, what was compiled is kept in memory; files in it that are another user's or that others can write to are not taken",
         read: |value, reading| {
-            reading.options.cache = match value.trim() {
-                "off" | "0" | "no" => CachePlace::Off,
-                "on" | "1" | "yes" => return Err("is not a folder or off; for the usual folder leave it out".into()),
-                // Wherever the application goes, the folder stays.
-                path => CachePlace::Folder(std::path::absolute(path).map_err(|error| error.to_string())?),
-            };
+            reading.options.cache = parse_cache_place(value)?;
             Ok(())
         },
         accepted: "/caches/one",
@@ -122,11 +117,7 @@ pub const TABLE: &[Switch] = &[
         default: "`off`",
         meaning: "what goes to standard error: `error` has a line for each call and each command that fails, with what is wrong and the code's name, as `lockstep: clCreateBuffer: a buffer of 70368744177664 bytes; 12638259200 are allowed [CL_INVALID_BUFFER_SIZE]`; `off` has none",
         read: |value, reading| {
-            reading.options.log = match value.trim() {
-                "off" => Log::Off,
-                "error" => Log::Error,
-                _ => return Err("is not off or error".into()),
-            };
+            reading.options.log = parse_log(value)?;
             Ok(())
         },
         accepted: "error",
@@ -136,16 +127,7 @@ pub const TABLE: &[Switch] = &[
         name: "LOCKSTEP_VECTORIZE",
         default: "`unicf`",
         meaning: "how work-items run together in the lanes of vectors: `scalar` (one after the other), `naive` (every value a vector, every branch folded), `unival` (uniform values are scalars), `boscc` (and folded code that no lane runs is skipped), `unicf` (and uniform branches stay branches); kernels whose sub-groups do something together run so as well where `scalar` is asked for",
-        read: |value, reading| {
-            match value.trim() {
-                "scalar" => reading.is_scalar = true,
-                name => {
-                    let wanted = || "is not scalar, naive, unival, boscc or unicf".to_owned();
-                    reading.gangs.configuration = name.parse().map_err(|()| wanted())?;
-                }
-            }
-            Ok(())
-        },
+        read: read_vectorization,
         accepted: "boscc",
         refused: Some("fast"),
     },
@@ -178,8 +160,8 @@ pub const TABLE: &[Switch] = &[
         default: "the machine's",
         meaning: "bits of the widest vector registers to use: 128, 256 or 512",
         read: |value, reading| {
-            let bits = value.trim().parse().ok().filter(|bits| [128, 256, 512].contains(bits));
-            reading.options.simd = Some(bits.ok_or("is not 128, 256 or 512")?);
+            let vector_bits = value.trim().parse().ok().filter(|vector_bits| [128, 256, 512].contains(vector_bits));
+            reading.options.simd = Some(vector_bits.ok_or("is not 128, 256 or 512")?);
             Ok(())
         },
         accepted: "256",
@@ -190,8 +172,9 @@ pub const TABLE: &[Switch] = &[
         default: "all where they are expected to pay",
         meaning: "switches passes, in a list with commas that holds from left to right: `-name` nowhere, `+name` where it is expected to pay, `name=always` wherever it is possible; the names are below, and `all` stands for every one: `LOCKSTEP_PASSES=-all,+gates`",
         read: |value, reading| {
-            let set = reading.gangs.passes.with_list(&with_present_names(value));
-            reading.gangs.passes = set.map_err(|wrong| format!("is not understood: {}", wrong.join(", ")))?;
+            let parsed_passes = reading.gangs.passes.with_list(&with_present_names(value));
+            reading.gangs.passes =
+                parsed_passes.map_err(|unknown_names| format!("is not understood: {}", unknown_names.join(", ")))?;
             Ok(())
         },
         accepted: "-per_lane_loops,gates=always",
@@ -271,10 +254,41 @@ pub const ALIASES: &[(&str, PassSwitch)] = &[
     ("LOCKSTEP_ROUNDS_AT_ONCE", PassSwitch::PartialUnroll),
 ];
 
+/// Where what was compiled is kept: `off`, or a folder.
+fn parse_cache_place(value: &str) -> Result<CachePlace, String> {
+    match value.trim() {
+        "off" | "0" | "no" => Ok(CachePlace::Off),
+        "on" | "1" | "yes" => Err("is not a folder or off; for the usual folder leave it out".into()),
+        // Wherever the application goes, the folder stays.
+        path => Ok(CachePlace::Folder(std::path::absolute(path).map_err(|error| error.to_string())?)),
+    }
+}
+
+/// What goes to standard error.
+fn parse_log(value: &str) -> Result<Log, String> {
+    match value.trim() {
+        "off" => Ok(Log::Off),
+        "error" => Ok(Log::Error),
+        _ => Err("is not off or error".into()),
+    }
+}
+
+/// Takes over how work-items run together: `scalar`, or the name of a configuration of gangs.
+fn read_vectorization(value: &str, reading: &mut Reading) -> Result<(), String> {
+    match value.trim() {
+        "scalar" => reading.is_scalar = true,
+        name => {
+            let wanted = || "is not scalar, naive, unival, boscc or unicf".to_owned();
+            reading.gangs.configuration = name.parse().map_err(|()| wanted())?;
+        }
+    }
+    Ok(())
+}
+
 /// A list of `LOCKSTEP_PASSES` in which switches have the names that they have now. It may have those by which their
 /// variables are called, in small letters: `-in_turn` of `LOCKSTEP_IN_TURN`.
-fn with_present_names(list: &str) -> String {
-    list.split(',').map(with_present_name).collect::<Vec<_>>().join(",")
+fn with_present_names(pass_list: &str) -> String {
+    pass_list.split(',').map(with_present_name).collect::<Vec<_>>().join(",")
 }
 
 /// A word of such a list, with the name that its switch has now.

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use lockstep_protocol::configuration::Versions;
 
 /// A text as it is.
-pub fn parse_text<T: for<'a> From<&'a str>>(value: &str, place: &mut Option<T>) -> Result<(), String> {
-    *place = Some(value.into());
+pub fn parse_text<T: for<'a> From<&'a str>>(value: &str, destination: &mut Option<T>) -> Result<(), String> {
+    *destination = Some(value.into());
     Ok(())
 }
 
@@ -20,8 +20,8 @@ pub fn parse_number(value: &str, bounds: RangeInclusive<u64>) -> Result<u64, Str
 }
 
 /// 0 or 1.
-pub fn on_or_off(value: &str, place: &mut bool) -> Result<(), String> {
-    *place = match value.trim() {
+pub fn on_or_off(value: &str, destination: &mut bool) -> Result<(), String> {
+    *destination = match value.trim() {
         "0" => false,
         "1" => true,
         _ => return Err("is not 0 or 1".to_owned()),
@@ -55,10 +55,10 @@ mod tests {
         assert_eq!(parse_versions("always "), Ok(Versions::Always));
         assert_eq!(parse_versions(" 0"), Ok(Versions::Never));
         assert!(parse_versions("2").is_err());
-        let mut place = false;
-        assert_eq!(on_or_off(" 1", &mut place), Ok(()));
-        assert!(place);
-        assert!(on_or_off("true", &mut place).is_err());
-        assert!(place);
+        let mut destination = false;
+        assert_eq!(on_or_off(" 1", &mut destination), Ok(()));
+        assert!(destination);
+        assert!(on_or_off("true", &mut destination).is_err());
+        assert!(destination);
     }
 }

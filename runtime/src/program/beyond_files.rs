@@ -27,8 +27,8 @@ impl Vocabulary {
     pub(super) fn add_text(&mut self, text: &[u8]) {
         self.add_plain(text);
         let joined = join_lines(text);
-        if let Cow::Owned(joined) = joined {
-            self.add_plain(&joined);
+        if let Cow::Owned(joined_text) = joined {
+            self.add_plain(&joined_text);
         }
     }
 
@@ -72,7 +72,7 @@ fn join_lines(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.contains(&b'\\') && !contains_bytes(text, b"??") {
         return Cow::Borrowed(text);
     }
-    let mut joined = Vec::with_capacity(text.len());
+    let mut joined_text = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&letter, after)) = rest.split_first() {
         let (letter, after) = match rest {
@@ -86,10 +86,10 @@ fn join_lines(text: &[u8]) -> Cow<'_, [u8]> {
         {
             rest = next_line;
         } else {
-            joined.push(letter);
+            joined_text.push(letter);
         }
     }
-    Cow::Owned(joined)
+    Cow::Owned(joined_text)
 }
 
 /// What follows the end of a line, if nothing but spaces come before it.

@@ -29,6 +29,9 @@ pub type Done = Box<dyn FnOnce() + Send>;
 /// A header of clCompileProgram: the name it is included by and its text.
 pub type EmbeddedHeader = (String, String);
 
+/// What an action makes: the program's code and its log.
+type Outcome = std::result::Result<(Code, String), FrontendError>;
+
 /// `clBuildProgram`: compiles and links a program for its devices.
 ///
 /// "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
@@ -37,30 +40,30 @@ pub type EmbeddedHeader = (String, String);
 /// # Errors
 /// Besides: `CL_INVALID_BUILD_OPTIONS`; `CL_INVALID_OPERATION` while kernels of the program exist or a build is under way;
 /// `CL_BUILD_PROGRAM_FAILURE`, if it is not done in the background.
-pub fn build_program(program: &Arc<Program>, text: &str, done: Option<Done>) -> Result<()> {
+pub fn build_program(program: &Arc<Program>, text: &str, on_done: Option<Done>) -> Result<()> {
     let options = parse_options(text, Stage::Build).inspect_err(|error| keep_refusal(program, error))?;
-    let given = program.source.is_some() || program.binary.is_some();
-    ensure!(given, CL_INVALID_OPERATION, "the program is the result of a link, which is built already");
-    start_action(program, text, CL_BUILD_PROGRAM_FAILURE, done, move |program| {
-        match (&program.source, &program.binary) {
-            (Some(source), _) => {
-                let source =
-                    Source { config: &frontend_config(), text: source.as_bytes(), headers: &[], options: &options };
-                make_executable(cached::compile_program(&source)?, Vec::new())
-            }
-            (None, Some(Binary::Program(Image { linked, outline: Some(outline), code }))) => {
-                let (linked, outline) = (linked.clone(), outline.clone());
-                make_executable(Linked { linked, outline, module: None, log: String::new() }, code.clone())
-            }
-            (None, Some(Binary::Program(Image { linked, .. }))) => {
-                make_executable(cached::import_linked(linked.clone(), String::new())?, Vec::new())
-            }
-            (None, Some(Binary::Object(object))) => {
-                make_executable(cached::link_objects(&[object], &options)?, Vec::new())
-            }
-            (None, None) => Err(FrontendError::LinkFailure { log: "error: the program has no source\n".into() }),
+    let has_input = program.source.is_some() || program.binary.is_some();
+    ensure!(has_input, CL_INVALID_OPERATION, "the program is the result of a link, which is built already");
+    start_action(program, text, CL_BUILD_PROGRAM_FAILURE, on_done, move |program| build_given(program, &options))
+}
+
+/// Compiles and links what the program was created with.
+fn build_given(program: &Program, options: &BuildOptions) -> Outcome {
+    match (&program.source, &program.binary) {
+        (Some(source), _) => {
+            let source = Source { config: &frontend_config(), text: source.as_bytes(), headers: &[], options };
+            make_executable(cached::compile_program(&source)?, Vec::new())
         }
-    })
+        (None, Some(Binary::Program(Image { linked, outline: Some(outline), code }))) => {
+            let (linked_program, outline) = (linked.clone(), outline.clone());
+            make_executable(Linked { linked: linked_program, outline, module: None, log: String::new() }, code.clone())
+        }
+        (None, Some(Binary::Program(Image { linked, .. }))) => {
+            make_executable(cached::import_linked(linked.clone(), String::new())?, Vec::new())
+        }
+        (None, Some(Binary::Object(object))) => make_executable(cached::link_objects(&[object], options)?, Vec::new()),
+        (None, None) => Err(FrontendError::LinkFailure { log: "error: the program has no source\n".into() }),
+    }
 }
 
 /// `clCompileProgram`: compiles a program's source, with headers, without linking it.
@@ -72,19 +75,22 @@ pub fn compile_program(
     program: &Arc<Program>,
     text: &str,
     headers: Vec<EmbeddedHeader>,
-    done: Option<Done>,
+    on_done: Option<Done>,
 ) -> Result<()> {
     let options = parse_options(text, Stage::Compile).inspect_err(|error| keep_refusal(program, error))?;
     ensure!(program.source.is_some(), CL_INVALID_OPERATION, "the program has no source");
-    start_action(program, text, CL_COMPILE_PROGRAM_FAILURE, done, move |program| {
-        let headers: Vec<_> = headers.iter().map(|(name, source)| Header { name, source: source.as_bytes() }).collect();
-        let source = program.source.as_deref().unwrap_or_default();
-        let source =
-            Source { config: &frontend_config(), text: source.as_bytes(), headers: &headers, options: &options };
-        let object = cached::compile_object(&source)?;
-        let log = object.log.clone();
-        Ok((Code::Object(Arc::new(object)), log))
-    })
+    let compile = move |program: &Program| compile_source(program, &headers, &options);
+    start_action(program, text, CL_COMPILE_PROGRAM_FAILURE, on_done, compile)
+}
+
+/// Compiles a program's source to an object.
+fn compile_source(program: &Program, headers: &[EmbeddedHeader], options: &BuildOptions) -> Outcome {
+    let headers: Vec<_> = headers.iter().map(|(name, source)| Header { name, source: source.as_bytes() }).collect();
+    let text = program.source.as_deref().unwrap_or_default().as_bytes();
+    let source = Source { config: &frontend_config(), text, headers: &headers, options };
+    let object = cached::compile_object(&source)?;
+    let build_log = object.log.clone();
+    Ok((Code::Object(Arc::new(object)), build_log))
 }
 
 /// `clLinkProgram`: the new program, and the error of its link if that failed at once.
@@ -103,30 +109,34 @@ pub fn link_program(
     for (index, input) in inputs.iter().enumerate() {
         // "CL_INVALID_OPERATION if the compilation or build [...] has not completed", or "if the rules
         // for devices containing compiled binaries or libraries [...] are not followed".
-        let state = input.state();
+        let build_state = input.state();
         ensure!(
-            state.status != BuildStatus::InProgress,
+            build_state.status != BuildStatus::InProgress,
             CL_INVALID_OPERATION,
             "input program {index} is still being compiled"
         );
-        let Code::Object(object) = state.code else {
+        let Code::Object(object) = build_state.code else {
             return Err(error!(CL_INVALID_OPERATION, "input program {index} is no compiled object or library"));
         };
         objects.push(object);
     }
     let program = Program::new(context.clone(), devices, None, None, BuildState::before_build());
-    let done = done(&program);
-    let result = start_action(&program, text, CL_LINK_PROGRAM_FAILURE, done, move |_| {
-        let objects: Vec<&CompiledObject> = objects.iter().map(|object| &**object).collect();
-        if options.create_library {
-            let library = frontend::link_library(&objects, &options)?;
-            let log = library.log.clone();
-            Ok((Code::Object(Arc::new(library)), log))
-        } else {
-            make_executable(cached::link_objects(&objects, &options)?, Vec::new())
-        }
-    });
+    let on_done = done(&program);
+    let result =
+        start_action(&program, text, CL_LINK_PROGRAM_FAILURE, on_done, move |_| link_objects(&objects, &options));
     Ok((program, result))
+}
+
+/// Links objects to an executable or, if the options ask for it, to a library.
+fn link_objects(objects: &[Arc<CompiledObject>], options: &BuildOptions) -> Outcome {
+    let objects: Vec<&CompiledObject> = objects.iter().map(|object| &**object).collect();
+    if options.create_library {
+        let library = frontend::link_library(&objects, options)?;
+        let build_log = library.log.clone();
+        Ok((Code::Object(Arc::new(library)), build_log))
+    } else {
+        make_executable(cached::link_objects(&objects, options)?, Vec::new())
+    }
 }
 
 /// Runs `action`, here or on a thread of its own, and leaves its outcome in the program.
@@ -134,68 +144,69 @@ fn start_action(
     program: &Arc<Program>,
     options: &str,
     failure: cl_int,
-    done: Option<Done>,
-    action: impl FnOnce(&Program) -> std::result::Result<(Code, String), FrontendError> + Send + 'static,
+    on_done: Option<Done>,
+    action: impl FnOnce(&Program) -> Outcome + Send + 'static,
 ) -> Result<()> {
     {
         // "CL_INVALID_OPERATION if there are kernel objects attached to program" or "if the build [...]
         // by a previous call [...] has not completed".
-        let mut state = program.state.lock();
+        let mut build_state = program.state.lock();
         let kernels = program.kernel_count();
         ensure!(kernels == 0, CL_INVALID_OPERATION, "{kernels} kernel objects of the program still exist");
-        ensure!(state.status != BuildStatus::InProgress, CL_INVALID_OPERATION, "the program is still being built");
-        state.status = BuildStatus::InProgress;
+        ensure!(
+            build_state.status != BuildStatus::InProgress,
+            CL_INVALID_OPERATION,
+            "the program is still being built"
+        );
+        build_state.status = BuildStatus::InProgress;
         program.builder.store(std::process::id(), Ordering::Relaxed);
-        state.options = options.to_string();
-        state.log.clear();
+        build_state.options = options.to_string();
+        build_state.log.clear();
     }
+    let Some(on_done) = on_done else {
+        return if run_action(program, action) { Ok(()) } else { Err(build_error(program, failure)) };
+    };
     let owner = program.clone();
-    let run = move || {
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| action(&owner)));
-        let outcome = outcome.unwrap_or_else(|_| {
-            Err(FrontendError::LinkFailure {
-                log: "error: the compiler failed; this is an error of the driver\n".into(),
-            })
-        });
-        let mut state = owner.state.lock();
-        let succeeded = outcome.is_ok();
-        match outcome {
-            Ok((code, log)) => {
-                state.status = BuildStatus::Success;
-                state.code = code;
-                state.log = log;
-            }
-            Err(error) => {
-                state.status = BuildStatus::Error;
-                state.code = owner.code_given();
-                state.log = error.build_log();
-            }
-        }
-        owner.action_ended.notify_all();
-        succeeded
-    };
-    let Some(done) = done else {
-        return if run() { Ok(()) } else { Err(build_error(program, failure)) };
-    };
-    let program_of_done = program.clone();
-    let run_and_tell = move || {
-        if !run() {
-            report::report_error(
-                Some(program_of_done.context()),
-                action_of(failure),
-                &build_error(&program_of_done, failure),
-            );
-        }
-        done();
-        // Its handle is an argument of the callback.
-        drop(program_of_done);
-    };
+    let run_and_tell = move || run_action_and_tell(&owner, action, failure, on_done);
     // Without a thread nothing has run: say so and leave the program as it was.
     executor::try_spawn(Service::Builds, Box::new(run_and_tell)).map_err(|NoThread| {
         program.state.lock().status = BuildStatus::None;
         program.action_ended.notify_all();
         error!(CL_OUT_OF_HOST_MEMORY, "there is no thread to build the program")
     })
+}
+
+/// Runs an action and leaves its outcome in the program. Whether it succeeded.
+fn run_action(program: &Program, action: impl FnOnce(&Program) -> Outcome) -> bool {
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| action(program)));
+    let outcome = outcome.unwrap_or_else(|_| {
+        Err(FrontendError::LinkFailure { log: "error: the compiler failed; this is an error of the driver\n".into() })
+    });
+    let mut build_state = program.state.lock();
+    let succeeded = outcome.is_ok();
+    match outcome {
+        Ok((code, build_log)) => {
+            build_state.status = BuildStatus::Success;
+            build_state.code = code;
+            build_state.log = build_log;
+        }
+        Err(error) => {
+            build_state.status = BuildStatus::Error;
+            build_state.code = program.code_given();
+            build_state.log = error.build_log();
+        }
+    }
+    program.action_ended.notify_all();
+    succeeded
+}
+
+/// Runs an action in the background: reports its failure, and calls the application back while the program lives, as its
+/// handle is an argument of the callback.
+fn run_action_and_tell(program: &Program, action: impl FnOnce(&Program) -> Outcome, failure: cl_int, on_done: Done) {
+    if !run_action(program, action) {
+        report::report_error(Some(program.context()), action_of(failure), &build_error(program, failure));
+    }
+    on_done();
 }
 
 /// The error of a build that failed. The log has all there is to say, so the first thing that is wrong will do.
@@ -213,37 +224,37 @@ fn action_of(failure: cl_int) -> &'static str {
 }
 
 /// The first line of a log that tells of an error.
-pub(super) fn first_error(log: &str) -> &str {
-    let lines = || log.lines().map(str::trim).filter(|line| !line.is_empty());
-    let line = lines().find(|line| line.contains("error:")).or_else(|| lines().next());
-    line.map_or("it failed without a word", |line| line.trim_start_matches("error: "))
+pub(super) fn first_error(build_log: &str) -> &str {
+    let log_lines = || build_log.lines().map(str::trim).filter(|error_line| !error_line.is_empty());
+    let first_line = log_lines().find(|error_line| error_line.contains("error:")).or_else(|| log_lines().next());
+    first_line.map_or("it failed without a word", |error_line| error_line.trim_start_matches("error: "))
 }
 
 /// Makes a linked program ready to run, with the machine code that came with it.
-fn make_executable(made: Linked, code: Vec<KernelCode>) -> std::result::Result<(Code, String), FrontendError> {
-    let Linked { linked, outline, module, log } = made;
-    let executable = Executable::new(linked, outline, module, code)
+fn make_executable(linked_program: Linked, kernel_code: Vec<KernelCode>) -> Outcome {
+    let Linked { linked, outline, module, log } = linked_program;
+    let executable = Executable::new(linked, outline, module, kernel_code)
         .map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {}\n", error.sentence()) })?;
     Ok((Code::Executable(Arc::new(executable)), log))
 }
 
 /// Reads build options; each entry point has its own error for wrong ones.
-fn parse_options(text: &str, stage: Stage) -> Result<BuildOptions> {
-    let code = match stage {
+fn parse_options(text: &str, build_stage: Stage) -> Result<BuildOptions> {
+    let error_code = match build_stage {
         Stage::Build => CL_INVALID_BUILD_OPTIONS,
         Stage::Compile => CL_INVALID_COMPILER_OPTIONS,
         Stage::Link => CL_INVALID_LINKER_OPTIONS,
     };
-    BuildOptions::parse(text, stage).map_err(|error| error!(code, "{error}"))
+    BuildOptions::parse(text, build_stage).map_err(|error| error!(error_code, "{error}"))
 }
 
 /// Leaves what is wrong with the options in the build log, where applications look for why there is no program. Nothing was
 /// built, so what the program holds stays.
 fn keep_refusal(program: &Program, error: &Error) {
-    let mut state = program.state.lock();
-    if state.status != BuildStatus::InProgress {
-        state.status = BuildStatus::Error;
-        state.log = format!("error: {}\n", error.sentence());
+    let mut build_state = program.state.lock();
+    if build_state.status != BuildStatus::InProgress {
+        build_state.status = BuildStatus::Error;
+        build_state.log = format!("error: {}\n", error.sentence());
     }
 }
 

@@ -67,10 +67,10 @@ struct Code {
 
 impl Code {
     /// None yet, of a kernel whose code takes long to make or not, but what came with the program.
-    fn new(takes_long: bool, ready: Vec<Ready>) -> Code {
+    fn new(takes_long: bool, precompiled: Vec<Ready>) -> Code {
         Code {
             variants: Variants::new(takes_long),
-            ready: if ready.is_empty() { OnceLock::new() } else { OnceLock::from(ready) },
+            ready: if precompiled.is_empty() { OnceLock::new() } else { OnceLock::from(precompiled) },
             wanted: Mutex::default(),
             told: Once::new(),
             report: OnceLock::new(),
@@ -102,26 +102,33 @@ impl Executable {
     /// # Errors
     /// `CL_OUT_OF_HOST_MEMORY` where there is no memory for its variables.
     pub fn new(
-        linked: LinkedProgram,
+        linked_program: LinkedProgram,
         outline: Outline,
-        module: Option<Module>,
-        code: Vec<KernelCode>,
+        ir_module: Option<Module>,
+        kernel_code: Vec<KernelCode>,
     ) -> Result<Executable> {
         let variables = outline.globals.iter().enumerate();
-        let globals =
-            Globals::new(variables.map(|(number, global_data)| (Global::from_u32(number as u32), global_data)))
-                .ok_or_else(|| error!(CL_OUT_OF_HOST_MEMORY, "there is no memory for the program's variables"))?;
-        let module = module.map_or_else(OnceLock::new, |module| OnceLock::from(Ok(Arc::new(module))));
+        let globals = Globals::new(variables.map(|(index, global_data)| (Global::from_u32(index as u32), global_data)))
+            .ok_or_else(|| error!(CL_OUT_OF_HOST_MEMORY, "there is no memory for the program's variables"))?;
+        let module = ir_module.map_or_else(OnceLock::new, |ir_module| OnceLock::from(Ok(Arc::new(ir_module))));
         let mut ready: Vec<Vec<Ready>> = outline.kernels.iter().map(|_| Vec::new()).collect();
-        let settings = compile_settings(&linked, &LaunchFacts::default()).settings_text();
-        for code in code {
-            if let Some(ready) = ready.get_mut(code.kernel as usize).filter(|_| code.settings == settings) {
-                ready.push(Ready::new(code.facts, Arc::new(code.object)));
+        let settings = compile_settings(&linked_program, &LaunchFacts::default()).settings_text();
+        for code in kernel_code {
+            if let Some(precompiled) = ready.get_mut(code.kernel as usize).filter(|_| code.settings == settings) {
+                precompiled.push(Ready::new(code.facts, Arc::new(code.object)));
             }
         }
         let kernels = outline.kernels.iter().zip(ready);
-        let code = kernels.map(|(kernel, ready)| Code::new(takes_long(kernel), ready)).collect();
-        Ok(Executable { linked, outline, module, identity: OnceLock::new(), globals, code, binary: OnceLock::new() })
+        let kernel_code = kernels.map(|(kernel, precompiled)| Code::new(takes_long(kernel), precompiled)).collect();
+        Ok(Executable {
+            linked: linked_program,
+            outline,
+            module,
+            identity: OnceLock::new(),
+            globals,
+            code: kernel_code,
+            binary: OnceLock::new(),
+        })
     }
 
     /// The program in portable form.
@@ -144,10 +151,14 @@ impl Executable {
     /// # Errors
     /// `CL_INVALID_KERNEL_NAME` where there is none.
     pub fn find_kernel(&self, name: &str) -> Result<usize> {
-        let found = self.outline.kernels.iter().position(|kernel| kernel.name == name);
-        found.ok_or_else(|| {
-            let known: Vec<_> = self.outline.kernels.iter().map(|kernel| format!("'{}'", kernel.name)).collect();
-            error!(CL_INVALID_KERNEL_NAME, "the program has no kernel '{name}'; its kernels are {}", known.join(", "))
+        let kernel_index = self.outline.kernels.iter().position(|kernel| kernel.name == name);
+        kernel_index.ok_or_else(|| {
+            let known_names: Vec<_> = self.outline.kernels.iter().map(|kernel| format!("'{}'", kernel.name)).collect();
+            error!(
+                CL_INVALID_KERNEL_NAME,
+                "the program has no kernel '{name}'; its kernels are {}",
+                known_names.join(", ")
+            )
         })
     }
 
@@ -172,46 +183,49 @@ impl Executable {
     pub fn lookup(
         self: &Arc<Self>,
         index: usize,
-        facts: LaunchFacts,
+        launch_facts: LaunchFacts,
         context: &Arc<Context>,
     ) -> Option<Result<Arc<LoadedVariant>>> {
         let Code { variants, ready, .. } = &self.code[index];
-        if let Some((made, is_frequent)) = variants.serve_launch(facts) {
+        if let Some((made_code, is_frequent)) = variants.serve_launch(launch_facts) {
             if is_frequent {
-                self.make_later(index, facts, context);
+                self.make_later(index, launch_facts, context);
             }
-            return Some(made.clone().map(|made| made.variant));
+            return Some(made_code.clone().map(|made_code| made_code.variant));
         }
         let ready = ready.get().filter(|_| options().report.is_none()).into_iter().flatten();
-        let (variant, many) = ready.into_iter().find_map(|ready| ready.variant_for(&facts))?;
-        if many {
+        let (variant, is_small) = ready.into_iter().find_map(|precompiled| precompiled.variant_for(&launch_facts))?;
+        if is_small {
             if !pipeline::has_compiled() {
                 return None;
             }
-            self.make_later(index, facts, context);
+            self.make_later(index, launch_facts, context);
         }
         Some(Ok(variant))
     }
 
     /// A kernel's machine code for launches of which these facts hold, or that run no work-item; made by the first
     /// caller.
-    pub fn get_or_compile(&self, index: usize, facts: Option<LaunchFacts>) -> Result<Arc<LoadedVariant>> {
+    pub fn get_or_compile(&self, index: usize, launch_facts: Option<LaunchFacts>) -> Result<Arc<LoadedVariant>> {
         let variants = &self.code[index].variants;
-        let make = |launch: &LaunchFacts| self.make_code(index, launch);
-        let made = facts.map_or_else(|| variants.any_or_make(make), |facts| variants.get_or_make(facts, make));
-        made.clone().map(|made| made.variant)
+        let make_code = |launch: &LaunchFacts| self.make_code(index, launch);
+        let made_code = launch_facts.map_or_else(
+            || variants.any_or_make(make_code),
+            |launch_facts| variants.get_or_make(launch_facts, make_code),
+        );
+        made_code.clone().map(|made_code| made_code.variant)
     }
 
     /// Has another thread make code; the event ends when it is there. A kernel's code is made in the order in which
     /// it is wanted, that of several kernels side by side.
-    pub fn make_later(self: &Arc<Self>, index: usize, facts: LaunchFacts, context: &Arc<Context>) -> Arc<Event> {
-        let mut wanted = self.code[index].wanted.lock();
-        if let Some((_, event)) = wanted.iter().find(|(known, _)| *known == facts) {
+    pub fn make_later(self: &Arc<Self>, index: usize, launch_facts: LaunchFacts, context: &Arc<Context>) -> Arc<Event> {
+        let mut wanted_variants = self.code[index].wanted.lock();
+        if let Some((_, event)) = wanted_variants.iter().find(|(known_facts, _)| *known_facts == launch_facts) {
             return event.clone();
         }
         let event = Event::new_user_event(context.clone());
-        wanted.push_back((facts, event.clone()));
-        if wanted.len() == 1 {
+        wanted_variants.push_back((launch_facts, event.clone()));
+        if wanted_variants.len() == 1 {
             let executable = self.clone();
             executor::spawn_job(Service::Compilation, Box::new(move || executable.make_wanted(index)));
         }
@@ -220,17 +234,17 @@ impl Executable {
 
     /// Makes what is wanted of a kernel.
     fn make_wanted(&self, index: usize) {
-        let wanted = &self.code[index].wanted;
-        let next = || wanted.lock().front().map(|(facts, _)| *facts);
-        while let Some(facts) = next() {
+        let wanted_variants = &self.code[index].wanted;
+        let next_facts = || wanted_variants.lock().front().map(|(launch_facts, _)| *launch_facts);
+        while let Some(launch_facts) = next_facts() {
             // The launch asks again and learns what went wrong.
             let _ = catch_unwind(AssertUnwindSafe(|| {
-                let Ok(_) = self.get_or_compile(index, Some(facts)) else { return };
+                let Ok(_) = self.get_or_compile(index, Some(launch_facts)) else { return };
                 // What there is will do if this fails.
-                self.code[index].variants.make_own(facts, |launch| self.make_code(index, launch).ok().map(Ok));
+                self.code[index].variants.make_own(launch_facts, |launch| self.make_code(index, launch).ok().map(Ok));
             }));
-            let ended = wanted.lock().pop_front();
-            if let Some((_, event)) = ended {
+            let ended_wish = wanted_variants.lock().pop_front();
+            if let Some((_, event)) = ended_wish {
                 event.end_with(CL_COMPLETE).notify_all();
             }
         }
@@ -239,106 +253,121 @@ impl Executable {
     /// The bytes of `CL_PROGRAM_BINARIES`: the portable form and the machine code that there is. Kernels that were never
     /// launched get code for likely launches, so that whoever loads the binary need not wait for the first ones.
     pub fn binary(self: &Arc<Self>) -> &[u8] {
-        self.binary.get_or_init(|| {
-            self.make_likely_code();
-            let settings = compile_settings(&self.linked, &LaunchFacts::default()).settings_text();
-            let mut code = Vec::new();
-            for (index, Code { variants, ready, .. }) in self.code.iter().enumerate() {
-                let mut add = |facts: LaunchFacts, object: &KernelObject| {
-                    let (settings, object) = (settings.clone(), object.clone());
-                    code.push(KernelCode { kernel: index as u32, settings, facts, object });
-                };
-                for (facts, made) in variants.all_variants() {
-                    let Ok(made) = made else { continue };
-                    add(facts, &made.object);
-                }
-                for ready in ready.get().into_iter().flatten() {
-                    add(ready.facts, &ready.object);
-                }
+        self.binary.get_or_init(|| self.make_binary())
+    }
+
+    fn make_binary(self: &Arc<Self>) -> Vec<u8> {
+        self.make_likely_code();
+        let settings = compile_settings(&self.linked, &LaunchFacts::default()).settings_text();
+        let mut kernel_code = Vec::new();
+        for (index, Code { variants, ready, .. }) in self.code.iter().enumerate() {
+            let mut add = |launch_facts: LaunchFacts, object: &KernelObject| {
+                let (settings, object) = (settings.clone(), object.clone());
+                kernel_code.push(KernelCode { kernel: index as u32, settings, facts: launch_facts, object });
+            };
+            for (launch_facts, variant) in variants.all_variants() {
+                let Ok(variant) = variant else { continue };
+                add(launch_facts, &variant.object);
             }
-            let image = Image { linked: self.linked.clone(), outline: Some(self.outline.clone()), code };
-            Binary::Program(image).to_bytes(BUILD)
-        })
+            for precompiled in ready.get().into_iter().flatten() {
+                add(precompiled.facts, &precompiled.object);
+            }
+        }
+        let image = Image { linked: self.linked.clone(), outline: Some(self.outline.clone()), code: kernel_code };
+        Binary::Program(image).to_bytes(BUILD)
     }
 
     /// Makes code for likely launches of the kernels that a binary is to have it of, side by side.
     fn make_likely_code(self: &Arc<Self>) {
         let (executable, wanted) = (self.clone(), self.wanted_in_binary());
         executor::share_numbers(wanted.len(), move |number| {
-            let index = wanted[number];
-            executable.code[index].ready.get_or_init(|| executable.likely_code(index));
+            let kernel_index = wanted[number];
+            executable.code[kernel_index].ready.get_or_init(|| executable.likely_code(kernel_index));
         });
     }
 
     /// The kernels that were never launched and have no code, as far as that is not too much work.
     fn wanted_in_binary(&self) -> Vec<usize> {
-        let without = |code: &Code| code.ready.get().is_none() && code.variants.all_variants().next().is_none();
+        let without = |kernel_code: &Code| {
+            kernel_code.ready.get().is_none() && kernel_code.variants.all_variants().next().is_none()
+        };
         let without: Vec<usize> = (0..self.code.len()).filter(|&index| without(&self.code[index])).collect();
         if without.is_empty() {
             return without;
         }
-        let Ok(module) = self.module() else { return Vec::new() };
-        let mut left = MOST_FOR_BINARY;
-        let fits = |index: &usize| {
-            let work = module.kernels[*index].regions.values().map(|body| body.insts.len()).sum();
-            let rest = left.checked_sub(work);
-            left = rest.unwrap_or(left);
-            rest.is_some()
-        };
-        without.into_iter().filter(fits).collect()
+        let Ok(ir_module) = self.module() else { return Vec::new() };
+        let mut instructions_left = MOST_FOR_BINARY;
+        let mut wanted = Vec::new();
+        for index in without {
+            let instructions = ir_module.kernels[index].regions.values().map(|function| function.insts.len()).sum();
+            if let Some(rest) = instructions_left.checked_sub(instructions) {
+                instructions_left = rest;
+                wanted.push(index);
+            }
+        }
+        wanted
     }
 
     /// Code for the launches that are likely.
     fn likely_code(&self, index: usize) -> Vec<Ready> {
-        let kept = process_cache().is_some_and(Cache::outlives_the_process);
+        let outlives_process = process_cache().is_some_and(Cache::outlives_the_process);
         let outline = &self.outline.kernels[index];
         let of_objects = object_params(&outline.params).next().is_some();
-        let facts = match self.uses_facts() {
-            true => likely_facts(kept, takes_long(outline), of_objects, outline.to_be_apart),
+        let all_facts = match self.uses_facts() {
+            true => likely_facts(outlives_process, takes_long(outline), of_objects, outline.to_be_apart),
             false => vec![LaunchFacts::default()],
         };
-        let make =
-            |facts: &LaunchFacts| Some(Ready::new(*facts, Arc::new(self.find_or_compile(index, facts).ok()?.object)));
-        facts.iter().filter_map(make).collect()
+        let make_code = |launch_facts: &LaunchFacts| {
+            Some(Ready::new(*launch_facts, Arc::new(self.find_or_compile(index, launch_facts).ok()?.object)))
+        };
+        all_facts.iter().filter_map(make_code).collect()
     }
 
     /// A kernel's code for launches of which these facts hold: what came with the program, what is in the cache, or
     /// what is compiled now.
-    fn make_code(&self, index: usize, launch: &LaunchFacts) -> Result<Made> {
+    fn make_code(&self, index: usize, launch_facts: &LaunchFacts) -> Result<Made> {
         if options().report.is_none() {
-            let ready = self.code[index].ready.get().into_iter().flatten().find(|ready| ready.facts == *launch);
-            if let Some((ready, variant)) = ready.and_then(|ready| Some((ready, ready.load_code()?))) {
-                return Ok(Made { variant, object: ready.object.clone() });
+            let precompiled = self.code[index]
+                .ready
+                .get()
+                .into_iter()
+                .flatten()
+                .find(|precompiled| precompiled.facts == *launch_facts);
+            if let Some((precompiled, variant)) =
+                precompiled.and_then(|precompiled| Some((precompiled, precompiled.load_code()?)))
+            {
+                return Ok(Made { variant, object: precompiled.object.clone() });
             }
         }
-        let KeptOrCompiled { object, loaded, report } = self.find_or_compile(index, launch)?;
-        let usage = self.open_report(index).map(|kernel| {
-            let facts = describe_facts(launch, &self.outline.kernels[index]);
-            kernel.add_variant(facts, report)
+        let KeptOrCompiled { object, loaded, report } = self.find_or_compile(index, launch_facts)?;
+        let variant_usage = self.open_report(index).map(|kernel| {
+            let fact_texts = describe_facts(launch_facts, &self.outline.kernels[index]);
+            kernel.add_variant(fact_texts, report)
         });
-        Ok(Made { variant: Arc::new(loaded.with_usage(usage)), object: Arc::new(object) })
+        Ok(Made { variant: Arc::new(loaded.with_usage(variant_usage)), object: Arc::new(object) })
     }
 
     /// A kernel's code that is in the cache, or else is compiled now.
-    fn find_or_compile(&self, index: usize, launch: &LaunchFacts) -> Result<KeptOrCompiled> {
-        let failed = |error: CompileError| error!(CL_OUT_OF_RESOURCES, "no code could be made for it: {error}");
-        let settings = compile_settings(&self.linked, launch);
-        let cache = process_cache().filter(|_| !options().inspects_code());
-        let place = cache.map(|cache| (cache, self.code_key(index, &settings)));
-        let kept = place.as_ref().and_then(|(cache, cache_key)| cache.get::<KernelObject>(cache_key));
-        let load = |object: KernelObject| Some((LoadedVariant::load(&object).ok()?, object));
-        if let Some((loaded, object)) = kept.and_then(load) {
-            return Ok(KeptOrCompiled { object, loaded, report: None });
+    fn find_or_compile(&self, index: usize, launch_facts: &LaunchFacts) -> Result<KeptOrCompiled> {
+        let compile_error = |error: CompileError| error!(CL_OUT_OF_RESOURCES, "no code could be made for it: {error}");
+        let settings = compile_settings(&self.linked, launch_facts);
+        let program_cache = process_cache().filter(|_| !options().inspects_code());
+        let cache_place = program_cache.map(|program_cache| (program_cache, self.code_key(index, &settings)));
+        let kept_object =
+            cache_place.as_ref().and_then(|(program_cache, cache_key)| program_cache.get::<KernelObject>(cache_key));
+        let load_object = |object: KernelObject| Some((LoadedVariant::load(&object).ok()?, object));
+        if let Some((loaded_variant, object)) = kept_object.and_then(load_object) {
+            return Ok(KeptOrCompiled { object, loaded: loaded_variant, report: None });
         }
-        let compiled = pipeline::compile_contained(self.module()?, index, &settings).map_err(failed)?;
-        match (&compiled.mistake, place) {
+        let compiled = pipeline::compile_contained(self.module()?, index, &settings).map_err(compile_error)?;
+        match (&compiled.mistake, cache_place) {
             // The next process is to hear of it as well.
             (Some(mistake), _) => self.code[index].tell_mistake(mistake),
-            (None, Some((cache, cache_key))) => cache.put(&cache_key, &compiled.object),
+            (None, Some((program_cache, cache_key))) => program_cache.put(&cache_key, &compiled.object),
             (None, None) => {}
         }
-        let loaded = LoadedVariant::load(&compiled.object).map_err(failed)?;
-        Ok(KeptOrCompiled { object: compiled.object, loaded, report: compiled.report })
+        let loaded_variant = LoadedVariant::load(&compiled.object).map_err(compile_error)?;
+        Ok(KeptOrCompiled { object: compiled.object, loaded: loaded_variant, report: compiled.report })
     }
 
     /// The report on a kernel, if one is wanted.
@@ -362,11 +391,11 @@ impl Executable {
 
     /// The program in our IR.
     fn module(&self) -> Result<&Arc<Module>> {
-        let read = || {
+        let read_module = || {
             let loaded = pipeline::load_recorded(&self.linked, options().dump.as_deref());
-            loaded.map(|(module, _)| Arc::new(module)).map_err(|error| error.to_string())
+            loaded.map(|(ir_module, _)| Arc::new(ir_module)).map_err(|error| error.to_string())
         };
-        let module = self.module.get_or_init(read).as_ref();
+        let module = self.module.get_or_init(read_module).as_ref();
         module.map_err(|error| error!(CL_OUT_OF_RESOURCES, "the program could not be read: {error}"))
     }
 }
@@ -377,12 +406,12 @@ fn takes_long(kernel: &KernelOutline) -> bool {
 }
 
 /// How kernels of a program are compiled.
-fn compile_settings(linked: &LinkedProgram, launch: &LaunchFacts) -> CompileOptions {
+fn compile_settings(linked_program: &LinkedProgram, launch_facts: &LaunchFacts) -> CompileOptions {
     CompileOptions {
-        opt_disable: linked.options.opt_disable,
+        opt_disable: linked_program.options.opt_disable,
         vectorize: options().vectorize,
         simd: options().simd,
-        launch: *launch,
+        launch: *launch_facts,
         dump: options().dump.clone(),
         report: options().report.is_some(),
         time: options().time,

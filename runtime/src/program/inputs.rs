@@ -33,7 +33,7 @@ impl Inputs {
     /// The files that a compilation read which began at `started` and had these texts and folders to include from.
     /// None if that does not tell whether another one would make the same.
     pub(super) fn record_inputs<'a>(
-        files: Vec<PathBuf>,
+        paths: Vec<PathBuf>,
         folders: &[String],
         texts: impl IntoIterator<Item = &'a [u8]>,
         started: SystemTime,
@@ -42,56 +42,58 @@ impl Inputs {
         let mut vocabulary = Vocabulary::default();
         texts.into_iter().for_each(|text| vocabulary.add_text(text));
         let mut inputs = Inputs::default();
-        for file in &files {
-            let contents = fs::read(file).ok()?;
-            if last_change(&fs::metadata(file).ok()?)? >= newest {
+        for path in &paths {
+            let contents = fs::read(path).ok()?;
+            if last_change(&fs::metadata(path).ok()?)? >= newest {
                 return None;
             }
             vocabulary.add_text(&contents);
-            inputs.files.push((file.clone(), key::hash_bytes(&contents)));
+            inputs.files.push((path.clone(), key::hash_bytes(&contents)));
         }
         if vocabulary.looks_beyond() {
             return None;
         }
-        inputs.absent = absent_places(&files, folders)?;
+        inputs.absent = absent_places(&paths, folders)?;
         Some(inputs)
     }
 
     /// Whether another compilation would read the same.
     pub(super) fn are_unchanged(&self) -> bool {
-        let same = |(file, hash): &(PathBuf, [u8; 32])| fs::read(file).is_ok_and(|now| key::hash_bytes(&now) == *hash);
-        self.files.iter().all(same) && self.absent.iter().all(|place| !place.exists())
+        let is_unchanged = |(path, digest): &(PathBuf, [u8; 32])| {
+            fs::read(path).is_ok_and(|current_bytes| key::hash_bytes(&current_bytes) == *digest)
+        };
+        self.files.iter().all(is_unchanged) && self.absent.iter().all(|absent_path| !absent_path.exists())
     }
 }
 
 /// When a file's contents or name were last changed.
-fn last_change(meta: &Metadata) -> Option<SystemTime> {
-    let changed = Duration::new(meta.ctime().try_into().ok()?, meta.ctime_nsec().try_into().ok()?);
-    Some(meta.modified().ok()?.max(UNIX_EPOCH + changed))
+fn last_change(metadata: &Metadata) -> Option<SystemTime> {
+    let changed = Duration::new(metadata.ctime().try_into().ok()?, metadata.ctime_nsec().try_into().ok()?);
+    Some(metadata.modified().ok()?.max(UNIX_EPOCH + changed))
 }
 
-/// The places where no file is but where one would be found in the place of one of `files`: any end of the file's path
+/// The places where no file is but where one would be found in the place of one of `paths`: any end of the file's path
 /// may be what the text calls it, in any folder that is searched.
-fn absent_places(files: &[PathBuf], folders: &[String]) -> Option<Vec<PathBuf>> {
+fn absent_places(paths: &[PathBuf], folders: &[String]) -> Option<Vec<PathBuf>> {
     let mut searched: Vec<&Path> = vec![Path::new(".")];
     searched.extend(folders.iter().map(Path::new));
-    searched.extend(files.iter().filter_map(|file| file.parent()));
+    searched.extend(paths.iter().filter_map(|path| path.parent()));
     searched.sort();
     searched.dedup();
-    let mut names: Vec<PathBuf> = files.iter().flat_map(|file| path_tails(file)).collect();
+    let mut names: Vec<PathBuf> = paths.iter().flat_map(|path| path_tails(path)).collect();
     names.sort();
     names.dedup();
     if names.len() * searched.len() > MOST_PLACES {
         return None;
     }
     let places = searched.iter().flat_map(|folder| names.iter().map(move |name| folder.join(name)));
-    Some(places.filter(|place| !place.exists()).collect())
+    Some(places.filter(|candidate| !candidate.exists()).collect())
 }
 
 /// What is left of a path when folders are taken from its beginning.
 fn path_tails(path: &Path) -> Vec<PathBuf> {
     let parts: Vec<Component<'_>> = path.components().filter(|part| *part != Component::RootDir).collect();
-    (0..parts.len()).map(|from| parts[from..].iter().collect()).collect()
+    (0..parts.len()).map(|first_part| parts[first_part..].iter().collect()).collect()
 }
 
 #[cfg(test)]
@@ -107,9 +109,9 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let files = read.iter().map(|name| folder.join(name)).collect();
+        let paths = read.iter().map(|name| folder.join(name)).collect();
         let folders: Vec<_> = folders.iter().map(|name| folder.join(name).display().to_string()).collect();
-        Inputs::record_inputs(files, &folders, [&b"#include <a.h>"[..]], SystemTime::now() + LATER)
+        Inputs::record_inputs(paths, &folders, [&b"#include <a.h>"[..]], SystemTime::now() + LATER)
     }
 
     #[test]
@@ -159,10 +161,10 @@ mod tests {
     #[test]
     fn a_file_changed_meanwhile_is_not_what_was_read() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a.h");
-        fs::write(&file, "one").unwrap();
-        let at = |started| Inputs::record_inputs(vec![file.clone()], &[], [], started);
-        let written = last_change(&fs::metadata(&file).unwrap()).unwrap();
+        let path = folder.path().join("a.h");
+        fs::write(&path, "one").unwrap();
+        let at = |started| Inputs::record_inputs(vec![path.clone()], &[], [], started);
+        let written = last_change(&fs::metadata(&path).unwrap()).unwrap();
         assert!(at(written).is_none() && at(written + LATER).is_some());
         assert!(at(written - LATER).is_none());
     }

@@ -34,29 +34,34 @@ impl KernelReport {
     pub fn open(folder: &Path, kernel: &str, identity: [u8; 32]) -> Arc<KernelReport> {
         let mut files = FILES.lock();
         let path = folder.join(files.name_file(kernel, identity));
-        let report = Arc::new(KernelReport { path, kernel: kernel.to_owned(), variants: Mutex::default() });
-        files.open.retain(|known| known.strong_count() > 0);
-        files.open.push(Arc::downgrade(&report));
+        let kernel_report = Arc::new(KernelReport { path, kernel: kernel.to_owned(), variants: Mutex::default() });
+        files.open.retain(|other_report| other_report.strong_count() > 0);
+        files.open.push(Arc::downgrade(&kernel_report));
         write_at_exit();
-        report
+        kernel_report
     }
 
     /// Adds a variant, with what holds of its launches and what became of its code.
-    pub fn add_variant(self: &Arc<Self>, facts: Vec<String>, report: Option<Report>) -> Arc<VariantUsage> {
+    pub fn add_variant(self: &Arc<Self>, fact_texts: Vec<String>, report: Option<Report>) -> Arc<VariantUsage> {
         let kernel = Arc::downgrade(self);
-        let usage =
-            VariantUsage { kernel, facts, report, launches: AtomicU64::default(), nanoseconds: AtomicU64::default() };
-        let usage = Arc::new(usage);
-        self.variants.lock().push(usage.clone());
+        let variant_usage = VariantUsage {
+            kernel,
+            facts: fact_texts,
+            report,
+            launches: AtomicU64::default(),
+            nanoseconds: AtomicU64::default(),
+        };
+        let variant_usage = Arc::new(variant_usage);
+        self.variants.lock().push(variant_usage.clone());
         self.write();
-        usage
+        variant_usage
     }
 
     /// Writes the files. That they cannot be written must not change what the application sees.
     fn write(&self) {
         // One at a time writes, and what is written last is the newest.
         let variants = self.variants.lock();
-        let described: Vec<_> = variants.iter().map(|usage| usage.describe()).collect();
+        let described: Vec<_> = variants.iter().map(|variant_usage| variant_usage.describe()).collect();
         let described = Described {
             kernel: &self.kernel,
             launches: described.iter().map(|variant| variant.launches).sum(),
@@ -102,8 +107,8 @@ impl VariantUsage {
         result
     }
 
-    fn count_launch(&self, took: Duration) {
-        let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+    fn count_launch(&self, duration: Duration) {
+        let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
         let launches = self.launches.fetch_add(1, Ordering::Relaxed) + 1;
         if launches.is_power_of_two()
@@ -144,11 +149,11 @@ struct DescribedVariant<'a> {
 
 impl Described<'_> {
     fn text(&self) -> String {
-        let usage = describe_usage(self.launches, self.milliseconds);
-        let mut text = format!("kernel {}: {usage}\n", self.kernel);
+        let usage_text = describe_usage(self.launches, self.milliseconds);
+        let mut text = format!("kernel {}: {usage_text}\n", self.kernel);
         for (number, variant) in (1..).zip(&self.variants) {
-            let usage = describe_usage(variant.launches, variant.milliseconds);
-            let _ = write!(text, "\nvariant {number}: {usage}; for {}\n", variant.facts.join(", "));
+            let usage_text = describe_usage(variant.launches, variant.milliseconds);
+            let _ = write!(text, "\nvariant {number}: {usage_text}; for {}\n", variant.facts.join(", "));
             if let Some(report) = variant.report {
                 text.push_str(&report.to_string());
             }
@@ -176,7 +181,7 @@ impl Files {
     /// The file's name for a kernel of a program: of the first program the kernel's name, of others with their number.
     fn name_file(&mut self, kernel: &str, identity: [u8; 32]) -> String {
         let programs = self.programs.get_or_insert_default().entry(file_name(kernel)).or_default();
-        let index = programs.iter().position(|known| *known == identity).unwrap_or_else(|| {
+        let index = programs.iter().position(|known_digest| *known_digest == identity).unwrap_or_else(|| {
             programs.push(identity);
             programs.len() - 1
         });
@@ -196,7 +201,7 @@ fn write_at_exit() {
 extern "C" fn write_open_reports() {
     let _ = catch_unwind(|| {
         let open: Vec<_> = FILES.lock().open.iter().filter_map(Weak::upgrade).collect();
-        open.iter().for_each(|report| report.write());
+        open.iter().for_each(|kernel_report| kernel_report.write());
     });
 }
 
@@ -256,9 +261,9 @@ kernel sums: work-items one after the other (as asked)
     fn counts_are_written_before_the_program_goes() {
         let folder = Folder::new("crash");
         let kernel = KernelReport::open(&folder.0, "k", [2; 32]);
-        let usage = kernel.add_variant(vec!["any launch".into()], None);
+        let variant_usage = kernel.add_variant(vec!["any launch".into()], None);
         assert!(folder.read("k.txt").starts_with("kernel k: 0 launches in 0.000 ms\n"));
-        (0..5).for_each(|_| usage.count_launch(Duration::from_millis(1)));
+        (0..5).for_each(|_| variant_usage.count_launch(Duration::from_millis(1)));
         assert!(folder.read("k.txt").starts_with("kernel k: 4 launches in 4.000 ms\n"));
         write_open_reports();
         assert!(folder.read("k.txt").starts_with("kernel k: 5 launches in 5.000 ms\n"));
@@ -277,7 +282,7 @@ kernel sums: work-items one after the other (as asked)
     #[test]
     fn a_folder_that_cannot_be_made_changes_nothing() {
         let kernel = KernelReport::open(Path::new("/dev/null/reports"), "unwritable", [5; 32]);
-        let usage = kernel.add_variant(vec!["any launch".into()], None);
-        assert_eq!(usage.time_launch(|| 7), 7);
+        let variant_usage = kernel.add_variant(vec!["any launch".into()], None);
+        assert_eq!(variant_usage.time_launch(|| 7), 7);
     }
 }

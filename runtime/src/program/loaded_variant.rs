@@ -25,8 +25,8 @@ impl LoadedVariant {
     }
 
     /// The same code, whose launches are counted if there is where.
-    pub fn with_usage(self, usage: Option<Arc<VariantUsage>>) -> LoadedVariant {
-        LoadedVariant { usage, ..self }
+    pub fn with_usage(self, variant_usage: Option<Arc<VariantUsage>>) -> LoadedVariant {
+        LoadedVariant { usage: variant_usage, ..self }
     }
 
     /// The function that runs work-groups. It may be called as long as the variant lives.
@@ -42,7 +42,7 @@ impl LoadedVariant {
     /// Runs a launch, and counts it where somebody wants to know.
     pub fn run_launch<T>(&self, launch: impl FnOnce() -> T) -> T {
         match &self.usage {
-            Some(usage) => usage.time_launch(launch),
+            Some(variant_usage) => variant_usage.time_launch(launch),
             None => launch(),
         }
     }

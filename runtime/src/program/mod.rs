@@ -97,15 +97,15 @@ impl Program {
         context: Arc<Context>,
         devices: Vec<Arc<Device>>,
         source: Option<String>,
-        binary: Option<Binary>,
-        state: BuildState,
+        program_binary: Option<Binary>,
+        build_state: BuildState,
     ) -> Arc<Program> {
         Arc::new(Program {
             context,
             devices,
             source,
-            binary,
-            state: Mutex::new(state),
+            binary: program_binary,
+            state: Mutex::new(build_state),
             action_ended: Condvar::new(),
             builder: AtomicU32::new(0),
             kernels: Arc::default(),
@@ -120,13 +120,13 @@ impl Program {
     }
 
     /// A program from what [`Program::binary`] gave, for some devices of the context.
-    pub fn with_binary(context: Arc<Context>, devices: Vec<Arc<Device>>, binary: Binary) -> Arc<Program> {
+    pub fn with_binary(context: Arc<Context>, devices: Vec<Arc<Device>>, program_binary: Binary) -> Arc<Program> {
         // Nothing was built yet; what was given is made ready when it is.
-        let mut state = BuildState::before_build();
-        if let Binary::Object(object) = &binary {
-            state.options = object.options.text.clone();
+        let mut build_state = BuildState::before_build();
+        if let Binary::Object(object) = &program_binary {
+            build_state.options = object.options.text.clone();
         }
-        let program = Program::new(context, devices, None, Some(binary), state);
+        let program = Program::new(context, devices, None, Some(program_binary), build_state);
         program.state.lock().code = program.code_given();
         program
     }
@@ -161,11 +161,13 @@ impl Program {
 
     /// The state of the last build, once that has ended: one that was started with a callback may be under way.
     fn settled_state(&self) -> MutexGuard<'_, BuildState> {
-        let mut state = self.state.lock();
-        while state.status == BuildStatus::InProgress && self.builder.load(Ordering::Relaxed) == std::process::id() {
-            self.action_ended.wait(&mut state);
+        let mut build_state = self.state.lock();
+        while build_state.status == BuildStatus::InProgress
+            && self.builder.load(Ordering::Relaxed) == std::process::id()
+        {
+            self.action_ended.wait(&mut build_state);
         }
-        state
+        build_state
     }
 
     /// The executable. Waits for a build that is under way.
@@ -173,8 +175,8 @@ impl Program {
     /// # Errors
     /// `CL_INVALID_PROGRAM_EXECUTABLE` where there is none.
     pub fn executable(&self) -> Result<Arc<Executable>> {
-        let state = self.settled_state();
-        let reason = match (&state.code, state.status) {
+        let build_state = self.settled_state();
+        let reason = match (&build_state.code, build_state.status) {
             (Code::Executable(executable), _) => return Ok(executable.clone()),
             (Code::Object(_), _) => "the program is a compiled object or a library, which has yet to be linked",
             (Code::None, BuildStatus::Error) => "the last build of the program failed",
@@ -189,7 +191,7 @@ impl Program {
         match (code, &self.binary) {
             (Code::Executable(executable), _) => executable.binary().to_vec(),
             (Code::Object(object), _) => Binary::Object((*object).clone()).to_bytes(BUILD),
-            (Code::None, Some(binary @ Binary::Program(_))) => binary.clone().to_bytes(BUILD),
+            (Code::None, Some(program_binary @ Binary::Program(_))) => program_binary.clone().to_bytes(BUILD),
             (Code::None, _) => Vec::new(),
         }
     }
@@ -252,14 +254,19 @@ pub fn join_source(pieces: &[&[u8]]) -> Result<String> {
 /// Longest source in bytes; no program of people or generators has come near it.
 const MOST_SOURCE: usize = 1 << 28;
 
-/// Checks that every device of `list` is one of the program's.
+/// Checks that every device of `listed_devices` is one of the program's.
 ///
 /// # Errors
 /// `CL_INVALID_DEVICE` where one is not.
-pub fn check_devices(program: &Program, list: &[Arc<Device>]) -> Result<()> {
-    let known = |device: &Arc<Device>| program.devices.iter().any(|d| Arc::ptr_eq(d, device));
-    for (index, device) in list.iter().enumerate() {
-        ensure!(known(device), CL_INVALID_DEVICE, "device {index} of {} is none that the program is for", list.len());
+pub fn check_devices(program: &Program, listed_devices: &[Arc<Device>]) -> Result<()> {
+    let is_known = |device: &Arc<Device>| program.devices.iter().any(|candidate| Arc::ptr_eq(candidate, device));
+    for (index, device) in listed_devices.iter().enumerate() {
+        ensure!(
+            is_known(device),
+            CL_INVALID_DEVICE,
+            "device {index} of {} is none that the program is for",
+            listed_devices.len()
+        );
     }
     Ok(())
 }
@@ -269,6 +276,6 @@ pub fn check_devices(program: &Program, list: &[Arc<Device>]) -> Result<()> {
 /// # Errors
 /// `CL_INVALID_VALUE` for what is not UTF-8.
 pub fn parse_name(bytes: &[u8]) -> Result<&str> {
-    let wrong = |_| error!(CL_INVALID_VALUE, "'{}' is not UTF-8", String::from_utf8_lossy(bytes));
-    std::str::from_utf8(bytes).map_err(wrong)
+    let invalid_name = |_| error!(CL_INVALID_VALUE, "'{}' is not UTF-8", String::from_utf8_lossy(bytes));
+    std::str::from_utf8(bytes).map_err(invalid_name)
 }

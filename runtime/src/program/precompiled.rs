@@ -56,14 +56,14 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    pub(super) fn new(facts: LaunchFacts, object: Arc<KernelObject>) -> Ready {
-        Ready { facts, object, loaded: OnceLock::new(), launches: AtomicU32::new(0) }
+    pub(super) fn new(launch_facts: LaunchFacts, object: Arc<KernelObject>) -> Ready {
+        Ready { facts: launch_facts, object, loaded: OnceLock::new(), launches: AtomicU32::new(0) }
     }
 
     /// The code, for a launch of which these facts hold, if that may run it; and whether it has run so many that code for
     /// more that holds of them is worth making.
-    pub(super) fn variant_for(&self, facts: &LaunchFacts) -> Option<(Arc<LoadedVariant>, bool)> {
-        if !facts.implies(&self.facts) {
+    pub(super) fn variant_for(&self, launch_facts: &LaunchFacts) -> Option<(Arc<LoadedVariant>, bool)> {
+        if !launch_facts.implies(&self.facts) {
             return None;
         }
         let variant = self.load_code()?;

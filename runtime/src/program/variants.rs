@@ -75,116 +75,137 @@ impl<T> Variants<T> {
     }
 
     /// The variant for launches of which these facts hold, if there is one.
-    pub fn find_variant(&self, facts: LaunchFacts) -> Option<&T> {
-        self.find_or_count(facts, false).map(|(variant, _)| variant)
+    pub fn find_variant(&self, launch_facts: LaunchFacts) -> Option<&T> {
+        self.find_or_count(launch_facts, false).map(|(variant, _)| variant)
     }
 
     /// The variant that a launch runs, if there is one, and whether launches like it came so often with code for less that
     /// code of their own is worth making ([`Variants::make_own`]).
-    pub fn serve_launch(&self, facts: LaunchFacts) -> Option<(&T, bool)> {
-        self.find_or_count(facts, true)
+    pub fn serve_launch(&self, launch_facts: LaunchFacts) -> Option<(&T, bool)> {
+        self.find_or_count(launch_facts, true)
     }
 
-    fn find_or_count(&self, facts: LaunchFacts, counts: bool) -> Option<(&T, bool)> {
-        let lesser = match self.choose_kind(facts) {
+    fn find_or_count(&self, launch_facts: LaunchFacts, counts: bool) -> Option<(&T, bool)> {
+        let general_variant = match self.choose_kind(launch_facts) {
             Choice::Exact(variant) => return Some((variant, false)),
             Choice::Made(variant) => variant,
             Choice::General => self.general.get()?,
             Choice::New(..) => return None,
         };
-        let tried = self.own.iter().filter_map(|place| place.get()).find(|(known, _)| *known == facts);
+        let tried = self
+            .own
+            .iter()
+            .filter_map(|variant_cell| variant_cell.get())
+            .find(|(known_facts, _)| *known_facts == launch_facts);
         match tried {
-            Some((_, own)) => Some((own.as_ref().unwrap_or(lesser), false)),
-            None => Some((lesser, counts && !self.takes_long && self.count_launch(facts))),
+            Some((_, own_variant)) => Some((own_variant.as_ref().unwrap_or(general_variant), false)),
+            None => Some((general_variant, counts && !self.takes_long && self.count_launch(launch_facts))),
         }
     }
 
     /// Counts a launch that runs code for less; the answer is whether such launches are frequent. Of more facts than are
     /// counted at a time, those that come seldom make room for others (Misra & Gries 1982): no count is too high.
-    fn count_launch(&self, facts: LaunchFacts) -> bool {
-        let is_full = self.own.iter().all(|place| place.get().is_some());
-        if facts == LaunchFacts::default() || is_full {
+    fn count_launch(&self, launch_facts: LaunchFacts) -> bool {
+        let is_full = self.own.iter().all(|variant_cell| variant_cell.get().is_some());
+        if launch_facts == LaunchFacts::default() || is_full {
             return false;
         }
         // Who does not come to count now will come again.
-        let Some(mut counts) = self.counts.try_lock() else { return false };
-        if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == facts) {
-            *count = count.saturating_add(1);
-            return *count >= FREQUENT;
+        let Some(mut launch_counts) = self.counts.try_lock() else { return false };
+        if let Some((_, launch_count)) = launch_counts.iter_mut().find(|(known_facts, _)| *known_facts == launch_facts)
+        {
+            *launch_count = launch_count.saturating_add(1);
+            return *launch_count >= FREQUENT;
         }
-        if counts.len() < MOST_COUNTED {
-            counts.push((facts, 1));
+        if launch_counts.len() < MOST_COUNTED {
+            launch_counts.push((launch_facts, 1));
         } else {
-            counts.iter_mut().for_each(|(_, count)| *count -= 1);
-            counts.retain(|&(_, count)| count > 0);
+            launch_counts.iter_mut().for_each(|(_, launch_count)| *launch_count -= 1);
+            launch_counts.retain(|&(_, launch_count)| launch_count > 0);
         }
         false
     }
 
     /// Makes the variant for launches that came often, for all that holds of them and no others, unless it is there, could
     /// not be made before, or they are not frequent.
-    pub fn make_own(&self, facts: LaunchFacts, make: impl FnOnce(&LaunchFacts) -> Option<T>) {
-        let is_frequent = |(known, count): &(LaunchFacts, u32)| *known == facts && *count >= FREQUENT;
+    pub fn make_own(&self, launch_facts: LaunchFacts, make_code: impl FnOnce(&LaunchFacts) -> Option<T>) {
+        let is_frequent = |(known_facts, launch_count): &(LaunchFacts, u32)| {
+            *known_facts == launch_facts && *launch_count >= FREQUENT
+        };
         if !self.counts.lock().iter().any(is_frequent) {
             return;
         }
         let _making = self.making.lock();
-        let known = self.own.iter().filter_map(|place| place.get()).any(|(known, _)| *known == facts);
-        if let Some(place) = self.own.iter().find(|place| place.get().is_none()).filter(|_| !known) {
-            place.get_or_init(|| (facts, make(&facts)));
+        let is_known = self
+            .own
+            .iter()
+            .filter_map(|variant_cell| variant_cell.get())
+            .any(|(known_facts, _)| *known_facts == launch_facts);
+        if let Some(variant_cell) =
+            self.own.iter().find(|variant_cell| variant_cell.get().is_none()).filter(|_| !is_known)
+        {
+            variant_cell.get_or_init(|| (launch_facts, make_code(&launch_facts)));
         }
     }
 
     /// All there are.
     pub fn all_variants(&self) -> impl Iterator<Item = (LaunchFacts, &T)> {
-        let made = self.made.iter().filter_map(|place| place.get()).map(|(facts, variant)| (*facts, variant));
-        let own = self.own.iter().filter_map(|place| place.get());
-        let own = own.filter_map(|(facts, variant)| Some((*facts, variant.as_ref()?)));
-        made.chain(own).chain(self.general.get().map(|variant| (LaunchFacts::default(), variant)))
+        let made_variants = self
+            .made
+            .iter()
+            .filter_map(|variant_cell| variant_cell.get())
+            .map(|(launch_facts, variant)| (*launch_facts, variant));
+        let own_variants = self.own.iter().filter_map(|variant_cell| variant_cell.get());
+        let own_variants = own_variants.filter_map(|(launch_facts, variant)| Some((*launch_facts, variant.as_ref()?)));
+        made_variants.chain(own_variants).chain(self.general.get().map(|variant| (LaunchFacts::default(), variant)))
     }
 
     /// The variant for launches of which these facts hold, made by the first caller.
-    pub fn get_or_make(&self, facts: LaunchFacts, make: impl FnOnce(&LaunchFacts) -> T) -> &T {
-        if let Some(variant) = self.find_variant(facts) {
+    pub fn get_or_make(&self, launch_facts: LaunchFacts, make_code: impl FnOnce(&LaunchFacts) -> T) -> &T {
+        if let Some(variant) = self.find_variant(launch_facts) {
             return variant;
         }
         let _making = self.making.lock();
-        match self.choose_kind(facts) {
+        match self.choose_kind(launch_facts) {
             Choice::Exact(variant) | Choice::Made(variant) => variant,
-            Choice::New(place, facts) => &place.get_or_init(|| (facts, make(&facts))).1,
-            Choice::General => self.general.get_or_init(|| make(&LaunchFacts::default())),
+            Choice::New(variant_cell, launch_facts) => {
+                &variant_cell.get_or_init(|| (launch_facts, make_code(&launch_facts))).1
+            }
+            Choice::General => self.general.get_or_init(|| make_code(&LaunchFacts::default())),
         }
     }
 
     /// A variant for a launch without work-items: any there is.
-    pub fn any_or_make(&self, make: impl FnOnce(&LaunchFacts) -> T) -> &T {
+    pub fn any_or_make(&self, make_code: impl FnOnce(&LaunchFacts) -> T) -> &T {
         let first = self.made[0].get().map(|(_, variant)| variant);
-        first.unwrap_or_else(|| self.get_or_make(LaunchFacts::default(), make))
+        first.unwrap_or_else(|| self.get_or_make(LaunchFacts::default(), make_code))
     }
 
-    fn choose_kind(&self, facts: LaunchFacts) -> Choice<'_, T> {
-        let mut any_size = facts.of_any_size();
+    fn choose_kind(&self, launch_facts: LaunchFacts) -> Choice<'_, T> {
+        let mut any_size = launch_facts.of_any_size();
         let kinds = if self.takes_long {
-            any_size = facts.of_every_size();
-            let made = self.made.iter().filter_map(|place| place.get());
-            if let Some((_, variant)) = made.into_iter().find(|(known, _)| facts.implies(known)) {
+            any_size = launch_facts.of_every_size();
+            let made_variants = self.made.iter().filter_map(|variant_cell| variant_cell.get());
+            if let Some((_, variant)) =
+                made_variants.into_iter().find(|(known_facts, _)| launch_facts.implies(known_facts))
+            {
                 return Choice::Made(variant);
             }
-            if facts.has_short_rows() { LONG_OF_SHORT_ROWS } else { LONG }
+            if launch_facts.has_short_rows() { LONG_OF_SHORT_ROWS } else { LONG }
         } else {
             SHORT
         };
-        let wanted = [facts, any_size, any_size.of_any_arguments()];
-        for (wanted, maximum) in wanted.into_iter().zip(kinds) {
-            if wanted == LaunchFacts::default() {
+        let wanted_facts = [launch_facts, any_size, any_size.of_any_arguments()];
+        for (wanted_facts, maximum) in wanted_facts.into_iter().zip(kinds) {
+            if wanted_facts == LaunchFacts::default() {
                 break;
             }
-            for (index, place) in self.made.iter().enumerate() {
-                match place.get() {
-                    Some((known, variant)) if *known == facts => return Choice::Exact(variant),
-                    Some((known, variant)) if *known == wanted => return Choice::Made(variant),
+            for (index, variant_cell) in self.made.iter().enumerate() {
+                match variant_cell.get() {
+                    Some((known_facts, variant)) if *known_facts == launch_facts => return Choice::Exact(variant),
+                    Some((known_facts, variant)) if *known_facts == wanted_facts => return Choice::Made(variant),
                     Some(_) => {}
-                    None if index < maximum => return Choice::New(place, wanted),
+                    None if index < maximum => return Choice::New(variant_cell, wanted_facts),
                     None => break,
                 }
             }
@@ -204,22 +225,22 @@ mod tests {
 
     /// What launches get, in order; and how often something was made.
     fn run(variants: &Variants<LaunchFacts>, launches: &[LaunchFacts]) -> (Vec<LaunchFacts>, usize) {
-        let mut made = 0;
-        let get = |&facts: &LaunchFacts| {
-            *variants.get_or_make(facts, |facts| {
-                made += 1;
-                *facts
+        let mut made_variants = 0;
+        let get = |&launch_facts: &LaunchFacts| {
+            *variants.get_or_make(launch_facts, |launch_facts| {
+                made_variants += 1;
+                *launch_facts
             })
         };
         let got = launches.iter().map(get).collect();
-        (got, made)
+        (got, made_variants)
     }
 
     #[test]
     fn equal_launches_share_code_for_all_that_holds() {
         let variants = Variants::default();
-        let (got, made) = run(&variants, &[launch(64, 16), launch(1 << 20, 16), launch(64, 16)]);
-        assert_eq!((got, made), (vec![launch(64, 16); 3], 1));
+        let (got, made_variants) = run(&variants, &[launch(64, 16), launch(1 << 20, 16), launch(64, 16)]);
+        assert_eq!((got, made_variants), (vec![launch(64, 16); 3], 1));
     }
 
     #[test]
@@ -227,8 +248,8 @@ mod tests {
         let variants = Variants::default();
         let sizes = [16, 32, 48, 7, 64, 9, 16];
         let launches = sizes.map(|size| launch(size * 4, size));
-        let (got, made) = run(&variants, &launches);
-        assert_eq!(made, 4);
+        let (got, made_variants) = run(&variants, &launches);
+        assert_eq!(made_variants, 4);
         assert_eq!(got[..2], launches[..2]);
         assert_eq!(got[2].local, LocalSize::Rows);
         assert_eq!(got[4], got[2]);
@@ -247,8 +268,8 @@ mod tests {
         assert_eq!(run(&variants, &launches), (vec![of_every_size; 4], 1));
         let far = LaunchFacts { ids_fit_int: false, ..launch(1 << 20, 64) };
         let with_argument = LaunchFacts { multiples: 1, ids_fit_int: false, ..far };
-        let (got, made) = run(&variants, &[far, with_argument, launch(64, 64)]);
-        assert_eq!((got, made), (vec![far.of_every_size(), far.of_every_size(), of_every_size], 1));
+        let (got, made_variants) = run(&variants, &[far, with_argument, launch(64, 64)]);
+        assert_eq!((got, made_variants), (vec![far.of_every_size(), far.of_every_size(), of_every_size], 1));
         let offset = LaunchFacts { zero_offset: false, ..far };
         assert_eq!(run(&variants, &[offset]), (vec![LaunchFacts::default()], 1), "two are enough");
     }
@@ -259,41 +280,41 @@ mod tests {
         let variants = Variants::new(true);
         let launches = [tiles(8), launch(1 << 20, 64), tiles(8), tiles(4)];
         let of_every_size = tiles(8).of_every_size();
-        let wanted = vec![tiles(8), of_every_size, tiles(8), of_every_size];
-        assert_eq!(run(&variants, &launches), (wanted, 2));
+        let wanted_facts = vec![tiles(8), of_every_size, tiles(8), of_every_size];
+        assert_eq!(run(&variants, &launches), (wanted_facts, 2));
     }
 
     #[test]
     fn whatever_comes_there_is_an_end() {
         let variants = Variants::default();
-        let mut made = 0;
+        let mut made_variants = 0;
         for seed in 0..500u64 {
-            let mut facts = LaunchFacts::of_range([seed % 3, 0, 0], [seed * 7 + 1, 4, 1], [seed % 61 + 1, 2, 1]);
-            facts.multiples = (seed % 5) as u32;
-            facts.ids_fit_int &= seed % 7 != 0;
-            let got = *variants.get_or_make(facts, |facts| {
-                made += 1;
-                *facts
+            let mut launch_facts = LaunchFacts::of_range([seed % 3, 0, 0], [seed * 7 + 1, 4, 1], [seed % 61 + 1, 2, 1]);
+            launch_facts.multiples = (seed % 5) as u32;
+            launch_facts.ids_fit_int &= seed % 7 != 0;
+            let got = *variants.get_or_make(launch_facts, |launch_facts| {
+                made_variants += 1;
+                *launch_facts
             });
-            let size = got.local_size(0).is_none_or(|size| Some(size) == facts.local_size(0));
+            let size = got.local_size(0).is_none_or(|size| Some(size) == launch_facts.local_size(0));
             let less = |some: bool, all: bool| !some || all;
-            assert!(size && got.row_align() <= facts.row_align(), "{got:?} for {facts:?}");
-            assert!(less(got.full_groups, facts.full_groups) && less(got.zero_offset, facts.zero_offset));
-            assert!(less(got.ids_fit_int, facts.ids_fit_int) && got.multiples & !facts.multiples == 0);
+            assert!(size && got.row_align() <= launch_facts.row_align(), "{got:?} for {launch_facts:?}");
+            assert!(less(got.full_groups, launch_facts.full_groups) && less(got.zero_offset, launch_facts.zero_offset));
+            assert!(less(got.ids_fit_int, launch_facts.ids_fit_int) && got.multiples & !launch_facts.multiples == 0);
         }
-        assert_eq!(made, MOST + 1);
+        assert_eq!(made_variants, MOST + 1);
         assert_eq!(run(&variants, &[LaunchFacts::default()]), (vec![LaunchFacts::default()], 0));
-        assert_eq!(variants.all_variants().count(), made);
+        assert_eq!(variants.all_variants().count(), made_variants);
         assert!(variants.all_variants().all(|(facts, variant)| facts == *variant));
     }
 
     /// A launch that waits for code of its own if it is time to make it.
-    fn launch_and_wait(variants: &Variants<LaunchFacts>, facts: LaunchFacts) -> LaunchFacts {
-        variants.get_or_make(facts, |facts| *facts);
-        if variants.serve_launch(facts).is_some_and(|(_, is_frequent)| is_frequent) {
-            variants.make_own(facts, |facts| Some(*facts));
+    fn launch_and_wait(variants: &Variants<LaunchFacts>, launch_facts: LaunchFacts) -> LaunchFacts {
+        variants.get_or_make(launch_facts, |launch_facts| *launch_facts);
+        if variants.serve_launch(launch_facts).is_some_and(|(_, is_frequent)| is_frequent) {
+            variants.make_own(launch_facts, |launch_facts| Some(*launch_facts));
         }
-        *variants.get_or_make(facts, |_| unreachable!("it was just made"))
+        *variants.get_or_make(launch_facts, |_| unreachable!("it was just made"))
     }
 
     fn launch_of(size: u64) -> LaunchFacts {
@@ -336,8 +357,9 @@ mod tests {
         let variants = Variants::default();
         let sizes = [16, 32, 48].map(|size| launch(64 * size, size));
         run(&variants, &sizes);
-        let is_frequent =
-            |variants: &Variants<_>, facts| variants.serve_launch(facts).is_some_and(|(_, frequent)| frequent);
+        let is_frequent = |variants: &Variants<_>, launch_facts| {
+            variants.serve_launch(launch_facts).is_some_and(|(_, frequent)| frequent)
+        };
         assert!((1..FREQUENT).all(|_| !is_frequent(&variants, sizes[2])));
         variants.make_own(sizes[2], |_| unreachable!("it is not frequent"));
         assert!(is_frequent(&variants, sizes[2]) && is_frequent(&variants, sizes[2]));

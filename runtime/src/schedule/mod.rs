@@ -22,7 +22,7 @@ use crate::options::options;
 /// The work-groups of one launch.
 pub trait GroupWork: Send + Sync {
     /// Runs these groups on the calling thread.
-    fn run(&self, groups: Range<u64>);
+    fn run(&self, group_range: Range<u64>);
 
     /// Whether groups of such a launch took longer the last time than a thread takes to wake up.
     fn took_long(&self) -> bool {

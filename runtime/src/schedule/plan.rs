@@ -56,21 +56,21 @@ impl Plan {
     }
 
     /// Who runs the groups after the first one, which took the caller so long.
-    pub fn divide_rest(&self, first: Duration) -> Division {
-        let rest = self.groups - 1;
-        let estimate = first.saturating_mul(u32::try_from(rest).unwrap_or(u32::MAX));
+    pub fn divide_rest(&self, first_duration: Duration) -> Division {
+        let groups_left = self.groups - 1;
+        let estimate = first_duration.saturating_mul(u32::try_from(groups_left).unwrap_or(u32::MAX));
         // As many helpers as the work would keep busy for as long as they take to wake up.
         let worth = (estimate.as_nanos() / WAKE_COST.as_nanos()) as u64;
-        match self.seats_for(worth.min(rest.saturating_sub(1))) {
+        match self.seats_for(worth.min(groups_left.saturating_sub(1))) {
             0 => Division::Alone,
             seats => Division::Shared { seats },
         }
     }
 
     /// Whether groups took long, given the time for all of them by the caller and so many helpers.
-    pub fn groups_took_long(&self, all: Duration, seats: usize) -> bool {
-        let each = self.groups.div_ceil(seats as u64 + 1);
-        is_long(all / u32::try_from(each).unwrap_or(u32::MAX).max(1))
+    pub fn groups_took_long(&self, whole_duration: Duration, seats: usize) -> bool {
+        let groups_each = self.groups.div_ceil(seats as u64 + 1);
+        is_long(whole_duration / u32::try_from(groups_each).unwrap_or(u32::MAX).max(1))
     }
 
     /// The helpers that can be of use where there is work for so many.
@@ -111,8 +111,8 @@ mod tests {
             (Plan { groups: 1, caller_helps: false, ..PLAN }, Division::Shared { seats: 1 }),
             (Plan { caller_helps: false, ..PLAN }, Division::Shared { seats: 3 }),
         ];
-        for (plan, division) in table {
-            assert_eq!(plan.divide_groups(), division, "{plan:?}");
+        for (launch_plan, division) in table {
+            assert_eq!(launch_plan.divide_groups(), division, "{launch_plan:?}");
         }
     }
 
@@ -131,16 +131,16 @@ mod tests {
             (Plan { groups: 3, ..PLAN }, Duration::from_millis(1), Division::Shared { seats: 1 }),
             (Plan { groups: u64::MAX, ..PLAN }, nanos(1), Division::Shared { seats: 3 }),
         ];
-        for (plan, first, division) in table {
-            assert_eq!(plan.divide_rest(first), division, "{plan:?} {first:?}");
+        for (launch_plan, first_duration, division) in table {
+            assert_eq!(launch_plan.divide_rest(first_duration), division, "{launch_plan:?} {first_duration:?}");
         }
     }
 
     #[test]
     fn groups_take_long_by_what_each_thread_had() {
-        let plan = Plan { groups: 8, ..PLAN };
-        assert!(plan.groups_took_long(2 * WAKE_COST, 3));
-        assert!(!plan.groups_took_long(2 * WAKE_COST, 1));
+        let launch_plan = Plan { groups: 8, ..PLAN };
+        assert!(launch_plan.groups_took_long(2 * WAKE_COST, 3));
+        assert!(!launch_plan.groups_took_long(2 * WAKE_COST, 1));
     }
 
     #[test]
@@ -148,9 +148,9 @@ mod tests {
         for threads in [1, 2, 7, 128] {
             let (mut left, mut before) = (10_000, u64::MAX);
             while left > 0 {
-                let size = chunk_size(left, threads);
-                assert!((1..=before.min(left)).contains(&size), "{size} of {left}");
-                (left, before) = (left - size, size);
+                let chunk_size = chunk_size(left, threads);
+                assert!((1..=before.min(left)).contains(&chunk_size), "{chunk_size} of {left}");
+                (left, before) = (left - chunk_size, chunk_size);
             }
             assert_eq!(before, 1);
         }

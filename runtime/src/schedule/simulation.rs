@@ -99,11 +99,11 @@ impl Record {
         let mut ends: Vec<(usize, Time)> = Vec::new();
         for chunk in &self.chunks {
             match ends.iter_mut().find(|(thread, _)| *thread == chunk.thread) {
-                Some((_, end)) => *end = chunk.end.max(*end),
+                Some((_, latest)) => *latest = chunk.end.max(*latest),
                 None => ends.push((chunk.thread, chunk.end)),
             }
         }
-        ends.into_iter().map(|(_, end)| end).collect()
+        ends.into_iter().map(|(_, latest)| latest).collect()
     }
 
     fn assert_each_group_ran_once(&self) {
@@ -117,8 +117,13 @@ impl Record {
     /// Whoever is done early was so because nothing was left to claim.
     fn assert_balanced(&self) {
         let ends = self.ends();
-        let (first, last) = (ends.iter().min().copied().unwrap_or(0), ends.iter().max().copied().unwrap_or(0));
-        assert!(last - first <= self.longest_chunk(), "{ends:?}, and the longest chunk {}", self.longest_chunk());
+        let (earliest_end, latest_end) =
+            (ends.iter().min().copied().unwrap_or(0), ends.iter().max().copied().unwrap_or(0));
+        assert!(
+            latest_end - earliest_end <= self.longest_chunk(),
+            "{ends:?}, and the longest chunk {}",
+            self.longest_chunk()
+        );
     }
 }
 
@@ -161,7 +166,7 @@ impl Simulation {
         }
         let callers: Vec<Caller> =
             callers.into_iter().map(|launches| Caller { launches: launches.into(), first: Vec::new() }).collect();
-        let mut this = Self {
+        let mut simulation = Self {
             crew,
             useful,
             caller_helps,
@@ -177,16 +182,16 @@ impl Simulation {
             in_vain: 0,
             most_at_once: 0,
         };
-        (0..this.callers.len()).for_each(|caller| this.plan_next_launch(caller));
-        this
+        (0..simulation.callers.len()).for_each(|caller| simulation.plan_next_launch(caller));
+        simulation
     }
 
     /// Runs until nothing is left to do.
     fn run(mut self) -> Self {
-        while let Some(Reverse((time, number))) = self.tasks.pop() {
-            assert!(time >= self.now && number < 1_000_000, "it does not end");
+        while let Some(Reverse((time, task_number))) = self.tasks.pop() {
+            assert!(time >= self.now && task_number < 1_000_000, "it does not end");
             self.now = time;
-            if let Some((thread, task)) = self.planned[number as usize].take() {
+            if let Some((thread, task)) = self.planned[task_number as usize].take() {
                 self.perform(thread, task);
             }
         }
@@ -206,7 +211,7 @@ impl Simulation {
     }
 
     fn plan_next_launch(&mut self, caller: usize) {
-        let gap = self.callers[caller].launches.front().map(|work| work.gap);
+        let gap = self.callers[caller].launches.front().map(|simulated_work| simulated_work.gap);
         if let Some(gap) = gap {
             self.plan(gap, caller, Task::Begin);
         }
@@ -215,14 +220,16 @@ impl Simulation {
     fn perform(&mut self, thread: usize, task: Task) {
         match task {
             Task::Begin => self.begin(thread),
-            Task::AfterFirst(plan, work) => match plan.divide_rest(Duration::from_nanos(work.costs[0])) {
-                Division::Shared { seats } => self.share(thread, &work, 1, seats),
-                Division::Alone | Division::FirstAlone => self.run_alone(thread, &work, 1),
-            },
+            Task::AfterFirst(launch_plan, simulated_work) => {
+                match launch_plan.divide_rest(Duration::from_nanos(simulated_work.costs[0])) {
+                    Division::Shared { seats } => self.share(thread, &simulated_work, 1, seats),
+                    Division::Alone | Division::FirstAlone => self.run_alone(thread, &simulated_work, 1),
+                }
+            }
             Task::Claim(launch) => self.claim(thread, &launch),
             Task::StopLooking(since) => {
-                if let Some(place) = self.looking.iter().position(|&looking| looking == (thread, since)) {
-                    self.looking.remove(place);
+                if let Some(position) = self.looking.iter().position(|&looking| looking == (thread, since)) {
+                    self.looking.remove(position);
                     self.crew.has_looked();
                     self.ask(thread, true);
                 }
@@ -236,39 +243,39 @@ impl Simulation {
     }
 
     fn begin(&mut self, caller: usize) {
-        let Some(work) = self.callers[caller].launches.pop_front() else { return };
-        let (helpers, caller_helps, took_long) = (self.useful, self.caller_helps, work.took_long);
-        let plan = Plan { groups: work.costs.len() as u64, helpers, caller_helps, took_long };
-        match plan.divide_groups() {
-            Division::Alone => self.run_alone(caller, &work, 0),
-            Division::Shared { seats } => self.share(caller, &work, 0, seats),
+        let Some(simulated_work) = self.callers[caller].launches.pop_front() else { return };
+        let (helpers, caller_helps, took_long) = (self.useful, self.caller_helps, simulated_work.took_long);
+        let launch_plan = Plan { groups: simulated_work.costs.len() as u64, helpers, caller_helps, took_long };
+        match launch_plan.divide_groups() {
+            Division::Alone => self.run_alone(caller, &simulated_work, 0),
+            Division::Shared { seats } => self.share(caller, &simulated_work, 0, seats),
             Division::FirstAlone => {
-                let (begin, end) = (self.now, self.now + work.costs[0]);
+                let (begin, end) = (self.now, self.now + simulated_work.costs[0]);
                 self.callers[caller].first.push(Chunk { thread: caller, groups: 0..1, begin, end });
-                self.plan(work.costs[0], caller, Task::AfterFirst(plan, work));
+                self.plan(simulated_work.costs[0], caller, Task::AfterFirst(launch_plan, simulated_work));
             }
         }
     }
 
     /// A caller runs all groups from one on.
-    fn run_alone(&mut self, caller: usize, work: &Work, from: u64) {
-        let time: Time = work.costs[from as usize..].iter().sum();
-        let (groups, began, ended) = (work.costs.len() as u64, self.now, self.now + time);
+    fn run_alone(&mut self, caller: usize, simulated_work: &Work, first_group: u64) {
+        let time: Time = simulated_work.costs[first_group as usize..].iter().sum();
+        let (group_count, began, ended) = (simulated_work.costs.len() as u64, self.now, self.now + time);
         let mut chunks = std::mem::take(&mut self.callers[caller].first);
-        chunks.push(Chunk { thread: caller, groups: from..groups, begin: began, end: ended });
-        self.records.push(Record { began, ended, chunks, groups });
+        chunks.push(Chunk { thread: caller, groups: first_group..group_count, begin: began, end: ended });
+        self.records.push(Record { began, ended, chunks, groups: group_count });
         let next = self.callers[caller].launches.front().map(|next| next.gap);
         if let Some(gap) = next {
             self.plan(time + gap, caller, Task::Begin);
         }
     }
 
-    fn share(&mut self, caller: usize, work: &Work, from: u64, seats: usize) {
+    fn share(&mut self, caller: usize, simulated_work: &Work, first_group: u64, seats: usize) {
         let shared = Shared {
-            next: Cell::new(from),
-            groups: work.costs.len() as u64,
+            next: Cell::new(first_group),
+            groups: simulated_work.costs.len() as u64,
             threads: (seats + usize::from(self.caller_helps)) as u64,
-            costs: work.costs.clone(),
+            costs: simulated_work.costs.clone(),
             active: Cell::new(0),
             waiting: Cell::new(None),
             began: self.now,
@@ -321,12 +328,12 @@ impl Simulation {
     /// A thread takes the next groups of a launch, or is done with it.
     fn claim(&mut self, thread: usize, launch: &Handle) {
         let shared = &*launch.0;
-        let first = shared.next.get();
-        if first < shared.groups {
-            let end = first + chunk_size(shared.groups - first, shared.threads);
-            shared.next.set(end);
-            let time: Time = shared.costs[first as usize..end as usize].iter().sum();
-            let chunk = Chunk { thread, groups: first..end, begin: self.now, end: self.now + time };
+        let first_group = shared.next.get();
+        if first_group < shared.groups {
+            let end_group = first_group + chunk_size(shared.groups - first_group, shared.threads);
+            shared.next.set(end_group);
+            let time: Time = shared.costs[first_group as usize..end_group as usize].iter().sum();
+            let chunk = Chunk { thread, groups: first_group..end_group, begin: self.now, end: self.now + time };
             shared.chunks.borrow_mut().push(chunk);
             self.plan(time, thread, Task::Claim(launch.clone()));
             return;
@@ -345,8 +352,8 @@ impl Simulation {
 
     fn end_launch(&mut self, caller: usize, launch: &Handle) {
         self.crew.remove_launch(|other| Rc::ptr_eq(&other.0, &launch.0));
-        let (began, ended, groups) = (launch.0.began, self.now, launch.0.groups);
-        self.records.push(Record { began, ended, chunks: launch.0.chunks.take(), groups });
+        let (began, ended, group_count) = (launch.0.began, self.now, launch.0.groups);
+        self.records.push(Record { began, ended, chunks: launch.0.chunks.take(), groups: group_count });
         self.plan_next_launch(caller);
     }
 }
@@ -369,7 +376,7 @@ fn launches_of_all_sizes_run_each_group_once_and_evenly() {
     for helpers in [0, 1, 2, 7, 31] {
         for groups in [1, 2, 3, 10, 65, 1000] {
             for seed in 0..20 {
-                let launches = (0..4).map(|number| uneven(groups, seed * 10 + number)).collect();
+                let launches = (0..4).map(|launch| uneven(groups, seed * 10 + launch)).collect();
                 let caller_helps = helpers == 0 || seed % 4 != 0;
                 let simulation = Simulation::new(helpers, helpers, caller_helps, vec![launches]).run();
                 assert_eq!(simulation.records.len(), 4);
@@ -381,7 +388,8 @@ fn launches_of_all_sizes_run_each_group_once_and_evenly() {
 #[test]
 fn launches_of_several_callers_share_the_helpers() {
     for seed in 0..50 {
-        let of_caller = |caller: u64| (0..5).map(|n| uneven(40 + 97 * n, seed + 100 * caller + n as u64)).collect();
+        let of_caller =
+            |caller: u64| (0..5).map(|launch| uneven(40 + 97 * launch, seed + 100 * caller + launch as u64)).collect();
         let simulation = Simulation::new(6, 6, true, (0..4).map(of_caller).collect()).run();
         assert_eq!(simulation.records.len(), 20);
     }

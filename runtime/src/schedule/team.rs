@@ -26,11 +26,11 @@ use crate::machine;
 /// busy in-order queue.
 const SPINS: u32 = 2_000;
 
-fn run_guarded(work: &dyn GroupWork, groups: Range<u64>) -> Result<(), Panicked> {
-    if groups.is_empty() {
+fn run_guarded(group_work: &dyn GroupWork, group_range: Range<u64>) -> Result<(), Panicked> {
+    if group_range.is_empty() {
         return Ok(());
     }
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work.run(groups))).map_err(|_| Panicked)
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| group_work.run(group_range))).map_err(|_| Panicked)
 }
 
 /// A launch in flight. Jobs are reused: `work` is empty between launches.
@@ -59,11 +59,11 @@ impl Job {
     }
 
     /// Makes the job one for these groups of a launch, on so many threads.
-    fn prepare_job(&self, work: &Arc<dyn GroupWork>, groups: Range<u64>, threads: usize) {
-        *self.work.lock() = Some(work.clone());
+    fn prepare_job(&self, group_work: &Arc<dyn GroupWork>, group_range: Range<u64>, threads: usize) {
+        *self.work.lock() = Some(group_work.clone());
         self.panicked.store(false, Ordering::Relaxed);
-        self.next.store(groups.start, Ordering::Relaxed);
-        self.end.store(groups.end, Ordering::Relaxed);
+        self.next.store(group_range.start, Ordering::Relaxed);
+        self.end.store(group_range.end, Ordering::Relaxed);
         self.threads.store(threads as u64, Ordering::Relaxed);
     }
 
@@ -77,16 +77,21 @@ impl Job {
     }
 
     fn claim_chunk(&self, threads: u64) -> Option<Range<u64>> {
-        let end = self.end.load(Ordering::Relaxed);
-        let mut first = self.next.load(Ordering::Relaxed);
+        let end_group = self.end.load(Ordering::Relaxed);
+        let mut first_group = self.next.load(Ordering::Relaxed);
         loop {
-            if first >= end {
+            if first_group >= end_group {
                 return None;
             }
-            let size = plan::chunk_size(end - first, threads);
-            match self.next.compare_exchange_weak(first, first + size, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return Some(first..first + size),
-                Err(now) => first = now,
+            let chunk_size = plan::chunk_size(end_group - first_group, threads);
+            match self.next.compare_exchange_weak(
+                first_group,
+                first_group + chunk_size,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Some(first_group..first_group + chunk_size),
+                Err(now) => first_group = now,
             }
         }
     }
@@ -94,11 +99,11 @@ impl Job {
     /// Runs chunks until none is left to claim.
     fn run_chunks(&self) {
         let threads = self.threads.load(Ordering::Relaxed);
-        let Some(work) = self.work.lock().clone() else {
+        let Some(group_work) = self.work.lock().clone() else {
             return;
         };
-        while let Some(groups) = self.claim_chunk(threads) {
-            if run_guarded(&*work, groups).is_err() {
+        while let Some(group_range) = self.claim_chunk(threads) {
+            if run_guarded(&*group_work, group_range).is_err() {
                 self.panicked.store(true, Ordering::Relaxed);
                 self.next.store(self.end.load(Ordering::Relaxed), Ordering::Relaxed);
             }
@@ -165,7 +170,7 @@ impl Team {
         });
         let pool = (helpers > 0).then(|| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(helpers);
-            pool.thread_name(|n| format!("lockstep-{n}")).build().ok()
+            pool.thread_name(|thread_index| format!("lockstep-{thread_index}")).build().ok()
         });
         let Some(pool) = pool.flatten() else {
             return Team { shared, caller_helps: true, useful: 0 };
@@ -173,44 +178,50 @@ impl Team {
         let serving = shared.clone();
         // The pool's threads do nothing else until the team is closed, and end then: the pool is let go of right away.
         pool.spawn_broadcast(move |_| {
-            if let Some(set) = &processors {
-                // A processor that has gone since leaves the thread where the system wants it.
-                let _ = rustix::thread::sched_setaffinity(None, set);
-            }
+            bind_thread(processors.as_ref());
             serving.serve_jobs();
         });
         Team { shared, caller_helps, useful: useful.min(helpers) }
     }
 
-    /// Runs all groups `0..groups` of `work` and returns when the last one has ended.
+    /// Runs all groups `0..group_count` of `group_work` and returns when the last one has ended.
     ///
-    /// A panic inside `work` ends the launch and is reported as `Err`.
-    pub fn run_groups(&self, work: &Arc<dyn GroupWork>, groups: u64) -> Result<(), Panicked> {
-        let took_long = groups > 1 && work.took_long();
-        let plan = Plan { groups, helpers: self.useful, caller_helps: self.caller_helps, took_long };
-        match plan.divide_groups() {
-            Division::Alone => run_guarded(&**work, 0..groups),
-            Division::FirstAlone => self.run_after_first(work, &plan),
+    /// A panic inside `group_work` ends the launch and is reported as `Err`.
+    pub fn run_groups(&self, group_work: &Arc<dyn GroupWork>, group_count: u64) -> Result<(), Panicked> {
+        let took_long = group_count > 1 && group_work.took_long();
+        let launch_plan =
+            Plan { groups: group_count, helpers: self.useful, caller_helps: self.caller_helps, took_long };
+        match launch_plan.divide_groups() {
+            Division::Alone => run_guarded(&**group_work, 0..group_count),
+            Division::FirstAlone => self.run_after_first(group_work, &launch_plan),
             Division::Shared { seats } if self.caller_helps => {
                 let start = Instant::now();
-                self.shared.share_groups(work, 0..groups, seats, true)?;
-                work.note_long(plan.groups_took_long(start.elapsed(), seats));
+                self.shared.share_groups(group_work, 0..group_count, seats, true)?;
+                group_work.note_long(launch_plan.groups_took_long(start.elapsed(), seats));
                 Ok(())
             }
-            Division::Shared { seats } => self.shared.share_groups(work, 0..groups, seats, false),
+            Division::Shared { seats } => self.shared.share_groups(group_work, 0..group_count, seats, false),
         }
     }
 
     /// Runs the first group on the calling thread, and the others as the time for it tells.
-    fn run_after_first(&self, work: &Arc<dyn GroupWork>, plan: &Plan) -> Result<(), Panicked> {
+    fn run_after_first(&self, group_work: &Arc<dyn GroupWork>, launch_plan: &Plan) -> Result<(), Panicked> {
         let start = Instant::now();
-        run_guarded(&**work, 0..1)?;
-        let first = start.elapsed();
-        work.note_long(plan::is_long(first));
-        match plan.divide_rest(first) {
-            Division::Shared { seats } => self.shared.share_groups(work, 1..plan.groups, seats, true),
-            Division::Alone | Division::FirstAlone => run_guarded(&**work, 1..plan.groups),
+        run_guarded(&**group_work, 0..1)?;
+        let first_duration = start.elapsed();
+        group_work.note_long(plan::is_long(first_duration));
+        match launch_plan.divide_rest(first_duration) {
+            Division::Shared { seats } => self.shared.share_groups(group_work, 1..launch_plan.groups, seats, true),
+            Division::Alone | Division::FirstAlone => run_guarded(&**group_work, 1..launch_plan.groups),
         }
+    }
+}
+
+/// Binds the calling thread to processors, if there are any to bind it to.
+fn bind_thread(processors: Option<&CpuSet>) {
+    if let Some(processors) = processors {
+        // A processor that has gone since leaves the thread where the system wants it.
+        let _ = rustix::thread::sched_setaffinity(None, processors);
     }
 }
 
@@ -223,47 +234,47 @@ impl Drop for Team {
 }
 
 impl std::fmt::Debug for Team {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Team").field("useful", &self.useful).finish_non_exhaustive()
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Team").field("useful", &self.useful).finish_non_exhaustive()
     }
 }
 
 impl Shared {
-    /// Runs `groups` on so many helpers if they are free, and on the calling thread if that helps.
+    /// Runs `group_range` on so many helpers if they are free, and on the calling thread if that helps.
     fn share_groups(
         &self,
-        work: &Arc<dyn GroupWork>,
-        groups: Range<u64>,
+        group_work: &Arc<dyn GroupWork>,
+        group_range: Range<u64>,
         seats: usize,
         caller_helps: bool,
     ) -> Result<(), Panicked> {
         let mut board = self.board.lock();
-        let job = board.spare.pop().unwrap_or_else(|| Arc::new(Job::new()));
-        job.prepare_job(work, groups, seats + usize::from(caller_helps));
-        let wake = board.crew.post_launch(job.clone(), seats);
+        let shared_job = board.spare.pop().unwrap_or_else(|| Arc::new(Job::new()));
+        shared_job.prepare_job(group_work, group_range, seats + usize::from(caller_helps));
+        let wake = board.crew.post_launch(shared_job.clone(), seats);
         self.posted.fetch_add(1, Ordering::Release);
         drop(board);
         self.wake_helpers(wake);
         if caller_helps {
-            job.run_chunks();
+            shared_job.run_chunks();
         }
 
         // Wait for those who are at work; nobody joins once all is claimed.
         for _ in 0..SPINS {
-            if job.has_ended() {
+            if shared_job.has_ended() {
                 break;
             }
             std::hint::spin_loop();
         }
         let mut board = self.board.lock();
-        while !job.has_ended() {
+        while !shared_job.has_ended() {
             self.left.wait(&mut board);
         }
-        board.crew.remove_launch(|other| Arc::ptr_eq(other, &job));
-        *job.work.lock() = None;
-        let panicked = job.panicked.load(Ordering::Relaxed);
+        board.crew.remove_launch(|other| Arc::ptr_eq(other, &shared_job));
+        *shared_job.work.lock() = None;
+        let panicked = shared_job.panicked.load(Ordering::Relaxed);
         if board.spare.len() < SPARE_JOBS {
-            board.spare.push(job);
+            board.spare.push(shared_job);
         }
         if panicked { Err(Panicked) } else { Ok(()) }
     }
@@ -277,10 +288,10 @@ impl Shared {
 
     /// What every helper does all its life.
     fn serve_jobs(&self) {
-        while let Some(job) = self.next_job() {
-            job.run_chunks();
+        while let Some(shared_job) = self.next_job() {
+            shared_job.run_chunks();
             let _board = self.board.lock();
-            if job.active.fetch_sub(1, Ordering::Release) == 1 {
+            if shared_job.active.fetch_sub(1, Ordering::Release) == 1 {
                 self.left.notify_all();
             }
         }
@@ -289,26 +300,26 @@ impl Shared {
     /// Waits for a job with unclaimed groups and a free seat and joins it: looks for a while, then sleeps. None when the
     /// team is closed.
     fn next_job(&self) -> Option<Arc<Job>> {
-        let mut spins = 0;
+        let mut spin_count = 0;
         let mut board = self.board.lock();
         loop {
-            match board.crew.next_action(spins >= SPINS) {
-                Action::Join { launch: job, wake } => {
-                    job.active.fetch_add(1, Ordering::Relaxed);
+            match board.crew.next_action(spin_count >= SPINS) {
+                Action::Join { launch: shared_job, wake } => {
+                    shared_job.active.fetch_add(1, Ordering::Relaxed);
                     drop(board);
                     self.wake_helpers(wake);
-                    return Some(job);
+                    return Some(shared_job);
                 }
                 Action::End => return None,
                 Action::Sleep => {
                     self.wake.wait(&mut board);
                     board.crew.has_woken();
-                    spins = 0;
+                    spin_count = 0;
                 }
                 Action::Look => {
-                    let seen = self.posted.load(Ordering::Acquire);
+                    let seen_posts = self.posted.load(Ordering::Acquire);
                     drop(board);
-                    spins = self.spin_until_posted(seen, spins);
+                    spin_count = self.spin_until_posted(seen_posts, spin_count);
                     board = self.board.lock();
                     board.crew.has_looked();
                 }
@@ -317,12 +328,12 @@ impl Shared {
     }
 
     /// Spins until another launch than those that were seen is there, or long enough: the spins so far.
-    fn spin_until_posted(&self, seen: u64, mut spins: u32) -> u32 {
-        while self.posted.load(Ordering::Acquire) == seen && spins < SPINS {
+    fn spin_until_posted(&self, seen_posts: u64, mut spin_count: u32) -> u32 {
+        while self.posted.load(Ordering::Acquire) == seen_posts && spin_count < SPINS {
             std::hint::spin_loop();
-            spins += 1;
+            spin_count += 1;
         }
-        spins
+        spin_count
     }
 }
 
@@ -340,8 +351,8 @@ mod tests {
     }
 
     impl GroupWork for Count {
-        fn run(&self, groups: Range<u64>) {
-            for group in groups {
+        fn run(&self, group_range: Range<u64>) {
+            for group in group_range {
                 self.runs[group as usize].fetch_add(1, Ordering::Relaxed);
                 if self.slow {
                     std::thread::sleep(Duration::from_micros(50));
@@ -359,8 +370,8 @@ mod tests {
     }
 
     impl GroupWork for Together {
-        fn run(&self, groups: Range<u64>) {
-            for _ in groups {
+        fn run(&self, group_range: Range<u64>) {
+            for _ in group_range {
                 self.begun.fetch_add(1, Ordering::SeqCst);
                 let start = Instant::now();
                 while self.begun.load(Ordering::SeqCst) < 2 && start.elapsed() < Duration::from_millis(200) {
@@ -374,8 +385,8 @@ mod tests {
             self.long.load(Ordering::Relaxed)
         }
 
-        fn note_long(&self, long: bool) {
-            self.long.store(long, Ordering::Relaxed);
+        fn note_long(&self, took_long: bool) {
+            self.long.store(took_long, Ordering::Relaxed);
         }
     }
 
@@ -399,23 +410,23 @@ mod tests {
         TEAM.get_or_init(|| Team::new(3))
     }
 
-    fn run(work: &Arc<dyn GroupWork>, groups: u64) -> Result<(), Panicked> {
-        team().run_groups(work, groups)
+    fn run(group_work: &Arc<dyn GroupWork>, group_count: u64) -> Result<(), Panicked> {
+        team().run_groups(group_work, group_count)
     }
 
-    fn count(groups: u64, slow: bool) -> Arc<Count> {
-        let runs = (0..groups).map(|_| AtomicU64::new(0)).collect();
+    fn count(group_count: u64, slow: bool) -> Arc<Count> {
+        let runs = (0..group_count).map(|_| AtomicU64::new(0)).collect();
         Arc::new(Count { runs, slow })
     }
 
     #[test]
     fn every_group_runs_once() {
-        for (groups, slow) in [(0, false), (1, false), (2, true), (1000, false), (257, true)] {
-            let work = count(groups, slow);
+        for (group_count, slow) in [(0, false), (1, false), (2, true), (1000, false), (257, true)] {
+            let work = count(group_count, slow);
             let dynamic: Arc<dyn GroupWork> = work.clone();
-            assert_eq!(run(&dynamic, groups), Ok(()));
+            assert_eq!(run(&dynamic, group_count), Ok(()));
             for (group, runs) in work.runs.iter().enumerate() {
-                assert_eq!(runs.load(Ordering::Relaxed), 1, "group {group} of {groups}");
+                assert_eq!(runs.load(Ordering::Relaxed), 1, "group {group} of {group_count}");
             }
         }
     }
@@ -448,18 +459,18 @@ mod tests {
     struct Panics;
 
     impl GroupWork for Panics {
-        fn run(&self, groups: Range<u64>) {
+        fn run(&self, group_range: Range<u64>) {
             std::thread::sleep(Duration::from_micros(50));
-            assert!(!groups.contains(&77), "group 77");
+            assert!(!group_range.contains(&77), "group 77");
         }
     }
 
     #[test]
     fn a_panic_is_reported_and_the_team_lives() {
-        let work: Arc<dyn GroupWork> = Arc::new(Panics);
-        assert_eq!(run(&work, 200), Err(Panicked));
-        let work: Arc<dyn GroupWork> = count(100, true);
-        assert_eq!(run(&work, 100), Ok(()));
+        let group_work: Arc<dyn GroupWork> = Arc::new(Panics);
+        assert_eq!(run(&group_work, 200), Err(Panicked));
+        let group_work: Arc<dyn GroupWork> = count(100, true);
+        assert_eq!(run(&group_work, 100), Ok(()));
     }
 
     /// Notes where its groups ran.
@@ -469,11 +480,11 @@ mod tests {
     }
 
     impl GroupWork for Where {
-        fn run(&self, groups: Range<u64>) {
+        fn run(&self, group_range: Range<u64>) {
             let set = rustix::thread::sched_getaffinity(None).unwrap();
             let processors = (0..CpuSet::MAX_CPU).filter(|&processor| set.is_set(processor)).collect();
             self.threads.lock().push((std::thread::current().id(), processors));
-            std::thread::sleep(Duration::from_micros(50) * (groups.end - groups.start) as u32);
+            std::thread::sleep(Duration::from_micros(50) * (group_range.end - group_range.start) as u32);
         }
     }
 
@@ -484,8 +495,8 @@ mod tests {
         let team = Team::bound_to(&[last, last]);
         let work = Arc::new(Where::default());
         let dynamic: Arc<dyn GroupWork> = work.clone();
-        for groups in [1, 100] {
-            assert_eq!(team.run_groups(&dynamic, groups), Ok(()));
+        for group_count in [1, 100] {
+            assert_eq!(team.run_groups(&dynamic, group_count), Ok(()));
         }
         let threads = std::mem::take(&mut *work.threads.lock());
         assert!(threads.len() > 1);

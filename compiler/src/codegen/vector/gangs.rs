@@ -24,146 +24,160 @@ use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 
 /// Emits a region's code for all work-items of the group, in gangs; emission goes on behind it. The answer:
-/// the regions in which the group may go on, of which the one is stored to `next` by its number.
+/// the regions in which the group may go on, of which the one is stored to `next_pointer` by its number.
 pub fn run_gangs<'ctx>(
     around: EmitContext<'_, 'ctx, '_>,
-    body: &Function,
-    plan: &RegionPlan,
-    next: PointerValue<'ctx>,
-    number: impl Fn(Option<Region>) -> IntValue<'ctx>,
+    function: &Function,
+    region_plan: &RegionPlan,
+    next_pointer: PointerValue<'ctx>,
+    region_number: impl Fn(Option<Region>) -> IntValue<'ctx>,
 ) -> Emitted<Vec<Option<Region>>> {
-    if let Some(run) = around.widening.run {
-        return run_tiles(around, body, plan, run, |emitter, region| {
-            Ok(emitter.builder.build_store(next, number(region)).map(drop)?)
+    if let Some(run_length) = around.widening.run {
+        return run_tiles(around, function, region_plan, run_length, |emitter, region| {
+            Ok(emitter.builder.build_store(next_pointer, region_number(region)).map(drop)?)
         });
     }
     let EmitContext { emitter, group, .. } = around;
     let builder = &emitter.builder;
-    let width = emitter.const64(around.width().into());
+    let gang_width = emitter.const64(around.width().into());
     let zero = emitter.const64(0);
-    let [along, middle, outer] = around.widening.layout.loop_order();
-    let z = Level::open_loop(emitter, "outer", group.first[outer], zero)?;
-    let y = Level::open_loop(emitter, "rows", group.first[middle], z.item_number())?;
+    let [along_dimension, middle_dimension, outer_dimension] = around.widening.layout.loop_order();
+    let outer_level = Level::open_loop(emitter, "outer", group.first[outer_dimension], zero)?;
+    let row_level = Level::open_loop(emitter, "rows", group.first[middle_dimension], outer_level.item_number())?;
     // All work-items are one row, or each of the group's is.
     let rows_of = |dimension: usize| match around.widening.layout {
         Layout::Linear => emitter.const64(1),
         _ => group.size[dimension],
     };
-    let mut size = group.size[along];
+    let mut row_size = group.size[along_dimension];
     if around.widening.layout == Layout::Linear {
-        size = emitter.mul(emitter.mul(size, group.size[middle])?, group.size[outer])?;
+        row_size = emitter.mul(emitter.mul(row_size, group.size[middle_dimension])?, group.size[outer_dimension])?;
     }
-    let left = builder.build_and(size, emitter.const64(u64::from(around.width()) - 1), "left")?;
-    let full = builder.build_int_sub(size, left, "full")?;
-    let item = |operand: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
-        let (mut local, mut global) = ([operand; 3], [operand; 3]);
-        global[along] = builder.build_int_add(group.first[along], operand, "")?;
-        for (dimension, level) in [(middle, &y), (outer, &z)] {
-            (local[dimension], global[dimension]) = (level.local_id(), level.global);
+    let items_left = builder.build_and(row_size, emitter.const64(u64::from(around.width()) - 1), "left")?;
+    let full_items = builder.build_int_sub(row_size, items_left, "full")?;
+    let make_item = |along_index: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
+        let (mut local_id, mut global) = ([along_index; 3], [along_index; 3]);
+        global[along_dimension] = builder.build_int_add(group.first[along_dimension], along_index, "")?;
+        for (dimension, level) in [(middle_dimension, &row_level), (outer_dimension, &outer_level)] {
+            (local_id[dimension], global[dimension]) = (level.local_id(), level.global);
         }
-        Ok(Item { local, global, number: emitter.add(y.item_number(), operand)? })
+        Ok(Item { local: local_id, global, number: emitter.add(row_level.item_number(), along_index)? })
     };
-    let mut nexts = Vec::new();
-    let mut leave = |exits: &Exits<'ctx>, target: BasicBlock<'ctx>| -> Emitted<()> {
+    let mut next_regions = Vec::new();
+    let mut leave_gangs = |exits: &Exits<'ctx>, target: BasicBlock<'ctx>| -> Emitted<()> {
         for &(region, source) in exits {
             emitter.position_at(source);
-            builder.build_store(next, number(region))?;
+            builder.build_store(next_pointer, region_number(region))?;
             builder.build_unconditional_branch(target)?;
-            nexts.push(region);
+            next_regions.push(region);
         }
         Ok(())
     };
 
-    let rows = Rows::of_launches(&around.frame.launch, around.width(), around.widening.layout);
-    let share_code = rows.has_full && rows.has_partial && !have_own_code(around.widening.full_gangs, body);
-    let rest = emitter.append_block("rest");
-    if rows.has_full {
-        let before = emitter.current_block()?;
-        let [head, latch] = ["gang", "gang.next"].map(|name| emitter.append_block(name));
-        if rows.has_partial && !share_code {
-            let some = builder.build_int_compare(IntPredicate::NE, full, zero, "")?;
-            builder.build_conditional_branch(some, head, rest)?;
+    let row_kinds = Rows::of_launches(&around.frame.launch, around.width(), around.widening.layout);
+    let share_code =
+        row_kinds.has_full && row_kinds.has_partial && !have_own_code(around.widening.full_gangs, function);
+    let rest_block = emitter.append_block("rest");
+    if row_kinds.has_full {
+        let before_block = emitter.current_block()?;
+        let [head_block, latch_block] = ["gang", "gang.next"].map(|name| emitter.append_block(name));
+        if row_kinds.has_partial && !share_code {
+            let has_gangs = builder.build_int_compare(IntPredicate::NE, full_items, zero, "")?;
+            builder.build_conditional_branch(has_gangs, head_block, rest_block)?;
         } else {
-            builder.build_unconditional_branch(head)?;
+            builder.build_unconditional_branch(head_block)?;
         }
-        emitter.position_at(head);
-        let x = emitter.phi(emitter.i64_type(), &[(&zero, before)], "x")?;
-        let first = x.as_basic_value().into_int_value();
-        let entry = match share_code {
-            true => Some(first_lanes(around, at_most(emitter, builder.build_int_sub(size, first, "items")?, width)?)?),
+        emitter.position_at(head_block);
+        let gang_start = emitter.phi(emitter.i64_type(), &[(&zero, before_block)], "x")?;
+        let first_item = gang_start.as_basic_value().into_int_value();
+        let entry_mask = match share_code {
+            true => Some(first_lanes(
+                around,
+                at_most(emitter, builder.build_int_sub(row_size, first_item, "items")?, gang_width)?,
+            )?),
             false => None,
         };
-        let exits = VectorEmitter::emit_region(around, &Gang { first: item(first)?, entry }, body, plan)?;
-        leave(&exits, latch)?;
-        emitter.position_at(latch);
-        let following = emitter.add(first, width)?;
-        x.add_incoming(&[(&following, latch)]);
-        let more = match share_code {
-            true => builder.build_int_compare(IntPredicate::ULT, following, size, "")?,
-            false => builder.build_int_compare(IntPredicate::NE, following, full, "")?,
+        let exits = VectorEmitter::emit_region(
+            around,
+            &Gang { first: make_item(first_item)?, entry: entry_mask },
+            function,
+            region_plan,
+        )?;
+        leave_gangs(&exits, latch_block)?;
+        emitter.position_at(latch_block);
+        let next_start = emitter.add(first_item, gang_width)?;
+        gang_start.add_incoming(&[(&next_start, latch_block)]);
+        let has_more = match share_code {
+            true => builder.build_int_compare(IntPredicate::ULT, next_start, row_size, "")?,
+            false => builder.build_int_compare(IntPredicate::NE, next_start, full_items, "")?,
         };
-        let again = builder.build_conditional_branch(more, head, rest)?;
-        if is_written_out(around, body) {
-            emitter.write_out(again);
+        let back_branch = builder.build_conditional_branch(has_more, head_block, rest_block)?;
+        if is_written_out(around, function) {
+            emitter.write_out(back_branch);
         }
     } else {
-        builder.build_unconditional_branch(rest)?;
+        builder.build_unconditional_branch(rest_block)?;
     }
 
-    emitter.position_at(rest);
-    if rows.has_partial && !share_code {
+    emitter.position_at(rest_block);
+    if row_kinds.has_partial && !share_code {
         let [tail, row_done] = ["tail", "row.done"].map(|name| emitter.append_block(name));
-        let some = builder.build_int_compare(IntPredicate::NE, left, zero, "")?;
-        builder.build_conditional_branch(some, tail, row_done)?;
+        let has_tail = builder.build_int_compare(IntPredicate::NE, items_left, zero, "")?;
+        builder.build_conditional_branch(has_tail, tail, row_done)?;
         emitter.position_at(tail);
-        let entry = Some(first_lanes(around, left)?);
-        let exits = VectorEmitter::emit_region(around, &Gang { first: item(full)?, entry }, body, plan)?;
-        leave(&exits, row_done)?;
+        let entry_mask = Some(first_lanes(around, items_left)?);
+        let exits = VectorEmitter::emit_region(
+            around,
+            &Gang { first: make_item(full_items)?, entry: entry_mask },
+            function,
+            region_plan,
+        )?;
+        leave_gangs(&exits, row_done)?;
         emitter.position_at(row_done);
     }
 
-    let done = emitter.add(y.item_number(), size)?;
-    y.close_outer(emitter, rows_of(middle), done)?;
-    z.close_outer(emitter, rows_of(outer), done)?;
-    nexts.sort();
-    nexts.dedup();
-    debug_assert!(nexts.iter().flatten().all(|region| region.index() < around.kernel.regions.len()));
-    Ok(nexts)
+    let items_done = emitter.add(row_level.item_number(), row_size)?;
+    row_level.close_outer(emitter, rows_of(middle_dimension), items_done)?;
+    outer_level.close_outer(emitter, rows_of(outer_dimension), items_done)?;
+    next_regions.sort();
+    next_regions.dedup();
+    debug_assert!(next_regions.iter().flatten().all(|region| region.index() < around.kernel.regions.len()));
+    Ok(next_regions)
 }
 
-/// As [`run_gangs`], for gangs that are several rows of `run` work-items. Groups are whole gangs.
+/// As [`run_gangs`], for gangs that are several rows of `run_length` work-items. Groups are whole gangs.
 fn run_tiles<'ctx>(
     around: EmitContext<'_, 'ctx, '_>,
-    body: &Function,
-    plan: &RegionPlan,
-    run: u32,
-    choose: impl Fn(&Emitter<'ctx, '_>, Option<Region>) -> Emitted<()>,
+    function: &Function,
+    region_plan: &RegionPlan,
+    run_length: u32,
+    choose_region: impl Fn(&Emitter<'ctx, '_>, Option<Region>) -> Emitted<()>,
 ) -> Emitted<Vec<Option<Region>>> {
     let EmitContext { emitter, group, .. } = around;
-    let (zero, rows) = (emitter.const64(0), u64::from(around.width() / run));
-    let z = Level::open_loop(emitter, "z", group.first[2], zero)?;
-    let tile = Level::open_loop(emitter, "tile", zero, z.item_number())?;
-    let y = emitter.mul(tile.local_id(), emitter.const64(rows))?;
+    let (zero, row_count) = (emitter.const64(0), u64::from(around.width() / run_length));
+    let outer_level = Level::open_loop(emitter, "z", group.first[2], zero)?;
+    let tile_level = Level::open_loop(emitter, "tile", zero, outer_level.item_number())?;
+    let tile_row = emitter.mul(tile_level.local_id(), emitter.const64(row_count))?;
     // Ids may wrap: the offset is any number.
-    let global = [group.first[0], emitter.builder.build_int_add(group.first[1], y, "")?, z.global];
-    let first = Item { local: [zero, y, z.local_id()], global, number: tile.item_number() };
-    let exits = VectorEmitter::emit_region(around, &Gang { first, entry: None }, body, plan)?;
-    let latch = emitter.append_block("tile.next");
-    let mut nexts = Vec::new();
+    let global = [group.first[0], emitter.builder.build_int_add(group.first[1], tile_row, "")?, outer_level.global];
+    let first_item = Item { local: [zero, tile_row, outer_level.local_id()], global, number: tile_level.item_number() };
+    let exits = VectorEmitter::emit_region(around, &Gang { first: first_item, entry: None }, function, region_plan)?;
+    let latch_block = emitter.append_block("tile.next");
+    let mut next_regions = Vec::new();
     for &(region, source) in &exits {
         emitter.position_at(source);
-        choose(emitter, region)?;
-        emitter.builder.build_unconditional_branch(latch)?;
-        nexts.push(region);
+        choose_region(emitter, region)?;
+        emitter.builder.build_unconditional_branch(latch_block)?;
+        next_regions.push(region);
     }
-    emitter.position_at(latch);
-    let following = emitter.add(tile.item_number(), emitter.const64(around.width().into()))?;
-    let tiles = emitter.builder.build_int_unsigned_div(group.size[1], emitter.const64(rows), "")?;
-    tile.close_loop(emitter, tiles, following)?;
-    z.close_outer(emitter, group.size[2], following)?;
-    nexts.sort();
-    nexts.dedup();
-    Ok(nexts)
+    emitter.position_at(latch_block);
+    let following = emitter.add(tile_level.item_number(), emitter.const64(around.width().into()))?;
+    let tile_count = emitter.builder.build_int_unsigned_div(group.size[1], emitter.const64(row_count), "")?;
+    tile_level.close_loop(emitter, tile_count, following)?;
+    outer_level.close_outer(emitter, group.size[2], following)?;
+    next_regions.sort();
+    next_regions.dedup();
+    Ok(next_regions)
 }
 
 /// Instructions of a region up to which full gangs and others get code of their own: a second piece of code for more of
@@ -171,16 +185,16 @@ fn run_tiles<'ctx>(
 const MOST_INSTS_MADE_TWICE: u64 = 4000;
 
 /// Whether gangs with a work-item in every lane get code of their own where there are others.
-fn have_own_code(full_gangs: Versions, body: &Function) -> bool {
+fn have_own_code(full_gangs: Versions, function: &Function) -> bool {
     match full_gangs {
         Versions::Never => false,
-        Versions::WherePays => count_insts(body) <= MOST_INSTS_MADE_TWICE,
+        Versions::WherePays => count_insts(function) <= MOST_INSTS_MADE_TWICE,
         Versions::Always => true,
     }
 }
 
-fn count_insts(body: &Function) -> u64 {
-    body.layout.iter().map(|&block| body.blocks[block].insts.len() as u64).sum()
+fn count_insts(function: &Function) -> u64 {
+    function.layout.iter().map(|&block| function.blocks[block].insts.len() as u64).sum()
 }
 
 /// Instructions of all gangs of a group in all regions up to which each gang gets code of its own.
@@ -191,17 +205,17 @@ const MOST_GANGS: u64 = 32;
 
 /// Whether the gangs of a group are so few that each gets code of its own: with barriers between them, so that what one
 /// region leaves for the next may stay in registers.
-fn is_written_out(around: EmitContext<'_, '_, '_>, body: &Function) -> bool {
+fn is_written_out(around: EmitContext<'_, '_, '_>, function: &Function) -> bool {
     let launch = &around.frame.launch;
-    let [along, middle, outer] = around.widening.layout.loop_order();
-    let one_row = [middle, outer].map(|dimension| launch.local_size(dimension)) == [Some(1); 2];
-    let items = launch.local_size(along).filter(|_| one_row && around.kernel.regions.len() > 1);
-    let Some(items) = items else { return false };
-    let all: u64 = around.kernel.regions.values().map(count_insts).sum();
-    let graph = build_cfg(body);
+    let [along_dimension, middle_dimension, outer_dimension] = around.widening.layout.loop_order();
+    let one_row = [middle_dimension, outer_dimension].map(|dimension| launch.local_size(dimension)) == [Some(1); 2];
+    let row_items = launch.local_size(along_dimension).filter(|_| one_row && around.kernel.regions.len() > 1);
+    let Some(row_items) = row_items else { return false };
+    let all_instructions: u64 = around.kernel.regions.values().map(count_insts).sum();
+    let graph = build_cfg(function);
     let is_straight = find_loops(&graph, &compute_dominators(&graph)).iter().next().is_none();
-    let gangs = u64::from(items / around.width());
-    is_straight && gangs <= MOST_GANGS && all * gangs <= MOST_INSTS
+    let gang_count = u64::from(row_items / around.width());
+    is_straight && gang_count <= MOST_GANGS && all_instructions * gang_count <= MOST_INSTS
 }
 
 /// The kinds of gangs that the rows of a launch's groups are cut into.
@@ -215,36 +229,47 @@ pub struct Rows {
 
 impl Rows {
     /// Those of launches of which the facts hold.
-    pub fn of_launches(launch: &LaunchFacts, width: u32, layout: Layout) -> Rows {
-        let along = layout.lane_dimension();
+    pub fn of_launches(launch: &LaunchFacts, gang_width: u32, layout: Layout) -> Rows {
+        let along_dimension = layout.lane_dimension();
         if layout == Layout::Linear {
-            let items = [0, 1, 2].map(|dimension| launch.local_size(dimension)).into_iter().product::<Option<u32>>();
-            let whole = items.is_some_and(|items| items.is_multiple_of(width));
+            let row_items =
+                [0, 1, 2].map(|dimension| launch.local_size(dimension)).into_iter().product::<Option<u32>>();
+            let is_whole = row_items.is_some_and(|row_items| row_items.is_multiple_of(gang_width));
             return Rows {
-                has_full: items.is_none_or(|items| items >= width),
-                has_partial: !launch.full_groups || !whole,
+                has_full: row_items.is_none_or(|row_items| row_items >= gang_width),
+                has_partial: !launch.full_groups || !is_whole,
             };
         }
         Rows {
-            has_full: launch.local_size(along).is_none_or(|size| size >= width),
-            has_partial: !launch.full_groups || launch.align_along(along) < width.into(),
+            has_full: launch.local_size(along_dimension).is_none_or(|row_size| row_size >= gang_width),
+            has_partial: !launch.full_groups || launch.align_along(along_dimension) < gang_width.into(),
         }
     }
 }
 
-fn at_most<'ctx>(emitter: &Emitter<'ctx, '_>, count: IntValue<'ctx>, most: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-    let least = emitter.call_intrinsic("llvm.umin", &[emitter.i64_type().into()], &[count.into(), most.into()])?;
-    Ok(least.into_int_value())
+fn at_most<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
+    item_count: IntValue<'ctx>,
+    maximum: IntValue<'ctx>,
+) -> Emitted<IntValue<'ctx>> {
+    let minimum =
+        emitter.call_intrinsic("llvm.umin", &[emitter.i64_type().into()], &[item_count.into(), maximum.into()])?;
+    Ok(minimum.into_int_value())
 }
 
-/// The mask of the first `count` lanes.
-pub fn first_lanes<'ctx>(around: EmitContext<'_, 'ctx, '_>, count: IntValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-    let (emitter, width) = (around.emitter, around.width());
-    let i32 = emitter.context.i32_type();
-    let lanes: Vec<IntValue> = (0..width).map(|lane| i32.const_int(lane.into(), false)).collect();
-    let count = emitter.builder.build_int_truncate(count, i32, "")?;
-    let count = emitter.splat(count.into(), width)?;
-    Ok(emitter.builder.build_int_compare(IntPredicate::ULT, VectorType::const_vector(&lanes), count, "entry")?)
+/// The mask of the first `item_count` lanes.
+pub fn first_lanes<'ctx>(around: EmitContext<'_, 'ctx, '_>, item_count: IntValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
+    let (emitter, gang_width) = (around.emitter, around.width());
+    let i32_type = emitter.context.i32_type();
+    let lane_numbers: Vec<IntValue> = (0..gang_width).map(|lane| i32_type.const_int(lane.into(), false)).collect();
+    let item_count = emitter.builder.build_int_truncate(item_count, i32_type, "")?;
+    let item_count = emitter.splat(item_count.into(), gang_width)?;
+    Ok(emitter.builder.build_int_compare(
+        IntPredicate::ULT,
+        VectorType::const_vector(&lane_numbers),
+        item_count,
+        "entry",
+    )?)
 }
 
 #[cfg(test)]

@@ -30,12 +30,12 @@ enum Lanes<'ctx> {
 }
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
-    pub(super) fn emit_inst(&mut self, inst: Inst) -> Emitted<()> {
-        let node = &self.body.insts[inst];
-        self.location = node.location;
-        self.around.emitter.scopes.come_from(self.origins.of_access(&node.data));
-        let values = self.emit_results(inst)?;
-        for (&result, value) in self.body.insts[inst].results.iter().zip(values) {
+    pub(super) fn emit_inst(&mut self, instruction: Inst) -> Emitted<()> {
+        let inst_node = &self.body.insts[instruction];
+        self.location = inst_node.location;
+        self.around.emitter.scopes.come_from(self.origins.of_access(&inst_node.data));
+        let values = self.emit_results(instruction)?;
+        for (&result, value) in self.body.insts[instruction].results.iter().zip(values) {
             let lane_value = self.in_planned_form(result, value)?;
             debug_assert!(
                 self.uses[result] == 0 || lane_value.form() == self.plan.accesses.forms.form_of(self.body, result),
@@ -47,14 +47,14 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// What is computed of a value, as it is to be held.
-    pub(super) fn in_planned_form(&self, value: Value, lane_value: LaneValue<'ctx>) -> Emitted<LaneValue<'ctx>> {
-        Ok(match (self.form_of(value), lane_value) {
+    pub(super) fn in_planned_form(&self, operand: Value, lane_value: LaneValue<'ctx>) -> Emitted<LaneValue<'ctx>> {
+        Ok(match (self.form_of(operand), lane_value) {
             // Where the analysis knows more than can be seen here, an active lane's word is taken.
             (Form::Affine(stride), LaneValue::Vector(vector)) => {
                 LaneValue::Affine(self.base_in(vector, stride)?, stride)
             }
-            (Form::Vector, LaneValue::Affine(base, stride)) if self.is_naive() => {
-                LaneValue::Vector(self.around.emitter.materialize_affine(base, stride, self.around.width())?)
+            (Form::Vector, LaneValue::Affine(base_value, stride)) if self.is_naive() => {
+                LaneValue::Vector(self.around.emitter.materialize_affine(base_value, stride, self.around.width())?)
             }
             (Form::Vector, lane_value @ LaneValue::Runs(..)) if self.is_naive() => {
                 LaneValue::Vector(self.materialize(&lane_value)?)
@@ -68,74 +68,77 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// Emits an instruction.
-    fn emit_results(&self, inst: Inst) -> Emitted<Vec<LaneValue<'ctx>>> {
+    fn emit_results(&self, instruction: Inst) -> Emitted<Vec<LaneValue<'ctx>>> {
         let EmitContext { emitter, storage, frame, group, .. } = self.around;
-        let body = self.body;
-        let node = &body.insts[inst];
-        let result = node.results.first().map_or(Type::BOOL, |&result| self.type_of(result));
+        let function = self.body;
+        let inst_node = &function.insts[instruction];
+        let result = inst_node.results.first().map_or(Type::BOOL, |&result| self.type_of(result));
         let uniform = |value: BasicValueEnum<'ctx>| LaneValue::Affine(value, 0);
-        let done = |emitted: Emitted<()>| emitted.map(|()| Vec::new());
-        let lane_value = match &node.data {
-            InstData::Load { .. } => return self.emit_load(inst),
-            InstData::Store { arguments, .. } => return done(self.emit_store(inst, arguments)),
+        let without_results = |emitted: Emitted<()>| emitted.map(|()| Vec::new());
+        let lane_value = match &inst_node.data {
+            InstData::Load { .. } => return self.emit_load(instruction),
+            InstData::Store { arguments, .. } => return without_results(self.emit_store(instruction, arguments)),
             InstData::LiveLoad { live_slot } => self.live_load(*live_slot, result)?,
-            InstData::LiveStore { live_slot, argument } => return done(self.live_store(*live_slot, *argument)),
+            InstData::LiveStore { live_slot, argument } => {
+                return without_results(self.live_store(*live_slot, *argument));
+            }
             InstData::MemCopy { destination, source, length, overlap, volatile } => {
                 let spaces = [self.space_of(*destination), self.space_of(*source)];
-                let copy = |[destination, source, length]: [_; 3]| {
+                let copy_block = |[destination, source, length]: [_; 3]| {
                     emitter.copy_bytes(destination, source, length, spaces, *overlap, *volatile)
                 };
-                return done(self.block_operation("copy", [*destination, *source, *length], copy));
+                return without_results(self.block_operation("copy", [*destination, *source, *length], copy_block));
             }
             InstData::MemSet { destination, byte, length, volatile } => {
-                let space = self.space_of(*destination);
-                let set = |[destination, byte, length]: [_; 3]| {
-                    emitter.set_bytes(destination, byte, length, space, *volatile)
+                let address_space = self.space_of(*destination);
+                let set_block = |[destination, byte, length]: [_; 3]| {
+                    emitter.set_bytes(destination, byte, length, address_space, *volatile)
                 };
-                return done(self.block_operation("fill", [*destination, *byte, *length], set));
+                return without_results(self.block_operation("fill", [*destination, *byte, *length], set_block));
             }
             InstData::AtomicRmw { opcode, order, pointer, argument, .. } => {
-                return self.atomic_rmw(node, *opcode, *order, *pointer, *argument);
+                return self.atomic_rmw(inst_node, *opcode, *order, *pointer, *argument);
             }
             InstData::AtomicCas { success, failure, pointer, expected, new, .. } => {
-                let space = self.space_of(*pointer);
-                let orders = [*success, *failure];
+                let address_space = self.space_of(*pointer);
+                let orderings = [*success, *failure];
                 self.note_lanes("atomic", "compare and exchange");
-                let change = |lane| {
+                let change_memory = |lane| {
                     let target = self.lane_address(*pointer, lane)?;
                     let operands = [self.read_lane(*expected, lane)?, self.read_lane(*new, lane)?];
-                    Ok(emitter.atomic_cas(orders, result, target, space, operands)?.to_vec())
+                    Ok(emitter.atomic_cas(orderings, result, target, address_space, operands)?.to_vec())
                 };
-                return self.emit_by_lane(node, change);
+                return self.emit_by_lane(inst_node, change_memory);
             }
             InstData::Printf { format, arguments } => {
                 self.note_lanes("printf", "output in order");
-                let print = |lane| {
+                let print_lane = |lane| {
                     Ok(vec![emitter.call_printf(frame, format.as_u32(), &self.typed_values(arguments, lane)?)?.into()])
                 };
-                return self.emit_by_lane(node, print);
+                return self.emit_by_lane(inst_node, print_lane);
             }
             InstData::CallHost { name, arguments } => {
-                let call = |lane| Ok(vec![emitter.call_host(name, &self.typed_values(arguments, lane)?, result)?]);
+                let call_lane =
+                    |lane| Ok(vec![emitter.call_host(name, &self.typed_values(arguments, lane)?, result)?]);
                 if arguments.iter().all(|&argument| self.is_uniform(argument)) {
                     self.note_class("call", "uniform", name);
-                    let values = call(emitter.const64(0))?;
+                    let values = call_lane(emitter.const64(0))?;
                     return Ok(values.into_iter().map(uniform).collect());
                 }
                 self.note_lanes("call", &format!("{name} has no vector form"));
-                return self.emit_by_lane(node, call);
+                return self.emit_by_lane(inst_node, call_lane);
             }
-            InstData::Fence { order } => return done(emitter.fence(*order)),
+            InstData::Fence { order } => return without_results(emitter.fence(*order)),
             InstData::Query { query, dimension } if self.is_in_tile(*query, *dimension) => {
                 self.place_in_tile(*query, *dimension)?
             }
             InstData::Query { query, dimension } => {
-                let first = groups::answer_query(emitter, frame, group, &self.gang.first, *query, *dimension);
-                LaneValue::Affine(first.into(), self.is_lanes(*query, *dimension).into())
+                let first_index = groups::answer_query(emitter, frame, group, &self.gang.first, *query, *dimension);
+                LaneValue::Affine(first_index.into(), self.is_lanes(*query, *dimension).into())
             }
             InstData::SlotAddr { slot } => {
-                let first = self.slots[*slot].ok_or(CodegenError::Missing("storage for a private variable"))?;
-                LaneValue::Affine(first.into(), storage.strides[*slot] as i64)
+                let first_address = self.slots[*slot].ok_or(CodegenError::Missing("storage for a private variable"))?;
+                LaneValue::Affine(first_address.into(), storage.strides[*slot] as i64)
             }
             InstData::LocalAddr { local } => uniform(frame.locals[local.index()].into()),
             InstData::GlobalAddr { global } => {
@@ -155,8 +158,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 self.combine_active(*collective, *opcode, *cluster, *argument)?
             }
             InstData::Shuffle { argument, lane } => self.lanes_at(*argument, *lane)?,
-            InstData::Yield => return done(emitter.let_others_go_on()),
-            InstData::GangBarrier => return done(emitter.fence(Ordering::AcqRel)),
+            InstData::Yield => return without_results(emitter.let_others_go_on()),
+            InstData::GangBarrier => return without_results(emitter.fence(Ordering::AcqRel)),
             InstData::Put { into, lane, value } => {
                 let number = self.lane_zero(*lane)?.into_int_value();
                 let value = self.read_lane(*value, number)?;
@@ -164,48 +167,53 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             }
             // A kernel that still has barriers is not ready for code generation.
             InstData::Barrier | InstData::Collective { .. } => {
-                return Err(CodegenError::Unexpected(format!("{inst} should have ended a region")));
+                return Err(CodegenError::Unexpected(format!("{instruction} should have ended a region")));
             }
             InstData::Unary { opcode: UnaryOp::SpaceOf, argument, .. } => {
                 if !self.is_uniform(*argument) {
-                    let space = |lane| {
+                    let space_of_lane = |lane| {
                         let address = self.read_lane(*argument, lane)?.into_pointer_value();
                         Ok(vec![emitter.space_of(frame, address)?.into()])
                     };
-                    return self.emit_by_lane(node, space);
+                    return self.emit_by_lane(inst_node, space_of_lane);
                 }
                 uniform(emitter.space_of(frame, self.lane_zero(*argument)?.into_pointer_value())?.into())
             }
             // The analysis does not know the addresses of slots; constant distances stay.
             InstData::PtrAdd { base, offset, inbounds } if self.are_affine(*base, *offset) => {
                 let inbounds = *inbounds && !self.speculates();
-                let (LaneValue::Affine(base, s), LaneValue::Affine(offset, t)) =
+                let (LaneValue::Affine(base_value, index_stride), LaneValue::Affine(offset, offset_stride)) =
                     (self.held_value(*base)?, self.held_value(*offset)?)
                 else {
-                    return Err(CodegenError::Unexpected(format!("{inst} has no affine operands")));
+                    return Err(CodegenError::Unexpected(format!("{instruction} has no affine operands")));
                 };
-                let sum = emitter.offset_address(base.into_pointer_value(), offset.into_int_value(), inbounds)?;
-                LaneValue::Affine(sum.into(), s.wrapping_add(t))
+                let address_sum =
+                    emitter.offset_address(base_value.into_pointer_value(), offset.into_int_value(), inbounds)?;
+                LaneValue::Affine(address_sum.into(), index_stride.wrapping_add(offset_stride))
             }
-            inst_data => match self.form_of(node.results[0]) {
+            inst_data => match self.form_of(inst_node.results[0]) {
                 // Lane 0 may be where the program does not come, and off the line of those where it does.
-                Form::Affine(stride) if self.plan.by_active.contains(node.results[0]) => {
+                Form::Affine(stride) if self.plan.by_active.contains(inst_node.results[0]) => {
                     let lane = self.active_lane()?;
-                    let value = self.compute_value(inst_data, node, Lanes::One(lane))?;
+                    let value = self.compute_value(inst_data, inst_node, Lanes::One(lane))?;
                     LaneValue::Affine(self.base_of(value, lane, stride)?, stride)
                 }
-                Form::Affine(stride) => LaneValue::Affine(self.compute_value(inst_data, node, Lanes::First)?, stride),
-                Form::Runs(stride) if self.plan.accesses.forms.has_alike_rows(node.results[0]) => {
-                    self.value_by_row(vec![self.compute_value(inst_data, node, Lanes::Run(0))?], stride)?
+                Form::Affine(stride) => {
+                    LaneValue::Affine(self.compute_value(inst_data, inst_node, Lanes::First)?, stride)
+                }
+                Form::Runs(stride) if self.plan.accesses.forms.has_alike_rows(inst_node.results[0]) => {
+                    self.value_by_row(vec![self.compute_value(inst_data, inst_node, Lanes::Run(0))?], stride)?
                 }
                 Form::Runs(stride) => {
-                    let run = |run| self.compute_value(inst_data, node, Lanes::Run(run));
-                    self.value_by_row((0..self.around.row_count()).map(run).collect::<Emitted<_>>()?, stride)?
+                    let run_value = |run_index| self.compute_value(inst_data, inst_node, Lanes::Run(run_index));
+                    self.value_by_row((0..self.around.row_count()).map(run_value).collect::<Emitted<_>>()?, stride)?
                 }
                 Form::Vector if self.all_uniform(inst_data) => {
-                    LaneValue::Affine(self.compute_value(inst_data, node, Lanes::First)?, 0)
+                    LaneValue::Affine(self.compute_value(inst_data, inst_node, Lanes::First)?, 0)
                 }
-                Form::Vector => LaneValue::Vector(self.compute_value(inst_data, node, Lanes::All)?.into_vector_value()),
+                Form::Vector => {
+                    LaneValue::Vector(self.compute_value(inst_data, inst_node, Lanes::All)?.into_vector_value())
+                }
             },
         };
         Ok(vec![lane_value])
@@ -217,8 +225,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         tells_lanes(query, dimension, *layout, run.is_some())
     }
 
-    pub(super) fn is_uniform(&self, value: Value) -> bool {
-        matches!(self.held_value(value), Ok(LaneValue::Affine(_, 0)))
+    pub(super) fn is_uniform(&self, operand: Value) -> bool {
+        matches!(self.held_value(operand), Ok(LaneValue::Affine(_, 0)))
     }
 
     fn are_affine(&self, left: Value, right: Value) -> bool {
@@ -234,97 +242,111 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         uniform
     }
 
+    /// An operand of what is computed of these lanes.
+    fn operand_of(&self, argument: Value, lanes: Lanes<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        match lanes {
+            Lanes::First => self.lane_zero(argument),
+            Lanes::One(lane) => self.read_lane(argument, lane),
+            Lanes::Run(run) => self.in_run(argument, run),
+            Lanes::All => Ok(self.as_vector(argument)?.into()),
+        }
+    }
+
+    fn scalar_or_vector(&self, argument: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        if self.is_uniform(argument) { self.lane_zero(argument) } else { Ok(self.as_vector(argument)?.into()) }
+    }
+
     /// What computes a value from values alone.
     fn compute_value(
         &self,
         inst_data: &InstData,
-        node: &InstNode,
+        inst_node: &InstNode,
         lanes: Lanes<'ctx>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let emitter = self.around.emitter;
         let speculates = self.speculates();
         // A promise about the program says nothing about lanes that the program does not send here.
-        let int_flags = |flags| if speculates { IntFlags::default() } else { flags };
+        let int_flags = |wrap_flags| if speculates { IntFlags::default() } else { wrap_flags };
         // nnan and ninf make poison of the others.
-        let fast = |fast_math: FastMath| if speculates { fast_math.with_all_values() } else { fast_math };
-        let get = |argument| match lanes {
-            Lanes::First => self.lane_zero(argument),
-            Lanes::One(lane) => self.read_lane(argument, lane),
-            Lanes::Run(run) => self.in_run(argument, run),
-            Lanes::All => Ok(self.as_vector(argument)?.into()),
-        };
+        let lane_fast_math = |fast_math: FastMath| if speculates { fast_math.with_all_values() } else { fast_math };
+        let operand = |argument| self.operand_of(argument, lanes);
         let estimates = emitter.target.estimates && matches!(lanes, Lanes::All);
-        let frozen = |value| if speculates { self.freeze_value(value) } else { Ok(value) };
+        let freeze_rest = |value| if speculates { self.freeze_value(value) } else { Ok(value) };
         let body_const = |value| self.body.const_bits(value);
-        let ty = node.results.first().map_or(Type::BOOL, |&result| self.type_of(result));
+        let scalar_type = inst_node.results.first().map_or(Type::BOOL, |&result| self.type_of(result));
         match inst_data {
             InstData::Unary { opcode: UnaryOp::Rsqrt, argument, .. } if estimates => {
                 Ok(emitter.reciprocal_root(self.as_vector(*argument)?)?.into())
             }
             InstData::Unary { opcode: UnaryOp::Sqrt, fast_math, argument }
-                if estimates && ty == Type::F32 && fast_math.allows_reciprocals() =>
+                if estimates && scalar_type == Type::F32 && fast_math.allows_reciprocals() =>
             {
                 Ok(emitter.rough_root(self.as_vector(*argument)?)?.into())
             }
             InstData::Binary { opcode: BinaryOp::Fdiv, fast_math, arguments: [left, right], .. }
-                if estimates && ty == Type::F32 && fast_math.allows_reciprocals() =>
+                if estimates && scalar_type == Type::F32 && fast_math.allows_reciprocals() =>
             {
                 Ok(emitter.rough_quotient(self.as_vector(*left)?, self.as_vector(*right)?)?.into())
             }
             InstData::Unary { opcode, fast_math, argument } => {
-                let value = emitter.unary(*opcode, fast(*fast_math), self.type_of(*argument), ty, get(*argument)?)?;
-                if matches!(opcode, UnaryOp::FpToSi | UnaryOp::FpToUi) { frozen(value) } else { Ok(value) }
+                let value = emitter.unary(
+                    *opcode,
+                    lane_fast_math(*fast_math),
+                    self.type_of(*argument),
+                    scalar_type,
+                    operand(*argument)?,
+                )?;
+                if matches!(opcode, UnaryOp::FpToSi | UnaryOp::FpToUi) { freeze_rest(value) } else { Ok(value) }
             }
             InstData::Binary { opcode, flags, fast_math, arguments: [left, right] } => {
                 use BinaryOp::{And, Ashr, Lshr, Or, Sdiv, Shl, Srem, Udiv, Urem, Xor};
-                let mut operands = [get(*left)?, get(*right)?];
+                let mut operands = [operand(*left)?, operand(*right)?];
                 let divides = matches!(opcode, Udiv | Sdiv | Urem | Srem);
                 // A mask must not become poison where a lane is not active, nor may such lanes divide by it.
-                if self.masked && (divides || ty == Type::BOOL && matches!(opcode, And | Or | Xor)) {
+                if self.masked && (divides || scalar_type == Type::BOOL && matches!(opcode, And | Or | Xor)) {
                     operands = [self.freeze_value(operands[0])?, self.freeze_value(operands[1])?];
                 }
                 if let [BasicValueEnum::VectorValue(left), BasicValueEnum::VectorValue(divisor)] = operands
-                    && self.divides_as_floats(*opcode, ty, *right)
+                    && self.divides_as_floats(*opcode, scalar_type, *right)
                 {
-                    return self.divide_as_floats(*opcode, ty, [left, divisor]);
+                    return self.divide_as_floats(*opcode, scalar_type, [left, divisor]);
                 }
-                let value = emitter.binary(*opcode, int_flags(*flags), fast(*fast_math), operands)?;
-                let within = body_const(*right).is_some_and(|by| by < u128::from(ty.bits()));
-                if matches!(opcode, Shl | Lshr | Ashr) && !within { frozen(value) } else { Ok(value) }
+                let value = emitter.binary(*opcode, int_flags(*flags), lane_fast_math(*fast_math), operands)?;
+                let is_within =
+                    body_const(*right).is_some_and(|shift_amount| shift_amount < u128::from(scalar_type.bits()));
+                if matches!(opcode, Shl | Lshr | Ashr) && !is_within { freeze_rest(value) } else { Ok(value) }
             }
-            InstData::Ternary { opcode, fast_math, arguments: [left, right, z] } => {
-                let choice = *opcode == TernaryOp::Select && self.is_uniform(*left);
-                let left = if choice { self.lane_zero(*left)? } else { get(*left)? };
-                emitter.ternary(*opcode, fast(*fast_math), ty, [left, get(*right)?, get(*z)?])
+            InstData::Ternary { opcode, fast_math, arguments: [left, right, third] } => {
+                let is_uniform_choice = *opcode == TernaryOp::Select && self.is_uniform(*left);
+                let left = if is_uniform_choice { self.lane_zero(*left)? } else { operand(*left)? };
+                emitter.ternary(
+                    *opcode,
+                    lane_fast_math(*fast_math),
+                    scalar_type,
+                    [left, operand(*right)?, operand(*third)?],
+                )
             }
             InstData::Icmp { comparison, arguments: [left, right] } => {
                 if matches!(lanes, Lanes::All)
-                    && let Some(found) = self.compare_with_bound(*comparison, [*left, *right])?
+                    && let Some(compared) = self.compare_with_bound(*comparison, [*left, *right])?
                 {
-                    return Ok(found.into());
+                    return Ok(compared.into());
                 }
-                emitter.icmp(*comparison, [get(*left)?, get(*right)?])
+                emitter.icmp(*comparison, [operand(*left)?, operand(*right)?])
             }
             InstData::Fcmp { comparison, fast_math, arguments: [left, right] } => {
-                emitter.fcmp(*comparison, fast(*fast_math), [get(*left)?, get(*right)?])
+                emitter.fcmp(*comparison, lane_fast_math(*fast_math), [operand(*left)?, operand(*right)?])
             }
             InstData::PtrAdd { base, offset, inbounds } => {
                 let inbounds = *inbounds && !speculates;
                 if !matches!(lanes, Lanes::All) {
-                    let (base, offset) = (get(*base)?, get(*offset)?);
+                    let (base_value, offset) = (operand(*base)?, operand(*offset)?);
                     return Ok(emitter
-                        .offset_address(base.into_pointer_value(), offset.into_int_value(), inbounds)?
+                        .offset_address(base_value.into_pointer_value(), offset.into_int_value(), inbounds)?
                         .into());
                 }
                 // A common base stays a scalar: the address mode of a gather.
-                let part = |argument| {
-                    if self.is_uniform(argument) {
-                        self.lane_zero(argument)
-                    } else {
-                        Ok(self.as_vector(argument)?.into())
-                    }
-                };
-                emitter.offset_addresses(part(*base)?, part(*offset)?, inbounds)
+                emitter.offset_addresses(self.scalar_or_vector(*base)?, self.scalar_or_vector(*offset)?, inbounds)
             }
             // Everything else has been dealt with.
             _ => Err(CodegenError::Unexpected(format!("{inst_data:?} is no operation of vectors"))),
@@ -334,28 +356,22 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// An operation on blocks of memory, once if all lanes do the same.
     fn block_operation(
         &self,
-        kind: &'static str,
+        note_kind: &'static str,
         arguments: [Value; 3],
-        work: impl Fn([BasicValueEnum<'ctx>; 3]) -> Emitted<()>,
+        emit_block: impl Fn([BasicValueEnum<'ctx>; 3]) -> Emitted<()>,
     ) -> Emitted<()> {
         let zero = self.around.emitter.const64(0);
-        let operands = |lane| -> Emitted<[BasicValueEnum<'ctx>; 3]> {
-            Ok([
-                self.read_lane(arguments[0], lane)?,
-                self.read_lane(arguments[1], lane)?,
-                self.read_lane(arguments[2], lane)?,
-            ])
-        };
-        let one = |lane| {
-            work(operands(lane)?)?;
+        let emit_one = |lane| {
+            let [first, second, third] = arguments.map(|argument| self.read_lane(argument, lane));
+            emit_block([first?, second?, third?])?;
             Ok(Vec::new())
         };
         if arguments.iter().all(|&argument| self.is_uniform(argument)) {
-            self.note_class(kind, "uniform", "");
-            self.emit_guarded(self.block_mask()?, || one(zero))?;
+            self.note_class(note_kind, "uniform", "");
+            self.emit_guarded(self.block_mask()?, || emit_one(zero))?;
         } else {
-            self.note_lanes(kind, "a block of memory for each");
-            self.each_lane(self.block_mask()?, &[], one)?;
+            self.note_lanes(note_kind, "a block of memory for each");
+            self.each_lane(self.block_mask()?, &[], emit_one)?;
         }
         Ok(())
     }
@@ -367,11 +383,11 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// An instruction's results by what each active lane does.
     pub(super) fn emit_by_lane(
         &self,
-        node: &InstNode,
-        work: impl Fn(IntValue<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
+        inst_node: &InstNode,
+        emit_lane: impl Fn(IntValue<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
     ) -> Emitted<Vec<LaneValue<'ctx>>> {
-        let types: Vec<Type> = node.results.iter().map(|&result| self.type_of(result)).collect();
-        let vectors = self.each_lane(self.block_mask()?, &types, work)?;
+        let types: Vec<Type> = inst_node.results.iter().map(|&result| self.type_of(result)).collect();
+        let vectors = self.each_lane(self.block_mask()?, &types, emit_lane)?;
         Ok(vectors.into_iter().map(LaneValue::Vector).collect())
     }
 
@@ -383,17 +399,17 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             return Ok(emitter.builder.build_extract_element(vector, emitter.const64(0), "")?);
         }
         let mask = self.block_mask()?;
-        let base = self.emit_guarded(mask, || {
+        let base_values = self.emit_guarded(mask, || {
             let lane = self.last_lane(mask)?;
             let value = emitter.builder.build_extract_element(vector, lane, "")?;
             Ok(vec![self.base_of(value, lane, stride)?])
         })?;
-        base.into_iter().next().ok_or(CodegenError::Missing("address of the first lane"))
+        base_values.into_iter().next().ok_or(CodegenError::Missing("address of the first lane"))
     }
 
     pub(super) fn space_of(&self, pointer: Value) -> Space {
         match self.type_of(pointer) {
-            Type::Ptr(space) => space,
+            Type::Ptr(address_space) => address_space,
             _ => Space::Generic,
         }
     }

@@ -12,6 +12,7 @@ use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::values::{BasicValueEnum, VectorValue};
 use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, TernaryOp, UnaryOp, Value, ValueDef};
+use lockstep_protocol::types::Type;
 
 /// Operations one behind the other that are computed so.
 const DEEPEST: u32 = 4;
@@ -29,18 +30,18 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// them into it.
     pub(super) fn in_memory_order(
         &self,
-        rows: WideCode<'ctx>,
+        wide_code: WideCode<'ctx>,
         elements: &[Value],
     ) -> Emitted<Option<VectorValue<'ctx>>> {
-        let in_rows = rows.wide.is_dense()
-            && !rows.wide.is_reversed()
-            && self.around.emitter.memory_ty(rows.ty) == self.around.emitter.value_type(rows.ty);
-        let pays = || self.count_shuffles(elements, DEEPEST) < Self::shuffles_of(elements);
-        if elements.len() < 2 || !in_rows || !pays() {
+        let in_rows = wide_code.wide.is_dense()
+            && !wide_code.wide.is_reversed()
+            && self.around.emitter.memory_ty(wide_code.ty) == self.around.emitter.value_type(wide_code.ty);
+        let is_profitable = || self.count_shuffles(elements, DEEPEST) < Self::shuffles_of(elements);
+        if elements.len() < 2 || !in_rows || !is_profitable() {
             return Ok(None);
         }
         let registers = self.compute_vectors(elements, DEEPEST)?;
-        self.around.emitter.concat_vectors(&registers, rows.wide.row * self.around.width()).map(Some)
+        self.around.emitter.concat_vectors(&registers, wide_code.wide.row * self.around.width()).map(Some)
     }
 
     /// Registers' worth of shuffles that bring elements from the lanes' order into memory's.
@@ -61,7 +62,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         }
         let maximum = Self::shuffles_of(elements);
         match self.common_operation(elements, depth) {
-            Some((_, operands)) => maximum.min(operands.iter().map(|each| self.count_shuffles(each, depth - 1)).sum()),
+            Some((_, operands)) => {
+                maximum.min(operands.iter().map(|operand_values| self.count_shuffles(operand_values, depth - 1)).sum())
+            }
             None => maximum,
         }
     }
@@ -69,77 +72,99 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// As many vectors of a gang's lanes as there are elements of a lane.
     fn compute_vectors(&self, elements: &[Value], depth: u32) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emitter = self.around.emitter;
-        let (count, width) = (elements.len() as u32, self.around.width());
-        let fast = |fast_math: FastMath| if self.speculates() { fast_math.with_all_values() } else { fast_math };
+        let (element_count, width) = (elements.len() as u32, self.around.width());
         if self.count_shuffles(elements, depth) < Self::shuffles_of(elements)
             && !self.are_loaded(elements)
             && let Some((opcode, operands)) = self.common_operation(elements, depth)
         {
-            let operands =
-                operands.iter().map(|each| self.compute_vectors(each, depth - 1)).collect::<Emitted<Vec<_>>>()?;
-            let ty = self.type_of(elements[0]);
-            let fast_math =
-                elements.iter().fold(FastMath(!0), |all, &element| FastMath(all.0 & self.fast_math(element).0));
+            let operands = operands
+                .iter()
+                .map(|operand_values| self.compute_vectors(operand_values, depth - 1))
+                .collect::<Emitted<Vec<_>>>()?;
+            let scalar_type = self.type_of(elements[0]);
+            let fast_math = elements
+                .iter()
+                .fold(FastMath(!0), |common_flags, &element| FastMath(common_flags.0 & self.fast_math(element).0));
             let register = |register: usize| {
-                let arguments: Vec<BasicValueEnum> = operands.iter().map(|each| each[register].into()).collect();
-                let result = match (opcode, &arguments[..]) {
-                    (Op::Unary(opcode), &[left]) => emitter.unary(opcode, fast(fast_math), ty, ty, left),
-                    (Op::Binary(opcode), &[left, right]) => {
-                        emitter.binary(opcode, IntFlags::default(), fast(fast_math), [left, right])
-                    }
-                    (Op::Ternary(opcode), &[left, right, z]) => {
-                        emitter.ternary(opcode, fast(fast_math), ty, [left, right, z])
-                    }
-                    _ => Err(CodegenError::Unexpected(
-                        "an operation on elements in memory's order has other operands".into(),
-                    )),
-                };
-                Ok(result?.into_vector_value())
+                let arguments: Vec<BasicValueEnum> =
+                    operands.iter().map(|operand_vectors| operand_vectors[register].into()).collect();
+                Ok(self.emit_operation(opcode, fast_math, scalar_type, &arguments)?.into_vector_value())
             };
             return (0..elements.len()).map(register).collect();
         }
-        let alike = elements.iter().all(|&element| element == elements[0]);
-        if alike && self.is_uniform(elements[0]) {
+        let are_alike = elements.iter().all(|&element| element == elements[0]);
+        if are_alike && self.is_uniform(elements[0]) {
             return Ok(vec![self.as_vector(elements[0])?; elements.len()]);
         }
-        let (from, own): (_, fn(u32, u32) -> u32) = if alike {
+        let (source_vector, element_index): (_, fn(u32, u32) -> u32) = if are_alike {
             (self.as_vector(elements[0])?, |_, _| 0)
         } else {
             // LLVM sees which of these shuffles undo those behind a load.
             let values = elements.iter().map(|&element| self.as_vector(element)).collect::<Emitted<Vec<_>>>()?;
-            let flat = self.one_behind_the_other(self.type_of(elements[0]), &values)?;
-            (flat, |place, count| place % count)
+            let joined_vector = self.one_behind_the_other(self.type_of(elements[0]), &values)?;
+            (joined_vector, |position, element_count| position % element_count)
         };
-        let place = |place: u32| Some(own(place, count) * width + place / count);
-        let register =
-            |first: u32| emitter.shuffle_vectors(from, from, &(first..first + width).map(place).collect::<Vec<_>>());
-        (0..count).map(|number| register(number * width)).collect()
+        let source_lane =
+            |position: u32| Some(element_index(position, element_count) * width + position / element_count);
+        let register = |first_lane: u32| {
+            let source_lanes: Vec<_> = (first_lane..first_lane + width).map(source_lane).collect();
+            emitter.shuffle_vectors(source_vector, source_vector, &source_lanes)
+        };
+        (0..element_count).map(|vector_index| register(vector_index * width)).collect()
+    }
+
+    /// An operation on a register of elements of a type.
+    fn emit_operation(
+        &self,
+        opcode: Op,
+        fast_math: FastMath,
+        element_type: Type,
+        arguments: &[BasicValueEnum<'ctx>],
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        let emitter = self.around.emitter;
+        let fast_math = if self.speculates() { fast_math.with_all_values() } else { fast_math };
+        match (opcode, arguments) {
+            (Op::Unary(opcode), &[operand]) => emitter.unary(opcode, fast_math, element_type, element_type, operand),
+            (Op::Binary(opcode), &[left, right]) => {
+                emitter.binary(opcode, IntFlags::default(), fast_math, [left, right])
+            }
+            (Op::Ternary(opcode), &[first, second, third]) => {
+                emitter.ternary(opcode, fast_math, element_type, [first, second, third])
+            }
+            _ => {
+                let message = "an operation on elements in memory's order has other operands";
+                Err(CodegenError::Unexpected(message.into()))
+            }
+        }
     }
 
     /// Whether the elements are those of one load, in its order.
     fn are_loaded(&self, elements: &[Value]) -> bool {
-        let ValueDef::Result(inst, 0) = self.body.values[elements[0]].definition else { return false };
-        let node = &self.body.insts[inst];
-        let InstData::Load { pointer, .. } = node.data else { return false };
-        let bytes = i64::from(self.type_of(elements[0]).bytes()) * elements.len() as i64;
-        let in_rows = matches!(self.held_value(pointer), Ok(LaneValue::Affine(_, stride)) if stride == bytes);
-        in_rows && node.results[..] == *elements
+        let ValueDef::Result(instruction, 0) = self.body.values[elements[0]].definition else { return false };
+        let inst_node = &self.body.insts[instruction];
+        let InstData::Load { pointer, .. } = inst_node.data else { return false };
+        let row_bytes = i64::from(self.type_of(elements[0]).bytes()) * elements.len() as i64;
+        let in_rows = matches!(self.held_value(pointer), Ok(LaneValue::Affine(_, stride)) if stride == row_bytes);
+        in_rows && inst_node.results[..] == *elements
     }
 
     /// What computes each of the elements, if it is the same for all, and what of; each of them has no other use.
     fn common_operation(&self, elements: &[Value], depth: u32) -> Option<(Op, Vec<Vec<Value>>)> {
-        let each = elements.iter().map(|&element| self.operation_of(element)).collect::<Option<Vec<_>>>()?;
-        let (opcode, first) = each.first().filter(|_| depth > 0)?;
-        let alike = each.iter().all(|(other, _)| other == opcode);
-        let operands =
-            || (0..first.len()).map(|index| each.iter().map(|(_, arguments)| arguments[index]).collect()).collect();
-        alike.then(|| (*opcode, operands()))
+        let operations = elements.iter().map(|&element| self.operation_of(element)).collect::<Option<Vec<_>>>()?;
+        let (opcode, first_operands) = operations.first().filter(|_| depth > 0)?;
+        let are_alike = operations.iter().all(|(other_opcode, _)| other_opcode == opcode);
+        let operands = || {
+            (0..first_operands.len())
+                .map(|index| operations.iter().map(|(_, arguments)| arguments[index]).collect())
+                .collect()
+        };
+        are_alike.then(|| (*opcode, operands()))
     }
 
     fn operation_of(&self, element: Value) -> Option<(Op, Vec<Value>)> {
         use BinaryOp::{Add, And, Fadd, Fmax, Fmin, Fmul, Fsub, Mul, Or, Smax, Smin, Sub, Umax, Umin, Xor};
-        let ValueDef::Result(inst, _) = self.body.values[element].definition else { return None };
-        let found = match self.body.insts[inst].data {
+        let ValueDef::Result(instruction, _) = self.body.values[element].definition else { return None };
+        let operation = match self.body.insts[instruction].data {
             InstData::Unary { opcode: opcode @ (UnaryOp::Fneg | UnaryOp::Fabs), argument, .. } => {
                 (Op::Unary(opcode), vec![argument])
             }
@@ -154,13 +179,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             }
             _ => return None,
         };
-        (self.uses[element] == 1).then_some(found)
+        (self.uses[element] == 1).then_some(operation)
     }
 
     /// What a value's operation may take for granted.
-    fn fast_math(&self, value: Value) -> FastMath {
-        let ValueDef::Result(inst, _) = self.body.values[value].definition else { return FastMath::default() };
-        match self.body.insts[inst].data {
+    fn fast_math(&self, operand: Value) -> FastMath {
+        let ValueDef::Result(instruction, _) = self.body.values[operand].definition else { return FastMath::default() };
+        match self.body.insts[instruction].data {
             InstData::Unary { fast_math, .. }
             | InstData::Binary { fast_math, .. }
             | InstData::Ternary { fast_math, .. } => fast_math,

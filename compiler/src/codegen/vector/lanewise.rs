@@ -8,71 +8,75 @@ use inkwell::values::{BasicValueEnum, IntValue, PhiValue, VectorValue};
 use lockstep_protocol::types::Type;
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
-    /// Does `work` for each active lane, given its number (an i64); its values become elements of vectors,
+    /// Does `emit_lane` for each active lane, given its number (an i64); its values become elements of vectors,
     /// with zeros in the other lanes.
     pub(super) fn each_lane(
         &self,
         mask: Option<Mask<'ctx>>,
         results: &[Type],
-        work: impl Fn(IntValue<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
+        emit_lane: impl Fn(IntValue<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emitter = self.around.emitter;
         let builder = &emitter.builder;
-        let none: Vec<VectorValue> = results.iter().map(|&ty| self.vector_ty(ty).const_zero()).collect();
+        let empty_vectors: Vec<VectorValue> =
+            results.iter().map(|&scalar_type| self.vector_ty(scalar_type).const_zero()).collect();
         let insert = |vectors: Vec<VectorValue<'ctx>>, values: Vec<BasicValueEnum<'ctx>>, lane| {
             let insert = |(vector, value)| Ok(builder.build_insert_element(vector, value, lane, "")?);
             vectors.into_iter().zip(values).map(insert).collect::<Emitted<Vec<_>>>()
         };
         let Some(mask) = mask else {
-            let mut vectors = none;
+            let mut vectors = empty_vectors;
             for lane in 0..self.around.width() {
                 let lane = emitter.const64(lane.into());
-                vectors = insert(vectors, work(lane)?, lane)?;
+                vectors = insert(vectors, emit_lane(lane)?, lane)?;
             }
             return Ok(vectors);
         };
 
-        let bits = self.lanes_as_bits(mask.lanes)?;
+        let lane_bits = self.lanes_as_bits(mask.lanes)?;
         let zero = emitter.const64(0);
-        let source = emitter.current_block()?;
-        let (head, behind) = (emitter.append_block("lane"), emitter.append_block("lanes.done"));
+        let source_block = emitter.current_block()?;
+        let (head_block, after_block) = (emitter.append_block("lane"), emitter.append_block("lanes.done"));
         if mask.may_be_empty {
-            let any_lane = builder.build_int_compare(IntPredicate::NE, bits, zero, "")?;
-            builder.build_conditional_branch(any_lane, head, behind)?;
+            let any_lane = builder.build_int_compare(IntPredicate::NE, lane_bits, zero, "")?;
+            builder.build_conditional_branch(any_lane, head_block, after_block)?;
         } else {
-            builder.build_unconditional_branch(head)?;
+            builder.build_unconditional_branch(head_block)?;
         }
-        emitter.position_at(head);
-        let left = emitter.phi(emitter.i64_type(), &[(&bits, source)], "lanes")?;
-        let phi = |none: &VectorValue<'ctx>| emitter.phi(none.get_type(), &[(none, source)], "");
-        let before: Vec<PhiValue> = none.iter().map(phi).collect::<Emitted<_>>()?;
-        let vectors = before.iter().map(|phi| phi.as_basic_value().into_vector_value()).collect();
-        let here = left.as_basic_value().into_int_value();
+        emitter.position_at(head_block);
+        let lanes_phi = emitter.phi(emitter.i64_type(), &[(&lane_bits, source_block)], "lanes")?;
+        let make_phi = |empty_vector: &VectorValue<'ctx>| {
+            emitter.phi(empty_vector.get_type(), &[(empty_vector, source_block)], "")
+        };
+        let vector_phis: Vec<PhiValue> = empty_vectors.iter().map(make_phi).collect::<Emitted<_>>()?;
+        let vectors = vector_phis.iter().map(|phi_node| phi_node.as_basic_value().into_vector_value()).collect();
+        let lanes_left = lanes_phi.as_basic_value().into_int_value();
         let poison_for_none = emitter.context.bool_type().const_int(1, false);
         let lane = emitter.call_intrinsic(
             "llvm.cttz",
             &[emitter.i64_type().into()],
-            &[here.into(), poison_for_none.into()],
+            &[lanes_left.into(), poison_for_none.into()],
         )?;
         let lane = lane.into_int_value();
-        let vectors = insert(vectors, work(lane)?, lane)?;
-        let end = emitter.current_block()?;
-        let lower = builder.build_int_sub(here, emitter.const64(1), "")?;
-        let rest = builder.build_and(here, lower, "")?;
-        left.add_incoming(&[(&rest, end)]);
-        for (phi, vector) in before.iter().zip(&vectors) {
-            phi.add_incoming(&[(vector, end)]);
+        let vectors = insert(vectors, emit_lane(lane)?, lane)?;
+        let end_block = emitter.current_block()?;
+        let lower_bits = builder.build_int_sub(lanes_left, emitter.const64(1), "")?;
+        let bits_after = builder.build_and(lanes_left, lower_bits, "")?;
+        lanes_phi.add_incoming(&[(&bits_after, end_block)]);
+        for (phi_node, vector) in vector_phis.iter().zip(&vectors) {
+            phi_node.add_incoming(&[(vector, end_block)]);
         }
-        let more = builder.build_int_compare(IntPredicate::NE, rest, zero, "")?;
-        builder.build_conditional_branch(more, head, behind)?;
-        emitter.position_at(behind);
-        let merged = vectors.iter().zip(&none).map(|(vector, none)| {
-            let phi = emitter.phi(none.get_type(), &[(vector, end)], "")?;
+        let has_more = builder.build_int_compare(IntPredicate::NE, bits_after, zero, "")?;
+        builder.build_conditional_branch(has_more, head_block, after_block)?;
+        emitter.position_at(after_block);
+        let mut merged = Vec::new();
+        for (vector, empty_vector) in vectors.iter().zip(&empty_vectors) {
+            let phi_node = emitter.phi(empty_vector.get_type(), &[(vector, end_block)], "")?;
             if mask.may_be_empty {
-                phi.add_incoming(&[(none, source)]);
+                phi_node.add_incoming(&[(empty_vector, source_block)]);
             }
-            Ok(phi.as_basic_value().into_vector_value())
-        });
-        merged.collect()
+            merged.push(phi_node.as_basic_value().into_vector_value());
+        }
+        Ok(merged)
     }
 }

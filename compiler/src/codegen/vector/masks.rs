@@ -23,7 +23,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 let may_be_empty = !self.plan.run_by_some.contains(self.block);
                 Ok(Some(Mask { lanes: self.active_lanes(mask)?, may_be_empty }))
             }
-            None => Ok(self.gang.entry.map(|lanes| Mask { lanes, may_be_empty: false })),
+            None => Ok(self.gang.entry.map(|lane_mask| Mask { lanes: lane_mask, may_be_empty: false })),
         }
     }
 
@@ -35,26 +35,29 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// The lanes with a work-item in which an i1 is true. Lanes without one may hold anything, poison
     /// included.
     pub(super) fn active_lanes(&self, mask: Value) -> Emitted<VectorValue<'ctx>> {
-        let lanes = self.as_vector(mask)?;
-        let Some(entry) = self.gang.entry else {
-            return Ok(lanes);
+        let lane_mask = self.as_vector(mask)?;
+        let Some(entry_mask) = self.gang.entry else {
+            return Ok(lane_mask);
         };
-        self.choose_lanes(entry, lanes)
+        self.choose_lanes(entry_mask, lane_mask)
     }
 
     /// The lanes as the bits of a number, lane 0 lowest.
-    pub(super) fn lanes_as_bits(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+    pub(super) fn lanes_as_bits(&self, lane_mask: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let emitter = self.around.emitter;
-        let bits = emitter.builder.build_bit_cast(lanes, emitter.int_type(lanes.get_type().get_size()), "")?;
-        Ok(emitter.builder.build_int_z_extend(bits.into_int_value(), emitter.i64_type(), "")?)
+        let lane_bits =
+            emitter.builder.build_bit_cast(lane_mask, emitter.int_type(lane_mask.get_type().get_size()), "")?;
+        Ok(emitter.builder.build_int_z_extend(lane_bits.into_int_value(), emitter.i64_type(), "")?)
     }
 
     /// Whether any lane is on.
-    pub(super) fn any_lane(&self, lanes: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
+    pub(super) fn any_lane(&self, lane_mask: VectorValue<'ctx>) -> Emitted<IntValue<'ctx>> {
         let emitter = self.around.emitter;
-        let bits =
-            emitter.builder.build_bit_cast(lanes, emitter.int_type(lanes.get_type().get_size()), "")?.into_int_value();
-        Ok(emitter.builder.build_int_compare(IntPredicate::NE, bits, bits.get_type().const_zero(), "")?)
+        let lane_bits = emitter
+            .builder
+            .build_bit_cast(lane_mask, emitter.int_type(lane_mask.get_type().get_size()), "")?
+            .into_int_value();
+        Ok(emitter.builder.build_int_compare(IntPredicate::NE, lane_bits, lane_bits.get_type().const_zero(), "")?)
     }
 
     /// Whether an i1 is true in a lane that runs the current block.
@@ -74,18 +77,22 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     /// The lanes that run the current block and in which an i1 is true.
     pub(super) fn lanes_where(&self, condition: Value) -> Emitted<VectorValue<'ctx>> {
-        let lanes = self.as_vector(condition)?;
+        let lane_mask = self.as_vector(condition)?;
         match self.block_mask()? {
             // Not a logical and: in other lanes the condition may be poison.
-            Some(mask) => self.choose_lanes(mask.lanes, lanes),
-            None => Ok(lanes),
+            Some(mask) => self.choose_lanes(mask.lanes, lane_mask),
+            None => Ok(lane_mask),
         }
     }
 
     /// The lanes of one vector that are on in the other, which may be poison elsewhere.
-    fn choose_lanes(&self, on: VectorValue<'ctx>, lanes: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
-        let none = lanes.get_type().const_zero();
-        Ok(self.around.emitter.builder.build_select(on, lanes, none, "")?.into_vector_value())
+    fn choose_lanes(
+        &self,
+        chosen_lanes: VectorValue<'ctx>,
+        lane_mask: VectorValue<'ctx>,
+    ) -> Emitted<VectorValue<'ctx>> {
+        let if_inactive = lane_mask.get_type().const_zero();
+        Ok(self.around.emitter.builder.build_select(chosen_lanes, lane_mask, if_inactive, "")?.into_vector_value())
     }
 
     /// The number (an i64) of the last lane that is on; some lane must be.
@@ -94,53 +101,57 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let Some(mask) = mask else {
             return Ok(emitter.const64(u64::from(self.around.width()) - 1));
         };
-        let bits = self.lanes_as_bits(mask.lanes)?;
+        let lane_bits = self.lanes_as_bits(mask.lanes)?;
         let poison_for_none = emitter.context.bool_type().const_int(1, false);
-        let zeros = emitter.call_intrinsic(
+        let leading_zeros = emitter.call_intrinsic(
             "llvm.ctlz",
             &[emitter.i64_type().into()],
-            &[bits.into(), poison_for_none.into()],
+            &[lane_bits.into(), poison_for_none.into()],
         )?;
-        Ok(emitter.builder.build_int_sub(emitter.const64(63), zeros.into_int_value(), "")?)
+        Ok(emitter.builder.build_int_sub(emitter.const64(63), leading_zeros.into_int_value(), "")?)
     }
 
     /// The number (an i64) of a lane that runs the current block; 0 if none does.
     pub(super) fn active_lane(&self) -> Emitted<IntValue<'ctx>> {
         let emitter = self.around.emitter;
         // Without a mask of its own, a block is run by lane 0.
-        let lanes = match (self.plan.masks[self.block].expand(), self.block_mask()?) {
+        let lane_mask = match (self.plan.masks[self.block].expand(), self.block_mask()?) {
             (Some(_), Some(Mask { lanes, .. })) => lanes,
             _ => return Ok(emitter.const64(0)),
         };
-        let bits = emitter.builder.build_or(self.lanes_as_bits(lanes)?, emitter.const64(1), "")?;
-        let never = emitter.context.bool_type().const_int(1, false);
-        let zeros = emitter.call_intrinsic("llvm.ctlz", &[emitter.i64_type().into()], &[bits.into(), never.into()])?;
-        Ok(emitter.builder.build_int_sub(emitter.const64(63), zeros.into_int_value(), "")?)
+        let lane_bits = emitter.builder.build_or(self.lanes_as_bits(lane_mask)?, emitter.const64(1), "")?;
+        let zero_is_poison = emitter.context.bool_type().const_int(1, false);
+        let leading_zeros = emitter.call_intrinsic(
+            "llvm.ctlz",
+            &[emitter.i64_type().into()],
+            &[lane_bits.into(), zero_is_poison.into()],
+        )?;
+        Ok(emitter.builder.build_int_sub(emitter.const64(63), leading_zeros.into_int_value(), "")?)
     }
 
-    /// Does what `work` emits only if a lane is on. Its values are zeros otherwise.
+    /// Does what `emit_values` emits only if a lane is on. Its values are zeros otherwise.
     pub(super) fn emit_guarded(
         &self,
         mask: Option<Mask<'ctx>>,
-        work: impl FnOnce() -> Emitted<Vec<BasicValueEnum<'ctx>>>,
+        emit_values: impl FnOnce() -> Emitted<Vec<BasicValueEnum<'ctx>>>,
     ) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
         let Some(Mask { lanes, may_be_empty: true }) = mask else {
-            return work();
+            return emit_values();
         };
         let emitter = self.around.emitter;
         let any_lane = self.any_lane(lanes)?;
-        let source = emitter.current_block()?;
-        let (some, behind) = (emitter.append_block("some"), emitter.append_block("behind"));
-        emitter.builder.build_conditional_branch(any_lane, some, behind)?;
-        emitter.position_at(some);
-        let values = work()?;
-        let end = emitter.current_block()?;
-        emitter.builder.build_unconditional_branch(behind)?;
-        emitter.position_at(behind);
-        let merged = values.into_iter().map(|value| {
-            let zero = value.get_type().const_zero();
-            Ok(emitter.phi(value.get_type(), &[(&value, end), (&zero, source)], "")?.as_basic_value())
+        let source_block = emitter.current_block()?;
+        let (some_block, after_block) = (emitter.append_block("some"), emitter.append_block("behind"));
+        emitter.builder.build_conditional_branch(any_lane, some_block, after_block)?;
+        emitter.position_at(some_block);
+        let values = emit_values()?;
+        let end_block = emitter.current_block()?;
+        emitter.builder.build_unconditional_branch(after_block)?;
+        emitter.position_at(after_block);
+        let merged_values = values.into_iter().map(|value| {
+            let zero_value = value.get_type().const_zero();
+            Ok(emitter.phi(value.get_type(), &[(&value, end_block), (&zero_value, source_block)], "")?.as_basic_value())
         });
-        merged.collect()
+        merged_values.collect()
     }
 }

@@ -74,7 +74,7 @@ impl EmitContext<'_, '_, '_> {
 
     /// Rows of a gang that is a tile.
     pub fn row_count(&self) -> u32 {
-        self.widening.run.map_or(1, |run| self.width() / run)
+        self.widening.run.map_or(1, |run_length| self.width() / run_length)
     }
 }
 
@@ -122,92 +122,93 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
     pub fn emit_region(
         around: EmitContext<'a, 'ctx, 'm>,
         gang: &'a Gang<'ctx>,
-        body: &'a Function,
-        plan: &'a RegionPlan,
+        function: &'a Function,
+        region_plan: &'a RegionPlan,
     ) -> Emitted<Exits<'ctx>> {
-        let mut code = VectorEmitter {
+        let mut region_emitter = VectorEmitter {
             around,
             gang,
-            body,
-            plan,
-            block: body.entry_block(),
+            body: function,
+            plan: region_plan,
+            block: function.entry_block(),
             location: SourceLoc::default(),
-            origins: Origins::trace_addresses(around.kernel, body, around.emitter.scopes.apart()),
-            uses: body.count_uses(),
-            masked: gang.entry.is_some() || body.layout.iter().any(|&block| plan.masks[block].is_some()),
+            origins: Origins::trace_addresses(around.kernel, function, around.emitter.scopes.apart()),
+            uses: function.count_uses(),
+            masked: gang.entry.is_some() || function.layout.iter().any(|&block| region_plan.masks[block].is_some()),
             wide: Cell::new(around.width()),
             values: SecondaryMap::new(),
             blocks: SecondaryMap::new(),
             phis: SecondaryMap::new(),
             slots: SecondaryMap::new(),
         };
-        code.emit_blocks()
+        region_emitter.emit_blocks()
     }
 
     fn emit_blocks(&mut self) -> Emitted<Exits<'ctx>> {
         let emitter = self.around.emitter;
         // Each block before those it dominates, so that values are emitted before their uses.
-        let graph = build_cfg(self.body);
-        let order = graph.reverse_post_order();
+        let flow_graph = build_cfg(self.body);
+        let block_order = flow_graph.reverse_post_order();
         self.slot_addresses()?;
-        let entry = self.body.entry_block();
-        self.blocks[entry] = Some(emitter.current_block()?);
-        for (&param, &input) in self.body.blocks[entry].params.iter().zip(&self.around.frame.inputs) {
+        let entry_block = self.body.entry_block();
+        self.blocks[entry_block] = Some(emitter.current_block()?);
+        for (&param, &input) in self.body.blocks[entry_block].params.iter().zip(&self.around.frame.inputs) {
             self.values[param] = Some(self.in_planned_form(param, LaneValue::Affine(input, 0))?);
         }
-        for &block in &order[1..] {
+        for &block in &block_order[1..] {
             let target = emitter.append_block("v");
             self.blocks[block] = Some(target);
             emitter.position_at(target);
             for &param in &self.body.blocks[block].params {
-                let ty = emitter.value_type(self.body.ty(param));
-                let phis = &mut self.phis[block];
-                let mut phi = |ty: BasicTypeEnum<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
-                    let phi = emitter.builder.build_phi(ty, "")?;
-                    phis.push(phi);
-                    Ok(phi.as_basic_value())
+                let llvm_type = emitter.value_type(self.body.ty(param));
+                let phi_nodes = &mut self.phis[block];
+                let mut make_phi = |llvm_type: BasicTypeEnum<'ctx>| -> Emitted<BasicValueEnum<'ctx>> {
+                    let phi_node = emitter.builder.build_phi(llvm_type, "")?;
+                    phi_nodes.push(phi_node);
+                    Ok(phi_node.as_basic_value())
                 };
                 let lane_value = match self.plan.form_of(self.body, param) {
-                    Form::Affine(stride) => LaneValue::Affine(phi(ty)?, stride),
+                    Form::Affine(stride) => LaneValue::Affine(make_phi(llvm_type)?, stride),
                     Form::Runs(stride) => {
-                        let bases = (0..self.around.row_count()).map(|_| phi(ty)).collect::<Emitted<Vec<_>>>()?;
-                        self.value_by_row(bases, stride)?
+                        let row_bases =
+                            (0..self.around.row_count()).map(|_| make_phi(llvm_type)).collect::<Emitted<Vec<_>>>()?;
+                        self.value_by_row(row_bases, stride)?
                     }
-                    Form::Vector => {
-                        LaneValue::Vector(phi(vector_of(ty, self.around.width()).into())?.into_vector_value())
-                    }
+                    Form::Vector => LaneValue::Vector(
+                        make_phi(vector_of(llvm_type, self.around.width()).into())?.into_vector_value(),
+                    ),
                 };
                 self.values[param] = Some(lane_value);
             }
         }
         let mut exits = Vec::new();
-        for &block in order {
+        for &block in block_order {
             if let Some(target) = self.blocks[block] {
                 emitter.position_at(target);
             }
             self.block = block;
-            for &inst in &self.body.blocks[block].insts {
-                emitter.place.set(self.body.insts[inst].location);
-                self.emit_inst(inst)?;
+            for &instruction in &self.body.blocks[block].insts {
+                emitter.place.set(self.body.insts[instruction].location);
+                self.emit_inst(instruction)?;
             }
             self.emit_terminator(&mut exits)?;
         }
         Ok(exits)
     }
 
-    fn form_of(&self, value: Value) -> Form {
-        self.plan.form_of(self.body, value)
+    fn form_of(&self, operand: Value) -> Form {
+        self.plan.form_of(self.body, operand)
     }
 
-    fn type_of(&self, value: Value) -> Type {
-        self.body.ty(value)
+    fn type_of(&self, operand: Value) -> Type {
+        self.body.ty(operand)
     }
 
     /// Addresses in lane 0 of the slots this region uses; stack variables begin their life here.
     fn slot_addresses(&mut self) -> Emitted<()> {
         let EmitContext { emitter, kernel, storage, frame, .. } = self.around;
-        for (_, node) in self.body.insts.iter() {
-            let InstData::SlotAddr { slot } = node.data else {
+        for (_, inst_node) in self.body.insts.iter() {
+            let InstData::SlotAddr { slot } = inst_node.data else {
                 continue;
             };
             if self.slots[slot].is_some() {
@@ -236,11 +237,11 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
     }
 
     /// The value that decides where all lanes go: that of those that run the block.
-    fn branch_selector(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
-        if self.plan.masks[self.block].is_some() && self.type_of(value) == Type::BOOL && !self.is_uniform(value) {
-            return Ok(self.any_active(value)?.into());
+    fn branch_selector(&self, operand: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        if self.plan.masks[self.block].is_some() && self.type_of(operand) == Type::BOOL && !self.is_uniform(operand) {
+            return Ok(self.any_active(operand)?.into());
         }
-        let value = self.lane_zero(value)?;
+        let value = self.lane_zero(operand)?;
         // A block may be run by no lane, and then nobody meant to compute the value.
         if self.masked { self.freeze_value(value) } else { Ok(value) }
     }
@@ -248,24 +249,26 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
     fn emit_terminator(&mut self, exits: &mut Exits<'ctx>) -> Emitted<()> {
         let emitter = self.around.emitter;
         let builder = &emitter.builder;
-        let body = self.body;
-        let terminator = &body.blocks[self.block].terminator;
-        let selector = terminator.selector().map(|value| self.branch_selector(value)).transpose()?;
+        let function = self.body;
+        let terminator = &function.blocks[self.block].terminator;
+        let selector = terminator.selector().map(|operand| self.branch_selector(operand)).transpose()?;
         // Vectors for the targets' parameters are made here, before the block's end.
-        let mut passed = Vec::new();
+        let mut passed_values = Vec::new();
         for target in terminator.targets() {
-            let params = &body.blocks[target.block].params;
-            let values =
-                params.iter().zip(&target.arguments).map(|(&param, &argument)| self.passed_values(param, argument));
-            passed.push(values.collect::<Emitted<Vec<_>>>()?.concat());
+            let parameters = &function.blocks[target.block].params;
+            let values = parameters
+                .iter()
+                .zip(&target.arguments)
+                .map(|(&parameter, &argument)| self.passed_values(parameter, argument));
+            passed_values.push(values.collect::<Emitted<Vec<_>>>()?.concat());
         }
-        let source = emitter.current_block()?;
-        let mut seen: Vec<Block> = Vec::new();
+        let source_block = emitter.current_block()?;
+        let mut seen_targets: Vec<Block> = Vec::new();
         let mut targets = Vec::new();
-        for (target, values) in terminator.targets().into_iter().zip(passed) {
-            targets.push(self.edge_block(&mut seen, source, target, &values)?);
+        for (target, values) in terminator.targets().into_iter().zip(passed_values) {
+            targets.push(self.edge_block(&mut seen_targets, source_block, target, &values)?);
         }
-        emitter.position_at(source);
+        emitter.position_at(source_block);
         match (terminator, selector) {
             (Terminator::Jump(_), _) => {
                 builder.build_unconditional_branch(targets[0])?;
@@ -273,20 +276,22 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
             (Terminator::Branch { .. }, Some(condition)) => {
                 builder.build_conditional_branch(condition.into_int_value(), targets[0], targets[1])?;
             }
-            (Terminator::Switch { value, cases, .. }, Some(selector)) => {
-                let ty = self.type_of(*value);
+            (Terminator::Switch { value, cases: switch_cases, .. }, Some(selector)) => {
+                let scalar_type = self.type_of(*value);
                 let default = targets.pop().ok_or(CodegenError::Missing("default target of a switch"))?;
-                let values = cases.iter().map(|(bits, _)| emitter.constant(ty, *bits).into_int_value());
-                let cases: Vec<_> = values.zip(targets).collect();
-                builder.build_switch(selector.into_int_value(), default, &cases)?;
+                let values = switch_cases
+                    .iter()
+                    .map(|(bit_pattern, _)| emitter.constant(scalar_type, *bit_pattern).into_int_value());
+                let switch_cases: Vec<_> = values.zip(targets).collect();
+                builder.build_switch(selector.into_int_value(), default, &switch_cases)?;
             }
             (Terminator::Return, _) => {
                 self.end_slots()?;
-                exits.push((None, source));
+                exits.push((None, source_block));
             }
             (Terminator::Exit(region), _) => {
                 self.end_slots()?;
-                exits.push((Some(*region), source));
+                exits.push((Some(*region), source_block));
             }
             (Terminator::Unreachable | Terminator::Branch { .. } | Terminator::Switch { .. }, _) => {
                 builder.build_unreachable()?;
@@ -296,37 +301,37 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
     }
 
     /// An argument in the form of the parameter it is for.
-    fn passed_values(&self, param: Value, argument: Value) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
-        match self.form_of(param) {
+    fn passed_values(&self, parameter: Value, argument: Value) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
+        match self.form_of(parameter) {
             Form::Affine(_) => Ok(vec![self.lane_zero(argument)?]),
-            Form::Runs(_) => (0..self.around.row_count()).map(|run| self.in_run(argument, run)).collect(),
+            Form::Runs(_) => (0..self.around.row_count()).map(|run_index| self.in_run(argument, run_index)).collect(),
             Form::Vector => Ok(vec![self.as_vector(argument)?.into()]),
         }
     }
 
-    /// The LLVM block that an edge out of `from` leads to. LLVM's phis know edges by their source,
+    /// The LLVM block that an edge out of `source_block` leads to. LLVM's phis know edges by their source,
     /// so a second edge between the same blocks gets a block of its own.
     fn edge_block(
         &mut self,
-        seen: &mut Vec<Block>,
-        from: BasicBlock<'ctx>,
-        to: &BlockCall,
+        seen_targets: &mut Vec<Block>,
+        source_block: BasicBlock<'ctx>,
+        target_call: &BlockCall,
         values: &[BasicValueEnum<'ctx>],
     ) -> Emitted<BasicBlock<'ctx>> {
         let emitter = self.around.emitter;
-        let target = self.blocks[to.block].ok_or(CodegenError::NoSuchBlock(to.block))?;
-        let again = seen.contains(&to.block);
-        seen.push(to.block);
-        let (mut source, mut entry) = (from, target);
-        if again && !values.is_empty() {
+        let target_block = self.blocks[target_call.block].ok_or(CodegenError::NoSuchBlock(target_call.block))?;
+        let is_repeated = seen_targets.contains(&target_call.block);
+        seen_targets.push(target_call.block);
+        let (mut source, mut entry_block) = (source_block, target_block);
+        if is_repeated && !values.is_empty() {
             source = emitter.append_block("edge");
-            entry = source;
+            entry_block = source;
             emitter.position_at(source);
-            emitter.builder.build_unconditional_branch(target)?;
+            emitter.builder.build_unconditional_branch(target_block)?;
         }
-        for (phi, value) in self.phis[to.block].iter().zip(values) {
-            phi.add_incoming(&[(value, source)]);
+        for (phi_node, value) in self.phis[target_call.block].iter().zip(values) {
+            phi_node.add_incoming(&[(value, source)]);
         }
-        Ok(entry)
+        Ok(entry_block)
     }
 }

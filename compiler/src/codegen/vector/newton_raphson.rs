@@ -19,31 +19,32 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// One over the square root of each lane's float.
     pub(super) fn reciprocal_root(&self, operand: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let builder = &self.builder;
-        let first = self.estimate_lanes(Estimate::Rsqrt, operand)?;
-        let half = self.all_lanes(operand, 0.5);
-        let root = builder.build_float_mul(operand, first, "")?;
-        let half_of_it = builder.build_float_mul(first, half, "")?;
-        let wrong = self.fused_multiply_add(builder.build_float_neg(root, "")?, half_of_it, half)?;
+        let estimate = self.estimate_lanes(Estimate::Rsqrt, operand)?;
+        let one_half = self.all_lanes(operand, 0.5);
+        let rough_root = builder.build_float_mul(operand, estimate, "")?;
+        let half_of_it = builder.build_float_mul(estimate, one_half, "")?;
+        let residual = self.fused_multiply_add(builder.build_float_neg(rough_root, "")?, half_of_it, one_half)?;
         // At zero and infinity the estimate is right, and this is 0 times infinity, for which any small number will do. Elsewhere
         // it is smaller.
-        let small = self.all_lanes(operand, 1.0 / 1024.0);
-        let is_smaller = builder.build_float_compare(FloatPredicate::OLT, wrong, small, "")?;
-        let wrong = builder.build_select(is_smaller, wrong, small, "")?.into_vector_value();
-        self.fused_multiply_add(first, wrong, first)
+        let least_residual = self.all_lanes(operand, 1.0 / 1024.0);
+        let is_smaller = builder.build_float_compare(FloatPredicate::OLT, residual, least_residual, "")?;
+        let residual = builder.build_select(is_smaller, residual, least_residual, "")?.into_vector_value();
+        self.fused_multiply_add(estimate, residual, estimate)
     }
 
     /// The square root of each lane's float, to about 2 ulp where it is no denormal one.
     pub(super) fn rough_root(&self, operand: VectorValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         let builder = &self.builder;
-        let first = self.estimate_lanes(Estimate::Rsqrt, operand)?;
-        let root = builder.build_float_mul(operand, first, "")?;
-        let half_of_it = builder.build_float_mul(first, self.all_lanes(operand, 0.5), "")?;
-        let wrong = self.fused_multiply_add(builder.build_float_neg(root, "")?, root, operand)?;
-        let better = self.fused_multiply_add(half_of_it, wrong, root)?;
+        let estimate = self.estimate_lanes(Estimate::Rsqrt, operand)?;
+        let rough_root = builder.build_float_mul(operand, estimate, "")?;
+        let half_of_it = builder.build_float_mul(estimate, self.all_lanes(operand, 0.5), "")?;
+        let residual = self.fused_multiply_add(builder.build_float_neg(rough_root, "")?, rough_root, operand)?;
+        let corrected = self.fused_multiply_add(half_of_it, residual, rough_root)?;
         // There the first root is 0 times infinity.
-        let at = |edge| builder.build_float_compare(FloatPredicate::OEQ, operand, self.all_lanes(operand, edge), "");
-        let edge = builder.build_or(at(0.0)?, at(f64::INFINITY)?, "")?;
-        Ok(builder.build_select(edge, operand, better, "")?.into_vector_value())
+        let equals =
+            |bound| builder.build_float_compare(FloatPredicate::OEQ, operand, self.all_lanes(operand, bound), "");
+        let is_bound = builder.build_or(equals(0.0)?, equals(f64::INFINITY)?, "")?;
+        Ok(builder.build_select(is_bound, operand, corrected, "")?.into_vector_value())
     }
 
     /// Each lane's quotient, to about 2 ulp where the divisor's reciprocal is no denormal number.
@@ -53,20 +54,21 @@ impl<'ctx> Emitter<'ctx, '_> {
         right: VectorValue<'ctx>,
     ) -> Emitted<VectorValue<'ctx>> {
         let builder = &self.builder;
-        let first = self.estimate_lanes(Estimate::Recip, right)?;
-        let wrong = self.fused_multiply_add(builder.build_float_neg(right, "")?, first, self.all_lanes(right, 1.0))?;
-        let better = self.fused_multiply_add(first, wrong, first)?;
+        let estimate = self.estimate_lanes(Estimate::Recip, right)?;
+        let residual =
+            self.fused_multiply_add(builder.build_float_neg(right, "")?, estimate, self.all_lanes(right, 1.0))?;
+        let corrected = self.fused_multiply_add(estimate, residual, estimate)?;
         // At zero and infinity the estimate is right, and the step is 0 times infinity.
-        let number = builder.build_float_compare(FloatPredicate::ORD, better, better, "")?;
-        let reciprocal = builder.build_select(number, better, first, "")?.into_vector_value();
+        let is_number = builder.build_float_compare(FloatPredicate::ORD, corrected, corrected, "")?;
+        let reciprocal = builder.build_select(is_number, corrected, estimate, "")?.into_vector_value();
         Ok(builder.build_float_mul(left, reciprocal, "")?)
     }
 
     /// A number in as many lanes.
-    pub fn all_lanes(&self, like: VectorValue<'ctx>, number: f64) -> VectorValue<'ctx> {
+    pub fn all_lanes(&self, like_value: VectorValue<'ctx>, number: f64) -> VectorValue<'ctx> {
         VectorType::const_vector(&vec![
             self.context.f32_type().const_float(number);
-            like.get_type().get_size() as usize
+            like_value.get_type().get_size() as usize
         ])
     }
 

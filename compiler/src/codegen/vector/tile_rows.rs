@@ -16,10 +16,14 @@ type Bases<'a, 'ctx> = &'a [BasicValueEnum<'ctx>];
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// A value by the first lane of each row, of which the last given one is that of all rows behind it as well.
-    pub(super) fn value_by_row(&self, mut bases: Vec<BasicValueEnum<'ctx>>, stride: i64) -> Emitted<LaneValue<'ctx>> {
-        let &last = bases.last().ok_or(CodegenError::Missing("row of the gang"))?;
-        bases.resize(self.around.row_count() as usize, last);
-        Ok(LaneValue::Runs(bases.into(), stride))
+    pub(super) fn value_by_row(
+        &self,
+        mut row_bases: Vec<BasicValueEnum<'ctx>>,
+        stride: i64,
+    ) -> Emitted<LaneValue<'ctx>> {
+        let &last_base = row_bases.last().ok_or(CodegenError::Missing("row of the gang"))?;
+        row_bases.resize(self.around.row_count() as usize, last_base);
+        Ok(LaneValue::Runs(row_bases.into(), stride))
     }
 
     /// Lanes of a row.
@@ -28,27 +32,28 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// A value in the first lane of a row.
-    pub(super) fn in_run(&self, value: Value, run: u32) -> Emitted<BasicValueEnum<'ctx>> {
+    pub(super) fn in_run(&self, operand: Value, run_index: u32) -> Emitted<BasicValueEnum<'ctx>> {
         let emitter = self.around.emitter;
-        let lane = u64::from(run * self.row_length());
-        match self.held_value(value)? {
-            LaneValue::Affine(base, 0) => Ok(base),
-            LaneValue::Affine(base, stride) => {
-                emitter.add_bytes(base, emitter.const64(lane.wrapping_mul(stride as u64)))
+        let first_lane = u64::from(run_index * self.row_length());
+        match self.held_value(operand)? {
+            LaneValue::Affine(base_value, 0) => Ok(base_value),
+            LaneValue::Affine(base_value, stride) => {
+                emitter.add_bytes(base_value, emitter.const64(first_lane.wrapping_mul(stride as u64)))
             }
-            LaneValue::Runs(bases, _) => Ok(bases[run as usize]),
+            LaneValue::Runs(bases, _) => Ok(bases[run_index as usize]),
             LaneValue::Vector(vector) => {
-                Ok(emitter.builder.build_extract_element(vector, emitter.const64(lane), "")?)
+                Ok(emitter.builder.build_extract_element(vector, emitter.const64(first_lane), "")?)
             }
         }
     }
 
     /// A value of one scalar per row as a vector.
-    pub(super) fn spread_runs(&self, bases: Bases<'_, 'ctx>, stride: i64) -> Emitted<VectorValue<'ctx>> {
+    pub(super) fn spread_runs(&self, row_bases: Bases<'_, 'ctx>, stride: i64) -> Emitted<VectorValue<'ctx>> {
         let emitter = self.around.emitter;
-        let row = |run: u32| emitter.materialize_affine(bases[run as usize], stride, self.row_length());
-        let rows = (0..self.around.row_count()).map(row).collect::<Emitted<Vec<_>>>()?;
-        emitter.concat_vectors(&rows, self.around.width())
+        let spread_row =
+            |run_index: u32| emitter.materialize_affine(row_bases[run_index as usize], stride, self.row_length());
+        let row_vectors = (0..self.around.row_count()).map(spread_row).collect::<Emitted<Vec<_>>>()?;
+        emitter.concat_vectors(&row_vectors, self.around.width())
     }
 
     /// Whether a query tells the place of a work-item in its tile.
@@ -59,91 +64,100 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// The answers to such a query.
     pub(super) fn place_in_tile(&self, query: Query, dimension: u8) -> Emitted<LaneValue<'ctx>> {
         let emitter = self.around.emitter;
-        let first = if query == Query::LocalId { self.gang.first.local } else { self.gang.first.global };
+        let first_item = if query == Query::LocalId { self.gang.first.local } else { self.gang.first.global };
         if dimension == 0 {
-            return self.value_by_row(vec![first[0].into()], 1);
+            return self.value_by_row(vec![first_item[0].into()], 1);
         }
         // Ids may wrap: the offset is any number.
-        let row = |run: u32| Ok(emitter.builder.build_int_add(first[1], emitter.const64(run.into()), "")?.into());
-        self.value_by_row((0..self.around.row_count()).map(row).collect::<Emitted<_>>()?, 0)
+        let row_place = |run_index: u32| {
+            Ok(emitter.builder.build_int_add(first_item[1], emitter.const64(run_index.into()), "")?.into())
+        };
+        self.value_by_row((0..self.around.row_count()).map(row_place).collect::<Emitted<_>>()?, 0)
     }
 
     /// One scalar load per row, or one for all; its values.
     pub(super) fn load_of_runs(
         &self,
-        bases: Bases<'_, 'ctx>,
+        row_bases: Bases<'_, 'ctx>,
         mask: Option<Mask<'ctx>>,
-        once: bool,
-        count: usize,
-        one: impl Fn(BasicValueEnum<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
+        is_once: bool,
+        element_count: usize,
+        load_one: impl Fn(BasicValueEnum<'ctx>) -> Emitted<Vec<BasicValueEnum<'ctx>>>,
     ) -> Emitted<Vec<LaneValue<'ctx>>> {
-        let mut rows = Vec::new();
-        for run in 0..if once { 1 } else { self.around.row_count() } {
-            rows.push(self.emit_guarded(self.run_mask(mask, run)?, || one(bases[run as usize]))?);
+        let mut loaded_rows = Vec::new();
+        for run in 0..if is_once { 1 } else { self.around.row_count() } {
+            loaded_rows.push(self.emit_guarded(self.run_mask(mask, run)?, || load_one(row_bases[run as usize]))?);
         }
-        let element = |index: usize| self.value_by_row(rows.iter().map(|row| row[index]).collect(), 0);
-        (0..count).map(element).collect()
+        let element =
+            |index: usize| self.value_by_row(loaded_rows.iter().map(|loaded_row| loaded_row[index]).collect(), 0);
+        (0..element_count).map(element).collect()
     }
 
     /// Loads the vectors of each row, or of one for all, and puts them together.
     pub(super) fn load_runs(
         &self,
-        bases: Bases<'_, 'ctx>,
+        row_bases: Bases<'_, 'ctx>,
         mask: Option<Mask<'ctx>>,
-        once: bool,
-        load: impl Fn(BasicValueEnum<'ctx>, Option<Mask<'ctx>>) -> Emitted<Vec<VectorValue<'ctx>>>,
+        is_once: bool,
+        load_row: impl Fn(BasicValueEnum<'ctx>, Option<Mask<'ctx>>) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
-        let mut rows: Vec<Vec<VectorValue<'ctx>>> = Vec::new();
+        let mut loaded_rows: Vec<Vec<VectorValue<'ctx>>> = Vec::new();
         for run in 0..self.around.row_count() {
-            let base = bases[run as usize];
-            match rows.last() {
-                Some(last) if once => rows.push(last.clone()),
+            let base_value = row_bases[run as usize];
+            match loaded_rows.last() {
+                Some(last) if is_once => loaded_rows.push(last.clone()),
                 _ => {
                     let mask = self.run_mask(mask, run)?;
-                    rows.push(self.of_lanes(self.row_length(), || load(base, mask))?);
+                    loaded_rows.push(self.of_lanes(self.row_length(), || load_row(base_value, mask))?);
                 }
             }
         }
-        let count = rows.first().map_or(0, Vec::len);
+        let element_count = loaded_rows.first().map_or(0, Vec::len);
         let element = |index: usize| {
-            let parts: Vec<VectorValue> = rows.iter().map(|row| row[index]).collect();
-            self.around.emitter.concat_vectors(&parts, self.around.width())
+            let part_vectors: Vec<VectorValue> = loaded_rows.iter().map(|loaded_row| loaded_row[index]).collect();
+            self.around.emitter.concat_vectors(&part_vectors, self.around.width())
         };
-        (0..count).map(element).collect()
+        (0..element_count).map(element).collect()
     }
 
     /// Stores the lanes of each row.
     pub(super) fn store_runs(
         &self,
-        bases: Bases<'_, 'ctx>,
+        row_bases: Bases<'_, 'ctx>,
         values: &[VectorValue<'ctx>],
         mask: Option<Mask<'ctx>>,
-        store: impl Fn(BasicValueEnum<'ctx>, &[VectorValue<'ctx>], Option<Mask<'ctx>>) -> Emitted<Vec<VectorValue<'ctx>>>,
+        store_row: impl Fn(
+            BasicValueEnum<'ctx>,
+            &[VectorValue<'ctx>],
+            Option<Mask<'ctx>>,
+        ) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         for run in 0..self.around.row_count() {
             let mask = self.run_mask(mask, run)?;
-            let own = values.iter().map(|&value| self.lanes_of(value, run)).collect::<Emitted<Vec<_>>>()?;
-            self.of_lanes(self.row_length(), || store(bases[run as usize], &own, mask))?;
+            let row_values = values.iter().map(|&value| self.lanes_of(value, run)).collect::<Emitted<Vec<_>>>()?;
+            self.of_lanes(self.row_length(), || store_row(row_bases[run as usize], &row_values, mask))?;
         }
         Ok(Vec::new())
     }
 
     /// What is emitted for vectors of so many lanes: those of a row or column.
-    pub(super) fn of_lanes<T>(&self, lanes: u32, work: impl FnOnce() -> T) -> T {
-        self.wide.set(lanes);
-        let done = work();
+    pub(super) fn of_lanes<T>(&self, lane_count: u32, emit_lanes: impl FnOnce() -> T) -> T {
+        self.wide.set(lane_count);
+        let result = emit_lanes();
         self.wide.set(self.around.width());
-        done
+        result
     }
 
     /// The lanes of one row.
-    pub(super) fn lanes_of(&self, vector: VectorValue<'ctx>, run: u32) -> Emitted<VectorValue<'ctx>> {
-        let lanes: Vec<Option<u32>> = (run * self.row_length()..(run + 1) * self.row_length()).map(Some).collect();
-        self.around.emitter.shuffle_vectors(vector, vector, &lanes)
+    pub(super) fn lanes_of(&self, all_lanes: VectorValue<'ctx>, run_index: u32) -> Emitted<VectorValue<'ctx>> {
+        let lane_indices: Vec<Option<u32>> =
+            (run_index * self.row_length()..(run_index + 1) * self.row_length()).map(Some).collect();
+        self.around.emitter.shuffle_vectors(all_lanes, all_lanes, &lane_indices)
     }
 
-    fn run_mask(&self, mask: Option<Mask<'ctx>>, run: u32) -> Emitted<Option<Mask<'ctx>>> {
-        let own = |mask: Mask<'ctx>| Ok(Mask { lanes: self.lanes_of(mask.lanes, run)?, may_be_empty: true });
-        mask.map(own).transpose()
+    fn run_mask(&self, mask: Option<Mask<'ctx>>, run_index: u32) -> Emitted<Option<Mask<'ctx>>> {
+        let mask_of_run =
+            |mask: Mask<'ctx>| Ok(Mask { lanes: self.lanes_of(mask.lanes, run_index)?, may_be_empty: true });
+        mask.map(mask_of_run).transpose()
     }
 }

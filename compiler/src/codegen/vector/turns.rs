@@ -14,58 +14,68 @@ use lockstep_protocol::layout::Layout;
 /// Emits the code of the region's function; the answer: where the group may go on.
 pub fn take_gangs<'ctx>(
     around: EmitContext<'_, 'ctx, '_>,
-    body: &Function,
-    plan: &RegionPlan,
+    function: &Function,
+    region_plan: &RegionPlan,
 ) -> Emitted<Vec<Option<Region>>> {
     let EmitContext { emitter, group, .. } = around;
-    let (builder, layout, width) = (&emitter.builder, around.widening.layout, u64::from(around.width()));
+    let (builder, layout, gang_width) = (&emitter.builder, around.widening.layout, u64::from(around.width()));
     // Sub-groups are rows, or have consecutive linear ids.
     if around.widening.run.is_some() {
         return Err(CodegenError::Unexpected("work-items that wait for each other run in rows".into()));
     }
-    let [along, middle, outer] = layout.loop_order();
-    let (mut size, mut rows) = (group.size[along], [group.size[middle], group.size[outer]]);
+    let [along_dimension, middle_dimension, outer_dimension] = layout.loop_order();
+    let (mut row_size, mut outer_sizes) =
+        (group.size[along_dimension], [group.size[middle_dimension], group.size[outer_dimension]]);
     if layout == Layout::Linear {
-        size = emitter.mul(emitter.mul(size, rows[0])?, rows[1])?;
-        rows = [emitter.const64(1); 2];
+        row_size = emitter.mul(emitter.mul(row_size, outer_sizes[0])?, outer_sizes[1])?;
+        outer_sizes = [emitter.const64(1); 2];
     }
-    let up = emitter.add(size, emitter.const64(width - 1))?;
-    let of_row = builder.build_int_unsigned_div(up, emitter.const64(width), "gangs")?;
-    let pieces = open_pieces(emitter, emitter.mul(emitter.mul(of_row, rows[0])?, rows[1])?)?;
-    let row = builder.build_int_unsigned_div(pieces.number, of_row, "row")?;
-    let place = builder.build_int_unsigned_rem(pieces.number, of_row, "")?;
-    let operand = emitter.mul(place, emitter.const64(width))?;
-    let first = || -> Emitted<Item<'ctx>> {
-        let mut local = [operand; 3];
-        local[middle] = builder.build_int_unsigned_rem(row, rows[0], "")?;
-        local[outer] = builder.build_int_unsigned_div(row, rows[0], "")?;
-        let mut global = local;
+    let rounded_up = emitter.add(row_size, emitter.const64(gang_width - 1))?;
+    let gangs_per_row = builder.build_int_unsigned_div(rounded_up, emitter.const64(gang_width), "gangs")?;
+    let gang_pieces = open_pieces(emitter, emitter.mul(emitter.mul(gangs_per_row, outer_sizes[0])?, outer_sizes[1])?)?;
+    let row_index = builder.build_int_unsigned_div(gang_pieces.number, gangs_per_row, "row")?;
+    let gang_position = builder.build_int_unsigned_rem(gang_pieces.number, gangs_per_row, "")?;
+    let along_index = emitter.mul(gang_position, emitter.const64(gang_width))?;
+    let first_item = || -> Emitted<Item<'ctx>> {
+        let mut local_id = [along_index; 3];
+        local_id[middle_dimension] = builder.build_int_unsigned_rem(row_index, outer_sizes[0], "")?;
+        local_id[outer_dimension] = builder.build_int_unsigned_div(row_index, outer_sizes[0], "")?;
+        let mut global = local_id;
         for (dimension, global) in global.iter_mut().enumerate() {
-            *global = builder.build_int_add(group.first[dimension], local[dimension], "")?;
+            *global = builder.build_int_add(group.first[dimension], local_id[dimension], "")?;
         }
-        Ok(Item { local, global, number: emitter.add(emitter.mul(row, size)?, operand)? })
+        Ok(Item { local: local_id, global, number: emitter.add(emitter.mul(row_index, row_size)?, along_index)? })
     };
 
-    let kinds = Rows::of_launches(&around.frame.launch, around.width(), layout);
-    let left = builder.build_int_sub(size, operand, "left")?;
-    let [full, partial] = ["gang", "tail"].map(|name| emitter.append_block(name));
-    let is_full = builder.build_int_compare(IntPredicate::UGE, left, emitter.const64(width), "")?;
-    match kinds {
-        Rows { has_full: true, has_partial: true } => builder.build_conditional_branch(is_full, full, partial)?,
-        Rows { has_full: true, has_partial: false } => builder.build_unconditional_branch(full)?,
-        Rows { has_full: false, .. } => builder.build_unconditional_branch(partial)?,
+    let row_kinds = Rows::of_launches(&around.frame.launch, around.width(), layout);
+    let items_left = builder.build_int_sub(row_size, along_index, "left")?;
+    let [full_block, partial_block] = ["gang", "tail"].map(|name| emitter.append_block(name));
+    let is_full = builder.build_int_compare(IntPredicate::UGE, items_left, emitter.const64(gang_width), "")?;
+    match row_kinds {
+        Rows { has_full: true, has_partial: true } => {
+            builder.build_conditional_branch(is_full, full_block, partial_block)?
+        }
+        Rows { has_full: true, has_partial: false } => builder.build_unconditional_branch(full_block)?,
+        Rows { has_full: false, .. } => builder.build_unconditional_branch(partial_block)?,
     };
-    let mut nexts = Vec::new();
-    for (target, is_there, is_partial) in [(full, kinds.has_full, false), (partial, kinds.has_partial, true)] {
+    let mut next_regions = Vec::new();
+    for (target, is_there, is_partial) in
+        [(full_block, row_kinds.has_full, false), (partial_block, row_kinds.has_partial, true)]
+    {
         emitter.position_at(target);
         if !is_there {
             builder.build_unreachable()?;
             continue;
         }
-        let entry = is_partial.then(|| first_lanes(around, left)).transpose()?;
-        let exits = VectorEmitter::emit_region(around, &Gang { first: first()?, entry }, body, plan)?;
-        nexts.extend(pieces.leave_piece(emitter, &exits)?);
+        let entry_mask = is_partial.then(|| first_lanes(around, items_left)).transpose()?;
+        let exits = VectorEmitter::emit_region(
+            around,
+            &Gang { first: first_item()?, entry: entry_mask },
+            function,
+            region_plan,
+        )?;
+        next_regions.extend(gang_pieces.leave_piece(emitter, &exits)?);
     }
-    pieces.close_function(emitter)?;
-    Ok(nexts)
+    gang_pieces.close_function(emitter)?;
+    Ok(next_regions)
 }

@@ -10,18 +10,20 @@ use lockstep_ir::ir::{FastMath, UnaryOp, Value, ValueDef};
 use lockstep_protocol::types::Type;
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
-    pub(super) fn held_value(&self, value: Value) -> Emitted<LaneValue<'ctx>> {
-        let value_data = self.body.values[value];
+    pub(super) fn held_value(&self, operand: Value) -> Emitted<LaneValue<'ctx>> {
+        let value_data = self.body.values[operand];
         match value_data.definition {
-            ValueDef::Const(bits) => Ok(LaneValue::Affine(self.around.emitter.constant(value_data.ty, bits), 0)),
-            _ => self.values[value].clone().ok_or(CodegenError::NotComputed(value)),
+            ValueDef::Const(bit_pattern) => {
+                Ok(LaneValue::Affine(self.around.emitter.constant(value_data.ty, bit_pattern), 0))
+            }
+            _ => self.values[operand].clone().ok_or(CodegenError::NotComputed(operand)),
         }
     }
 
     /// A value in lane 0.
-    pub(super) fn lane_zero(&self, value: Value) -> Emitted<BasicValueEnum<'ctx>> {
-        match self.held_value(value)? {
-            LaneValue::Affine(base, _) => Ok(base),
+    pub(super) fn lane_zero(&self, operand: Value) -> Emitted<BasicValueEnum<'ctx>> {
+        match self.held_value(operand)? {
+            LaneValue::Affine(base_value, _) => Ok(base_value),
             LaneValue::Runs(bases, _) => Ok(bases[0]),
             LaneValue::Vector(vector) => {
                 Ok(self.around.emitter.builder.build_extract_element(vector, self.around.emitter.const64(0), "")?)
@@ -30,32 +32,34 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// A value as a vector.
-    pub(super) fn as_vector(&self, value: Value) -> Emitted<VectorValue<'ctx>> {
-        self.materialize(&self.held_value(value)?)
+    pub(super) fn as_vector(&self, operand: Value) -> Emitted<VectorValue<'ctx>> {
+        self.materialize(&self.held_value(operand)?)
     }
 
     pub(super) fn materialize(&self, lane_value: &LaneValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
         match *lane_value {
-            LaneValue::Affine(base, stride) => self.around.emitter.materialize_affine(base, stride, self.wide.get()),
+            LaneValue::Affine(base_value, stride) => {
+                self.around.emitter.materialize_affine(base_value, stride, self.wide.get())
+            }
             LaneValue::Runs(ref bases, stride) => self.spread_runs(bases, stride),
             LaneValue::Vector(vector) => Ok(vector),
         }
     }
 
     /// A value in one lane, of which the number is known at run time (an i64).
-    pub(super) fn read_lane(&self, value: Value, lane: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    pub(super) fn read_lane(&self, operand: Value, lane: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         let emitter = self.around.emitter;
-        match self.held_value(value)? {
-            LaneValue::Affine(base, 0) => Ok(base),
-            LaneValue::Affine(base, stride) => {
-                emitter.add_bytes(base, emitter.builder.build_int_mul(lane, emitter.const64(stride as u64), "")?)
+        match self.held_value(operand)? {
+            LaneValue::Affine(base_value, 0) => Ok(base_value),
+            LaneValue::Affine(base_value, stride) => {
+                emitter.add_bytes(base_value, emitter.builder.build_int_mul(lane, emitter.const64(stride as u64), "")?)
             }
             lane_value @ LaneValue::Runs(..) => match lane.get_zero_extended_constant() {
                 Some(lane) => {
-                    let row = u64::from(self.around.width() / self.around.row_count());
-                    let base = self.in_run(value, (lane / row) as u32)?;
-                    let LaneValue::Runs(_, stride) = lane_value else { return Ok(base) };
-                    emitter.add_bytes(base, emitter.const64((lane % row).wrapping_mul(stride as u64)))
+                    let row_length = u64::from(self.around.width() / self.around.row_count());
+                    let base_value = self.in_run(operand, (lane / row_length) as u32)?;
+                    let LaneValue::Runs(_, stride) = lane_value else { return Ok(base_value) };
+                    emitter.add_bytes(base_value, emitter.const64((lane % row_length).wrapping_mul(stride as u64)))
                 }
                 None => Ok(emitter.builder.build_extract_element(self.materialize(&lane_value)?, lane, "")?),
             },
@@ -71,8 +75,12 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         stride: i64,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let emitter = self.around.emitter;
-        let back = emitter.const64(stride.wrapping_neg() as u64);
-        if stride == 0 { Ok(value) } else { emitter.add_bytes(value, emitter.builder.build_int_mul(lane, back, "")?) }
+        let bytes_back = emitter.const64(stride.wrapping_neg() as u64);
+        if stride == 0 {
+            Ok(value)
+        } else {
+            emitter.add_bytes(value, emitter.builder.build_int_mul(lane, bytes_back, "")?)
+        }
     }
 
     /// The value, or any one where it is poison.
@@ -86,56 +94,62 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// The vector type of a gang's values of a type.
-    pub(super) fn vector_ty(&self, ty: Type) -> VectorType<'ctx> {
-        vector_of(self.around.emitter.value_type(ty), self.wide.get())
+    pub(super) fn vector_ty(&self, scalar_type: Type) -> VectorType<'ctx> {
+        vector_of(self.around.emitter.value_type(scalar_type), self.wide.get())
     }
 }
 
 impl<'ctx> Emitter<'ctx, '_> {
-    /// The same in `width` lanes.
-    pub(in crate::codegen) fn splat(&self, value: BasicValueEnum<'ctx>, width: u32) -> Emitted<VectorValue<'ctx>> {
+    /// The same in `lane_count` lanes.
+    pub(in crate::codegen) fn splat(&self, value: BasicValueEnum<'ctx>, lane_count: u32) -> Emitted<VectorValue<'ctx>> {
         use inkwell::values::BasicValue;
         if value.is_const() {
-            return Ok(VectorType::const_vector(&vec![value; width as usize]));
+            return Ok(VectorType::const_vector(&vec![value; lane_count as usize]));
         }
-        let poison = vector_of(value.get_type(), width).get_poison();
-        let one = self.builder.build_insert_element(poison, value, self.const64(0), "")?;
-        self.shuffle_vectors(one, poison, &vec![Some(0); width as usize])
+        let poison = vector_of(value.get_type(), lane_count).get_poison();
+        let one_lane = self.builder.build_insert_element(poison, value, self.const64(0), "")?;
+        self.shuffle_vectors(one_lane, poison, &vec![Some(0); lane_count as usize])
     }
 
-    /// `base + i * stride` in lane `i`.
+    /// `base_value + i * stride` in lane `i`.
     pub(super) fn materialize_affine(
         &self,
-        base: BasicValueEnum<'ctx>,
+        base_value: BasicValueEnum<'ctx>,
         stride: i64,
-        width: u32,
+        lane_count: u32,
     ) -> Emitted<VectorValue<'ctx>> {
         if stride == 0 {
-            return self.splat(base, width);
+            return self.splat(base_value, lane_count);
         }
-        let steps = |ty: inkwell::types::IntType<'ctx>| {
-            let step = |lane: u32| ty.const_int(stride.wrapping_mul(lane.into()) as u64, true);
-            VectorType::const_vector(&(0..width).map(step).collect::<Vec<_>>())
+        let step_vector = |int_type: inkwell::types::IntType<'ctx>| {
+            let step_constant = |lane: u32| int_type.const_int(stride.wrapping_mul(lane.into()) as u64, true);
+            VectorType::const_vector(&(0..lane_count).map(step_constant).collect::<Vec<_>>())
         };
-        match base {
-            BasicValueEnum::PointerValue(base) => {
-                Ok(self.offset_addresses(base.into(), steps(self.i64_type()).into(), false)?.into_vector_value())
-            }
-            base => {
-                let steps = steps(base.get_type().into_int_type());
-                Ok(self.builder.build_int_add(self.splat(base, width)?, steps, "")?)
+        match base_value {
+            BasicValueEnum::PointerValue(base_address) => Ok(self
+                .offset_addresses(base_address.into(), step_vector(self.i64_type()).into(), false)?
+                .into_vector_value()),
+            base_value => {
+                let step_values = step_vector(base_value.get_type().into_int_type());
+                Ok(self.builder.build_int_add(self.splat(base_value, lane_count)?, step_values, "")?)
             }
         }
     }
 
     /// An integer or address plus an i64, in the arithmetic of its type.
-    pub(super) fn add_bytes(&self, base: BasicValueEnum<'ctx>, by: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
-        match base {
-            BasicValueEnum::PointerValue(base) => Ok(self.offset_address(base, by, false)?.into()),
-            base => {
-                let base = base.into_int_value();
-                let by = self.builder.build_int_cast(by, base.get_type(), "")?;
-                Ok(self.builder.build_int_add(base, by, "")?.into())
+    pub(super) fn add_bytes(
+        &self,
+        base_value: BasicValueEnum<'ctx>,
+        byte_count: IntValue<'ctx>,
+    ) -> Emitted<BasicValueEnum<'ctx>> {
+        match base_value {
+            BasicValueEnum::PointerValue(base_address) => {
+                Ok(self.offset_address(base_address, byte_count, false)?.into())
+            }
+            base_value => {
+                let integer = base_value.into_int_value();
+                let byte_count = self.builder.build_int_cast(byte_count, integer.get_type(), "")?;
+                Ok(self.builder.build_int_add(integer, byte_count, "")?.into())
             }
         }
     }
@@ -143,22 +157,22 @@ impl<'ctx> Emitter<'ctx, '_> {
     /// Addresses plus bytes, where at least one of both is a vector.
     pub(super) fn offset_addresses(
         &self,
-        base: BasicValueEnum<'ctx>,
+        base_value: BasicValueEnum<'ctx>,
         offset: BasicValueEnum<'ctx>,
         inbounds: bool,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         use inkwell::types::AsTypeRef;
         use llvm_sys::core::{LLVMBuildGEP2, LLVMBuildInBoundsGEP2};
-        let build = if inbounds { LLVMBuildInBoundsGEP2 } else { LLVMBuildGEP2 };
-        let byte = self.context.i8_type().as_type_ref();
+        let build_gep = if inbounds { LLVMBuildInBoundsGEP2 } else { LLVMBuildGEP2 };
+        let byte_type = self.context.i8_type().as_type_ref();
         let mut index = [offset.as_value_ref()];
         // SAFETY: the builder has a position; base and offset are addresses and i64s, scalars or vectors of
         // one length, and so is the result.
         Ok(unsafe {
-            BasicValueEnum::new(build(
+            BasicValueEnum::new(build_gep(
                 self.builder.as_mut_ptr(),
-                byte,
-                base.as_value_ref(),
+                byte_type,
+                base_value.as_value_ref(),
                 index.as_mut_ptr(),
                 1,
                 c"".as_ptr(),
@@ -171,48 +185,69 @@ impl<'ctx> Emitter<'ctx, '_> {
         &self,
         left: VectorValue<'ctx>,
         right: VectorValue<'ctx>,
-        places: &[Option<u32>],
+        source_lanes: &[Option<u32>],
     ) -> Emitted<VectorValue<'ctx>> {
-        let i32 = self.context.i32_type();
-        let place = |place: &Option<u32>| place.map_or(i32.get_poison(), |place| i32.const_int(place.into(), false));
-        let places: Vec<IntValue> = places.iter().map(place).collect();
-        Ok(self.builder.build_shuffle_vector(left, right, VectorType::const_vector(&places), "")?)
+        let i32_type = self.context.i32_type();
+        let lane_constant = |source_lane: &Option<u32>| {
+            source_lane.map_or(i32_type.get_poison(), |lane_number| i32_type.const_int(lane_number.into(), false))
+        };
+        let source_lanes: Vec<IntValue> = source_lanes.iter().map(lane_constant).collect();
+        Ok(self.builder.build_shuffle_vector(left, right, VectorType::const_vector(&source_lanes), "")?)
     }
 
-    /// Vectors one behind the other, cut to `count` lanes.
+    /// Vectors one behind the other, cut to `lane_count` lanes.
     pub(in crate::codegen) fn concat_vectors(
         &self,
-        parts: &[VectorValue<'ctx>],
-        count: u32,
+        part_vectors: &[VectorValue<'ctx>],
+        lane_count: u32,
     ) -> Emitted<VectorValue<'ctx>> {
-        let Some((&first, rest)) = parts.split_first() else { return Err(CodegenError::Missing("vector to join")) };
-        let lanes = first.get_type().get_size();
-        if parts.len().is_power_of_two() && lanes * parts.len() as u32 == count {
-            let (mut parts, mut all) = (parts.to_vec(), (0..lanes).map(Some).collect::<Vec<_>>());
-            while parts.len() > 1 {
-                all.extend((all.len() as u32..2 * all.len() as u32).map(Some));
-                parts =
-                    parts.chunks(2).map(|pair| self.shuffle_vectors(pair[0], pair[1], &all)).collect::<Emitted<_>>()?;
+        let Some((&first_part, other_parts)) = part_vectors.split_first() else {
+            return Err(CodegenError::Missing("vector to join"));
+        };
+        let lanes = first_part.get_type().get_size();
+        if part_vectors.len().is_power_of_two() && lanes * part_vectors.len() as u32 == lane_count {
+            let (mut joined_parts, mut all_lanes) = (part_vectors.to_vec(), (0..lanes).map(Some).collect::<Vec<_>>());
+            while joined_parts.len() > 1 {
+                all_lanes.extend((all_lanes.len() as u32..2 * all_lanes.len() as u32).map(Some));
+                joined_parts = joined_parts
+                    .chunks(2)
+                    .map(|vector_pair| self.shuffle_vectors(vector_pair[0], vector_pair[1], &all_lanes))
+                    .collect::<Emitted<_>>()?;
             }
-            return Ok(parts[0]);
+            return Ok(joined_parts[0]);
         }
         // Both operands of a shuffle have one length.
-        let placed = |part: VectorValue<'ctx>, position: u32| {
-            let own = |place: u32| place.checked_sub(position).filter(|&lane| lane < part.get_type().get_size());
-            self.shuffle_vectors(part, part, &(0..count).map(own).collect::<Vec<_>>())
+        let place_part = |part_vector: VectorValue<'ctx>, position: u32| {
+            let own_lane = |result_lane: u32| {
+                result_lane.checked_sub(position).filter(|&lane| lane < part_vector.get_type().get_size())
+            };
+            self.shuffle_vectors(part_vector, part_vector, &(0..lane_count).map(own_lane).collect::<Vec<_>>())
         };
-        let mut done = first.get_type().get_size();
-        let mut whole = if done == count { first } else { placed(first, 0)? };
-        for &part in rest {
-            let place = |place: u32| Some(if place < done { place } else { count + place });
-            whole = self.shuffle_vectors(whole, placed(part, done)?, &(0..count).map(place).collect::<Vec<_>>())?;
-            done += part.get_type().get_size();
+        let mut lanes_done = first_part.get_type().get_size();
+        let mut joined_vector = if lanes_done == lane_count { first_part } else { place_part(first_part, 0)? };
+        for &part_vector in other_parts {
+            let source_lane =
+                |result_lane: u32| Some(if result_lane < lanes_done { result_lane } else { lane_count + result_lane });
+            joined_vector = self.shuffle_vectors(
+                joined_vector,
+                place_part(part_vector, lanes_done)?,
+                &(0..lane_count).map(source_lane).collect::<Vec<_>>(),
+            )?;
+            lanes_done += part_vector.get_type().get_size();
         }
-        Ok(whole)
+        Ok(joined_vector)
     }
 
     /// An address plus a constant.
-    pub(super) fn offset_constant(&self, base: PointerValue<'ctx>, bytes: i64) -> Emitted<PointerValue<'ctx>> {
-        if bytes == 0 { Ok(base) } else { self.offset_address(base, self.const64(bytes as u64), false) }
+    pub(super) fn offset_constant(
+        &self,
+        base_address: PointerValue<'ctx>,
+        byte_count: i64,
+    ) -> Emitted<PointerValue<'ctx>> {
+        if byte_count == 0 {
+            Ok(base_address)
+        } else {
+            self.offset_address(base_address, self.const64(byte_count as u64), false)
+        }
     }
 }

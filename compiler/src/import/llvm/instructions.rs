@@ -29,10 +29,10 @@ impl<'m> Value<'m> {
 
     /// No-signed-wrap and no-unsigned-wrap of an integer operation that can have them.
     pub fn wrap_flags(self) -> (bool, bool) {
-        let has = self.opcode().is_some_and(|opcode| {
+        let has_flags = self.opcode().is_some_and(|opcode| {
             matches!(opcode, LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl)
         });
-        if !has {
+        if !has_flags {
             return (false, false);
         }
         // SAFETY: an operation that has these flags.
@@ -60,11 +60,11 @@ impl<'m> Value<'m> {
         // SAFETY: an instruction; the node's operand is read as a number only if it is one.
         unsafe {
             let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let kind = LLVMGetMDKindIDInContext(context, KIND.as_ptr().cast(), KIND.len() as u32);
-            let node = Value::wrap_some(LLVMGetMetadata(self.0, kind))?;
-            let error = *node.node_operands()?.first()?;
+            let kind_id = LLVMGetMDKindIDInContext(context, KIND.as_ptr().cast(), KIND.len() as u32);
+            let metadata_node = Value::wrap_some(LLVMGetMetadata(self.0, kind_id))?;
+            let error_bound = *metadata_node.node_operands()?.first()?;
             let mut inexact = 0;
-            (!LLVMIsAConstantFP(error.0).is_null()).then(|| LLVMConstRealGetDouble(error.0, &mut inexact))
+            (!LLVMIsAConstantFP(error_bound.0).is_null()).then(|| LLVMConstRealGetDouble(error_bound.0, &mut inexact))
         }
     }
 
@@ -82,29 +82,18 @@ impl<'m> Value<'m> {
 
     /// Whether a load, store or atomic operation is volatile.
     pub fn is_volatile(self) -> bool {
-        let has = self.opcode().is_some_and(|opcode| {
-            matches!(
-                opcode,
-                LLVMOpcode::LLVMLoad
-                    | LLVMOpcode::LLVMStore
-                    | LLVMOpcode::LLVMAtomicRMW
-                    | LLVMOpcode::LLVMAtomicCmpXchg
-            )
-        });
+        use LLVMOpcode::{LLVMAtomicCmpXchg, LLVMAtomicRMW, LLVMLoad, LLVMStore};
+        let may_be_volatile = matches!(self.opcode(), Some(LLVMLoad | LLVMStore | LLVMAtomicRMW | LLVMAtomicCmpXchg));
         // SAFETY: an operation that can be volatile.
-        has && unsafe { LLVMGetVolatile(self.0) != 0 }
+        may_be_volatile && unsafe { LLVMGetVolatile(self.0) != 0 }
     }
 
     /// The memory order of a load, store, fence or read-modify-write.
     pub fn memory_order(self) -> Option<LLVMAtomicOrdering> {
-        let has = self.opcode().is_some_and(|opcode| {
-            matches!(
-                opcode,
-                LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore | LLVMOpcode::LLVMFence | LLVMOpcode::LLVMAtomicRMW
-            )
-        });
+        use LLVMOpcode::{LLVMAtomicRMW, LLVMFence, LLVMLoad, LLVMStore};
+        let has_order = matches!(self.opcode(), Some(LLVMLoad | LLVMStore | LLVMFence | LLVMAtomicRMW));
         // SAFETY: an operation that has one order.
-        has.then(|| unsafe { LLVMGetOrdering(self.0) })
+        has_order.then(|| unsafe { LLVMGetOrdering(self.0) })
     }
 
     /// Whether a fence orders only what one thread does.
@@ -139,12 +128,12 @@ impl<'m> Value<'m> {
         }
         // SAFETY: a GEP instruction or constant expression.
         unsafe {
-            let ty = Type::wrap(LLVMGetGEPSourceElementType(self.0));
-            let flags = LLVMGEPGetNoWrapFlags(self.0);
-            let inbounds = flags & LLVMGEPFlagInBounds != 0;
-            let nsw = inbounds || flags & LLVMGEPFlagNUSW != 0;
-            let nuw = flags & LLVMGEPFlagNUW != 0;
-            Some((ty, GepFlags { inbounds, nsw, nuw }))
+            let element_type = Type::wrap(LLVMGetGEPSourceElementType(self.0));
+            let gep_flags = LLVMGEPGetNoWrapFlags(self.0);
+            let inbounds = gep_flags & LLVMGEPFlagInBounds != 0;
+            let no_signed_wrap = inbounds || gep_flags & LLVMGEPFlagNUSW != 0;
+            let no_unsigned_wrap = gep_flags & LLVMGEPFlagNUW != 0;
+            Some((element_type, GepFlags { inbounds, nsw: no_signed_wrap, nuw: no_unsigned_wrap }))
         }
     }
 
@@ -168,8 +157,8 @@ impl<'m> Value<'m> {
         }
         // SAFETY: LLVM keeps as many indices as it counts.
         unsafe {
-            let count = LLVMGetNumIndices(self.0) as usize;
-            std::slice::from_raw_parts(LLVMGetIndices(self.0), count).to_vec()
+            let index_count = LLVMGetNumIndices(self.0) as usize;
+            std::slice::from_raw_parts(LLVMGetIndices(self.0), index_count).to_vec()
         }
     }
 
@@ -178,16 +167,11 @@ impl<'m> Value<'m> {
         if !self.has_opcode(LLVMOpcode::LLVMPHI) {
             return Vec::new();
         }
-        // SAFETY: a phi; incoming values are asked within their count.
+        // SAFETY: a phi; incoming values and blocks are asked within their count.
         unsafe {
-            (0..LLVMCountIncoming(self.0))
-                .map(|index| {
-                    (
-                        Block(LLVMGetIncomingBlock(self.0, index), PhantomData),
-                        Value::wrap(LLVMGetIncomingValue(self.0, index)),
-                    )
-                })
-                .collect()
+            let block = |index| Block(LLVMGetIncomingBlock(self.0, index), PhantomData);
+            let value = |index| Value::wrap(LLVMGetIncomingValue(self.0, index));
+            (0..LLVMCountIncoming(self.0)).map(|index| (block(index), value(index))).collect()
         }
     }
 
@@ -221,8 +205,8 @@ impl<'m> Value<'m> {
             return Vec::new();
         }
         // SAFETY: a call; its arguments are its first operands.
-        let count = unsafe { LLVMGetNumArgOperands(self.0) };
-        (0..count).filter_map(|index| self.operand(index)).collect()
+        let argument_count = unsafe { LLVMGetNumArgOperands(self.0) };
+        (0..argument_count).filter_map(|index| self.operand(index)).collect()
     }
 
     /// The alignment that a call promises for an argument; 0 if none.
@@ -234,8 +218,8 @@ impl<'m> Value<'m> {
         // SAFETY: a call that has this argument; its attributes have index argument + 1, and `align`
         // carries an integer. The name is given with its length.
         unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            let attribute = LLVMGetCallSiteEnumAttribute(self.0, argument + 1, kind);
+            let kind_id = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            let attribute = LLVMGetCallSiteEnumAttribute(self.0, argument + 1, kind_id);
             if attribute.is_null() { 0 } else { LLVMGetEnumAttributeValue(attribute) as u32 }
         }
     }
@@ -248,12 +232,12 @@ impl<'m> Value<'m> {
         let mut length = 0;
         // SAFETY: a function; an id that is not zero has a name with a length.
         unsafe {
-            let id = LLVMGetIntrinsicID(self.0);
-            if id == 0 {
+            let intrinsic_id = LLVMGetIntrinsicID(self.0);
+            if intrinsic_id == 0 {
                 return None;
             }
-            let data = LLVMIntrinsicGetName(id, &mut length);
-            Some(String::from_utf8_lossy(&copy_bytes(data, length)).into_owned())
+            let bytes_start = LLVMIntrinsicGetName(intrinsic_id, &mut length);
+            Some(String::from_utf8_lossy(&copy_bytes(bytes_start, length)).into_owned())
         }
     }
 }

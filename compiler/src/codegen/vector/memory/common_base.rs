@@ -22,81 +22,94 @@ pub(super) struct Near<'ctx> {
 }
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
-    /// The lanes' addresses, `bytes` bytes on.
-    pub(super) fn near_addresses(&self, common: &CommonBase, bytes: i64) -> Emitted<Near<'ctx>> {
-        let (offsets, signed, shift) = match &common.offsets {
-            &LaneOffsets::Narrow { offset, signed, shift } => (self.as_vector(offset)?, signed, shift),
+    /// The lanes' addresses, `byte_offset` bytes on.
+    pub(super) fn near_addresses(&self, common_base: &CommonBase, byte_offset: i64) -> Emitted<Near<'ctx>> {
+        let (offsets, is_signed, shift_amount) = match &common_base.offsets {
+            &LaneOffsets::Narrow { offset, signed: is_signed, shift: shift_amount } => {
+                (self.as_vector(offset)?, is_signed, shift_amount)
+            }
             LaneOffsets::Sum(parts) => (self.sum_of(parts)?, true, 0),
         };
         let emitter = self.around.emitter;
-        let mut base = self.lane_zero(common.base)?.into_pointer_value();
-        for &uniform in &common.uniform {
-            base = emitter.offset_address(base, self.lane_zero(uniform)?.into_int_value(), false)?;
+        let mut base_address = self.lane_zero(common_base.base)?.into_pointer_value();
+        for &uniform in &common_base.uniform {
+            base_address = emitter.offset_address(base_address, self.lane_zero(uniform)?.into_int_value(), false)?;
         }
-        Ok(Near { base: emitter.offset_constant(base, bytes)?, offsets, signed, shift })
+        Ok(Near {
+            base: emitter.offset_constant(base_address, byte_offset)?,
+            offsets,
+            signed: is_signed,
+            shift: shift_amount,
+        })
     }
 
     /// The lowest 32 bits of the lanes' sums.
-    fn sum_of(&self, parts: &[Value]) -> Emitted<VectorValue<'ctx>> {
+    fn sum_of(&self, sum_parts: &[Value]) -> Emitted<VectorValue<'ctx>> {
         let builder = &self.around.emitter.builder;
         let to_type = self.vector_ty(Type::I32);
-        let mut sum: Option<VectorValue<'ctx>> = None;
-        for &part in parts {
-            let part =
-                builder.build_cast(InstructionOpcode::Trunc, self.as_vector(part)?, to_type, "")?.into_vector_value();
-            sum = Some(match sum {
-                Some(sum) => builder.build_int_add(sum, part, "")?,
-                None => part,
+        let mut so_far: Option<VectorValue<'ctx>> = None;
+        for &narrow_part in sum_parts {
+            let narrow_part = builder
+                .build_cast(InstructionOpcode::Trunc, self.as_vector(narrow_part)?, to_type, "")?
+                .into_vector_value();
+            so_far = Some(match so_far {
+                Some(so_far) => builder.build_int_add(so_far, narrow_part, "")?,
+                None => narrow_part,
             });
         }
-        sum.ok_or(CodegenError::Missing("lane to load for"))
+        so_far.ok_or(CodegenError::Missing("lane to load for"))
     }
 
-    /// Calls `access` with the address of each lane's element, lane by lane.
+    /// Calls `access_lane` with the address of each lane's element, lane by lane.
     pub(super) fn each_near(
         &self,
-        near: &Near<'ctx>,
-        mut access: impl FnMut(u32, PointerValue<'ctx>) -> Emitted<()>,
+        near_addresses: &Near<'ctx>,
+        mut access_lane: impl FnMut(u32, PointerValue<'ctx>) -> Emitted<()>,
     ) -> Emitted<()> {
         let emitter = self.around.emitter;
-        let (i32, i64) = (emitter.context.i32_type(), emitter.i64_type());
+        let (i32_type, i64_type) = (emitter.context.i32_type(), emitter.i64_type());
         let width = self.wide.get();
-        let pairs = emitter.builder.build_bit_cast(near.offsets, i64.vec_type(width / 2), "")?.into_vector_value();
-        let half = i64.const_int(32, false);
+        let lane_pairs = emitter
+            .builder
+            .build_bit_cast(near_addresses.offsets, i64_type.vec_type(width / 2), "")?
+            .into_vector_value();
+        let pair_half = i64_type.const_int(32, false);
         for pair in 0..width / 2 {
-            let both = emitter.builder.build_extract_element(pairs, emitter.const64(pair.into()), "")?.into_int_value();
-            let low = emitter.builder.build_int_truncate(both, i32, "")?;
-            let low = match near.signed {
-                true => emitter.builder.build_int_s_extend(low, i64, "")?,
-                false => emitter.builder.build_int_z_extend(low, i64, "")?,
+            let pair_value =
+                emitter.builder.build_extract_element(lane_pairs, emitter.const64(pair.into()), "")?.into_int_value();
+            let low_offset = emitter.builder.build_int_truncate(pair_value, i32_type, "")?;
+            let low_offset = match near_addresses.signed {
+                true => emitter.builder.build_int_s_extend(low_offset, i64_type, "")?,
+                false => emitter.builder.build_int_z_extend(low_offset, i64_type, "")?,
             };
-            let high = emitter.builder.build_right_shift(both, half, near.signed, "")?;
-            access(2 * pair, self.place_near(near, low)?)?;
-            access(2 * pair + 1, self.place_near(near, high)?)?;
+            let high_offset = emitter.builder.build_right_shift(pair_value, pair_half, near_addresses.signed, "")?;
+            access_lane(2 * pair, self.place_near(near_addresses, low_offset)?)?;
+            access_lane(2 * pair + 1, self.place_near(near_addresses, high_offset)?)?;
         }
         Ok(())
     }
 
-    fn place_near(&self, near: &Near<'ctx>, offset: IntValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
+    fn place_near(&self, near_addresses: &Near<'ctx>, offset: IntValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
         let emitter = self.around.emitter;
-        let element: BasicTypeEnum<'ctx> = emitter.value_type(Type::Int(8 << near.shift));
+        let element: BasicTypeEnum<'ctx> = emitter.value_type(Type::Int(8 << near_addresses.shift));
         // SAFETY: a number has no inner indices, and nothing is promised of where the place is.
-        unsafe { Ok(emitter.builder.build_gep(element, near.base, &[offset], "")?) }
+        unsafe { Ok(emitter.builder.build_gep(element, near_addresses.base, &[offset], "")?) }
     }
 
     /// The elements of a type, as memory has it, that lie there.
     pub(super) fn load_near(
         &self,
-        near: &Near<'ctx>,
-        ty: Type,
-        mut load: impl FnMut(PointerValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
+        near_addresses: &Near<'ctx>,
+        scalar_type: Type,
+        mut load_lane: impl FnMut(PointerValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<VectorValue<'ctx>> {
         let emitter = self.around.emitter;
-        let mut all = self.memory_vector(ty, self.wide.get()).get_poison();
-        self.each_near(near, |lane, address| {
-            all = emitter.builder.build_insert_element(all, load(address)?, emitter.const64(lane.into()), "")?;
+        let mut all_elements = self.memory_vector(scalar_type, self.wide.get()).get_poison();
+        self.each_near(near_addresses, |lane, address| {
+            let (element, lane_index) = (load_lane(address)?, emitter.const64(lane.into()));
+            all_elements = emitter.builder.build_insert_element(all_elements, element, lane_index, "")?;
             Ok(())
         })?;
-        Ok(all)
+        Ok(all_elements)
     }
 }

@@ -19,19 +19,19 @@ use inkwell::values::{BasicValueEnum, VectorValue};
 use lockstep_ir::plan::access_lowering::bounds::Bounds;
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
-    /// Does what `access` emits, an access to a row. Where no lane is in bounds, nothing is done, and its values are zeros.
+    /// Does what `emit_access` emits, an access to a row. Where no lane is in bounds, nothing is done, and its values are zeros.
     pub(super) fn if_in_bounds(
         &self,
         mask: Option<Mask<'ctx>>,
-        access: impl FnOnce() -> Emitted<Vec<BasicValueEnum<'ctx>>>,
+        emit_access: impl FnOnce() -> Emitted<Vec<BasicValueEnum<'ctx>>>,
     ) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
         let (Some(mask), Some(bounds)) = (mask, &self.plan.accesses.bounds[self.block]) else {
             return Err(CodegenError::Missing("bounds of the lanes that are on"));
         };
         // The conditions' lanes are those of the gang, the mask's may be those of a tile's row.
         let is_row_of_tile = self.wide.get() != self.around.width();
-        let lanes = if is_row_of_tile { mask.lanes } else { self.lanes_in_bounds(bounds)? };
-        self.emit_guarded(Some(Mask { lanes, may_be_empty: true }), access)
+        let lane_mask = if is_row_of_tile { mask.lanes } else { self.lanes_in_bounds(bounds)? };
+        self.emit_guarded(Some(Mask { lanes: lane_mask, may_be_empty: true }), emit_access)
     }
 
     /// The lanes of the gang that are in bounds: those that come here, and perhaps others.
@@ -40,8 +40,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         match bounds {
             &Bounds::Side { cond, opposite } => {
                 // Lanes that do not come here may have poison.
-                let lanes = self.freeze_value(self.as_vector(cond)?.into())?.into_vector_value();
-                if opposite { Ok(builder.build_not(lanes, "")?) } else { Ok(lanes) }
+                let lane_mask = self.freeze_value(self.as_vector(cond)?.into())?.into_vector_value();
+                if opposite { Ok(builder.build_not(lane_mask, "")?) } else { Ok(lane_mask) }
             }
             Bounds::Both(parts) => {
                 Ok(builder.build_and(self.lanes_in_bounds(&parts[0])?, self.lanes_in_bounds(&parts[1])?, "")?)

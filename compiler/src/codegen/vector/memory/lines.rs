@@ -32,49 +32,51 @@ pub(super) enum Whereabouts<'ctx> {
 }
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
-    /// Does what `access` emits for addresses on a line if no lane wraps, and for any addresses if one does.
+    /// Does what `emit_access` emits for addresses on a line if no lane wraps, and for any addresses if one does.
     pub(super) fn on_line_or_not(
         &self,
         pointer: Value,
         straight: Straight<'_>,
-        access: impl Fn(Whereabouts<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
+        emit_access: impl Fn(Whereabouts<'ctx>) -> Emitted<Vec<VectorValue<'ctx>>>,
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emitter = self.around.emitter;
         let none_wraps = self.none_wraps(straight)?;
-        let blocks = [emitter.append_block("line"), emitter.append_block("wrapped")];
-        let behind = emitter.append_block("behind");
-        let branch = emitter.builder.build_conditional_branch(none_wraps, blocks[0], blocks[1])?;
+        let two_blocks = [emitter.append_block("line"), emitter.append_block("wrapped")];
+        let after_block = emitter.append_block("behind");
+        let branch = emitter.builder.build_conditional_branch(none_wraps, two_blocks[0], two_blocks[1])?;
         self.expect_first(branch)?;
-        let is_on_line = |value: Value| match straight.along {
-            Along::Gang => self.plan.accesses.lines[value].is_some(),
-            Along::Rows => self.plan.accesses.row_lines[value].is_some(),
-            Along::Columns => self.plan.accesses.column_lines[value].is_some(),
+        let is_on_line = |operand: Value| match straight.along {
+            Along::Gang => self.plan.accesses.lines[operand].is_some(),
+            Along::Rows => self.plan.accesses.row_lines[operand].is_some(),
+            Along::Columns => self.plan.accesses.column_lines[operand].is_some(),
         };
-        let mut ends = Vec::new();
-        for (block, on_line) in blocks.into_iter().zip([true, false]) {
+        let mut branch_ends = Vec::new();
+        for (block, on_line) in two_blocks.into_iter().zip([true, false]) {
             emitter.position_at(block);
             // Computed here, so that what is needed for the one way is not for the other.
             let whereabouts = if on_line {
-                let first =
-                    |line: u32| self.recompute(pointer, &is_on_line, &|value| self.first_on(straight, value, line));
-                Whereabouts::OnLine((0..self.lines_of(straight)).map(first).collect::<Emitted<_>>()?)
+                let line_start = |line_index: u32| {
+                    self.recompute(pointer, &is_on_line, &|operand| self.first_on(straight, operand, line_index))
+                };
+                Whereabouts::OnLine((0..self.lines_of(straight)).map(line_start).collect::<Emitted<_>>()?)
             } else {
-                let each = self.recompute(pointer, &is_on_line, &|value| self.as_vector(value).map(Into::into))?;
-                Whereabouts::Wrapped(each.into_vector_value())
+                let element_address =
+                    self.recompute(pointer, &is_on_line, &|operand| self.as_vector(operand).map(Into::into))?;
+                Whereabouts::Wrapped(element_address.into_vector_value())
             };
-            let values = access(whereabouts)?;
-            ends.push((values, emitter.current_block()?));
-            emitter.builder.build_unconditional_branch(behind)?;
+            let values = emit_access(whereabouts)?;
+            branch_ends.push((values, emitter.current_block()?));
+            emitter.builder.build_unconditional_branch(after_block)?;
         }
-        emitter.position_at(behind);
-        let [(on_line, line_end), (off, off_end)] = &ends[..] else {
+        emitter.position_at(after_block);
+        let [(on_line, line_end), (wrapped_elements, off_end)] = &branch_ends[..] else {
             return Err(CodegenError::Missing("pair of ways, on the line and off it"));
         };
-        let merged = on_line.iter().zip(off).map(|(left, right)| {
-            let phi = emitter.phi(left.get_type(), &[(left, *line_end), (right, *off_end)], "")?;
-            Ok(phi.as_basic_value().into_vector_value())
+        let merged_values = on_line.iter().zip(wrapped_elements).map(|(left, right)| {
+            let phi_node = emitter.phi(left.get_type(), &[(left, *line_end), (right, *off_end)], "")?;
+            Ok(phi_node.as_basic_value().into_vector_value())
         });
-        merged.collect()
+        merged_values.collect()
     }
 
     /// The lines there are: one, or one a row or column.
@@ -87,28 +89,28 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// What the first lane of a line has.
-    fn first_on(&self, straight: Straight<'_>, value: Value, line: u32) -> Emitted<BasicValueEnum<'ctx>> {
+    fn first_on(&self, straight: Straight<'_>, operand: Value, line_index: u32) -> Emitted<BasicValueEnum<'ctx>> {
         match straight.along {
-            Along::Gang => self.lane_zero(value),
-            Along::Rows => self.in_run(value, line),
-            Along::Columns => self.read_lane(value, self.around.emitter.const64(line.into())),
+            Along::Gang => self.lane_zero(operand),
+            Along::Rows => self.in_run(operand, line_index),
+            Along::Columns => self.read_lane(operand, self.around.emitter.const64(line_index.into())),
         }
     }
 
     /// Whether no lane's index wraps.
     fn none_wraps(&self, straight: Straight<'_>) -> Emitted<IntValue<'ctx>> {
         let builder = &self.around.emitter.builder;
-        let (shapes, width) = match straight.along {
+        let (shapes, gang_width) = match straight.along {
             Along::Gang => (&self.plan.shapes, self.around.width()),
             Along::Rows => (&self.plan.runs, self.row_length()),
             Along::Columns => (&self.plan.columns, self.around.row_count()),
         };
-        let mut all = self.around.emitter.context.bool_type().const_int(1, false);
+        let mut all_hold = self.around.emitter.context.bool_type().const_int(1, false);
         for &extension in &straight.line.extensions {
             let (opcode, argument) = self.extension_operand(extension)?;
-            let range = first_indices(self.body, shapes, extension, width)
+            let index_range = first_indices(self.body, shapes, extension, gang_width)
                 .ok_or_else(|| CodegenError::Unexpected(format!("{extension} extends no index")))?;
-            let (below, above) = match opcode {
+            let (lower_comparison, upper_comparison) = match opcode {
                 UnaryOp::Sext => (IntPredicate::SGE, IntPredicate::SLE),
                 _ => (IntPredicate::UGE, IntPredicate::ULE),
             };
@@ -119,15 +121,18 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                     index = self.freeze_value(index)?;
                 }
                 let index = index.into_int_value();
-                let ty = index.get_type();
-                for (predicate, end) in [(below, *range.start()), (above, *range.end())] {
+                let int_type = index.get_type();
+                for (predicate, end) in
+                    [(lower_comparison, *index_range.start()), (upper_comparison, *index_range.end())]
+                {
                     // Where the end is that of the type, LLVM sees that it always holds.
-                    let holds = builder.build_int_compare(predicate, index, ty.const_int(end as u64, true), "")?;
-                    all = builder.build_and(all, holds, "")?;
+                    let is_inside =
+                        builder.build_int_compare(predicate, index, int_type.const_int(end as u64, true), "")?;
+                    all_hold = builder.build_and(all_hold, is_inside, "")?;
                 }
             }
         }
-        Ok(all)
+        Ok(all_hold)
     }
 
     fn extension_operand(&self, extension: Value) -> Emitted<(UnaryOp, Value)> {
@@ -137,9 +142,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         }
     }
 
-    fn computing_inst(&self, value: Value) -> Option<&InstData> {
-        match self.body.values[value].definition {
-            ValueDef::Result(inst, _) => Some(&self.body.insts[inst].data),
+    fn computing_inst(&self, operand: Value) -> Option<&InstData> {
+        match self.body.values[operand].definition {
+            ValueDef::Result(instruction, _) => Some(&self.body.insts[instruction].data),
             _ => None,
         }
     }
@@ -151,61 +156,68 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         pointer: Value,
         lane: IntValue<'ctx>,
     ) -> Emitted<PointerValue<'ctx>> {
-        let makes_addresses = |value: Value| {
-            let constant = |value| self.body.const_bits(value).is_some();
-            let varies = matches!(self.held_value(value), Ok(LaneValue::Vector(_)));
-            varies
-                && match self.computing_inst(value) {
-                    Some(InstData::PtrAdd { .. } | InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext, .. }) => {
-                        true
-                    }
-                    Some(InstData::Binary { opcode: BinaryOp::Mul | BinaryOp::Shl, arguments: [_, by], .. }) => {
-                        constant(*by)
-                    }
-                    _ => false,
-                }
-        };
-        Ok(self.recompute(pointer, &makes_addresses, &|value| self.read_lane(value, lane))?.into_pointer_value())
+        let lane_value_of = |operand| self.read_lane(operand, lane);
+        Ok(self.recompute(pointer, &|operand| self.makes_addresses(operand), &lane_value_of)?.into_pointer_value())
     }
 
-    /// Computes a value again as far as `further` says, for one lane or for all, from what `held` gives.
+    /// Whether a value differs between lanes and is computed as addresses are: a sum, a wider integer or a multiple.
+    fn makes_addresses(&self, operand: Value) -> bool {
+        if !matches!(self.held_value(operand), Ok(LaneValue::Vector(_))) {
+            return false;
+        }
+        match self.computing_inst(operand) {
+            Some(InstData::PtrAdd { .. } | InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext, .. }) => true,
+            Some(InstData::Binary { opcode: BinaryOp::Mul | BinaryOp::Shl, arguments: [_, factor], .. }) => {
+                self.body.const_bits(*factor).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// Computes a value again as far as `goes_further` says, for one lane or for all, from what `held_value` gives.
     fn recompute(
         &self,
-        value: Value,
-        further: &dyn Fn(Value) -> bool,
-        held: &dyn Fn(Value) -> Emitted<BasicValueEnum<'ctx>>,
+        operand: Value,
+        goes_further: &dyn Fn(Value) -> bool,
+        held_value: &dyn Fn(Value) -> Emitted<BasicValueEnum<'ctx>>,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let emitter = self.around.emitter;
-        if !further(value) {
-            return held(value);
+        if !goes_further(operand) {
+            return held_value(operand);
         }
-        let again = |argument| self.recompute(argument, further, held);
-        match *self.computing_inst(value).ok_or(CodegenError::NotComputed(value))? {
+        let compute_again = |argument| self.recompute(argument, goes_further, held_value);
+        match *self.computing_inst(operand).ok_or(CodegenError::NotComputed(operand))? {
             InstData::Unary { opcode, argument, .. } => emitter.unary(
                 opcode,
                 FastMath::default(),
                 self.type_of(argument),
-                self.type_of(value),
-                again(argument)?,
+                self.type_of(operand),
+                compute_again(argument)?,
             ),
-            InstData::Binary { opcode, arguments: [left, right], .. } => {
-                emitter.binary(opcode, IntFlags::default(), FastMath::default(), [again(left)?, again(right)?])
-            }
-            InstData::PtrAdd { base, offset, .. } => match (again(base)?, again(offset)?) {
-                (BasicValueEnum::PointerValue(base), BasicValueEnum::IntValue(offset)) => {
-                    Ok(emitter.offset_address(base, offset, false)?.into())
+            InstData::Binary { opcode, arguments: [left, right], .. } => emitter.binary(
+                opcode,
+                IntFlags::default(),
+                FastMath::default(),
+                [compute_again(left)?, compute_again(right)?],
+            ),
+            InstData::PtrAdd { base, offset, .. } => match (compute_again(base)?, compute_again(offset)?) {
+                (BasicValueEnum::PointerValue(base_address), BasicValueEnum::IntValue(offset)) => {
+                    Ok(emitter.offset_address(base_address, offset, false)?.into())
                 }
-                (base, offset) => emitter.offset_addresses(base, offset, false),
+                (base_value, offset) => emitter.offset_addresses(base_value, offset, false),
             },
-            _ => Err(CodegenError::Unexpected(format!("{value} is no part of an address"))),
+            _ => Err(CodegenError::Unexpected(format!("{operand} is no part of an address"))),
         }
     }
 
     fn expect_first(&self, branch: inkwell::values::InstructionValue<'ctx>) -> Emitted<()> {
         let context = self.around.emitter.context;
-        let weight = |n: u64| context.i32_type().const_int(n, false).into();
-        let weights =
-            context.metadata_node(&[context.metadata_string("branch_weights").into(), weight(OFTEN), weight(1)]);
+        let weight_node = |weight_value: u64| context.i32_type().const_int(weight_value, false).into();
+        let weights = context.metadata_node(&[
+            context.metadata_string("branch_weights").into(),
+            weight_node(OFTEN),
+            weight_node(1),
+        ]);
         Ok(branch.set_metadata(weights, context.get_kind_id("prof"))?)
     }
 }

@@ -24,7 +24,7 @@ use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
 use lines::{Straight, Whereabouts};
 use lockstep_ir::ir::{Inst, Value};
 use lockstep_ir::plan::access_lowering::{
-    AccessForm, AccessLowering, Along, LaneMask, LanesForm, MemoryAccess, StoredLane,
+    AccessForm, AccessLowering, Along, LaneMask, LanesForm, MemoryAccess, StoredLane, WideAccess,
 };
 use lockstep_protocol::types::Space;
 
@@ -39,10 +39,18 @@ struct AccessCode<'a> {
     invariant: bool,
 }
 
+/// [`AccessForm::UnlessWraps`].
+#[derive(Clone, Copy)]
+struct UnlessWraps<'a> {
+    along: Along,
+    on_line: &'a WideAccess,
+    wrapped: &'a LanesForm,
+}
+
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// How the gang that is emitted makes an access; none for one of no elements.
-    fn lowering(&self, inst: Inst) -> Option<&AccessLowering> {
-        self.plan.accesses.lowering_of(inst, self.gang.kind())
+    fn lowering(&self, instruction: Inst) -> Option<&AccessLowering> {
+        self.plan.accesses.lowering_of(instruction, self.gang.kind())
     }
 
     /// The mask of the lanes that make an access; none: all lanes.
@@ -51,51 +59,45 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// Emits a load. The values are in the forms that the plan says.
-    pub(super) fn emit_load(&self, inst: Inst) -> Emitted<Vec<LaneValue<'ctx>>> {
+    pub(super) fn emit_load(&self, instruction: Inst) -> Emitted<Vec<LaneValue<'ctx>>> {
         let emitter = self.around.emitter;
-        let Some(lowering) = self.lowering(inst) else { return Ok(Vec::new()) };
+        let Some(lowering) = self.lowering(instruction) else { return Ok(Vec::new()) };
         self.note_access(lowering);
         let access = &lowering.access;
-        let (pointer, count) = (access.ptr, access.count as usize);
+        let (pointer, element_count) = (access.ptr, access.count as usize);
         let mask = self.mask_of(lowering)?;
         let lane_value = self.held_value(pointer)?;
-        let one = |address: BasicValueEnum<'ctx>| {
+        let load_one = |address: BasicValueEnum<'ctx>| {
             let address = address.into_pointer_value();
-            emitter.load_elements(address, access.space, access.offset, access.ty, count, access.access)
+            emitter.load_elements(address, access.space, access.offset, access.ty, element_count, access.access)
         };
         let invariant = access.space == Space::Constant || emitter.scopes.is_invariant();
-        let code = AccessCode { access, invariant };
+        let access_code = AccessCode { access, invariant };
         let vectors = match (&lowering.form, lane_value) {
             (AccessForm::Uniform(_), LaneValue::Affine(address, _)) => {
-                let values = self.emit_guarded(mask, || one(address))?;
+                let values = self.emit_guarded(mask, || load_one(address))?;
                 return Ok(values.into_iter().map(|value| LaneValue::Affine(value, 0)).collect());
             }
             (&AccessForm::UniformRows { once }, LaneValue::Runs(bases, _)) => {
-                return self.load_of_runs(&bases, mask, once, count, one);
+                return self.load_of_runs(&bases, mask, once, element_count, load_one);
             }
             (AccessForm::PerLane(_), _) => {
-                self.each_lane(mask, &vec![access.ty; count], |lane| one(self.read_lane(pointer, lane)?))?
+                self.each_lane(mask, &vec![access.ty; element_count], |lane| load_one(self.read_lane(pointer, lane)?))?
             }
-            (AccessForm::Gang(form), lane_value) => self.load_lanes(code, form, &lane_value, mask)?,
+            (AccessForm::Gang(form), lane_value) => self.load_lanes(access_code, form, &lane_value, mask)?,
             (AccessForm::Rows { once, row }, LaneValue::Runs(bases, stride)) => {
-                self.load_runs(&bases, mask, *once, |base, mask| {
-                    self.load_lanes(code, row, &LaneValue::Affine(base, stride), mask)
+                self.load_runs(&bases, mask, *once, |base_value, mask| {
+                    self.load_lanes(access_code, row, &LaneValue::Affine(base_value, stride), mask)
                 })?
             }
-            (AccessForm::Columns(wide), _) => {
-                self.load_columns(&self.column_bases(pointer)?, |base| self.load_wide(code, wide, base, None))?
-            }
-            (AccessForm::UnlessWraps { along, on_line, wrapped, .. }, _) => {
-                let straight = self.straight(pointer, *along)?;
-                self.on_line_or_not(pointer, straight, |whereabouts| match whereabouts {
-                    Whereabouts::Wrapped(places) => self.load_lanes(code, wrapped, &LaneValue::Vector(places), mask),
-                    Whereabouts::OnLine(firsts) => match along {
-                        Along::Gang => self.load_wide(code, on_line, firsts[0], mask),
-                        Along::Rows => {
-                            self.load_runs(&firsts, mask, false, |base, mask| self.load_wide(code, on_line, base, mask))
-                        }
-                        Along::Columns => self.load_columns(&firsts, |base| self.load_wide(code, on_line, base, None)),
-                    },
+            (AccessForm::Columns(wide_access), _) => self.load_columns(&self.column_bases(pointer)?, |base_value| {
+                self.load_wide(access_code, wide_access, base_value, None)
+            })?,
+            (&AccessForm::UnlessWraps { along, ref on_line, ref wrapped, .. }, _) => {
+                let straight = self.straight(pointer, along)?;
+                let form = UnlessWraps { along, on_line, wrapped };
+                self.on_line_or_not(pointer, straight, |whereabouts| {
+                    self.load_there(access_code, &form, whereabouts, mask)
                 })?
             }
             _ => return Err(CodegenError::Unexpected("a load whose address is not held as it was planned".into())),
@@ -106,32 +108,60 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Loads the elements of lanes whose addresses are held like this.
     fn load_lanes(
         &self,
-        code: AccessCode<'_>,
-        form: &LanesForm,
+        access_code: AccessCode<'_>,
+        lanes_form: &LanesForm,
         lane_value: &LaneValue<'ctx>,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vectors<'ctx>> {
-        match (form, lane_value) {
-            (LanesForm::Wide(wide), &LaneValue::Affine(first, _)) => self.load_wide(code, wide, first, mask),
+        match (lanes_form, lane_value) {
+            (LanesForm::Wide(wide_access), &LaneValue::Affine(first, _)) => {
+                self.load_wide(access_code, wide_access, first, mask)
+            }
             (LanesForm::Wide(_), _) => Err(CodegenError::Missing("address of the first lane for a wide access")),
-            (LanesForm::Scattered { pieces, .. }, lane_value) => self.emit_gather(code, pieces, lane_value, mask),
+            (LanesForm::Scattered { pieces, .. }, lane_value) => {
+                self.emit_gather(access_code, pieces, lane_value, mask)
+            }
+        }
+    }
+
+    /// Loads the elements of lanes that turned out to be on a line, or not to be.
+    fn load_there(
+        &self,
+        access_code: AccessCode<'_>,
+        unless_wraps: &UnlessWraps<'_>,
+        whereabouts: Whereabouts<'ctx>,
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<Vectors<'ctx>> {
+        let line_starts = match whereabouts {
+            Whereabouts::Wrapped(places) => {
+                return self.load_lanes(access_code, unless_wraps.wrapped, &LaneValue::Vector(places), mask);
+            }
+            Whereabouts::OnLine(line_starts) => line_starts,
+        };
+        let load_line = |base_value, mask| self.load_wide(access_code, unless_wraps.on_line, base_value, mask);
+        match unless_wraps.along {
+            Along::Gang => load_line(line_starts[0], mask),
+            Along::Rows => self.load_runs(&line_starts, mask, false, load_line),
+            Along::Columns => self.load_columns(&line_starts, |base_value| load_line(base_value, None)),
         }
     }
 
     /// Emits a store of values.
-    pub(super) fn emit_store(&self, inst: Inst, arguments: &[Value]) -> Emitted<()> {
-        let Some(lowering) = self.lowering(inst) else { return Ok(()) };
+    pub(super) fn emit_store(&self, instruction: Inst, arguments: &[Value]) -> Emitted<()> {
+        let Some(lowering) = self.lowering(instruction) else { return Ok(()) };
         self.note_access(lowering);
         let pointer = lowering.access.ptr;
         let mask = self.mask_of(lowering)?;
         let lane_value = self.held_value(pointer)?;
         match lowering.form {
             AccessForm::Uniform(lane) => {
-                let stored = || match lane {
+                let stored_lane = || match lane {
                     StoredLane::Any => Ok(self.around.emitter.const64(0)),
                     StoredLane::LastActive => self.last_lane(mask),
                 };
-                return self.emit_guarded(mask, || self.store_one(&lowering.access, arguments, stored()?)).map(drop);
+                return self
+                    .emit_guarded(mask, || self.store_one(&lowering.access, arguments, stored_lane()?))
+                    .map(drop);
             }
             AccessForm::PerLane(_) => {
                 return self.each_lane(mask, &[], |lane| self.store_one(&lowering.access, arguments, lane)).map(drop);
@@ -139,38 +169,55 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             _ => {}
         }
         let values = arguments.iter().map(|&argument| self.as_vector(argument)).collect::<Emitted<Vec<_>>>()?;
-        let code = StoreCode { access: AccessCode { access: &lowering.access, invariant: false }, args: arguments };
+        let store_code =
+            StoreCode { access: AccessCode { access: &lowering.access, invariant: false }, args: arguments };
         match (&lowering.form, lane_value) {
-            (AccessForm::Gang(form), lane_value) => self.store_lanes(code, form, &lane_value, &values, mask).map(drop),
+            (AccessForm::Gang(form), lane_value) => {
+                self.store_lanes(store_code, form, &lane_value, &values, mask).map(drop)
+            }
             (AccessForm::Rows { row, .. }, LaneValue::Runs(bases, stride)) => self
-                .store_runs(&bases, &values, mask, |base, values, mask| {
-                    self.store_lanes(code, row, &LaneValue::Affine(base, stride), values, mask)
+                .store_runs(&bases, &values, mask, |base_value, values, mask| {
+                    self.store_lanes(store_code, row, &LaneValue::Affine(base_value, stride), values, mask)
                 })
                 .map(drop),
-            (AccessForm::Columns(wide), _) => self
-                .store_columns(&self.column_bases(pointer)?, values[0], |base, column| {
-                    self.store_wide(code, wide, base, &[column], None)
+            (AccessForm::Columns(wide_access), _) => self
+                .store_columns(&self.column_bases(pointer)?, values[0], |base_value, column_values| {
+                    self.store_wide(store_code, wide_access, base_value, &[column_values], None)
                 })
                 .map(drop),
-            (AccessForm::UnlessWraps { along, on_line, wrapped, .. }, _) => {
-                let straight = self.straight(pointer, *along)?;
-                let stored = self.on_line_or_not(pointer, straight, |whereabouts| match whereabouts {
-                    Whereabouts::Wrapped(places) => {
-                        self.store_lanes(code, wrapped, &LaneValue::Vector(places), &values, mask)
-                    }
-                    Whereabouts::OnLine(firsts) => match along {
-                        Along::Gang => self.store_wide(code, on_line, firsts[0], &values, mask),
-                        Along::Rows => self.store_runs(&firsts, &values, mask, |base, values, mask| {
-                            self.store_wide(code, on_line, base, values, mask)
-                        }),
-                        Along::Columns => self.store_columns(&firsts, values[0], |base, column| {
-                            self.store_wide(code, on_line, base, &[column], None)
-                        }),
-                    },
-                });
-                stored.map(drop)
+            (&AccessForm::UnlessWraps { along, ref on_line, ref wrapped, .. }, _) => {
+                let straight = self.straight(pointer, along)?;
+                let form = UnlessWraps { along, on_line, wrapped };
+                let store = |whereabouts| self.store_there(store_code, &form, whereabouts, &values, mask);
+                self.on_line_or_not(pointer, straight, store).map(drop)
             }
             _ => Err(CodegenError::Unexpected("a store whose address is not held as it was planned".into())),
+        }
+    }
+
+    /// Stores the elements of lanes that turned out to be on a line, or not to be.
+    fn store_there(
+        &self,
+        store_code: StoreCode<'_>,
+        unless_wraps: &UnlessWraps<'_>,
+        whereabouts: Whereabouts<'ctx>,
+        values: &[VectorValue<'ctx>],
+        mask: Option<Mask<'ctx>>,
+    ) -> Emitted<Vectors<'ctx>> {
+        let line_starts = match whereabouts {
+            Whereabouts::Wrapped(places) => {
+                return self.store_lanes(store_code, unless_wraps.wrapped, &LaneValue::Vector(places), values, mask);
+            }
+            Whereabouts::OnLine(line_starts) => line_starts,
+        };
+        let store_line = |base_value, values: &[VectorValue<'ctx>], mask| {
+            self.store_wide(store_code, unless_wraps.on_line, base_value, values, mask)
+        };
+        match unless_wraps.along {
+            Along::Gang => store_line(line_starts[0], values, mask),
+            Along::Rows => self.store_runs(&line_starts, values, mask, store_line),
+            Along::Columns => self
+                .store_columns(&line_starts, values[0], |base_value, column| store_line(base_value, &[column], None)),
         }
     }
 
@@ -191,18 +238,22 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Stores the elements of lanes whose addresses are held like this.
     fn store_lanes(
         &self,
-        code: StoreCode<'_>,
-        form: &LanesForm,
+        store_code: StoreCode<'_>,
+        lanes_form: &LanesForm,
         lane_value: &LaneValue<'ctx>,
         values: &[VectorValue<'ctx>],
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vectors<'ctx>> {
-        match (form, lane_value) {
-            (LanesForm::Wide(wide), &LaneValue::Affine(first, _)) => self.store_wide(code, wide, first, values, mask),
+        match (lanes_form, lane_value) {
+            (LanesForm::Wide(wide_access), &LaneValue::Affine(first, _)) => {
+                self.store_wide(store_code, wide_access, first, values, mask)
+            }
             (LanesForm::Wide(_), _) => Err(CodegenError::Missing("address of the first lane for a wide access")),
             (LanesForm::Scattered { pieces, asks_any }, lane_value) => {
-                let asked = mask.filter(|_| *asks_any);
-                self.emit_guarded(asked, || self.emit_scatter(code.access, pieces, lane_value, values, mask))?;
+                let lane_mask = mask.filter(|_| *asks_any);
+                self.emit_guarded(lane_mask, || {
+                    self.emit_scatter(store_code.access, pieces, lane_value, values, mask)
+                })?;
                 Ok(Vec::new())
             }
         }
@@ -210,12 +261,12 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
 
     /// The line on which an address's lanes lie unless an index wraps.
     fn straight(&self, pointer: Value, along: Along) -> Emitted<Straight<'_>> {
-        let lines = match along {
+        let no_wrap_strides = match along {
             Along::Gang => &self.plan.accesses.lines,
             Along::Rows => &self.plan.accesses.row_lines,
             Along::Columns => &self.plan.accesses.column_lines,
         };
-        let no_wrap_stride = lines[pointer].as_ref().ok_or(CodegenError::Missing("line of addresses"))?;
+        let no_wrap_stride = no_wrap_strides[pointer].as_ref().ok_or(CodegenError::Missing("line of addresses"))?;
         Ok(Straight { line: no_wrap_stride, along })
     }
 }

@@ -16,25 +16,25 @@ use lockstep_ir::plan::access_lowering::{CACHE_LINE, WideAccess};
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Stores rows past the caches if they begin where a line does, and as others if not.
-    pub(super) fn store_past_caches(&self, rows: WideCode<'ctx>, value: VectorValue<'ctx>) -> Emitted<()> {
+    pub(super) fn store_past_caches(&self, wide_code: WideCode<'ctx>, value: VectorValue<'ctx>) -> Emitted<()> {
         let emitter = self.around.emitter;
         let builder = &emitter.builder;
-        let address = builder.build_ptr_to_int(rows.start, emitter.i64_type(), "")?;
-        let beyond = builder.build_and(address, emitter.const64(u64::from(CACHE_LINE) - 1), "")?;
-        let aligned = builder.build_int_compare(IntPredicate::EQ, beyond, emitter.const64(0), "")?;
-        let (past, through, behind) =
+        let address = builder.build_ptr_to_int(wide_code.start, emitter.i64_type(), "")?;
+        let bytes_beyond = builder.build_and(address, emitter.const64(u64::from(CACHE_LINE) - 1), "")?;
+        let aligned = builder.build_int_compare(IntPredicate::EQ, bytes_beyond, emitter.const64(0), "")?;
+        let (past_block, through, after_block) =
             (emitter.append_block("past"), emitter.append_block("through"), emitter.append_block("behind"));
-        builder.build_conditional_branch(aligned, past, through)?;
-        emitter.position_at(past);
-        let whole_line = WideAccess { align: CACHE_LINE, ..rows.wide };
-        let store = self.store_row(WideCode { wide: whole_line, ..rows }, value)?;
-        let one = emitter.context.metadata_node(&[emitter.context.i32_type().const_int(1, false).into()]);
-        store.set_metadata(one, emitter.context.get_kind_id("nontemporal"))?;
-        builder.build_unconditional_branch(behind)?;
+        builder.build_conditional_branch(aligned, past_block, through)?;
+        emitter.position_at(past_block);
+        let whole_line = WideAccess { align: CACHE_LINE, ..wide_code.wide };
+        let store_instruction = self.store_row(WideCode { wide: whole_line, ..wide_code }, value)?;
+        let one_node = emitter.context.metadata_node(&[emitter.context.i32_type().const_int(1, false).into()]);
+        store_instruction.set_metadata(one_node, emitter.context.get_kind_id("nontemporal"))?;
+        builder.build_unconditional_branch(after_block)?;
         emitter.position_at(through);
-        self.store_row(rows, value)?;
-        builder.build_unconditional_branch(behind)?;
-        emitter.position_at(behind);
+        self.store_row(wide_code, value)?;
+        builder.build_unconditional_branch(after_block)?;
+        emitter.position_at(after_block);
         Ok(())
     }
 }

@@ -15,22 +15,22 @@ use lockstep_ir::plan::access_lowering::Direction;
 const WIDEST: u32 = 16;
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
-    /// Where the elements of so many bytes go that lie side by side from `start` on, of which these are on; and a mask for all
+    /// Where the elements of so many bytes go that lie side by side from `first_address` on, of which these are on; and a mask for all
     /// of them.
     pub(super) fn redirect_row(
         &self,
         direction: Direction,
-        bytes: u32,
-        start: PointerValue<'ctx>,
-        lanes: VectorValue<'ctx>,
+        element_bytes: u32,
+        first_address: PointerValue<'ctx>,
+        lane_mask: VectorValue<'ctx>,
     ) -> Emitted<(VectorValue<'ctx>, VectorValue<'ctx>)> {
         let emitter = self.around.emitter;
-        let count = lanes.get_type().get_size();
-        let offset = |lane| emitter.const64(u64::from(lane * bytes));
-        let offsets = VectorType::const_vector(&(0..count).map(offset).collect::<Vec<_>>());
-        let starts = emitter.splat(start.into(), count)?;
-        let places = emitter.offset_addresses(starts.into(), offsets.into(), false)?.into_vector_value();
-        emitter.redirect(direction, places, lanes)
+        let lane_count = lane_mask.get_type().get_size();
+        let row_offset = |lane| emitter.const64(u64::from(lane * element_bytes));
+        let offsets = VectorType::const_vector(&(0..lane_count).map(row_offset).collect::<Vec<_>>());
+        let row_starts = emitter.splat(first_address.into(), lane_count)?;
+        let addresses = emitter.offset_addresses(row_starts.into(), offsets.into(), false)?.into_vector_value();
+        emitter.redirect(direction, addresses, lane_mask)
     }
 }
 
@@ -39,31 +39,32 @@ impl<'ctx> Emitter<'ctx, '_> {
     pub(super) fn redirect(
         &self,
         direction: Direction,
-        places: VectorValue<'ctx>,
-        lanes: VectorValue<'ctx>,
+        addresses: VectorValue<'ctx>,
+        lane_mask: VectorValue<'ctx>,
     ) -> Emitted<(VectorValue<'ctx>, VectorValue<'ctx>)> {
-        let other = match direction {
+        let other_address = match direction {
             Direction::Load => self.zero_bytes(),
             Direction::Store => self.dummy_slot()?,
         };
-        let count = lanes.get_type().get_size();
-        let places = self.builder.build_select(lanes, places, self.splat(other.into(), count)?, "")?;
-        let all = vec![self.context.bool_type().const_all_ones(); count as usize];
-        Ok((places.into_vector_value(), VectorType::const_vector(&all)))
+        let lane_count = lane_mask.get_type().get_size();
+        let addresses =
+            self.builder.build_select(lane_mask, addresses, self.splat(other_address.into(), lane_count)?, "")?;
+        let all_active = vec![self.context.bool_type().const_all_ones(); lane_count as usize];
+        Ok((addresses.into_vector_value(), VectorType::const_vector(&all_active)))
     }
 
     /// As many bytes as the widest element has, all zero.
     fn zero_bytes(&self) -> PointerValue<'ctx> {
         const NAME: &str = "zeros";
-        let global = self.module.get_global(NAME).unwrap_or_else(|| {
-            let global = self.module.add_global(self.context.i128_type(), None, NAME);
-            global.set_initializer(&self.context.i128_type().const_zero());
-            global.set_constant(true);
-            global.set_linkage(Linkage::Private);
-            global.set_alignment(WIDEST);
-            global
-        });
-        global.as_pointer_value()
+        if let Some(zeros) = self.module.get_global(NAME) {
+            return zeros.as_pointer_value();
+        }
+        let zeros = self.module.add_global(self.context.i128_type(), None, NAME);
+        zeros.set_initializer(&self.context.i128_type().const_zero());
+        zeros.set_constant(true);
+        zeros.set_linkage(Linkage::Private);
+        zeros.set_alignment(WIDEST);
+        zeros.as_pointer_value()
     }
 
     /// As many bytes that nobody reads.
@@ -71,11 +72,11 @@ impl<'ctx> Emitter<'ctx, '_> {
         if let Some(&address) = self.nowhere.get() {
             return Ok(address);
         }
-        let entry = self.function.get_first_basic_block().ok_or(CodegenError::Missing("entry block"))?;
+        let entry_block = self.function.get_first_basic_block().ok_or(CodegenError::Missing("entry block"))?;
         let builder = self.context.create_builder();
-        match entry.get_first_instruction() {
+        match entry_block.get_first_instruction() {
             Some(first) => builder.position_before(&first),
-            None => builder.position_at_end(entry),
+            None => builder.position_at_end(entry_block),
         }
         let address = builder.build_alloca(self.context.i128_type(), "nowhere")?;
         let instruction = address.as_instruction().ok_or(CodegenError::Missing("instruction of a stack variable"))?;

@@ -15,45 +15,53 @@ use lockstep_ir::ir::Value;
 use lockstep_ir::plan::access_lowering::{CHUNK_BYTES, Direction, NARROWEST_SHUFFLED};
 use lockstep_protocol::types::Type;
 
+/// The lanes' addresses as sums.
+struct SplitAddress<'ctx> {
+    base: Value,
+    /// What differs between lanes, in bytes.
+    varying: Option<VectorValue<'ctx>>,
+    /// What does not, in bytes.
+    uniform: Option<IntValue<'ctx>>,
+    /// What is known, in bytes.
+    bytes: i64,
+}
+
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Each lane's chunk at the places that are so many bytes on and so aligned; the answer are all lanes' first elements, all their
     /// second ones, and so on.
     pub(super) fn load_chunks(
         &self,
-        ty: Type,
+        scalar_type: Type,
         (pointer, lane_value): (Value, &LaneValue<'ctx>),
-        (bytes, align): (i64, u32),
+        (byte_offset, alignment): (i64, u32),
         mask: Option<Mask<'ctx>>,
-        mark: impl Fn(InstructionValue<'ctx>),
+        mark_access: impl Fn(InstructionValue<'ctx>),
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emitter = self.around.emitter;
-        let width = self.wide.get();
-        let number = match ty.bytes() {
-            bytes if bytes < NARROWEST_SHUFFLED => emitter.int_type(8 * NARROWEST_SHUFFLED).into(),
-            _ => emitter.memory_ty(ty),
+        let gang_width = self.wide.get();
+        let number_type = match scalar_type.bytes() {
+            element_bytes if element_bytes < NARROWEST_SHUFFLED => emitter.int_type(8 * NARROWEST_SHUFFLED).into(),
+            _ => emitter.memory_ty(scalar_type),
         };
-        let together = (NARROWEST_SHUFFLED / ty.bytes()).max(1);
-        let numbers = CHUNK_BYTES / (together * ty.bytes());
-        let chunk = vector_of(number, numbers);
-        let places = self.places_of_chunks(pointer, lane_value, bytes, mask)?;
-        let load = |&address: &PointerValue<'ctx>| {
-            let loaded = emitter.builder.build_load(chunk, address, "")?;
-            use inkwell::values::BasicValue;
-            if let Some(instruction) = loaded.as_instruction_value() {
-                instruction.set_alignment(align)?;
-                mark(instruction);
-            }
-            Ok(loaded.into_vector_value())
+        let elements_each = (NARROWEST_SHUFFLED / scalar_type.bytes()).max(1);
+        let number_count = CHUNK_BYTES / (elements_each * scalar_type.bytes());
+        let chunk_type = vector_of(number_type, number_count);
+        let addresses = self.places_of_chunks(pointer, lane_value, byte_offset, mask)?;
+        let load_chunk = |&address| {
+            Ok(emitter.load_marked(chunk_type.into(), address, alignment, &mark_access)?.into_vector_value())
         };
-        let loaded = places.iter().map(load).collect::<Emitted<Vec<_>>>()?;
+        let loaded_chunks = addresses.iter().map(load_chunk).collect::<Emitted<Vec<_>>>()?;
         // Of each part of a register, the first row has the first lane's chunk, the second row the second one's.
-        let row = |first: u32| {
-            let own: Vec<_> = loaded.iter().skip(first as usize).step_by(numbers as usize).copied().collect();
-            emitter.concat_vectors(&own, width)
+        let make_row = |first_lane: u32| {
+            let own_chunks: Vec<_> =
+                loaded_chunks.iter().skip(first_lane as usize).step_by(number_count as usize).copied().collect();
+            emitter.concat_vectors(&own_chunks, gang_width)
         };
-        let rows = (0..numbers).map(row).collect::<Emitted<Vec<_>>>()?;
-        let elements =
-            emitter.transpose_rows(rows, numbers)?.into_iter().map(|numbers| self.elements_of(ty, together, numbers));
+        let row_vectors = (0..number_count).map(make_row).collect::<Emitted<Vec<_>>>()?;
+        let elements = emitter
+            .transpose_rows(row_vectors, number_count)?
+            .into_iter()
+            .map(|numbers| self.elements_of(scalar_type, elements_each, numbers));
         Ok(elements.collect::<Emitted<Vec<_>>>()?.concat())
     }
 
@@ -62,95 +70,100 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         &self,
         pointer: Value,
         lane_value: &LaneValue<'ctx>,
-        bytes: i64,
+        byte_offset: i64,
         mask: Option<Mask<'ctx>>,
     ) -> Emitted<Vec<PointerValue<'ctx>>> {
         let emitter = self.around.emitter;
-        let lanes = || (0..u64::from(self.wide.get())).map(|lane| emitter.const64(lane));
-        let each = |vector: VectorValue<'ctx>| {
-            let one = |lane| Ok(emitter.builder.build_extract_element(vector, lane, "")?.into_pointer_value());
-            lanes().map(one).collect::<Emitted<Vec<_>>>()
+        let lane_indices = || (0..u64::from(self.wide.get())).map(|lane| emitter.const64(lane));
+        let extract_all = |vector: VectorValue<'ctx>| {
+            let extract_one = |lane| Ok(emitter.builder.build_extract_element(vector, lane, "")?.into_pointer_value());
+            lane_indices().map(extract_one).collect::<Emitted<Vec<_>>>()
         };
         match (mask, lane_value) {
             (Some(mask), _) => {
-                let places = self.places_of_elements(lane_value, bytes)?;
-                each(emitter.redirect(Direction::Load, places, mask.lanes)?.0)
+                let addresses = self.places_of_elements(lane_value, byte_offset)?;
+                extract_all(emitter.redirect(Direction::Load, addresses, mask.lanes)?.0)
             }
             (None, LaneValue::Affine(..)) => {
-                let place = |lane| emitter.offset_constant(self.read_lane(pointer, lane)?.into_pointer_value(), bytes);
-                lanes().map(place).collect()
+                let lane_address =
+                    |lane| emitter.offset_constant(self.read_lane(pointer, lane)?.into_pointer_value(), byte_offset);
+                lane_indices().map(lane_address).collect()
             }
-            (None, _) => self.split_addresses(pointer, bytes),
+            (None, _) => self.split_addresses(pointer, byte_offset),
         }
     }
 
     /// The lanes' addresses so many bytes on, as sums of what differs between lanes and of what does not. In a loop the
     /// former is often what does not change: addresses that registers keep.
-    fn split_addresses(&self, pointer: Value, bytes: i64) -> Emitted<Vec<PointerValue<'ctx>>> {
+    fn split_addresses(&self, pointer: Value, byte_offset: i64) -> Emitted<Vec<PointerValue<'ctx>>> {
         let emitter = self.around.emitter;
         let (address, constant) = affine_address::decompose_address(self.body, pointer);
         let (uniform, varying): (Vec<_>, Vec<_>) =
-            address.terms.iter().partition(|(value, ..)| self.is_uniform(*value));
-        let wide = |&(value, extended, factor): &(Value, Extended, i64), held: BasicValueEnum<'ctx>| {
-            self.extended_multiple(held, self.type_of(value), extended, factor)
+            address.terms.iter().partition(|(operand, ..)| self.is_uniform(*operand));
+        let extend_term = |&(operand, extended, factor): &(Value, Extended, i64), held: BasicValueEnum<'ctx>| {
+            self.extended_multiple(held, self.type_of(operand), extended, factor)
         };
-        let mut same: Option<IntValue<'ctx>> = None;
+        let mut uniform_sum: Option<IntValue<'ctx>> = None;
         for term in uniform {
-            let one = wide(&term, self.lane_zero(term.0)?)?.into_int_value();
-            same = Some(match same {
-                Some(same) => emitter.builder.build_int_add(same, one, "")?,
-                None => one,
+            let term_value = extend_term(&term, self.lane_zero(term.0)?)?.into_int_value();
+            uniform_sum = Some(match uniform_sum {
+                Some(uniform_sum) => emitter.builder.build_int_add(uniform_sum, term_value, "")?,
+                None => term_value,
             });
         }
-        let mut own: Option<VectorValue<'ctx>> = None;
+        let mut varying_sum: Option<VectorValue<'ctx>> = None;
         for term in varying {
-            let one = wide(&term, self.as_vector(term.0)?.into())?.into_vector_value();
-            own = Some(match own {
-                Some(own) => emitter.builder.build_int_add(own, one, "")?,
-                None => one,
+            let term_value = extend_term(&term, self.as_vector(term.0)?.into())?.into_vector_value();
+            varying_sum = Some(match varying_sum {
+                Some(varying_sum) => emitter.builder.build_int_add(varying_sum, term_value, "")?,
+                None => term_value,
             });
         }
-        let bytes = constant.wrapping_add(bytes);
-        let place = |lane: u64| {
-            let lane = emitter.const64(lane);
-            let mut place = self.read_lane(address.base, lane)?.into_pointer_value();
-            if let Some(own) = own {
-                place = emitter.offset_address(
-                    place,
-                    emitter.builder.build_extract_element(own, lane, "")?.into_int_value(),
-                    false,
-                )?;
-            }
-            if let Some(same) = same {
-                place = emitter.offset_address(place, same, false)?;
-            }
-            emitter.offset_constant(place, bytes)
+        let split_address = SplitAddress {
+            base: address.base,
+            varying: varying_sum,
+            uniform: uniform_sum,
+            bytes: constant.wrapping_add(byte_offset),
         };
-        (0..u64::from(self.wide.get())).map(place).collect()
+        (0..u64::from(self.wide.get())).map(|lane| self.join_address(&split_address, emitter.const64(lane))).collect()
+    }
+
+    /// The address in one lane.
+    fn join_address(&self, split: &SplitAddress<'ctx>, lane: IntValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
+        let emitter = self.around.emitter;
+        let mut address = self.read_lane(split.base, lane)?.into_pointer_value();
+        if let Some(varying) = split.varying {
+            let offset = emitter.builder.build_extract_element(varying, lane, "")?.into_int_value();
+            address = emitter.offset_address(address, offset, false)?;
+        }
+        if let Some(uniform) = split.uniform {
+            address = emitter.offset_address(address, uniform, false)?;
+        }
+        emitter.offset_constant(address, split.bytes)
     }
 
     /// A number or a vector of numbers, extended to 64 bits and multiplied.
     fn extended_multiple(
         &self,
-        held: BasicValueEnum<'ctx>,
-        ty: Type,
+        held_value: BasicValueEnum<'ctx>,
+        scalar_type: Type,
         extended: Extended,
         factor: i64,
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let emitter = self.around.emitter;
-        let to = emitter.ty_like(Type::I64, held);
-        let wide = match (extended, ty.bits()) {
-            (_, 64..) => held,
-            (Extended::Unsigned, _) => emitter.builder.build_cast(InstructionOpcode::ZExt, held, to, "")?,
-            _ => emitter.builder.build_cast(InstructionOpcode::SExt, held, to, "")?,
+        let to_type = emitter.ty_like(Type::I64, held_value);
+        let wide_value = match (extended, scalar_type.bits()) {
+            (_, 64..) => held_value,
+            (Extended::Unsigned, _) => emitter.builder.build_cast(InstructionOpcode::ZExt, held_value, to_type, "")?,
+            _ => emitter.builder.build_cast(InstructionOpcode::SExt, held_value, to_type, "")?,
         };
         let factor = emitter.const64(factor as u64);
-        Ok(match wide {
-            BasicValueEnum::VectorValue(wide) => {
-                let factor = VectorType::const_vector(&vec![factor; wide.get_type().get_size() as usize]);
-                emitter.builder.build_int_mul(wide, factor, "")?.into()
+        Ok(match wide_value {
+            BasicValueEnum::VectorValue(wide_value) => {
+                let factor = VectorType::const_vector(&vec![factor; wide_value.get_type().get_size() as usize]);
+                emitter.builder.build_int_mul(wide_value, factor, "")?.into()
             }
-            wide => emitter.builder.build_int_mul(wide.into_int_value(), factor, "")?.into(),
+            wide_value => emitter.builder.build_int_mul(wide_value.into_int_value(), factor, "")?.into(),
         })
     }
 }
