@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::checksummed;
 use crate::frontend::{CompiledObject, FrontendError, LinkedProgram};
-use crate::jit::{host_description, llvm_version};
+use crate::machine_code::{host_description, llvm_version};
 use crate::pipeline::KernelObject;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::program_metadata::Outline;
 
 const MAGIC: &[u8] = b"LOCKSTEP";
 /// Raise when the bytes or the meaning of the bitcode change.
-const FORMAT: &[u8; 8] = b"FORMAT 8";
+const FORMAT: &[u8; 8] = b"FORMAT 9";
 
 /// What a program binary holds.
 #[derive(Clone, Debug)]
@@ -123,6 +123,7 @@ mod tests {
     use lockstep_ir::ir::Module;
     use lockstep_ir::program_metadata::describe_program;
     use lockstep_protocol::build_options::{BuildOptions, Stage};
+    use lockstep_protocol::code_image::{CodeImage, ImportSlot};
     use lockstep_protocol::kernel_abi::ScratchNeeds;
 
     const BUILD: &str = "this one";
@@ -132,13 +133,17 @@ mod tests {
         CompiledObject { bitcode: b"BC\xc0\xde and so on".to_vec(), options, is_library: false, log: String::new() }
     }
 
+    fn code_image() -> CodeImage {
+        CodeImage { bytes: vec![7; 32], entry: 3, imports: vec![ImportSlot { offset: 24, function: 5 }] }
+    }
+
     fn image() -> Image {
         let mut options = BuildOptions::parse("", Stage::Link).unwrap();
         // As linking leaves them.
         options.version = Some(options.language_version());
         options.math.denorms_are_zero = true;
         options.opt_disable = true;
-        let object = KernelObject { bytes: vec![7; 9], needs: ScratchNeeds { row: 8, ..ScratchNeeds::default() } };
+        let object = KernelObject { image: code_image(), needs: ScratchNeeds { row: 8, ..ScratchNeeds::default() } };
         let facts = LaunchFacts { multiples: 3, ..LaunchFacts::default() };
         Image {
             linked: LinkedProgram { bitcode: vec![1, 2], options, log: String::new(), times: Vec::new() },
@@ -175,7 +180,7 @@ mod tests {
         assert_eq!(back.outline, image().outline);
         let [code] = &back.code[..] else { panic!("{:?}", back.code) };
         assert_eq!((code.kernel, &*code.settings, code.facts.multiples), (2, "wide", 3));
-        assert_eq!((&code.object.bytes, code.object.needs.row), (&vec![7; 9], 8));
+        assert_eq!((&code.object.image, code.object.needs.row), (&code_image(), 8));
     }
 
     #[test]

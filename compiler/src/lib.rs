@@ -5,7 +5,7 @@ pub mod codegen;
 pub mod container;
 pub mod frontend;
 pub mod import;
-pub mod jit;
+pub mod machine_code;
 pub mod pass_record;
 pub mod pipeline;
 pub mod stage_times;

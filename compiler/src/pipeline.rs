@@ -4,7 +4,7 @@
 use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
 use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
-use crate::jit::{self, HostMachine, JitCode, JitError, Loader, OptLevel, run_contained};
+use crate::machine_code::{self, HostMachine, MachineCodeError, OptLevel, run_contained};
 use crate::pass_record::PassRecord;
 use crate::stage_times::describe_times;
 use lockstep_ir::analysis::work_group_dependence::needs_sub_groups;
@@ -15,9 +15,10 @@ use lockstep_ir::plan::passes::{PASSES, Pass};
 use lockstep_ir::plan::{Reason, Widening};
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::verify::{Stage, VerifyError, verify_module};
+use lockstep_protocol::code_image::CodeImage;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
-use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
+use lockstep_protocol::kernel_abi::ScratchNeeds;
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::fmt;
@@ -30,19 +31,10 @@ use std::time::{Duration, Instant};
 /// A kernel's machine code before it is loaded: all that is to be kept of its compilation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct KernelObject {
-    /// The object file.
-    #[serde(with = "serde_bytes")]
-    pub bytes: Vec<u8>,
+    /// Code and constants.
+    pub image: CodeImage,
     /// The scratch memory that a call needs.
     pub needs: ScratchNeeds,
-}
-
-impl KernelObject {
-    /// Links the code into memory.
-    pub fn load(&self, loader: &'static Loader) -> Result<Variant, CompileError> {
-        let code = loader.load_object(&self.bytes, ENTRY_NAME)?;
-        Ok(Variant { code, needs: self.needs, times: Vec::new(), reason: None, report: None, mistake: None })
-    }
 }
 
 /// A compiled kernel that is not loaded yet.
@@ -58,28 +50,7 @@ pub struct Compiled {
     reason: Option<Reason>,
 }
 
-/// A kernel's machine code.
-#[derive(Debug)]
-pub struct Variant {
-    code: JitCode,
-    needs: ScratchNeeds,
-    times: Vec<(&'static str, Duration)>,
-    reason: Option<Reason>,
-    report: Option<Report>,
-    mistake: Option<InternalError>,
-}
-
-impl Variant {
-    /// The function that runs work-groups. It may be called as long as the variant lives.
-    pub fn entry(&self) -> KernelEntry {
-        codegen::kernel_entry(&self.code)
-    }
-
-    /// The scratch memory that a call needs.
-    pub fn needs(&self) -> ScratchNeeds {
-        self.needs
-    }
-
+impl Compiled {
     /// How long each pass took.
     pub fn times(&self) -> &[(&'static str, Duration)] {
         &self.times
@@ -88,21 +59,6 @@ impl Variant {
     /// Why work-items run one after the other that were to run in gangs.
     pub fn reason(&self) -> Option<Reason> {
         self.reason
-    }
-
-    /// The mistake of the driver for which this is the kernel's simplest form, if it is.
-    pub fn mistake(&self) -> Option<&InternalError> {
-        self.mistake.as_ref()
-    }
-
-    /// What became of the kernel, if a report was wanted.
-    pub fn report(&self) -> Option<&Report> {
-        self.report.as_ref()
-    }
-
-    /// About how much memory the code takes.
-    pub fn code_size(&self) -> usize {
-        self.code.object_size()
     }
 }
 
@@ -116,7 +72,7 @@ pub enum CompileError {
     /// A mistake of the driver.
     Internal(InternalError),
     /// LLVM could not make code.
-    Jit(JitError),
+    MachineCode(MachineCodeError),
     /// LLVM gave up on a program with these words: a mistake of the driver.
     GivenUp(String),
 }
@@ -127,7 +83,7 @@ impl fmt::Display for CompileError {
             Self::NoKernel(index) => write!(formatter, "the program has no kernel {index}"),
             Self::Import(error) => error.fmt(formatter),
             Self::Internal(error) => error.fmt(formatter),
-            Self::Jit(error) => error.fmt(formatter),
+            Self::MachineCode(error) => error.fmt(formatter),
             Self::GivenUp(words) => write!(formatter, "internal error of LLVM: {words}"),
         }
     }
@@ -141,9 +97,9 @@ impl From<InternalError> for CompileError {
     }
 }
 
-impl From<JitError> for CompileError {
-    fn from(error: JitError) -> Self {
-        Self::Jit(error)
+impl From<MachineCodeError> for CompileError {
+    fn from(error: MachineCodeError) -> Self {
+        Self::MachineCode(error)
     }
 }
 
@@ -199,19 +155,18 @@ fn broken_tables(errors: &[VerifyError]) -> InternalError {
     }
 }
 
-/// Compiles one kernel of a loaded program for this machine and loads it.
+/// Compiles one kernel of a program for this machine.
 ///
 /// # Errors
 ///
 /// When there is no such kernel, LLVM cannot make code of it, or the driver makes a mistake that the options do not let it
 /// survive.
 pub fn compile_kernel(
-    loader: &'static Loader,
     module: &Module,
     kernel_index: usize,
     options: &CompileOptions,
-) -> Result<Variant, CompileError> {
-    compile_kernel_by(PASSES, loader, module, kernel_index, options)
+) -> Result<Compiled, CompileError> {
+    compile_kernel_by(PASSES, module, kernel_index, options)
 }
 
 /// As [`compile_kernel`], with the passes of a table.
@@ -221,20 +176,14 @@ pub fn compile_kernel(
 /// As [`compile_kernel`].
 pub fn compile_kernel_by(
     pass_table: &[Pass],
-    loader: &'static Loader,
     module: &Module,
     kernel_index: usize,
     options: &CompileOptions,
-) -> Result<Variant, CompileError> {
-    let compiled = compile_form(pass_table, module, kernel_index, options, None).or_else(|compile_error| {
+) -> Result<Compiled, CompileError> {
+    compile_form(pass_table, module, kernel_index, options, None).or_else(|compile_error| {
         let mistake = mistake_to_survive(compile_error, options)?;
         compile_form(pass_table, module, kernel_index, options, Some(mistake))
-    });
-    let Compiled { object, mut times, reason, report, mistake } = compiled?;
-    let started = Instant::now();
-    let loaded = object.load(loader)?;
-    times.push(("load", started.elapsed()));
-    Ok(Variant { times, reason, report, mistake, ..loaded })
+    })
 }
 
 /// Compiles one kernel of a loaded program for this machine, on a thread of its own: what LLVM takes for the end of the
@@ -299,7 +248,7 @@ fn compile_form(
 ) -> Result<Compiled, CompileError> {
     let mut request = Request {
         vectorize: options.vectorize,
-        target: jit::host_target(options.simd),
+        target: machine_code::host_target(options.simd),
         bounds: options.regions,
         only_needed: false,
         against: None,
@@ -313,7 +262,7 @@ fn compile_form(
     let compilation = Compilation { table: pass_table, module, options, mistake };
     match compilation.compile(kernel_index, request) {
         // Sub-groups are gangs, whatever they cost.
-        Err(CompileError::Jit(JitError::StackFrame(_)))
+        Err(CompileError::MachineCode(MachineCodeError::StackFrame(_)))
             if !module.kernels.get(kernel_index).is_some_and(needs_sub_groups) =>
         {
             compilation.compile(kernel_index, Request { against: Some(Reason::StackFrame), ..request })
@@ -347,7 +296,7 @@ impl Compilation<'_> {
         let context = Context::create();
         let code_options = CodeOptions {
             launch: &launch_facts,
-            target: jit::host_target(options.simd),
+            target: machine_code::host_target(options.simd),
             region_functions: options.region_functions,
             place: Cell::default(),
         };
@@ -357,24 +306,26 @@ impl Compilation<'_> {
             steps.run(CODEGEN, generate)?.map_err(|step_error| steps.mistake_in(CODEGEN, step_error.to_string()))?;
         code_options.place.take();
         let number = table.len() + 1;
-        steps.record.dump_text(&name, number, CODEGEN, "ll", || jit::ir_text(&generated.module));
+        steps.record.dump_text(&name, number, CODEGEN, "ll", || machine_code::ir_text(&generated.module));
         let report = self.make_report(&name, widening.as_ref(), reason, notes);
 
-        let opt_level = if options.opt_disable { OptLevel::None } else { jit::worthwhile(&generated.module) };
+        let opt_level = if options.opt_disable { OptLevel::None } else { machine_code::worthwhile(&generated.module) };
         let machine = HostMachine::new(opt_level, options.simd)?;
-        let optimized = steps.run(OPTIMIZE, || jit::optimize(&generated.module, &machine))?;
+        let optimized = steps.run(OPTIMIZE, || machine_code::optimize(&generated.module, &machine))?;
         optimized.map_err(|step_error| steps.of_llvm(step_error))?;
-        steps.record.dump_text(&name, number + 1, OPTIMIZE, "ll", || jit::ir_text(&generated.module));
-        let assembly = || jit::assembly_text(&generated.module, &machine).unwrap_or_default();
+        steps.record.dump_text(&name, number + 1, OPTIMIZE, "ll", || machine_code::ir_text(&generated.module));
+        let assembly = || machine_code::assembly_text(&generated.module, &machine).unwrap_or_default();
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "s", assembly);
-        let object_bytes = steps.run(EMIT, || jit::emit_object(&generated.module, &machine))?;
+        let object_bytes = steps.run(EMIT, || machine_code::emit_object(&generated.module, &machine))?;
         let object_bytes = object_bytes.map_err(|step_error| steps.of_llvm(step_error))?;
+        let image = steps.run(LINK, || machine_code::link_image(&object_bytes, ENTRY_NAME))?;
+        let image = image.map_err(|step_error| steps.of_llvm(step_error))?;
 
         let times = steps.record.into_times();
         if options.time {
             eprint!("{name}: {instruction_count} instructions\n{}", describe_times(&name, &times));
         }
-        let object = KernelObject { bytes: object_bytes, needs: generated.needs };
+        let object = KernelObject { image, needs: generated.needs };
         Ok(Compiled { object, times, reason, report, mistake: self.mistake.clone() })
     }
 
@@ -421,10 +372,11 @@ impl Steps<'_> {
     }
 
     /// What it means that LLVM refuses to go on.
-    fn of_llvm(&self, error: JitError) -> CompileError {
+    fn of_llvm(&self, error: MachineCodeError) -> CompileError {
         match error {
-            JitError::Optimize(what) => self.mistake_in(OPTIMIZE, what).into(),
-            JitError::Emit(what) => self.mistake_in(EMIT, what).into(),
+            MachineCodeError::Optimize(what) => self.mistake_in(OPTIMIZE, what).into(),
+            MachineCodeError::Emit(what) => self.mistake_in(EMIT, what).into(),
+            MachineCodeError::Link(what) => self.mistake_in(LINK, what).into(),
             other => other.into(),
         }
     }
@@ -434,3 +386,4 @@ impl Steps<'_> {
 const CODEGEN: &str = "codegen";
 const OPTIMIZE: &str = "optimize";
 const EMIT: &str = "emit";
+const LINK: &str = "link";

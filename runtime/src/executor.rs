@@ -8,7 +8,7 @@
 //!
 //! This is not where work-groups run: `schedule` spreads a launch over the cores, from whichever thread executes the
 //! command. Nor is it where LLVM works: what it takes for the end of the process leaves a thread asleep for good
-//! (`jit/contained.rs` of the compiler), which would be one less here.
+//! (`machine_code/contained.rs` of the compiler), which would be one less here.
 //!
 //! Where the system refuses threads, jobs are done by those there are: application threads do them at the end of the call
 //! that gave rise to them, and before they sleep in one ([`run_waiting_job`]). At the end of the process threads that wait are left

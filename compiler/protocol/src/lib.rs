@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod build_options;
+pub mod code_image;
 pub mod compile_options;
 pub mod configuration;
 pub mod features;

@@ -33,7 +33,6 @@ mod vector;
 mod work_group_collectives;
 
 use crate::codegen::error::CodegenError;
-use crate::jit::JitCode;
 use alias::Scopes;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use emit::{Emitted, Emitter};
@@ -51,7 +50,7 @@ use lockstep_ir::plan::storage::{SCRATCH_ALIGN, Storage};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_protocol::configuration::Versions;
-use lockstep_protocol::kernel_abi::{KernelEntry, LaunchFrame, ScratchNeeds};
+use lockstep_protocol::kernel_abi::{LaunchFrame, ScratchNeeds};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use std::cell::{Cell, OnceCell};
@@ -239,12 +238,6 @@ pub fn generate_kernel<'ctx>(
     emitter.builder.build_return(None)?;
     drop(emitter);
     Ok(Generated { module: llvm_module, needs: storage.needs })
-}
-
-/// The kernel's function in loaded code, which has to outlive its calls.
-pub fn kernel_entry(jit_code: &JitCode) -> KernelEntry {
-    // SAFETY: `generate` gave the function named `ENTRY_NAME` this type; its address is not null.
-    unsafe { std::mem::transmute::<*const std::ffi::c_void, KernelEntry>(jit_code.entry_address()) }
 }
 
 /// What LLVM has to know of every function.

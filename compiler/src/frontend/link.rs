@@ -18,7 +18,7 @@ use llvm_sys::prelude::{LLVMMemoryBufferRef, LLVMModuleRef};
 use super::llvm::{Diagnostics, raw_context};
 use super::sub_group_size::required_size;
 use super::{CompiledObject, FrontendError, LinkedProgram, images, simplify_llvm};
-use crate::jit::{host_target, run_contained};
+use crate::machine_code::{host_target, run_contained};
 use crate::stage_times::Stopwatch;
 use lockstep_protocol::build_options::BuildOptions;
 

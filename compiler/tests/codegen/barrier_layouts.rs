@@ -158,7 +158,7 @@ impl Kernel {
         for (number, layout) in [Layout::X, Layout::Y, Layout::Z, Layout::Linear].into_iter().enumerate() {
             let options = self.options(number, layout, LaunchFacts::default());
             let code = Code::compile(&self.module, name, &options).unwrap_or_else(|e| panic!("{name} {layout}: {e}"));
-            self.in_gangs(code.variant.reason());
+            self.in_gangs(code.compiled.reason());
             for (Launch { range, args, buffers, expected }, _) in &launches {
                 let mut found = Memory::new(buffers.clone());
                 let what = format!("{name} by {:?} {layout}", range.local_size);

@@ -3,7 +3,7 @@
 
 use crate::layouts::{build, input, wrapping};
 use crate::machine;
-use lockstep_compiler::jit::host_target;
+use lockstep_compiler::machine_code::host_target;
 use lockstep_compiler::pipeline::compile_kernel;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange};
 use lockstep_ir::ir::Module;
@@ -11,7 +11,6 @@ use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
-use lockstep_runtime::execute::LOADER;
 
 /// Groups, of which the first ones are tiles whatever the registers.
 const LOCALS: [[u64; 2]; 8] = [[4, 4], [8, 8], [8, 32], [16, 8], [16, 16], [32, 8], [32, 32], [16, 5]];
@@ -32,8 +31,8 @@ fn options(range: &NdRange, simd: u32) -> CompileOptions {
 /// What the report says of a kernel.
 fn report(module: &Module, name: &str, options: CompileOptions) -> String {
     let kernel = module.kernels.iter().position(|kernel| kernel.name == name).unwrap();
-    let variant = compile_kernel(&LOADER, module, kernel, &CompileOptions { report: true, ..options }).unwrap();
-    variant.report().unwrap().to_string()
+    let compiled = compile_kernel(module, kernel, &CompileOptions { report: true, ..options }).unwrap();
+    compiled.report.as_ref().unwrap().to_string()
 }
 
 /// Runs a kernel in groups of every size on registers of 128 to 512 bits; in how many of the cases accesses go by column.

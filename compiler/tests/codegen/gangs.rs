@@ -13,7 +13,6 @@ use lockstep_protocol::configuration::{Configuration, Gangs, Versions, WIDTHS};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::pass_switches::PassSwitch;
-use lockstep_runtime::execute::LOADER;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A few seeds, or those in `LOCKSTEP_TEST_SEEDS` (`from..to`).
@@ -114,7 +113,7 @@ fn consecutive_elements_of_every_type() {
 }
 
 /// LLVM stores as many bytes as the wider type has where one lane is on and stores what is left of a wider integer
-/// (`jit/single_lane_stores.rs`).
+/// (`machine_code/single_lane_stores.rs`).
 #[test]
 fn parts_of_integers_in_the_only_lane() {
     for (from, bytes) in [("i64", 8), ("i32", 4), ("i16", 2)] {
@@ -515,7 +514,7 @@ fn registers_of_every_width() {
         let vectorize = Vectorize::Gangs(Gangs::default());
         let dump = Some(folder.clone());
         let options = CompileOptions { vectorize, simd: Some(bits), dump, ..CompileOptions::default() };
-        let reason = compile_kernel(&LOADER, &module, 0, &options).unwrap().reason();
+        let reason = compile_kernel(&module, 0, &options).unwrap().reason();
         let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
         let path = files.into_iter().find(|path| path.to_string_lossy().ends_with("optimize.s")).unwrap();
         let assembly = std::fs::read_to_string(path).unwrap();
@@ -540,7 +539,7 @@ pub fn stages_with<const N: usize>(module: &Module, options: CompileOptions, sta
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("lockstep-stages-{}-{number}", std::process::id()));
     let options = CompileOptions { dump: Some(folder.clone()), ..options };
-    let compiled = compile_kernel(&LOADER, module, 0, &options);
+    let compiled = compile_kernel(module, 0, &options);
     let found = stages.map(|stage| {
         let mut files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
         let path = files.find(|path| path.to_string_lossy().ends_with(stage)).unwrap();

@@ -11,7 +11,6 @@ use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
-use lockstep_runtime::execute::LOADER;
 
 /// 1, 3, 7, 8, 16, 17, 64, 100, 256 and 1024 work-items, and some that divide gangs or are divided by them.
 const LOCALS: &[&[u64]] = &[
@@ -186,8 +185,8 @@ fn report(source: &str, layout: Option<Layout>, global: [u64; 3], local: [u64; 3
         report: true,
         ..CompileOptions::default()
     };
-    let variant = compile_kernel(&LOADER, &module, 0, &options).unwrap();
-    let text = variant.report().unwrap().to_string();
+    let compiled = compile_kernel(&module, 0, &options).unwrap();
+    let text = compiled.report.as_ref().unwrap().to_string();
     text.lines().next().unwrap().to_owned()
 }
 

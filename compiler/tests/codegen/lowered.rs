@@ -1,7 +1,7 @@
 //! A kernel's code as LLVM IR and its report, for a machine that the test names: nothing here depends on the one it runs on.
 
 use lockstep_compiler::codegen::{CodeOptions, Context, generate_kernel};
-use lockstep_compiler::jit::ir_text;
+use lockstep_compiler::machine_code::ir_text;
 use lockstep_ir::ir::Module;
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::target::TargetInfo;

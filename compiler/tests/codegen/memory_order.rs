@@ -3,7 +3,7 @@
 use crate::gangs::{noise, stages};
 use crate::host_code::build;
 use crate::machine;
-use lockstep_compiler::jit::host_target;
+use lockstep_compiler::machine_code::host_target;
 use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};

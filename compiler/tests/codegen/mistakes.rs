@@ -61,7 +61,7 @@ fn options(strict: bool) -> CompileOptions {
 
 /// The mistake for which code is a kernel's simplest form.
 fn mistake_of(code: &Code) -> String {
-    code.variant.mistake().map(ToString::to_string).unwrap_or_default()
+    code.compiled.mistake.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
 /// Compiles a kernel by a table and compares what it does with the interpreter.
@@ -106,7 +106,7 @@ fn sub_groups_survive_mistakes_in_gangs() {
         let code = check_results(&table, &module, name, &options);
         let said = mistake_of(&code);
         assert!(said.starts_with("internal error in interleaved_access_groups"), "{said}");
-        let report = code.variant.report().expect("it was asked for").to_string();
+        let report = code.compiled.report.as_ref().expect("it was asked for").to_string();
         let wanted = format!("kernel {name}: 16 work-items at a time along x, naive (its simplest form: {said})");
         assert_eq!(report.lines().next(), Some(wanted.as_str()));
     }
@@ -146,7 +146,7 @@ fn dumps_are_numbered_as_the_table_is() {
         entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a plain name")).collect();
     names.sort();
     std::fs::remove_dir_all(&folder).expect("removed");
-    let is_timed = |name: &str| code.variant.times().iter().any(|(known, _)| *known == name);
+    let is_timed = |name: &str| code.compiled.times().iter().any(|(known, _)| *known == name);
     let mut wanted: Vec<String> = (1..)
         .zip(PASSES)
         .filter(|(_, pass)| is_timed(pass.name))

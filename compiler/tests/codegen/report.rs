@@ -6,7 +6,6 @@ use lockstep_ir::ir::Module;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
-use lockstep_runtime::execute::LOADER;
 
 fn build(source: &str, source_lines: bool) -> Module {
     let config = FrontendConfig { source_lines, ..FrontendConfig::default() };
@@ -24,8 +23,8 @@ fn report(module: &Module, vectorize: Vectorize) -> [String; 2] {
 /// The report where registers have at most so many bits.
 fn report_with(module: &Module, vectorize: Vectorize, simd: Option<u32>) -> [String; 2] {
     let options = CompileOptions { vectorize, simd, report: true, ..CompileOptions::default() };
-    let variant = compile_kernel(&LOADER, module, 0, &options).unwrap();
-    let report = variant.report().unwrap();
+    let compiled = compile_kernel(module, 0, &options).unwrap();
+    let report = compiled.report.as_ref().unwrap();
     [report.to_string(), report.to_json()]
 }
 
@@ -157,8 +156,8 @@ fn without_source_lines_there_are_no_places() {
 #[test]
 fn nobody_gets_a_report_unasked() {
     let module = build(SHORT, true);
-    let variant = compile_kernel(&LOADER, &module, 0, &CompileOptions::default()).unwrap();
-    assert_eq!(variant.report(), None);
+    let compiled = compile_kernel(&module, 0, &CompileOptions::default()).unwrap();
+    assert_eq!(compiled.report, None);
 }
 
 #[test]

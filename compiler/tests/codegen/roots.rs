@@ -275,7 +275,7 @@ fn native_and_half_forms_are_made_of_estimates() {
 
 #[test]
 fn with_leave_to_take_reciprocals_they_come_from_good_estimates() {
-    let host = lockstep_compiler::jit::host_target(None);
+    let host = lockstep_compiler::machine_code::host_target(None);
     for expression in ["__builtin_elementwise_sqrt(a[i])", "a[i] / b[i]"] {
         assert_ne!(divides(&with_reciprocals(expression)), host.estimates, "{expression}");
     }

@@ -7,7 +7,6 @@ use lockstep_ir::analysis::work_group_dependence::needs_groups;
 use lockstep_ir::plan::Reason;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
-use lockstep_runtime::execute::LOADER;
 
 const LOCK: &str = "while (atomic_cmpxchg(p, 0, 1) != 0); a[i] += 1; atomic_xchg(p, 0);";
 const ADD: &str = "float old = a[i & 7], now; do { now = old; old = as_float(atomic_cmpxchg((global int *)a + (i & 7), \
@@ -46,6 +45,6 @@ fn those_that_may_wait_and_no_others() {
         // A group is what runs together.
         assert!(!waits || needs_groups(&module.kernels[0]), "{body}");
         let options = CompileOptions { vectorize: Vectorize::Gangs(Gangs::of_width(8)), ..CompileOptions::default() };
-        assert_eq!(compile_kernel(&LOADER, &module, 0, &options).unwrap().reason(), reason, "{body}");
+        assert_eq!(compile_kernel(&module, 0, &options).unwrap().reason(), reason, "{body}");
     }
 }

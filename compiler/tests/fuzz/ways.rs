@@ -85,10 +85,10 @@ impl Way {
                 let name = &g.module.kernels[0].name;
                 let code = Code::compile(&g.module, name, &options)?;
                 // Without optimisation all values of wide gangs lie on the stack.
-                let spilled = opt_disable && code.variant.reason() == Some(Reason::StackFrame);
+                let spilled = opt_disable && code.compiled.reason() == Some(Reason::StackFrame);
                 let free = matches!(vectorize, Vectorize::Gangs(Gangs { width: None, .. }));
-                let chosen = free && matches!(code.variant.reason(), Some(Reason::Cost(_)));
-                if let Some(reason) = code.variant.reason().filter(|_| !spilled && !chosen) {
+                let chosen = free && matches!(code.compiled.reason(), Some(Reason::Cost(_)));
+                if let Some(reason) = code.compiled.reason().filter(|_| !spilled && !chosen) {
                     return Err(reason.to_string());
                 }
                 // Pages that stop the code lie behind the buffers, or before them.

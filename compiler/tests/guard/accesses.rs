@@ -176,8 +176,8 @@ fn check(cases: &[Case<'_>]) {
         let code = Code::compile(&module, &case.name, &options(case.configuration, case.width, case.opt_disable))
             .unwrap_or_else(|error| panic!("{}: {error}", case.name));
         // Without optimisation all values of wide gangs lie on the stack.
-        let spilled = case.opt_disable && code.variant.reason() == Some(Reason::StackFrame);
-        assert!(code.variant.reason().is_none() || spilled, "{}: {:?}", case.name, code.variant.reason());
+        let spilled = case.opt_disable && code.compiled.reason() == Some(Reason::StackFrame);
+        assert!(code.compiled.reason().is_none() || spilled, "{}: {:?}", case.name, code.compiled.reason());
         let width = case.width as usize;
         for tail in 0..width {
             for (n, launch) in (case.condition.launches)(width, tail).into_iter().enumerate() {

@@ -63,7 +63,7 @@ pub fn agree(module: &Module, kernel: &str, launches: &[Launch]) {
     for options in all {
         let code = Code::compile(module, kernel, &options).unwrap();
         let how = format!("{kernel}, {:?}", options.vectorize);
-        assert_eq!(code.variant.reason(), None, "{how}");
+        assert_eq!(code.compiled.reason(), None, "{how}");
         for (n, (launch, expected)) in launches.iter().zip(&expected).enumerate() {
             for side in [Side::Front, Side::Rear] {
                 let name = format!("{how}, launch {n}, {side:?}");

@@ -48,5 +48,5 @@ pub fn run_with(
     if again.buffers != memory.buffers {
         return Err("what the code does depends on where memory lies".to_string());
     }
-    Ok((report, code.variant.reason()))
+    Ok((report, code.compiled.reason()))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lockstep_compiler::jit::host_description;
+use lockstep_compiler::machine_code::host_description;
 use once_cell::sync::Lazy;
 use serde::{Deserialize, Serialize};
 

@@ -2,10 +2,6 @@
 
 mod compiler_rt;
 mod coroutines;
+pub mod loaded_code;
 pub mod process_exit;
 pub mod symbols;
-
-use lockstep_compiler::jit::Loader;
-
-/// Links machine code into this process.
-pub static LOADER: Loader = Loader::new(symbols::list_symbols);

@@ -22,6 +22,7 @@ use crate::cache::key::{self, BUILD, Key, KeyBuilder};
 use crate::cache::{Cache, process_cache};
 use crate::context::Context;
 use crate::event::Event;
+use crate::execute::loaded_code::LoadError;
 use crate::executor::{self, Service};
 use crate::launch::facts_text::describe_facts;
 use crate::launch::globals::Globals;
@@ -366,7 +367,8 @@ impl Executable {
             (None, Some((program_cache, cache_key))) => program_cache.put(&cache_key, &compiled.object),
             (None, None) => {}
         }
-        let loaded_variant = LoadedVariant::load(&compiled.object).map_err(compile_error)?;
+        let load_error = |error: LoadError| error!(CL_OUT_OF_RESOURCES, "its code cannot run: {error}");
+        let loaded_variant = LoadedVariant::load(&compiled.object).map_err(load_error)?;
         Ok(KeptOrCompiled { object: compiled.object, loaded: loaded_variant, report: compiled.report })
     }
 

@@ -2,26 +2,27 @@
 
 use std::sync::Arc;
 
-use lockstep_compiler::pipeline::{CompileError, KernelObject, Variant};
+use lockstep_compiler::pipeline::KernelObject;
 use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
 
 use super::kernel_report::VariantUsage;
-use crate::execute::LOADER;
+use crate::execute::loaded_code::{LoadError, LoadedCode};
 
 /// Code, and how it is used where somebody wants to know.
 #[derive(Debug)]
 pub struct LoadedVariant {
-    code: Variant,
+    code: LoadedCode,
+    needs: ScratchNeeds,
     usage: Option<Arc<VariantUsage>>,
 }
 
 impl LoadedVariant {
-    /// Links code into memory.
+    /// Puts code into memory.
     ///
     /// # Errors
-    /// Where the code cannot be linked.
-    pub fn load(object: &KernelObject) -> Result<LoadedVariant, CompileError> {
-        Ok(LoadedVariant { code: object.load(&LOADER)?, usage: None })
+    /// When the code is damaged or the system gives no memory for it.
+    pub fn load(object: &KernelObject) -> Result<LoadedVariant, LoadError> {
+        Ok(LoadedVariant { code: LoadedCode::map_image(&object.image)?, needs: object.needs, usage: None })
     }
 
     /// The same code, whose launches are counted if there is where.
@@ -31,12 +32,12 @@ impl LoadedVariant {
 
     /// The function that runs work-groups. It may be called as long as the variant lives.
     pub fn entry(&self) -> KernelEntry {
-        self.code.entry()
+        self.code.kernel_entry()
     }
 
     /// The scratch memory that a call needs.
     pub fn needs(&self) -> ScratchNeeds {
-        self.code.needs()
+        self.needs
     }
 
     /// Runs a launch, and counts it where somebody wants to know.

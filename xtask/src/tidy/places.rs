@@ -28,12 +28,12 @@ pub fn llvm(tree: &Tree) -> Vec<Violation> {
                 "compiler/src/frontend",
                 "compiler/src/import",
                 "compiler/src/codegen",
-                "compiler/src/jit",
+                "compiler/src/machine_code",
                 // Integration tests of these rooms.
                 "compiler/tests/",
             ],
             tests_may: false,
-            message: "LLVM is for compiler/src/{frontend,import,codegen,jit} alone: passes over our \
+            message: "LLVM is for compiler/src/{frontend,import,codegen,machine_code} alone: passes over our \
                       own IR are tested on text and need no LLVM",
         },
     )
@@ -83,7 +83,7 @@ pub fn unsafety(tree: &Tree) -> Vec<Violation> {
                 "compiler/src/frontend",
                 "compiler/src/import",
                 "compiler/src/codegen",
-                "compiler/src/jit",
+                "compiler/src/machine_code",
                 "runtime/src/launch",
                 "runtime/src/arena",
                 "runtime/src/execute",
@@ -91,7 +91,7 @@ pub fn unsafety(tree: &Tree) -> Vec<Violation> {
             ],
             tests_may: false,
             message: "unsafe code belongs where the driver meets C, LLVM or generated code: \
-                      icd/, compiler/src/{frontend,import,codegen,jit}, \
+                      icd/, compiler/src/{frontend,import,codegen,machine_code}, \
                       runtime/src/{launch,arena,execute,memory}; the types of the calls are in \
                       compiler/protocol/src/kernel_abi",
         },
@@ -143,7 +143,7 @@ mod tests {
         let tree = Tree::of(&[
             ("compiler/ir/src/transform/masks.rs", "//! x\nuse inkwell::values::X;\n"),
             ("compiler/src/codegen/mod.rs", "use inkwell::values::X;\n"),
-            ("compiler/src/jit.rs", "use llvm_sys::core;\n"),
+            ("compiler/src/machine_code.rs", "use llvm_sys::core;\n"),
             ("runtime/src/kernel.rs", "// inkwell is not used here\n"),
         ]);
         assert_eq!(lines(&llvm(&tree)), [("compiler/ir/src/transform/masks.rs", 2)]);

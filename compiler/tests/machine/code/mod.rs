@@ -5,7 +5,7 @@ mod watch;
 
 pub use object::Side;
 
-use lockstep_compiler::pipeline::{Variant, compile_kernel_by};
+use lockstep_compiler::pipeline::{Compiled, compile_kernel_by};
 use lockstep_ir::interp::{Arg, Memory, NdRange, PrintfEvent, Report};
 use lockstep_ir::ir::{Format, Kernel, Module};
 use lockstep_ir::plan::passes::{PASSES, Pass};
@@ -13,7 +13,7 @@ use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::kernel_abi::LaunchFrame;
 use lockstep_protocol::parameters::ParamKind;
 use lockstep_protocol::types::Type;
-use lockstep_runtime::execute::LOADER;
+use lockstep_runtime::execute::loaded_code::LoadedCode;
 use object::{Object, UNWRITTEN};
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -48,11 +48,12 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, packed: *const u
     0
 }
 
-/// A compiled kernel.
+/// A compiled kernel, ready to run.
 pub struct Code<'m> {
     module: &'m Module,
     kernel: &'m Kernel,
-    pub variant: Variant,
+    pub compiled: Compiled,
+    loaded: LoadedCode,
 }
 
 impl<'m> Code<'m> {
@@ -68,8 +69,9 @@ impl<'m> Code<'m> {
         options: &CompileOptions,
     ) -> Result<Code<'m>, String> {
         let index = module.kernels.iter().position(|k| k.name == kernel).ok_or("no such kernel")?;
-        let variant = compile_kernel_by(table, &LOADER, module, index, options).map_err(|error| error.to_string())?;
-        Ok(Code { module, kernel: &module.kernels[index], variant })
+        let compiled = compile_kernel_by(table, module, index, options).map_err(|error| error.to_string())?;
+        let loaded = LoadedCode::map_image(&compiled.object.image).map_err(|error| error.to_string())?;
+        Ok(Code { module, kernel: &module.kernels[index], compiled, loaded })
     }
 
     /// Runs it over a range, with all objects at this side of the memory around them. The name is for what
@@ -82,7 +84,7 @@ impl<'m> Code<'m> {
         memory: &mut Memory,
         side: Side,
     ) -> Result<Report, String> {
-        let Code { module, kernel, variant } = self;
+        let Code { module, kernel, compiled, loaded } = self;
         // Elements of every type are aligned in whole numbers of them, so that a buffer can end where memory does.
         let buffer = |bytes: &Vec<u8>| Object::new(bytes, 1 << bytes.len().trailing_zeros().min(7), side);
         let buffers: Vec<Object> = memory.buffers.iter().map(buffer).collect();
@@ -97,7 +99,7 @@ impl<'m> Code<'m> {
             }
         }
 
-        let needs = variant.needs();
+        let needs = compiled.object.needs;
         let mut end = needs.local_bytes;
         let mut block = vec![0; kernel.args_size as usize];
         for (param, argument) in kernel.params.iter().zip(arguments) {
@@ -136,7 +138,7 @@ impl<'m> Code<'m> {
             for first in (0..groups).step_by(CHUNK as usize) {
                 // SAFETY: the frame and the scratch memory are as the ABI says, and what the kernel does with
                 // the buffers is defined.
-                unsafe { variant.entry()(&frame, scratch.ptr(), first, groups.min(first + CHUNK)) };
+                unsafe { loaded.kernel_entry()(&frame, scratch.ptr(), first, groups.min(first + CHUNK)) };
             }
         });
         scratch.contents()?;

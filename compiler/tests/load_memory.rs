@@ -3,8 +3,8 @@
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use lockstep_compiler::jit::{HostMachine, OptLevel, compile, emit_object, optimize};
-use lockstep_runtime::execute::LOADER;
+use lockstep_compiler::machine_code::{HostMachine, OptLevel, compile, emit_object, link_image, optimize};
+use lockstep_runtime::execute::loaded_code::LoadedCode;
 
 const SOURCE: &str = "declare float @sinf(float)
     @table = internal constant [1024 x i32] zeroinitializer
@@ -44,11 +44,12 @@ fn memory_does_not_grow() {
         optimize(module, &machine).unwrap();
         emit_object(module, &machine).unwrap()
     });
-    // A leaked object would be at least a page, 40 MB in all.
-    let loads = growth(10_000, || drop(LOADER.load_object(&object, "f").unwrap()));
+    // A leaked image would be at least a page, 40 MB in all.
+    let image = link_image(&object, "f").unwrap();
+    let loads = growth(10_000, || drop(LoadedCode::map_image(&image).unwrap()));
     assert!(loads < 2048, "10000 loads took {loads} KiB");
-    let failures = growth(2_000, || drop(LOADER.load_object(&object, "g").unwrap_err()));
-    assert!(failures < 1024, "2000 failed loads took {failures} KiB");
-    let whole = growth(500, || drop(with_module(|module| compile(&LOADER, module, "f", OptLevel::Default)).unwrap()));
+    let failures = growth(2_000, || drop(link_image(&object, "g").unwrap_err()));
+    assert!(failures < 1024, "2000 failed links took {failures} KiB");
+    let whole = growth(500, || drop(with_module(|module| compile(module, "f", OptLevel::Default)).unwrap()));
     assert!(whole < 2048, "500 compilations took {whole} KiB");
 }

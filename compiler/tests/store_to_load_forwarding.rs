@@ -2,8 +2,8 @@
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use lockstep_compiler::jit::{HostMachine, OptLevel, emit_object, ir_text, optimize};
-use lockstep_runtime::execute::LOADER;
+use lockstep_compiler::machine_code::{HostMachine, OptLevel, emit_object, ir_text, link_image, optimize};
+use lockstep_runtime::execute::loaded_code::LoadedCode;
 
 /// Scopes as code generation makes them: `!l` of local memory, `!g` of buffers, `!any` of both.
 const SCOPES: &str = r#"
@@ -40,7 +40,8 @@ fn run(body: &str, behind: usize) -> (String, Vec<i32>) {
     let machine = HostMachine::new(OptLevel::Aggressive, None).unwrap();
     optimize(&module, &machine).unwrap_or_else(|error| panic!("{error}"));
     let optimized = ir_text(&module);
-    let code = LOADER.load_object(&emit_object(&module, &machine).unwrap(), "f").unwrap();
+    let image = link_image(&emit_object(&module, &machine).unwrap(), "f").unwrap();
+    let code = LoadedCode::map_image(&image).unwrap();
     let input: Vec<i32> = (100..132).collect();
     let mut output = vec![0_i32; 32];
     let mut memory = vec![-1_i32; 64];

@@ -2,7 +2,7 @@
 
 /// Why there is no code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum JitError {
+pub enum MachineCodeError {
     /// LLVM cannot make code for this machine.
     #[error("no code generator for this machine: {0}")]
     Host(String),

@@ -13,7 +13,7 @@ use llvm_sys::target_machine::{
     LLVMTargetMachineRef,
 };
 
-use super::error::JitError;
+use super::error::MachineCodeError;
 use super::opt_level::OptLevel;
 use crate::frontend::llvm::take_message;
 use lockstep_ir::target::TargetInfo;
@@ -139,7 +139,7 @@ pub struct HostMachine {
 
 impl HostMachine {
     /// Makes a code generator that uses vector registers of at most so many bits.
-    pub fn new(opt_level: OptLevel, simd_limit: Option<u32>) -> Result<Self, JitError> {
+    pub fn new(opt_level: OptLevel, simd_limit: Option<u32>) -> Result<Self, MachineCodeError> {
         initialize_target();
         let host = this_host();
         let mut features = host.features.to_bytes().to_vec();
@@ -155,7 +155,7 @@ impl HostMachine {
         // SAFETY: the strings are terminated and live as long as the program; the target is static data of LLVM.
         let raw_machine = unsafe {
             if LLVMGetTargetFromTriple(host.triple.as_ptr(), &mut target, &mut message) != 0 {
-                return Err(JitError::Host(take_message(message)));
+                return Err(MachineCodeError::Host(take_message(message)));
             }
             LLVMCreateTargetMachine(
                 target,
@@ -174,7 +174,7 @@ impl HostMachine {
             )
         };
         if raw_machine.is_null() {
-            return Err(JitError::Host(format!("{} is not supported", host.triple.to_string_lossy())));
+            return Err(MachineCodeError::Host(format!("{} is not supported", host.triple.to_string_lossy())));
         }
         Ok(Self { raw: raw_machine, level: opt_level, target: host_target(simd_limit) })
     }

@@ -14,7 +14,7 @@ use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemoryBuffer};
 
 use super::deinterleave3::choose_thirds;
-use super::error::JitError;
+use super::error::MachineCodeError;
 use super::host::HostMachine;
 use super::opt_level::OptLevel;
 use super::single_lane_stores::split_single_lane_stores;
@@ -22,15 +22,15 @@ use super::store_to_load_forwarding::keep_rows;
 use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
 
 /// Optimises the module in place.
-pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), JitError> {
+pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), MachineCodeError> {
     machine.adopt_module(module);
     annotate(module, machine);
-    module.verify().map_err(|error| JitError::Optimize(error.to_string()))?;
+    module.verify().map_err(|error| MachineCodeError::Optimize(error.to_string()))?;
     let options = PassOptions::new();
     let run_pipeline = |pipeline: &str| {
         // SAFETY: module and machine are alive.
         let passes = || unsafe { run_passes(module.as_mut_ptr(), pipeline, machine.as_raw(), &options) };
-        guarded(module, passes).map_err(JitError::Optimize)
+        guarded(module, passes).map_err(MachineCodeError::Optimize)
     };
     let outcome = match (machine.opt_level(), instructions(module)) {
         (OptLevel::None, _) => run_pipeline("always-inline"),
@@ -149,16 +149,17 @@ fn pipelines(opt_level: OptLevel) -> [String; 2] {
 }
 
 /// Makes an object file. The module is spent afterwards: code generation rewrites it.
-pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<Vec<u8>, JitError> {
+pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<Vec<u8>, MachineCodeError> {
     let diagnostics = Diagnostics::start_collecting(module.get_context());
-    let object = emit(module.as_mut_ptr(), machine, LLVMCodeGenFileType::LLVMObjectFile).map_err(JitError::Emit)?;
-    let warnings = diagnostics.take_messages().map_err(JitError::Emit)?;
-    if warnings.contains("stack frame size") { Err(JitError::StackFrame(warnings)) } else { Ok(object) }
+    let object =
+        emit(module.as_mut_ptr(), machine, LLVMCodeGenFileType::LLVMObjectFile).map_err(MachineCodeError::Emit)?;
+    let warnings = diagnostics.take_messages().map_err(MachineCodeError::Emit)?;
+    if warnings.contains("stack frame size") { Err(MachineCodeError::StackFrame(warnings)) } else { Ok(object) }
 }
 
 /// The module as assembly text. The module stays as it is.
-pub fn assembly_text(module: &Module<'_>, machine: &HostMachine) -> Result<String, JitError> {
-    let bytes = guarded(module, || emit_assembly(module, machine)).map_err(JitError::Emit)?;
+pub fn assembly_text(module: &Module<'_>, machine: &HostMachine) -> Result<String, MachineCodeError> {
+    let bytes = guarded(module, || emit_assembly(module, machine)).map_err(MachineCodeError::Emit)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

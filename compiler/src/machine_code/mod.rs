@@ -1,0 +1,39 @@
+//! From an LLVM module for the host to an image of its code.
+//!
+//! [`optimize`] runs LLVM's O2 or O3 without its vectorizers, [`emit_object`] makes an object file of the result, and
+//! [`link_image`] an image that runs wherever it lies. The image is all that is needed to run the code, so it can be cached.
+//!
+//! Code may call [`IMPORTED_FUNCTIONS`](lockstep_protocol::code_image::IMPORTED_FUNCTIONS) and nothing else; another name is
+//! an error.
+
+mod contained;
+mod deinterleave3;
+mod error;
+mod host;
+mod link;
+mod opt_level;
+mod optimize;
+mod process_end;
+mod single_lane_stores;
+mod store_to_load_forwarding;
+
+use inkwell::module::Module;
+use lockstep_protocol::code_image::CodeImage;
+
+pub use contained::run_contained;
+pub use error::MachineCodeError;
+pub use host::{HostMachine, host_description, host_target, llvm_version};
+pub use link::link_image;
+pub use opt_level::OptLevel;
+pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};
+
+/// Optimises the module, makes code of it and finds `entry_name` in that.
+///
+/// # Errors
+///
+/// When the module is broken, or its code cannot be an image.
+pub fn compile(module: &Module<'_>, entry_name: &str, opt_level: OptLevel) -> Result<CodeImage, MachineCodeError> {
+    let machine = HostMachine::new(opt_level, None)?;
+    optimize(module, &machine)?;
+    link_image(&emit_object(module, &machine)?, entry_name)
+}

@@ -1,0 +1,120 @@
+//! Machine code in memory.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::OnceLock;
+
+use lockstep_protocol::code_image::{CodeImage, IMPORTED_FUNCTIONS, ImageFault, ImportSlot, SLOT_BYTES};
+use lockstep_protocol::kernel_abi::KernelEntry;
+use memmap2::{Mmap, MmapMut};
+
+use super::symbols::list_symbols;
+
+/// An image in memory that may be executed and not be written to. The memory goes with it, so whoever runs the code keeps it.
+pub struct LoadedCode {
+    memory: Mmap,
+    entry: usize,
+}
+
+/// Why an image is not in memory.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The image is not one that may be mapped.
+    #[error("the code is damaged: {0}")]
+    Image(ImageFault),
+    /// The system gives no memory for code.
+    #[error("there is no memory for code: {0}")]
+    Memory(std::io::Error),
+}
+
+impl LoadedCode {
+    /// Puts an image into memory.
+    ///
+    /// # Errors
+    /// When the image is damaged, or the system refuses memory or its execution.
+    pub fn map_image(image: &CodeImage) -> Result<LoadedCode, LoadError> {
+        image.check().map_err(LoadError::Image)?;
+        let mut memory = MmapMut::map_anon(image.bytes.len()).map_err(LoadError::Memory)?;
+        memory.copy_from_slice(&image.bytes);
+        let addresses = function_addresses();
+        for &ImportSlot { offset, function } in &image.imports {
+            let slot = offset as usize..offset as usize + SLOT_BYTES;
+            memory[slot].copy_from_slice(&addresses[function as usize].to_ne_bytes());
+        }
+        let memory = memory.make_exec().map_err(LoadError::Memory)?;
+        Ok(LoadedCode { memory, entry: image.entry as usize })
+    }
+
+    /// Where the image's function begins.
+    pub fn entry_address(&self) -> *const c_void {
+        self.memory[self.entry..].as_ptr().cast()
+    }
+
+    /// The function of a kernel's image. It may be called as long as the code is in memory.
+    pub fn kernel_entry(&self) -> KernelEntry {
+        // SAFETY: code generation gave the function at the entry this type; its address is not null.
+        unsafe { std::mem::transmute::<*const c_void, KernelEntry>(self.entry_address()) }
+    }
+}
+
+impl fmt::Debug for LoadedCode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "LoadedCode({:?}, {} bytes)", self.entry_address(), self.memory.len())
+    }
+}
+
+/// The addresses of [`IMPORTED_FUNCTIONS`].
+fn function_addresses() -> &'static [usize] {
+    static ADDRESSES: OnceLock<Vec<usize>> = OnceLock::new();
+    ADDRESSES.get_or_init(|| {
+        let symbols = list_symbols();
+        let address_of =
+            |name: &&str| symbols.iter().find(|(symbol, _)| symbol == name).map_or(0, |&(_, address)| address);
+        IMPORTED_FUNCTIONS.iter().map(address_of).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `mov eax, 42; ret`
+    const ANSWER: [u8; 6] = [0xb8, 42, 0, 0, 0, 0xc3];
+
+    #[test]
+    fn code_runs_from_its_entry() {
+        let bytes = [&[0xcc; 8][..], &ANSWER].concat();
+        let code = LoadedCode::map_image(&CodeImage { bytes, entry: 8, imports: Vec::new() }).expect("it is whole");
+        // SAFETY: the code is a function of this type, and stays mapped.
+        let answer: extern "C" fn() -> i32 = unsafe { std::mem::transmute(code.entry_address()) };
+        assert_eq!(answer(), 42);
+    }
+
+    #[test]
+    fn slots_hold_the_functions_that_the_image_names() {
+        let function = IMPORTED_FUNCTIONS.iter().position(|&name| name == "floor").expect("it is one") as u32;
+        // jmp *2(%rip), and two bytes up to the slot
+        let mut bytes = vec![0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc];
+        bytes.extend([0; SLOT_BYTES]);
+        let imports = vec![ImportSlot { offset: 8, function }];
+        let code = LoadedCode::map_image(&CodeImage { bytes, entry: 0, imports }).expect("it is whole");
+        // SAFETY: the code jumps to a function of this type, and stays mapped.
+        let floor: extern "C" fn(f64) -> f64 = unsafe { std::mem::transmute(code.entry_address()) };
+        assert_eq!(floor(2.5), 2.0);
+    }
+
+    #[test]
+    fn damaged_images_are_refused() {
+        let image = CodeImage { bytes: ANSWER.to_vec(), entry: 6, imports: Vec::new() };
+        let error = LoadedCode::map_image(&image).expect_err("the entry is outside");
+        assert!(error.to_string().contains("the entry at 6"), "{error}");
+    }
+
+    #[test]
+    fn every_function_that_images_may_call_is_there() {
+        let missing: Vec<_> =
+            IMPORTED_FUNCTIONS.iter().zip(function_addresses()).filter(|(_, address)| **address == 0).collect();
+        assert_eq!(missing, []);
+        assert_eq!(list_symbols().len(), IMPORTED_FUNCTIONS.len(), "nothing is there that none may call");
+    }
+}
