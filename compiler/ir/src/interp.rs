@@ -38,72 +38,72 @@ use gang::Gang;
 use item::{Arrival, Group, Item};
 use launch::LaunchState;
 
-/// Steps of all work-items together that `run` allows.
+/// Steps of all work-items together that [`run_kernel`] allows.
 pub const STEP_LIMIT: u64 = 200_000_000;
 
 /// Runs a kernel over a range.
 pub fn run_kernel(
     module: &Module,
     kernel: &str,
-    range: &NdRange,
+    nd_range: &NdRange,
     arguments: &[Arg],
     memory: &mut Memory,
 ) -> Result<Report, InterpError> {
-    run_limited(module, kernel, range, arguments, memory, STEP_LIMIT)
+    run_limited(module, kernel, nd_range, arguments, memory, STEP_LIMIT)
 }
 
 /// Runs a kernel over a range for at most so many steps of all work-items together.
 pub fn run_limited(
     module: &Module,
     kernel: &str,
-    range: &NdRange,
+    nd_range: &NdRange,
     arguments: &[Arg],
     memory: &mut Memory,
     step_limit: u64,
 ) -> Result<Report, InterpError> {
-    launch_kernel(module, kernel, range, arguments, memory, (step_limit, None), None)
+    launch_kernel(module, kernel, nd_range, arguments, memory, (step_limit, None), None)
 }
 
 /// Runs a kernel over a range under observation.
 pub fn run_observed(
     module: &Module,
     kernel: &str,
-    range: &NdRange,
+    nd_range: &NdRange,
     arguments: &[Arg],
     memory: &mut Memory,
     observer: &mut dyn Observer,
 ) -> Result<Report, InterpError> {
-    launch_kernel(module, kernel, range, arguments, memory, (STEP_LIMIT, None), Some(observer))
+    launch_kernel(module, kernel, nd_range, arguments, memory, (STEP_LIMIT, None), Some(observer))
 }
 
-/// Runs a linearized kernel in gangs of `width` work-items, in lock-step, for at most so many steps of all gangs
+/// Runs a linearized kernel in gangs of `gang_width` work-items, in lock-step, for at most so many steps of all gangs
 /// together.
 pub fn run_gangs(
     module: &Module,
     kernel: &str,
-    range: &NdRange,
+    nd_range: &NdRange,
     arguments: &[Arg],
     memory: &mut Memory,
     step_limit: u64,
-    (width, layout): (usize, Layout),
+    (gang_width, layout): (usize, Layout),
 ) -> Result<Report, InterpError> {
-    launch_kernel(module, kernel, range, arguments, memory, (step_limit, Some((width.max(1), layout))), None)
+    launch_kernel(module, kernel, nd_range, arguments, memory, (step_limit, Some((gang_width.max(1), layout))), None)
 }
 
 /// Runs for at most so many steps, in gangs of some width if there is one.
 fn launch_kernel<'a>(
     module: &'a Module,
     kernel: &str,
-    range: &'a NdRange,
+    nd_range: &'a NdRange,
     arguments: &[Arg],
     memory: &mut Memory,
     (step_limit, gangs): (u64, Option<(usize, Layout)>),
     observer: Option<&'a mut (dyn Observer + 'a)>,
 ) -> Result<Report, InterpError> {
-    let Some(kernel) = module.kernels.iter().find(|k| k.name == kernel) else {
+    let Some(kernel) = module.kernels.iter().find(|candidate| candidate.name == kernel) else {
         return Err(Fault::BadLaunch(format!("there is no kernel {kernel:?}")).into());
     };
-    let bad_range = range.local_size.contains(&0) || !(1..=3).contains(&range.work_dim);
+    let bad_range = nd_range.local_size.contains(&0) || !(1..=3).contains(&nd_range.work_dim);
     if bad_range {
         return Err(Fault::BadLaunch("the range has empty groups or no dimensions".to_string()).into());
     }
@@ -114,8 +114,8 @@ fn launch_kernel<'a>(
         return Err(Fault::BadLaunch(message).into());
     }
     let mut local_args = Vec::new();
-    for (position, (param, argument)) in kernel.params.iter().zip(arguments).enumerate() {
-        let bytes = match (param.kind, argument) {
+    for (position, (parameter, argument)) in kernel.params.iter().zip(arguments).enumerate() {
+        let bytes = match (parameter.kind, argument) {
             (ParamKind::Local, Arg::Local(size)) => {
                 local_args.push((position, *size));
                 vec![0; 8]
@@ -125,8 +125,8 @@ fn launch_kernel<'a>(
             (_, Arg::Null) => vec![0; 8],
             (_, Arg::Buffer(index)) => memory.buffer_address(*index)?.to_le_bytes().to_vec(),
         };
-        let start = param.offset as usize;
-        match block.get_mut(start..start + param.size as usize) {
+        let start = parameter.offset as usize;
+        match block.get_mut(start..start + parameter.size as usize) {
             Some(place) if place.len() == bytes.len() => place.copy_from_slice(&bytes),
             _ => return Err(Fault::BadLaunch(format!("argument {position} does not fit its parameter")).into()),
         }
@@ -135,70 +135,81 @@ fn launch_kernel<'a>(
     let orders =
         if converge { kernel.regions.values().map(converged::compute_order).collect() } else { PrimaryMap::new() };
     let gangs = if converge { Some((kernel.attrs.sub_group_size() as usize, Layout::Linear)) } else { gangs };
-    let (width, layout) = gangs.map_or((None, Layout::X), |(width, layout)| (Some(width), layout));
+    let (gang_width, layout) = gangs.map_or((None, Layout::X), |(gang_width, layout)| (Some(gang_width), layout));
     let report = Report::default();
-    let mut run = LaunchState { kernel, range, width, layout, orders, step_limit, clock: 0, report, observer };
-    let groups = range.num_groups();
+    let mut launch_state = LaunchState {
+        kernel,
+        range: nd_range,
+        width: gang_width,
+        layout,
+        orders,
+        step_limit,
+        clock: 0,
+        report,
+        observer,
+    };
+    let groups = nd_range.num_groups();
     for z in 0..groups[2] {
         for y in 0..groups[1] {
             for x in 0..groups[0] {
-                run.run_group([x, y, z], &block, &local_args, memory)?;
+                launch_state.run_group([x, y, z], &block, &local_args, memory)?;
             }
         }
     }
-    Ok(run.report)
+    Ok(launch_state.report)
 }
 
 impl LaunchState<'_> {
     fn run_group(
         &mut self,
-        id: [u64; 3],
+        group_id: [u64; 3],
         arguments: &[u8],
         local_args: &[(usize, u64)],
         memory: &mut Memory,
     ) -> Result<(), InterpError> {
-        let range = self.range;
-        let size: [u64; 3] = std::array::from_fn(|dimension| {
-            range.local_size[dimension].min(range.global_size[dimension] - id[dimension] * range.local_size[dimension])
+        let nd_range = self.range;
+        let group_size: [u64; 3] = std::array::from_fn(|dimension| {
+            nd_range.local_size[dimension]
+                .min(nd_range.global_size[dimension] - group_id[dimension] * nd_range.local_size[dimension])
         });
-        let group = Group::new(self.kernel, id, size, arguments, local_args, memory)?;
+        let group = Group::new(self.kernel, group_id, group_size, arguments, local_args, memory)?;
         let mut gangs = Vec::new();
-        let [along, middle, outer] = self.layout.loop_order();
-        let mut id = [0; 3];
-        for k in 0..size[outer] {
-            for j in 0..size[middle] {
-                for i in 0..size[along] {
-                    (id[along], id[middle], id[outer]) = (i, j, k);
-                    let number = id[0] + size[0] * (id[1] + size[1] * id[2]);
-                    let place = if self.layout.crosses_rows() { number } else { i };
-                    let gang = gangs.last_mut().filter(|_| place % self.width.unwrap_or(1) as u64 != 0);
+        let [innermost, middle, outer] = self.layout.loop_order();
+        let mut group_id = [0; 3];
+        for k in 0..group_size[outer] {
+            for j in 0..group_size[middle] {
+                for i in 0..group_size[innermost] {
+                    (group_id[innermost], group_id[middle], group_id[outer]) = (i, j, k);
+                    let number = group_id[0] + group_size[0] * (group_id[1] + group_size[1] * group_id[2]);
+                    let lane_number = if self.layout.crosses_rows() { number } else { i };
+                    let gang = gangs.last_mut().filter(|_| lane_number % self.width.unwrap_or(1) as u64 != 0);
                     let first = gang.as_ref().map(|gang: &&mut Gang| &gang.lanes[0]);
-                    let item = Item::new(self, &group, id, number as u32, first, memory)?;
+                    let work_item = Item::new(self, &group, group_id, number as u32, first, memory)?;
                     match gang {
-                        Some(gang) => gang.lanes.push(item),
-                        None => gangs.push(Gang { lanes: vec![item], width: self.width.unwrap_or(1) }),
+                        Some(gang) => gang.lanes.push(work_item),
+                        None => gangs.push(Gang { lanes: vec![work_item], width: self.width.unwrap_or(1) }),
                     }
                 }
             }
         }
         loop {
-            let mut first: Option<(Arrival, [u64; 3])> = None;
+            let mut first_arrival: Option<(Arrival, [u64; 3])> = None;
             for gang in &mut gangs {
                 let arrival = match self.width {
                     Some(_) if !self.orders.is_empty() => gang.run_converged(self, &group, memory)?,
                     Some(_) => gang.run_until_barrier(self, &group, memory)?,
                     None => gang.lanes[0].run_until_barrier(self, &group, memory)?,
                 };
-                match &first {
-                    None => first = Some((arrival, gang.lanes[0].global_id)),
+                match &first_arrival {
+                    None => first_arrival = Some((arrival, gang.lanes[0].global_id)),
                     Some((other, other_id)) if *other != arrival => {
-                        let what = format!("this one {arrival}, work-item {other_id:?} {other}");
-                        return Err(gang.lanes[0].error_at(self, Fault::DivergentBarrier(what)));
+                        let message = format!("this one {arrival}, work-item {other_id:?} {other}");
+                        return Err(gang.lanes[0].error_at(self, Fault::DivergentBarrier(message)));
                     }
                     Some(_) => {}
                 }
             }
-            match first {
+            match first_arrival {
                 Some((arrival @ (Arrival::Barrier(..) | Arrival::Region(_)), _)) => {
                     self.compare_shared(&gangs)?;
                     collective::answer_collective(self.kernel, arrival, &mut gangs)?;
@@ -206,7 +217,7 @@ impl LaunchState<'_> {
                 Some((Arrival::End, _)) | None => break,
             }
         }
-        self.report.steps.extend(gangs.iter().flat_map(|gang| &gang.lanes).map(|item| item.steps));
+        self.report.steps.extend(gangs.iter().flat_map(|gang| &gang.lanes).map(|work_item| work_item.steps));
         memory.end_group();
         Ok(())
     }
@@ -214,11 +225,13 @@ impl LaunchState<'_> {
     /// What a group keeps once is the same for all its work-items.
     fn compare_shared(&self, gangs: &[Gang]) -> Result<(), InterpError> {
         let mut items = gangs.iter().flat_map(|gang| &gang.lanes);
-        let Some(first) = items.next() else { return Ok(()) };
+        let Some(first_item) = items.next() else { return Ok(()) };
         for (slot, _) in self.kernel.live.iter().filter(|(_, live_data)| live_data.shared) {
-            if let Some(other) = items.clone().find(|item| item.kept_value(slot) != first.kept_value(slot)) {
+            if let Some(other_item) =
+                items.clone().find(|work_item| work_item.kept_value(slot) != first_item.kept_value(slot))
+            {
                 return Err(
-                    other.error_at(self, Fault::Undefined(format!("work-items keep different values in {slot}")))
+                    other_item.error_at(self, Fault::Undefined(format!("work-items keep different values in {slot}")))
                 );
             }
         }

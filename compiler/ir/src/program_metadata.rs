@@ -21,7 +21,7 @@ pub fn describe_kernel(module: &Module, kernel: &Kernel) -> KernelOutline {
         args_size: kernel.args_size,
         inputs: kernel.inputs.clone(),
         locals: kernel.locals.values().map(|&LocalData { size, align, .. }| LocalVariable { size, align }).collect(),
-        private_bytes: kernel.slots.values().fold(0, |sum: u64, slot| sum.saturating_add(slot.size)),
+        private_bytes: kernel.slots.values().fold(0, |total: u64, slot| total.saturating_add(slot.size)),
         attrs: kernel.attrs.clone(),
         divisors: specialization_candidates::find_id_divisors(kernel),
         steps: specialization_candidates::find_id_multipliers(kernel),
@@ -30,6 +30,6 @@ pub fn describe_kernel(module: &Module, kernel: &Kernel) -> KernelOutline {
         streams: nontemporal::find_streams(kernel),
         needs_groups: work_group_dependence::needs_groups(kernel),
         order: traversal_order::find_order(module, kernel),
-        insts: kernel.regions.values().map(|body| body.insts.len()).sum(),
+        insts: kernel.regions.values().map(|function| function.insts.len()).sum(),
     }
 }

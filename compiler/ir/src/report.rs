@@ -78,7 +78,7 @@ impl Report {
         notes: Notes,
     ) -> Option<Report> {
         let mut notes = notes.0?.into_inner();
-        notes.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+        notes.sort_by(|left, right| sort_key(left).cmp(&sort_key(right)));
         notes.dedup();
         Some(Report { kernel: kernel.to_owned(), configuration, width, layout, why: reason, notes })
     }

@@ -125,9 +125,9 @@ impl Verifier<'_> {
         });
     }
 
-    fn check_align(&mut self, line: &str, align: u32) {
-        if !align.is_power_of_two() {
-            self.add_error(line, format!("alignment {align} is no power of two"));
+    fn check_align(&mut self, line: &str, alignment: u32) {
+        if !alignment.is_power_of_two() {
+            self.add_error(line, format!("alignment {alignment} is no power of two"));
         }
     }
 
@@ -140,7 +140,7 @@ impl Verifier<'_> {
                 self.add_error(&line, format!("no program-scope variable is in {}", global_data.space.name()));
             }
             for &(offset, target, _) in &global_data.relocs {
-                if offset.checked_add(8).is_none_or(|end| end > global_data.init.len() as u64) {
+                if offset.checked_add(8).is_none_or(|end_offset| end_offset > global_data.init.len() as u64) {
                     self.add_error(&line, format!("the address at {offset} is out of bounds"));
                 }
                 if !self.module.globals.is_valid(target) {
@@ -152,30 +152,32 @@ impl Verifier<'_> {
 
     fn check_kernel(&mut self, kernel: &Kernel) {
         self.place.clear();
-        let head = format!("kernel {:?} {{", kernel.name);
-        for param in &kernel.params {
-            let line = param_text(param);
-            self.check_align(&line, param.align);
-            if u64::from(param.offset) + u64::from(param.size) > u64::from(kernel.args_size) {
+        let first_line = format!("kernel {:?} {{", kernel.name);
+        for parameter in &kernel.params {
+            let line = param_text(parameter);
+            self.check_align(&line, parameter.align);
+            if u64::from(parameter.offset) + u64::from(parameter.size) > u64::from(kernel.args_size) {
                 self.add_error(&line, "the parameter ends behind the argument block");
             }
         }
-        for (input, ty) in &kernel.inputs {
-            let (param, line, end) = match *input {
-                Input::Value { param, offset } => {
-                    (param, format!("input value({param}, {offset}): {ty}"), u64::from(offset) + u64::from(ty.bytes()))
-                }
-                Input::Address { param } => (param, format!("input address({param}): {ty}"), 0),
+        for (input, value_type) in &kernel.inputs {
+            let (param, line, end_offset) = match *input {
+                Input::Value { param, offset } => (
+                    param,
+                    format!("input value({param}, {offset}): {value_type}"),
+                    u64::from(offset) + u64::from(value_type.bytes()),
+                ),
+                Input::Address { param } => (param, format!("input address({param}): {value_type}"), 0),
             };
             match kernel.params.get(param as usize) {
                 None => self.add_error(&line, format!("parameter {param} does not exist")),
-                Some(data) if end > u64::from(data.size) => {
+                Some(data) if end_offset > u64::from(data.size) => {
                     self.add_error(&line, "the input ends behind its parameter");
                 }
                 Some(_) => {}
             }
-            if matches!(input, Input::Address { .. }) && !ty.is_ptr() {
-                self.add_error(&line, format!("an address cannot be {ty}"));
+            if matches!(input, Input::Address { .. }) && !value_type.is_ptr() {
+                self.add_error(&line, format!("an address cannot be {value_type}"));
             }
         }
         for (slot, slot_data) in &kernel.slots {
@@ -190,24 +192,24 @@ impl Verifier<'_> {
                 }
             }
         }
-        for (local, local_data) in &kernel.locals {
-            let line = format!("local {local} size {} align {}", local_data.size, local_data.align);
+        for (local_variable, local_data) in &kernel.locals {
+            let line = format!("local {local_variable} size {} align {}", local_data.size, local_data.align);
             self.check_align(&line, local_data.align);
         }
         match (self.stage, kernel.regions.len()) {
-            (_, 0) => self.add_error(&head, "the kernel has no code"),
-            (Stage::Imported, 2..) => self.add_error(&head, "regions come only with `barriers`"),
+            (_, 0) => self.add_error(&first_line, "the kernel has no code"),
+            (Stage::Imported, 2..) => self.add_error(&first_line, "regions come only with `barriers`"),
             _ => {}
         }
         for (region, combine) in kernel.combines.iter() {
             let Some(Combine { opcode, live_slot, .. }) = *combine else { continue };
             match kernel.live.get(live_slot) {
-                None => self.add_error(&head, format!("{live_slot} does not exist")),
+                None => self.add_error(&first_line, format!("{live_slot} does not exist")),
                 Some(live_data) if opcode.identity(live_data.ty).is_none() => {
-                    self.add_error(&head, format!("{region} combines {} by {}", live_data.ty, opcode.name()));
+                    self.add_error(&first_line, format!("{region} combines {} by {}", live_data.ty, opcode.name()));
                 }
                 Some(live_data) if live_data.shared => {
-                    self.add_error(&head, format!("{region} combines {live_slot}, of which the group has one"));
+                    self.add_error(&first_line, format!("{region} combines {live_slot}, of which the group has one"));
                 }
                 Some(_) => {}
             }
@@ -233,28 +235,28 @@ impl Verifier<'_> {
 
     fn check_structure(&mut self, region: Region, code: &Code<'_>) {
         let function = code.function;
-        let head = format!("region {region} {{");
+        let first_line = format!("region {region} {{");
         if function.layout.is_empty() {
-            return self.add_error(&head, "the region has no block");
+            return self.add_error(&first_line, "the region has no block");
         }
         let mut block_seen: SecondaryMap<Block, bool> = SecondaryMap::new();
         for &block in &function.layout {
             if !function.blocks.is_valid(block) {
-                return self.add_error(&head, format!("{block} does not exist"));
+                return self.add_error(&first_line, format!("{block} does not exist"));
             }
             if std::mem::replace(&mut block_seen[block], true) {
-                return self.add_error(&head, format!("{block} stands twice in the layout"));
+                return self.add_error(&first_line, format!("{block} stands twice in the layout"));
             }
         }
         let mut inst_seen: SecondaryMap<Inst, bool> = SecondaryMap::new();
         for &block in &function.layout {
             self.place = format!("{region}, {block}");
             let block_data = &function.blocks[block];
-            for (index, &param) in block_data.params.iter().enumerate() {
+            for (index, &parameter) in block_data.params.iter().enumerate() {
                 self.check_definition(
                     function,
                     || block_text(function, block),
-                    param,
+                    parameter,
                     ValueDef::Param(block, index as u32),
                 );
             }
@@ -262,30 +264,30 @@ impl Verifier<'_> {
                 if self.stage != Stage::Linearized {
                     self.add_error(&block_text(function, block), "masks come only with `linearize`");
                 } else if !function.values.is_valid(mask) {
-                    self.add_error(&head, format!("{mask} does not exist"));
+                    self.add_error(&first_line, format!("{mask} does not exist"));
                 } else if function.ty(mask) != Type::BOOL {
                     self.add_error(&block_text(function, block), format!("a mask cannot be {}", function.ty(mask)));
                 }
             }
-            for &inst in &block_data.insts {
-                if !function.insts.is_valid(inst) {
-                    self.add_error(&head, format!("{inst} does not exist"));
+            for &instruction in &block_data.insts {
+                if !function.insts.is_valid(instruction) {
+                    self.add_error(&first_line, format!("{instruction} does not exist"));
                     continue;
                 }
-                if std::mem::replace(&mut inst_seen[inst], true) {
-                    self.add_error(&inst_text(function, inst), "the instruction stands in two places");
+                if std::mem::replace(&mut inst_seen[instruction], true) {
+                    self.add_error(&inst_text(function, instruction), "the instruction stands in two places");
                 }
-                let node = &function.insts[inst];
-                for (index, &result) in node.results.iter().enumerate() {
-                    let definition = ValueDef::Result(inst, index as u32);
-                    self.check_definition(function, || inst_text(function, inst), result, definition);
+                let inst_node = &function.insts[instruction];
+                for (index, &result) in inst_node.results.iter().enumerate() {
+                    let definition = ValueDef::Result(instruction, index as u32);
+                    self.check_definition(function, || inst_text(function, instruction), result, definition);
                 }
-                node.data.for_each_arg(|value| {
+                inst_node.data.for_each_arg(|value| {
                     if !function.values.is_valid(value) {
-                        self.add_error(&inst_text(function, inst), format!("{value} does not exist"));
+                        self.add_error(&inst_text(function, instruction), format!("{value} does not exist"));
                     }
                 });
-                self.check_references(code, inst);
+                self.check_references(code, instruction);
             }
             let line = || term_text(function, block);
             block_data.terminator.for_each_arg(|value| {
@@ -308,11 +310,11 @@ impl Verifier<'_> {
                     self.add_error(&line(), message);
                 }
             }
-            if let Terminator::Exit(to) = block_data.terminator {
+            if let Terminator::Exit(target_region) = block_data.terminator {
                 if self.stage == Stage::Imported {
                     self.add_error(&line(), "exits come only with `barriers`");
-                } else if !code.kernel.regions.is_valid(to) {
-                    self.add_error(&line(), format!("{to} does not exist"));
+                } else if !code.kernel.regions.is_valid(target_region) {
+                    self.add_error(&line(), format!("{target_region} does not exist"));
                 }
             }
         }
@@ -337,15 +339,15 @@ impl Verifier<'_> {
     }
 
     /// What an instruction names beside values exists and may stand there at this stage.
-    fn check_references(&mut self, code: &Code<'_>, inst: Inst) {
-        let missing = match code.function.insts[inst].data {
+    fn check_references(&mut self, code: &Code<'_>, instruction: Inst) {
+        let missing = match code.function.insts[instruction].data {
             InstData::SlotAddr { slot } if !code.kernel.slots.is_valid(slot) => slot.to_string(),
             InstData::LocalAddr { local } if !code.kernel.locals.is_valid(local) => local.to_string(),
             InstData::GlobalAddr { global } if !self.module.globals.is_valid(global) => global.to_string(),
             InstData::Printf { format, .. } if !self.module.formats.is_valid(format) => format.to_string(),
             InstData::LiveLoad { live_slot } | InstData::LiveStore { live_slot, .. } => {
                 if self.stage == Stage::Imported {
-                    let line = inst_text(code.function, inst);
+                    let line = inst_text(code.function, instruction);
                     return self.add_error(&line, "live slots come only with `barriers`");
                 }
                 if code.kernel.live.is_valid(live_slot) {
@@ -356,64 +358,69 @@ impl Verifier<'_> {
             InstData::Any { .. } | InstData::LaneOf { .. } | InstData::Put { .. }
                 if !matches!(self.stage, Stage::Versioned | Stage::Linearized) =>
             {
-                let line = inst_text(code.function, inst);
+                let line = inst_text(code.function, instruction);
                 return self.add_error(&line, "lanes are asked only after `normalize`");
             }
             InstData::Barrier | InstData::Collective { .. } if self.stage != Stage::Imported => {
-                let line = inst_text(code.function, inst);
+                let line = inst_text(code.function, instruction);
                 return self.add_error(&line, "a barrier is left after `barriers`");
             }
             _ => return,
         };
-        self.add_error(&inst_text(code.function, inst), format!("{missing} does not exist"));
+        self.add_error(&inst_text(code.function, instruction), format!("{missing} does not exist"));
     }
 
     fn check_dominance(&mut self, region: Region, function: &Function) {
-        let graph = build_cfg(function);
-        let dominators = compute_dominators(&graph);
+        let flow_graph = build_cfg(function);
+        let dominators = compute_dominators(&flow_graph);
         // Where in its block each instruction stands, from 1; 0 for those no block holds.
         let mut order: SecondaryMap<Inst, u32> = SecondaryMap::new();
         let mut home_blocks: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
         for &block in &function.layout {
-            for (index, &inst) in function.blocks[block].insts.iter().enumerate() {
-                order[inst] = index as u32 + 1;
-                home_blocks[inst] = Some(block);
+            for (index, &instruction) in function.blocks[block].insts.iter().enumerate() {
+                order[instruction] = index as u32 + 1;
+                home_blocks[instruction] = Some(block);
             }
         }
+        let result_is_available = |instruction: Inst, block: Block, position: u32| match home_blocks[instruction] {
+            Some(definition) if definition == block => order[instruction] < position,
+            Some(definition) => dominators.dominates(definition, block),
+            None => false,
+        };
         let available = |value: Value, block: Block, position: u32| match function.values[value].definition {
             ValueDef::Const(_) => true,
             ValueDef::Param(definition, _) => dominators.dominates(definition, block),
-            ValueDef::Result(inst, _) => match home_blocks[inst] {
-                Some(definition) if definition == block => order[inst] < position,
-                Some(definition) => dominators.dominates(definition, block),
-                None => false,
-            },
+            ValueDef::Result(instruction, _) => result_is_available(instruction, block, position),
         };
         for &block in &function.layout {
             self.place = format!("{region}, {block}");
-            if !graph.is_reachable(block) {
+            if !flow_graph.is_reachable(block) {
                 self.add_error(&block_text(function, block), "no path leads to this block");
                 continue;
             }
             if let Some(mask) = function.masks[block].expand()
                 && !available(mask, block, 0)
             {
-                self.add_error(&block_text(function, block), format!("{mask} is not defined on every path to here"));
+                self.add_error(&block_text(function, block), is_undefined(mask));
             }
-            for &inst in &function.blocks[block].insts {
-                function.insts[inst].data.for_each_arg(|v| {
-                    if !available(v, block, order[inst]) {
-                        self.add_error(&inst_text(function, inst), format!("{v} is not defined on every path to here"));
+            for &instruction in &function.blocks[block].insts {
+                function.insts[instruction].data.for_each_arg(|operand| {
+                    if !available(operand, block, order[instruction]) {
+                        self.add_error(&inst_text(function, instruction), is_undefined(operand));
                     }
                 });
             }
-            function.blocks[block].terminator.for_each_arg(|v| {
-                if !available(v, block, u32::MAX) {
-                    self.add_error(&term_text(function, block), format!("{v} is not defined on every path to here"));
+            function.blocks[block].terminator.for_each_arg(|operand| {
+                if !available(operand, block, u32::MAX) {
+                    self.add_error(&term_text(function, block), is_undefined(operand));
                 }
             });
         }
     }
+}
+
+fn is_undefined(value: Value) -> String {
+    format!("{value} is not defined on every path to here")
 }
 
 #[cfg(test)]
@@ -426,7 +433,7 @@ mod tests {
         let mut module = parse_module("kernel \"k\" { region r0 { b0: return } }").unwrap();
         build(module.kernels[0].body_mut());
         let errors = verify_module(&module, Stage::Imported).err().unwrap_or_default();
-        errors.into_iter().map(|e| e.message).collect()
+        errors.into_iter().map(|error| error.message).collect()
     }
 
     fn add() -> InstData {
@@ -441,25 +448,25 @@ mod tests {
 
     #[test]
     fn names_must_exist() {
-        let entry = Block::from_u32(0);
+        let entry_block = Block::from_u32(0);
         assert_eq!(kernel(|f| f.layout.push(Block::from_u32(7))), ["b7 does not exist"]);
-        assert_eq!(kernel(|f| f.layout.push(entry)), ["b0 stands twice in the layout"]);
-        assert_eq!(kernel(|f| f.blocks[entry].insts.push(Inst::from_u32(4))), ["i4 does not exist"]);
-        assert_eq!(kernel(|f| f.blocks[entry].params.push(Value::from_u32(4))), ["v4 does not exist"]);
+        assert_eq!(kernel(|f| f.layout.push(entry_block)), ["b0 stands twice in the layout"]);
+        assert_eq!(kernel(|f| f.blocks[entry_block].insts.push(Inst::from_u32(4))), ["i4 does not exist"]);
+        assert_eq!(kernel(|f| f.blocks[entry_block].params.push(Value::from_u32(4))), ["v4 does not exist"]);
         let missing = kernel(|function| {
-            function.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
+            function.append_inst(entry_block, add(), &[Type::I32], SourceLoc::default());
         });
         assert_eq!(missing, ["v90 does not exist"; 2]);
         let off_layout = kernel(|function| {
             let block = function.add_block();
             function.layout.pop();
-            function.blocks[entry].terminator = Terminator::Jump(BlockCall { block, arguments: vec![] });
+            function.blocks[entry_block].terminator = Terminator::Jump(BlockCall { block, arguments: vec![] });
         });
         assert_eq!(off_layout, ["b1 is not in the layout"]);
         let selector = kernel(|function| {
             let target = BlockCall { block: function.add_block(), arguments: vec![] };
             let condition = Value::from_u32(50);
-            function.blocks[entry].terminator =
+            function.blocks[entry_block].terminator =
                 Terminator::Branch { condition, then_to: target.clone(), else_to: target };
         });
         assert_eq!(selector, ["v50 does not exist"]);
@@ -467,25 +474,25 @@ mod tests {
 
     #[test]
     fn each_thing_stands_in_one_place() {
-        let entry = Block::from_u32(0);
+        let entry_block = Block::from_u32(0);
         let twice = kernel(|function| {
             let one = function.constant(Type::I32, 1);
-            let inst = function.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
-            function.insts[inst].data.map_args(|_| one);
-            function.blocks[entry].insts.push(inst);
+            let instruction = function.append_inst(entry_block, add(), &[Type::I32], SourceLoc::default());
+            function.insts[instruction].data.map_args(|_| one);
+            function.blocks[entry_block].insts.push(instruction);
         });
         assert_eq!(twice, ["the instruction stands in two places"]);
         let elsewhere = kernel(|function| {
             let one = function.constant(Type::I32, 1);
-            function.blocks[entry].params.push(one);
+            function.blocks[entry_block].params.push(one);
         });
         assert_eq!(elsewhere, ["v0 is defined elsewhere"]);
         let dropped = kernel(|function| {
             let one = function.constant(Type::I32, 1);
-            let gone = function.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
+            let gone = function.append_inst(entry_block, add(), &[Type::I32], SourceLoc::default());
             function.insts[gone].data.map_args(|_| one);
-            function.blocks[entry].insts.clear();
-            let user = function.append_inst(entry, add(), &[Type::I32], SourceLoc::default());
+            function.blocks[entry_block].insts.clear();
+            let user = function.append_inst(entry_block, add(), &[Type::I32], SourceLoc::default());
             let gone = function.single_result(gone);
             function.insts[user].data.map_args(|_| gone);
         });
@@ -494,10 +501,10 @@ mod tests {
 
     #[test]
     fn types_and_cases_are_in_range() {
-        let entry = Block::from_u32(0);
+        let entry_block = Block::from_u32(0);
         let typeless = kernel(|function| {
             function.append_inst(
-                entry,
+                entry_block,
                 InstData::Query { query: Query::GlobalId, dimension: 0 },
                 &[Type::Int(0)],
                 SourceLoc::default(),
@@ -507,7 +514,7 @@ mod tests {
         let case = kernel(|function| {
             let value = function.constant(Type::I8, 1);
             let target = BlockCall { block: function.add_block(), arguments: vec![] };
-            function.blocks[entry].terminator =
+            function.blocks[entry_block].terminator =
                 Terminator::Switch { value, cases: vec![(256, target.clone())], default: target };
         });
         assert_eq!(case, ["case 0x100 is no i8"]);
@@ -518,8 +525,9 @@ mod tests {
         let mut module = parse_module("kernel \"k\" { region r0 { b0: return } }").unwrap();
         let function = module.kernels[0].body_mut();
         let one = function.constant(Type::I32, 1);
-        let inst = function.append_inst(function.entry_block(), add(), &[Type::I64], SourceLoc { line: 3, column: 4 });
-        function.insts[inst].data.map_args(|_| one);
+        let instruction =
+            function.append_inst(function.entry_block(), add(), &[Type::I64], SourceLoc { line: 3, column: 4 });
+        function.insts[instruction].data.map_args(|_| one);
         let errors = verify_module(&module, Stage::Imported).unwrap_err();
         let expected = "kernel \"k\", r0, b0: the operand must be i64, not i32\n  v1: i64 = add 1:i32, 1:i32 @3:4";
         assert_eq!(errors[0].to_string(), expected);

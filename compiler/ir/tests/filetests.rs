@@ -51,7 +51,7 @@ fn run_file(path: &Path) -> Result<(), String> {
     let module = parse_module(&text).map_err(|error| format!("does not parse: {error}"))?;
     survives_printing(&module)?;
     if !script.tests.iter().any(|t| t == "verify" || t == "print") {
-        verify_module(&module, script.stage).map_err(|e| format!("does not verify: {}", e[0]))?;
+        verify_module(&module, script.stage).map_err(|errors| format!("does not verify: {}", errors[0]))?;
     }
     script.tests.iter().try_for_each(|test| run_test(test, path, &text, &module, &script))
 }
@@ -86,11 +86,11 @@ fn runs(module: &Module, script: &Script) -> Result<(), String> {
     }
     let regions = if script.stage == Stage::Imported { Some(cut(module)?) } else { None };
     lines.try_for_each(|(number, _, line)| {
-        run_line::check_run_line(module, line).map_err(|e| format!("line {number}: {e}"))?;
+        run_line::check_run_line(module, line).map_err(|error| format!("line {number}: {error}"))?;
         let Some(regions) = regions.as_ref().filter(|_| !run_line::expects_error(line)) else {
             return Ok(());
         };
-        run_line::check_run_line(regions, line).map_err(|e| format!("line {number}, in regions: {e}"))
+        run_line::check_run_line(regions, line).map_err(|error| format!("line {number}, in regions: {error}"))
     })
 }
 

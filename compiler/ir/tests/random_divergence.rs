@@ -65,8 +65,8 @@ impl Observer for Check<'_> {
     fn after_block(&mut self, group: [u64; 3], local: [u64; 3], region: Region, block: Block, values: &[u128]) {
         let kernel = self.kernel;
         let function = &kernel.regions[region];
-        let (divergence, forest) = &self.found[region.as_u32() as usize];
-        let (divergence, forest) = (divergence.clone(), forest.clone());
+        let (divergence, loop_forest) = &self.found[region.as_u32() as usize];
+        let (divergence, loop_forest) = (divergence.clone(), loop_forest.clone());
         let mut way = self.ways.remove(&(group, local)).unwrap_or_default();
         let lane = local[0] % self.width;
         if block == function.entry_block() {
@@ -79,7 +79,7 @@ impl Observer for Check<'_> {
             self.lanes.entry(gang).or_insert((0, region)).0 += 1;
         }
         let around = |block: Block| {
-            let mut loops: Vec<Loop> = forest.loops_around(block).collect();
+            let mut loops: Vec<Loop> = loop_forest.loops_around(block).collect();
             loops.reverse();
             loops
         };
@@ -95,7 +95,7 @@ impl Observer for Check<'_> {
                 }
             }
             way.iterations.truncate(before.iter().filter(|loop_id| after.contains(loop_id)).count());
-            match forest.with_header(block) {
+            match loop_forest.with_header(block) {
                 Some(loop_id) if before.contains(&loop_id) => *way.iterations.last_mut().unwrap() += 1,
                 Some(_) => way.iterations.push(0),
                 None => {}
@@ -107,7 +107,7 @@ impl Observer for Check<'_> {
 
         let block_data = &function.blocks[block];
         let mut defined = block_data.params.clone();
-        block_data.insts.iter().for_each(|&inst| defined.extend(&function.insts[inst].results));
+        block_data.insts.iter().for_each(|&instruction| defined.extend(&function.insts[instruction].results));
         let selector = block_data.terminator.selector();
         let mut here: Vec<u128> = defined.iter().map(|value| values[value.as_u32() as usize]).collect();
         here.extend(selector.map(|value| values[value.as_u32() as usize]));
@@ -134,23 +134,23 @@ fn normal(g: &Generated, seed: u64) -> Module {
     module
 }
 
-/// Checks one kernel with gangs of `width`; how many values were compared between lanes.
-fn check(g: &Generated, module: &Module, width: u32, seed: u64) -> u64 {
+/// Checks one kernel with gangs of `gang_width`; how many values were compared between lanes.
+fn check(g: &Generated, module: &Module, gang_width: u32, seed: u64) -> u64 {
     let kernel = &module.kernels[0];
     let range = LaunchFacts::of_range(g.range.global_offset, g.range.global_size, g.range.local_size);
-    let mut facts = Facts::new(module, kernel, width).of_launch(kernel, &range);
-    let w = u64::from(width);
+    let mut gang_facts = Facts::new(module, kernel, gang_width).of_launch(kernel, &range);
+    let w = u64::from(gang_width);
     let one_group = g.range.num_groups()[0] == 1;
     if g.range.global_offset[0].is_multiple_of(w) && (one_group || g.range.local_size[0].is_multiple_of(w)) {
-        facts.group_align = w;
+        gang_facts.group_align = w;
     }
     let last = |dimension: usize| g.range.global_offset[dimension] + g.range.global_size[dimension] - 1;
-    facts.max_global_id = last(0).max(last(1)).max(last(2));
-    let facts = facts.of_kernel(kernel);
+    gang_facts.max_global_id = last(0).max(last(1)).max(last(2));
+    let gang_facts = gang_facts.of_kernel(kernel);
     let found = kernel.regions.values().map(|function| {
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
-        (analyze_divergence(function, &facts, &graph, &forest), forest)
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        (analyze_divergence(function, &gang_facts, &flow_graph, &loop_forest), loop_forest)
     });
     let mut check = Check {
         kernel,
@@ -172,7 +172,7 @@ fn check(g: &Generated, module: &Module, width: u32, seed: u64) -> u64 {
             check.errors.push(format!("{region}, {block} {iterations:?} runs for {count} of {lanes} lanes"));
         }
     }
-    assert!(check.errors.is_empty(), "seed {seed}, width {width}: {}\n{module}", check.errors[0]);
+    assert!(check.errors.is_empty(), "seed {seed}, width {gang_width}: {}\n{module}", check.errors[0]);
     check.uniform
 }
 
@@ -196,8 +196,8 @@ fn check_all(seeds: std::ops::Range<u64>, shape: testing::Shape) {
             memory.buffers
         };
         assert!(result(&module) == result(&g.module), "seed {seed}: other results\nfrom\n{}\nto\n{module}", g.module);
-        for width in [2, 4, 8] {
-            compared += check(&g, &module, width, seed);
+        for gang_width in [2, 4, 8] {
+            compared += check(&g, &module, gang_width, seed);
         }
     }
     assert!(compared > 200 * count, "only {compared} values compared");

@@ -80,8 +80,8 @@ fn barriers_in_any_graph_keep_the_meaning() {
     assert!(count < 100 || cut > count / 2, "only {cut} of {count} kernels have barriers");
     let irreducible = |seed: &u64| {
         let g = random_kernel(*seed, Shape { unstructured: true, ..Shape::default() });
-        let graph = build_cfg(g.module.kernels[0].body());
-        !find_loops(&graph, &compute_dominators(&graph)).irreducible_edges().is_empty()
+        let flow_graph = build_cfg(g.module.kernels[0].body());
+        !find_loops(&flow_graph, &compute_dominators(&flow_graph)).irreducible_edges().is_empty()
     };
     let found = (0..100).filter(irreducible).count();
     assert!(found > 20, "{found} of 100 are irreducible");
@@ -140,8 +140,8 @@ fn reducible_graphs_keep_the_meaning() {
         }
         for function in module.kernels[0].regions.values_mut() {
             changed += make_reducible(function);
-            let graph = build_cfg(function);
-            let left = find_loops(&graph, &compute_dominators(&graph)).irreducible_edges().to_vec();
+            let flow_graph = build_cfg(function);
+            let left = find_loops(&flow_graph, &compute_dominators(&flow_graph)).irreducible_edges().to_vec();
             assert!(left.is_empty(), "seed {seed}: {left:?}\nfrom\n{}", g.module);
         }
         if let Err(errors) = verify_module(&module, stage) {
@@ -166,14 +166,14 @@ fn constants_keep_the_meaning() {
         }
         let expected = result(&g.module, &g, &format!("seed {seed}"));
         let mut module = g.module.clone();
-        let params = module.kernels[0].body().blocks[module.kernels[0].body().entry_block()].params.clone();
+        let parameters = module.kernels[0].body().blocks[module.kernels[0].body().entry_block()].params.clone();
         let body = module.kernels[0].body_mut();
         let mut numbers = Replacements::default();
-        for (&param, argument) in params.iter().zip(&g.args) {
+        for (&parameter, argument) in parameters.iter().zip(&g.args) {
             let Arg::Value(bytes) = argument else { continue };
             let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
-            let number = body.constant(body.ty(param), bits);
-            numbers.record_replacement(param, number);
+            let number = body.constant(body.ty(parameter), bits);
+            numbers.record_replacement(parameter, number);
         }
         numbers.apply_to(body);
         let choices = |function: &Function| {
@@ -249,15 +249,15 @@ fn kernels_have_every_shape() {
     for seed in 0..300 {
         let g = random_kernel(seed, Shape::default());
         let function = g.module.kernels[0].body();
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
-        assert!(forest.irreducible_edges().is_empty());
-        exits += usize::from(forest.iter().any(|(_, loop_data)| loop_data.exits.len() > 1));
-        nested += usize::from(forest.iter().any(|(_, loop_data)| loop_data.depth > 1));
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        assert!(loop_forest.irreducible_edges().is_empty());
+        exits += usize::from(loop_forest.iter().any(|(_, loop_data)| loop_data.exits.len() > 1));
+        nested += usize::from(loop_forest.iter().any(|(_, loop_data)| loop_data.depth > 1));
         let has_barrier =
             |block| function.blocks[block].insts.iter().any(|&i: &_| function.insts[i].data == InstData::Barrier);
         in_loops +=
-            usize::from(function.layout.iter().any(|&block| forest.loop_depth(block) > 0 && has_barrier(block)));
+            usize::from(function.layout.iter().any(|&block| loop_forest.loop_depth(block) > 0 && has_barrier(block)));
         returns += usize::from(
             function.layout.iter().filter(|&&block| function.blocks[block].terminator == Terminator::Return).count()
                 > 1,
@@ -279,9 +279,9 @@ fn barriers_matter() {
         let mut module = g.module.clone();
         let function = module.kernels[0].body_mut();
         for block in function.layout.clone() {
-            let insts = std::mem::take(&mut function.blocks[block].insts);
+            let instructions = std::mem::take(&mut function.blocks[block].insts);
             function.blocks[block].insts =
-                insts.into_iter().filter(|&i| function.insts[i].data != InstData::Barrier).collect();
+                instructions.into_iter().filter(|&i| function.insts[i].data != InstData::Barrier).collect();
         }
         differ += usize::from(result(&module, &g, "without barriers") != result(&g.module, &g, "original"));
     }

@@ -63,8 +63,11 @@ fn widened_size(count: usize, unreachable_default: bool) -> usize {
     let widened =
         plan_gangs(&module, &mut kernel, gangs, TargetInfo::of_bits(512), &LaunchFacts::default(), &Notes::new(false));
     assert!(widened.is_ok(), "{:?}", widened.err());
-    let size =
-        kernel.regions.values().flat_map(|body| body.layout.iter().map(|&block| body.blocks[block].insts.len())).sum();
+    let size = kernel
+        .regions
+        .values()
+        .flat_map(|function| function.layout.iter().map(|&block| function.blocks[block].insts.len()))
+        .sum();
     module.kernels.push(kernel);
     verify_module(&module, Stage::Linearized).unwrap_or_else(|errors| panic!("{}", errors[0]));
     size

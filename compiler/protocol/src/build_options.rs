@@ -194,7 +194,7 @@ impl BuildOptions {
             (self.math.denorms_are_zero, "-cl-denorms-are-zero"),
             (self.uniform_work_group_size, "-cl-uniform-work-group-size"),
         ];
-        words.extend(switches.iter().filter(|(on, _)| *on).map(|(_, word)| word.to_string()));
+        words.extend(switches.iter().filter(|(is_set, _)| *is_set).map(|(_, word)| word.to_string()));
         words.join(" ")
     }
 
@@ -260,10 +260,10 @@ const TOLERATED: &[&str] = &[
     "-qcom-*",      // Qualcomm
 ];
 
-fn is_tolerated(word: &str) -> bool {
+fn is_tolerated(option: &str) -> bool {
     TOLERATED.iter().any(|pattern| match pattern.strip_suffix('*') {
-        Some(start) => word.starts_with(start),
-        None => word == *pattern,
+        Some(start) => option.starts_with(start),
+        None => option == *pattern,
     })
 }
 
@@ -289,8 +289,8 @@ struct Parser {
 impl Parser {
     fn parse_all(&mut self) -> Result<(), OptionError> {
         while let Some(word) = self.words.next() {
-            let known = self.linker_option(&word) || (self.stage != Stage::Link && self.compiler_option(&word)?);
-            if !known && !is_tolerated(&word) {
+            let is_known = self.linker_option(&word) || (self.stage != Stage::Link && self.compiler_option(&word)?);
+            if !is_known && !is_tolerated(&word) {
                 return Err(OptionError::unknown(self.stage, &word));
             }
         }
@@ -302,9 +302,9 @@ impl Parser {
     }
 
     /// Options of 5.8.7; the math ones are compiler options as well.
-    fn linker_option(&mut self, word: &str) -> bool {
+    fn linker_option(&mut self, option: &str) -> bool {
         let options = &mut self.options;
-        match word {
+        match option {
             "-create-library" if self.stage == Stage::Link => options.create_library = true,
             "-enable-link-options" if self.stage == Stage::Link => options.enable_link_options = true,
             "-cl-denorms-are-zero" => options.math.denorms_are_zero = true,
@@ -327,20 +327,20 @@ impl Parser {
     }
 
     /// Options of 5.8.6.
-    fn compiler_option(&mut self, word: &str) -> Result<bool, OptionError> {
-        match word {
+    fn compiler_option(&mut self, option: &str) -> Result<bool, OptionError> {
+        match option {
             "-cl-single-precision-constant" => self.options.math.single_precision_constant = true,
             "-cl-fp32-correctly-rounded-divide-sqrt" => self.options.math.correctly_rounded_divide_sqrt = true,
             "-cl-strict-aliasing" => self.options.strict_aliasing = true,
             "-cl-uniform-work-group-size" => self.options.uniform_work_group_size = true,
             "-cl-kernel-arg-info" => self.options.kernel_arg_info = true,
-            _ => return self.option_with_value(word),
+            _ => return self.option_with_value(option),
         }
         Ok(true)
     }
 
-    fn option_with_value(&mut self, word: &str) -> Result<bool, OptionError> {
-        if let Some(value) = word.strip_prefix("-cl-std") {
+    fn option_with_value(&mut self, option: &str) -> Result<bool, OptionError> {
+        if let Some(value) = option.strip_prefix("-cl-std") {
             let version = match value.strip_prefix('=') {
                 Some("") => self.next_word("-cl-std=", &versions_missing())?,
                 Some(version) => version.to_owned(),
@@ -350,21 +350,21 @@ impl Parser {
             let parsed = LanguageVersion::parse(&version)
                 .ok_or_else(|| self.error_for(&format!("-cl-std={version}"), &versions_unknown()))?;
             self.options.version = Some(parsed);
-        } else if let Some(version) = word.strip_prefix("-spir-std=") {
+        } else if let Some(version) = option.strip_prefix("-spir-std=") {
             // clang reads every SPIR version, so the number only has to be one.
             if !matches!(version, "1.2" | "2.0") {
-                return Err(self.error_for(word, "names no version of SPIR that is offered: 1.2, 2.0"));
+                return Err(self.error_for(option, "names no version of SPIR that is offered: 1.2, 2.0"));
             }
-        } else if let Some(value) = word.strip_prefix("-D") {
+        } else if let Some(value) = option.strip_prefix("-D") {
             let definition = self.value_or_next(value, "-D", "needs the name of a macro")?;
             self.options.macros.push(Macro::Define(definition));
-        } else if let Some(value) = word.strip_prefix("-U") {
+        } else if let Some(value) = option.strip_prefix("-U") {
             let name = self.value_or_next(value, "-U", "needs the name of a macro")?;
             self.options.macros.push(Macro::Undefine(name));
-        } else if let Some(value) = word.strip_prefix("-I") {
-            let dir = self.value_or_next(value, "-I", "needs the name of a directory")?;
-            self.options.include_dirs.push(dir);
-        } else if let Some(value) = word.strip_prefix("-x") {
+        } else if let Some(value) = option.strip_prefix("-I") {
+            let directory = self.value_or_next(value, "-I", "needs the name of a directory")?;
+            self.options.include_dirs.push(directory);
+        } else if let Some(value) = option.strip_prefix("-x") {
             let language = self.value_or_next(value, "-x", "needs the name of a language: cl, clc++, spir")?;
             self.options.input = match language.as_str() {
                 "cl" => InputLanguage::OpenCl,
@@ -380,9 +380,9 @@ impl Parser {
                     );
                 }
             };
-        } else if word.starts_with("-W") && !word.contains(',') {
+        } else if option.starts_with("-W") && !option.contains(',') {
             // A comma would be `-Wl,`, `-Wa,`, `-Wp,`: arguments for other programs.
-            self.options.warning_flags.push(word.to_owned());
+            self.options.warning_flags.push(option.to_owned());
         } else {
             return Ok(false);
         }

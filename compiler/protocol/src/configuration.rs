@@ -76,8 +76,8 @@ pub struct Gangs {
 
 impl Gangs {
     /// Gangs of a given width in the best configuration.
-    pub fn of_width(width: u32) -> Gangs {
-        Gangs { width: Some(width), ..Gangs::default() }
+    pub fn of_width(gang_width: u32) -> Gangs {
+        Gangs { width: Some(gang_width), ..Gangs::default() }
     }
 
     /// What the switch of a pass is set to.

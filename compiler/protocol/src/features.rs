@@ -175,7 +175,7 @@ const UNKNOWN_FEATURES: &str = "__opencl_c_ext_fp";
 /// The macros, as `-D` takes them, of extensions and features that clang does not define itself in this version.
 pub fn macros_unknown_to_clang(version: LanguageVersion) -> Vec<String> {
     let is_old = version < LanguageVersion::Cl20;
-    let features = FEATURES.iter().map(|f| f.name).filter(|name| name.starts_with(UNKNOWN_FEATURES));
+    let features = FEATURES.iter().map(|feature| feature.name).filter(|name| name.starts_with(UNKNOWN_FEATURES));
     let features = features.filter(|_| version >= LanguageVersion::Cl30);
     let sub_groups =
         EXTENSIONS.iter().map(|extension| extension.name).filter(|name| is_old && name.starts_with(SUB_GROUPS));
@@ -199,16 +199,16 @@ pub fn platform_extensions() -> String {
 
 /// The argument of clang's `-cl-ext=`: everything off, then ours on.
 pub fn clang_extension_list() -> String {
-    let known = |extension: &&Extension| extension.language && !UNKNOWN_TO_CLANG.contains(&extension.name);
-    let extensions = EXTENSIONS.iter().filter(known).map(|extension| extension.name);
-    let known = |name: &&str| !(ALWAYS_DEFINED.contains(name) || name.starts_with(UNKNOWN_FEATURES));
-    let features = FEATURES.iter().map(|f| f.name).filter(known);
-    let mut list = String::from("-all");
+    let is_known = |extension: &&Extension| extension.language && !UNKNOWN_TO_CLANG.contains(&extension.name);
+    let extensions = EXTENSIONS.iter().filter(is_known).map(|extension| extension.name);
+    let is_known = |name: &&str| !(ALWAYS_DEFINED.contains(name) || name.starts_with(UNKNOWN_FEATURES));
+    let features = FEATURES.iter().map(|feature| feature.name).filter(is_known);
+    let mut switches = String::from("-all");
     for name in extensions.chain(features) {
-        list.push_str(",+");
-        list.push_str(name);
+        switches.push_str(",+");
+        switches.push_str(name);
     }
-    list
+    switches
 }
 
 fn join_names<'a>(names: impl Iterator<Item = &'a str>, separator: &str) -> String {

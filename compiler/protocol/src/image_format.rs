@@ -45,15 +45,17 @@ pub struct Channels {
 impl Channels {
     /// Bit by bit, which components are stored.
     pub fn present_components(&self) -> u32 {
-        (0..4).filter(|&component| self.read[component].is_some()).fold(0, |bits, component| bits | 1 << component)
+        (0..4)
+            .filter(|&component| self.read[component].is_some())
+            .fold(0, |components, component| components | 1 << component)
     }
 
     /// Bit by bit, which components a write stores: of those that share a channel the first.
     pub fn written_components(&self) -> u32 {
-        let first = |component: usize| {
+        let is_first = |component: usize| {
             self.read[component].is_some() && !self.read[..component].contains(&self.read[component])
         };
-        (0..4).filter(|&component| first(component)).fold(0, |bits, component| bits | 1 << component)
+        (0..4).filter(|&component| is_first(component)).fold(0, |components, component| components | 1 << component)
     }
 }
 
@@ -191,9 +193,9 @@ impl Format {
     }
 
     /// Whether images of a type can have it.
-    pub fn suits_image_type(self, kind: cl_mem_object_type) -> bool {
+    pub fn suits_image_type(self, image_type: cl_mem_object_type) -> bool {
         // Depth images are flat, one or an array of them (OpenCL C, 6.3.3: image2d_depth_t, image2d_array_depth_t).
-        self.order != CL_DEPTH || matches!(kind, CL_MEM_OBJECT_IMAGE2D | CL_MEM_OBJECT_IMAGE2D_ARRAY)
+        self.order != CL_DEPTH || matches!(image_type, CL_MEM_OBJECT_IMAGE2D | CL_MEM_OBJECT_IMAGE2D_ARRAY)
     }
 
     /// Whether kernels can write it.
@@ -209,7 +211,7 @@ impl Format {
 
     /// Which channel is what. Packed formats count as one element, whose parts are in the order of the components.
     pub fn channels(self) -> Channels {
-        let (count, read) = match self.order {
+        let (channel_count, read_channels) = match self.order {
             CL_A => (1, [None, None, None, Some(0)]),
             CL_RG => (2, [Some(0), Some(1), None, None]),
             CL_RA => (2, [Some(0), None, None, Some(1)]),
@@ -222,7 +224,7 @@ impl Format {
             CL_LUMINANCE => (1, [Some(0), Some(0), Some(0), None]),
             _ => (1, [Some(0), None, None, None]),
         };
-        Channels { count, read }
+        Channels { count: channel_count, read: read_channels }
     }
 
     /// How a channel is encoded.
@@ -281,11 +283,11 @@ impl Format {
 
     /// Where each component lies in its word. Elements of more than 32 bits have several words.
     pub fn component_fields(self) -> [Field; 4] {
-        let field = |position: u32, bits: u32| {
+        let field_at = |position: u32, bit_count: u32| {
             let signed = u32::from(self.kind() == Kind::Snorm);
-            Field { position, bits, most: ((1_u64 << (bits - signed)) - 1) as f32 }
+            Field { position, bits: bit_count, most: ((1_u64 << (bit_count - signed)) - 1) as f32 }
         };
-        let packed = |fields: [(u32, u32); 4]| fields.map(|(position, bits)| field(position, bits));
+        let packed = |fields: [(u32, u32); 4]| fields.map(|(position, bit_count)| field_at(position, bit_count));
         let channel = match self.class() {
             Class::Packed565 => return packed([(11, 5), (5, 6), (0, 5), (0, 5)]),
             Class::Packed555 => return packed([(10, 5), (5, 5), (0, 5), (0, 5)]),
@@ -295,12 +297,14 @@ impl Format {
             Class::Unorm16 | Class::Snorm16 | Class::Half | Class::Signed16 | Class::Unsigned16 => 16,
             Class::Float | Class::Signed32 | Class::Unsigned32 => 32,
         };
-        self.channels().read.map(|index| field(u32::from(index.unwrap_or(0)) * channel % 32, channel))
+        self.channels().read.map(|index| field_at(u32::from(index.unwrap_or(0)) * channel % 32, channel))
     }
 
     /// The word of the record at this offset in bytes, if it tells of the format.
     pub fn record_word(self, offset: usize) -> Option<u32> {
-        let bytes = |of: fn(Field) -> u32| u32::from_le_bytes(self.component_fields().map(|field| of(field) as u8));
+        let word_of_bytes = |number_of: fn(Field) -> u32| {
+            u32::from_le_bytes(self.component_fields().map(|field| number_of(field) as u8))
+        };
         Some(match offset {
             RECORD_FORMAT => self.element_size() as u32,
             RECORD_ORDER => self.order,
@@ -313,8 +317,8 @@ impl Format {
                     | u32::from(self.border_is_opaque()) << 4
                     | channels.written_components() << 8
             }
-            64 => bytes(|field| 32 - field.position - field.bits),
-            68 => bytes(|field| 32 - field.bits),
+            64 => word_of_bytes(|field| 32 - field.position - field.bits),
+            68 => word_of_bytes(|field| 32 - field.bits),
             72 | 76 => 0,
             80 | 84 | 88 | 92 => self.component_fields()[(offset - 80) / 4].most.to_bits(),
             _ => return None,
@@ -326,23 +330,23 @@ impl Format {
     pub fn encode_color(self, color: [u32; 4]) -> Vec<u8> {
         let class = self.class();
         if !matches!(class, Class::Packed565 | Class::Packed555 | Class::Packed101010 | Class::Packed1010102) {
-            let read = self.channels().read;
+            let read_channels = self.channels().read;
             let channel = |index: usize| {
-                let component = read.iter().position(|stored| *stored == Some(index as u8)).unwrap_or(3);
+                let component = read_channels.iter().position(|stored| *stored == Some(index as u8)).unwrap_or(3);
                 encode_channel(class, color[component], component)
             };
             return (0..self.channels().count).flat_map(channel).collect();
         }
         let parts = self.component_fields().into_iter().zip(color).take(if self.order == CL_RGBA { 4 } else { 3 });
-        let word = parts
-            .fold(0, |word, (field, part)| word | encode_unorm(f32::from_bits(part), field.bits) << field.position);
-        word.to_le_bytes()[..self.element_size()].to_vec()
+        let packed = parts
+            .fold(0, |packed, (field, part)| packed | encode_unorm(f32::from_bits(part), field.bits) << field.position);
+        packed.to_le_bytes()[..self.element_size()].to_vec()
     }
 }
 
 /// One component as a channel.
-fn encode_channel(class: Class, word: u32, component: usize) -> Vec<u8> {
-    let (float, signed) = (f32::from_bits(word), word as i32);
+fn encode_channel(class: Class, component_bits: u32, component: usize) -> Vec<u8> {
+    let (float, signed) = (f32::from_bits(component_bits), component_bits as i32);
     match class {
         Class::Unorm8 => vec![encode_unorm(float, 8) as u8],
         Class::Srgb8 if component < 3 => vec![encode_unorm(srgb_of_linear(float), 8) as u8],
@@ -353,22 +357,22 @@ fn encode_channel(class: Class, word: u32, component: usize) -> Vec<u8> {
         Class::Half => f16::from_f32(float).to_le_bytes().to_vec(),
         Class::Signed8 => vec![signed.clamp(-128, 127) as u8],
         Class::Signed16 => (signed.clamp(-32768, 32767) as i16).to_le_bytes().to_vec(),
-        Class::Unsigned8 => vec![word.min(255) as u8],
-        Class::Unsigned16 => (word.min(65535) as u16).to_le_bytes().to_vec(),
-        _ => word.to_le_bytes().to_vec(),
+        Class::Unsigned8 => vec![component_bits.min(255) as u8],
+        Class::Unsigned16 => (component_bits.min(65535) as u16).to_le_bytes().to_vec(),
+        _ => component_bits.to_le_bytes().to_vec(),
     }
 }
 
 /// 0 to 1 in so many bits; no number is 0.
-fn encode_unorm(value: f32, bits: u32) -> u32 {
-    let most = ((1_u32 << bits) - 1) as f32;
-    (value * most).round_ties_even().clamp(0.0, most) as u32
+fn encode_unorm(value: f32, bit_count: u32) -> u32 {
+    let maximum = ((1_u32 << bit_count) - 1) as f32;
+    (value * maximum).round_ties_even().clamp(0.0, maximum) as u32
 }
 
 /// -1 to 1 in so many bits; no number is 0.
-fn encode_snorm(value: f32, bits: u32) -> i32 {
-    let most = ((1_u32 << (bits - 1)) - 1) as f32;
-    (value * most).round_ties_even().clamp(-most - 1.0, most) as i32
+fn encode_snorm(value: f32, bit_count: u32) -> i32 {
+    let maximum = ((1_u32 << (bit_count - 1)) - 1) as f32;
+    (value * maximum).round_ties_even().clamp(-maximum - 1.0, maximum) as i32
 }
 
 /// sRGB's transfer function.

@@ -92,11 +92,11 @@ impl ScratchNeeds {
     /// Bytes of scratch memory for groups of this local size whose private storage starts at
     /// `items_offset`; `None` if that is more than an address can tell.
     pub fn total_bytes(&self, items_offset: u64, local_size: [u64; 3]) -> Option<u64> {
-        let mut size = local_size;
-        let along = size.get_mut(self.dim)?;
-        *along = along.checked_next_multiple_of(self.row)?;
-        let items = size.into_iter().try_fold(1, u64::checked_mul)?;
-        let items = self.item_bytes.checked_mul(items)?;
-        items_offset.checked_add(self.worker_bytes)?.checked_add(items)
+        let mut range_size = local_size;
+        let extent = range_size.get_mut(self.dim)?;
+        *extent = extent.checked_next_multiple_of(self.row)?;
+        let item_count = range_size.into_iter().try_fold(1, u64::checked_mul)?;
+        let item_count = self.item_bytes.checked_mul(item_count)?;
+        items_offset.checked_add(self.worker_bytes)?.checked_add(item_count)
     }
 }

@@ -52,9 +52,14 @@ impl Object {
 }
 
 /// The parameters that [`LaunchFacts::objects`] tells of, in its order.
-pub fn object_params(params: &[Param]) -> impl Iterator<Item = usize> {
-    let is_object = |param: &Param| matches!(param.kind, ParamKind::Image | ParamKind::Sampler);
-    params.iter().enumerate().filter(move |(_, param)| is_object(param)).map(|(index, _)| index).take(OBJECTS)
+pub fn object_params(parameters: &[Param]) -> impl Iterator<Item = usize> {
+    let is_object = |parameter: &Param| matches!(parameter.kind, ParamKind::Image | ParamKind::Sampler);
+    parameters
+        .iter()
+        .enumerate()
+        .filter(move |(_, parameter)| is_object(parameter))
+        .map(|(index, _)| index)
+        .take(OBJECTS)
 }
 
 /// The positions of the bits that are set, from the lowest.
@@ -98,18 +103,19 @@ pub struct LaunchFacts {
 
 impl LaunchFacts {
     /// What holds of launches over a range, from its offset, its global size and its local size.
-    pub fn of_range(offset: [u64; 3], global: [u64; 3], local: [u64; 3]) -> LaunchFacts {
-        let fits = |dimension: usize| {
-            offset[dimension].checked_add(global[dimension]).is_some_and(|end| end <= MAX_INT_ID + 1)
+    pub fn of_range(offset: [u64; 3], global_size: [u64; 3], local_size: [u64; 3]) -> LaunchFacts {
+        let has_int_ids = |dimension: usize| {
+            offset[dimension].checked_add(global_size[dimension]).is_some_and(|end_id| end_id <= MAX_INT_ID + 1)
         };
-        let small = |size: u64| u32::try_from(size).ok().filter(|&size| size <= MAX_GROUP_SIZE);
+        let group_size = |size: u64| u32::try_from(size).ok().filter(|&size| size <= MAX_GROUP_SIZE);
         LaunchFacts {
-            ids_fit_int: (0..3).all(fits),
+            ids_fit_int: (0..3).all(has_int_ids),
             zero_offset: offset == [0; 3],
             full_groups: (0..3).all(|dimension| {
-                local[dimension] == 1 || local[dimension] != 0 && global[dimension].is_multiple_of(local[dimension])
+                local_size[dimension] == 1
+                    || local_size[dimension] != 0 && global_size[dimension].is_multiple_of(local_size[dimension])
             }),
-            local: match local.map(small) {
+            local: match local_size.map(group_size) {
                 [Some(x), Some(y), Some(z)] => LocalSize::Exactly([x, y, z]),
                 _ => LocalSize::Any,
             },
@@ -136,7 +142,7 @@ impl LaunchFacts {
 
     /// Whether all of `other` holds where this holds.
     pub fn implies(&self, other: &LaunchFacts) -> bool {
-        let covers = |known: bool, wanted: bool| known || !wanted;
+        let covers = |is_known: bool, wanted: bool| is_known || !wanted;
         let local = match other.local {
             LocalSize::Any => true,
             LocalSize::Rows => self.has_rows(),
@@ -156,8 +162,8 @@ impl LaunchFacts {
     }
 
     /// The facts where the kernel itself demands a local size.
-    pub fn with_required(self, size: Option<[u32; 3]>) -> LaunchFacts {
-        LaunchFacts { local: size.map_or(self.local, LocalSize::Exactly), ..self }
+    pub fn with_required(self, required_size: Option<[u32; 3]>) -> LaunchFacts {
+        LaunchFacts { local: required_size.map_or(self.local, LocalSize::Exactly), ..self }
     }
 
     /// get_enqueued_local_size in a dimension, if it is known.

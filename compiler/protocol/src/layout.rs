@@ -53,15 +53,15 @@ impl Layout {
     }
 
     /// Whether gangs one after the other have the work-items of every group in the order of their numbers.
-    pub fn keeps_order(self, launch: &LaunchFacts) -> bool {
-        (0..self.lane_dimension()).all(|dimension| launch.local_size(dimension) == Some(1))
+    pub fn keeps_order(self, launch_facts: &LaunchFacts) -> bool {
+        (0..self.lane_dimension()).all(|dimension| launch_facts.local_size(dimension) == Some(1))
     }
 
-    /// How sub-groups of `size` work-items lie: these have consecutive numbers in the group. Along x where rows are whole
+    /// How sub-groups of `sub_group_size` work-items lie: these have consecutive numbers in the group. Along x where rows are whole
     /// gangs or there is only one.
-    pub fn of_sub_groups(launch: &LaunchFacts, size: u32) -> Layout {
-        let whole_rows = launch.full_groups && launch.align_along(0) >= size.into();
-        if whole_rows || launch.is_one_row() { Layout::X } else { Layout::Linear }
+    pub fn of_sub_groups(launch_facts: &LaunchFacts, sub_group_size: u32) -> Layout {
+        let whole_rows = launch_facts.full_groups && launch_facts.align_along(0) >= sub_group_size.into();
+        if whole_rows || launch_facts.is_one_row() { Layout::X } else { Layout::Linear }
     }
 
     /// Whether gangs go on behind the end of a row.
@@ -91,14 +91,18 @@ impl Layout {
         }
     }
 
-    /// Of a gang of `width` work-items in a tile, those of a row, in launches of which the facts hold; none if groups
+    /// Of a gang of `gang_width` work-items in a tile, those of a row, in launches of which the facts hold; none if groups
     /// are not whole tiles, or for other layouts.
-    pub fn row_length(self, launch: &LaunchFacts, width: u32) -> Option<u32> {
-        let (row, rows) = (launch.local_size(0)?, launch.local_size(1)?);
-        let tile = self == Layout::Tile && launch.full_groups && row > 1 && row < width && row.is_power_of_two();
-        let runs = width / row;
-        let few = runs <= 2 * row && runs as usize <= MOST_RUNS;
-        (tile && few && rows.is_multiple_of(runs)).then_some(row)
+    pub fn row_length(self, launch_facts: &LaunchFacts, gang_width: u32) -> Option<u32> {
+        let (row_size, row_count) = (launch_facts.local_size(0)?, launch_facts.local_size(1)?);
+        let is_tile = self == Layout::Tile
+            && launch_facts.full_groups
+            && row_size > 1
+            && row_size < gang_width
+            && row_size.is_power_of_two();
+        let run_count = gang_width / row_size;
+        let are_few = run_count <= 2 * row_size && run_count as usize <= MOST_RUNS;
+        (is_tile && are_few && row_count.is_multiple_of(run_count)).then_some(row_size)
     }
 }
 
@@ -141,8 +145,8 @@ mod tests {
 
     #[test]
     fn tiles_are_whole_rows() {
-        let run = |layout: Layout, [x, y]: [u64; 2], width| {
-            layout.row_length(&LaunchFacts::of_range([0; 3], [64, 64, 1], [x, y, 1]), width)
+        let run = |layout: Layout, [x, y]: [u64; 2], gang_width| {
+            layout.row_length(&LaunchFacts::of_range([0; 3], [64, 64, 1], [x, y, 1]), gang_width)
         };
         assert_eq!(run(Layout::Tile, [8, 8], 16), Some(8));
         assert_eq!(run(Layout::Tile, [4, 4], 16), Some(4));

@@ -105,16 +105,16 @@ fn nearest_option(stage: Stage, word: &str) -> Option<String> {
         None => (word, ""),
     };
     let tail = name.strip_prefix('-').filter(|tail| tail.len() > 2)?;
-    let own: &[&str] = if stage == Stage::Link { LINKER_OPTIONS } else { COMPILER_OPTIONS };
-    let options = || COMMON_OPTIONS.iter().chain(own).copied().filter(|option| option.len() > 2);
-    let close = closest_name(name, options());
+    let options_of_stage: &[&str] = if stage == Stage::Link { LINKER_OPTIONS } else { COMPILER_OPTIONS };
+    let options = || COMMON_OPTIONS.iter().chain(options_of_stage).copied().filter(|option| option.len() > 2);
+    let closest = closest_name(name, options());
     let unprefixed = || options().find(|option| option.strip_prefix("-cl-") == Some(tail));
     // Only where one option is meant.
     let part = || {
         let mut longer = options().filter(|option| option.starts_with(name) || option.ends_with(tail));
         longer.next().filter(|_| longer.next().is_none())
     };
-    let option = close.or_else(unprefixed).or_else(part)?;
+    let option = closest.or_else(unprefixed).or_else(part)?;
     // A value goes with an option that takes one.
     let value = if option.ends_with('=') { value } else { "" };
     Some(format!("{option}{value}"))

@@ -71,8 +71,8 @@ impl PassVersions {
     /// When a word has no such form or names no switch.
     pub fn with_list(mut self, list: &str) -> Result<PassVersions, Vec<String>> {
         let words = list.split(',').map(str::trim).filter(|word| !word.is_empty());
-        let wrong: Vec<String> = words.filter_map(|word| self.apply_word(word).err()).collect();
-        if wrong.is_empty() { Ok(self) } else { Err(wrong) }
+        let unknown_words: Vec<String> = words.filter_map(|word| self.apply_word(word).err()).collect();
+        if unknown_words.is_empty() { Ok(self) } else { Err(unknown_words) }
     }
 
     fn apply_word(&mut self, word: &str) -> Result<(), String> {

@@ -85,8 +85,8 @@ pub enum TraversalOrder {
 impl KernelOutline {
     /// Bytes that the local variables of a work-group take.
     pub fn local_bytes(&self) -> u64 {
-        self.locals
-            .iter()
-            .fold(0, |end: u64, local| end.next_multiple_of(u64::from(local.align).max(1)).saturating_add(local.size))
+        self.locals.iter().fold(0, |end_offset: u64, local| {
+            end_offset.next_multiple_of(u64::from(local.align).max(1)).saturating_add(local.size)
+        })
     }
 }

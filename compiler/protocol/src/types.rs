@@ -22,9 +22,9 @@ impl Space {
     /// All spaces in the order of their SPIR numbers.
     pub const ALL: [Space; 5] = [Space::Private, Space::Global, Space::Constant, Space::Local, Space::Generic];
 
-    /// The space with SPIR's number `n`.
-    pub fn from_number(n: u32) -> Option<Space> {
-        Space::ALL.get(n as usize).copied()
+    /// The space with SPIR's number `number`.
+    pub fn from_number(number: u32) -> Option<Space> {
+        Space::ALL.get(number as usize).copied()
     }
 
     /// SPIR's number of this space.
@@ -114,7 +114,7 @@ impl fmt::Display for Type {
             Type::F16 => formatter.write_str("f16"),
             Type::F32 => formatter.write_str("f32"),
             Type::F64 => formatter.write_str("f64"),
-            Type::Ptr(space) => write!(formatter, "ptr.{}", space.name()),
+            Type::Ptr(address_space) => write!(formatter, "ptr.{}", address_space.name()),
         }
     }
 }

@@ -45,38 +45,47 @@ pub struct Roots {
 impl Roots {
     /// Whether addresses with these bases are never of the same memory.
     pub fn are_apart(&self, left: Value, right: Value) -> bool {
-        let known = |value: Value| self.pointers.contains(&value);
-        left != right && known(left) && known(right) && [left, right].iter().any(|value| self.apart.contains(value))
+        let is_known = |value: Value| self.pointers.contains(&value);
+        left != right
+            && is_known(left)
+            && is_known(right)
+            && [left, right].iter().any(|value| self.apart.contains(value))
     }
 }
 
 /// An address and the constant that is added to it.
 pub fn decompose_address(function: &Function, pointer: Value) -> (Address, i64) {
     let mut sum = Sum { function, terms: Vec::new(), constant: 0, steps: STEPS };
-    let mut base = pointer;
-    while let ValueDef::Result(inst, _) = function.values[base].definition
-        && let InstData::PtrAdd { base: from, offset, .. } = function.insts[inst].data
+    let mut base_address = pointer;
+    while let ValueDef::Result(instruction, _) = function.values[base_address].definition
+        && let InstData::PtrAdd { base: inner_address, offset, .. } = function.insts[instruction].data
         && sum.expand_term()
     {
         sum.add(offset, Extended::Not, 1);
-        base = from;
+        base_address = inner_address;
     }
     let Sum { mut terms, constant, .. } = sum;
     terms.sort_unstable();
-    terms.dedup_by(|more, kept| {
-        let same = (more.0, more.1) == (kept.0, kept.1);
-        if same {
-            kept.2 = kept.2.wrapping_add(more.2);
-        }
-        same
-    });
+    terms.dedup_by(add_like_term);
     terms.retain(|&(_, _, factor)| factor != 0);
-    (Address { base, terms }, constant)
+    (Address { base: base_address, terms }, constant)
+}
+
+/// A value, how its bits are extended, and what it is multiplied with.
+type Term = (Value, Extended, i64);
+
+/// Adds a term to another one of the same extended value, if it is that.
+fn add_like_term(other_term: &mut Term, kept_term: &mut Term) -> bool {
+    let is_alike = (other_term.0, other_term.1) == (kept_term.0, kept_term.1);
+    if is_alike {
+        kept_term.2 = kept_term.2.wrapping_add(other_term.2);
+    }
+    is_alike
 }
 
 struct Sum<'a> {
     function: &'a Function,
-    terms: Vec<(Value, Extended, i64)>,
+    terms: Vec<Term>,
     constant: i64,
     steps: u32,
 }
@@ -89,10 +98,10 @@ impl Sum<'_> {
 
     fn constant_of(&self, value: Value, extended: Extended) -> Option<i64> {
         let bits = self.function.const_bits(value)?;
-        let spare = 128 - self.function.ty(value).bits();
+        let unused_bits = 128 - self.function.ty(value).bits();
         Some(match extended {
             Extended::Unsigned => bits as i64,
-            _ => (((bits << spare) as i128) >> spare) as i64,
+            _ => (((bits << unused_bits) as i128) >> unused_bits) as i64,
         })
     }
 
@@ -107,36 +116,40 @@ impl Sum<'_> {
 
     /// Adds the parts of a value's multiple, if it is known to be their sum.
     fn take_apart(&mut self, value: Value, extended: Extended, factor: i64) -> bool {
-        let ValueDef::Result(inst, _) = self.function.values[value].definition else { return false };
-        match self.function.insts[inst].data {
+        let ValueDef::Result(instruction, _) = self.function.values[value].definition else { return false };
+        match self.function.insts[instruction].data {
             InstData::Unary { opcode: UnaryOp::Sext, argument, .. } if extended != Extended::Unsigned => {
                 self.add(argument, Extended::Signed, factor);
             }
             InstData::Unary { opcode: UnaryOp::Zext, argument, .. } => self.add(argument, Extended::Unsigned, factor),
             InstData::Binary { opcode, flags, arguments: [left, right], .. } => {
-                let exact = match extended {
+                let is_exact = match extended {
                     Extended::Not => true,
                     Extended::Signed => flags.nsw,
                     Extended::Unsigned => flags.nuw,
                 };
-                let by = self.constant_of(right, extended);
-                match (opcode, by) {
-                    (BinaryOp::Add, _) if exact => {
+                let right_constant = self.constant_of(right, extended);
+                match (opcode, right_constant) {
+                    (BinaryOp::Add, _) if is_exact => {
                         self.add(left, extended, factor);
                         self.add(right, extended, factor);
                     }
-                    (BinaryOp::Sub, _) if exact => {
+                    (BinaryOp::Sub, _) if is_exact => {
                         self.add(left, extended, factor);
                         self.add(right, extended, factor.wrapping_neg());
                     }
-                    (BinaryOp::Mul, Some(by)) if exact => self.add(left, extended, factor.wrapping_mul(by)),
-                    (BinaryOp::Shl, Some(by @ 0..=62)) if exact => {
-                        self.add(left, extended, factor.wrapping_mul(1 << by));
+                    (BinaryOp::Mul, Some(right_constant)) if is_exact => {
+                        self.add(left, extended, factor.wrapping_mul(right_constant))
+                    }
+                    (BinaryOp::Shl, Some(right_constant @ 0..=62)) if is_exact => {
+                        self.add(left, extended, factor.wrapping_mul(1 << right_constant));
                     }
                     // No bit is in both.
-                    (BinaryOp::Or, Some(by)) if by >= 0 && by < 1 << self.low_zeros(left) => {
+                    (BinaryOp::Or, Some(right_constant))
+                        if right_constant >= 0 && right_constant < 1 << self.low_zeros(left) =>
+                    {
                         self.add(left, extended, factor);
-                        self.constant = self.constant.wrapping_add(by.wrapping_mul(factor));
+                        self.constant = self.constant.wrapping_add(right_constant.wrapping_mul(factor));
                     }
                     _ => return false,
                 }
@@ -148,11 +161,13 @@ impl Sum<'_> {
 
     /// How many of the low bits of a product or shifted value are zero; not more than a few.
     fn low_zeros(&self, value: Value) -> u32 {
-        let ValueDef::Result(inst, _) = self.function.values[value].definition else { return 0 };
-        let InstData::Binary { opcode, arguments: [_, by], .. } = self.function.insts[inst].data else { return 0 };
-        let zeros = match (opcode, self.function.const_bits(by)) {
-            (BinaryOp::Shl, Some(by)) => by.min(8) as u32,
-            (BinaryOp::Mul, Some(by)) => by.trailing_zeros(),
+        let ValueDef::Result(instruction, _) = self.function.values[value].definition else { return 0 };
+        let InstData::Binary { opcode, arguments: [_, amount], .. } = self.function.insts[instruction].data else {
+            return 0;
+        };
+        let zeros = match (opcode, self.function.const_bits(amount)) {
+            (BinaryOp::Shl, Some(amount)) => amount.min(8) as u32,
+            (BinaryOp::Mul, Some(amount)) => amount.trailing_zeros(),
             _ => 0,
         };
         zeros.min(self.function.ty(value).bits() - 1).min(8)
@@ -186,8 +201,8 @@ mod tests {
     fn binary(builder: &mut Builder<'_>, opcode: BinaryOp, flags: IntFlags, operand: Value, by: i128) -> Value {
         let by = builder.int(Type::I32, by);
         let inst_data = InstData::Binary { opcode, flags, fast_math: Default::default(), arguments: [operand, by] };
-        let inst = builder.inst(inst_data, &[Type::I32]);
-        builder.function.single_result(inst)
+        let instruction = builder.inst(inst_data, &[Type::I32]);
+        builder.function.single_result(instruction)
     }
 
     #[test]

@@ -20,39 +20,39 @@ enum Step {
 }
 
 /// Computes the order.
-pub fn block_index(graph: &Cfg, dominators: &Dominators, loops: &Loops) -> Vec<Block> {
+pub fn block_index(flow_graph: &Cfg, dominators: &Dominators, loop_forest: &Loops) -> Vec<Block> {
     let mut children: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &block in graph.reverse_post_order() {
+    for &block in flow_graph.reverse_post_order() {
         if let Some(parent) = dominators.immediate_dominator(block) {
             children[parent].push(block);
         }
     }
     let mut waiting: SecondaryMap<Loop, Vec<Block>> = SecondaryMap::new();
-    let mut order = Vec::new();
-    let mut stack: Vec<Step> =
-        graph.reverse_post_order().first().map(|&entry| Step::Block(entry)).into_iter().collect();
-    while let Some(step) = stack.pop() {
+    let mut block_order = Vec::new();
+    let mut pending_steps: Vec<Step> =
+        flow_graph.reverse_post_order().first().map(|&entry_block| Step::Block(entry_block)).into_iter().collect();
+    while let Some(step) = pending_steps.pop() {
         // Blocks to come next, and the loop in which they must lie to come now.
-        let (mut next, here) = match step {
+        let (mut next, current_loop) = match step {
             Step::Block(block) => {
-                if let Some(loop_id) = loops.with_header(block) {
-                    stack.push(Step::End(loop_id));
+                if let Some(loop_id) = loop_forest.with_header(block) {
+                    pending_steps.push(Step::End(loop_id));
                 }
-                order.push(block);
-                (std::mem::take(&mut children[block]), loops.innermost_loop(block))
+                block_order.push(block);
+                (std::mem::take(&mut children[block]), loop_forest.innermost_loop(block))
             }
-            Step::End(loop_id) => (std::mem::take(&mut waiting[loop_id]), loops.get(loop_id).parent),
+            Step::End(loop_id) => (std::mem::take(&mut waiting[loop_id]), loop_forest.get(loop_id).parent),
         };
-        next.sort_by_key(|&block| graph.rpo_number(block));
+        next.sort_by_key(|&block| flow_graph.rpo_number(block));
         // The first one must be on top of the stack.
         for block in next.into_iter().rev() {
-            match here {
-                Some(loop_id) if !loops.contains(loop_id, block) => waiting[loop_id].push(block),
-                _ => stack.push(Step::Block(block)),
+            match current_loop {
+                Some(loop_id) if !loop_forest.contains(loop_id, block) => waiting[loop_id].push(block),
+                _ => pending_steps.push(Step::Block(block)),
             }
         }
     }
-    order
+    block_order
 }
 
 #[cfg(test)]
@@ -68,25 +68,25 @@ mod tests {
         let mut checked = 0;
         for seed in 0..600 {
             let function = random_graph(seed, 2 + (seed as usize % 17));
-            let graph = build_cfg(&function);
-            let dominators = compute_dominators(&graph);
-            let forest = find_loops(&graph, &dominators);
-            if !forest.irreducible_edges().is_empty() {
+            let flow_graph = build_cfg(&function);
+            let dominators = compute_dominators(&flow_graph);
+            let loop_forest = find_loops(&flow_graph, &dominators);
+            if !loop_forest.irreducible_edges().is_empty() {
                 continue;
             }
             checked += 1;
-            let order = block_index(&graph, &dominators, &forest);
-            let at = |block: Block| order.iter().position(|&o| o == block).expect("every block");
-            assert_eq!(order.len(), graph.reverse_post_order().len(), "seed {seed}\n{function}");
-            for &source in &order {
-                for &target in graph.successors(source) {
+            let block_order = block_index(&flow_graph, &dominators, &loop_forest);
+            let at = |block: Block| block_order.iter().position(|&o| o == block).expect("every block");
+            assert_eq!(block_order.len(), flow_graph.reverse_post_order().len(), "seed {seed}\n{function}");
+            for &source in &block_order {
+                for &target in flow_graph.successors(source) {
                     assert!(
                         at(source) < at(target) || dominators.dominates(target, source),
                         "seed {seed}: {source} -> {target}\n{function}"
                     );
                 }
             }
-            for (_, loop_data) in forest.iter() {
+            for (_, loop_data) in loop_forest.iter() {
                 let places: Vec<usize> = loop_data.blocks.iter().map(|&block| at(block)).collect();
                 let (first, last) = (places.iter().min(), places.iter().max());
                 assert_eq!(
@@ -96,10 +96,11 @@ mod tests {
                     loop_data.header
                 );
             }
-            if forest.iter().next().is_none() {
-                for &d in &order {
-                    let count = order.iter().filter(|&&block| dominators.dominates(d, block)).count();
-                    let behind = order[at(d)..].iter().take_while(|&&block| dominators.dominates(d, block)).count();
+            if loop_forest.iter().next().is_none() {
+                for &d in &block_order {
+                    let count = block_order.iter().filter(|&&block| dominators.dominates(d, block)).count();
+                    let behind =
+                        block_order[at(d)..].iter().take_while(|&&block| dominators.dominates(d, block)).count();
                     assert_eq!(count, behind, "seed {seed}: {d}\n{function}");
                 }
             }

@@ -39,9 +39,9 @@ impl Lists {
         let mut items = vec![Block::from_u32(0); starts[blocks + 1] as usize];
         // Of each list, `starts[index + 1]` is the place of the next item now.
         for (of, item) in pairs {
-            let place = &mut starts[of.index() + 1];
-            items[*place as usize] = item;
-            *place += 1;
+            let start = &mut starts[of.index() + 1];
+            items[*start as usize] = item;
+            *start += 1;
         }
         starts.pop();
         Lists { starts, items }
@@ -96,28 +96,28 @@ pub fn build_cfg(function: &Function) -> Cfg {
     build_graph(function.blocks.len(), function.layout.first().copied(), &edges)
 }
 
-/// The graph of these edges between blocks with numbers less than `blocks`, seen from `entry`. A block's edges stand
+/// The graph of these edges between blocks with numbers less than `blocks`, seen from `entry_block`. A block's edges stand
 /// in the order of its targets, and blocks in that of the layout.
 pub(super) fn build_graph(blocks: usize, entry: Option<Block>, edges: &[(Block, Block)]) -> Cfg {
     let successors = Lists::new(blocks, edges.iter().copied());
     let predecessors = Lists::new(blocks, edges.iter().map(|&(source, target)| (target, source)));
     let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(blocks);
     let mut reverse_post_order = Vec::new();
-    if let Some(entry) = entry {
+    if let Some(entry_block) = entry {
         // Successors are visited last to first, so that the first comes first in the reverse.
-        let mut stack = vec![(entry, successors.seconds_of(entry).len())];
-        number[entry] = 1;
-        while let Some((block, left)) = stack.last_mut() {
+        let mut pending = vec![(entry_block, successors.seconds_of(entry_block).len())];
+        number[entry_block] = 1;
+        while let Some((block, left)) = pending.last_mut() {
             if *left == 0 {
                 reverse_post_order.push(*block);
-                stack.pop();
+                pending.pop();
                 continue;
             }
             *left -= 1;
-            let next = successors.seconds_of(*block)[*left];
-            if number[next] == 0 {
-                number[next] = 1;
-                stack.push((next, successors.seconds_of(next).len()));
+            let next_block = successors.seconds_of(*block)[*left];
+            if number[next_block] == 0 {
+                number[next_block] = 1;
+                pending.push((next_block, successors.seconds_of(next_block).len()));
             }
         }
         reverse_post_order.reverse();

@@ -14,90 +14,97 @@
 
 use crate::analysis::specialization_candidates::find_global_pointers;
 use crate::analysis::spin_loops::may_wait;
-use crate::ir::{AtomicOp, Counters, Function, InstData, Kernel, Ordering, Value};
+use crate::ir::{AtomicOp, Counters, Function, InstData, InstNode, Kernel, Ordering, Value};
 use cranelift_entity::EntitySet;
 use lockstep_protocol::types::{Space, Type};
 
 /// The inputs, one bit each, that lead to counters.
 pub fn find_counters(kernel: &Kernel) -> u32 {
     let pointers = find_global_pointers(kernel);
-    let inputs = (0..32).filter(|input| pointers >> input & 1 == 1);
-    inputs.filter(|&input| counters_of(kernel, input).is_some()).fold(0, |found, input| found | 1 << input)
+    let inputs = (0..32).filter(|input_index| pointers >> input_index & 1 == 1);
+    inputs
+        .filter(|&input_index| counters_of(kernel, input_index).is_some())
+        .fold(0, |counters, input_index| counters | 1 << input_index)
 }
 
 /// What is done to the memory that an input leads to, if it is counters.
-pub fn counters_of(kernel: &Kernel, input: u32) -> Option<Counters> {
+pub fn counters_of(kernel: &Kernel, input_index: u32) -> Option<Counters> {
     if may_wait(kernel) || kernel.regions.values().any(is_ordered) {
         return None;
     }
-    let mut found = None;
-    for body in kernel.regions.values() {
-        collect_operations(body, input, &mut found)?;
+    let mut counters = None;
+    for function in kernel.regions.values() {
+        collect_operations(function, input_index, &mut counters)?;
     }
-    found
+    counters
 }
 
 /// Whether others may see in which order a region's operations are done, or reach their places another way.
-fn is_ordered(body: &Function) -> bool {
-    let mut insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
-    let plain = |order: Option<Ordering>| order.is_none_or(|order| order == Ordering::Relaxed);
-    let reaches = |value: Value| matches!(body.ty(value), Type::Ptr(Space::Global | Space::Generic));
-    insts.any(|&inst| {
-        let node = &body.insts[inst];
-        match node.data {
-            InstData::Fence { order } => order != Ordering::Relaxed,
-            InstData::AtomicRmw { order, .. } => !plain(Some(order)),
-            InstData::AtomicCas { .. } => true,
-            InstData::Store { access, .. } => !plain(access.atomic),
-            InstData::Load { access, .. } => !plain(access.atomic) || node.results.iter().any(|&value| reaches(value)),
-            InstData::LiveLoad { .. } => node.results.iter().any(|&value| reaches(value)),
-            _ => false,
-        }
-    })
+fn is_ordered(function: &Function) -> bool {
+    let mut instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    instructions.any(|&instruction| is_ordering(function, &function.insts[instruction]))
+}
+
+/// Whether an instruction orders operations of this work-item with those of others, or reads an address of shared memory.
+fn is_ordering(function: &Function, inst_node: &InstNode) -> bool {
+    let is_plain = |order: Option<Ordering>| order.is_none_or(|order| order == Ordering::Relaxed);
+    let is_shared = |&value: &Value| matches!(function.ty(value), Type::Ptr(Space::Global | Space::Generic));
+    match inst_node.data {
+        InstData::Fence { order } => order != Ordering::Relaxed,
+        InstData::AtomicRmw { order, .. } => !is_plain(Some(order)),
+        InstData::AtomicCas { .. } => true,
+        InstData::Store { access, .. } => !is_plain(access.atomic),
+        InstData::Load { access, .. } => !is_plain(access.atomic) || inst_node.results.iter().any(is_shared),
+        InstData::LiveLoad { .. } => inst_node.results.iter().any(is_shared),
+        _ => false,
+    }
 }
 
 /// Looks at the operations of a region; none where something else is done with the input.
-fn collect_operations(body: &Function, input: u32, found: &mut Option<Counters>) -> Option<()> {
+fn collect_operations(function: &Function, input_index: u32, counters: &mut Option<Counters>) -> Option<()> {
     let mut addresses: EntitySet<Value> = EntitySet::new();
-    addresses.insert(*body.blocks[body.entry_block()].params.get(input as usize)?);
+    addresses.insert(*function.blocks[function.entry_block()].params.get(input_index as usize)?);
     let mut results: EntitySet<Value> = EntitySet::new();
-    let insts = || body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
+    let instructions = || function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
     // An address may be computed in a block that stands behind its use's.
     loop {
-        let mut more = false;
-        for &inst in insts() {
-            if let InstData::PtrAdd { base, .. } = body.insts[inst].data
+        let mut has_changed = false;
+        for &instruction in instructions() {
+            if let InstData::PtrAdd { base, .. } = function.insts[instruction].data
                 && addresses.contains(base)
             {
-                more |= addresses.insert(body.insts[inst].results[0]);
+                has_changed |= addresses.insert(function.insts[instruction].results[0]);
             }
         }
-        if !more {
+        if !has_changed {
             break;
         }
     }
     let mut escapes = false;
-    for &inst in insts() {
-        let node = &body.insts[inst];
-        match node.data {
+    for &instruction in instructions() {
+        let inst_node = &function.insts[instruction];
+        match inst_node.data {
             InstData::PtrAdd { base, .. } if addresses.contains(base) => {}
             InstData::AtomicRmw { opcode, pointer, argument, .. } if addresses.contains(pointer) => {
-                let ty = body.ty(argument);
-                let own = Counters { input, opcode, ty };
-                let suits = matches!(ty, Type::I32 | Type::I64) && find_neutral_operand(opcode, ty).is_some();
-                if !suits || found.is_some_and(|known| known != own) {
+                let operand_type = function.ty(argument);
+                let operation = Counters { input: input_index, opcode, ty: operand_type };
+                let suits = matches!(operand_type, Type::I32 | Type::I64)
+                    && find_neutral_operand(opcode, operand_type).is_some();
+                if !suits || counters.is_some_and(|earlier| earlier != operation) {
                     return None;
                 }
-                *found = Some(own);
-                results.extend(node.results.iter().copied());
+                *counters = Some(operation);
+                results.extend(inst_node.results.iter().copied());
             }
-            _ => node.data.for_each_arg(|value| escapes |= addresses.contains(value)),
+            _ => inst_node.data.for_each_arg(|value| escapes |= addresses.contains(value)),
         }
     }
     let mut used = false;
-    insts().for_each(|&inst| body.insts[inst].data.for_each_arg(|value| used |= results.contains(value)));
-    for &block in &body.layout {
-        body.blocks[block]
+    instructions().for_each(|&instruction| {
+        function.insts[instruction].data.for_each_arg(|value| used |= results.contains(value))
+    });
+    for &block in &function.layout {
+        function.blocks[block]
             .terminator
             .for_each_arg(|value| used |= results.contains(value) || addresses.contains(value));
     }
@@ -105,13 +112,13 @@ fn collect_operations(body: &Function, input: u32, found: &mut Option<Counters>)
 }
 
 /// The bits of the operand that changes nothing, of operations that may be done in any order.
-pub fn find_neutral_operand(opcode: AtomicOp, ty: Type) -> Option<u128> {
-    let top = 1 << (ty.bits() - 1);
+pub fn find_neutral_operand(opcode: AtomicOp, operand_type: Type) -> Option<u128> {
+    let sign_bit = 1 << (operand_type.bits() - 1);
     match opcode {
         AtomicOp::Add | AtomicOp::Sub | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Umax => Some(0),
-        AtomicOp::And | AtomicOp::Umin => Some(ty.value_mask()),
-        AtomicOp::Smax => Some(top),
-        AtomicOp::Smin => Some(top - 1),
+        AtomicOp::And | AtomicOp::Umin => Some(operand_type.value_mask()),
+        AtomicOp::Smax => Some(sign_bit),
+        AtomicOp::Smin => Some(sign_bit - 1),
         AtomicOp::Xchg | AtomicOp::Fadd | AtomicOp::Fsub | AtomicOp::Fmax | AtomicOp::Fmin => None,
     }
 }

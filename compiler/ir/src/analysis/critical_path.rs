@@ -26,30 +26,29 @@ const WINDOW: u64 = 100;
 /// that run at times only.
 pub fn steady_state_cost(
     function: &Function,
-    graph: &Cfg,
-    loops: &Loops,
+    flow_graph: &Cfg,
+    loop_forest: &Loops,
     shapes: &SecondaryMap<Value, Shape>,
     cost: &SecondaryMap<Block, u64>,
 ) -> u64 {
-    let dominators = compute_dominators(graph);
-    let of = |blocks: &[Block], last: Block| {
-        let always: Vec<Block> = blocks.iter().copied().filter(|&block| dominators.dominates(block, last)).collect();
+    let dominators = compute_dominators(flow_graph);
+    let cost_of = |blocks: &[Block], last_block: Block| {
+        let always: Vec<Block> =
+            blocks.iter().copied().filter(|&block| dominators.dominates(block, last_block)).collect();
         let cost = always.iter().map(|&block| cost[block]).fold(0, u64::saturating_add);
         least_chain_cost(function, &always, Some(shapes), cost / VECTOR).max(cost)
     };
-    let innermost = loops.iter().filter(|&(loop_id, _)| is_innermost(loops, loop_id));
+    let innermost = loop_forest.iter().filter(|&(loop_id, _)| is_innermost(loop_forest, loop_id));
     let rounds = innermost.filter_map(|(_, loop_data)| {
-        let round = of(&loop_data.blocks, *loop_data.latches.last()?);
-        Some(estimate_frequency(loops, loop_data.header).saturating_mul(round))
+        let round = cost_of(&loop_data.blocks, *loop_data.latches.last()?);
+        Some(estimate_frequency(loop_forest, loop_data.header).saturating_mul(round))
     });
+    let returns = |block: Block| matches!(function.blocks[block].terminator, Terminator::Return);
     let whole = || {
-        let last = graph
-            .reverse_post_order()
-            .iter()
-            .find(|&&block| matches!(function.blocks[block].terminator, Terminator::Return));
-        last.map_or(0, |&last| of(graph.reverse_post_order(), last))
+        let last = flow_graph.reverse_post_order().iter().find(|&&block| returns(block));
+        last.map_or(0, |&last_block| cost_of(flow_graph.reverse_post_order(), last_block))
     };
-    if loops.iter().next().is_some() { rounds.fold(0, u64::saturating_add) } else { whole() }
+    if loop_forest.iter().next().is_some() { rounds.fold(0, u64::saturating_add) } else { whole() }
 }
 
 /// What blocks that run every time take at least if they are so many operations: the part of their longest chain that
@@ -70,20 +69,20 @@ fn longest_chain(function: &Function, blocks: &[Block], shapes: Option<&Secondar
     let mut behind: SecondaryMap<Value, u64> = SecondaryMap::new();
     let mut longest = 0;
     for &block in blocks {
-        for &inst in &function.blocks[block].insts {
-            let node = &function.insts[inst];
-            if shapes.is_some_and(|shapes| !node.results.iter().any(|&result| shapes[result].is_varying())) {
+        for &instruction in &function.blocks[block].insts {
+            let inst_node = &function.insts[instruction];
+            if shapes.is_some_and(|shapes| !inst_node.results.iter().any(|&result| shapes[result].is_varying())) {
                 continue;
             }
             let mut before = 0;
-            node.data.for_each_arg(|argument| before = before.max(behind[argument]));
-            let end = before + operation_latency(function, inst, shapes);
-            node.results.iter().for_each(|&result| behind[result] = end);
-            longest = longest.max(end);
+            inst_node.data.for_each_arg(|argument| before = before.max(behind[argument]));
+            let chain_end = before + operation_latency(function, instruction, shapes);
+            inst_node.results.iter().for_each(|&result| behind[result] = chain_end);
+            longest = longest.max(chain_end);
         }
         for target in function.blocks[block].terminator.targets() {
-            for (&argument, &param) in target.arguments.iter().zip(&function.blocks[target.block].params) {
-                behind[param] = behind[param].max(behind[argument]);
+            for (&argument, &parameter) in target.arguments.iter().zip(&function.blocks[target.block].params) {
+                behind[parameter] = behind[parameter].max(behind[argument]);
             }
         }
     }
@@ -112,14 +111,14 @@ mod tests {
         }
         text += branch;
         let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let (kernel, facts) = (&module.kernels[0], Facts::new(&module, &module.kernels[0], 16));
+        let (kernel, gang_facts) = (&module.kernels[0], Facts::new(&module, &module.kernels[0], 16));
         let function = kernel.regions.values().next().unwrap();
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
-        let shapes = analyze_divergence(function, &facts, &graph, &forest).shapes;
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        let shapes = analyze_divergence(function, &gang_facts, &flow_graph, &loop_forest).shapes;
         let mut cost: SecondaryMap<Block, u64> = SecondaryMap::new();
         function.layout.iter().for_each(|&block| cost[block] = VECTOR * function.blocks[block].insts.len() as u64);
-        (steady_state_cost(function, &graph, &forest, &shapes, &cost), cost[function.layout[0]])
+        (steady_state_cost(function, &flow_graph, &loop_forest, &shapes, &cost), cost[function.layout[0]])
     }
 
     const END: &str = " return\n }\n}\n";

@@ -28,7 +28,7 @@ use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
 use lockstep_protocol::layout::Layout;
-use lockstep_protocol::parameters::{Input, ParamKind};
+use lockstep_protocol::parameters::{Input, Param, ParamKind};
 use lockstep_protocol::types::{Space, Type};
 use lockstep_protocol::variables::Global;
 use std::cell::RefCell;
@@ -78,19 +78,22 @@ pub struct Facts {
     globals: SecondaryMap<Global, u64>,
 }
 
+/// The alignment of what a parameter leads to, as far as it says something of the address in all launches.
+fn local_align(parameter: &Param) -> u64 {
+    if parameter.kind == ParamKind::Local { parameter.align.into() } else { 1 }
+}
+
 impl Facts {
-    /// The facts that hold of every launch of a kernel with gangs of `width` work-items. Private slots and
+    /// The facts that hold of every launch of a kernel with gangs of `gang_width` work-items. Private slots and
     /// kept values are taken to vary.
-    pub fn new(module: &Module, kernel: &Kernel, width: u32) -> Facts {
-        let input = |&(input, ty): &(Input, Type)| match input {
-            Input::Value { param, .. } => match &kernel.params[param as usize] {
-                param if param.kind == ParamKind::Local => Known::uniform(ty, param.align.into()),
-                _ => Known::uniform(ty, 1),
-            },
-            Input::Address { .. } => Known::uniform(ty, 1),
+    pub fn new(module: &Module, kernel: &Kernel, gang_width: u32) -> Facts {
+        let align_of = |input: Input| match input {
+            Input::Value { param, .. } => local_align(&kernel.params[param as usize]),
+            Input::Address { .. } => 1,
         };
-        let mut facts = Facts {
-            width,
+        let input = |&(input, input_type): &(Input, Type)| Known::uniform(input_type, align_of(input));
+        let mut gang_facts = Facts {
+            width: gang_width,
             layout: Layout::X,
             of_runs: false,
             group_align: 1,
@@ -109,10 +112,13 @@ impl Facts {
             locals: SecondaryMap::with_default(1),
             globals: SecondaryMap::with_default(1),
         };
-        facts.see_slots(kernel);
-        kernel.locals.iter().for_each(|(local, local_data)| facts.locals[local] = local_data.align.into());
-        module.globals.iter().for_each(|(global, global_data)| facts.globals[global] = global_data.align.into());
-        facts
+        gang_facts.see_slots(kernel);
+        kernel
+            .locals
+            .iter()
+            .for_each(|(local_variable, local_data)| gang_facts.locals[local_variable] = local_data.align.into());
+        module.globals.iter().for_each(|(global, global_data)| gang_facts.globals[global] = global_data.align.into());
+        gang_facts
     }
 
     /// The facts that hold of all work-items of a group: what has the shape of a uniform value is the same for all of
@@ -127,22 +133,23 @@ impl Facts {
         Facts { layout, ..self }
     }
 
-    /// Given the facts of gangs that are tiles, those of their rows, which have `row` lanes. What has a shape by them has
+    /// Given the facts of gangs that are tiles, those of their rows, which have `row_width` lanes. What has a shape by them has
     /// it in the lanes of each row, whichever lanes the program sends there.
-    pub fn of_runs(&self, row: u32) -> Facts {
-        let mut facts = Facts { width: row, layout: Layout::X, of_runs: true, promises_bind: false, ..self.clone() };
+    pub fn of_runs(&self, row_width: u32) -> Facts {
+        let mut gang_facts =
+            Facts { width: row_width, layout: Layout::X, of_runs: true, promises_bind: false, ..self.clone() };
         // Of other values, lane 0 of a row is not aligned as lane 0 of the gang is.
-        facts.live.values_mut().filter(|shape| !shape.is_uniform()).for_each(|shape| *shape = Shape::Varying);
-        facts
+        gang_facts.live.values_mut().filter(|shape| !shape.is_uniform()).for_each(|shape| *shape = Shape::Varying);
+        gang_facts
     }
 
-    /// The same of their columns, which have `rows` lanes.
-    pub fn of_columns(&self, rows: u32) -> Facts {
+    /// The same of their columns, which have `row_count` lanes.
+    pub fn of_columns(&self, row_count: u32) -> Facts {
         let group_align = if self.launch.zero_offset { self.launch.align_along(1) } else { 1 };
-        let mut facts = Facts { layout: Layout::Y, group_align, ..self.of_runs(rows) };
+        let mut gang_facts = Facts { layout: Layout::Y, group_align, ..self.of_runs(row_count) };
         // These lie as the rows' lanes do.
-        facts.slots.values_mut().for_each(|slot| slot.element = None);
-        facts
+        gang_facts.slots.values_mut().for_each(|slot| slot.element = None);
+        gang_facts
     }
 
     /// Takes note of how private slots lie.
@@ -157,29 +164,30 @@ impl Facts {
     }
 
     /// The facts with what holds of certain launches of the kernel.
-    pub fn of_launch(mut self, kernel: &Kernel, launch: &LaunchFacts) -> Facts {
-        if launch.zero_offset {
-            self.group_align = launch.align_along(self.layout.lane_dimension());
+    pub fn of_launch(mut self, kernel: &Kernel, launch_facts: &LaunchFacts) -> Facts {
+        if launch_facts.zero_offset {
+            self.group_align = launch_facts.align_along(self.layout.lane_dimension());
         }
-        if launch.ids_fit_int {
+        if launch_facts.ids_fit_int {
             self.max_global_id = MAX_INT_ID;
         }
-        for (index, &(_, ty)) in kernel.inputs.iter().enumerate() {
-            if index < 32 && launch.multiples >> index & 1 == 1 {
-                self.inputs[index] = Known { max: ty.value_mask() >> 1, ..Known::uniform(ty, ROW) };
+        for (index, &(_, input_type)) in kernel.inputs.iter().enumerate() {
+            if index < 32 && launch_facts.multiples >> index & 1 == 1 {
+                self.inputs[index] = Known { max: input_type.value_mask() >> 1, ..Known::uniform(input_type, ROW) };
             }
         }
-        self.launch = *launch;
+        self.launch = *launch_facts;
         self.pointers = specialization_candidates::find_global_pointers(kernel);
         self
     }
 
     /// What is known of the pointers that a region gets.
-    pub fn root_facts(&self, body: &Function) -> Roots {
-        let params = &body.blocks[body.entry_block()].params;
-        let those =
-            |bits: u32| (0..32).zip(params).filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, &param)| param);
-        Roots { pointers: those(self.pointers).collect(), apart: those(self.launch.apart).collect() }
+    pub fn root_facts(&self, function: &Function) -> Roots {
+        let parameters = &function.blocks[function.entry_block()].params;
+        let marked = |bits: u32| {
+            (0..32).zip(parameters).filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, &parameter)| parameter)
+        };
+        Roots { pointers: marked(self.pointers).collect(), apart: marked(self.launch.apart).collect() }
     }
 
     /// The greatest local id in a dimension.
@@ -223,11 +231,11 @@ impl Facts {
     fn see_stores(&mut self, kernel: &Kernel, function: &Function, divergence: &Divergence) -> bool {
         let mut changed = false;
         for &block in &function.layout {
-            for &inst in &function.blocks[block].insts {
-                let InstData::LiveStore { live_slot, argument } = function.insts[inst].data else { continue };
+            for &instruction in &function.blocks[block].insts {
+                let InstData::LiveStore { live_slot, argument } = function.insts[instruction].data else { continue };
                 // Where only some lanes store, the others keep another value.
-                let some = divergence.divergent_blocks.contains(block);
-                let stored = if some { Shape::Varying } else { divergence.shapes[argument] };
+                let for_some_lanes = divergence.divergent_blocks.contains(block);
+                let stored = if for_some_lanes { Shape::Varying } else { divergence.shapes[argument] };
                 // Work-items that have arrived at a barrier agree on which one.
                 let agreed = kernel.live[live_slot].shared && !self.all_vary && !stored.is_uniform();
                 let stored = if agreed { Shape::uniform(1) } else { stored };
@@ -281,9 +289,14 @@ impl Divergence {
 }
 
 /// Computes the divergence of a function.
-pub fn analyze_divergence(function: &Function, facts: &Facts, flow_graph: &Cfg, loops: &Loops) -> Divergence {
-    let graph = Graph::new(function, flow_graph.clone(), loops.clone());
-    solve_divergence(&graph, facts)
+pub fn analyze_divergence(
+    function: &Function,
+    gang_facts: &Facts,
+    flow_graph: &Cfg,
+    loop_forest: &Loops,
+) -> Divergence {
+    let graph = Graph::new(function, flow_graph.clone(), loop_forest.clone());
+    solve_divergence(&graph, gang_facts)
 }
 
 /// A function and its control flow.
@@ -298,22 +311,28 @@ struct Graph<'a> {
 
 impl Graph<'_> {
     fn of_function(function: &Function) -> Graph<'_> {
-        let graph = build_cfg(function);
-        let loops = find_loops(&graph, &compute_dominators(&graph));
-        Graph::new(function, graph, loops)
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        Graph::new(function, flow_graph, loop_forest)
     }
 
-    fn new(function: &Function, graph: Cfg, loops: Loops) -> Graph<'_> {
-        Graph { function, post: post_dominators(&graph), cfg: graph, loops, walks: RefCell::default() }
+    fn new(function: &Function, flow_graph: Cfg, loop_forest: Loops) -> Graph<'_> {
+        Graph {
+            function,
+            post: post_dominators(&flow_graph),
+            cfg: flow_graph,
+            loops: loop_forest,
+            walks: RefCell::default(),
+        }
     }
 }
 
-fn solve_divergence(graph: &Graph<'_>, facts: &Facts) -> Divergence {
+fn solve_divergence(graph: &Graph<'_>, gang_facts: &Facts) -> Divergence {
     let function = graph.function;
     let mut solver = Solver {
         graph,
         function,
-        facts,
+        facts: gang_facts,
         known: SecondaryMap::new(),
         home: SecondaryMap::new(),
         users: SecondaryMap::new(),
@@ -326,8 +345,8 @@ fn solve_divergence(graph: &Graph<'_>, facts: &Facts) -> Divergence {
         solver.visit_block(graph.cfg.reverse_post_order()[number as usize]);
     }
     for (value, known) in solver.known.iter() {
-        if let Some(known) = known {
-            solver.found.shapes[value] = known.shape;
+        if let Some(value_facts) = known {
+            solver.found.shapes[value] = value_facts.shape;
         }
     }
     solver.found
@@ -358,11 +377,11 @@ impl Solver<'_> {
         }
         for &block in self.graph.cfg.reverse_post_order() {
             let block_data = &self.function.blocks[block];
-            block_data.params.iter().for_each(|&param| self.home[param] = Some(block));
-            for &inst in &block_data.insts {
-                let node = &self.function.insts[inst];
-                node.results.iter().for_each(|&result| self.home[result] = Some(block));
-                node.data.for_each_arg(|argument| self.note_use(argument, block));
+            block_data.params.iter().for_each(|&parameter| self.home[parameter] = Some(block));
+            for &instruction in &block_data.insts {
+                let inst_node = &self.function.insts[instruction];
+                inst_node.results.iter().for_each(|&result| self.home[result] = Some(block));
+                inst_node.data.for_each_arg(|argument| self.note_use(argument, block));
             }
             if let Some(selector) = block_data.terminator.selector() {
                 self.note_use(selector, block);
@@ -371,11 +390,12 @@ impl Solver<'_> {
                 target.arguments.iter().for_each(|&argument| self.note_use(argument, target.block));
             }
         }
-        let entry = self.function.entry_block();
-        for (index, &param) in self.function.blocks[entry].params.iter().enumerate() {
-            let ty = self.function.ty(param);
-            let known = self.facts.inputs.get(index).copied().unwrap_or(Known::uniform(ty, 1));
-            self.known[param] = Some(if self.facts.all_vary { Known::varying(ty) } else { known });
+        let entry_block = self.function.entry_block();
+        for (index, &parameter) in self.function.blocks[entry_block].params.iter().enumerate() {
+            let parameter_type = self.function.ty(parameter);
+            let value_facts = self.facts.inputs.get(index).copied().unwrap_or(Known::uniform(parameter_type, 1));
+            self.known[parameter] =
+                Some(if self.facts.all_vary { Known::varying(parameter_type) } else { value_facts });
         }
     }
 
@@ -390,8 +410,8 @@ impl Solver<'_> {
     }
 
     /// Learns more of what a value may be.
-    fn update_value(&mut self, value: Value, new: Known) {
-        let joined = self.known[value].map_or(new, |previous| previous.join(new));
+    fn update_value(&mut self, value: Value, new_facts: Known) {
+        let joined = self.known[value].map_or(new_facts, |previous| previous.join(new_facts));
         if self.known[value] != Some(joined) {
             self.known[value] = Some(joined);
             for index in 0..self.users[value].len() {
@@ -405,10 +425,10 @@ impl Solver<'_> {
         if block != function.entry_block() {
             self.visit_params(block);
         }
-        for &inst in &function.blocks[block].insts {
-            self.visit_inst(inst);
+        for &instruction in &function.blocks[block].insts {
+            self.visit_inst(instruction);
         }
-        let varies = |value: Value| self.known[value].is_some_and(|known| !known.shape.is_uniform());
+        let varies = |value: Value| self.known[value].is_some_and(|value_facts| !value_facts.shape.is_uniform());
         if function.blocks[block].terminator.selector().is_some_and(varies)
             && self.found.divergent_branches.insert(block)
         {
@@ -425,10 +445,10 @@ impl Solver<'_> {
                 self.queue_block(block);
             }
         }
-        for &(loop_id, exit) in &effects.temporal {
-            if self.found.temporal.insert((loop_id, exit)) {
-                self.temporal.entry(exit).or_default().push(loop_id);
-                self.queue_block(exit);
+        for &(loop_id, exit_block) in &effects.temporal {
+            if self.found.temporal.insert((loop_id, exit_block)) {
+                self.temporal.entry(exit_block).or_default().push(loop_id);
+                self.queue_block(exit_block);
             }
         }
         let mut worklist = vec![branch];
@@ -444,10 +464,10 @@ impl Solver<'_> {
             }
         }
         while let Some(source) = worklist.pop() {
-            let end = self.graph.post.immediate_post_dominator(source);
+            let end_block = self.graph.post.immediate_post_dominator(source);
             for &successor in self.graph.cfg.successors(source) {
                 let mut next = Some(successor);
-                while let Some(block) = next.filter(|_| next != end) {
+                while let Some(block) = next.filter(|_| next != end_block) {
                     if self.found.divergent_blocks.insert(block) && self.graph.cfg.successors(block).len() > 1 {
                         worklist.push(block);
                     }
@@ -459,11 +479,11 @@ impl Solver<'_> {
 
     fn visit_params(&mut self, block: Block) {
         let function = self.function;
-        let join = self.found.joins.contains(block);
-        for (index, &param) in function.blocks[block].params.iter().enumerate() {
+        let is_join = self.found.joins.contains(block);
+        for (index, &parameter) in function.blocks[block].params.iter().enumerate() {
             let mut result: Option<Known> = None;
-            let mut first = None;
-            let mut same = true;
+            let mut first_argument = None;
+            let mut all_same = true;
             let mut predecessors = self.graph.cfg.predecessors(block).to_vec();
             predecessors.dedup();
             for predecessor in predecessors {
@@ -474,122 +494,137 @@ impl Solver<'_> {
                     function.blocks[predecessor].terminator.targets().into_iter().filter(|target| target.block == block)
                 {
                     let argument = target.arguments[index];
-                    let Some(known) = self.passed_along(predecessor, block, argument) else { continue };
-                    same &= *first.get_or_insert(argument) == argument;
-                    result = Some(result.map_or(known, |r| r.join(known)));
+                    let Some(value_facts) = self.passed_along(predecessor, block, argument) else { continue };
+                    all_same &= *first_argument.get_or_insert(argument) == argument;
+                    result = Some(result.map_or(value_facts, |joined| joined.join(value_facts)));
                 }
             }
-            let Some(mut known) = result else { continue };
-            let ty = function.ty(param);
-            if join && !same {
-                known = Known::varying(ty);
+            let Some(mut value_facts) = result else { continue };
+            let parameter_type = function.ty(parameter);
+            if is_join && !all_same {
+                value_facts = Known::varying(parameter_type);
             }
             // Bounds would grow around loops, step by step.
-            if self.graph.loops.with_header(block).is_some() && known.bits.is_none() {
-                known.max = ty.value_mask();
+            if self.graph.loops.with_header(block).is_some() && value_facts.bits.is_none() {
+                value_facts.max = parameter_type.value_mask();
             }
-            self.update_value(param, known);
+            self.update_value(parameter, value_facts);
         }
     }
 
     /// An argument as lanes see it behind an edge.
     fn passed_along(&self, source: Block, target: Block, argument: Value) -> Option<Known> {
-        let known = self.known[argument]?;
-        let Some(home_block) = self.home[argument] else { return Some(known) };
+        let value_facts = self.known[argument]?;
+        let Some(home_block) = self.home[argument] else { return Some(value_facts) };
         let left = self.temporal.get(&target).into_iter().flatten();
-        let loops = &self.graph.loops;
-        let late = left.copied().any(|loop_id| loops.contains(loop_id, source) && loops.contains(loop_id, home_block));
-        Some(if late { Known { max: known.max, ..Known::varying(self.function.ty(argument)) } } else { known })
+        let loop_forest = &self.graph.loops;
+        let late = left
+            .copied()
+            .any(|loop_id| loop_forest.contains(loop_id, source) && loop_forest.contains(loop_id, home_block));
+        Some(if late {
+            Known { max: value_facts.max, ..Known::varying(self.function.ty(argument)) }
+        } else {
+            value_facts
+        })
     }
 
-    fn visit_inst(&mut self, inst: Inst) {
+    fn visit_inst(&mut self, instruction: Inst) {
         let function = self.function;
-        let node = &function.insts[inst];
-        let mut ready = true;
-        node.data.for_each_arg(|argument| ready &= self.known[argument].is_some());
-        if !ready {
+        let inst_node = &function.insts[instruction];
+        let mut all_known = true;
+        inst_node.data.for_each_arg(|argument| all_known &= self.known[argument].is_some());
+        if !all_known {
             return;
         }
-        let Some(&result) = node.results.first() else { return };
-        let ty = function.ty(result);
-        if self.facts.all_vary && !node.data.asks_lanes() {
-            return node.results.iter().for_each(|&each| self.update_value(each, Known::varying(function.ty(each))));
+        let Some(&result) = inst_node.results.first() else { return };
+        let result_type = function.ty(result);
+        if self.facts.all_vary && !inst_node.data.asks_lanes() {
+            return inst_node
+                .results
+                .iter()
+                .for_each(|&value| self.update_value(value, Known::varying(function.ty(value))));
         }
-        let width = self.facts.width;
-        let of = |value: Value| self.known[value].unwrap_or(Known::varying(function.ty(value)));
-        let known = match &node.data {
+        let gang_width = self.facts.width;
+        let facts_of = |value: Value| self.known[value].unwrap_or(Known::varying(function.ty(value)));
+        let value_facts = match &inst_node.data {
             // Code has these as vectors.
             InstData::CallHost { .. } | InstData::Unary { opcode: UnaryOp::SpaceOf, .. } if self.facts.of_runs => {
-                Known::varying(ty)
+                Known::varying(result_type)
             }
             InstData::Unary { opcode, argument, .. } => {
-                transfer::transfer_unary(*opcode, function.ty(*argument), ty, of(*argument), width)
+                transfer::transfer_unary(*opcode, function.ty(*argument), result_type, facts_of(*argument), gang_width)
             }
             InstData::Binary { opcode, flags, arguments: [left, right], .. } => {
                 let masked = self.home[result].is_some_and(|block| function.masks[block].is_some());
                 let flags = if masked && !self.facts.promises_bind { IntFlags::default() } else { *flags };
-                transfer::transfer_binary(*opcode, flags, ty, of(*left), of(*right), width)
+                transfer::transfer_binary(*opcode, flags, result_type, facts_of(*left), facts_of(*right), gang_width)
             }
-            InstData::Ternary { opcode: TernaryOp::Select, arguments: [c, left, right], .. } => {
-                let either = of(*left).join(of(*right));
-                match of(*c).shape.is_uniform() || left == right {
+            InstData::Ternary { opcode: TernaryOp::Select, arguments: [condition, left, right], .. } => {
+                let either = facts_of(*left).join(facts_of(*right));
+                match facts_of(*condition).shape.is_uniform() || left == right {
                     true => either,
-                    false => Known { max: either.max, ..Known::varying(ty) },
+                    false => Known { max: either.max, ..Known::varying(result_type) },
                 }
             }
             InstData::Icmp { comparison, arguments: [left, right] } => {
-                transfer::transfer_icmp(*comparison, of(*left), of(*right), width)
+                transfer::transfer_icmp(*comparison, facts_of(*left), facts_of(*right), gang_width)
             }
-            InstData::PtrAdd { base, offset, .. } => transfer::ptr_add(of(*base), of(*offset), width),
+            InstData::PtrAdd { base, offset, .. } => transfer::ptr_add(facts_of(*base), facts_of(*offset), gang_width),
             InstData::Load { pointer, access, .. } => {
                 // Whoever waits for others finds what they wrote, and others of the group may have found something else.
                 let may_change = self.facts.in_turns && !matches!(function.ty(*pointer), Type::Ptr(Space::Constant));
                 let same =
-                    of(*pointer).shape.is_uniform() && !access.volatile && access.atomic.is_none() && !may_change;
-                for &each in &node.results {
-                    self.update_value(each, if same { Known::uniform(ty, 1) } else { Known::varying(ty) });
+                    facts_of(*pointer).shape.is_uniform() && !access.volatile && access.atomic.is_none() && !may_change;
+                for &each in &inst_node.results {
+                    self.update_value(
+                        each,
+                        if same { Known::uniform(result_type, 1) } else { Known::varying(result_type) },
+                    );
                 }
                 return;
             }
-            InstData::Query { query, dimension } => self.known_of_query(*query, *dimension, ty),
+            InstData::Query { query, dimension } => self.known_of_query(*query, *dimension, result_type),
             InstData::SlotAddr { slot } if self.facts.uniform_slots.contains(*slot) => {
-                Known::uniform(ty, self.facts.slots[*slot].align)
+                Known::uniform(result_type, self.facts.slots[*slot].align)
             }
             InstData::SlotAddr { slot } => match self.facts.slots[*slot].element {
                 Some(element) => {
                     let shape = Shape::Strided { stride: element.into(), align: element.into() };
-                    Known::of_shape(ty, shape, width)
+                    Known::of_shape(result_type, shape, gang_width)
                 }
-                None => Known::varying(ty),
+                None => Known::varying(result_type),
             },
-            InstData::LocalAddr { local } => Known::uniform(ty, self.facts.locals[*local]),
-            InstData::GlobalAddr { global } => Known::uniform(ty, self.facts.globals[*global]),
+            InstData::LocalAddr { local } => Known::uniform(result_type, self.facts.locals[*local]),
+            InstData::GlobalAddr { global } => Known::uniform(result_type, self.facts.globals[*global]),
             InstData::LiveLoad { live_slot } if self.facts.unseen.contains(*live_slot) => return,
-            InstData::LiveLoad { live_slot } => Known::of_shape(ty, self.facts.live[*live_slot], width),
-            InstData::Ternary { arguments, .. } => transfer::transfer_generic(ty, &arguments.map(of)),
-            InstData::Fcmp { arguments, .. } => transfer::transfer_generic(ty, &arguments.map(of)),
-            InstData::CallHost { arguments, .. } => {
-                transfer::transfer_generic(ty, &arguments.iter().map(|&argument| of(argument)).collect::<Vec<_>>())
-            }
+            InstData::LiveLoad { live_slot } => Known::of_shape(result_type, self.facts.live[*live_slot], gang_width),
+            InstData::Ternary { arguments, .. } => transfer::transfer_generic(result_type, &arguments.map(facts_of)),
+            InstData::Fcmp { arguments, .. } => transfer::transfer_generic(result_type, &arguments.map(facts_of)),
+            InstData::CallHost { arguments, .. } => transfer::transfer_generic(
+                result_type,
+                &arguments.iter().map(|&argument| facts_of(argument)).collect::<Vec<_>>(),
+            ),
             // Each lane gets its own answer.
-            InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => Known::varying(ty),
+            InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => {
+                Known::varying(result_type)
+            }
             // Gangs of a group answer differently, and look at the clock at different times.
             inst_data
                 if self.facts.whole_group && (inst_data.needs_lanes() || matches!(inst_data, InstData::Clock)) =>
             {
-                Known::varying(ty)
+                Known::varying(result_type)
             }
             // One answer for all lanes.
-            InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => Known::uniform(ty, 1),
-            InstData::Clock | InstData::Combined => Known::uniform(ty, 1),
+            InstData::Any { .. } | InstData::Ballot { .. } | InstData::LaneOf { .. } => Known::uniform(result_type, 1),
+            InstData::Clock | InstData::Combined => Known::uniform(result_type, 1),
             InstData::Shuffle { argument, lane }
-                if [*argument, *lane].iter().any(|&value| of(value).shape.is_uniform()) =>
+                if [*argument, *lane].iter().any(|&value| facts_of(value).shape.is_uniform()) =>
             {
-                Known { max: of(*argument).max, ..Known::uniform(ty, 1) }
+                Known { max: facts_of(*argument).max, ..Known::uniform(result_type, 1) }
             }
-            inst_data @ InstData::Across { .. } if inst_data.asks_lanes() => Known::uniform(ty, 1),
-            InstData::Shuffle { .. } | InstData::Across { .. } => Known::varying(ty),
-            InstData::Put { .. } => Known::varying(ty),
+            inst_data @ InstData::Across { .. } if inst_data.asks_lanes() => Known::uniform(result_type, 1),
+            InstData::Shuffle { .. } | InstData::Across { .. } => Known::varying(result_type),
+            InstData::Put { .. } => Known::varying(result_type),
             // No results.
             InstData::Store { .. }
             | InstData::MemCopy { .. }
@@ -601,65 +636,77 @@ impl Solver<'_> {
             | InstData::Collective { .. }
             | InstData::LiveStore { .. } => return,
         };
-        self.update_value(result, known);
-        for &other in &node.results[1..] {
+        self.update_value(result, value_facts);
+        for &other in &inst_node.results[1..] {
             self.update_value(other, Known::varying(function.ty(other)));
         }
     }
 
-    fn known_of_query(&self, query: Query, dimension: u8, ty: Type) -> Known {
-        let facts = self.facts;
-        let width = u64::from(facts.width);
-        let d = usize::from(dimension);
-        let id = |align: u64, maximum: u64| {
-            let known = Known::of_shape(ty, Shape::contiguous(align), facts.width);
-            Known { max: maximum.into(), unsigned: true, signed: known.signed || maximum <= i64::MAX as u64, ..known }
+    fn known_of_query(&self, query: Query, dimension: u8, result_type: Type) -> Known {
+        let gang_facts = self.facts;
+        let gang_width = u64::from(gang_facts.width);
+        let axis = usize::from(dimension);
+        let id_facts = |alignment: u64, maximum: u64| {
+            let contiguous = Known::of_shape(result_type, Shape::contiguous(alignment), gang_facts.width);
+            let signed = contiguous.signed || maximum <= i64::MAX as u64;
+            Known { max: maximum.into(), unsigned: true, signed, ..contiguous }
         };
-        let uniform = |align: u64, maximum: u64| Known {
-            max: u128::from(maximum).min(ty.value_mask()),
-            ..Known::uniform(ty, align)
+        let uniform = |alignment: u64, maximum: u64| Known {
+            max: u128::from(maximum).min(result_type.value_mask()),
+            ..Known::uniform(result_type, alignment)
         };
-        if facts.whole_group && matches!(query, Query::LocalId | Query::GlobalId | Query::LinearId) {
-            return Known::varying(ty);
+        if gang_facts.whole_group && matches!(query, Query::LocalId | Query::GlobalId | Query::LinearId) {
+            return Known::varying(result_type);
         }
-        if facts.layout == Layout::Linear && matches!(query, Query::LocalId | Query::GlobalId) {
-            return Known::varying(ty);
+        if gang_facts.layout == Layout::Linear && matches!(query, Query::LocalId | Query::GlobalId) {
+            return Known::varying(result_type);
         }
-        if facts.layout == Layout::Tile && d < 2 {
+        if gang_facts.layout == Layout::Tile && axis < 2 {
             match query {
-                Query::LocalId => return Known { max: facts.max_local_id(d).into(), ..Known::varying(ty) },
-                Query::GlobalId => return Known { max: facts.max_global_id.into(), ..Known::varying(ty) },
+                Query::LocalId => {
+                    return Known { max: gang_facts.max_local_id(axis).into(), ..Known::varying(result_type) };
+                }
+                Query::GlobalId => {
+                    return Known { max: gang_facts.max_global_id.into(), ..Known::varying(result_type) };
+                }
                 _ => {}
             }
         }
-        let max_size = facts.max_global_id.saturating_add(1);
-        let row_align = facts.launch.align_along(d);
-        let known_size = facts.launch.local_size(d).map(|size| Known::constant(ty, size.into()));
-        let full = facts.launch.full_groups;
+        let max_size = gang_facts.max_global_id.saturating_add(1);
+        let row_align = gang_facts.launch.align_along(axis);
+        let known_size = gang_facts.launch.local_size(axis).map(|size| Known::constant(result_type, size.into()));
+        let full_groups = gang_facts.launch.full_groups;
         match query {
-            Query::LocalId if d == facts.layout.lane_dimension() => id(width, facts.max_local_id(d)),
-            Query::GlobalId if d == facts.layout.lane_dimension() => {
-                id(facts.group_align.min(width), facts.max_global_id)
+            Query::LocalId if axis == gang_facts.layout.lane_dimension() => {
+                id_facts(gang_width, gang_facts.max_local_id(axis))
             }
-            Query::LocalId => uniform(1, facts.max_local_id(d)),
-            Query::GlobalId | Query::GroupId => uniform(1, facts.max_global_id),
+            Query::GlobalId if axis == gang_facts.layout.lane_dimension() => {
+                id_facts(gang_facts.group_align.min(gang_width), gang_facts.max_global_id)
+            }
+            Query::LocalId => uniform(1, gang_facts.max_local_id(axis)),
+            Query::GlobalId | Query::GroupId => uniform(1, gang_facts.max_global_id),
             Query::LinearId => {
-                let most = (0..3).map(|d| facts.max_local_id(d) + 1).product::<u64>().min(MAX_GROUP_SIZE.into()) - 1;
-                let rows = facts.launch.align_along(0) >= width || facts.launch.is_one_row();
-                match facts.layout {
-                    Layout::Linear | Layout::Tile => id(width, most),
-                    Layout::X => id(if full && rows || facts.launch.is_one_row() { width } else { 1 }, most),
-                    Layout::Y | Layout::Z => Known { max: most.into(), ..Known::varying(ty) },
+                let last_id =
+                    (0..3).map(|axis| gang_facts.max_local_id(axis) + 1).product::<u64>().min(MAX_GROUP_SIZE.into())
+                        - 1;
+                let lies_in_row = gang_facts.launch.align_along(0) >= gang_width || gang_facts.launch.is_one_row();
+                match gang_facts.layout {
+                    Layout::Linear | Layout::Tile => id_facts(gang_width, last_id),
+                    Layout::X => id_facts(
+                        if full_groups && lies_in_row || gang_facts.launch.is_one_row() { gang_width } else { 1 },
+                        last_id,
+                    ),
+                    Layout::Y | Layout::Z => Known { max: last_id.into(), ..Known::varying(result_type) },
                 }
             }
-            Query::LocalSize if !full => uniform(1, facts.max_local_id(d) + 1),
+            Query::LocalSize if !full_groups => uniform(1, gang_facts.max_local_id(axis) + 1),
             Query::LocalSize | Query::EnqueuedLocalSize => {
-                known_size.unwrap_or(uniform(row_align, facts.max_local_id(d) + 1))
+                known_size.unwrap_or(uniform(row_align, gang_facts.max_local_id(axis) + 1))
             }
-            Query::GlobalSize => uniform(if full { row_align } else { 1 }, max_size),
+            Query::GlobalSize => uniform(if full_groups { row_align } else { 1 }, max_size),
             Query::NumGroups => uniform(1, max_size),
-            Query::GlobalOffset if facts.launch.zero_offset => Known::constant(ty, 0),
-            Query::GlobalOffset => uniform(1, facts.max_global_id),
+            Query::GlobalOffset if gang_facts.launch.zero_offset => Known::constant(result_type, 0),
+            Query::GlobalOffset => uniform(1, gang_facts.max_global_id),
             Query::WorkDim => uniform(1, 3),
         }
     }

@@ -28,8 +28,8 @@ pub struct Dominators {
 impl Dominators {
     /// The immediate dominator; `None` for the entry and for blocks that cannot be reached.
     pub fn immediate_dominator(&self, block: Block) -> Option<Block> {
-        let n = self.number[block].checked_sub(1)? as usize;
-        (n != 0).then(|| self.reverse_post_order[self.idom[n] as usize])
+        let number = self.number[block].checked_sub(1)? as usize;
+        (number != 0).then(|| self.reverse_post_order[self.idom[number] as usize])
     }
 
     /// Whether every path from the entry to `block` goes through `dominator` (`dominator` may be `block`). False where one of
@@ -39,8 +39,8 @@ impl Dominators {
         else {
             return false;
         };
-        let (first, last) = self.span[dominator as usize];
-        (first..=last).contains(&self.span[block as usize].0)
+        let (first_node, last_node) = self.span[dominator as usize];
+        (first_node..=last_node).contains(&self.span[block as usize].0)
     }
 
     /// Whether `left` dominates `right` and is not `right`.
@@ -51,9 +51,9 @@ impl Dominators {
     /// The blocks that a block dominates: itself, then the others. None for blocks that cannot be reached.
     pub fn dominated_blocks(&self, block: Block) -> &[Block] {
         match self.number[block].checked_sub(1) {
-            Some(n) => {
-                let (first, last) = self.span[n as usize];
-                &self.preorder[first as usize..=last as usize]
+            Some(number) => {
+                let (first_node, last_node) = self.span[number as usize];
+                &self.preorder[first_node as usize..=last_node as usize]
             }
             None => &[],
         }
@@ -73,14 +73,14 @@ impl Dominators {
 }
 
 /// Computes the dominators of a function's blocks.
-pub fn compute_dominators(graph: &Cfg) -> Dominators {
-    let reverse_post_order = graph.reverse_post_order();
-    let predecessors = |n: u32, each: &mut dyn FnMut(u32)| {
-        let predecessors = graph.predecessors(reverse_post_order[n as usize]).iter();
-        predecessors.filter_map(|&p| graph.rpo_number(p)).for_each(each);
+pub fn compute_dominators(flow_graph: &Cfg) -> Dominators {
+    let reverse_post_order = flow_graph.reverse_post_order();
+    let predecessors = |node: u32, each: &mut dyn FnMut(u32)| {
+        let predecessors = flow_graph.predecessors(reverse_post_order[node as usize]).iter();
+        predecessors.filter_map(|&predecessor| flow_graph.rpo_number(predecessor)).for_each(each);
     };
     let immediate_dominator = immediate_dominators(reverse_post_order.len() as u32, predecessors);
-    let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(graph.block_count());
+    let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(flow_graph.block_count());
     for (index, &block) in reverse_post_order.iter().enumerate() {
         number[block] = index as u32 + 1;
     }
@@ -94,24 +94,24 @@ pub fn compute_dominators(graph: &Cfg) -> Dominators {
 
 /// The algorithm on nodes numbered in reverse post-order; node 0 is the root. The root is its own
 /// immediate dominator in the result.
-pub(super) fn immediate_dominators(count: u32, predecessors: impl Fn(u32, &mut dyn FnMut(u32))) -> Vec<u32> {
-    let mut immediate_dominator = vec![NONE; count as usize];
-    if count == 0 {
+pub(super) fn immediate_dominators(node_count: u32, predecessors: impl Fn(u32, &mut dyn FnMut(u32))) -> Vec<u32> {
+    let mut immediate_dominator = vec![NONE; node_count as usize];
+    if node_count == 0 {
         return immediate_dominator;
     }
     immediate_dominator[0] = 0;
     let mut changed = true;
     while changed {
         changed = false;
-        for node in 1..count {
-            let mut new = NONE;
-            predecessors(node, &mut |p| {
-                if immediate_dominator[p as usize] != NONE {
-                    new = if new == NONE { p } else { intersect(&immediate_dominator, new, p) };
-                }
+        for node in 1..node_count {
+            let mut new_dominator = NONE;
+            predecessors(node, &mut |predecessor| match immediate_dominator[predecessor as usize] {
+                NONE => {}
+                _ if new_dominator == NONE => new_dominator = predecessor,
+                _ => new_dominator = intersect(&immediate_dominator, new_dominator, predecessor),
             });
-            if immediate_dominator[node as usize] != new {
-                immediate_dominator[node as usize] = new;
+            if immediate_dominator[node as usize] != new_dominator {
+                immediate_dominator[node as usize] = new_dominator;
                 changed = true;
             }
         }
@@ -134,25 +134,25 @@ fn intersect(immediate_dominator: &[u32], mut left: u32, mut right: u32) -> u32 
 /// Preorder interval of each node's subtree. A node's number in reverse post-order is greater than its
 /// immediate dominator's, so two sweeps suffice.
 pub(super) fn compute_preorder_spans(immediate_dominator: &[u32]) -> Vec<(u32, u32)> {
-    let count = immediate_dominator.len();
-    let mut size = vec![1u32; count];
-    for node in (1..count).rev() {
-        size[immediate_dominator[node] as usize] += size[node];
+    let node_count = immediate_dominator.len();
+    let mut tree_sizes = vec![1u32; node_count];
+    for node in (1..node_count).rev() {
+        tree_sizes[immediate_dominator[node] as usize] += tree_sizes[node];
     }
-    // `next` is the preorder number of a node's next child.
-    let mut next = vec![0u32; count];
-    let mut spans = vec![(0, 0); count];
-    for node in 0..count {
+    // `next_free` is the preorder number of a node's next child.
+    let mut next_free = vec![0u32; node_count];
+    let mut spans = vec![(0, 0); node_count];
+    for node in 0..node_count {
         let first = if node == 0 {
             0
         } else {
             let parent = immediate_dominator[node] as usize;
-            let first = next[parent];
-            next[parent] += size[node];
+            let first = next_free[parent];
+            next_free[parent] += tree_sizes[node];
             first
         };
-        next[node] = first + 1;
-        spans[node] = (first, first + size[node] - 1);
+        next_free[node] = first + 1;
+        spans[node] = (first, first + tree_sizes[node] - 1);
     }
     spans
 }
@@ -167,12 +167,12 @@ mod tests {
     fn agree_with_removal_of_each_block() {
         for seed in 0..400 {
             let function = random_graph(seed, 2 + (seed as usize % 23));
-            let graph = build_cfg(&function);
-            let dominators = compute_dominators(&graph);
+            let flow_graph = build_cfg(&function);
+            let dominators = compute_dominators(&flow_graph);
             for &left in &function.layout {
                 for &right in &function.layout {
-                    let expected = graph.is_reachable(left)
-                        && graph.is_reachable(right)
+                    let expected = flow_graph.is_reachable(left)
+                        && flow_graph.is_reachable(right)
                         && !reaches_without(&function, function.entry_block(), right, Some(left));
                     assert_eq!(
                         dominators.dominates(left, right),
@@ -194,7 +194,7 @@ mod tests {
                         );
                     }
                 } else {
-                    assert!(left == function.entry_block() || !graph.is_reachable(left));
+                    assert!(left == function.entry_block() || !flow_graph.is_reachable(left));
                 }
             }
         }
@@ -204,17 +204,17 @@ mod tests {
     fn common_dominator_is_the_last_one() {
         for seed in 0..100 {
             let function = random_graph(seed, 15);
-            let graph = build_cfg(&function);
-            let dominators = compute_dominators(&graph);
-            for &left in graph.reverse_post_order() {
-                for &right in graph.reverse_post_order() {
-                    let both = graph
+            let flow_graph = build_cfg(&function);
+            let dominators = compute_dominators(&flow_graph);
+            for &left in flow_graph.reverse_post_order() {
+                for &right in flow_graph.reverse_post_order() {
+                    let both = flow_graph
                         .reverse_post_order()
                         .iter()
                         .copied()
                         .filter(|&c| dominators.dominates(c, left) && dominators.dominates(c, right));
                     let last = both.max_by_key(|&c| {
-                        graph.reverse_post_order().iter().filter(|&&d| dominators.dominates(d, c)).count()
+                        flow_graph.reverse_post_order().iter().filter(|&&d| dominators.dominates(d, c)).count()
                     });
                     assert_eq!(dominators.common_dominator(left, right), last);
                 }

@@ -27,23 +27,21 @@ pub struct Liveness {
 struct Bits(Vec<u64>);
 
 impl Bits {
-    fn new(count: usize) -> Bits {
-        Bits(vec![0; count.div_ceil(64)])
+    fn new(bit_count: usize) -> Bits {
+        Bits(vec![0; bit_count.div_ceil(64)])
     }
 
-    fn insert(&mut self, n: u32) {
-        self.0[n as usize / 64] |= 1 << (n % 64);
+    fn insert(&mut self, number: u32) {
+        self.0[number as usize / 64] |= 1 << (number % 64);
     }
 
-    fn contains(&self, n: u32) -> bool {
-        self.0.get(n as usize / 64).is_some_and(|w| w >> (n % 64) & 1 != 0)
+    fn contains(&self, number: u32) -> bool {
+        self.0.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 != 0)
     }
 
     fn iter(&self) -> impl Iterator<Item = u32> {
-        self.0.iter().enumerate().flat_map(|(index, &word)| {
-            let words = std::iter::successors(Some(word), |&w| Some(w & w.wrapping_sub(1)));
-            words.take_while(|&w| w != 0).map(move |w| index as u32 * 64 + w.trailing_zeros())
-        })
+        let words = (0..).step_by(64).zip(&self.0);
+        words.flat_map(|(first, &word)| set_bits(word).map(move |bit| first + bit))
     }
 
     fn union(&mut self, other: &Bits) {
@@ -54,63 +52,71 @@ impl Bits {
 impl Liveness {
     /// The values needed when a block begins, without its parameters, in the order of their numbers.
     pub fn live_in(&self, block: Block) -> impl Iterator<Item = Value> {
-        self.live_in[block].iter().map(|n| self.crossing[n as usize])
+        self.live_in[block].iter().map(|number| self.crossing[number as usize])
     }
 
     /// The values needed behind a block's end, in the order of their numbers.
     pub fn live_out(&self, block: Block) -> impl Iterator<Item = Value> {
-        self.live_out[block].iter().map(|n| self.crossing[n as usize])
+        self.live_out[block].iter().map(|number| self.crossing[number as usize])
     }
 
     /// Whether a value is needed when a block begins.
     pub fn is_live_in(&self, value: Value, block: Block) -> bool {
-        self.number[value].checked_sub(1).is_some_and(|n| self.live_in[block].contains(n))
+        self.number[value].checked_sub(1).is_some_and(|number| self.live_in[block].contains(number))
     }
 
     /// Whether a value is needed behind a block's end.
     pub fn is_live_out(&self, value: Value, block: Block) -> bool {
-        self.number[value].checked_sub(1).is_some_and(|n| self.live_out[block].contains(n))
+        self.number[value].checked_sub(1).is_some_and(|number| self.live_out[block].contains(number))
     }
 
     /// The values needed just before the instruction at `position` of a block, in the order of their
     /// numbers. The block's parameters and earlier results count.
     pub fn live_before(&self, function: &Function, block: Block, position: usize) -> Vec<Value> {
-        let mut live: std::collections::BTreeSet<Value> = self.live_out(block).collect();
+        let mut live_values: std::collections::BTreeSet<Value> = self.live_out(block).collect();
         let block_data = &function.blocks[block];
         block_data.terminator.for_each_arg(|value| {
-            live.insert(value);
+            live_values.insert(value);
         });
-        for &inst in block_data.insts[position..].iter().rev() {
-            for result in &function.insts[inst].results {
-                live.remove(result);
+        for &instruction in block_data.insts[position..].iter().rev() {
+            for result in &function.insts[instruction].results {
+                live_values.remove(result);
             }
-            function.insts[inst].data.for_each_arg(|value| {
-                live.insert(value);
+            function.insts[instruction].data.for_each_arg(|value| {
+                live_values.insert(value);
             });
         }
-        live.into_iter().filter(|&value| function.const_bits(value).is_none()).collect()
+        live_values.into_iter().filter(|&value| function.const_bits(value).is_none()).collect()
     }
 }
 
+/// The positions of the ones in a word.
+fn set_bits(word: u64) -> impl Iterator<Item = u32> {
+    let remaining = std::iter::successors(Some(word), |&remainder| Some(remainder & remainder.wrapping_sub(1)));
+    remaining.take_while(|&remainder| remainder != 0).map(u64::trailing_zeros)
+}
+
+/// Calls for every operand of a block's instructions and terminator.
+fn for_each_use(function: &Function, block: Block, mut visit: impl FnMut(Value)) {
+    let block_data = &function.blocks[block];
+    for &instruction in &block_data.insts {
+        function.insts[instruction].data.for_each_arg(&mut visit);
+    }
+    block_data.terminator.for_each_arg(&mut visit);
+}
+
 /// Computes which values are live where blocks begin and end.
-pub fn compute_liveness(function: &Function, graph: &Cfg) -> Liveness {
+pub fn compute_liveness(function: &Function, flow_graph: &Cfg) -> Liveness {
     let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
-    for &block in graph.reverse_post_order() {
+    for &block in flow_graph.reverse_post_order() {
         let block_data = &function.blocks[block];
-        let results = block_data.insts.iter().flat_map(|&inst| &function.insts[inst].results);
+        let results = block_data.insts.iter().flat_map(|&instruction| &function.insts[instruction].results);
         block_data.params.iter().chain(results).for_each(|&value| home_blocks[value] = Some(block));
     }
     let is_const = |value: Value| matches!(function.values[value].definition, ValueDef::Const(_));
-    let each_use = |block: Block, use_of: &mut dyn FnMut(Value)| {
-        let block_data = &function.blocks[block];
-        for &inst in &block_data.insts {
-            function.insts[inst].data.for_each_arg(&mut *use_of);
-        }
-        block_data.terminator.for_each_arg(&mut *use_of);
-    };
     let mut crosses: SecondaryMap<Value, bool> = SecondaryMap::new();
-    for &block in graph.reverse_post_order() {
-        each_use(block, &mut |value| crosses[value] |= home_blocks[value] != Some(block) && !is_const(value));
+    for &block in flow_graph.reverse_post_order() {
+        for_each_use(function, block, |value| crosses[value] |= home_blocks[value] != Some(block) && !is_const(value));
     }
     let crossing: Vec<Value> = function.values.keys().filter(|&value| crosses[value]).collect();
     let mut number: SecondaryMap<Value, u32> = SecondaryMap::new();
@@ -120,41 +126,42 @@ pub fn compute_liveness(function: &Function, graph: &Cfg) -> Liveness {
     // `live_in` starts with the uses from outside; `kept` is what passes through a block.
     let mut live_in: SecondaryMap<Block, Bits> = SecondaryMap::new();
     let mut live_out: SecondaryMap<Block, Bits> = SecondaryMap::new();
-    let mut defs: SecondaryMap<Block, Vec<u32>> = SecondaryMap::new();
+    let mut definitions: SecondaryMap<Block, Vec<u32>> = SecondaryMap::new();
     for (index, &value) in crossing.iter().enumerate() {
         if let Some(block) = home_blocks[value] {
-            defs[block].push(index as u32);
+            definitions[block].push(index as u32);
         }
     }
-    for &block in graph.reverse_post_order() {
-        let mut bits = Bits::new(crossing.len());
-        each_use(block, &mut |value| {
+    for &block in flow_graph.reverse_post_order() {
+        let mut used_outside = Bits::new(crossing.len());
+        for_each_use(function, block, |value| {
             if crosses[value] && home_blocks[value] != Some(block) {
-                bits.insert(number[value] - 1);
+                used_outside.insert(number[value] - 1);
             }
         });
-        live_in[block] = bits;
+        live_in[block] = used_outside;
         live_out[block] = Bits::new(crossing.len());
     }
     let mut queued: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut worklist: std::collections::VecDeque<Block> = graph.reverse_post_order().iter().rev().copied().collect();
-    worklist.iter().for_each(|&other| queued[other] = true);
+    let mut worklist: std::collections::VecDeque<Block> =
+        flow_graph.reverse_post_order().iter().rev().copied().collect();
+    worklist.iter().for_each(|&other_block| queued[other_block] = true);
     while let Some(block) = worklist.pop_front() {
         queued[block] = false;
         let mut output = std::mem::take(&mut live_out[block]);
-        for &successor in graph.successors(block) {
+        for &successor in flow_graph.successors(block) {
             output.union(&live_in[successor]);
         }
         let mut into = output.clone();
-        for &n in &defs[block] {
-            into.0[n as usize / 64] &= !(1 << (n % 64));
+        for &definition in &definitions[block] {
+            into.0[definition as usize / 64] &= !(1 << (definition % 64));
         }
         into.union(&live_in[block]);
         live_out[block] = output;
         if into != live_in[block] {
             live_in[block] = into;
-            for &predecessor in graph.predecessors(block) {
-                if graph.is_reachable(predecessor) && !std::mem::replace(&mut queued[predecessor], true) {
+            for &predecessor in flow_graph.predecessors(block) {
+                if flow_graph.is_reachable(predecessor) && !std::mem::replace(&mut queued[predecessor], true) {
                     worklist.push_back(predecessor);
                 }
             }
@@ -180,9 +187,9 @@ mod tests {
             }
             let mut defined = false;
             let mut used = false;
-            for &inst in &function.blocks[block].insts {
-                function.insts[inst].data.for_each_arg(|argument| used |= argument == value && !defined);
-                defined |= function.insts[inst].results.contains(&value);
+            for &instruction in &function.blocks[block].insts {
+                function.insts[instruction].data.for_each_arg(|argument| used |= argument == value && !defined);
+                defined |= function.insts[instruction].results.contains(&value);
             }
             function.blocks[block].terminator.for_each_arg(|argument| used |= argument == value && !defined);
             if used {
@@ -199,15 +206,15 @@ mod tests {
     fn agrees_with_a_search_for_each_value() {
         for seed in 0..200 {
             let function = random_code(seed, 2 + seed as usize % 13);
-            let graph = build_cfg(&function);
-            let live = compute_liveness(&function, &graph);
+            let flow_graph = build_cfg(&function);
+            let live = compute_liveness(&function, &flow_graph);
             let variables: Vec<Value> =
                 function.values.keys().filter(|&value| function.const_bits(value).is_none()).collect();
             for &block in &function.layout {
                 let expected: Vec<Value> =
                     variables.iter().copied().filter(|&value| needed(&function, value, block)).collect();
                 assert_eq!(live.live_in(block).collect::<Vec<_>>(), expected, "seed {seed}, {block}\n{function}");
-                let behind = |value: Value| graph.successors(block).iter().any(|&s| needed(&function, value, s));
+                let behind = |value: Value| flow_graph.successors(block).iter().any(|&s| needed(&function, value, s));
                 let expected: Vec<Value> = variables.iter().copied().filter(|&value| behind(value)).collect();
                 assert_eq!(live.live_out(block).collect::<Vec<_>>(), expected, "seed {seed}, {block}\n{function}");
                 for &value in &variables {
@@ -225,8 +232,8 @@ mod tests {
     fn hundred_thousand_values_are_quick() {
         let function = random_code(7, 18_000);
         assert!(function.values.len() > 100_000, "{}", function.values.len());
-        let graph = build_cfg(&function);
-        let live = compute_liveness(&function, &graph);
+        let flow_graph = build_cfg(&function);
+        let live = compute_liveness(&function, &flow_graph);
         assert_eq!(live.live_in(function.entry_block()).count(), 0);
     }
 }

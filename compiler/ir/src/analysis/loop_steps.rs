@@ -24,8 +24,8 @@ pub enum Step {
 }
 
 impl Step {
-    fn plus(self, other: Step) -> Step {
-        match (self, other) {
+    fn plus(self, other_step: Step) -> Step {
+        match (self, other_step) {
             (Step::Unknown, _) | (_, Step::Unknown) => Step::Unknown,
             (Step::Pitch, _) | (_, Step::Pitch) => Step::Pitch,
             (Step::By(left), Step::By(right)) => Step::By(left.wrapping_add(right)),
@@ -54,25 +54,26 @@ pub struct LoopSteps(HashMap<Value, Step>);
 
 impl LoopSteps {
     /// Follows the values of an innermost loop.
-    pub fn follow_values(function: &Function, loops: &Loops, loop_id: Loop) -> LoopSteps {
-        let loop_data = loops.get(loop_id);
+    pub fn follow_values(function: &Function, loop_forest: &Loops, loop_id: Loop) -> LoopSteps {
+        let loop_data = loop_forest.get(loop_id);
         let mut steps = LoopSteps(HashMap::new());
         for &block in &loop_data.blocks {
-            steps.0.extend(function.blocks[block].params.iter().map(|&param| (param, Step::Unknown)));
-            let results = function.blocks[block].insts.iter().flat_map(|&inst| &function.insts[inst].results);
+            steps.0.extend(function.blocks[block].params.iter().map(|&parameter| (parameter, Step::Unknown)));
+            let results =
+                function.blocks[block].insts.iter().flat_map(|&instruction| &function.insts[instruction].results);
             steps.0.extend(results.map(|&result| (result, Step::Unknown)));
         }
         let latches = loop_data.blocks.iter().flat_map(|&block| function.blocks[block].terminator.targets());
         let mut latches = latches.filter(|target| target.block == loop_data.header);
         if let (Some(again), None) = (latches.next(), latches.next()) {
-            for (&param, &passed) in function.blocks[loop_data.header].params.iter().zip(&again.arguments) {
-                let step = steps.of_param(function, param, passed);
-                steps.0.insert(param, step);
+            for (&parameter, &passed) in function.blocks[loop_data.header].params.iter().zip(&again.arguments) {
+                let step = steps.of_param(function, parameter, passed);
+                steps.0.insert(parameter, step);
             }
         }
-        for &inst in loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts) {
-            if let [result] = function.insts[inst].results[..] {
-                let step = steps.of_result(function, inst);
+        for &instruction in loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts) {
+            if let [result] = function.insts[instruction].results[..] {
+                let step = steps.of_result(function, instruction);
                 steps.0.insert(result, step);
             }
         }
@@ -84,30 +85,30 @@ impl LoopSteps {
         self.0.get(&value).copied().unwrap_or(Step::By(0))
     }
 
-    fn of_param(&self, function: &Function, param: Value, passed: Value) -> Step {
+    fn of_param(&self, function: &Function, parameter: Value, passed: Value) -> Step {
         use crate::ir::ValueDef::Result;
-        let Result(inst, _) = function.values[passed].definition else {
-            return if passed == param { Step::By(0) } else { Step::Unknown };
+        let Result(instruction, _) = function.values[passed].definition else {
+            return if passed == parameter { Step::By(0) } else { Step::Unknown };
         };
-        let (left, right) = match function.insts[inst].data {
+        let (left, right) = match function.insts[instruction].data {
             InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } => (left, right),
             InstData::PtrAdd { base, offset, .. } => (base, offset),
             _ => return Step::Unknown,
         };
-        let by = match (left == param, right == param) {
+        let increment = match (left == parameter, right == parameter) {
             (true, false) => right,
             (false, true) => left,
             _ => return Step::Unknown,
         };
-        match (function.signed_constant(by), self.step_of(by)) {
-            (Some(by), _) => Step::By(by),
+        match (function.signed_constant(increment), self.step_of(increment)) {
+            (Some(increment), _) => Step::By(increment),
             (None, Step::By(0)) => Step::Pitch,
             _ => Step::Unknown,
         }
     }
 
-    fn of_result(&self, function: &Function, inst: Inst) -> Step {
-        let inst_data = &function.insts[inst].data;
+    fn of_result(&self, function: &Function, instruction: Inst) -> Step {
+        let inst_data = &function.insts[instruction].data;
         match *inst_data {
             InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } => {
                 self.step_of(left).plus(self.step_of(right))
@@ -136,18 +137,18 @@ impl LoopSteps {
                 ..
             } => self.step_of(argument),
             _ => {
-                let mut stays = !matches!(inst_data, InstData::Load { .. });
-                inst_data.for_each_arg(|argument| stays &= self.step_of(argument) == Step::By(0));
-                if stays { Step::By(0) } else { Step::Unknown }
+                let mut is_invariant = !matches!(inst_data, InstData::Load { .. });
+                inst_data.for_each_arg(|argument| is_invariant &= self.step_of(argument) == Step::By(0));
+                if is_invariant { Step::By(0) } else { Step::Unknown }
             }
         }
     }
 
     /// The step of a product with what stays the same.
-    fn scale_step(&self, function: &Function, step: Step, by: Value) -> Step {
-        match (step, function.signed_constant(by)) {
+    fn scale_step(&self, function: &Function, step: Step, factor: Value) -> Step {
+        match (step, function.signed_constant(factor)) {
             (Step::By(0), _) => Step::By(0),
-            (step, Some(by)) => step.times(by),
+            (step, Some(factor)) => step.times(factor),
             (Step::Unknown, None) => Step::Unknown,
             (_, None) => Step::Pitch,
         }
@@ -172,10 +173,10 @@ mod tests {
         );
         let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let function = module.kernels[0].regions.values().next().unwrap();
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
-        let (loop_id, _) = forest.iter().next().unwrap();
-        let steps = LoopSteps::follow_values(function, &forest, loop_id);
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        let (loop_id, _) = loop_forest.iter().next().unwrap();
+        let steps = LoopSteps::follow_values(function, &loop_forest, loop_id);
         let last = function.layout.iter().flat_map(|&block| &function.blocks[block].insts).nth_back(2).unwrap();
         steps.step_of(function.insts[*last].results[0])
     }

@@ -87,16 +87,16 @@ impl Loops {
 }
 
 /// Computes the loop forest.
-pub fn find_loops(graph: &Cfg, dominators: &Dominators) -> Loops {
+pub fn find_loops(flow_graph: &Cfg, dominators: &Dominators) -> Loops {
     let mut irreducible = Vec::new();
     let mut latches_of: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &block in graph.reverse_post_order() {
-        for &target in graph.successors(block) {
+    for &block in flow_graph.reverse_post_order() {
+        for &target in flow_graph.successors(block) {
             if dominators.dominates(target, block) {
                 if latches_of[target].last() != Some(&block) {
                     latches_of[target].push(block);
                 }
-            } else if graph.rpo_number(target) <= graph.rpo_number(block) {
+            } else if flow_graph.rpo_number(target) <= flow_graph.rpo_number(block) {
                 irreducible.push((block, target));
             }
         }
@@ -105,19 +105,24 @@ pub fn find_loops(graph: &Cfg, dominators: &Dominators) -> Loops {
     let mut headers: Vec<Block> = Vec::new();
     let mut parents: Vec<Option<u32>> = Vec::new();
     let mut innermost: SecondaryMap<Block, Option<u32>> = SecondaryMap::new();
-    for &header in graph.reverse_post_order().iter().rev() {
+    for &header in flow_graph.reverse_post_order().iter().rev() {
         if latches_of[header].is_empty() {
             continue;
         }
-        let this = headers.len() as u32;
+        let loop_number = headers.len() as u32;
         headers.push(header);
         parents.push(None);
         let mut worklist = latches_of[header].clone();
         while let Some(block) = worklist.pop() {
             let Some(inner) = innermost[block] else {
-                innermost[block] = Some(this);
+                innermost[block] = Some(loop_number);
                 if block != header {
-                    worklist.extend(graph.predecessors(block).iter().filter(|&&p| graph.is_reachable(p)));
+                    worklist.extend(
+                        flow_graph
+                            .predecessors(block)
+                            .iter()
+                            .filter(|&&predecessor| flow_graph.is_reachable(predecessor)),
+                    );
                 }
                 continue;
             };
@@ -125,44 +130,51 @@ pub fn find_loops(graph: &Cfg, dominators: &Dominators) -> Loops {
             while let Some(parent) = parents[outermost as usize] {
                 outermost = parent;
             }
-            if outermost != this {
-                parents[outermost as usize] = Some(this);
+            if outermost != loop_number {
+                parents[outermost as usize] = Some(loop_number);
                 let inner_header = headers[outermost as usize];
-                worklist.extend(graph.predecessors(inner_header).iter().filter(|&&p| graph.is_reachable(p)));
+                worklist.extend(
+                    flow_graph
+                        .predecessors(inner_header)
+                        .iter()
+                        .filter(|&&predecessor| flow_graph.is_reachable(predecessor)),
+                );
             }
         }
-        innermost[header] = Some(this);
+        innermost[header] = Some(loop_number);
     }
-    let count = headers.len() as u32;
-    let turned = |l: u32| Loop::from_u32(count - 1 - l);
-    let mut forest = Loops { loops: PrimaryMap::new(), innermost: SecondaryMap::new(), irreducible };
-    for l in (0..count).rev() {
-        let parent = parents[l as usize].map(turned);
-        let header = headers[l as usize];
-        forest.loops.push(LoopData {
+    let loop_count = headers.len() as u32;
+    let turned = |number: u32| Loop::from_u32(loop_count - 1 - number);
+    let mut loop_forest = Loops { loops: PrimaryMap::new(), innermost: SecondaryMap::new(), irreducible };
+    for number in (0..loop_count).rev() {
+        let parent = parents[number as usize].map(turned);
+        let header = headers[number as usize];
+        loop_forest.loops.push(LoopData {
             header,
             parent,
-            depth: parent.map_or(1, |p| forest.loops[p].depth + 1),
+            depth: parent.map_or(1, |outer| loop_forest.loops[outer].depth + 1),
             blocks: Vec::new(),
             latches: std::mem::take(&mut latches_of[header]),
             exits: Vec::new(),
         });
     }
-    for &block in graph.reverse_post_order() {
-        forest.innermost[block] = innermost[block].map(turned);
+    for &block in flow_graph.reverse_post_order() {
+        loop_forest.innermost[block] = innermost[block].map(turned);
     }
-    for &block in graph.reverse_post_order() {
-        let around: Vec<Loop> = forest.loops_around(block).collect();
+    for &block in flow_graph.reverse_post_order() {
+        let around: Vec<Loop> = loop_forest.loops_around(block).collect();
         for loop_id in around {
-            forest.loops[loop_id].blocks.push(block);
-            for &target in graph.successors(block) {
-                if !forest.contains(loop_id, target) && forest.loops[loop_id].exits.last() != Some(&(block, target)) {
-                    forest.loops[loop_id].exits.push((block, target));
+            loop_forest.loops[loop_id].blocks.push(block);
+            for &target in flow_graph.successors(block) {
+                if !loop_forest.contains(loop_id, target)
+                    && loop_forest.loops[loop_id].exits.last() != Some(&(block, target))
+                {
+                    loop_forest.loops[loop_id].exits.push((block, target));
                 }
             }
         }
     }
-    forest
+    loop_forest
 }
 
 #[cfg(test)]
@@ -178,30 +190,35 @@ mod tests {
         let mut irreducible_seen = 0;
         for seed in 0..400 {
             let function = random_graph(seed, 2 + (seed as usize % 19));
-            let graph = build_cfg(&function);
-            let dominators = compute_dominators(&graph);
-            let forest = find_loops(&graph, &dominators);
+            let flow_graph = build_cfg(&function);
+            let dominators = compute_dominators(&flow_graph);
+            let loop_forest = find_loops(&flow_graph, &dominators);
             let mut expected = Vec::new();
-            for &header in graph.reverse_post_order() {
-                let latches: BTreeSet<Block> =
-                    graph.predecessors(header).iter().copied().filter(|&p| dominators.dominates(header, p)).collect();
+            for &header in flow_graph.reverse_post_order() {
+                let latches: BTreeSet<Block> = flow_graph
+                    .predecessors(header)
+                    .iter()
+                    .copied()
+                    .filter(|&predecessor| dominators.dominates(header, predecessor))
+                    .collect();
                 if latches.is_empty() {
                     continue;
                 }
-                let reaches_latch =
-                    |other: Block| latches.iter().any(|&latch| reaches_without(&function, other, latch, Some(header)));
-                let body: BTreeSet<Block> = graph
+                let reaches_latch = |other_block: Block| {
+                    latches.iter().any(|&latch| reaches_without(&function, other_block, latch, Some(header)))
+                };
+                let body: BTreeSet<Block> = flow_graph
                     .reverse_post_order()
                     .iter()
                     .copied()
-                    .filter(|&other| other == header || reaches_latch(other))
+                    .filter(|&other_block| other_block == header || reaches_latch(other_block))
                     .collect();
                 expected.push((header, latches, body));
             }
-            assert_eq!(forest.iter().count(), expected.len(), "seed {seed}\n{function}");
+            assert_eq!(loop_forest.iter().count(), expected.len(), "seed {seed}\n{function}");
             for (header, latches, body) in &expected {
-                let loop_id = forest.with_header(*header).unwrap();
-                let loop_data = forest.get(loop_id);
+                let loop_id = loop_forest.with_header(*header).unwrap();
+                let loop_data = loop_forest.get(loop_id);
                 assert_eq!(loop_data.header, *header);
                 assert_eq!(loop_data.blocks[0], *header);
                 assert_eq!(loop_data.blocks.iter().copied().collect::<BTreeSet<_>>(), *body, "seed {seed}\n{function}");
@@ -209,10 +226,10 @@ mod tests {
                 let outer = expected.iter().filter(|(h, _, b)| h != header && b.contains(header));
                 assert_eq!(loop_data.depth as usize, outer.clone().count() + 1);
                 let parent = outer.min_by_key(|(_, _, b)| b.len());
-                assert_eq!(loop_data.parent.map(|p| forest.get(p).header), parent.map(|(h, _, _)| *h));
-                for &other in body {
-                    for &to in graph.successors(other) {
-                        assert_eq!(loop_data.exits.contains(&(other, to)), !body.contains(&to));
+                assert_eq!(loop_data.parent.map(|p| loop_forest.get(p).header), parent.map(|(h, _, _)| *h));
+                for &other_block in body {
+                    for &to in flow_graph.successors(other_block) {
+                        assert_eq!(loop_data.exits.contains(&(other_block, to)), !body.contains(&to));
                     }
                 }
                 assert!(loop_data.exits.iter().all(|(from, to)| body.contains(from) && !body.contains(to)));
@@ -241,14 +258,14 @@ mod tests {
                 }
                 forward.blocks[block].terminator = terminator;
             }
-            let cyclic = graph.reverse_post_order().iter().any(|&other| {
-                forward.blocks[other]
+            let cyclic = flow_graph.reverse_post_order().iter().any(|&other_block| {
+                forward.blocks[other_block]
                     .terminator
                     .targets()
                     .iter()
-                    .any(|target| reaches_without(&forward, target.block, other, None))
+                    .any(|target| reaches_without(&forward, target.block, other_block, None))
             });
-            assert_eq!(!forest.irreducible_edges().is_empty(), cyclic, "seed {seed}\n{function}");
+            assert_eq!(!loop_forest.irreducible_edges().is_empty(), cyclic, "seed {seed}\n{function}");
             irreducible_seen += usize::from(cyclic);
         }
         assert!((20..380).contains(&irreducible_seen));

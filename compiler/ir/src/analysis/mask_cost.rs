@@ -13,25 +13,25 @@ use crate::plan::access_lowering::price::{GUARD, LANE};
 use crate::target::Registers;
 
 /// What an instruction costs a gang more in a block that has a mask.
-pub fn masking_cost(function: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> u64 {
-    let node = &function.insts[inst];
-    let lanes = u64::from(registers.width);
+pub fn masking_cost(function: &Function, instruction: Inst, lane_facts: Lanes<'_>, registers: Registers) -> u64 {
+    let inst_node = &function.insts[instruction];
+    let lane_count = u64::from(registers.width);
     // Lanes that go on together are those of a gang, tiles or not.
-    let known = Lanes { rows: None, ..known };
-    let some = LaneMask::Some { may_be_empty: true, has_bounds: false };
-    match &node.data {
+    let lane_facts = Lanes { rows: None, ..lane_facts };
+    let some_lanes = LaneMask::Some { may_be_empty: true, has_bounds: false };
+    match &inst_node.data {
         InstData::Load { .. } | InstData::Store { .. } => {
-            let lowering = estimate_lowering(function, inst, known, registers, some);
+            let lowering = estimate_lowering(function, instruction, lane_facts, registers, some_lanes);
             lowering.map_or(0, |lowering| lowering.cost_of_mask(registers))
         }
         // One operation for all active lanes.
-        InstData::AtomicRmw { pointer, .. } if known.shapes[*pointer].is_uniform() => GUARD,
+        InstData::AtomicRmw { pointer, .. } if lane_facts.shapes[*pointer].is_uniform() => GUARD,
         InstData::MemCopy { .. }
         | InstData::MemSet { .. }
         | InstData::AtomicRmw { .. }
         | InstData::AtomicCas { .. }
         | InstData::CallHost { .. }
-        | InstData::Printf { .. } => LANE * lanes,
+        | InstData::Printf { .. } => LANE * lane_count,
         _ => 0,
     }
 }

@@ -36,69 +36,70 @@ pub struct NoWrapStride {
 }
 
 /// The values that are varying, but lie on a line if nothing wraps.
-/// `order` has each block before those it dominates.
+/// `block_order` has each block before those it dominates.
 pub fn find_no_wrap_strides(
     function: &Function,
-    order: &[Block],
+    block_order: &[Block],
     shapes: &SecondaryMap<Value, Shape>,
-    width: u32,
+    gang_width: u32,
 ) -> SecondaryMap<Value, Option<NoWrapStride>> {
-    let mut found: SecondaryMap<Value, Option<NoWrapStride>> = SecondaryMap::new();
-    for &block in order {
-        for &inst in &function.blocks[block].insts {
-            let node = &function.insts[inst];
-            let [result] = node.results[..] else { continue };
+    let mut no_wrap_strides: SecondaryMap<Value, Option<NoWrapStride>> = SecondaryMap::new();
+    for &block in block_order {
+        for &instruction in &function.blocks[block].insts {
+            let inst_node = &function.insts[instruction];
+            let [result] = inst_node.results[..] else { continue };
             if shapes[result].is_varying() && matches!(function.ty(result), Type::I64 | Type::Ptr(_)) {
-                let line = derive_stride(function, shapes, &found, &node.data, result, width);
-                found[result] =
+                let line = derive_stride(function, shapes, &no_wrap_strides, &inst_node.data, result, gang_width);
+                no_wrap_strides[result] =
                     line.filter(|no_wrap_stride| no_wrap_stride.stride != 0 && no_wrap_stride.steps <= MOST_STEPS);
             }
         }
     }
-    found
+    no_wrap_strides
+}
+
+impl NoWrapStride {
+    fn scaled_by(self, factor: i64) -> NoWrapStride {
+        NoWrapStride { stride: self.stride.wrapping_mul(factor), steps: self.steps + 1, ..self }
+    }
+
+    /// The stride of a sum; none if it would depend on too many extensions.
+    fn plus(mut self, other: NoWrapStride) -> Option<NoWrapStride> {
+        self.stride = self.stride.wrapping_add(other.stride);
+        self.steps += other.steps;
+        self.extensions.extend(other.extensions);
+        self.extensions.sort_unstable();
+        self.extensions.dedup();
+        (self.extensions.len() <= MOST_EXTENSIONS).then_some(self)
+    }
 }
 
 fn derive_stride(
     function: &Function,
     shapes: &SecondaryMap<Value, Shape>,
-    found: &SecondaryMap<Value, Option<NoWrapStride>>,
+    no_wrap_strides: &SecondaryMap<Value, Option<NoWrapStride>>,
     inst_data: &InstData,
     result: Value,
-    width: u32,
+    gang_width: u32,
 ) -> Option<NoWrapStride> {
-    let of = |value: Value| match shapes[value] {
+    let stride_of = |value: Value| match shapes[value] {
         Shape::Strided { stride, .. } => Some(NoWrapStride { stride, extensions: Vec::new(), steps: 0 }),
-        Shape::Varying => found[value].clone(),
+        Shape::Varying => no_wrap_strides[value].clone(),
     };
-    let scaled = |value: Value, by: i64| {
-        of(value).map(|no_wrap_stride| NoWrapStride {
-            stride: no_wrap_stride.stride.wrapping_mul(by),
-            steps: no_wrap_stride.steps + 1,
-            ..no_wrap_stride
-        })
-    };
-    let sum = |left: Value, right: Value, sign: i64| {
-        let (a, b) = (of(left)?, scaled(right, sign)?);
-        let steps = a.steps + b.steps;
-        let mut extensions = a.extensions;
-        extensions.extend(b.extensions);
-        extensions.sort_unstable();
-        extensions.dedup();
-        let stride = a.stride.wrapping_add(b.stride);
-        (extensions.len() <= MOST_EXTENSIONS).then_some(NoWrapStride { stride, extensions, steps })
-    };
+    let scaled = |value: Value, factor: i64| stride_of(value).map(|stride| stride.scaled_by(factor));
+    let sum_of = |left: Value, right: Value, sign: i64| stride_of(left)?.plus(scaled(right, sign)?);
     let constant = |value: Value| function.const_bits(value).map(|bits| bits as i64);
     match *inst_data {
         InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext, argument, .. } => {
             let stride = shapes[argument].stride()?;
-            first_indices(function, shapes, result, width).map(|_| NoWrapStride {
+            first_indices(function, shapes, result, gang_width).map(|_| NoWrapStride {
                 stride,
                 extensions: vec![result],
                 steps: 1,
             })
         }
-        InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } => sum(left, right, 1),
-        InstData::Binary { opcode: BinaryOp::Sub, arguments: [left, right], .. } => sum(left, right, -1),
+        InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } => sum_of(left, right, 1),
+        InstData::Binary { opcode: BinaryOp::Sub, arguments: [left, right], .. } => sum_of(left, right, -1),
         InstData::Binary { opcode: BinaryOp::Mul, arguments: [left, right], .. } => {
             match (constant(left), constant(right)) {
                 (_, Some(by)) => scaled(left, by),
@@ -110,7 +111,7 @@ fn derive_stride(
             Some(by @ 0..=62) => scaled(left, 1 << by),
             _ => None,
         },
-        InstData::PtrAdd { base, offset, .. } => sum(base, offset, 1),
+        InstData::PtrAdd { base, offset, .. } => sum_of(base, offset, 1),
         _ => None,
     }
 }
@@ -121,21 +122,21 @@ pub fn first_indices(
     function: &Function,
     shapes: &SecondaryMap<Value, Shape>,
     extension: Value,
-    width: u32,
+    gang_width: u32,
 ) -> Option<RangeInclusive<i128>> {
-    let ValueDef::Result(inst, _) = function.values[extension].definition else { return None };
-    let InstData::Unary { opcode, argument, .. } = function.insts[inst].data else { return None };
+    let ValueDef::Result(instruction, _) = function.values[extension].definition else { return None };
+    let InstData::Unary { opcode, argument, .. } = function.insts[instruction].data else { return None };
     let bits = function.ty(argument).bits();
     if bits >= 64 {
         return None;
     }
-    let span = i128::from(shapes[argument].stride()?) * i128::from(width.max(1) - 1);
-    let (low, high) = match opcode {
+    let span = i128::from(shapes[argument].stride()?) * i128::from(gang_width.max(1) - 1);
+    let (lowest, highest) = match opcode {
         UnaryOp::Zext => (0, (1 << bits) - 1),
         UnaryOp::Sext => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
         _ => return None,
     };
-    let range = low - span.min(0)..=high - span.max(0);
+    let range = lowest - span.min(0)..=highest - span.max(0);
     (!range.is_empty()).then_some(range)
 }
 
@@ -146,19 +147,19 @@ mod tests {
     use lockstep_protocol::types::Space;
 
     /// The line of `p + extend(i) * 4`, and the first indices of the extension, of `i` with a stride.
-    fn of(opcode: UnaryOp, ty: Type, stride: i64) -> Option<(i64, RangeInclusive<i128>)> {
+    fn of(opcode: UnaryOp, value_type: Type, stride: i64) -> Option<(i64, RangeInclusive<i128>)> {
         let mut function = Function::new();
-        let (mut builder, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(Space::Global), ty]);
+        let (mut builder, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(Space::Global), value_type]);
         let wide = builder.unary(opcode, Type::I64, inputs[1]);
         let four = builder.int(Type::I64, 4);
         let bytes = builder.binary(BinaryOp::Mul, wide, four);
-        let place = builder.ptr_add(inputs[0], bytes);
+        let address = builder.ptr_add(inputs[0], bytes);
         builder.ret();
         let mut shapes = SecondaryMap::new();
         shapes[inputs[0]] = Shape::uniform(1);
         shapes[four] = Shape::uniform(4);
         shapes[inputs[1]] = Shape::Strided { stride, align: 1 };
-        let no_wrap_stride = find_no_wrap_strides(&function, &function.layout, &shapes, 16)[place].clone()?;
+        let no_wrap_stride = find_no_wrap_strides(&function, &function.layout, &shapes, 16)[address].clone()?;
         assert_eq!(no_wrap_stride.extensions, [wide]);
         Some((no_wrap_stride.stride, first_indices(&function, &shapes, wide, 16)?))
     }
@@ -201,5 +202,18 @@ mod tests {
     fn where_some_lane_always_wraps_there_is_no_line() {
         assert_eq!(of(UnaryOp::Zext, Type::I8, 18), None);
         assert_eq!(of(UnaryOp::Sext, Type::I8, -18), None);
+    }
+
+    #[test]
+    fn sums_depend_on_the_extensions_of_both_and_on_few() {
+        let stride_of = |stride: i64, extension: u32| NoWrapStride {
+            stride,
+            extensions: vec![Value::from_u32(extension)],
+            steps: 1,
+        };
+        let sum = stride_of(4, 7).plus(stride_of(-3, 5).scaled_by(2)).unwrap();
+        assert_eq!(sum, NoWrapStride { stride: -2, extensions: [5, 7].map(Value::from_u32).to_vec(), steps: 3 });
+        assert_eq!(sum.clone().plus(stride_of(1, 7)).map(|sum| sum.extensions.len()), Some(2), "the same one again");
+        assert_eq!(sum.plus(stride_of(1, 9)), None, "a third one");
     }
 }

@@ -25,36 +25,37 @@ type Told = (Option<Value>, Value);
 
 /// The blocks with a mask that run for a lane at least.
 pub fn run_by_some(function: &Function) -> EntitySet<Block> {
-    let mut found = EntitySet::new();
+    let mut nonempty = EntitySet::new();
     if function.layout.iter().all(|&block| function.masks[block].is_none()) {
-        return found;
+        return nonempty;
     }
-    let graph = build_cfg(function);
-    let dominators = compute_dominators(&graph);
+    let flow_graph = build_cfg(function);
+    let dominators = compute_dominators(&flow_graph);
     let mut home_blocks: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
     for &block in &function.layout {
-        function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = Some(block));
+        function.blocks[block].insts.iter().for_each(|&instruction| home_blocks[instruction] = Some(block));
     }
     // For each block the nearest one that dominates it, itself included, and of which a branch tells something.
     let mut told: SecondaryMap<Block, Option<(Block, Told)>> = SecondaryMap::new();
     let mut nearest: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
-    for &block in graph.reverse_post_order() {
-        told[block] = way_in(function, &home_blocks, graph.predecessors(block), block).map(|some| (block, some));
+    for &block in flow_graph.reverse_post_order() {
+        told[block] =
+            way_in(function, &home_blocks, flow_graph.predecessors(block), block).map(|condition| (block, condition));
         nearest[block] = match told[block] {
             Some(_) => Some(block),
             None => dominators.immediate_dominator(block).and_then(|before| nearest[before]),
         };
         let Some(mask) = function.masks[block].expand() else { continue };
         let mut next = nearest[block];
-        while let Some((at_block, some)) = next.and_then(|at_block| told[at_block]) {
-            if implies_mask(function, some, mask) {
-                found.insert(block);
+        while let Some((at_block, condition)) = next.and_then(|at_block| told[at_block]) {
+            if implies_mask(function, condition, mask) {
+                nonempty.insert(block);
                 break;
             }
             next = dominators.immediate_dominator(at_block).and_then(|before| nearest[before]);
         }
     }
-    found
+    nonempty
 }
 
 /// What the only way into a block says.
@@ -69,22 +70,23 @@ fn way_in(
     if then_to.block != block || else_to.block == block {
         return None;
     }
-    let ValueDef::Result(inst, _) = function.values[*condition].definition else { return None };
-    let InstData::Any { condition } = function.insts[inst].data else { return None };
-    Some((function.masks[home_blocks[inst]?].expand(), condition))
+    let ValueDef::Result(instruction, _) = function.values[*condition].definition else { return None };
+    let InstData::Any { condition } = function.insts[instruction].data else { return None };
+    Some((function.masks[home_blocks[instruction]?].expand(), condition))
 }
 
 /// Whether a mask holds where this does.
-fn implies_mask(function: &Function, (of, condition): Told, mask: Value) -> bool {
+fn implies_mask(function: &Function, (told_mask, condition): Told, mask: Value) -> bool {
     let always = |value: Value| function.const_bits(value) == Some(1);
-    if mask == condition || Some(mask) == of || always(mask) {
+    if mask == condition || Some(mask) == told_mask || always(mask) {
         return true;
     }
-    let ValueDef::Result(inst, _) = function.values[mask].definition else { return false };
-    let InstData::Binary { opcode: BinaryOp::And, arguments: [left, right], .. } = function.insts[inst].data else {
+    let ValueDef::Result(instruction, _) = function.values[mask].definition else { return false };
+    let InstData::Binary { opcode: BinaryOp::And, arguments: [left, right], .. } = function.insts[instruction].data
+    else {
         return false;
     };
-    let holds = |value: Value| value == condition || Some(value) == of || always(value);
+    let holds = |value: Value| value == condition || Some(value) == told_mask || always(value);
     holds(left) && holds(right)
 }
 

@@ -22,23 +22,23 @@ use lockstep_protocol::types::{Space, Type};
 pub fn find_streams(kernel: &Kernel) -> Streams {
     let mut bodies = kernel.regions.values();
     match (bodies.next(), bodies.next()) {
-        (Some(body), None) => {
-            of_body(body, super::specialization_candidates::find_global_pointers(kernel)).unwrap_or_default()
+        (Some(function), None) => {
+            of_body(function, super::specialization_candidates::find_global_pointers(kernel)).unwrap_or_default()
         }
         _ => Streams::default(),
     }
 }
 
-fn of_body(body: &Function, pointers: u32) -> Option<Streams> {
-    let graph = build_cfg(body);
-    let forest = find_loops(&graph, &compute_dominators(&graph));
-    let is_in_loop = |block: Block| forest.iter().any(|(_, loop_data)| loop_data.blocks.contains(&block));
+fn of_body(function: &Function, pointers: u32) -> Option<Streams> {
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+    let is_in_loop = |block: Block| loop_forest.iter().any(|(_, loop_data)| loop_data.blocks.contains(&block));
     let (mut once, mut otherwise, mut bytes) = (0, 0, 0_u32);
-    for &block in graph.reverse_post_order() {
-        for &inst in &body.blocks[block].insts {
-            let node = &body.insts[inst];
-            let (pointer, access, elements, writes) = match &node.data {
-                InstData::Load { pointer, access, .. } => (*pointer, *access, &node.results, false),
+    for &block in flow_graph.reverse_post_order() {
+        for &instruction in &function.blocks[block].insts {
+            let inst_node = &function.insts[instruction];
+            let (pointer, access, elements, writes) = match &inst_node.data {
+                InstData::Load { pointer, access, .. } => (*pointer, *access, &inst_node.results, false),
                 InstData::Store { pointer, access, arguments, .. } => (*pointer, *access, arguments, true),
                 InstData::MemCopy { .. }
                 | InstData::MemSet { .. }
@@ -53,26 +53,26 @@ fn of_body(body: &Function, pointers: u32) -> Option<Streams> {
                 | InstData::Printf { .. } => return None,
                 _ => continue,
             };
-            if !matches!(body.ty(pointer), Type::Ptr(Space::Global | Space::Generic)) {
+            if !matches!(function.ty(pointer), Type::Ptr(Space::Global | Space::Generic)) {
                 continue;
             }
             let Access { atomic: None, volatile: false, .. } = access else { return None };
-            let input = 1_u32.checked_shl(input_of_address(body, pointer)?)?;
-            let touched = elements.iter().map(|&element| body.ty(element).bytes()).sum();
+            let input_index = 1_u32.checked_shl(input_of_address(function, pointer)?)?;
+            let touched = elements.iter().map(|&element| function.ty(element).bytes()).sum();
             bytes = bytes.saturating_add(touched);
-            let known = if writes && !is_in_loop(block) { &mut once } else { &mut otherwise };
-            *known |= input;
+            let bytes_so_far = if writes && !is_in_loop(block) { &mut once } else { &mut otherwise };
+            *bytes_so_far |= input_index;
         }
     }
     Some(Streams { written: once & !otherwise & pointers, bytes })
 }
 
 /// The number of the input that an address is computed of.
-fn input_of_address(body: &Function, mut pointer: Value) -> Option<u32> {
+fn input_of_address(function: &Function, mut pointer: Value) -> Option<u32> {
     loop {
-        match body.values[pointer].definition {
-            ValueDef::Param(block, number) if block == body.entry_block() => return Some(number),
-            ValueDef::Result(inst, _) => match body.insts[inst].data {
+        match function.values[pointer].definition {
+            ValueDef::Param(block, number) if block == function.entry_block() => return Some(number),
+            ValueDef::Result(instruction, _) => match function.insts[instruction].data {
                 InstData::PtrAdd { base, .. } => pointer = base,
                 InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument, .. } => pointer = argument,
                 _ => return None,

@@ -20,47 +20,47 @@ pub struct Pointees {
 }
 
 impl Pointees {
-    fn add(&mut self, more: &Pointees) -> bool {
+    fn add(&mut self, other: &Pointees) -> bool {
         let before = (self.slots.len(), self.other);
-        self.slots.extend(&more.slots);
-        self.other |= more.other;
+        self.slots.extend(&other.slots);
+        self.other |= other.other;
         before != (self.slots.len(), self.other)
     }
 }
 
 /// The pointees of each value of a region. Constants point nowhere.
 pub fn find_pointees(function: &Function) -> SecondaryMap<Value, Pointees> {
-    let mut found: SecondaryMap<Value, Pointees> = SecondaryMap::new();
-    function.blocks[function.entry_block()].params.iter().for_each(|&param| found[param].other = true);
+    let mut pointees: SecondaryMap<Value, Pointees> = SecondaryMap::new();
+    function.blocks[function.entry_block()].params.iter().for_each(|&parameter| pointees[parameter].other = true);
     // Where addresses go: from, to.
     let mut flows: Vec<(Value, Value)> = Vec::new();
     for &block in &function.layout {
-        for &inst in &function.blocks[block].insts {
-            let node = &function.insts[inst];
-            match node.data {
+        for &instruction in &function.blocks[block].insts {
+            let inst_node = &function.insts[instruction];
+            match inst_node.data {
                 InstData::SlotAddr { slot } => {
-                    found[node.results[0]].slots.insert(slot);
+                    pointees[inst_node.results[0]].slots.insert(slot);
                 }
                 ref inst_data if !passed_on(inst_data).is_empty() => {
-                    flows.extend(passed_on(inst_data).into_iter().map(|argument| (argument, node.results[0])));
+                    flows.extend(passed_on(inst_data).into_iter().map(|argument| (argument, inst_node.results[0])));
                 }
-                _ => node.results.iter().for_each(|&result| found[result].other = true),
+                _ => inst_node.results.iter().for_each(|&result| pointees[result].other = true),
             }
         }
         for BlockCall { block, arguments } in function.blocks[block].terminator.targets() {
             flows.extend(arguments.iter().copied().zip(function.blocks[*block].params.iter().copied()));
         }
     }
-    flows.retain(|&(_, to)| function.ty(to).is_ptr());
+    flows.retain(|&(_, target)| function.ty(target).is_ptr());
     let mut changed = true;
     while changed {
         changed = false;
-        for &(from, to) in &flows {
-            let from = found[from].clone();
-            changed |= found[to].add(&from);
+        for &(source_pointees, target) in &flows {
+            let source_pointees = pointees[source_pointees].clone();
+            changed |= pointees[target].add(&source_pointees);
         }
     }
-    found
+    pointees
 }
 
 /// The operands of which the result may be the address, or that of the same object.

@@ -35,86 +35,89 @@ impl PostDominators {
         Some(self.order[node.checked_sub(1)? as usize])
     }
 
-    /// Whether every path from `other` to the end goes through `block` (`block` may be `other`). False where one of them
+    /// Whether every path from `other_block` to the end goes through `block` (`block` may be `other_block`). False where one of them
     /// cannot be reached from the entry.
-    pub fn post_dominates(&self, block: Block, other: Block) -> bool {
-        let (left, right) = (self.number[block], self.number[other]);
+    pub fn post_dominates(&self, block: Block, other_block: Block) -> bool {
+        let (left, right) = (self.number[block], self.number[other_block]);
         if left == 0 || right == 0 {
             return false;
         }
-        let (first, last) = self.span[left as usize];
-        (first..=last).contains(&self.span[right as usize].0)
+        let (first_node, last_node) = self.span[left as usize];
+        (first_node..=last_node).contains(&self.span[right as usize].0)
     }
 }
 
 /// Computes the post-dominators of a function's blocks.
-pub fn post_dominators(graph: &Cfg) -> PostDominators {
-    let ends = find_path_ends(graph);
+pub fn post_dominators(flow_graph: &Cfg) -> PostDominators {
+    let path_ends = find_path_ends(flow_graph);
     // Depth-first from the end against the edges; block numbers here count from 1.
     let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
-    let mut order = Vec::new();
-    let mut stack: Vec<(Block, usize)> = Vec::new();
-    for &end in &ends {
-        if number[end] == 0 {
-            number[end] = 1;
-            stack.push((end, 0));
+    let mut block_order = Vec::new();
+    let mut pending: Vec<(Block, usize)> = Vec::new();
+    for &end_block in &path_ends {
+        if number[end_block] == 0 {
+            number[end_block] = 1;
+            pending.push((end_block, 0));
         }
-        while let Some((block, next)) = stack.last_mut() {
-            match graph.predecessors(*block).get(*next) {
+        while let Some((block, next)) = pending.last_mut() {
+            match flow_graph.predecessors(*block).get(*next) {
                 Some(&predecessor) => {
                     *next += 1;
-                    if number[predecessor] == 0 && graph.is_reachable(predecessor) {
+                    if number[predecessor] == 0 && flow_graph.is_reachable(predecessor) {
                         number[predecessor] = 1;
-                        stack.push((predecessor, 0));
+                        pending.push((predecessor, 0));
                     }
                 }
                 None => {
-                    order.push(*block);
-                    stack.pop();
+                    block_order.push(*block);
+                    pending.pop();
                 }
             }
         }
     }
-    order.reverse();
-    for (index, &block) in order.iter().enumerate() {
+    block_order.reverse();
+    for (index, &block) in block_order.iter().enumerate() {
         number[block] = index as u32 + 1;
     }
     let mut is_end: SecondaryMap<Block, bool> = SecondaryMap::new();
-    ends.iter().for_each(|&end| is_end[end] = true);
-    let ipdom = immediate_dominators(order.len() as u32 + 1, |node, each| {
-        let block = order[node as usize - 1];
+    path_ends.iter().for_each(|&end_block| is_end[end_block] = true);
+    let ipdom = immediate_dominators(block_order.len() as u32 + 1, |node, each| {
+        let block = block_order[node as usize - 1];
         if is_end[block] {
             each(0);
         }
-        graph.successors(block).iter().for_each(|&successor| each(number[successor]));
+        flow_graph.successors(block).iter().for_each(|&successor| each(number[successor]));
     });
-    PostDominators { order, span: compute_preorder_spans(&ipdom), ipdom, number }
+    PostDominators { order: block_order, span: compute_preorder_spans(&ipdom), ipdom, number }
 }
 
 /// The blocks at which paths end.
-fn find_path_ends(graph: &Cfg) -> Vec<Block> {
+fn find_path_ends(flow_graph: &Cfg) -> Vec<Block> {
     let mut reaches: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut ends = Vec::new();
-    let mut mark = |end: Block, reaches: &mut SecondaryMap<Block, bool>| {
-        ends.push(end);
-        let mut worklist = vec![end];
-        while let Some(block) = worklist.pop() {
-            if graph.is_reachable(block) && !std::mem::replace(&mut reaches[block], true) {
-                worklist.extend(graph.predecessors(block));
-            }
-        }
-    };
-    for &block in graph.reverse_post_order() {
-        if graph.successors(block).is_empty() {
-            mark(block, &mut reaches);
+    let mut path_ends = Vec::new();
+    for &block in flow_graph.reverse_post_order() {
+        if flow_graph.successors(block).is_empty() {
+            path_ends.push(block);
+            mark_sources(flow_graph, block, &mut reaches);
         }
     }
-    for &block in graph.reverse_post_order().iter().rev() {
+    for &block in flow_graph.reverse_post_order().iter().rev() {
         if !reaches[block] {
-            mark(block, &mut reaches);
+            path_ends.push(block);
+            mark_sources(flow_graph, block, &mut reaches);
         }
     }
-    ends
+    path_ends
+}
+
+/// Marks the blocks from which one can be reached, if they are not yet.
+fn mark_sources(flow_graph: &Cfg, end_block: Block, reaches: &mut SecondaryMap<Block, bool>) {
+    let mut worklist = vec![end_block];
+    while let Some(block) = worklist.pop() {
+        if flow_graph.is_reachable(block) && !std::mem::replace(&mut reaches[block], true) {
+            worklist.extend(flow_graph.predecessors(block));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -127,13 +130,13 @@ mod tests {
     fn agree_with_removal_of_each_block() {
         for seed in 0..400 {
             let function = random_graph(seed, 2 + (seed as usize % 23));
-            let graph = build_cfg(&function);
-            let tree = post_dominators(&graph);
-            let ends = find_path_ends(&graph);
-            // Whether a path leads from `other` to an end without `first`.
-            let escapes = |other: Block, first: Block| {
-                let mut seen = vec![first];
-                let mut worklist = vec![other];
+            let flow_graph = build_cfg(&function);
+            let tree = post_dominators(&flow_graph);
+            let ends = find_path_ends(&flow_graph);
+            // Whether a path leads from `other_block` to an end without `first_block`.
+            let escapes = |other_block: Block, first_block: Block| {
+                let mut seen = vec![first_block];
+                let mut worklist = vec![other_block];
                 while let Some(block) = worklist.pop() {
                     if seen.contains(&block) {
                         continue;
@@ -142,28 +145,33 @@ mod tests {
                     if ends.contains(&block) {
                         return true;
                     }
-                    worklist.extend(graph.successors(block));
+                    worklist.extend(flow_graph.successors(block));
                 }
                 false
             };
-            for &first in graph.reverse_post_order() {
-                for &other in graph.reverse_post_order() {
+            for &first_block in flow_graph.reverse_post_order() {
+                for &other_block in flow_graph.reverse_post_order() {
                     assert_eq!(
-                        tree.post_dominates(first, other),
-                        !escapes(other, first),
-                        "seed {seed}: {first} under {other}\n{function}"
+                        tree.post_dominates(first_block, other_block),
+                        !escapes(other_block, first_block),
+                        "seed {seed}: {first_block} under {other_block}\n{function}"
                     );
                 }
-                if let Some(next) = tree.immediate_post_dominator(first) {
-                    assert!(next != first && tree.post_dominates(next, first));
-                    for &c in graph.reverse_post_order() {
-                        let between = c != first && tree.post_dominates(c, first);
-                        assert!(!between || tree.post_dominates(c, next), "seed {seed}: {next} is not next to {first}");
+                if let Some(next_block) = tree.immediate_post_dominator(first_block) {
+                    assert!(next_block != first_block && tree.post_dominates(next_block, first_block));
+                    for &c in flow_graph.reverse_post_order() {
+                        let between = c != first_block && tree.post_dominates(c, first_block);
+                        assert!(
+                            !between || tree.post_dominates(c, next_block),
+                            "seed {seed}: {next_block} is not next to {first_block}"
+                        );
                     }
                 } else {
-                    let others =
-                        graph.reverse_post_order().iter().filter(|&&c| c != first && tree.post_dominates(c, first));
-                    assert_eq!(others.count(), 0, "seed {seed}: {first}");
+                    let others = flow_graph
+                        .reverse_post_order()
+                        .iter()
+                        .filter(|&&c| c != first_block && tree.post_dominates(c, first_block));
+                    assert_eq!(others.count(), 0, "seed {seed}: {first_block}");
                 }
             }
         }

@@ -33,20 +33,27 @@ pub struct Iterations {
 
 impl Iterations {
     /// Computes post-dominators within an iteration.
-    pub fn new(edges: &Cfg, loops: &Loops) -> Iterations {
+    pub fn new(edges: &Cfg, loop_forest: &Loops) -> Iterations {
         let mut inner: Vec<(Block, Block)> = Vec::with_capacity(2 * edges.reverse_post_order().len());
         for &block in edges.reverse_post_order() {
             let successors = edges.successors(block).iter().copied();
-            let Some(loop_id) = loops.innermost_loop(block) else {
+            let Some(loop_id) = loop_forest.innermost_loop(block) else {
                 inner.extend(successors.map(|target| (block, target)));
                 continue;
             };
-            let LoopData { header, parent, exits, .. } = loops.get(loop_id);
-            let stays = |&target: &Block| target != *header && loops.contains(loop_id, target);
+            let LoopData { header, parent, exits, .. } = loop_forest.get(loop_id);
+            let stays = |&target: &Block| target != *header && loop_forest.contains(loop_id, target);
             inner.extend(successors.filter(stays).map(|target| (block, target)));
             if edges.successors(block).contains(header) {
-                let next = |&exit: &Block| parent.is_none_or(|p| loops.contains(p, exit));
-                inner.extend(exits.iter().map(|&(_, exit)| exit).filter(next).map(|exit| (block, exit)));
+                let leads_on =
+                    |&exit_block: &Block| parent.is_none_or(|outer_loop| loop_forest.contains(outer_loop, exit_block));
+                inner.extend(
+                    exits
+                        .iter()
+                        .map(|&(_, exit_block)| exit_block)
+                        .filter(leads_on)
+                        .map(|exit_block| (block, exit_block)),
+                );
             }
         }
         Iterations {
@@ -82,11 +89,11 @@ impl ControlFlow {
     pub fn analyze_function(function: &Function) -> ControlFlow {
         #[cfg(test)]
         ANALYSED.set(ANALYSED.get() + 1);
-        let graph = build_cfg(function);
-        let dominators = compute_dominators(&graph);
-        let loops = find_loops(&graph, &dominators);
-        let iterations = Iterations::new(&graph, &loops);
-        ControlFlow { cfg: graph, dominators, loops, iterations }
+        let flow_graph = build_cfg(function);
+        let dominators = compute_dominators(&flow_graph);
+        let loop_forest = find_loops(&flow_graph, &dominators);
+        let iterations = Iterations::new(&flow_graph, &loop_forest);
+        ControlFlow { cfg: flow_graph, dominators, loops: loop_forest, iterations }
     }
 
     /// What [`Graph`] is asked where these branches are divergent.
@@ -113,28 +120,29 @@ pub struct Graph<'a> {
 impl Graph<'_> {
     /// The lanes of each block of the function.
     pub fn lanes_of_blocks(&self) -> SecondaryMap<Block, Lanes> {
-        let mut lanes = SecondaryMap::with_capacity(self.cfg.block_count());
-        self.lanes_of(self.cfg.reverse_post_order(), &mut lanes);
-        lanes
+        let mut block_lanes = SecondaryMap::with_capacity(self.cfg.block_count());
+        self.lanes_of(self.cfg.reverse_post_order(), &mut block_lanes);
+        block_lanes
     }
 
     /// Writes the lanes of each block of a loop, among those that are in its header.
-    pub fn lanes_in(&self, loop_id: Loop, lanes: &mut SecondaryMap<Block, Lanes>) {
-        self.lanes_of(&self.loops.get(loop_id).blocks, lanes);
+    pub fn lanes_in(&self, loop_id: Loop, block_lanes: &mut SecondaryMap<Block, Lanes>) {
+        self.lanes_of(&self.loops.get(loop_id).blocks, block_lanes);
     }
 
     /// The block before `block` that runs for the same lanes, if the graph tells of one.
     pub fn same_as(&self, block: Block) -> Option<Block> {
         let before = self.dominators.immediate_dominator(block)?;
         if let Some(loop_id) = self.loops.with_header(block) {
-            let outside = |p: &Block| !self.loops.contains(loop_id, *p);
+            let outside = |predecessor: &Block| !self.loops.contains(loop_id, *predecessor);
             return self.cfg.predecessors(block).iter().copied().find(outside);
         }
         let left = self.loops.loops_around(before).take_while(|&loop_id| !self.loops.contains(loop_id, block)).last();
         if let Some(loop_id) = left {
             // All lanes in the loop leave it together, so whoever was in its header comes here.
             let header = self.loops.get(loop_id).header;
-            let inside = self.cfg.predecessors(block).iter().all(|&p| self.loops.contains(loop_id, p));
+            let inside =
+                self.cfg.predecessors(block).iter().all(|&predecessor| self.loops.contains(loop_id, predecessor));
             return (inside || self.iterations.ends.post_dominates(block, header)).then_some(header);
         }
         self.iterations.ends.post_dominates(block, before).then_some(before)
@@ -148,17 +156,19 @@ impl Graph<'_> {
         (same_loop && !self.divergent.contains(before)).then_some(before)
     }
 
-    fn lanes_of(&self, blocks: &[Block], lanes: &mut SecondaryMap<Block, Lanes>) {
-        let Some((&first, others)) = blocks.split_first() else { return };
-        lanes[first] = Lanes::All;
+    fn lanes_of(&self, blocks: &[Block], block_lanes: &mut SecondaryMap<Block, Lanes>) {
+        let Some((&first_block, others)) = blocks.split_first() else { return };
+        block_lanes[first_block] = Lanes::All;
         for &block in others {
-            lanes[block] = match self.same_as(block) {
-                Some(before) => lanes[before],
-                None if let Some(before) = self.only_way_in(block) => lanes[before],
+            block_lanes[block] = match self.same_as(block) {
+                Some(before) => block_lanes[before],
+                None if let Some(before) = self.only_way_in(block) => block_lanes[before],
                 None => {
-                    let uniform = |&p: &Block| lanes[p] == Lanes::All && !self.divergent.contains(p);
-                    let all = self.cfg.predecessors(block).iter().all(uniform);
-                    if all { Lanes::All } else { Lanes::Of(block) }
+                    let uniform = |&predecessor: &Block| {
+                        block_lanes[predecessor] == Lanes::All && !self.divergent.contains(predecessor)
+                    };
+                    let all_uniform = self.cfg.predecessors(block).iter().all(uniform);
+                    if all_uniform { Lanes::All } else { Lanes::Of(block) }
                 }
             };
         }

@@ -24,62 +24,67 @@ pub const CYCLE: u64 = 4;
 const MOST_CARRIED: usize = 12;
 
 /// Whether no loop lies in this one.
-pub fn is_innermost(loops: &Loops, loop_id: Loop) -> bool {
-    loops.get(loop_id).blocks.iter().all(|&block| loops.innermost_loop(block) == Some(loop_id))
+pub fn is_innermost(loop_forest: &Loops, loop_id: Loop) -> bool {
+    loop_forest.get(loop_id).blocks.iter().all(|&block| loop_forest.innermost_loop(block) == Some(loop_id))
 }
 
 /// The cycles that a round of an innermost loop waits for the one before: in a gang, whose values have these shapes, or for
 /// one work-item.
 pub fn recurrence_cycles(
     function: &Function,
-    loops: &Loops,
+    loop_forest: &Loops,
     loop_id: Loop,
     shapes: Option<&SecondaryMap<Value, Shape>>,
 ) -> u64 {
-    let loop_data = loops.get(loop_id);
-    let params = &function.blocks[loop_data.header].params;
-    if params.len() > MOST_CARRIED {
+    let loop_data = loop_forest.get(loop_id);
+    let parameters = &function.blocks[loop_data.header].params;
+    if parameters.len() > MOST_CARRIED {
         return 0;
     }
     let chains: Vec<Vec<Option<u64>>> =
-        params.iter().map(|&from| longest_chains(function, loops, loop_id, shapes, from)).collect();
-    let of = |from: usize, to: usize| chains[from][to];
-    let own = (0..params.len()).filter_map(|param| of(param, param));
-    let turns = (0..params.len()).flat_map(|left| (0..left).map(move |right| (left, right)));
-    let turns = turns.filter_map(|(left, right)| Some((of(left, right)? + of(right, left)?) / 2));
-    own.chain(turns).max().unwrap_or(0)
+        parameters.iter().map(|&start| longest_chains(function, loop_forest, loop_id, shapes, start)).collect();
+    let cycles_of = |first: usize, last: usize| chains[first][last];
+    let own_cycles = (0..parameters.len()).filter_map(|param| cycles_of(param, param));
+    let swapped = (0..parameters.len()).flat_map(|left| (0..left).map(move |right| (left, right)));
+    let swapped = swapped.filter_map(|(left, right)| Some((cycles_of(left, right)? + cycles_of(right, left)?) / 2));
+    own_cycles.chain(swapped).max().unwrap_or(0)
 }
 
 /// The longest chain from a parameter of the header to what the latch passes for each of them.
 fn longest_chains(
     function: &Function,
-    loops: &Loops,
+    loop_forest: &Loops,
     loop_id: Loop,
     shapes: Option<&SecondaryMap<Value, Shape>>,
-    from: Value,
+    start: Value,
 ) -> Vec<Option<u64>> {
-    let loop_data = loops.get(loop_id);
-    let mut far: HashMap<Value, u64> = HashMap::from([(from, 0)]);
+    let loop_data = loop_forest.get(loop_id);
+    let mut chain_lengths: HashMap<Value, u64> = HashMap::from([(start, 0)]);
     let mut around: Vec<Option<u64>> = vec![None; function.blocks[loop_data.header].params.len()];
     for &block in &loop_data.blocks {
-        for &inst in &function.blocks[block].insts {
+        for &instruction in &function.blocks[block].insts {
             let mut before: Option<u64> = None;
-            function.insts[inst].data.for_each_arg(|argument| before = before.max(far.get(&argument).copied()));
+            function.insts[instruction]
+                .data
+                .for_each_arg(|argument| before = before.max(chain_lengths.get(&argument).copied()));
             let Some(before) = before else { continue };
-            let behind = before + operation_latency(function, inst, shapes);
-            far.extend(function.insts[inst].results.iter().map(|&result| (result, behind)));
+            let behind = before + operation_latency(function, instruction, shapes);
+            chain_lengths.extend(function.insts[instruction].results.iter().map(|&result| (result, behind)));
         }
         for target in function.blocks[block].terminator.targets() {
             for (index, argument) in target.arguments.iter().enumerate() {
-                let Some(&behind) = far.get(argument) else { continue };
+                let Some(&behind) = chain_lengths.get(argument) else { continue };
                 if target.block == loop_data.header {
                     around[index] = around[index].max(Some(behind));
-                } else if loops.contains(loop_id, target.block) {
-                    let param = function.blocks[target.block].params[index];
+                } else if loop_forest.contains(loop_id, target.block) {
+                    let parameter = function.blocks[target.block].params[index];
                     // Lanes that come another way are put in by a select.
-                    let differs = shapes.is_some_and(|shapes| shapes[param].is_varying());
+                    let differs = shapes.is_some_and(|shapes| shapes[parameter].is_varying());
                     let behind = behind + u64::from(differs);
-                    far.entry(param).and_modify(|previous| *previous = behind.max(*previous)).or_insert(behind);
+                    chain_lengths
+                        .entry(parameter)
+                        .and_modify(|previous| *previous = behind.max(*previous))
+                        .or_insert(behind);
                 }
             }
         }
@@ -91,25 +96,29 @@ fn longest_chains(
 /// computed before.
 pub fn types_held_in_loop(
     function: &Function,
-    loops: &Loops,
+    loop_forest: &Loops,
     loop_id: Loop,
     shapes: &SecondaryMap<Value, Shape>,
 ) -> Vec<Type> {
-    let loop_data = loops.get(loop_id);
+    let loop_data = loop_forest.get(loop_id);
     let mut inside: HashSet<Value> = HashSet::new();
     for &block in &loop_data.blocks {
         inside.extend(function.blocks[block].params.iter().copied());
-        inside
-            .extend(function.blocks[block].insts.iter().flat_map(|&inst| function.insts[inst].results.iter().copied()));
+        inside.extend(
+            function.blocks[block]
+                .insts
+                .iter()
+                .flat_map(|&instruction| function.insts[instruction].results.iter().copied()),
+        );
     }
     let mut visited = EntitySet::new();
-    let mut found = Vec::new();
+    let mut held_types = Vec::new();
     let mut hold = |value: Value| {
         if shapes[value].is_varying() && visited.insert(value) {
-            found.push(function.ty(value));
+            held_types.push(function.ty(value));
         }
     };
-    function.blocks[loop_data.header].params.iter().for_each(|&param| hold(param));
+    function.blocks[loop_data.header].params.iter().for_each(|&parameter| hold(parameter));
     let outside =
         |value: Value| !inside.contains(&value) && !matches!(function.values[value].definition, ValueDef::Const(_));
     for &block in &loop_data.blocks {
@@ -118,25 +127,32 @@ pub fn types_held_in_loop(
                 hold(value)
             }
         };
-        function.blocks[block].insts.iter().for_each(|&inst| function.insts[inst].data.for_each_arg(&mut uses));
+        function.blocks[block]
+            .insts
+            .iter()
+            .for_each(|&instruction| function.insts[instruction].data.for_each_arg(&mut uses));
         function.blocks[block].terminator.for_each_arg(&mut uses);
     }
-    found
+    held_types
 }
 
 /// Cycles from an instruction's operands to its result: on vectors where lanes differ.
-pub(super) fn operation_latency(function: &Function, inst: Inst, shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
+pub(super) fn operation_latency(
+    function: &Function,
+    instruction: Inst,
+    shapes: Option<&SecondaryMap<Value, Shape>>,
+) -> u64 {
     use BinaryOp::{Add, And, Ashr, Fadd, Fdiv, Fmax, Fmin, Fmul, Frem, Fsub, Lshr, Mul, Or, Sdiv, Shl, Srem};
     use BinaryOp::{Powered, QuotientEstimate, Sub, Udiv, Urem, Xor};
-    let node = &function.insts[inst];
-    let Some(&result) = node.results.first() else { return 0 };
-    let (ty, wide) = (function.ty(result), shapes.is_some_and(|shapes| shapes[result].is_varying()));
-    let double = ty.bits() > 32;
-    match &node.data {
+    let inst_node = &function.insts[instruction];
+    let Some(&result) = inst_node.results.first() else { return 0 };
+    let (result_type, is_varying) = (function.ty(result), shapes.is_some_and(|shapes| shapes[result].is_varying()));
+    let double = result_type.bits() > 32;
+    match &inst_node.data {
         InstData::Binary { opcode, .. } => match opcode {
             Add | Sub | And | Or | Xor | Shl | Lshr | Ashr => 1,
-            Mul if !wide => 3,
-            Mul => match ty.bits() {
+            Mul if !is_varying => 3,
+            Mul => match result_type.bits() {
                 ..=16 => 5,
                 17..=32 => 10,
                 _ => 15,
@@ -152,7 +168,7 @@ pub(super) fn operation_latency(function: &Function, inst: Inst, shapes: Option<
         InstData::Ternary { opcode: TernaryOp::Fma | TernaryOp::FmulAdd, .. } => 4,
         InstData::Ternary { opcode: TernaryOp::Scaled, .. } => 10,
         InstData::Ternary { .. } => 1,
-        InstData::Icmp { .. } => 1 + 2 * u64::from(wide),
+        InstData::Icmp { .. } => 1 + 2 * u64::from(is_varying),
         InstData::Fcmp { .. } => 3,
         InstData::Unary { opcode, .. } => match opcode {
             UnaryOp::Sqrt if double => 24,
@@ -160,11 +176,11 @@ pub(super) fn operation_latency(function: &Function, inst: Inst, shapes: Option<
             UnaryOp::Rsqrt => 20,
             UnaryOp::Freeze | UnaryOp::Bitcast | UnaryOp::SpaceCast | UnaryOp::PtrToInt | UnaryOp::IntToPtr => 0,
             UnaryOp::Fneg | UnaryOp::Fabs | UnaryOp::Iabs => 1,
-            UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext => 3 * u64::from(wide),
+            UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext => 3 * u64::from(is_varying),
             UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Ftrunc | UnaryOp::Rint | UnaryOp::Round => 8,
             _ => 4,
         },
-        InstData::Load { .. } if wide => 20,
+        InstData::Load { .. } if is_varying => 20,
         InstData::Load { .. } => 5,
         InstData::CallHost { .. } | InstData::Clock | InstData::Yield => 40,
         InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => 20,
@@ -192,17 +208,17 @@ mod tests {
              v21: i1 = icmp.slt v20, v1\n br v21, b1(v20, {passed}), b2\n b2:\n return\n }}\n}}\n"
         );
         let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let (kernel, facts) = (&module.kernels[0], Facts::new(&module, &module.kernels[0], 16));
+        let (kernel, gang_facts) = (&module.kernels[0], Facts::new(&module, &module.kernels[0], 16));
         let function = kernel.regions.values().next().unwrap();
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
-        let shapes = analyze_divergence(function, &facts, &graph, &forest).shapes;
-        let (loop_id, _) = forest.iter().next().unwrap();
-        assert!(is_innermost(&forest, loop_id));
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        let shapes = analyze_divergence(function, &gang_facts, &flow_graph, &loop_forest).shapes;
+        let (loop_id, _) = loop_forest.iter().next().unwrap();
+        assert!(is_innermost(&loop_forest, loop_id));
         (
-            recurrence_cycles(function, &forest, loop_id, Some(&shapes)),
-            recurrence_cycles(function, &forest, loop_id, None),
-            types_held_in_loop(function, &forest, loop_id, &shapes).len(),
+            recurrence_cycles(function, &loop_forest, loop_id, Some(&shapes)),
+            recurrence_cycles(function, &loop_forest, loop_id, None),
+            types_held_in_loop(function, &loop_forest, loop_id, &shapes).len(),
         )
     }
 

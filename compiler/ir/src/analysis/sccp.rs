@@ -53,22 +53,22 @@ pub struct Constants {
 }
 
 /// The constants of a function, given what is known of single instructions' results beforehand.
-pub fn find_constants(body: &Function, known: impl Fn(&InstData) -> Option<u128>) -> Constants {
+pub fn find_constants(function: &Function, known_bits: impl Fn(&InstData) -> Option<u128>) -> Constants {
     let mut constants = Constants { values: SecondaryMap::new(), reached: EntitySet::new() };
-    for (value, value_data) in body.values.iter() {
+    for (value, value_data) in function.values.iter() {
         if let ValueDef::Const(bits) = value_data.definition {
             constants.values[value] = Fact::Always(bits);
         }
     }
-    constants.reached.insert(body.entry_block());
-    for &param in &body.blocks[body.entry_block()].params {
-        constants.values[param] = Fact::Varies;
+    constants.reached.insert(function.entry_block());
+    for &parameter in &function.blocks[function.entry_block()].params {
+        constants.values[parameter] = Fact::Varies;
     }
-    let graph = build_cfg(body);
+    let flow_graph = build_cfg(function);
     let mut changed = true;
     while std::mem::take(&mut changed) {
-        for &block in graph.reverse_post_order() {
-            changed |= constants.visit_block(body, block, &known);
+        for &block in flow_graph.reverse_post_order() {
+            changed |= constants.visit_block(function, block, &known_bits);
         }
     }
     constants
@@ -76,8 +76,8 @@ pub fn find_constants(body: &Function, known: impl Fn(&InstData) -> Option<u128>
 
 impl Constants {
     /// Where a choice leads that is a constant.
-    pub fn only_target<'f>(&self, body: &'f Function, block: Block) -> Option<&'f BlockCall> {
-        let terminator = &body.blocks[block].terminator;
+    pub fn only_target<'f>(&self, function: &'f Function, block: Block) -> Option<&'f BlockCall> {
+        let terminator = &function.blocks[block].terminator;
         let Fact::Always(bits) = self.values[terminator.selector()?] else { return None };
         match terminator {
             Terminator::Branch { then_to, else_to, .. } => Some(if bits != 0 { then_to } else { else_to }),
@@ -89,30 +89,37 @@ impl Constants {
     }
 
     /// Takes a block into account; whether that tells anything new.
-    fn visit_block(&mut self, body: &Function, block: Block, known: impl Fn(&InstData) -> Option<u128>) -> bool {
+    fn visit_block(
+        &mut self,
+        function: &Function,
+        block: Block,
+        known_bits: impl Fn(&InstData) -> Option<u128>,
+    ) -> bool {
         if !self.reached.contains(block) {
             return false;
         }
         let mut changed = false;
-        for &inst in &body.blocks[block].insts {
-            let node = &body.insts[inst];
-            let fact = known(&node.data).map_or_else(|| self.fact_of_result(body, node), Fact::Always);
-            for &result in &node.results {
+        for &instruction in &function.blocks[block].insts {
+            let inst_node = &function.insts[instruction];
+            let fact =
+                known_bits(&inst_node.data).map_or_else(|| self.fact_of_result(function, inst_node), Fact::Always);
+            for &result in &inst_node.results {
                 changed |= self.learn_fact(result, fact);
             }
         }
-        let only = self.only_target(body, block);
-        let undecided = body.blocks[block].terminator.selector().is_some_and(|by| self.values[by] == Fact::Never);
+        let only = self.only_target(function, block);
+        let undecided =
+            function.blocks[block].terminator.selector().is_some_and(|selector| self.values[selector] == Fact::Never);
         if undecided {
             return changed;
         }
-        for target in body.blocks[block].terminator.targets() {
+        for target in function.blocks[block].terminator.targets() {
             if only.is_some_and(|only| !std::ptr::eq(only, target)) {
                 continue;
             }
             changed |= self.reached.insert(target.block);
-            for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
-                changed |= self.learn_fact(param, self.values[argument]);
+            for (&parameter, &argument) in function.blocks[target.block].params.iter().zip(&target.arguments) {
+                changed |= self.learn_fact(parameter, self.values[argument]);
             }
         }
         changed
@@ -124,32 +131,32 @@ impl Constants {
     }
 
     /// What is known of an instruction's results.
-    fn fact_of_result(&self, body: &Function, node: &InstNode) -> Fact {
-        let fact = |value: Value| self.values[value];
-        if let InstData::Ternary { opcode: TernaryOp::Select, arguments: [by, left, right], .. } = node.data {
-            return match fact(by) {
+    fn fact_of_result(&self, function: &Function, inst_node: &InstNode) -> Fact {
+        let fact_of = |value: Value| self.values[value];
+        if let InstData::Ternary { opcode: TernaryOp::Select, arguments: [condition, left, right], .. } = inst_node.data
+        {
+            return match fact_of(condition) {
                 Fact::Never => Fact::Never,
-                Fact::Always(0) => fact(right),
-                Fact::Always(_) => fact(left),
-                Fact::Varies => fact(left).meet(fact(right)),
+                Fact::Always(0) => fact_of(right),
+                Fact::Always(_) => fact_of(left),
+                Fact::Varies => fact_of(left).meet(fact_of(right)),
             };
         }
-        let [result] = node.results[..] else { return Fact::Varies };
-        let mut never = false;
-        node.data.for_each_arg(|value| never |= fact(value) == Fact::Never);
-        if never {
+        let [result] = inst_node.results[..] else { return Fact::Varies };
+        let mut is_unreached = false;
+        inst_node.data.for_each_arg(|value| is_unreached |= fact_of(value) == Fact::Never);
+        if is_unreached {
             return Fact::Never;
         }
-        let (ty, constant) = (body.ty(result), |value: Value| fact(value).bits());
-        let by_rules = || {
-            let mut found = find_simpler(body, &node.data, ty, Operands::Any, constant);
-            found.find_map(|found| match found {
-                Found::Constant(bits) => Some(bits),
-                Found::Value(value) => constant(value),
-                Found::Operation(..) => None,
-            })
+        let (result_type, constant) = (function.ty(result), |value: Value| fact_of(value).bits());
+        let bits_of = |simpler: Found| match simpler {
+            Found::Constant(bits) => Some(bits),
+            Found::Value(value) => constant(value),
+            Found::Operation(..) => None,
         };
-        let bits = evaluate_constants(body, &node.data, ty, constant).or_else(by_rules);
+        let by_rules =
+            || find_simpler(function, &inst_node.data, result_type, Operands::Any, constant).find_map(bits_of);
+        let bits = evaluate_constants(function, &inst_node.data, result_type, constant).or_else(by_rules);
         bits.map_or(Fact::Varies, Fact::Always)
     }
 }

@@ -29,14 +29,14 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The same in all lanes and a multiple of `align`, a power of two.
-    pub const fn uniform(align: u64) -> Shape {
-        Shape::Strided { stride: 0, align }
+    /// The same in all lanes and a multiple of `alignment`, a power of two.
+    pub const fn uniform(alignment: u64) -> Shape {
+        Shape::Strided { stride: 0, align: alignment }
     }
 
-    /// One more in each lane, and a multiple of `align` in lane 0.
-    pub const fn contiguous(align: u64) -> Shape {
-        Shape::Strided { stride: 1, align }
+    /// One more in each lane, and a multiple of `alignment` in lane 0.
+    pub const fn contiguous(alignment: u64) -> Shape {
+        Shape::Strided { stride: 1, align: alignment }
     }
 
     /// Whether all lanes hold the same.

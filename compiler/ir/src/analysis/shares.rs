@@ -44,32 +44,37 @@ pub struct Spread {
 const MATCHES: u64 = 8;
 
 /// How long switches spread work-items; none: there are no long ones.
-pub fn find_shares(function: &Function, graph: &Cfg, loops: &Loops, divergent: &EntitySet<Block>) -> Option<Spread> {
+pub fn find_shares(
+    function: &Function,
+    flow_graph: &Cfg,
+    loop_forest: &Loops,
+    divergent: &EntitySet<Block>,
+) -> Option<Spread> {
     let is_long = |&block: &Block| function.blocks[block].terminator.targets().len() >= MANY_TARGETS;
-    spread_work_items(function, graph, loops, select_branches(graph, divergent, is_long), split_evenly)
+    spread_work_items(function, flow_graph, loop_forest, select_branches(flow_graph, divergent, is_long), split_evenly)
 }
 
 /// How all divergent branches spread work-items, if each target of a branch is as likely as the others; none: there are
 /// no such branches.
 pub fn find_shares_of_arms(
     function: &Function,
-    graph: &Cfg,
-    loops: &Loops,
+    flow_graph: &Cfg,
+    loop_forest: &Loops,
     divergent: &EntitySet<Block>,
 ) -> Option<Spread> {
-    spread_work_items(function, graph, loops, select_branches(graph, divergent, |_| true), split_evenly)
+    spread_work_items(function, flow_graph, loop_forest, select_branches(flow_graph, divergent, |_| true), split_evenly)
 }
 
 /// How divergent branches spread work-items that ask whether what was loaded equals a value which is not a constant; none:
 /// there are no such branches.
 pub fn find_shares_of_matches(
     function: &Function,
-    graph: &Cfg,
-    loops: &Loops,
+    flow_graph: &Cfg,
+    loop_forest: &Loops,
     divergent: &EntitySet<Block>,
 ) -> Option<Spread> {
     let asks = |&block: &Block| find_match(function, block).is_some();
-    spread_work_items(function, graph, loops, select_branches(graph, divergent, asks), split_by_match)
+    spread_work_items(function, flow_graph, loop_forest, select_branches(flow_graph, divergent, asks), split_by_match)
 }
 
 /// Of so many work-items, each of which runs a block with a probability of `share` in [`WHOLE`], the probability in
@@ -80,10 +85,17 @@ pub fn probability_of_any(share: u64, work_items: u32) -> u64 {
 }
 
 /// The divergent branches that are wanted, by their blocks.
-fn select_branches(graph: &Cfg, divergent: &EntitySet<Block>, is_wanted: impl Fn(&Block) -> bool) -> EntitySet<Block> {
+fn select_branches(
+    flow_graph: &Cfg,
+    divergent: &EntitySet<Block>,
+    is_wanted: impl Fn(&Block) -> bool,
+) -> EntitySet<Block> {
     let mut branches = EntitySet::new();
-    for &block in
-        graph.reverse_post_order().iter().filter(|&&block| divergent.contains(block)).filter(|block| is_wanted(block))
+    for &block in flow_graph
+        .reverse_post_order()
+        .iter()
+        .filter(|&&block| divergent.contains(block))
+        .filter(|block| is_wanted(block))
     {
         branches.insert(block);
     }
@@ -98,10 +110,10 @@ fn split_evenly(function: &Function, block: Block, share: u64) -> Vec<u64> {
 
 /// The target where a value was found gets the part of a share that finds it.
 fn split_by_match(function: &Function, block: Block, share: u64) -> Vec<u64> {
-    let found = share.div_ceil(MATCHES);
+    let matching = share.div_ceil(MATCHES);
     match find_match(function, block) {
-        Some(IntCc::Eq) => vec![found, share - found],
-        _ => vec![share - found, found],
+        Some(IntCc::Eq) => vec![matching, share - matching],
+        _ => vec![share - matching, matching],
     }
 }
 
@@ -109,8 +121,9 @@ fn split_by_match(function: &Function, block: Block, share: u64) -> Vec<u64> {
 /// it does.
 fn find_match(function: &Function, block: Block) -> Option<IntCc> {
     let Terminator::Branch { condition, .. } = function.blocks[block].terminator else { return None };
-    let ValueDef::Result(inst, _) = function.values[condition].definition else { return None };
-    let InstData::Icmp { comparison: comparison @ (IntCc::Eq | IntCc::Ne), arguments } = function.insts[inst].data
+    let ValueDef::Result(instruction, _) = function.values[condition].definition else { return None };
+    let InstData::Icmp { comparison: comparison @ (IntCc::Eq | IntCc::Ne), arguments } =
+        function.insts[instruction].data
     else {
         return None;
     };
@@ -121,8 +134,8 @@ fn find_match(function: &Function, block: Block) -> Option<IntCc> {
 
 /// Whether a value is what was loaded, extended or not.
 fn is_loaded(function: &Function, mut value: Value) -> bool {
-    while let ValueDef::Result(inst, _) = function.values[value].definition {
-        match function.insts[inst].data {
+    while let ValueDef::Result(instruction, _) = function.values[value].definition {
+        match function.insts[instruction].data {
             InstData::Unary { opcode: UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze, argument, .. } => {
                 value = argument
             }
@@ -136,43 +149,41 @@ fn is_loaded(function: &Function, mut value: Value) -> bool {
 /// How these branches spread work-items, of which each splits its share among its targets; none: there are no branches.
 fn spread_work_items(
     function: &Function,
-    graph: &Cfg,
-    loops: &Loops,
+    flow_graph: &Cfg,
+    loop_forest: &Loops,
     branches: EntitySet<Block>,
     split: fn(&Function, Block, u64) -> Vec<u64>,
 ) -> Option<Spread> {
     if branches.is_empty() {
         return None;
     }
-    let dominators = compute_dominators(graph);
+    let dominators = compute_dominators(flow_graph);
     let mut shares: SecondaryMap<Block, u64> = SecondaryMap::new();
-    for &block in graph.reverse_post_order() {
+    for &block in flow_graph.reverse_post_order() {
         // Until here, what came along the edges.
-        let here = dominators.immediate_dominator(block).map_or(WHOLE, |above| shares[block].min(shares[above]));
-        shares[block] = here;
+        let block_share = dominators.immediate_dominator(block).map_or(WHOLE, |above| shares[block].min(shares[above]));
+        shares[block] = block_share;
         if branches.contains(block) {
             for (target, each) in
-                function.blocks[block].terminator.targets().into_iter().zip(split(function, block, here))
+                function.blocks[block].terminator.targets().into_iter().zip(split(function, block, block_share))
             {
-                shares[target.block] += share_leaving(loops, &shares, block, target.block).unwrap_or(each);
+                shares[target.block] += share_leaving(loop_forest, &shares, block, target.block).unwrap_or(each);
             }
             continue;
         }
-        for &to in graph
-            .successors(block)
-            .iter()
-            .filter(|&&to| loops.with_header(to).is_none_or(|loop_id| !loops.contains(loop_id, block)))
-        {
-            shares[to] += share_leaving(loops, &shares, block, to).unwrap_or(here);
+        for &successor in flow_graph.successors(block).iter().filter(|&&successor| {
+            loop_forest.with_header(successor).is_none_or(|loop_id| !loop_forest.contains(loop_id, block))
+        }) {
+            shares[successor] += share_leaving(loop_forest, &shares, block, successor).unwrap_or(block_share);
         }
     }
     Some(Spread { branches, shares })
 }
 
 /// The share of those that entered the outermost loop that an edge leaves, if it leaves one.
-fn share_leaving(loops: &Loops, shares: &SecondaryMap<Block, u64>, source: Block, target: Block) -> Option<u64> {
-    let left = loops.loops_around(source).take_while(|&loop_id| !loops.contains(loop_id, target)).last()?;
-    Some(shares[loops.get(left).header])
+fn share_leaving(loop_forest: &Loops, shares: &SecondaryMap<Block, u64>, source: Block, target: Block) -> Option<u64> {
+    let left = loop_forest.loops_around(source).take_while(|&loop_id| !loop_forest.contains(loop_id, target)).last()?;
+    Some(shares[loop_forest.get(left).header])
 }
 
 #[cfg(test)]
@@ -198,8 +209,8 @@ mod tests {
         text += " b2:\n v2: i32 = add v1, 1\n v3: i1 = icmp.slt v2, v0\n br v3, b1(v2), b3\n b3:\n return\n }\n}\n";
         let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let function = &module.kernels[0].regions[crate::ir::Region::from_u32(0)];
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
         let mut branches = EntitySet::new();
         let switch = function
             .layout
@@ -208,7 +219,7 @@ mod tests {
         if divergent {
             branches.insert(*switch.expect("the kernel has one"));
         }
-        let Spread { shares, .. } = find_shares(function, &graph, &forest, &branches)?;
+        let Spread { shares, .. } = find_shares(function, &flow_graph, &loop_forest, &branches)?;
         let Terminator::Switch { cases, .. } = &function.blocks[*switch?].terminator else { return None };
         let last =
             function.layout.iter().find(|&&block| matches!(function.blocks[block].terminator, Terminator::Return));
@@ -247,11 +258,11 @@ mod tests {
         );
         let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let function = &module.kernels[0].regions[crate::ir::Region::from_u32(0)];
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
         let mut branches = EntitySet::new();
         branches.insert(function.entry_block());
-        let Spread { shares, .. } = find_shares_of_matches(function, &graph, &forest, &branches)?;
+        let Spread { shares, .. } = find_shares_of_matches(function, &flow_graph, &loop_forest, &branches)?;
         let targets = function.blocks[function.entry_block()].terminator.targets();
         Some([shares[targets[0].block], shares[targets[1].block]])
     }

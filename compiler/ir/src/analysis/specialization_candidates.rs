@@ -27,25 +27,12 @@ use lockstep_protocol::types::{Space, Type};
 
 /// The inputs, one bit each, that bound or divide ids along x.
 pub fn find_id_divisors(kernel: &Kernel) -> u32 {
-    kernel.regions.values().fold(0, |found, body| found | divisors_in(body))
+    kernel.regions.values().fold(0, |inputs, function| inputs | divisors_in(function))
 }
 
 /// The inputs, one bit each, with which what depends on an id along x is multiplied.
 pub fn find_id_multipliers(kernel: &Kernel) -> u32 {
-    let of_body = |body: &Function| {
-        let origins = trace_origins(body);
-        let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
-        insts.fold(0, |found, &inst| match body.insts[inst].data {
-            InstData::Binary { opcode: BinaryOp::Mul, arguments: [left, right], .. } => {
-                let [x, y] = [origins[left], origins[right]];
-                let factor = if x.of_id { y } else { x };
-                let input = factor.itself.filter(|_| x.of_id != y.of_id);
-                found | input.map_or(0, |input| 1 << input)
-            }
-            _ => found,
-        })
-    };
-    kernel.regions.values().fold(0, |found, body| found | of_body(body))
+    kernel.regions.values().fold(0, |inputs, function| inputs | multipliers_in(function))
 }
 
 /// The inputs, one bit each, that are pointers to global memory which the application passes.
@@ -55,35 +42,50 @@ pub fn find_global_pointers(kernel: &Kernel) -> u32 {
         _ => false,
     };
     let inputs = kernel.inputs.iter().take(32).enumerate();
-    inputs.filter(|(_, input)| is_pointer(input)).fold(0, |found, (bit, _)| found | 1 << bit)
+    inputs.filter(|(_, input)| is_pointer(input)).fold(0, |pointers, (number, _)| pointers | 1 << number)
 }
 
 /// The pointers among the inputs, one bit each, of which it matters whether they lead to memory of their own: where a
 /// region reads again what another pointer may have written.
 pub fn to_be_apart(kernel: &Kernel) -> u32 {
     let pointers = find_global_pointers(kernel);
-    let rereads = |body: &Function| {
-        let graph = build_cfg(body);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
-        let has = |block: Block, access: fn(&InstData) -> Option<Value>| {
-            let mut insts = body.blocks[block].insts.iter();
-            insts.any(|&inst| access(&body.insts[inst].data).is_some_and(|pointer| is_shared(body, pointer)))
-        };
-        let mut written = false;
-        let straight = graph.reverse_post_order().iter().any(|&block| {
-            body.blocks[block].insts.iter().any(|&inst| {
-                let inst_data = &body.insts[inst].data;
-                written |= stored_pointer(inst_data).is_some_and(|pointer| is_shared(body, pointer));
-                written && loaded_pointer(inst_data).is_some_and(|pointer| is_shared(body, pointer))
-            })
-        });
-        let in_loop = |blocks: &[Block]| {
-            blocks.iter().any(|&block| has(block, stored_pointer))
-                && blocks.iter().any(|&block| has(block, loaded_pointer))
-        };
-        straight || forest.iter().any(|(_, loop_data)| in_loop(&loop_data.blocks))
+    if pointers.count_ones() > 1 && kernel.regions.values().any(rereads_shared) { pointers } else { 0 }
+}
+
+/// Whether a region may read shared memory after it wrote to some: further on, or in the next iteration of a loop.
+fn rereads_shared(function: &Function) -> bool {
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+    let any_accesses = |blocks: &[Block], pointer_of: AccessPointer| {
+        blocks.iter().any(|&block| accesses_shared(function, block, pointer_of))
     };
-    if pointers.count_ones() > 1 && kernel.regions.values().any(rereads) { pointers } else { 0 }
+    loads_after_store(function, flow_graph.reverse_post_order())
+        || loop_forest.iter().any(|(_, loop_data)| {
+            any_accesses(&loop_data.blocks, stored_pointer) && any_accesses(&loop_data.blocks, loaded_pointer)
+        })
+}
+
+/// Whether a load of shared memory comes after a store to some in the order of the blocks.
+fn loads_after_store(function: &Function, block_order: &[Block]) -> bool {
+    let mut written = false;
+    for &instruction in block_order.iter().flat_map(|&block| &function.blocks[block].insts) {
+        let inst_data = &function.insts[instruction].data;
+        written |= stored_pointer(inst_data).is_some_and(|pointer| is_shared(function, pointer));
+        if written && loaded_pointer(inst_data).is_some_and(|pointer| is_shared(function, pointer)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The pointer through which an instruction accesses memory in one way.
+type AccessPointer = fn(&InstData) -> Option<Value>;
+
+/// Whether an instruction of a block accesses memory that arguments reach in one way.
+fn accesses_shared(function: &Function, block: Block, pointer_of: AccessPointer) -> bool {
+    let mut pointers =
+        function.blocks[block].insts.iter().filter_map(|&instruction| pointer_of(&function.insts[instruction].data));
+    pointers.any(|pointer| is_shared(function, pointer))
 }
 
 fn stored_pointer(inst_data: &InstData) -> Option<Value> {
@@ -102,8 +104,8 @@ fn loaded_pointer(inst_data: &InstData) -> Option<Value> {
 }
 
 /// Whether a pointer is one to memory that arguments reach.
-fn is_shared(body: &Function, pointer: Value) -> bool {
-    matches!(body.ty(pointer), Type::Ptr(Space::Global | Space::Generic))
+fn is_shared(function: &Function, pointer: Value) -> bool {
+    matches!(function.ty(pointer), Type::Ptr(Space::Global | Space::Generic))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -117,28 +119,28 @@ struct Origin {
 }
 
 /// Where the values of a region come from.
-fn trace_origins(body: &Function) -> SecondaryMap<Value, Origin> {
+fn trace_origins(function: &Function) -> SecondaryMap<Value, Origin> {
     let mut origins: SecondaryMap<Value, Origin> = SecondaryMap::new();
-    for (input, &param) in (0..32).zip(&body.blocks[body.entry_block()].params) {
-        if body.ty(param).is_int() {
-            origins[param] = Origin { of_id: false, input: Some(input), itself: Some(input) };
+    for (input_index, &parameter) in (0..32).zip(&function.blocks[function.entry_block()].params) {
+        if function.ty(parameter).is_int() {
+            origins[parameter] = Origin { of_id: false, input: Some(input_index), itself: Some(input_index) };
         }
     }
     let mut changed = true;
     while changed {
         changed = false;
-        for &block in &body.layout {
-            for &inst in &body.blocks[block].insts {
-                let node = &body.insts[inst];
-                if let [result] = node.results[..] {
-                    let new = origin_of_result(&node.data, &origins);
-                    changed |= learn_origin(&mut origins[result], new);
+        for &block in &function.layout {
+            for &instruction in &function.blocks[block].insts {
+                let inst_node = &function.insts[instruction];
+                if let [result] = inst_node.results[..] {
+                    let new_origin = origin_of_result(&inst_node.data, &origins);
+                    changed |= learn_origin(&mut origins[result], new_origin);
                 }
             }
-            for target in body.blocks[block].terminator.targets() {
-                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+            for target in function.blocks[block].terminator.targets() {
+                for (&parameter, &argument) in function.blocks[target.block].params.iter().zip(&target.arguments) {
                     let of_id = origins[argument].of_id;
-                    changed |= learn_origin(&mut origins[param], Origin { of_id, ..Origin::default() });
+                    changed |= learn_origin(&mut origins[parameter], Origin { of_id, ..Origin::default() });
                 }
             }
         }
@@ -146,39 +148,55 @@ fn trace_origins(body: &Function) -> SecondaryMap<Value, Origin> {
     origins
 }
 
-fn divisors_in(body: &Function) -> u32 {
-    let origins = trace_origins(body);
-    let mut found = 0;
-    for &block in &body.layout {
-        for &inst in &body.blocks[block].insts {
-            let (x, y) = match body.insts[inst].data {
+/// The inputs, one bit each, that are a factor of a region's products beside what depends on an id along x.
+fn multipliers_in(function: &Function) -> u32 {
+    let origins = trace_origins(function);
+    let mut inputs = 0;
+    for &instruction in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
+        if let InstData::Binary { opcode: BinaryOp::Mul, arguments, .. } = function.insts[instruction].data {
+            let [left, right] = arguments.map(|argument| origins[argument]);
+            let factor = if left.of_id { right } else { left };
+            let input = factor.itself.filter(|_| left.of_id != right.of_id);
+            inputs |= input.map_or(0, |input_index| 1 << input_index);
+        }
+    }
+    inputs
+}
+
+/// The inputs, one bit each, that bound or divide ids along x in a region.
+fn divisors_in(function: &Function) -> u32 {
+    let origins = trace_origins(function);
+    let mut inputs = 0;
+    for &block in &function.layout {
+        for &instruction in &function.blocks[block].insts {
+            let (left_origin, right_origin) = match function.insts[instruction].data {
                 InstData::Icmp { arguments: [left, right], .. } => (origins[left], origins[right]),
                 InstData::Binary { opcode, arguments: [left, right], .. } if is_division(opcode) => {
                     (origins[left], origins[right])
                 }
                 _ => continue,
             };
-            for (id, bound) in [(x, y), (y, x)] {
+            for (id, bound) in [(left_origin, right_origin), (right_origin, left_origin)] {
                 if id.of_id && !bound.of_id {
-                    found |= bound.input.map_or(0, |input| 1 << input);
+                    inputs |= bound.input.map_or(0, |input_index| 1 << input_index);
                 }
             }
         }
     }
-    found
+    inputs
 }
 
 fn is_division(opcode: BinaryOp) -> bool {
     matches!(opcode, BinaryOp::Udiv | BinaryOp::Urem | BinaryOp::Sdiv | BinaryOp::Srem)
 }
 
-fn learn_origin(known: &mut Origin, new: Origin) -> bool {
+fn learn_origin(origin: &mut Origin, new_origin: Origin) -> bool {
     let joined = Origin {
-        of_id: known.of_id || new.of_id,
-        input: known.input.or(new.input),
-        itself: known.itself.or(new.itself),
+        of_id: origin.of_id || new_origin.of_id,
+        input: origin.input.or(new_origin.input),
+        itself: origin.itself.or(new_origin.itself),
     };
-    std::mem::replace(known, joined) != joined
+    std::mem::replace(origin, joined) != joined
 }
 
 fn origin_of_result(inst_data: &InstData, origins: &SecondaryMap<Value, Origin>) -> Origin {
@@ -258,5 +276,27 @@ mod tests {
         let code = " jump b1(v5)\n b1(v6: i32):\n v7: i1 = icmp.slt v6, v3\n v8: i32 = add v6, v1\n \
                     br v7, b1(v8), b2\n b2:";
         assert_eq!(of(code), 8);
+    }
+
+    /// Whether it matters that the two pointers of a kernel with this code lead to different memory.
+    fn needs_apart(code: &str) -> bool {
+        let mut text = "kernel \"k\" {\n args 16\n".to_string();
+        for i in 0..2 {
+            text += &format!(" param \"p{i}\" pointer.global \"int*\" size 8 align 8 offset {}\n", 8 * i);
+        }
+        text += " input value(0, 0): ptr.global\n input value(1, 0): ptr.global\n";
+        text += &format!(" region r0 {{\n b0(v0: ptr.global, v1: ptr.global):\n{code}\n return\n }}\n}}\n");
+        let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        to_be_apart(&module.kernels[0]) == 0b11
+    }
+
+    #[test]
+    fn pointers_are_to_be_apart_where_something_is_read_after_a_write() {
+        assert!(!needs_apart(" v2: i32 = load v0 align 4\n store v2 to v1 align 4"), "reads first");
+        assert!(needs_apart(" store 1:i32 to v1 align 4\n v2: i32 = load v0 align 4"));
+        assert!(needs_apart(" store 1:i32 to v1 align 4\n jump b1\n b1:\n v2: i32 = load v0 align 4"));
+        let in_loop = " jump b1\n b1:\n v2: i32 = load v0 align 4\n store v2 to v1 align 4\n \
+                       v3: i1 = icmp.eq v2, 0:i32\n br v3, b1, b2\n b2:";
+        assert!(needs_apart(in_loop), "the next iteration reads again");
     }
 }

@@ -28,41 +28,43 @@ pub fn insert_yields(function: &Function) -> Vec<Block> {
     let is_way_to_wait = |inst_data: &InstData| {
         is_read_of_others(inst_data) || matches!(inst_data, InstData::Fence { .. } | InstData::GangBarrier)
     };
-    if !function.insts.values().any(|node| is_way_to_wait(&node.data)) {
+    if !function.insts.values().any(|inst_node| is_way_to_wait(&inst_node.data)) {
         return Vec::new();
     }
-    let graph = build_cfg(function);
-    let dominators = compute_dominators(&graph);
-    let forest = find_loops(&graph, &dominators);
-    let mut found: Vec<Block> = Vec::new();
-    for (loop_id, loop_data) in forest.iter().rev() {
+    let flow_graph = build_cfg(function);
+    let dominators = compute_dominators(&flow_graph);
+    let loop_forest = find_loops(&flow_graph, &dominators);
+    let mut yield_blocks: Vec<Block> = Vec::new();
+    for (loop_id, loop_data) in loop_forest.iter().rev() {
         // What an inner loop waits for it waits for there.
-        let inner =
-            |block: Block| forest.loops_around(block).any(|other_loop| found.contains(&forest.get(other_loop).header));
-        let own: Vec<Block> = loop_data.blocks.iter().copied().filter(|&block| !inner(block)).collect();
+        let is_in_inner_loop = |block: Block| {
+            loop_forest.loops_around(block).any(|other_loop| yield_blocks.contains(&loop_forest.get(other_loop).header))
+        };
+        let own_blocks: Vec<Block> =
+            loop_data.blocks.iter().copied().filter(|&block| !is_in_inner_loop(block)).collect();
         let mut inside = EntitySet::new();
-        loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).for_each(|&inst| {
-            inside.insert(inst);
+        loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).for_each(|&instruction| {
+            inside.insert(instruction);
         });
-        let (graph, dominators, forest) = (&graph, &dominators, &forest);
-        let [known, moving] = [EntitySet::new(), EntitySet::new()];
+        let (flow_graph, dominators, loop_forest) = (&flow_graph, &dominators, &loop_forest);
+        let [known_values, moving] = [EntitySet::new(), EntitySet::new()];
         let waiting = Waiting {
             function,
-            graph,
+            graph: flow_graph,
             dominators,
-            forest,
+            forest: loop_forest,
             loop_id,
             data: loop_data,
             inside,
             moving,
-            known,
+            known: known_values,
             learnt: false,
         };
-        if waiting.leaves_by(&own) {
-            found.push(loop_data.header);
+        if waiting.leaves_by(&own_blocks) {
+            yield_blocks.push(loop_data.header);
         }
     }
-    found
+    yield_blocks
 }
 
 /// Whether a work-item may wait for others outside barriers, in a kernel whose loops of this kind are marked.
@@ -71,9 +73,9 @@ pub fn may_wait(kernel: &Kernel) -> bool {
 }
 
 /// The same of a region.
-pub fn region_may_wait(body: &Function) -> bool {
-    let mut insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
-    insts.any(|&inst| body.insts[inst].data == InstData::Yield)
+pub fn region_may_wait(function: &Function) -> bool {
+    let mut instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    instructions.any(|&instruction| function.insts[instruction].data == InstData::Yield)
 }
 
 /// Whether an instruction reads what others may write meanwhile, as far as the program says so.
@@ -108,19 +110,25 @@ struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    /// Whether what the blocks `own` read decides if the loop is left.
-    fn leaves_by(mut self, own: &[Block]) -> bool {
+    /// Whether what the blocks `own_blocks` read decides if the loop is left.
+    fn leaves_by(mut self, own_blocks: &[Block]) -> bool {
         if self.meets_in_every_round() || self.data.latches.iter().all(|&latch| self.is_behind_failure(latch)) {
             return false;
         }
         self.find_moving();
         let function = self.function;
-        let insts = || own.iter().flat_map(|&block| &function.blocks[block].insts).map(|&inst| &function.insts[inst]);
+        let instructions = || {
+            own_blocks
+                .iter()
+                .flat_map(|&block| &function.blocks[block].insts)
+                .map(|&instruction| &function.insts[instruction])
+        };
         // Where fences order plain accesses, these are how one waits.
-        let fenced = insts().any(|node| matches!(node.data, InstData::Fence { .. } | InstData::GangBarrier));
-        for node in insts() {
-            if self.begins_dependence(&node.data, fenced) {
-                self.mark_dependent(&node.results);
+        let fenced =
+            instructions().any(|inst_node| matches!(inst_node.data, InstData::Fence { .. } | InstData::GangBarrier));
+        for inst_node in instructions() {
+            if self.begins_dependence(&inst_node.data, fenced) {
+                self.mark_dependent(&inst_node.results);
             }
         }
         while std::mem::take(&mut self.learnt) {
@@ -132,8 +140,9 @@ impl Waiting<'_> {
 
     /// Whether all work-items of the group come to one place in every round: nobody waits for others in between.
     fn meets_in_every_round(&self) -> bool {
-        let meets =
-            |&inst: &Inst| matches!(self.function.insts[inst].data, InstData::Barrier | InstData::Collective { .. });
+        let meets = |&instruction: &Inst| {
+            matches!(self.function.insts[instruction].data, InstData::Barrier | InstData::Collective { .. })
+        };
         let always = |block: Block| self.data.latches.iter().all(|&latch| self.dominators.dominates(block, latch));
         self.data.blocks.iter().any(|&block| always(block) && self.function.blocks[block].insts.iter().any(meets))
     }
@@ -141,14 +150,14 @@ impl Waiting<'_> {
     /// Whether the next round begins only because an exchange failed that expected what had been read.
     fn is_behind_failure(&self, latch: Block) -> bool {
         let header = self.data.header;
-        let (mut block, mut came) = (latch, header);
+        let (mut block, mut previous) = (latch, header);
         loop {
-            let is_only_way = came == header || self.graph.predecessors(came).len() == 1;
-            if is_only_way && self.fails_into(block, came) {
+            let is_only_way = previous == header || self.graph.predecessors(previous).len() == 1;
+            if is_only_way && self.fails_into(block, previous) {
                 return true;
             }
             match self.dominators.immediate_dominator(block) {
-                Some(before) if block != header => (block, came) = (before, block),
+                Some(before) if block != header => (block, previous) = (before, block),
                 _ => return false,
             }
         }
@@ -160,19 +169,19 @@ impl Waiting<'_> {
             return false;
         };
         self.failure_value(*condition).is_some_and(|failed| {
-            let (side, other) = if failed { (then_to, else_to) } else { (else_to, then_to) };
-            side.block == target && other.block != target
+            let (failure_edge, success_edge) = if failed { (then_to, else_to) } else { (else_to, then_to) };
+            failure_edge.block == target && success_edge.block != target
         })
     }
 
     /// Which value of a condition says that such an exchange failed.
     fn failure_value(&self, condition: Value) -> Option<bool> {
-        let ValueDef::Result(inst, result) = self.function.values[condition].definition else { return None };
-        match &self.function.insts[inst].data {
+        let ValueDef::Result(instruction, result) = self.function.values[condition].definition else { return None };
+        match &self.function.insts[instruction].data {
             inst_data @ InstData::AtomicCas { .. } if result == 1 && self.is_retry(inst_data) => Some(false),
             InstData::Icmp { comparison: comparison @ (IntCc::Eq | IntCc::Ne), arguments: [left, right] } => {
-                let retry = self.is_tried_again(*left, *right) || self.is_tried_again(*right, *left);
-                retry.then_some(*comparison == IntCc::Ne)
+                let is_retried = self.is_tried_again(*left, *right) || self.is_tried_again(*right, *left);
+                is_retried.then_some(*comparison == IntCc::Ne)
             }
             _ => None,
         }
@@ -180,29 +189,31 @@ impl Waiting<'_> {
 
     /// Whether the loop is left from a block, or one way on from there may leave it in this round and another one may not.
     fn leads_out_or_not(&self, block: Block) -> bool {
-        let leads_out = |first: Block| {
-            let mut visited = EntitySet::new();
-            let mut worklist = vec![first];
-            while let Some(at_block) = worklist.pop() {
-                if !self.forest.contains(self.loop_id, at_block) {
-                    return true;
-                }
-                if at_block != self.data.header && visited.insert(at_block) {
-                    worklist.extend_from_slice(self.graph.successors(at_block));
-                }
-            }
-            false
-        };
         let successors = self.graph.successors(block);
-        let output = successors.iter().filter(|&&successor| leads_out(successor)).count();
+        let ways_out = successors.iter().filter(|&&successor| self.leads_out(successor)).count();
         successors.iter().any(|&successor| !self.forest.contains(self.loop_id, successor))
-            || output > 0 && output < successors.len()
+            || ways_out > 0 && ways_out < successors.len()
+    }
+
+    /// Whether the loop may be left from a block in the same round.
+    fn leads_out(&self, first_block: Block) -> bool {
+        let mut visited = EntitySet::new();
+        let mut worklist = vec![first_block];
+        while let Some(block) = worklist.pop() {
+            if !self.forest.contains(self.loop_id, block) {
+                return true;
+            }
+            if block != self.data.header && visited.insert(block) {
+                worklist.extend_from_slice(self.graph.successors(block));
+            }
+        }
+        false
     }
 
     /// The loop's instructions.
     fn loop_instructions(&self) -> impl Iterator<Item = &InstData> {
-        let insts = self.data.blocks.iter().flat_map(|&block| &self.function.blocks[block].insts);
-        insts.map(|&inst| &self.function.insts[inst].data)
+        let instructions = self.data.blocks.iter().flat_map(|&block| &self.function.blocks[block].insts);
+        instructions.map(|&instruction| &self.function.insts[instruction].data)
     }
 
     fn mark_dependent(&mut self, values: &[Value]) {
@@ -228,9 +239,9 @@ impl Waiting<'_> {
     }
 
     /// Whether something is added at a place in two ways.
-    fn counts_both_ways(&self, place: Value) -> bool {
+    fn counts_both_ways(&self, address: Value) -> bool {
         let counts = |inst_data: &InstData| match inst_data {
-            InstData::AtomicRmw { opcode: AtomicOp::Add | AtomicOp::Sub, pointer, .. } => *pointer == place,
+            InstData::AtomicRmw { opcode: AtomicOp::Add | AtomicOp::Sub, pointer, .. } => *pointer == address,
             _ => false,
         };
         self.loop_instructions().filter(|inst_data| counts(inst_data)).count() > 1
@@ -247,10 +258,10 @@ impl Waiting<'_> {
             if self.moving.contains(value) {
                 return true;
             }
-            if let ValueDef::Result(inst, _) = self.function.values[value].definition
-                && self.inside.contains(inst)
+            if let ValueDef::Result(instruction, _) = self.function.values[value].definition
+                && self.inside.contains(instruction)
             {
-                match &self.function.insts[inst].data {
+                match &self.function.insts[instruction].data {
                     InstData::Load { .. } | InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => {}
                     inst_data => inst_data.for_each_arg(|argument| worklist.push(argument)),
                 }
@@ -262,51 +273,55 @@ impl Waiting<'_> {
     /// The parameters of the header to which each way back gives another value, and these values.
     fn find_moving(&mut self) {
         let header = self.data.header;
-        for (place, &param) in (0..).zip(&self.function.blocks[header].params) {
-            let back =
+        for (place, &parameter) in (0..).zip(&self.function.blocks[header].params) {
+            let carried =
                 self.incoming_values(header, place).filter(|&(source, _)| self.forest.contains(self.loop_id, source));
-            let back: Vec<Value> = back.map(|(_, argument)| argument).collect();
-            if back.iter().all(|&argument| self.is_step(param, argument, &mut Vec::new())) {
-                self.moving.insert(param);
-                self.moving.extend(back);
+            let carried: Vec<Value> = carried.map(|(_, argument)| argument).collect();
+            if carried.iter().all(|&argument| self.is_step(parameter, argument, &mut Vec::new())) {
+                self.moving.insert(parameter);
+                self.moving.extend(carried);
             }
         }
     }
 
-    /// Whether a value is another one than `param`: some more or less, also in a ring, or what an exchange found instead.
-    fn is_step(&self, param: Value, value: Value, seen: &mut Vec<Value>) -> bool {
+    /// Whether a value is another one than `parameter`: some more or less, also in a ring, or what an exchange found instead.
+    fn is_step(&self, parameter: Value, value: Value, visited: &mut Vec<Value>) -> bool {
         use BinaryOp::{Add, And, Sub, Urem};
-        if seen.contains(&value) {
+        if visited.contains(&value) {
             return true;
         }
-        seen.push(value);
+        visited.push(value);
         let constant = |value: Value| self.function.const_bits(value);
         match self.function.values[value].definition {
             ValueDef::Param(block, place) if block != self.data.header && self.forest.contains(self.loop_id, block) => {
-                self.incoming_values(block, place).all(|(_, argument)| self.is_step(param, argument, seen))
+                self.incoming_values(block, place).all(|(_, argument)| self.is_step(parameter, argument, visited))
             }
-            ValueDef::Result(inst, 0) => match &self.function.insts[inst].data {
+            ValueDef::Result(instruction, 0) => match &self.function.insts[instruction].data {
                 InstData::Binary { opcode: Add, arguments: [left, right], .. }
-                    if self.is_found_and_done(*left, *right, param) =>
+                    if self.is_found_and_done(*left, *right, parameter) =>
                 {
                     true
                 }
                 InstData::Binary { opcode: Add | Sub, arguments: [left, right], .. } => {
-                    let is_param = |value: Value| value == param;
-                    is_param(*left) && constant(*right).is_some_and(|by| by != 0)
-                        || is_param(*right) && constant(*left).is_some_and(|by| by != 0)
+                    let is_param = |value: Value| value == parameter;
+                    is_param(*left) && constant(*right).is_some_and(|increment| increment != 0)
+                        || is_param(*right) && constant(*left).is_some_and(|increment| increment != 0)
                 }
-                InstData::PtrAdd { base, offset, .. } => *base == param && constant(*offset).is_some_and(|by| by != 0),
-                InstData::Binary { opcode: And | Urem, arguments: [left, _], .. } => self.is_step(param, *left, seen),
+                InstData::PtrAdd { base, offset, .. } => {
+                    *base == parameter && constant(*offset).is_some_and(|increment| increment != 0)
+                }
+                InstData::Binary { opcode: And | Urem, arguments: [left, _], .. } => {
+                    self.is_step(parameter, *left, visited)
+                }
                 InstData::Unary {
                     opcode: UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext | UnaryOp::Freeze,
                     argument,
                     ..
-                } => self.is_step(param, *argument, seen),
+                } => self.is_step(parameter, *argument, visited),
                 InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, left, right], .. } => {
-                    self.is_step(param, *left, seen) && self.is_step(param, *right, seen)
+                    self.is_step(parameter, *left, visited) && self.is_step(parameter, *right, visited)
                 }
-                InstData::AtomicCas { expected, .. } => *expected == param,
+                InstData::AtomicCas { expected, .. } => *expected == parameter,
                 _ => false,
             },
             _ => false,
@@ -314,24 +329,26 @@ impl Waiting<'_> {
     }
 
     /// Whether two values are what an exchange found that expected `expected`, and 1 if it was done.
-    fn is_found_and_done(&self, found: Value, done: Value, expected: Value) -> bool {
-        let ValueDef::Result(exchange, 0) = self.function.values[found].definition else { return false };
-        let InstData::AtomicCas { expected: own, .. } = self.function.insts[exchange].data else { return false };
-        let ValueDef::Result(widened, 0) = self.function.values[done].definition else { return false };
+    fn is_found_and_done(&self, found_value: Value, done_value: Value, expected: Value) -> bool {
+        let ValueDef::Result(exchange, 0) = self.function.values[found_value].definition else { return false };
+        let InstData::AtomicCas { expected: expected_value, .. } = self.function.insts[exchange].data else {
+            return false;
+        };
+        let ValueDef::Result(widened, 0) = self.function.values[done_value].definition else { return false };
         let InstData::Unary { opcode: UnaryOp::Zext, argument, .. } = self.function.insts[widened].data else {
             return false;
         };
-        own == expected && self.function.values[argument].definition == ValueDef::Result(exchange, 1)
+        expected_value == expected && self.function.values[argument].definition == ValueDef::Result(exchange, 1)
     }
 
     /// What edges give a block's parameter, with the blocks that they come from.
-    fn incoming_values(&self, block: Block, place: u32) -> impl Iterator<Item = (Block, Value)> {
-        self.graph.predecessors(block).iter().flat_map(move |&predecessor| {
+    fn incoming_values(&self, block: Block, position: u32) -> impl Iterator<Item = (Block, Value)> {
+        let edges = self.graph.predecessors(block).iter().flat_map(|&predecessor| {
             let targets = self.function.blocks[predecessor].terminator.targets();
-            let arguments =
-                targets.iter().filter(|target| target.block == block).map(|target| target.arguments[place as usize]);
-            arguments.map(|argument| (predecessor, argument)).collect::<Vec<_>>()
-        })
+            targets.into_iter().map(move |target| (predecessor, target))
+        });
+        let incoming = edges.filter(move |(_, target)| target.block == block);
+        incoming.map(move |(predecessor, target)| (predecessor, target.arguments[position as usize]))
     }
 
     /// Whether a compare-and-exchange that fails shows that others got on: it expects what was read in the loop.
@@ -340,35 +357,35 @@ impl Waiting<'_> {
         self.is_computed_here(*expected) && self.is_as_read(*expected, *expected, &mut Vec::new())
     }
 
-    /// Whether a value is what some access read, or one that this work-item has put there itself: `of` and more.
-    fn is_as_read(&self, of: Value, value: Value, seen: &mut Vec<Value>) -> bool {
-        if seen.contains(&value) {
+    /// Whether a value is what some access read, or one that this work-item has put there itself: `read_value` and more.
+    fn is_as_read(&self, read_value: Value, value: Value, visited: &mut Vec<Value>) -> bool {
+        if visited.contains(&value) {
             return true;
         }
-        seen.push(value);
+        visited.push(value);
         match self.function.values[value].definition {
             ValueDef::Const(_) => false,
             ValueDef::Param(block, place) => self.incoming_values(block, place).all(|(source, argument)| {
                 // What the first round expects is a guess.
                 block == self.data.header && !self.forest.contains(self.loop_id, source)
-                    || self.is_as_read(of, argument, seen)
+                    || self.is_as_read(read_value, argument, visited)
             }),
-            ValueDef::Result(inst, result) => match &self.function.insts[inst].data {
+            ValueDef::Result(instruction, result) => match &self.function.insts[instruction].data {
                 InstData::Load { .. } => true,
                 InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => result == 0,
                 InstData::Unary { opcode: UnaryOp::Bitcast | UnaryOp::Freeze, argument, .. } => {
-                    self.is_as_read(of, *argument, seen)
+                    self.is_as_read(read_value, *argument, visited)
                 }
                 InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, left, right], .. } => {
-                    self.is_as_read(of, *left, seen) && self.is_as_read(of, *right, seen)
+                    self.is_as_read(read_value, *left, visited) && self.is_as_read(read_value, *right, visited)
                 }
                 InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. }
-                    if self.is_found_and_done(*left, *right, of) =>
+                    if self.is_found_and_done(*left, *right, read_value) =>
                 {
                     true
                 }
                 InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } => {
-                    *left == of && self.function.const_bits(*right).is_some_and(|by| by != 0)
+                    *left == read_value && self.function.const_bits(*right).is_some_and(|increment| increment != 0)
                 }
                 _ => false,
             },
@@ -384,15 +401,15 @@ impl Waiting<'_> {
         match self.function.values[value].definition {
             ValueDef::Const(_) => false,
             ValueDef::Param(block, _) => self.forest.contains(self.loop_id, block),
-            ValueDef::Result(inst, _) => self.inside.contains(inst),
+            ValueDef::Result(instruction, _) => self.inside.contains(instruction),
         }
     }
 
     /// Whether a compare-and-exchange whose result this is was such a one.
-    fn is_tried_again(&self, old_value: Value, with: Value) -> bool {
-        let ValueDef::Result(inst, 0) = self.function.values[old_value].definition else { return false };
-        let inst_data = &self.function.insts[inst].data;
-        matches!(inst_data, InstData::AtomicCas { expected, .. } if *expected == with) && self.is_retry(inst_data)
+    fn is_tried_again(&self, old_value: Value, new_value: Value) -> bool {
+        let ValueDef::Result(instruction, 0) = self.function.values[old_value].definition else { return false };
+        let inst_data = &self.function.insts[instruction].data;
+        matches!(inst_data, InstData::AtomicCas { expected, .. } if *expected == new_value) && self.is_retry(inst_data)
     }
 
     /// Whether what is known to depend on others decides where a block goes on.
@@ -405,15 +422,15 @@ impl Waiting<'_> {
         let function = self.function;
         let in_private = self.keeps_known_in_private();
         for &block in &self.data.blocks {
-            for node in function.blocks[block].insts.iter().map(|&inst| &function.insts[inst]) {
-                if self.result_depends(&node.data, in_private) {
-                    self.mark_dependent(&node.results);
+            for inst_node in function.blocks[block].insts.iter().map(|&instruction| &function.insts[instruction]) {
+                if self.result_depends(&inst_node.data, in_private) {
+                    self.mark_dependent(&inst_node.results);
                 }
             }
             for target in function.blocks[block].terminator.targets() {
-                for (&param, &argument) in function.blocks[target.block].params.iter().zip(&target.arguments) {
+                for (&parameter, &argument) in function.blocks[target.block].params.iter().zip(&target.arguments) {
                     if self.known.contains(argument) {
-                        self.mark_dependent(&[param]);
+                        self.mark_dependent(&[parameter]);
                     }
                 }
             }
@@ -436,18 +453,17 @@ impl Waiting<'_> {
             // What was put into private memory may be read again from there.
             InstData::Load { pointer, .. } if !self.is_shared(*pointer) => in_private,
             inst_data => {
-                let mut any = false;
-                inst_data.for_each_arg(|argument| any |= self.known.contains(argument));
-                any
+                let mut depends = false;
+                inst_data.for_each_arg(|argument| depends |= self.known.contains(argument));
+                depends
             }
         }
     }
 
     fn keeps_known_in_private(&self) -> bool {
+        let is_known = |&argument: &Value| self.known.contains(argument);
         self.loop_instructions().any(|inst_data| match inst_data {
-            InstData::Store { pointer, arguments, .. } => {
-                !self.is_shared(*pointer) && arguments.iter().any(|&argument| self.known.contains(argument))
-            }
+            InstData::Store { pointer, arguments, .. } => !self.is_shared(*pointer) && arguments.iter().any(is_known),
             _ => false,
         })
     }

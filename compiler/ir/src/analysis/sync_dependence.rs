@@ -52,14 +52,19 @@ pub struct Walks {
 
 impl Walks {
     /// What follows when the lanes at the end of `branch` go different ways. All questions are of one graph.
-    pub fn control_divergence(&mut self, graph: &Cfg, loops: &Loops, branch: Block) -> Rc<ControlDivergence> {
-        if let Some(found) = self.found.get(&branch) {
-            return found.clone();
+    pub fn control_divergence(
+        &mut self,
+        flow_graph: &Cfg,
+        loop_forest: &Loops,
+        branch: Block,
+    ) -> Rc<ControlDivergence> {
+        if let Some(divergence) = self.found.get(&branch) {
+            return divergence.clone();
         }
-        self.labels.resize(graph.reverse_post_order().len(), None);
-        let found = Rc::new(control_divergence(graph, loops, branch, &mut self.labels));
-        self.found.insert(branch, found.clone());
-        found
+        self.labels.resize(flow_graph.reverse_post_order().len(), None);
+        let divergence = Rc::new(control_divergence(flow_graph, loop_forest, branch, &mut self.labels));
+        self.found.insert(branch, divergence.clone());
+        divergence
     }
 }
 
@@ -82,19 +87,24 @@ struct Walk<'a> {
 }
 
 /// Finds what follows when the lanes at the end of `branch` go different ways.
-fn control_divergence(graph: &Cfg, loops: &Loops, branch: Block, labels: &mut [Option<Label>]) -> ControlDivergence {
+fn control_divergence(
+    flow_graph: &Cfg,
+    loop_forest: &Loops,
+    branch: Block,
+    labels: &mut [Option<Label>],
+) -> ControlDivergence {
     let mut divergence = ControlDivergence::default();
-    let successors = graph.successors(branch);
+    let successors = flow_graph.successors(branch);
     // Two edges to one block: which of them was taken shows in its parameters.
     let mut targets = BTreeSet::new();
     divergence.joins.extend(successors.iter().filter(|&&target| !targets.insert(target)));
-    let mut around = loops.innermost_loop(branch);
+    let mut around = loop_forest.innermost_loop(branch);
     let mut starts: Vec<(Block, Block, Label)> =
         successors.iter().map(|&target| (branch, target, Label::Through(target))).collect();
     loop {
         let mut walk = Walk {
-            cfg: graph,
-            loops,
+            cfg: flow_graph,
+            loops: loop_forest,
             around,
             labels: &mut *labels,
             reached: Vec::new(),
@@ -109,17 +119,17 @@ fn control_divergence(graph: &Cfg, loops: &Loops, branch: Block, labels: &mut [O
         let Some(loop_id) = around else { break };
         let (exits, latch) = (walk.exits, walk.latch);
         let divergent: BTreeSet<Block> =
-            exits.iter().filter(|&(_, &label)| Some(label) != latch).map(|(&exit, _)| exit).collect();
+            exits.iter().filter(|&(_, &label)| Some(label) != latch).map(|(&exit_block, _)| exit_block).collect();
         if divergent.is_empty() {
             break;
         }
         divergence.loops.insert(loop_id);
-        divergence.temporal.extend(divergent.iter().map(|&exit| (loop_id, exit)));
-        for &(source, target) in &loops.get(loop_id).exits {
+        divergence.temporal.extend(divergent.iter().map(|&exit_block| (loop_id, exit_block)));
+        for &(source, target) in &loop_forest.get(loop_id).exits {
             let label = if divergent.contains(&target) { Label::Through(target) } else { Label::Together };
             starts.push((source, target, label));
         }
-        around = loops.get(loop_id).parent;
+        around = loop_forest.get(loop_id).parent;
     }
     divergence
 }
@@ -178,13 +188,13 @@ impl Walk<'_> {
 }
 
 /// The label of a block that lanes with both labels reach.
-fn merge_labels(previous: Option<Label>, new: Label, block: Block, joins: &mut BTreeSet<Block>) -> Label {
+fn merge_labels(previous: Option<Label>, new_label: Label, block: Block, joins: &mut BTreeSet<Block>) -> Label {
     match previous {
-        Some(previous) if previous != new => {
+        Some(previous) if previous != new_label => {
             joins.insert(block);
             Label::Through(block)
         }
-        _ => new,
+        _ => new_label,
     }
 }
 

@@ -19,16 +19,16 @@ pub(crate) fn graph(text: &str) -> (Function, Vec<&str>) {
     }
     let value = function.constant(Type::I32, 0);
     for (index, line) in lines.iter().enumerate() {
-        let to = |name: &str| {
-            let position = names.iter().position(|n| *n == name).unwrap();
+        let edge_to = |name: &str| {
+            let position = names.iter().position(|other| *other == name).unwrap();
             BlockCall { block: Block::from_u32(position as u32), arguments: vec![] }
         };
         function.blocks[Block::from_u32(index as u32)].terminator = match &line[1..] {
             [] => Terminator::Return,
-            [one] => Terminator::Jump(to(one)),
+            [one] => Terminator::Jump(edge_to(one)),
             [cases @ .., last] => {
-                let cases = cases.iter().enumerate().map(|(n, name)| (n as u128, to(name))).collect();
-                Terminator::Switch { value, cases, default: to(last) }
+                let cases = cases.iter().enumerate().map(|(case, name)| (case as u128, edge_to(name))).collect();
+                Terminator::Switch { value, cases, default: edge_to(last) }
             }
         };
     }
@@ -36,102 +36,106 @@ pub(crate) fn graph(text: &str) -> (Function, Vec<&str>) {
 }
 
 /// A function of a switch, over its parameter, of so many cases that each fall into the next one, and that parameter.
-pub(crate) fn fall_through_switch(cases: usize) -> (Function, Value) {
-    let names: Vec<String> = (0..cases).map(|index| format!("c{index}")).collect();
-    let falls = (1..cases).map(|index| format!("; c{} c{index}", index - 1)).collect::<String>();
-    let text = format!("switch {} end{falls}; c{} end; end", names.join(" "), cases - 1);
+pub(crate) fn fall_through_switch(case_count: usize) -> (Function, Value) {
+    let names: Vec<String> = (0..case_count).map(|index| format!("c{index}")).collect();
+    let falls = (1..case_count).map(|index| format!("; c{} c{index}", index - 1)).collect::<String>();
+    let text = format!("switch {} end{falls}; c{} end; end", names.join(" "), case_count - 1);
     let (mut function, _) = graph(&text);
-    let entry = function.entry_block();
-    let over = function.add_param(entry, Type::I32);
-    if let Terminator::Switch { value, .. } = &mut function.blocks[entry].terminator {
+    let entry_block = function.entry_block();
+    let over = function.add_param(entry_block, Type::I32);
+    if let Terminator::Switch { value, .. } = &mut function.blocks[entry_block].terminator {
         *value = over;
     }
     (function, over)
 }
 
 /// A random graph without cycles.
-pub(crate) fn random_dag(seed: u64, count: usize) -> Function {
+pub(crate) fn random_dag(seed: u64, block_count: usize) -> Function {
     let mut random = Random::new(seed);
     let mut function = Function::new();
-    for _ in 0..count {
+    for _ in 0..block_count {
         function.add_block();
     }
     let condition = function.constant(Type::BOOL, 1);
-    for index in 0..count - 1 {
-        let mut to = || {
-            let position = index + 1 + random.below((count - 1 - index).min(4));
+    for index in 0..block_count - 1 {
+        let mut random_edge = || {
+            let position = index + 1 + random.below((block_count - 1 - index).min(4));
             BlockCall { block: Block::from_u32(position as u32), arguments: vec![] }
         };
-        let (a, b) = (to(), to());
+        let (first, second) = (random_edge(), random_edge());
         function.blocks[Block::from_u32(index as u32)].terminator = match random.below(3) {
-            0 => Terminator::Jump(a),
-            _ => Terminator::Branch { condition, then_to: a, else_to: b },
+            0 => Terminator::Jump(first),
+            _ => Terminator::Branch { condition, then_to: first, else_to: second },
         };
     }
-    function.blocks[Block::from_u32(count as u32 - 1)].terminator = Terminator::Return;
+    function.blocks[Block::from_u32(block_count as u32 - 1)].terminator = Terminator::Return;
     function
 }
 
 /// A random graph in normal form in which every loop has an exit.
-pub(crate) fn random_reducible(seed: u64, count: usize) -> Function {
+pub(crate) fn random_reducible(seed: u64, block_count: usize) -> Function {
     let mut random = Random::new(seed);
     loop {
-        let mut function = random_dag(random.next_bits(), count);
+        let mut function = random_dag(random.next_bits(), block_count);
         let dominators = compute_dominators(&build_cfg(&function));
         for &block in &function.layout.clone()[1..] {
             if random.percent(35) {
-                let above: Vec<Block> =
-                    function.layout[1..].iter().copied().filter(|&h| dominators.dominates(h, block)).collect();
+                let headers: Vec<Block> = function.layout[1..]
+                    .iter()
+                    .copied()
+                    .filter(|&header| dominators.dominates(header, block))
+                    .collect();
                 let Terminator::Jump(target) = function.blocks[block].terminator.clone() else { continue };
-                if above.is_empty() {
+                if headers.is_empty() {
                     continue;
                 }
-                let back = BlockCall { block: random.pick(&above), arguments: vec![] };
+                let back = BlockCall { block: random.pick(&headers), arguments: vec![] };
                 let condition = function.constant(Type::BOOL, 1);
                 function.blocks[block].terminator = Terminator::Branch { condition, then_to: back, else_to: target };
             }
         }
-        let graph = build_cfg(&function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
-        if forest.irreducible_edges().is_empty() {
+        let flow_graph = build_cfg(&function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        if loop_forest.irreducible_edges().is_empty() {
             normalize_function(&mut function);
             return function;
         }
     }
 }
 
-/// A function of `count` blocks with random jumps, any of them possibly unreachable or endless.
-pub(crate) fn random_graph(seed: u64, count: usize) -> Function {
+/// A function of `block_count` blocks with random jumps, any of them possibly unreachable or endless.
+pub(crate) fn random_graph(seed: u64, block_count: usize) -> Function {
     let mut random = Random::new(seed);
     let mut function = Function::new();
-    for _ in 0..count {
+    for _ in 0..block_count {
         function.add_block();
     }
     let condition = function.constant(Type::BOOL, 1);
     let value = function.constant(Type::I32, 1);
     for block in function.layout.clone() {
         // The entry has no predecessor.
-        let mut target = || BlockCall { block: Block::from_u32(1 + random.below(count - 1) as u32), arguments: vec![] };
-        let (a, b, c) = (target(), target(), target());
+        let mut target =
+            || BlockCall { block: Block::from_u32(1 + random.below(block_count - 1) as u32), arguments: vec![] };
+        let (first, second, third) = (target(), target(), target());
         function.blocks[block].terminator = match random.below(8) {
             0 => Terminator::Return,
-            1..=3 => Terminator::Jump(a),
-            4 => Terminator::Switch { value, cases: vec![(0, a), (1, b)], default: c },
-            _ => Terminator::Branch { condition, then_to: a, else_to: b },
+            1..=3 => Terminator::Jump(first),
+            4 => Terminator::Switch { value, cases: vec![(0, first), (1, second)], default: third },
+            _ => Terminator::Branch { condition, then_to: first, else_to: second },
         };
     }
     function
 }
 
 /// Whether a path leads from `source` to `target` that does not touch `without`.
-pub(crate) fn reaches_without(function: &Function, source: Block, to: Block, without: Option<Block>) -> bool {
-    let mut seen = vec![false; function.blocks.len()];
+pub(crate) fn reaches_without(function: &Function, source: Block, end_block: Block, without: Option<Block>) -> bool {
+    let mut visited = vec![false; function.blocks.len()];
     let mut worklist = vec![source];
     while let Some(block) = worklist.pop() {
-        if Some(block) == without || std::mem::replace(&mut seen[block.as_u32() as usize], true) {
+        if Some(block) == without || std::mem::replace(&mut visited[block.as_u32() as usize], true) {
             continue;
         }
-        if block == to {
+        if block == end_block {
             return true;
         }
         worklist.extend(function.blocks[block].terminator.targets().iter().map(|target| target.block));
@@ -141,11 +145,11 @@ pub(crate) fn reaches_without(function: &Function, source: Block, to: Block, wit
 
 /// A valid function over a random graph: each block has parameters and sums of values that dominate it.
 /// Blocks that nothing reaches are left out.
-pub(crate) fn random_code(seed: u64, count: usize) -> Function {
-    let mut function = random_graph(seed, count);
-    let graph = build_cfg(&function);
-    let dominators = compute_dominators(&graph);
-    function.layout.retain(|&other| graph.is_reachable(other));
+pub(crate) fn random_code(seed: u64, block_count: usize) -> Function {
+    let mut function = random_graph(seed, block_count);
+    let flow_graph = build_cfg(&function);
+    let dominators = compute_dominators(&flow_graph);
+    function.layout.retain(|&other_block| flow_graph.is_reachable(other_block));
     let mut random = Random::new(seed ^ 0xabcd);
     for block in function.layout.clone() {
         if block != function.entry_block() {
@@ -156,11 +160,11 @@ pub(crate) fn random_code(seed: u64, count: usize) -> Function {
     }
     let zero = function.constant(Type::I32, 0);
     let mut visible: SecondaryMap<Block, Vec<Value>> = SecondaryMap::new();
-    for &block in graph.reverse_post_order() {
+    for &block in flow_graph.reverse_post_order() {
         let mut values = match dominators.immediate_dominator(block) {
             // A sample of what is visible keeps large functions small.
             Some(immediate_dominator) => {
-                visible[immediate_dominator].iter().rev().step_by(1 + count / 64).copied().collect()
+                visible[immediate_dominator].iter().rev().step_by(1 + block_count / 64).copied().collect()
             }
             None => vec![zero],
         };
@@ -173,8 +177,8 @@ pub(crate) fn random_code(seed: u64, count: usize) -> Function {
                 fast_math: Default::default(),
                 arguments: [pick(), pick()],
             };
-            let inst = function.append_inst(block, inst_data, &[Type::I32], Default::default());
-            values.push(function.single_result(inst));
+            let instruction = function.append_inst(block, inst_data, &[Type::I32], Default::default());
+            values.push(function.single_result(instruction));
         }
         let mut terminator = function.blocks[block].terminator.clone();
         for target in terminator.targets_mut() {

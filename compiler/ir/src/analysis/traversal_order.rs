@@ -13,7 +13,7 @@ use super::divergence::{Divergence, Facts, analyze_divergence};
 use super::dominators::compute_dominators;
 use super::loops::find_loops;
 use super::no_wrap_stride::{NoWrapStride, find_no_wrap_strides};
-use crate::ir::{Function, InstData, Kernel, Module, Query, Value};
+use crate::ir::{Function, InstData, InstNode, Kernel, Module, Query, Value};
 use crate::plan::access_lowering::is_plain;
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::layout::Layout;
@@ -31,12 +31,14 @@ const MOST_INSTS_BY_COLUMNS: usize = 400;
 
 /// Finds the order in which a kernel goes through memory.
 pub fn find_order(module: &Module, kernel: &Kernel) -> TraversalOrder {
-    let Some(body) = kernel.regions.values().next() else { return TraversalOrder::Rows };
-    if body.insts.len() > MOST_INSTS_BY_COLUMNS {
+    let Some(function) = kernel.regions.values().next() else { return TraversalOrder::Rows };
+    if function.insts.len() > MOST_INSTS_BY_COLUMNS {
         return TraversalOrder::Rows;
     }
     match Orders::of_kernel(module, kernel) {
-        Some(Orders { rows: true, columns: true }) if body.layout.len() == 1 && body.insts.len() <= MOST_INSTS => {
+        Some(Orders { rows: true, columns: true })
+            if function.layout.len() == 1 && function.insts.len() <= MOST_INSTS =>
+        {
             TraversalOrder::Both
         }
         Some(Orders { rows: false, columns: true }) => TraversalOrder::Columns,
@@ -56,30 +58,33 @@ impl Orders {
     /// None of kernels with several regions, and of those that do not ask for both places.
     fn of_kernel(module: &Module, kernel: &Kernel) -> Option<Orders> {
         let mut regions = kernel.regions.values();
-        let (Some(body), None) = (regions.next(), regions.next()) else { return None };
-        let asks = |dimension: u8| {
-            let mut data = body.insts.values().map(|node| &node.data);
+        let (Some(function), None) = (regions.next(), regions.next()) else { return None };
+        let asks_id = |dimension: u8| {
+            let mut data = function.insts.values().map(|inst_node| &inst_node.data);
             data.any(|inst_data| matches!(inst_data, InstData::Query { query: Query::GlobalId, dimension: of } if *of == dimension))
         };
-        if !asks(0) || !asks(1) {
+        if !asks_id(0) || !asks_id(1) {
             return None;
         }
-        let [rows, columns] = [Layout::X, Layout::Y].map(|layout| Along::of_region(module, kernel, body, layout));
-        let accesses = || {
-            body.insts.values().filter_map(|node| match &node.data {
-                InstData::Load { pointer, .. } => Some((*pointer, body.ty(*node.results.first()?), node.results.len())),
-                InstData::Store { pointer, arguments, .. } => {
-                    Some((*pointer, body.ty(*arguments.first()?), arguments.len()))
-                }
-                _ => None,
+        let [rows, columns] = [Layout::X, Layout::Y].map(|layout| Along::of_region(module, kernel, function, layout));
+        let is_plain_only = |along: &Along, other: &Along| {
+            let mut accesses = function.insts.values().filter_map(accessed_elements);
+            accesses.any(|(pointer, elements)| {
+                along.is_plain(pointer, function.ty(elements[0]), elements.len()) && other.stride_of(pointer).is_none()
             })
         };
-        let only = |one: &Along, other: &Along| {
-            accesses()
-                .any(|(pointer, ty, count)| one.is_plain(pointer, ty, count) && other.stride_of(pointer).is_none())
-        };
-        Some(Orders { rows: only(&rows, &columns), columns: only(&columns, &rows) })
+        Some(Orders { rows: is_plain_only(&rows, &columns), columns: is_plain_only(&columns, &rows) })
     }
+}
+
+/// The address that an instruction loads from or stores to, and what: one value at least.
+fn accessed_elements(inst_node: &InstNode) -> Option<(Value, &[Value])> {
+    let (pointer, elements) = match &inst_node.data {
+        InstData::Load { pointer, .. } => (*pointer, &inst_node.results),
+        InstData::Store { pointer, arguments, .. } => (*pointer, arguments),
+        _ => return None,
+    };
+    (!elements.is_empty()).then_some((pointer, elements))
 }
 
 /// How addresses differ between lanes along a dimension.
@@ -89,20 +94,26 @@ struct Along {
 }
 
 impl Along {
-    fn of_region(module: &Module, kernel: &Kernel, body: &Function, layout: Layout) -> Along {
-        let facts = Facts::new(module, kernel, LANES).laid_out(layout).of_kernel(kernel);
-        let graph = build_cfg(body);
-        let divergence = analyze_divergence(body, &facts, &graph, &find_loops(&graph, &compute_dominators(&graph)));
-        let lines = find_no_wrap_strides(body, graph.reverse_post_order(), &divergence.shapes, LANES);
-        Along { found: divergence, lines }
+    fn of_region(module: &Module, kernel: &Kernel, function: &Function, layout: Layout) -> Along {
+        let gang_facts = Facts::new(module, kernel, LANES).laid_out(layout).of_kernel(kernel);
+        let flow_graph = build_cfg(function);
+        let divergence = analyze_divergence(
+            function,
+            &gang_facts,
+            &flow_graph,
+            &find_loops(&flow_graph, &compute_dominators(&flow_graph)),
+        );
+        let no_wrap_strides =
+            find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergence.shapes, LANES);
+        Along { found: divergence, lines: no_wrap_strides }
     }
 
     fn stride_of(&self, pointer: Value) -> Option<i64> {
         self.found.shape(pointer).stride().or(self.lines[pointer].as_ref().map(|no_wrap_stride| no_wrap_stride.stride))
     }
 
-    fn is_plain(&self, pointer: Value, ty: Type, count: usize) -> bool {
-        self.stride_of(pointer).is_some_and(|stride| is_plain(stride, ty, count))
+    fn is_plain(&self, pointer: Value, element_type: Type, element_count: usize) -> bool {
+        self.stride_of(pointer).is_some_and(|stride| is_plain(stride, element_type, element_count))
     }
 }
 

@@ -43,22 +43,22 @@ pub struct Apart {
 }
 
 /// The arguments that are apart from the others.
-pub fn find_apart_arguments(kernel: &Kernel, launch: &LaunchFacts) -> Vec<Apart> {
-    let mut found: Vec<Apart> = Vec::new();
+pub fn find_apart_arguments(kernel: &Kernel, launch_facts: &LaunchFacts) -> Vec<Apart> {
+    let mut arguments: Vec<Apart> = Vec::new();
     for param in find_restrict_params(kernel) {
-        found.push(Apart { param, invariant: kernel.params[param as usize].readonly, streamed: false });
+        arguments.push(Apart { param, invariant: kernel.params[param as usize].readonly, streamed: false });
     }
     for (bit, &(input, _)) in (0..32).zip(&kernel.inputs) {
-        let [is_apart, streamed] = [launch.apart, launch.streams].map(|inputs| inputs >> bit & 1 == 1);
+        let [is_apart, streamed] = [launch_facts.apart, launch_facts.streams].map(|inputs| inputs >> bit & 1 == 1);
         let Input::Value { param, offset: 0 } = input else { continue };
-        match found.iter_mut().find(|known| known.param == param) {
-            Some(known) => known.streamed |= streamed,
+        match arguments.iter_mut().find(|other| other.param == param) {
+            Some(other) => other.streamed |= streamed,
             // Whoever has its address from elsewhere may write there.
-            None if is_apart || streamed => found.push(Apart { param, invariant: false, streamed }),
+            None if is_apart || streamed => arguments.push(Apart { param, invariant: false, streamed }),
             None => {}
         }
     }
-    found
+    arguments
 }
 
 /// The kernel parameters that are `restrict`, by number; none if that says nothing.
@@ -66,8 +66,9 @@ fn find_restrict_params(kernel: &Kernel) -> Vec<u32> {
     if kernel.regions.len() > 1 || may_wait(kernel) {
         return Vec::new();
     }
-    let is_restrict =
-        |&(_, param): &(u32, &Param)| param.restrict && matches!(param.kind, ParamKind::Pointer(_) | ParamKind::Local);
+    let is_restrict = |&(_, parameter): &(u32, &Param)| {
+        parameter.restrict && matches!(parameter.kind, ParamKind::Pointer(_) | ParamKind::Local)
+    };
     (0..).zip(&kernel.params).filter(is_restrict).map(|(number, _)| number).collect()
 }
 
@@ -76,23 +77,23 @@ pub struct Origins(SecondaryMap<Value, Option<Origin>>);
 
 impl Origins {
     /// Follows the addresses of a function, given what [`find_apart_arguments`] says.
-    pub fn trace_addresses(kernel: &Kernel, body: &Function, apart: &[Apart]) -> Origins {
+    pub fn trace_addresses(kernel: &Kernel, function: &Function, apart: &[Apart]) -> Origins {
         let mut origins = Origins(SecondaryMap::new());
         if apart.is_empty() {
             return origins;
         }
-        for (&(input, _), &value) in kernel.inputs.iter().zip(&body.blocks[body.entry_block()].params) {
-            let from = match input {
+        for (&(input, _), &value) in kernel.inputs.iter().zip(&function.blocks[function.entry_block()].params) {
+            let origin = match input {
                 // A pointer in a struct may lead anywhere.
                 Input::Value { param, .. } if kernel.params[param as usize].kind == ParamKind::Value => Origin::Unknown,
                 Input::Value { param, offset: 0 } => {
-                    apart.iter().position(|one| one.param == param).map_or(Origin::Other, Origin::Argument)
+                    apart.iter().position(|argument| argument.param == param).map_or(Origin::Other, Origin::Argument)
                 }
                 _ => Origin::Other,
             };
-            origins.0[value] = Some(from);
+            origins.0[value] = Some(origin);
         }
-        while origins.propagate_once(body) {}
+        while origins.propagate_once(function) {}
         origins
     }
 
@@ -110,49 +111,52 @@ impl Origins {
     }
 
     /// Passes on what is known; whether there was something new.
-    fn propagate_once(&mut self, body: &Function) -> bool {
+    fn propagate_once(&mut self, function: &Function) -> bool {
         let mut changed = false;
-        let mut learn = |origins: &mut Origins, value: Value, from: Option<Origin>| {
-            let Some(from) = from else { return };
-            let joined = match origins.0[value] {
-                Some(known) if known != from => Origin::Unknown,
-                _ => from,
-            };
-            changed |= origins.0[value] != Some(joined);
-            origins.0[value] = Some(joined);
-        };
-        for &block in &body.layout {
-            for &inst in &body.blocks[block].insts {
-                let node = &body.insts[inst];
-                match node.data {
+        for &block in &function.layout {
+            for &instruction in &function.blocks[block].insts {
+                let inst_node = &function.insts[instruction];
+                match inst_node.data {
                     InstData::PtrAdd { base: argument, .. }
                     | InstData::Unary { opcode: UnaryOp::SpaceCast | UnaryOp::Freeze, argument, .. } => {
-                        let from = self.of_operand(body, argument);
-                        learn(self, node.results[0], from);
+                        changed |= self.learn_origin(inst_node.results[0], self.of_operand(function, argument));
                     }
                     InstData::Ternary { opcode: TernaryOp::Select, arguments: [_, left, right], .. } => {
-                        for from in [left, right].map(|argument| self.of_operand(body, argument)) {
-                            learn(self, node.results[0], from);
+                        for operand in [left, right] {
+                            changed |= self.learn_origin(inst_node.results[0], self.of_operand(function, operand));
                         }
                     }
                     InstData::SlotAddr { .. } | InstData::LocalAddr { .. } | InstData::GlobalAddr { .. } => {
-                        learn(self, node.results[0], Some(Origin::Other));
+                        changed |= self.learn_origin(inst_node.results[0], Some(Origin::Other));
                     }
-                    _ => node.results.iter().for_each(|&result| learn(self, result, Some(Origin::Unknown))),
+                    _ => {
+                        for &result in &inst_node.results {
+                            changed |= self.learn_origin(result, Some(Origin::Unknown));
+                        }
+                    }
                 }
             }
-            for target in body.blocks[block].terminator.targets() {
-                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
-                    let from = self.of_operand(body, argument);
-                    learn(self, param, from);
+            for target in function.blocks[block].terminator.targets() {
+                for (&parameter, &argument) in function.blocks[target.block].params.iter().zip(&target.arguments) {
+                    changed |= self.learn_origin(parameter, self.of_operand(function, argument));
                 }
             }
         }
         changed
     }
 
+    /// Joins what is known of an address with one more origin; whether that is something new.
+    fn learn_origin(&mut self, address: Value, origin: Option<Origin>) -> bool {
+        let Some(origin) = origin else { return false };
+        let joined = match self.0[address] {
+            Some(known) if known != origin => Origin::Unknown,
+            _ => origin,
+        };
+        self.0[address].replace(joined) != Some(joined)
+    }
+
     /// Constant addresses are those of nothing that is known here.
-    fn of_operand(&self, body: &Function, value: Value) -> Option<Origin> {
-        if body.const_bits(value).is_some() { Some(Origin::Unknown) } else { self.0[value] }
+    fn of_operand(&self, function: &Function, value: Value) -> Option<Origin> {
+        if function.const_bits(value).is_some() { Some(Origin::Unknown) } else { self.0[value] }
     }
 }

@@ -11,21 +11,21 @@ use lockstep_protocol::parameters::ParamKind;
 
 /// Whether what a work-item does depends on the others of its sub-group, so that these have to run in the lanes of a gang.
 pub fn needs_sub_groups(kernel: &Kernel) -> bool {
-    let asks = |inst_data: &InstData| match inst_data {
+    let needs_them = |inst_data: &InstData| match inst_data {
         InstData::Ballot { .. } | InstData::Across { .. } | InstData::Shuffle { .. } | InstData::GangBarrier => true,
         // What passes add for gangs means the same for a work-item alone.
         _ => false,
     };
-    kernel.regions.values().flat_map(|body| body.insts.values()).any(|inst| asks(&inst.data))
+    kernel.regions.values().flat_map(|function| function.insts.values()).any(|inst_node| needs_them(&inst_node.data))
 }
 
 /// Whether what a work-item does may depend on how the launch is cut into groups: it waits for its group, shares local
 /// memory with it, or asks for its place in it.
 pub fn needs_groups(kernel: &Kernel) -> bool {
-    let instructions = || kernel.regions.values().flat_map(|body| body.insts.values());
-    kernel.params.iter().any(|param| param.kind == ParamKind::Local)
+    let instructions = || kernel.regions.values().flat_map(|function| function.insts.values());
+    kernel.params.iter().any(|parameter| parameter.kind == ParamKind::Local)
         || kernel.regions.len() > 1
-        || instructions().any(|inst| tells_groups(&inst.data))
+        || instructions().any(|inst_node| tells_groups(&inst_node.data))
 }
 
 fn tells_groups(inst_data: &InstData) -> bool {

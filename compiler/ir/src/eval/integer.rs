@@ -4,28 +4,28 @@ use super::Undefined;
 use crate::ir::{BinaryOp, IntCc};
 use lockstep_protocol::types::Type;
 
-/// The number that `bits` mean as a signed integer of `width` bits.
-pub fn sign_extend(bits: u128, width: u32) -> i128 {
-    let up = 128 - width;
-    ((bits << up) as i128) >> up
+/// The number that `bits` mean as a signed integer of `bit_width` bits.
+pub fn sign_extend(bits: u128, bit_width: u32) -> i128 {
+    let unused_bits = 128 - bit_width;
+    ((bits << unused_bits) as i128) >> unused_bits
 }
 
-fn signed_limits(width: u32) -> (i128, i128) {
-    let maximum = (u128::MAX >> (129 - width).min(127)) as i128;
-    let maximum = if width == 1 { 0 } else { maximum };
+fn signed_limits(bit_width: u32) -> (i128, i128) {
+    let maximum = (u128::MAX >> (129 - bit_width).min(127)) as i128;
+    let maximum = if bit_width == 1 { 0 } else { maximum };
     (-maximum - 1, maximum)
 }
 
 /// Whether a comparison of two integers (or addresses) of a type holds.
-pub fn evaluate_compare(comparison: IntCc, ty: Type, left: u128, right: u128) -> bool {
-    let (sa, sb) = (sign_extend(left, ty.bits()), sign_extend(right, ty.bits()));
+pub fn evaluate_compare(comparison: IntCc, operand_type: Type, left: u128, right: u128) -> bool {
+    let (left_signed, right_signed) = (sign_extend(left, operand_type.bits()), sign_extend(right, operand_type.bits()));
     match comparison {
         IntCc::Eq => left == right,
         IntCc::Ne => left != right,
-        IntCc::Slt => sa < sb,
-        IntCc::Sle => sa <= sb,
-        IntCc::Sgt => sa > sb,
-        IntCc::Sge => sa >= sb,
+        IntCc::Slt => left_signed < right_signed,
+        IntCc::Sle => left_signed <= right_signed,
+        IntCc::Sgt => left_signed > right_signed,
+        IntCc::Sge => left_signed >= right_signed,
         IntCc::Ult => left < right,
         IntCc::Ule => left <= right,
         IntCc::Ugt => left > right,
@@ -34,14 +34,14 @@ pub fn evaluate_compare(comparison: IntCc, ty: Type, left: u128, right: u128) ->
 }
 
 /// The result's bits; `None` for operations on floats.
-pub fn evaluate_binary(opcode: BinaryOp, width: u32, left: u128, right: u128) -> Option<Result<u128, Undefined>> {
-    let mask = u128::MAX >> (128 - width);
-    let (sa, sb) = (sign_extend(left, width), sign_extend(right, width));
-    let (min, maximum) = signed_limits(width);
-    let clamp = |n: i128| n.clamp(min, maximum) as u128;
+pub fn evaluate_binary(opcode: BinaryOp, bit_width: u32, left: u128, right: u128) -> Option<Result<u128, Undefined>> {
+    let mask = u128::MAX >> (128 - bit_width);
+    let (left_signed, right_signed) = (sign_extend(left, bit_width), sign_extend(right, bit_width));
+    let (minimum, maximum) = signed_limits(bit_width);
+    let clamp = |number: i128| number.clamp(minimum, maximum) as u128;
     // Counts not below the width give poison: some count is as good as another.
-    let count = (right % u128::from(width)) as u32;
-    let undefined = |what| Some(Err(Undefined(what)));
+    let shift_amount = (right % u128::from(bit_width)) as u32;
+    let undefined = |message| Some(Err(Undefined(message)));
     let result = match opcode {
         BinaryOp::Add => left.wrapping_add(right),
         BinaryOp::Sub => left.wrapping_sub(right),
@@ -49,25 +49,25 @@ pub fn evaluate_binary(opcode: BinaryOp, width: u32, left: u128, right: u128) ->
         BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem if right == 0 => {
             return undefined("division by zero");
         }
-        BinaryOp::Sdiv | BinaryOp::Srem if sa == min && sb == -1 => {
+        BinaryOp::Sdiv | BinaryOp::Srem if left_signed == minimum && right_signed == -1 => {
             return undefined("the least integer divided by -1");
         }
         BinaryOp::Udiv => left / right,
         BinaryOp::Urem => left % right,
-        BinaryOp::Sdiv => (sa / sb) as u128,
-        BinaryOp::Srem => (sa % sb) as u128,
+        BinaryOp::Sdiv => (left_signed / right_signed) as u128,
+        BinaryOp::Srem => (left_signed % right_signed) as u128,
         BinaryOp::And => left & right,
         BinaryOp::Or => left | right,
         BinaryOp::Xor => left ^ right,
-        BinaryOp::Shl => left << count,
-        BinaryOp::Lshr => left >> count,
-        BinaryOp::Ashr => (sa >> count) as u128,
-        BinaryOp::Smin => sa.min(sb) as u128,
-        BinaryOp::Smax => sa.max(sb) as u128,
+        BinaryOp::Shl => left << shift_amount,
+        BinaryOp::Lshr => left >> shift_amount,
+        BinaryOp::Ashr => (left_signed >> shift_amount) as u128,
+        BinaryOp::Smin => left_signed.min(right_signed) as u128,
+        BinaryOp::Smax => left_signed.max(right_signed) as u128,
         BinaryOp::Umin => left.min(right),
         BinaryOp::Umax => left.max(right),
-        BinaryOp::SaddSat => clamp(sa.saturating_add(sb)),
-        BinaryOp::SsubSat => clamp(sa.saturating_sub(sb)),
+        BinaryOp::SaddSat => clamp(left_signed.saturating_add(right_signed)),
+        BinaryOp::SsubSat => clamp(left_signed.saturating_sub(right_signed)),
         BinaryOp::UaddSat => left.saturating_add(right).min(mask),
         BinaryOp::UsubSat => left.saturating_sub(right),
         BinaryOp::Fadd
@@ -84,25 +84,36 @@ pub fn evaluate_binary(opcode: BinaryOp, width: u32, left: u128, right: u128) ->
     Some(Ok(result & mask))
 }
 
-/// (left:right) shifted left by `count` modulo the width, the high half.
-pub fn funnel_left(width: u32, left: u128, right: u128, count: u128) -> u128 {
-    let count = (count % u128::from(width)) as u32;
-    if count == 0 { left } else { (left << count | right >> (width - count)) & (u128::MAX >> (128 - width)) }
+/// (left:right) shifted left by `shift_amount` modulo the width, the high half.
+pub fn funnel_left(bit_width: u32, left: u128, right: u128, shift_amount: u128) -> u128 {
+    let shift_amount = (shift_amount % u128::from(bit_width)) as u32;
+    if shift_amount == 0 {
+        left
+    } else {
+        (left << shift_amount | right >> (bit_width - shift_amount)) & (u128::MAX >> (128 - bit_width))
+    }
 }
 
-/// (left:right) shifted right by `count` modulo the width, the low half.
-pub fn funnel_right(width: u32, left: u128, right: u128, count: u128) -> u128 {
-    let count = (count % u128::from(width)) as u32;
-    if count == 0 { right } else { (left << (width - count) | right >> count) & (u128::MAX >> (128 - width)) }
+/// (left:right) shifted right by `shift_amount` modulo the width, the low half.
+pub fn funnel_right(bit_width: u32, left: u128, right: u128, shift_amount: u128) -> u128 {
+    let shift_amount = (shift_amount % u128::from(bit_width)) as u32;
+    if shift_amount == 0 {
+        right
+    } else {
+        (left << (bit_width - shift_amount) | right >> shift_amount) & (u128::MAX >> (128 - bit_width))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn value(opcode: BinaryOp, width: u32, left: i128, right: i128) -> i128 {
-        let mask = u128::MAX >> (128 - width);
-        sign_extend(evaluate_binary(opcode, width, left as u128 & mask, right as u128 & mask).unwrap().unwrap(), width)
+    fn value(opcode: BinaryOp, bit_width: u32, left: i128, right: i128) -> i128 {
+        let mask = u128::MAX >> (128 - bit_width);
+        sign_extend(
+            evaluate_binary(opcode, bit_width, left as u128 & mask, right as u128 & mask).unwrap().unwrap(),
+            bit_width,
+        )
     }
 
     #[test]
@@ -137,10 +148,10 @@ mod tests {
                     let bits = |n: i8| u128::from(n as u8);
                     assert!(evaluate_binary(BinaryOp::Sdiv, 8, bits(a), bits(b)).unwrap().is_err());
                 }
-                let count = u128::from(ub);
-                let rotated = funnel_left(8, ua.into(), ua.into(), count);
+                let shift_amount = u128::from(ub);
+                let rotated = funnel_left(8, ua.into(), ua.into(), shift_amount);
                 assert_eq!(rotated, ua.rotate_left(u32::from(ub)).into());
-                let rotated = funnel_right(8, ua.into(), ua.into(), count);
+                let rotated = funnel_right(8, ua.into(), ua.into(), shift_amount);
                 assert_eq!(rotated, ua.rotate_right(u32::from(ub)).into());
             }
         }

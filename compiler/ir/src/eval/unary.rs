@@ -5,13 +5,13 @@ use super::integer::sign_extend;
 use crate::ir::UnaryOp;
 use lockstep_protocol::types::Type;
 
-/// The bits of `opcode` on `a` of type `from_type` with a result of type `to_type`. Not for `space_of`, which needs
+/// The bits of `opcode` on `operand` of type `from_type` with a result of type `to_type`. Not for `space_of`, which needs
 /// memory: it gives 0 here.
-pub fn evaluate_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: u128) -> u128 {
-    if let Some(bits) = float::evaluate_unary(opcode, from_type, a) {
+pub fn evaluate_unary(opcode: UnaryOp, from_type: Type, to_type: Type, operand: u128) -> u128 {
+    if let Some(bits) = float::evaluate_unary(opcode, from_type, operand) {
         return bits;
     }
-    let width = from_type.bits();
+    let bit_width = from_type.bits();
     let result = match opcode {
         UnaryOp::Freeze
         | UnaryOp::Trunc
@@ -19,27 +19,27 @@ pub fn evaluate_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: u128) 
         | UnaryOp::Bitcast
         | UnaryOp::PtrToInt
         | UnaryOp::IntToPtr
-        | UnaryOp::SpaceCast => a,
-        UnaryOp::Sext => sign_extend(a, width) as u128,
-        UnaryOp::FpTrunc | UnaryOp::FpExt => from_binary64(to_type, to_binary64(from_type, a)),
+        | UnaryOp::SpaceCast => operand,
+        UnaryOp::Sext => sign_extend(operand, bit_width) as u128,
+        UnaryOp::FpTrunc | UnaryOp::FpExt => from_binary64(to_type, to_binary64(from_type, operand)),
         UnaryOp::FpToSi | UnaryOp::FpToSiSat => {
             // Out of range is poison for the plain form: saturation will do for both.
             let maximum = (to_type.value_mask() >> 1) as i128;
-            (to_binary64(from_type, a) as i128).clamp(-maximum - 1, maximum) as u128
+            (to_binary64(from_type, operand) as i128).clamp(-maximum - 1, maximum) as u128
         }
-        UnaryOp::FpToUi | UnaryOp::FpToUiSat => (to_binary64(from_type, a) as u128).min(to_type.value_mask()),
-        UnaryOp::SiToFp => from_signed(to_type, sign_extend(a, width)),
-        UnaryOp::UiToFp => match i128::try_from(a) {
-            Ok(a) => from_signed(to_type, a),
-            Err(_) if to_type == Type::F32 => (a as f32).to_bits().into(),
-            Err(_) => from_binary64(to_type, a as f64),
+        UnaryOp::FpToUi | UnaryOp::FpToUiSat => (to_binary64(from_type, operand) as u128).min(to_type.value_mask()),
+        UnaryOp::SiToFp => from_signed(to_type, sign_extend(operand, bit_width)),
+        UnaryOp::UiToFp => match i128::try_from(operand) {
+            Ok(operand) => from_signed(to_type, operand),
+            Err(_) if to_type == Type::F32 => (operand as f32).to_bits().into(),
+            Err(_) => from_binary64(to_type, operand as f64),
         },
-        UnaryOp::Popcount => a.count_ones().into(),
-        UnaryOp::Clz => (a.leading_zeros() - (128 - width)).into(),
-        UnaryOp::Ctz => a.trailing_zeros().min(width).into(),
-        UnaryOp::Bswap => a.swap_bytes() >> (128 - width),
-        UnaryOp::Bitreverse => a.reverse_bits() >> (128 - width),
-        UnaryOp::Iabs => sign_extend(a, width).unsigned_abs(),
+        UnaryOp::Popcount => operand.count_ones().into(),
+        UnaryOp::Clz => (operand.leading_zeros() - (128 - bit_width)).into(),
+        UnaryOp::Ctz => operand.trailing_zeros().min(bit_width).into(),
+        UnaryOp::Bswap => operand.swap_bytes() >> (128 - bit_width),
+        UnaryOp::Bitreverse => operand.reverse_bits() >> (128 - bit_width),
+        UnaryOp::Iabs => sign_extend(operand, bit_width).unsigned_abs(),
         UnaryOp::SpaceOf
         | UnaryOp::Fneg
         | UnaryOp::Fabs
@@ -61,11 +61,11 @@ pub fn evaluate_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: u128) 
 }
 
 /// An integer rounded once to a float type.
-fn from_signed(to_type: Type, n: i128) -> u128 {
+fn from_signed(to_type: Type, number: i128) -> u128 {
     match to_type {
-        Type::F32 => (n as f32).to_bits().into(),
+        Type::F32 => (number as f32).to_bits().into(),
         // Integers that binary64 rounds are far beyond binary16's range.
-        _ => from_binary64(to_type, n as f64),
+        _ => from_binary64(to_type, number as f64),
     }
 }
 

@@ -14,13 +14,13 @@ use lockstep_protocol::types::Type;
 pub(super) fn answer_collective(kernel: &Kernel, arrival: Arrival, gangs: &mut [Gang]) -> Result<(), InterpError> {
     let items = || gangs.iter().flat_map(|gang| &gang.lanes);
     match arrival {
-        Arrival::Barrier(region, inst) => {
-            let node = &kernel.regions[region].insts[inst];
-            let InstData::Collective { collective, opcode, argument } = node.data else { return Ok(()) };
-            let values: Vec<u128> = items().map(|item| item.value_bits(argument)).collect();
+        Arrival::Barrier(region, instruction) => {
+            let inst_node = &kernel.regions[region].insts[instruction];
+            let InstData::Collective { collective, opcode, argument } = inst_node.data else { return Ok(()) };
+            let values: Vec<u128> = items().map(|work_item| work_item.value_bits(argument)).collect();
             let answers = compute_answers(collective, opcode, kernel.regions[region].ty(argument), &values)?;
-            for (item, answer) in all_items(gangs).zip(answers) {
-                item.values[node.results[0].as_u32() as usize] = answer;
+            for (work_item, answer) in all_items(gangs).zip(answers) {
+                work_item.values[inst_node.results[0].as_u32() as usize] = answer;
             }
         }
         Arrival::Region(region) => {
@@ -28,15 +28,15 @@ pub(super) fn answer_collective(kernel: &Kernel, arrival: Arrival, gangs: &mut [
                 return Ok(());
             };
             let slot = live_slot.as_u32() as usize;
-            let values: Option<Vec<u128>> = items().map(|item| item.live[slot]).collect();
+            let values: Option<Vec<u128>> = items().map(|work_item| work_item.live[slot]).collect();
             let Some(values) = values else {
                 return Err(Fault::Undefined(format!("{live_slot} was never stored")).into());
             };
             let answers = compute_answers(collective, opcode, kernel.live[live_slot].ty, &values)?;
-            for (item, answer) in all_items(gangs).zip(answers) {
+            for (work_item, answer) in all_items(gangs).zip(answers) {
                 match collective {
-                    Collect::Reduce => item.combined = answer,
-                    Collect::Inclusive | Collect::Exclusive => item.live[slot] = Some(answer),
+                    Collect::Reduce => work_item.combined = answer,
+                    Collect::Inclusive | Collect::Exclusive => work_item.live[slot] = Some(answer),
                 }
             }
         }
@@ -53,18 +53,18 @@ fn all_items(gangs: &mut [Gang]) -> impl Iterator<Item = &mut Item> {
 pub(super) fn compute_answers(
     collective: Collect,
     opcode: BinaryOp,
-    ty: Type,
+    result_type: Type,
     values: &[u128],
 ) -> Result<Vec<u128>, Fault> {
-    let mut sum = opcode.identity(ty).unwrap_or(0);
+    let mut accumulated = opcode.identity(result_type).unwrap_or(0);
     let mut answers = Vec::with_capacity(values.len());
     for &value in values {
-        let before = sum;
-        sum = evaluate_binary(opcode, ty, sum, value)?;
-        answers.push(if collective == Collect::Exclusive { before } else { sum });
+        let before = accumulated;
+        accumulated = evaluate_binary(opcode, result_type, accumulated, value)?;
+        answers.push(if collective == Collect::Exclusive { before } else { accumulated });
     }
     if collective == Collect::Reduce {
-        answers.fill(sum);
+        answers.fill(accumulated);
     }
     Ok(answers)
 }

@@ -21,15 +21,15 @@ use cranelift_entity::SecondaryMap;
 
 /// The places of a region's blocks in the order in which lanes go on.
 pub(super) fn compute_order(function: &Function) -> SecondaryMap<Block, usize> {
-    let graph = build_cfg(function);
-    let dominators = compute_dominators(&graph);
-    let forest = find_loops(&graph, &dominators);
-    let blocks = match forest.irreducible_edges() {
-        [] => block_index(&graph, &dominators, &forest),
-        _ => graph.reverse_post_order().to_vec(),
+    let flow_graph = build_cfg(function);
+    let dominators = compute_dominators(&flow_graph);
+    let loop_forest = find_loops(&flow_graph, &dominators);
+    let blocks = match loop_forest.irreducible_edges() {
+        [] => block_index(&flow_graph, &dominators, &loop_forest),
+        _ => flow_graph.reverse_post_order().to_vec(),
     };
     let mut places = SecondaryMap::new();
-    blocks.into_iter().enumerate().for_each(|(place, block)| places[block] = place);
+    blocks.into_iter().enumerate().for_each(|(position, block)| places[block] = position);
     places
 }
 
@@ -37,46 +37,50 @@ impl Gang {
     /// Runs until all lanes have arrived at a barrier or finished.
     pub fn run_converged(
         &mut self,
-        run: &mut LaunchState<'_>,
+        launch_state: &mut LaunchState<'_>,
         group: &Group,
         memory: &mut Memory,
     ) -> Result<Arrival, InterpError> {
-        let kernel = run.kernel;
+        let kernel = launch_state.kernel;
         let mut arrivals: Vec<Option<Arrival>> = vec![None; self.lanes.len()];
         loop {
             let waiting = self.lanes.iter().zip(&arrivals).filter(|(_, arrival)| arrival.is_none());
-            let next = waiting.map(|(lane, _)| (run.orders[lane.region][lane.block], lane.block, lane.position)).min();
-            let Some((_, block, position)) = next else { break };
+            let next_position = waiting
+                .map(|(lane, _)| (launch_state.orders[lane.region][lane.block], lane.block, lane.position))
+                .min();
+            let Some((_, block, position)) = next_position else { break };
             let function = &kernel.regions[self.lanes[0].region];
-            let here = |arrival: &Option<Arrival>, lane: &super::Item| {
+            let is_here = |arrival: &Option<Arrival>, lane: &super::Item| {
                 arrival.is_none() && lane.block == block && lane.position == position
             };
-            let active: Vec<bool> = self.lanes.iter().zip(&arrivals).map(|(lane, at)| here(at, lane)).collect();
-            let inst = function.blocks[block].insts.get(position).copied();
-            let answers = match inst {
-                Some(inst) => self.answer_lanes(run, function, &function.insts[inst].data, &active)?,
+            let active: Vec<bool> = self.lanes.iter().zip(&arrivals).map(|(lane, stop)| is_here(stop, lane)).collect();
+            let next_inst = function.blocks[block].insts.get(position).copied();
+            let answers = match next_inst {
+                Some(instruction) => {
+                    self.answer_lanes(launch_state, function, &function.insts[instruction].data, &active)?
+                }
                 None => None,
             };
-            self.step_lanes(run)?;
-            for (n, lane) in self.lanes.iter_mut().enumerate().filter(|(n, _)| active[*n]) {
-                match (inst, &answers) {
-                    (Some(inst), Some(answers)) => {
-                        let result = function.insts[inst].results[0];
-                        lane.values[result.as_u32() as usize] = answers[n] & function.ty(result).value_mask();
+            self.step_lanes(launch_state)?;
+            for (number, lane) in self.lanes.iter_mut().enumerate().filter(|(number, _)| active[*number]) {
+                match (next_inst, &answers) {
+                    (Some(instruction), Some(answers)) => {
+                        let result = function.insts[instruction].results[0];
+                        lane.values[result.as_u32() as usize] = answers[number] & function.ty(result).value_mask();
                         lane.position += 1;
                     }
-                    (Some(inst), None) => {
-                        if matches!(function.insts[inst].data, InstData::Barrier | InstData::Collective { .. }) {
-                            arrivals[n] = Some(Arrival::Barrier(lane.region, inst));
+                    (Some(instruction), None) => {
+                        if matches!(function.insts[instruction].data, InstData::Barrier | InstData::Collective { .. }) {
+                            arrivals[number] = Some(Arrival::Barrier(lane.region, instruction));
                         } else {
-                            lane.execute_inst(run, group, memory, function, inst)
-                                .map_err(|fault| lane.error_at(run, fault))?;
+                            lane.execute_inst(launch_state, group, memory, function, instruction)
+                                .map_err(|fault| lane.error_at(launch_state, fault))?;
                         }
                         lane.position += 1;
                     }
                     (None, _) => {
-                        let left = lane.leave_block(run, group, memory);
-                        arrivals[n] = left.map_err(|fault| lane.error_at(run, fault))?;
+                        let left = lane.leave_block(launch_state, group, memory);
+                        arrivals[number] = left.map_err(|fault| lane.error_at(launch_state, fault))?;
                     }
                 }
             }
@@ -84,8 +88,8 @@ impl Gang {
         let first = arrivals[0].unwrap_or(Arrival::End);
         for (lane, arrival) in self.lanes.iter().zip(arrivals) {
             if let Some(other) = arrival.filter(|other| *other != first) {
-                let what = format!("this one {other}, another one of its sub-group {first}");
-                return Err(lane.error_at(run, Fault::DivergentBarrier(what)));
+                let message = format!("this one {other}, another one of its sub-group {first}");
+                return Err(lane.error_at(launch_state, Fault::DivergentBarrier(message)));
             }
         }
         Ok(first)

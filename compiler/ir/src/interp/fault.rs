@@ -39,8 +39,8 @@ pub enum Fault {
 }
 
 impl From<Undefined> for Fault {
-    fn from(Undefined(what): Undefined) -> Fault {
-        Fault::Undefined(what.to_owned())
+    fn from(Undefined(message): Undefined) -> Fault {
+        Fault::Undefined(message.to_owned())
     }
 }
 

@@ -25,28 +25,29 @@ impl Gang {
     /// Runs until the gang arrives at a barrier or has finished.
     pub fn run_until_barrier(
         &mut self,
-        run: &mut LaunchState<'_>,
+        launch_state: &mut LaunchState<'_>,
         group: &Group,
         memory: &mut Memory,
     ) -> Result<Arrival, InterpError> {
-        let kernel = run.kernel;
+        let kernel = launch_state.kernel;
         loop {
             let (region, block) = (self.lanes[0].region, self.lanes[0].block);
             let function = &kernel.regions[region];
             let mask = function.masks[block].expand();
             let active: Vec<bool> =
-                self.lanes.iter().map(|lane| mask.is_none_or(|m| lane.value_bits(m) != 0)).collect();
-            for &inst in &function.blocks[block].insts {
-                self.step_lanes(run)?;
-                let inst_data = &function.insts[inst].data;
-                let answers = self.answer_lanes(run, function, inst_data, &active)?;
-                for (n, (lane, &active)) in self.lanes.iter_mut().zip(&active).enumerate() {
-                    let results = &function.insts[inst].results;
+                self.lanes.iter().map(|lane| mask.is_none_or(|mask_value| lane.value_bits(mask_value) != 0)).collect();
+            for &instruction in &function.blocks[block].insts {
+                self.step_lanes(launch_state)?;
+                let inst_data = &function.insts[instruction].data;
+                let answers = self.answer_lanes(launch_state, function, inst_data, &active)?;
+                for (lane_number, (lane, &active)) in self.lanes.iter_mut().zip(&active).enumerate() {
+                    let results = &function.insts[instruction].results;
                     if let Some(answers) = &answers {
-                        lane.values[results[0].as_u32() as usize] = answers[n] & function.ty(results[0]).value_mask();
+                        lane.values[results[0].as_u32() as usize] =
+                            answers[lane_number] & function.ty(results[0]).value_mask();
                     } else if active || is_total(inst_data) {
-                        let done = lane.execute_inst(run, group, memory, function, inst);
-                        done.map_err(|fault| lane.error_at(run, fault))?;
+                        let outcome = lane.execute_inst(launch_state, group, memory, function, instruction);
+                        outcome.map_err(|fault| lane.error_at(launch_state, fault))?;
                     } else {
                         for &result in results {
                             lane.values[result.as_u32() as usize] = GARBAGE & function.ty(result).value_mask();
@@ -55,28 +56,28 @@ impl Gang {
                     lane.position += 1;
                 }
             }
-            self.step_lanes(run)?;
+            self.step_lanes(launch_state)?;
             let terminator = &function.blocks[block].terminator;
             match terminator {
                 Terminator::Return => return Ok(Arrival::End),
                 Terminator::Exit(region) => {
                     for lane in &mut self.lanes {
-                        let entered = lane.enter_region(run, group, *region, memory);
-                        entered.map_err(|fault| lane.error_at(run, fault))?;
+                        let entered = lane.enter_region(launch_state, group, *region, memory);
+                        entered.map_err(|fault| lane.error_at(launch_state, fault))?;
                     }
                     return Ok(Arrival::Region(*region));
                 }
                 Terminator::Unreachable => {
                     let fault = Fault::Undefined("reached `unreachable`".to_string());
-                    return Err(self.lanes[0].error_at(run, fault));
+                    return Err(self.lanes[0].error_at(launch_state, fault));
                 }
                 Terminator::Jump(_) | Terminator::Branch { .. } | Terminator::Switch { .. } => {}
             }
-            let target = self.branch_target(run, terminator, &active)?;
+            let target = self.branch_target(launch_state, terminator, &active)?;
             for lane in &mut self.lanes {
                 let arguments: Vec<u128> = target.arguments.iter().map(|&value| lane.value_bits(value)).collect();
-                for (&param, bits) in function.blocks[target.block].params.iter().zip(arguments) {
-                    lane.values[param.as_u32() as usize] = bits;
+                for (&parameter, bits) in function.blocks[target.block].params.iter().zip(arguments) {
+                    lane.values[parameter.as_u32() as usize] = bits;
                 }
                 lane.block = target.block;
                 lane.position = 0;
@@ -87,34 +88,35 @@ impl Gang {
     /// What each lane gets from an instruction that asks others, or that lanes do together.
     pub(super) fn answer_lanes(
         &self,
-        run: &mut LaunchState<'_>,
+        launch_state: &mut LaunchState<'_>,
         function: &Function,
         inst_data: &InstData,
         active: &[bool],
     ) -> Result<Option<Vec<u128>>, Fault> {
         match *inst_data {
-            InstData::Clock => Ok(Some(vec![run.read_clock().into(); self.lanes.len()])),
+            InstData::Clock => Ok(Some(vec![launch_state.read_clock().into(); self.lanes.len()])),
             InstData::Shuffle { argument, lane } => {
-                let held = |from: &Item| {
-                    let number = from.value_bits(lane) as usize % self.width;
-                    let there = active.get(number).is_some_and(|&active| active);
-                    if there { self.lanes[number].value_bits(argument) } else { GARBAGE }
+                let held = |index_item: &Item| {
+                    let number = index_item.value_bits(lane) as usize % self.width;
+                    let is_active = active.get(number).is_some_and(|&active| active);
+                    if is_active { self.lanes[number].value_bits(argument) } else { GARBAGE }
                 };
                 Ok(Some(self.lanes.iter().map(held).collect()))
             }
             InstData::Put { into, lane, value } => {
-                let held = |(n, own): (usize, &Item)| {
-                    own.value_bits(if own.value_bits(lane) == n as u128 { value } else { into })
+                let held = |(lane_number, work_item): (usize, &Item)| {
+                    work_item.value_bits(if work_item.value_bits(lane) == lane_number as u128 { value } else { into })
                 };
                 Ok(Some(self.lanes.iter().enumerate().map(held).collect()))
             }
             InstData::Across { collective, opcode, cluster, argument } => {
-                let ty = function.ty(argument);
-                let identity = opcode.identity(ty).unwrap_or(0);
+                let operand_type = function.ty(argument);
+                let identity = opcode.identity(operand_type).unwrap_or(0);
                 let value = |(lane, &active): (&Item, &bool)| if active { lane.value_bits(argument) } else { identity };
                 let values: Vec<u128> = self.lanes.iter().zip(active).map(value).collect();
-                let size = cluster.lane_count(self.width as u32) as usize;
-                let parts = values.chunks(size).map(|values| compute_answers(collective, opcode, ty, values));
+                let cluster_size = cluster.lane_count(self.width as u32) as usize;
+                let parts =
+                    values.chunks(cluster_size).map(|values| compute_answers(collective, opcode, operand_type, values));
                 Ok(Some(parts.collect::<Result<Vec<_>, Fault>>()?.concat()))
             }
             _ => Ok(self.common_answer(inst_data, active).map(|answer| vec![answer; self.lanes.len()])),
@@ -124,31 +126,29 @@ impl Gang {
     /// What all lanes get together from an instruction that asks all of them.
     fn common_answer(&self, inst_data: &InstData, active: &[bool]) -> Option<u128> {
         let holds = |condition| {
-            self.lanes
-                .iter()
-                .zip(active)
-                .map(move |(lane, &active): (&Item, _)| active && lane.value_bits(condition) != 0)
+            let lanes = self.lanes.iter().zip(active);
+            lanes.map(move |(lane, &active)| active && lane.value_bits(condition) != 0)
         };
         match *inst_data {
             InstData::Any { condition } => Some(holds(condition).any(|holds| holds).into()),
             InstData::Ballot { condition } => {
-                Some(holds(condition).enumerate().map(|(n, holds)| u128::from(holds) << n).sum())
+                Some(holds(condition).enumerate().map(|(lane_number, holds)| u128::from(holds) << lane_number).sum())
             }
             InstData::LaneOf { argument, lane } => {
                 // The active lanes agree on the number.
-                let asks = self.lanes.iter().zip(active).find(|(_, active)| **active)?.0;
-                let number = usize::try_from(asks.value_bits(lane)).ok()?;
+                let asking_lane = self.lanes.iter().zip(active).find(|(_, active)| **active)?.0;
+                let number = usize::try_from(asking_lane.value_bits(lane)).ok()?;
                 Some(self.lanes.get(number).map_or(GARBAGE, |lane| lane.value_bits(argument)))
             }
             _ => None,
         }
     }
 
-    pub(super) fn step_lanes(&mut self, run: &mut LaunchState<'_>) -> Result<(), InterpError> {
+    pub(super) fn step_lanes(&mut self, launch_state: &mut LaunchState<'_>) -> Result<(), InterpError> {
         self.lanes.iter_mut().for_each(|lane| lane.steps += 1);
-        match run.step_limit.checked_sub(1) {
-            Some(left) => run.step_limit = left,
-            None => return Err(self.lanes[0].error_at(run, Fault::StepLimit)),
+        match launch_state.step_limit.checked_sub(1) {
+            Some(left) => launch_state.step_limit = left,
+            None => return Err(self.lanes[0].error_at(launch_state, Fault::StepLimit)),
         }
         Ok(())
     }
@@ -156,32 +156,37 @@ impl Gang {
     /// Where the active lanes go. With no lane active any way is right, so what the first lane holds decides.
     fn branch_target<'t>(
         &self,
-        run: &mut LaunchState<'_>,
+        launch_state: &mut LaunchState<'_>,
         terminator: &'t Terminator,
         active: &[bool],
     ) -> Result<&'t BlockCall, InterpError> {
         let targets = terminator.targets();
-        let chosen = |lane: &Item| match terminator {
-            Terminator::Branch { condition, .. } => usize::from(lane.value_bits(*condition) == 0),
-            Terminator::Switch { value, cases, .. } => {
-                let value = lane.value_bits(*value);
-                cases.iter().position(|(key, _)| *key == value).unwrap_or(cases.len())
-            }
-            _ => 0,
-        };
-        let mut ways =
-            self.lanes.iter().zip(active).filter(|(_, active)| **active).map(|(lane, _)| (lane, chosen(lane)));
-        let first = &self.lanes[0];
-        let (leader, way) = ways.next().unwrap_or((first, chosen(first)));
+        let active_lanes = self.lanes.iter().zip(active).filter(|(_, active)| **active);
+        let mut ways = active_lanes.map(|(lane, _)| (lane, chosen_target(lane, terminator)));
+        let first_item = &self.lanes[0];
+        let (leader, way) = ways.next().unwrap_or((first_item, chosen_target(first_item, terminator)));
         for (lane, other) in ways {
             if other != way {
-                let (current_block, there) = (targets[way].block, targets[other].block);
-                let what = format!("work-item {:?} goes to {current_block}, this one to {there}", leader.global_id);
-                return Err(lane.error_at(run, Fault::DivergentBranch(what)));
+                let (current_block, other_block) = (targets[way].block, targets[other].block);
+                let message =
+                    format!("work-item {:?} goes to {current_block}, this one to {other_block}", leader.global_id);
+                return Err(lane.error_at(launch_state, Fault::DivergentBranch(message)));
             }
         }
-        *run.report.branches.entry((first.region, first.block, way as u32)).or_default() += 1;
+        *launch_state.report.branches.entry((first_item.region, first_item.block, way as u32)).or_default() += 1;
         Ok(targets[way])
+    }
+}
+
+/// Which of a terminator's targets a lane goes to.
+fn chosen_target(lane: &Item, terminator: &Terminator) -> usize {
+    match terminator {
+        Terminator::Branch { condition, .. } => usize::from(lane.value_bits(*condition) == 0),
+        Terminator::Switch { value, cases, .. } => {
+            let value = lane.value_bits(*value);
+            cases.iter().position(|(key, _)| *key == value).unwrap_or(cases.len())
+        }
+        _ => 0,
     }
 }
 

@@ -4,28 +4,34 @@ use lockstep_protocol::types::Type;
 
 /// Bits of the function's result; `None` if there is no such function of these types.
 pub(super) fn call_host_function(name: &str, result: Type, arguments: &[(Type, u128)]) -> Option<u128> {
-    let f32s: Option<Vec<f32>> =
-        arguments.iter().map(|&(ty, bits)| (ty == Type::F32).then(|| f32::from_bits(bits as u32))).collect();
-    let f64s: Option<Vec<f64>> =
-        arguments.iter().map(|&(ty, bits)| (ty == Type::F64).then(|| f64::from_bits(bits as u64))).collect();
+    let floats: Option<Vec<f32>> = arguments
+        .iter()
+        .map(|&(argument_type, bits)| (argument_type == Type::F32).then(|| f32::from_bits(bits as u32)))
+        .collect();
+    let doubles: Option<Vec<f64>> = arguments
+        .iter()
+        .map(|&(argument_type, bits)| (argument_type == Type::F64).then(|| f64::from_bits(bits as u64)))
+        .collect();
     let float32 = |bits: u128| f32::from_bits(bits as u32);
     let float64 = |bits: u128| f64::from_bits(bits as u64);
     match (result, arguments) {
-        (Type::F32, _) if f32s.is_some() => {
-            let x = f32s?;
-            single(name.strip_suffix('f')?, &x).map(|x| x.to_bits().into())
+        (Type::F32, _) if floats.is_some() => {
+            let number = floats?;
+            single(name.strip_suffix('f')?, &number).map(|number| number.to_bits().into())
         }
-        (Type::F64, _) if f64s.is_some() => double(name, &f64s?).map(|x| x.to_bits().into()),
-        (Type::F32, &[(Type::F32, x), (Type::I32, n)]) => match name {
-            "ldexpf" | "scalbnf" => Some(libm::ldexpf(float32(x), n as i32).to_bits().into()),
+        (Type::F64, _) if doubles.is_some() => double(name, &doubles?).map(|number| number.to_bits().into()),
+        (Type::F32, &[(Type::F32, number), (Type::I32, exponent)]) => match name {
+            "ldexpf" | "scalbnf" => Some(libm::ldexpf(float32(number), exponent as i32).to_bits().into()),
             _ => None,
         },
-        (Type::F64, &[(Type::F64, x), (Type::I32, n)]) => match name {
-            "ldexp" | "scalbn" => Some(libm::ldexp(float64(x), n as i32).to_bits().into()),
+        (Type::F64, &[(Type::F64, number), (Type::I32, exponent)]) => match name {
+            "ldexp" | "scalbn" => Some(libm::ldexp(float64(number), exponent as i32).to_bits().into()),
             _ => None,
         },
-        (Type::I32, &[(Type::F32, x)]) if name == "ilogbf" => Some(u128::from(libm::ilogbf(float32(x)) as u32)),
-        (Type::I32, &[(Type::F64, x)]) if name == "ilogb" => Some(u128::from(libm::ilogb(float64(x)) as u32)),
+        (Type::I32, &[(Type::F32, number)]) if name == "ilogbf" => {
+            Some(u128::from(libm::ilogbf(float32(number)) as u32))
+        }
+        (Type::I32, &[(Type::F64, number)]) if name == "ilogb" => Some(u128::from(libm::ilogb(float64(number)) as u32)),
         _ => None,
     }
 }
@@ -88,15 +94,15 @@ functions!(double, f64,
     "logb" => logb;
     "fdim" => libm::fdim, "nextafter" => libm::nextafter, "remainder" => libm::remainder);
 
-fn logbf(x: f32) -> f32 {
-    logb(f64::from(x)) as f32
+fn logbf(number: f32) -> f32 {
+    logb(f64::from(number)) as f32
 }
 
-fn logb(x: f64) -> f64 {
-    match x {
+fn logb(number: f64) -> f64 {
+    match number {
         0.0 => f64::NEG_INFINITY,
-        x if x.is_finite() => f64::from(libm::ilogb(x)),
-        x => x * x,
+        number if number.is_finite() => f64::from(libm::ilogb(number)),
+        number => number * number,
     }
 }
 
@@ -105,7 +111,8 @@ mod tests {
     use super::*;
 
     fn f64_of(name: &str, arguments: &[f64]) -> Option<f64> {
-        let arguments: Vec<(Type, u128)> = arguments.iter().map(|x| (Type::F64, x.to_bits().into())).collect();
+        let arguments: Vec<(Type, u128)> =
+            arguments.iter().map(|number| (Type::F64, number.to_bits().into())).collect();
         call_host_function(name, Type::F64, &arguments).map(|bits| f64::from_bits(bits as u64))
     }
 

@@ -24,16 +24,18 @@ impl Group {
         kernel: &Kernel,
         id: [u64; 3],
         size: [u64; 3],
-        args: &[u8],
+        argument_bytes: &[u8],
         local_args: &[(usize, u64)],
         memory: &mut Memory,
     ) -> Result<Group, Fault> {
         let poison = |size: u64| vec![0xcb; usize::try_from(size).unwrap_or(usize::MAX)];
         let too_large = |size: u64| size >= 1 << 31;
-        if kernel.locals.values().any(|l| too_large(l.size)) || local_args.iter().any(|l| too_large(l.1)) {
+        if kernel.locals.values().any(|local| too_large(local.size))
+            || local_args.iter().any(|&(_, size)| too_large(size))
+        {
             return Err(Fault::BadLaunch("a local variable is too large".to_string()));
         }
-        let mut block = args.to_vec();
+        let mut block = argument_bytes.to_vec();
         for &(param, size) in local_args {
             let address = memory.add_object(Kind::LocalArgument(param as u32), poison(size), true)?;
             let offset = kernel.params[param].offset as usize;
@@ -42,7 +44,9 @@ impl Group {
         let locals = kernel
             .locals
             .iter()
-            .map(|(local, local_data)| memory.add_object(Kind::Local(local.as_u32()), poison(local_data.size), true))
+            .map(|(local_variable, local_data)| {
+                memory.add_object(Kind::Local(local_variable.as_u32()), poison(local_data.size), true)
+            })
             .collect::<Result<_, _>>()?;
         let arguments = memory.add_object(Kind::Arguments, block, false)?;
         Ok(Group { id, size, locals, arguments })
@@ -63,7 +67,9 @@ pub(super) enum Arrival {
 impl fmt::Display for Arrival {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Arrival::Barrier(region, inst) => write!(formatter, "waits at the barrier {inst} of {region}"),
+            Arrival::Barrier(region, instruction) => {
+                write!(formatter, "waits at the barrier {instruction} of {region}")
+            }
             Arrival::Region(region) => write!(formatter, "waits before {region}"),
             Arrival::End => formatter.write_str("has finished"),
         }
@@ -100,15 +106,15 @@ impl Item {
 
     /// A work-item before its first instruction; `gang` is the first lane of its gang, if that is another one.
     pub fn new(
-        run: &LaunchState<'_>,
+        launch_state: &LaunchState<'_>,
         group: &Group,
         local_id: [u64; 3],
         number: u32,
         gang: Option<&Item>,
         memory: &mut Memory,
     ) -> Result<Item, InterpError> {
-        let range = run.range;
-        let kernel = run.kernel;
+        let nd_range = launch_state.range;
+        let kernel = launch_state.kernel;
         let mut slots = Vec::new();
         for (slot, slot_data) in &kernel.slots {
             if slot_data.size >= 1 << 31 {
@@ -118,29 +124,29 @@ impl Item {
             slots.push(match slot_data.layout {
                 SlotLayout::Apart => memory.add_object(kind, vec![UNWRITTEN; slot_data.size as usize], true)?,
                 SlotLayout::Shared => match gang {
-                    Some(first) => first.slots[slot.as_u32() as usize],
+                    Some(first_item) => first_item.slots[slot.as_u32() as usize],
                     None => memory.add_object(
-                        kind.of_gang(run.width.is_some()),
+                        kind.of_gang(launch_state.width.is_some()),
                         vec![UNWRITTEN; slot_data.size as usize],
                         true,
                     )?,
                 },
                 SlotLayout::Interleaved { element, lanes } => {
                     let (element, lanes) = (u64::from(element.max(1)), u64::from(lanes.max(1)));
-                    let place = match run.layout {
+                    let lane_number = match launch_state.layout {
                         layout if layout.crosses_rows() => number.into(),
                         layout => local_id[layout.lane_dimension()],
                     };
-                    let own = Interleaved { element, lanes, lane: place % lanes };
-                    memory.add_interleaved(kind, slot_data.size, own, UNWRITTEN)?
+                    let interleaving = Interleaved { element, lanes, lane: lane_number % lanes };
+                    memory.add_interleaved(kind, slot_data.size, interleaving, UNWRITTEN)?
                 }
             });
         }
         let global_id = std::array::from_fn(|dimension| {
-            range.global_offset[dimension]
-                .wrapping_add(group.id[dimension] * range.local_size[dimension] + local_id[dimension])
+            nd_range.global_offset[dimension]
+                .wrapping_add(group.id[dimension] * nd_range.local_size[dimension] + local_id[dimension])
         });
-        let mut item = Item {
+        let mut work_item = Item {
             global_id,
             steps: 0,
             local_id,
@@ -153,33 +159,34 @@ impl Item {
             combined: 0,
             slots,
         };
-        let begun = item.enter_region(run, group, Region::from_u32(0), memory);
-        begun.map_err(|fault| item.error_at(run, fault))?;
-        Ok(item)
+        let entered = work_item.enter_region(launch_state, group, Region::from_u32(0), memory);
+        entered.map_err(|fault| work_item.error_at(launch_state, fault))?;
+        Ok(work_item)
     }
 
     /// A fault with this work-item's place.
-    pub fn error_at(&self, run: &LaunchState<'_>, fault: Fault) -> InterpError {
-        let function = &run.kernel.regions[self.region];
-        let inst = function.blocks[self.block].insts.get(self.position);
+    pub fn error_at(&self, launch_state: &LaunchState<'_>, fault: Fault) -> InterpError {
+        let function = &launch_state.kernel.regions[self.region];
+        let current_inst = function.blocks[self.block].insts.get(self.position);
         InterpError {
             fault,
             global_id: Some(self.global_id),
             place: Some((self.region, self.block)),
-            line: inst.map_or_else(|| term_text(function, self.block), |&inst| inst_text(function, inst)),
-            location: inst.map(|&inst| function.insts[inst].location).unwrap_or_default(),
+            line: current_inst
+                .map_or_else(|| term_text(function, self.block), |&instruction| inst_text(function, instruction)),
+            location: current_inst.map(|&instruction| function.insts[instruction].location).unwrap_or_default(),
         }
     }
 
     /// Goes to a region's beginning.
     pub fn enter_region(
         &mut self,
-        run: &LaunchState<'_>,
+        launch_state: &LaunchState<'_>,
         group: &Group,
         region: Region,
         memory: &Memory,
     ) -> Result<(), Fault> {
-        let function = &run.kernel.regions[region];
+        let function = &launch_state.kernel.regions[region];
         self.region = region;
         self.block = function.entry_block();
         self.position = 0;
@@ -188,14 +195,16 @@ impl Item {
             ValueDef::Const(bits) => bits,
             _ => 0,
         }));
-        for (&param, &(input, ty)) in function.blocks[self.block].params.iter().zip(&run.kernel.inputs) {
-            self.values[param.as_u32() as usize] = match input {
+        for (&parameter, &(input, value_type)) in
+            function.blocks[self.block].params.iter().zip(&launch_state.kernel.inputs)
+        {
+            self.values[parameter.as_u32() as usize] = match input {
                 Input::Value { param, offset } => {
-                    let offset = run.kernel.params[param as usize].offset + offset;
-                    self.read_value(memory, group.arguments + u64::from(offset), ty, 1)?
+                    let offset = launch_state.kernel.params[param as usize].offset + offset;
+                    self.read_value(memory, group.arguments + u64::from(offset), value_type, 1)?
                 }
                 Input::Address { param } => {
-                    let offset = run.kernel.params[param as usize].offset;
+                    let offset = launch_state.kernel.params[param as usize].offset;
                     u128::from(group.arguments + u64::from(offset))
                 }
             };
@@ -206,37 +215,37 @@ impl Item {
     /// Runs until it arrives at a barrier or has finished.
     pub fn run_until_barrier(
         &mut self,
-        run: &mut LaunchState<'_>,
+        launch_state: &mut LaunchState<'_>,
         group: &Group,
         memory: &mut Memory,
     ) -> Result<Arrival, InterpError> {
-        let stopped = self.execute_region(run, group, memory);
-        stopped.map_err(|fault| self.error_at(run, fault))
+        let stopped = self.execute_region(launch_state, group, memory);
+        stopped.map_err(|fault| self.error_at(launch_state, fault))
     }
 
     fn execute_region(
         &mut self,
-        run: &mut LaunchState<'_>,
+        launch_state: &mut LaunchState<'_>,
         group: &Group,
         memory: &mut Memory,
     ) -> Result<Arrival, Fault> {
-        let kernel = run.kernel;
+        let kernel = launch_state.kernel;
         loop {
             self.steps += 1;
-            run.step_limit = run.step_limit.checked_sub(1).ok_or(Fault::StepLimit)?;
+            launch_state.step_limit = launch_state.step_limit.checked_sub(1).ok_or(Fault::StepLimit)?;
             let function = &kernel.regions[self.region];
             let block = &function.blocks[self.block];
-            if let Some(&inst) = block.insts.get(self.position) {
-                let inst_data = &function.insts[inst].data;
+            if let Some(&instruction) = block.insts.get(self.position) {
+                let inst_data = &function.insts[instruction].data;
                 if matches!(inst_data, InstData::Barrier | InstData::Collective { .. }) {
                     self.position += 1;
-                    return Ok(Arrival::Barrier(self.region, inst));
+                    return Ok(Arrival::Barrier(self.region, instruction));
                 }
-                self.execute_inst(run, group, memory, function, inst)?;
+                self.execute_inst(launch_state, group, memory, function, instruction)?;
                 self.position += 1;
                 continue;
             }
-            if let Some(arrival) = self.leave_block(run, group, memory)? {
+            if let Some(arrival) = self.leave_block(launch_state, group, memory)? {
                 return Ok(arrival);
             }
         }
@@ -246,13 +255,13 @@ impl Item {
     /// does.
     pub fn leave_block(
         &mut self,
-        run: &mut LaunchState<'_>,
+        launch_state: &mut LaunchState<'_>,
         group: &Group,
         memory: &Memory,
     ) -> Result<Option<Arrival>, Fault> {
-        let function = &run.kernel.regions[self.region];
+        let function = &launch_state.kernel.regions[self.region];
         let block = &function.blocks[self.block];
-        if let Some(observer) = &mut run.observer {
+        if let Some(observer) = &mut launch_state.observer {
             observer.after_block(group.id, self.local_id, self.region, self.block, &self.values);
         }
         let (index, target) = match &block.terminator {
@@ -270,17 +279,17 @@ impl Item {
             }
             Terminator::Return => return Ok(Some(Arrival::End)),
             Terminator::Exit(region) => {
-                self.enter_region(run, group, *region, memory)?;
+                self.enter_region(launch_state, group, *region, memory)?;
                 return Ok(Some(Arrival::Region(*region)));
             }
             Terminator::Unreachable => {
                 return Err(Fault::Undefined("reached `unreachable`".to_string()));
             }
         };
-        *run.report.branches.entry((self.region, self.block, index as u32)).or_default() += 1;
-        let arguments: Vec<u128> = target.arguments.iter().map(|&v| self.value_bits(v)).collect();
-        for (&param, bits) in function.blocks[target.block].params.iter().zip(arguments) {
-            self.values[param.as_u32() as usize] = bits;
+        *launch_state.report.branches.entry((self.region, self.block, index as u32)).or_default() += 1;
+        let arguments: Vec<u128> = target.arguments.iter().map(|&operand| self.value_bits(operand)).collect();
+        for (&parameter, bits) in function.blocks[target.block].params.iter().zip(arguments) {
+            self.values[parameter.as_u32() as usize] = bits;
         }
         self.block = target.block;
         self.position = 0;
@@ -295,33 +304,40 @@ impl Item {
         (self.value_bits(value) as u64).wrapping_add_signed(offset)
     }
 
-    fn read_value(&self, memory: &Memory, address: u64, ty: Type, align: u32) -> Result<u128, Fault> {
-        let length = ty.bits().div_ceil(8);
-        let place = memory.check_access(address, length.into(), align, false, self.number)?;
+    fn read_value(&self, memory: &Memory, address: u64, value_type: Type, alignment: u32) -> Result<u128, Fault> {
+        let length = value_type.bits().div_ceil(8);
+        let place = memory.check_access(address, length.into(), alignment, false, self.number)?;
         let mut bytes = [0; 16];
         bytes[..length as usize].copy_from_slice(memory.bytes_at(place, length as usize));
-        Ok(u128::from_le_bytes(bytes) & ty.value_mask())
+        Ok(u128::from_le_bytes(bytes) & value_type.value_mask())
     }
 
-    fn write_value(&self, memory: &mut Memory, address: u64, ty: Type, align: u32, bits: u128) -> Result<(), Fault> {
-        let length = ty.bits().div_ceil(8);
-        let place = memory.check_access(address, length.into(), align, true, self.number)?;
+    fn write_value(
+        &self,
+        memory: &mut Memory,
+        address: u64,
+        value_type: Type,
+        alignment: u32,
+        bits: u128,
+    ) -> Result<(), Fault> {
+        let length = value_type.bits().div_ceil(8);
+        let place = memory.check_access(address, length.into(), alignment, true, self.number)?;
         memory.bytes_at_mut(place, length as usize).copy_from_slice(&bits.to_le_bytes()[..length as usize]);
         Ok(())
     }
 
     pub fn execute_inst(
         &mut self,
-        run: &mut LaunchState<'_>,
+        launch_state: &mut LaunchState<'_>,
         group: &Group,
         memory: &mut Memory,
         function: &Function,
-        inst: Inst,
+        instruction: Inst,
     ) -> Result<(), Fault> {
-        let node = &function.insts[inst];
+        let inst_node = &function.insts[instruction];
         // The first result's type; instructions without results do not ask.
-        let ty = node.results.first().map_or(Type::BOOL, |&v| function.ty(v));
-        let bits = match &node.data {
+        let result_type = inst_node.results.first().map_or(Type::BOOL, |&operand| function.ty(operand));
+        let bits = match &inst_node.data {
             InstData::Unary { opcode: UnaryOp::SpaceOf, argument, .. } => {
                 let space = memory.space_of(self.address_of(*argument, 0));
                 u128::from(space.unwrap_or(Space::Global).spir_number())
@@ -332,28 +348,32 @@ impl Item {
             | InstData::Icmp { .. }
             | InstData::Fcmp { .. }
             | InstData::PtrAdd { .. }) => {
-                let computed =
-                    evaluate_instruction(inst_data, ty, |value| function.ty(value), |value| self.value_bits(value));
+                let computed = evaluate_instruction(
+                    inst_data,
+                    result_type,
+                    |value| function.ty(value),
+                    |value| self.value_bits(value),
+                );
                 computed.unwrap_or(Ok(0))?
             }
             InstData::Load { pointer, offset, access } => {
-                let mut align = access.align;
+                let mut alignment = access.align;
                 let mut address = self.address_of(*pointer, *offset);
-                for &result in &node.results {
-                    self.values[result.as_u32() as usize] = self.read_value(memory, address, ty, align)?;
-                    address = address.wrapping_add(ty.bytes().into());
-                    align = align.min(ty.bytes());
+                for &result in &inst_node.results {
+                    self.values[result.as_u32() as usize] = self.read_value(memory, address, result_type, alignment)?;
+                    address = address.wrapping_add(result_type.bytes().into());
+                    alignment = alignment.min(result_type.bytes());
                 }
                 return Ok(());
             }
             InstData::Store { pointer, offset, access, arguments } => {
-                let ty = function.ty(arguments[0]);
-                let mut align = access.align;
+                let result_type = function.ty(arguments[0]);
+                let mut alignment = access.align;
                 let mut address = self.address_of(*pointer, *offset);
                 for &argument in arguments {
-                    self.write_value(memory, address, ty, align, self.value_bits(argument))?;
-                    address = address.wrapping_add(ty.bytes().into());
-                    align = align.min(ty.bytes());
+                    self.write_value(memory, address, result_type, alignment, self.value_bits(argument))?;
+                    address = address.wrapping_add(result_type.bytes().into());
+                    alignment = alignment.min(result_type.bytes());
                 }
                 return Ok(());
             }
@@ -364,41 +384,44 @@ impl Item {
                     if !overlap && destination != source && destination.abs_diff(source) < length {
                         return Err(Fault::Undefined("memcpy of overlapping ranges".to_string()));
                     }
-                    let from = memory.check_access(source, length, 1, false, self.number)?;
-                    let to = memory.check_access(destination, length, 1, true, self.number)?;
-                    let bytes = memory.bytes_at(from, length as usize).to_vec();
-                    memory.bytes_at_mut(to, length as usize).copy_from_slice(&bytes);
+                    let source_place = memory.check_access(source, length, 1, false, self.number)?;
+                    let destination_place = memory.check_access(destination, length, 1, true, self.number)?;
+                    let bytes = memory.bytes_at(source_place, length as usize).to_vec();
+                    memory.bytes_at_mut(destination_place, length as usize).copy_from_slice(&bytes);
                 }
                 return Ok(());
             }
             InstData::MemSet { destination, byte, length, .. } => {
                 let length = self.value_bits(*length) as u64;
                 if length != 0 {
-                    let to = memory.check_access(self.address_of(*destination, 0), length, 1, true, self.number)?;
-                    memory.bytes_at_mut(to, length as usize).fill(self.value_bits(*byte) as u8);
+                    let destination_place =
+                        memory.check_access(self.address_of(*destination, 0), length, 1, true, self.number)?;
+                    memory.bytes_at_mut(destination_place, length as usize).fill(self.value_bits(*byte) as u8);
                 }
                 return Ok(());
             }
             InstData::AtomicRmw { opcode, align, pointer, argument, .. } => {
                 let address = self.address_of(*pointer, 0);
-                let previous = self.read_value(memory, address, ty, *align)?;
+                let previous = self.read_value(memory, address, result_type, *align)?;
                 let new = match opcode.binary() {
-                    Some(opcode) => evaluate_binary(opcode, ty, previous, self.value_bits(*argument))?,
+                    Some(opcode) => evaluate_binary(opcode, result_type, previous, self.value_bits(*argument))?,
                     None => self.value_bits(*argument),
                 };
-                self.write_value(memory, address, ty, *align, new)?;
+                self.write_value(memory, address, result_type, *align, new)?;
                 previous
             }
             InstData::AtomicCas { align, pointer, expected, new, .. } => {
                 let address = self.address_of(*pointer, 0);
-                let previous = self.read_value(memory, address, ty, *align)?;
+                let previous = self.read_value(memory, address, result_type, *align)?;
                 let equal = previous == self.value_bits(*expected);
                 let stored = if equal { self.value_bits(*new) } else { previous };
-                self.write_value(memory, address, ty, *align, stored)?;
-                self.values[node.results[1].as_u32() as usize] = equal.into();
+                self.write_value(memory, address, result_type, *align, stored)?;
+                self.values[inst_node.results[1].as_u32() as usize] = equal.into();
                 previous
             }
-            InstData::Query { query, dimension } => self.answer_query(run.range, group, *query, *dimension).into(),
+            InstData::Query { query, dimension } => {
+                self.answer_query(launch_state.range, group, *query, *dimension).into()
+            }
             InstData::SlotAddr { slot } => self.slots[slot.as_u32() as usize].into(),
             InstData::LocalAddr { local } => group.locals[local.as_u32() as usize].into(),
             InstData::GlobalAddr { global } => global_address(global.as_u32()).into(),
@@ -412,16 +435,20 @@ impl Item {
             }
             InstData::CallHost { name, arguments } => {
                 let arguments: Vec<(Type, u128)> =
-                    arguments.iter().map(|&v| (function.ty(v), self.value_bits(v))).collect();
-                host::call_host_function(name, ty, &arguments)
+                    arguments.iter().map(|&operand| (function.ty(operand), self.value_bits(operand))).collect();
+                host::call_host_function(name, result_type, &arguments)
                     .ok_or_else(|| Fault::UnknownHostFunction(name.to_string()))?
             }
             InstData::Printf { format, arguments } => {
-                let arguments = arguments.iter().map(|&v| self.value_bits(v)).collect();
-                run.report.printf.push(PrintfEvent { format: *format, args: arguments, global_id: self.global_id });
+                let arguments = arguments.iter().map(|&operand| self.value_bits(operand)).collect();
+                launch_state.report.printf.push(PrintfEvent {
+                    format: *format,
+                    args: arguments,
+                    global_id: self.global_id,
+                });
                 0
             }
-            InstData::Clock => run.read_clock().into(),
+            InstData::Clock => launch_state.read_clock().into(),
             // Alone, a work-item is the only lane.
             InstData::Any { condition } | InstData::Ballot { condition } => self.value_bits(*condition),
             InstData::LaneOf { argument, .. } | InstData::Put { value: argument, .. } => self.value_bits(*argument),
@@ -432,24 +459,24 @@ impl Item {
             InstData::Collective { .. } => return Ok(()),
             InstData::Fence { .. } | InstData::Barrier | InstData::GangBarrier | InstData::Yield => return Ok(()),
         };
-        if let Some(&result) = node.results.first() {
+        if let Some(&result) = inst_node.results.first() {
             self.values[result.as_u32() as usize] = bits;
         }
         Ok(())
     }
 
     fn answer_query(&self, range: &super::NdRange, group: &Group, query: Query, dimension: u8) -> u64 {
-        let d = usize::from(dimension);
+        let axis = usize::from(dimension);
         match query {
-            Query::GlobalId => self.global_id[d],
-            Query::LocalId => self.local_id[d],
+            Query::GlobalId => self.global_id[axis],
+            Query::LocalId => self.local_id[axis],
             Query::LinearId => self.number.into(),
-            Query::GroupId => group.id[d],
-            Query::GlobalSize => range.global_size[d],
-            Query::LocalSize => group.size[d],
-            Query::EnqueuedLocalSize => range.local_size[d],
-            Query::NumGroups => range.num_groups()[d],
-            Query::GlobalOffset => range.global_offset[d],
+            Query::GroupId => group.id[axis],
+            Query::GlobalSize => range.global_size[axis],
+            Query::LocalSize => group.size[axis],
+            Query::EnqueuedLocalSize => range.local_size[axis],
+            Query::NumGroups => range.num_groups()[axis],
+            Query::GlobalOffset => range.global_offset[axis],
             Query::WorkDim => range.work_dim.into(),
         }
     }

@@ -21,11 +21,11 @@ pub struct NdRange {
 impl NdRange {
     /// A range without offset of as many dimensions as `global` has (1 to 3).
     pub fn new(global: &[u64], local: &[u64]) -> NdRange {
-        let pad = |sizes: &[u64]| std::array::from_fn(|dimension| sizes.get(dimension).copied().unwrap_or(1));
+        let padded = |sizes: &[u64]| std::array::from_fn(|dimension| sizes.get(dimension).copied().unwrap_or(1));
         NdRange {
             work_dim: global.len() as u32,
-            global_size: pad(global),
-            local_size: pad(local),
+            global_size: padded(global),
+            local_size: padded(local),
             global_offset: [0; 3],
         }
     }
@@ -51,18 +51,18 @@ pub enum Arg {
 
 impl Arg {
     /// A 32-bit integer.
-    pub fn i32(n: i32) -> Arg {
-        Arg::Value(n.to_le_bytes().to_vec())
+    pub fn i32(number: i32) -> Arg {
+        Arg::Value(number.to_le_bytes().to_vec())
     }
 
     /// A 64-bit integer.
-    pub fn i64(n: i64) -> Arg {
-        Arg::Value(n.to_le_bytes().to_vec())
+    pub fn i64(number: i64) -> Arg {
+        Arg::Value(number.to_le_bytes().to_vec())
     }
 
     /// An argument of type `float`.
-    pub fn f32(x: f32) -> Arg {
-        Arg::Value(x.to_le_bytes().to_vec())
+    pub fn f32(number: f32) -> Arg {
+        Arg::Value(number.to_le_bytes().to_vec())
     }
 }
 

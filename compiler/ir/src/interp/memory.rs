@@ -26,12 +26,12 @@ const GANG: u32 = u32::MAX;
 impl Kind {
     fn describe(self) -> String {
         match self {
-            Kind::Global(n) => format!("g{n}"),
-            Kind::Buffer(n) => format!("buffer {n}"),
+            Kind::Global(number) => format!("g{number}"),
+            Kind::Buffer(number) => format!("buffer {number}"),
             Kind::Arguments => "the argument block".to_string(),
-            Kind::Local(n) => format!("lv{n}"),
-            Kind::LocalArgument(n) => format!("local argument {n}"),
-            Kind::Slot(n, _) => format!("ss{n}"),
+            Kind::Local(number) => format!("lv{number}"),
+            Kind::LocalArgument(number) => format!("local argument {number}"),
+            Kind::Slot(number, _) => format!("ss{number}"),
         }
     }
 
@@ -155,14 +155,20 @@ impl Memory {
         Ok((GROUP_BASE + number) << OFFSET_BITS)
     }
 
-    /// A new slot of `size` bytes per lane, of which only one lane's may be touched; the address of its first.
-    pub(super) fn add_interleaved(&mut self, kind: Kind, size: u64, own: Interleaved, fill: u8) -> Result<u64, Fault> {
-        let bytes = size.next_multiple_of(own.element) * own.lanes;
+    /// A new slot of `object_size` bytes per lane, of which only one lane's may be touched; the address of its first.
+    pub(super) fn add_interleaved(
+        &mut self,
+        kind: Kind,
+        object_size: u64,
+        interleaving: Interleaved,
+        fill: u8,
+    ) -> Result<u64, Fault> {
+        let bytes = object_size.next_multiple_of(interleaving.element) * interleaving.lanes;
         let start = self.add_object(kind, vec![fill; bytes as usize], true)?;
         if let Some(object) = self.group.last_mut() {
-            object.own = Some(own);
+            object.own = Some(interleaving);
         }
-        Ok(start + own.lane * own.element)
+        Ok(start + interleaving.lane * interleaving.element)
     }
 
     /// Drops the running group's objects.
@@ -182,46 +188,49 @@ impl Memory {
             let object = &self.group[index];
             return Some((object.kind, object.bytes.len(), object.writable));
         }
-        if let Some(n) = object.checked_sub(BUFFER_BASE) {
-            let buffer = self.buffers.get(n as usize)?;
-            return Some((Kind::Buffer(n as u32), buffer.len(), true));
+        if let Some(number) = object.checked_sub(BUFFER_BASE) {
+            let buffer = self.buffers.get(number as usize)?;
+            return Some((Kind::Buffer(number as u32), buffer.len(), true));
         }
-        let n = object.checked_sub(1)? as usize;
-        let writable = !*self.global_constant.get(n)?;
-        Some((Kind::Global(n as u32), self.globals.get(n)?.len(), writable))
+        let number = object.checked_sub(1)? as usize;
+        let writable = !*self.global_constant.get(number)?;
+        Some((Kind::Global(number as u32), self.globals.get(number)?.len(), writable))
     }
 
     fn own_interleaved(&self, object: u64) -> Option<Interleaved> {
         self.object_index(object).and_then(|index| self.group[index].own)
     }
 
-    /// Checks an access of `length` bytes by work-item `item` of the running group.
+    /// Checks an access of `length` bytes by work-item `item_number` of the running group.
     pub(super) fn check_access(
         &self,
         address: u64,
         length: u64,
-        align: u32,
-        write: bool,
-        item: u32,
+        alignment: u32,
+        is_write: bool,
+        item_number: u32,
     ) -> Result<Place, Fault> {
         let (object, offset) = split_address(address);
-        let Some((kind, size, writable)) = self.find_object(object) else {
+        let Some((kind, object_size, writable)) = self.find_object(object) else {
             return Err(Fault::OutOfBounds(format!("{length} bytes at {address:#x}, where nothing is")));
         };
-        let place = || format!("{length} bytes at offset {offset} of {} ({size} bytes)", kind.describe());
-        let inside = offset >= 0 && (offset as u64).checked_add(length).is_some_and(|end| end <= size as u64);
+        let place_text = || format!("{length} bytes at offset {offset} of {} ({object_size} bytes)", kind.describe());
+        let inside = offset >= 0
+            && (offset as u64).checked_add(length).is_some_and(|access_end| access_end <= object_size as u64);
         if !inside {
-            return Err(Fault::OutOfBounds(place()));
+            return Err(Fault::OutOfBounds(place_text()));
         }
-        if offset % i64::from(align) != 0 {
-            return Err(Fault::Misaligned(format!("{} but alignment {align}", place())));
+        if offset % i64::from(alignment) != 0 {
+            return Err(Fault::Misaligned(format!("{} but alignment {alignment}", place_text())));
         }
-        if write && !writable {
-            return Err(Fault::ReadOnly(place()));
+        if is_write && !writable {
+            return Err(Fault::ReadOnly(place_text()));
         }
-        let foreign = self.own_interleaved(object).is_some_and(|own| !own.contains_bytes(offset as u64, length));
-        if foreign || matches!(kind, Kind::Slot(_, owner) if owner != item && owner != GANG) {
-            return Err(Fault::NotShared(place()));
+        let foreign = self
+            .own_interleaved(object)
+            .is_some_and(|interleaving| !interleaving.contains_bytes(offset as u64, length));
+        if foreign || matches!(kind, Kind::Slot(_, owner) if owner != item_number && owner != GANG) {
+            return Err(Fault::NotShared(place_text()));
         }
         Ok(Place { object, offset: offset as usize })
     }

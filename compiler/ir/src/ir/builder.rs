@@ -21,8 +21,8 @@ impl<'a> Builder<'a> {
     /// A builder for a new, empty function: makes its entry block with these parameters.
     pub fn with_entry(function: &'a mut Function, params: &[Type]) -> (Builder<'a>, Vec<Value>) {
         let block = function.add_block();
-        let params = params.iter().map(|&ty| function.add_param(block, ty)).collect();
-        (Builder::at_end_of(function, block), params)
+        let parameters = params.iter().map(|&parameter_type| function.add_param(block, parameter_type)).collect();
+        (Builder::at_end_of(function, block), parameters)
     }
 
     /// The block that grows.
@@ -43,8 +43,8 @@ impl<'a> Builder<'a> {
     /// A new block at the end of the layout with parameters of these types.
     pub fn new_block(&mut self, params: &[Type]) -> (Block, Vec<Value>) {
         let block = self.function.add_block();
-        let params = params.iter().map(|&ty| self.function.add_param(block, ty)).collect();
-        (block, params)
+        let parameters = params.iter().map(|&parameter_type| self.function.add_param(block, parameter_type)).collect();
+        (block, parameters)
     }
 
     /// Appends any instruction, with results of these types.
@@ -52,49 +52,49 @@ impl<'a> Builder<'a> {
         self.function.append_inst(self.block, inst_data, results, self.location)
     }
 
-    fn append_single(&mut self, inst_data: InstData, ty: Type) -> Value {
-        let inst = self.inst(inst_data, &[ty]);
-        self.function.single_result(inst)
+    fn append_single(&mut self, inst_data: InstData, result_type: Type) -> Value {
+        let instruction = self.inst(inst_data, &[result_type]);
+        self.function.single_result(instruction)
     }
 
     /// An integer constant; negative numbers in two's complement.
-    pub fn int(&mut self, ty: Type, n: i128) -> Value {
-        self.function.constant(ty, n as u128)
+    pub fn int(&mut self, int_type: Type, number: i128) -> Value {
+        self.function.constant(int_type, number as u128)
     }
 
     /// An `f32` constant.
-    pub fn f32(&mut self, x: f32) -> Value {
-        self.function.constant(Type::F32, u128::from(x.to_bits()))
+    pub fn f32(&mut self, number: f32) -> Value {
+        self.function.constant(Type::F32, u128::from(number.to_bits()))
     }
 
     /// An `f64` constant.
-    pub fn f64(&mut self, x: f64) -> Value {
-        self.function.constant(Type::F64, u128::from(x.to_bits()))
+    pub fn f64(&mut self, number: f64) -> Value {
+        self.function.constant(Type::F64, u128::from(number.to_bits()))
     }
 
-    /// An operation of one operand; `ty` is the result's type.
-    pub fn unary(&mut self, opcode: UnaryOp, ty: Type, argument: Value) -> Value {
-        self.append_single(InstData::Unary { opcode, fast_math: FastMath::default(), argument }, ty)
+    /// An operation of one operand; `result_type` is the result's type.
+    pub fn unary(&mut self, opcode: UnaryOp, result_type: Type, argument: Value) -> Value {
+        self.append_single(InstData::Unary { opcode, fast_math: FastMath::default(), argument }, result_type)
     }
 
     /// An operation of two operands.
     pub fn binary(&mut self, opcode: BinaryOp, left: Value, right: Value) -> Value {
-        let ty = self.function.ty(left);
+        let operand_type = self.function.ty(left);
         let inst_data = InstData::Binary {
             opcode,
             flags: IntFlags::default(),
             fast_math: FastMath::default(),
             arguments: [left, right],
         };
-        self.append_single(inst_data, ty)
+        self.append_single(inst_data, operand_type)
     }
 
     /// An operation of three operands; the result has the type of the last.
     pub fn ternary(&mut self, opcode: TernaryOp, first: Value, second: Value, third: Value) -> Value {
-        let ty = self.function.ty(third);
+        let operand_type = self.function.ty(third);
         self.append_single(
             InstData::Ternary { opcode, fast_math: FastMath::default(), arguments: [first, second, third] },
-            ty,
+            operand_type,
         )
     }
 
@@ -112,14 +112,17 @@ impl<'a> Builder<'a> {
     }
 
     /// Address plus bytes, within one object.
-    pub fn ptr_add(&mut self, base: Value, offset: Value) -> Value {
-        let ty = self.function.ty(base);
-        self.append_single(InstData::PtrAdd { base, offset, inbounds: true }, ty)
+    pub fn ptr_add(&mut self, base_address: Value, offset: Value) -> Value {
+        let pointer_type = self.function.ty(base_address);
+        self.append_single(InstData::PtrAdd { base: base_address, offset, inbounds: true }, pointer_type)
     }
 
     /// A load of one element, naturally aligned.
-    pub fn load(&mut self, ty: Type, pointer: Value) -> Value {
-        self.append_single(InstData::Load { pointer, offset: 0, access: Access::plain(ty.bytes()) }, ty)
+    pub fn load(&mut self, element_type: Type, pointer: Value) -> Value {
+        self.append_single(
+            InstData::Load { pointer, offset: 0, access: Access::plain(element_type.bytes()) },
+            element_type,
+        )
     }
 
     /// A store of one element, naturally aligned.
@@ -130,8 +133,8 @@ impl<'a> Builder<'a> {
 
     /// A work-item's place in the NDRange.
     pub fn query(&mut self, query: Query, dimension: u8) -> Value {
-        let ty = if query == Query::WorkDim { Type::I32 } else { Type::I64 };
-        self.append_single(InstData::Query { query, dimension }, ty)
+        let result_type = if query == Query::WorkDim { Type::I32 } else { Type::I64 };
+        self.append_single(InstData::Query { query, dimension }, result_type)
     }
 
     /// Address of a private slot.
@@ -140,8 +143,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Address of a `__local` variable.
-    pub fn local_addr(&mut self, local: LocalVar) -> Value {
-        self.append_single(InstData::LocalAddr { local }, Type::Ptr(Space::Local))
+    pub fn local_addr(&mut self, local_variable: LocalVar) -> Value {
+        self.append_single(InstData::LocalAddr { local: local_variable }, Type::Ptr(Space::Local))
     }
 
     /// A barrier for all of the group.
@@ -161,19 +164,19 @@ impl<'a> Builder<'a> {
 
     /// What one lane holds, for all.
     pub fn lane_of(&mut self, argument: Value, lane: Value) -> Value {
-        let ty = self.function.ty(argument);
-        self.append_single(InstData::LaneOf { argument, lane }, ty)
+        let result_type = self.function.ty(argument);
+        self.append_single(InstData::LaneOf { argument, lane }, result_type)
     }
 
     /// A value in one lane of another.
-    pub fn insert_lane(&mut self, into: Value, lane: Value, value: Value) -> Value {
-        let ty = self.function.ty(into);
-        self.append_single(InstData::Put { into, lane, value }, ty)
+    pub fn insert_lane(&mut self, vector: Value, lane: Value, value: Value) -> Value {
+        let result_type = self.function.ty(vector);
+        self.append_single(InstData::Put { into: vector, lane, value }, result_type)
     }
 
     /// A function of the host's C library.
-    pub fn call_host(&mut self, name: &str, ty: Type, arguments: &[Value]) -> Value {
-        self.append_single(InstData::CallHost { name: Arc::from(name), arguments: arguments.to_vec() }, ty)
+    pub fn call_host(&mut self, name: &str, result_type: Type, arguments: &[Value]) -> Value {
+        self.append_single(InstData::CallHost { name: Arc::from(name), arguments: arguments.to_vec() }, result_type)
     }
 
     /// Ends the block.

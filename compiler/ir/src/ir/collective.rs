@@ -25,9 +25,9 @@ impl Cluster {
     pub const GANG: Cluster = Cluster(0);
 
     /// Clusters of so many lanes, if that is a power of two.
-    pub fn with_lanes(lanes: u128) -> Option<Cluster> {
-        let log = lanes.is_power_of_two().then(|| lanes.trailing_zeros() as u8);
-        log.map(|log| Cluster(log + 1))
+    pub fn with_lanes(lane_count: u128) -> Option<Cluster> {
+        let log_lanes = lane_count.is_power_of_two().then(|| lane_count.trailing_zeros() as u8);
+        log_lanes.map(|log_lanes| Cluster(log_lanes + 1))
     }
 
     /// Whether all lanes answer together.
@@ -35,45 +35,45 @@ impl Cluster {
         self == Cluster::GANG
     }
 
-    /// The lanes of a cluster in gangs of `width`.
-    pub fn lane_count(self, width: u32) -> u32 {
+    /// The lanes of a cluster in gangs of `gang_width`.
+    pub fn lane_count(self, gang_width: u32) -> u32 {
         match self.0 {
-            0 => width,
-            log => 1u32.checked_shl(u32::from(log) - 1).map_or(width, |lanes| lanes.min(width)),
+            0 => gang_width,
+            log_lanes => 1u32.checked_shl(u32::from(log_lanes) - 1).map_or(gang_width, |lanes| lanes.min(gang_width)),
         }
     }
 
     /// The lanes, if these are not all.
     pub fn partial_lanes(self) -> Option<u128> {
-        self.0.checked_sub(1).map(|log| 1 << log)
+        self.0.checked_sub(1).map(|log_lanes| 1 << log_lanes)
     }
 }
 
 impl BinaryOp {
     /// The bits of the value that changes nothing, for operations that can be collective on values of this type.
-    pub fn identity(self, ty: Type) -> Option<u128> {
-        let top = 1 << (ty.bits().max(1) - 1);
-        let infinity = match ty {
+    pub fn identity(self, value_type: Type) -> Option<u128> {
+        let sign_bit = 1 << (value_type.bits().max(1) - 1);
+        let infinity = match value_type {
             Type::F16 => 0x7c00,
             Type::F32 => 0x7f80_0000,
             Type::F64 => 0x7ff0_0000_0000_0000,
             _ => 0,
         };
-        let one = match ty {
+        let one_bits = match value_type {
             Type::F16 => 0x3c00,
             Type::F32 => 0x3f80_0000,
             _ => 0x3ff0_0000_0000_0000,
         };
         match self {
-            BinaryOp::Add | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Umax if ty.is_int() => Some(0),
-            BinaryOp::And | BinaryOp::Umin if ty.is_int() => Some(ty.value_mask()),
-            BinaryOp::Smin if ty.is_int() => Some(ty.value_mask() & !top),
-            BinaryOp::Smax if ty.is_int() => Some(top),
-            BinaryOp::Mul if ty.is_int() => Some(1),
-            BinaryOp::Fadd if ty.is_float() => Some(0),
-            BinaryOp::Fmul if ty.is_float() => Some(one),
-            BinaryOp::Fmin if ty.is_float() => Some(infinity),
-            BinaryOp::Fmax if ty.is_float() => Some(infinity | top),
+            BinaryOp::Add | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Umax if value_type.is_int() => Some(0),
+            BinaryOp::And | BinaryOp::Umin if value_type.is_int() => Some(value_type.value_mask()),
+            BinaryOp::Smin if value_type.is_int() => Some(value_type.value_mask() & !sign_bit),
+            BinaryOp::Smax if value_type.is_int() => Some(sign_bit),
+            BinaryOp::Mul if value_type.is_int() => Some(1),
+            BinaryOp::Fadd if value_type.is_float() => Some(0),
+            BinaryOp::Fmul if value_type.is_float() => Some(one_bits),
+            BinaryOp::Fmin if value_type.is_float() => Some(infinity),
+            BinaryOp::Fmax if value_type.is_float() => Some(infinity | sign_bit),
             _ => None,
         }
     }

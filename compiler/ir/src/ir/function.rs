@@ -118,18 +118,18 @@ impl Function {
 
     /// A constant read as a signed number; `None` for other values and for those that take more than 64 bits.
     pub fn signed_constant(&self, value: Value) -> Option<i64> {
-        let spare = 128 - self.ty(value).bits();
-        i64::try_from((self.const_bits(value)? << spare).cast_signed() >> spare).ok()
+        let unused_bits = 128 - self.ty(value).bits();
+        i64::try_from((self.const_bits(value)? << unused_bits).cast_signed() >> unused_bits).ok()
     }
 
     /// The constant of this type with these bits (bits above the type's width are dropped).
-    pub fn constant(&mut self, ty: Type, bits: u128) -> Value {
-        let bits = bits & ty.value_mask();
+    pub fn constant(&mut self, value_type: Type, bits: u128) -> Value {
+        let bits = bits & value_type.value_mask();
         let values = &mut self.values;
         *self
             .consts
-            .entry((ty, bits))
-            .or_insert_with(|| values.push(ValueData { ty, definition: ValueDef::Const(bits) }))
+            .entry((value_type, bits))
+            .or_insert_with(|| values.push(ValueData { ty: value_type, definition: ValueDef::Const(bits) }))
     }
 
     /// A new block at the end of the layout, `Unreachable` until its terminator is set.
@@ -141,41 +141,46 @@ impl Function {
     }
 
     /// A new parameter at the end of a block's list.
-    pub fn add_param(&mut self, block: Block, ty: Type) -> Value {
+    pub fn add_param(&mut self, block: Block, parameter_type: Type) -> Value {
         let index = self.blocks[block].params.len() as u32;
-        let value = self.values.push(ValueData { ty, definition: ValueDef::Param(block, index) });
+        let value = self.values.push(ValueData { ty: parameter_type, definition: ValueDef::Param(block, index) });
         self.blocks[block].params.push(value);
         value
     }
 
     /// A new instruction that no block holds yet, with one result per type.
     pub fn make_inst(&mut self, inst_data: InstData, types: &[Type], location: SourceLoc) -> Inst {
-        let inst = self.insts.push(InstNode { data: inst_data, results: Vec::new(), location });
-        for (index, &ty) in types.iter().enumerate() {
-            let value = self.values.push(ValueData { ty, definition: ValueDef::Result(inst, index as u32) });
-            self.insts[inst].results.push(value);
+        let instruction = self.insts.push(InstNode { data: inst_data, results: Vec::new(), location });
+        for (index, &result_type) in types.iter().enumerate() {
+            let value = self
+                .values
+                .push(ValueData { ty: result_type, definition: ValueDef::Result(instruction, index as u32) });
+            self.insts[instruction].results.push(value);
         }
-        inst
+        instruction
     }
 
     /// A new instruction at the end of a block.
     pub fn append_inst(&mut self, block: Block, inst_data: InstData, types: &[Type], location: SourceLoc) -> Inst {
-        let inst = self.make_inst(inst_data, types, location);
-        self.blocks[block].insts.push(inst);
-        inst
+        let instruction = self.make_inst(inst_data, types, location);
+        self.blocks[block].insts.push(instruction);
+        instruction
     }
 
     /// The only result of an instruction.
-    pub fn single_result(&self, inst: Inst) -> Value {
-        debug_assert_eq!(self.insts[inst].results.len(), 1);
-        self.insts[inst].results[0]
+    pub fn single_result(&self, instruction: Inst) -> Value {
+        debug_assert_eq!(self.insts[instruction].results.len(), 1);
+        self.insts[instruction].results[0]
     }
     /// How often operands and targets name each value.
     pub fn count_uses(&self) -> SecondaryMap<Value, u32> {
         let mut uses = SecondaryMap::new();
         let mut see = |value| uses[value] += 1;
         for &block in &self.layout {
-            self.blocks[block].insts.iter().for_each(|&inst| self.insts[inst].data.for_each_arg(&mut see));
+            self.blocks[block]
+                .insts
+                .iter()
+                .for_each(|&instruction| self.insts[instruction].data.for_each_arg(&mut see));
             self.blocks[block].terminator.for_each_arg(&mut see);
         }
         uses

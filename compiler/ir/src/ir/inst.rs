@@ -21,8 +21,8 @@ pub struct Access {
 
 impl Access {
     /// A plain access with an alignment in bytes.
-    pub fn plain(align: u32) -> Access {
-        Access { align, volatile: false, atomic: None }
+    pub fn plain(alignment: u32) -> Access {
+        Access { align: alignment, volatile: false, atomic: None }
     }
 }
 
@@ -151,31 +151,37 @@ pub enum Terminator {
 }
 
 impl InstData {
-    /// Calls `f` on every operand.
-    pub fn for_each_arg(&self, f: impl FnMut(Value)) {
-        let one = std::slice::from_ref;
+    /// Calls `visit` on every operand.
+    pub fn for_each_arg(&self, visit: impl FnMut(Value)) {
+        let as_slice = std::slice::from_ref;
         let arguments: [&[Value]; 3] = match self {
             InstData::Unary { argument, .. }
             | InstData::LiveStore { argument, .. }
             | InstData::Collective { argument, .. }
             | InstData::Across { argument, .. }
             | InstData::Any { condition: argument }
-            | InstData::Ballot { condition: argument } => [one(argument), &[], &[]],
+            | InstData::Ballot { condition: argument } => [as_slice(argument), &[], &[]],
             InstData::LaneOf { argument, lane } | InstData::Shuffle { argument, lane } => {
-                [one(argument), one(lane), &[]]
+                [as_slice(argument), as_slice(lane), &[]]
             }
-            InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
+            InstData::Put { into, lane, value } => [as_slice(into), as_slice(lane), as_slice(value)],
             InstData::Binary { arguments, .. }
             | InstData::Icmp { arguments, .. }
             | InstData::Fcmp { arguments, .. } => [arguments, &[], &[]],
             InstData::Ternary { arguments, .. } => [arguments, &[], &[]],
-            InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &[]],
-            InstData::Load { pointer, .. } => [one(pointer), &[], &[]],
-            InstData::Store { pointer, arguments, .. } => [one(pointer), arguments, &[]],
-            InstData::MemCopy { destination, source, length, .. } => [one(destination), one(source), one(length)],
-            InstData::MemSet { destination, byte, length, .. } => [one(destination), one(byte), one(length)],
-            InstData::AtomicRmw { pointer, argument, .. } => [one(pointer), one(argument), &[]],
-            InstData::AtomicCas { pointer, expected, new, .. } => [one(pointer), one(expected), one(new)],
+            InstData::PtrAdd { base, offset, .. } => [as_slice(base), as_slice(offset), &[]],
+            InstData::Load { pointer, .. } => [as_slice(pointer), &[], &[]],
+            InstData::Store { pointer, arguments, .. } => [as_slice(pointer), arguments, &[]],
+            InstData::MemCopy { destination, source, length, .. } => {
+                [as_slice(destination), as_slice(source), as_slice(length)]
+            }
+            InstData::MemSet { destination, byte, length, .. } => {
+                [as_slice(destination), as_slice(byte), as_slice(length)]
+            }
+            InstData::AtomicRmw { pointer, argument, .. } => [as_slice(pointer), as_slice(argument), &[]],
+            InstData::AtomicCas { pointer, expected, new, .. } => {
+                [as_slice(pointer), as_slice(expected), as_slice(new)]
+            }
             InstData::CallHost { arguments, .. } | InstData::Printf { arguments, .. } => [arguments, &[], &[]],
             InstData::Fence { .. }
             | InstData::Query { .. }
@@ -189,34 +195,40 @@ impl InstData {
             | InstData::Combined
             | InstData::LiveLoad { .. } => [&[]; 3],
         };
-        arguments.into_iter().flatten().copied().for_each(f);
+        arguments.into_iter().flatten().copied().for_each(visit);
     }
 
-    /// Replaces every operand `v` by `f(v)`.
-    pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
-        let one = std::slice::from_mut;
+    /// Replaces every operand `operand` by `f(operand)`.
+    pub fn map_args(&mut self, mut replace: impl FnMut(Value) -> Value) {
+        let as_slice = std::slice::from_mut;
         let arguments: [&mut [Value]; 3] = match self {
             InstData::Unary { argument, .. }
             | InstData::LiveStore { argument, .. }
             | InstData::Collective { argument, .. }
             | InstData::Across { argument, .. }
             | InstData::Any { condition: argument }
-            | InstData::Ballot { condition: argument } => [one(argument), &mut [], &mut []],
+            | InstData::Ballot { condition: argument } => [as_slice(argument), &mut [], &mut []],
             InstData::LaneOf { argument, lane } | InstData::Shuffle { argument, lane } => {
-                [one(argument), one(lane), &mut []]
+                [as_slice(argument), as_slice(lane), &mut []]
             }
-            InstData::Put { into, lane, value } => [one(into), one(lane), one(value)],
+            InstData::Put { into, lane, value } => [as_slice(into), as_slice(lane), as_slice(value)],
             InstData::Binary { arguments, .. }
             | InstData::Icmp { arguments, .. }
             | InstData::Fcmp { arguments, .. } => [arguments, &mut [], &mut []],
             InstData::Ternary { arguments, .. } => [arguments, &mut [], &mut []],
-            InstData::PtrAdd { base, offset, .. } => [one(base), one(offset), &mut []],
-            InstData::Load { pointer, .. } => [one(pointer), &mut [], &mut []],
-            InstData::Store { pointer, arguments, .. } => [one(pointer), arguments, &mut []],
-            InstData::MemCopy { destination, source, length, .. } => [one(destination), one(source), one(length)],
-            InstData::MemSet { destination, byte, length, .. } => [one(destination), one(byte), one(length)],
-            InstData::AtomicRmw { pointer, argument, .. } => [one(pointer), one(argument), &mut []],
-            InstData::AtomicCas { pointer, expected, new, .. } => [one(pointer), one(expected), one(new)],
+            InstData::PtrAdd { base, offset, .. } => [as_slice(base), as_slice(offset), &mut []],
+            InstData::Load { pointer, .. } => [as_slice(pointer), &mut [], &mut []],
+            InstData::Store { pointer, arguments, .. } => [as_slice(pointer), arguments, &mut []],
+            InstData::MemCopy { destination, source, length, .. } => {
+                [as_slice(destination), as_slice(source), as_slice(length)]
+            }
+            InstData::MemSet { destination, byte, length, .. } => {
+                [as_slice(destination), as_slice(byte), as_slice(length)]
+            }
+            InstData::AtomicRmw { pointer, argument, .. } => [as_slice(pointer), as_slice(argument), &mut []],
+            InstData::AtomicCas { pointer, expected, new, .. } => {
+                [as_slice(pointer), as_slice(expected), as_slice(new)]
+            }
             InstData::CallHost { arguments, .. } | InstData::Printf { arguments, .. } => [arguments, &mut [], &mut []],
             InstData::Fence { .. }
             | InstData::Query { .. }
@@ -230,7 +242,7 @@ impl InstData {
             | InstData::Combined
             | InstData::LiveLoad { .. } => return,
         };
-        arguments.into_iter().flatten().for_each(|v| *v = f(*v));
+        arguments.into_iter().flatten().for_each(|operand| *operand = replace(*operand));
     }
 
     /// Whether all lanes get one answer, for which all active ones are asked.
@@ -304,14 +316,15 @@ impl Terminator {
         }
     }
 
-    /// Replaces every operand `v` (the selector and all block arguments) by `f(v)`.
-    pub fn map_args(&mut self, mut f: impl FnMut(Value) -> Value) {
+    /// Replaces every operand `operand` (the selector and all block arguments) by `f(operand)`.
+    pub fn map_args(&mut self, mut replace: impl FnMut(Value) -> Value) {
         match self {
-            Terminator::Branch { condition, .. } => *condition = f(*condition),
-            Terminator::Switch { value, .. } => *value = f(*value),
+            Terminator::Branch { condition, .. } => *condition = replace(*condition),
+            Terminator::Switch { value, .. } => *value = replace(*value),
             _ => {}
         }
-        let mut each = |target: &mut BlockCall| target.arguments.iter_mut().for_each(|v| *v = f(*v));
+        let mut each =
+            |target: &mut BlockCall| target.arguments.iter_mut().for_each(|operand| *operand = replace(*operand));
         match self {
             Terminator::Jump(target) => each(target),
             Terminator::Branch { then_to, else_to, .. } => [then_to, else_to].into_iter().for_each(each),
@@ -323,11 +336,11 @@ impl Terminator {
         }
     }
 
-    /// Calls `f` on every operand.
-    pub fn for_each_arg(&self, mut f: impl FnMut(Value)) {
-        self.selector().into_iter().for_each(&mut f);
+    /// Calls `visit` on every operand.
+    pub fn for_each_arg(&self, mut visit: impl FnMut(Value)) {
+        self.selector().into_iter().for_each(&mut visit);
         for target in self.targets() {
-            target.arguments.iter().copied().for_each(&mut f);
+            target.arguments.iter().copied().for_each(&mut visit);
         }
     }
 }
@@ -378,8 +391,8 @@ impl<'a> Iterator for TargetsIter<'a> {
     type Item = &'a BlockCall;
 
     fn next(&mut self) -> Option<&'a BlockCall> {
-        let to = self.targets.get(self.next).copied();
+        let target = self.targets.get(self.next).copied();
         self.next += 1;
-        to
+        target
     }
 }

@@ -64,8 +64,8 @@ pub struct SlotData {
 
 impl SlotData {
     /// A slot of which each work-item's copy lies by itself.
-    pub fn new(size: u64, align: u32) -> SlotData {
-        SlotData { size, align, layout: SlotLayout::Apart }
+    pub fn new(size: u64, alignment: u32) -> SlotData {
+        SlotData { size, align: alignment, layout: SlotLayout::Apart }
     }
 }
 

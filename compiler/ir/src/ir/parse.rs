@@ -54,17 +54,17 @@ impl Parser {
     }
 
     fn take_sign(&mut self, character: char) -> bool {
-        let found = *self.peek() == Token::Sign(character);
-        if found {
+        let is_next = *self.peek() == Token::Sign(character);
+        if is_next {
             self.next();
         }
-        found
+        is_next
     }
 
-    fn expect_word(&mut self, what: &str) -> Result<(String, Pos)> {
+    fn expect_word(&mut self, expected: &str) -> Result<(String, Pos)> {
         match self.next() {
             (Token::Word(word), position) => Ok((word, position)),
-            (token, position) => position.error_at(format!("expected {what}, found {token}")),
+            (token, position) => position.error_at(format!("expected {expected}, found {token}")),
         }
     }
 
@@ -76,11 +76,11 @@ impl Parser {
     }
 
     fn take_word(&mut self, word: &str) -> bool {
-        let found = self.peek_word() == word;
-        if found {
+        let is_next = self.peek_word() == word;
+        if is_next {
             self.next();
         }
-        found
+        is_next
     }
 
     fn expect_keyword(&mut self, keyword: &str) -> Result<()> {
@@ -91,7 +91,7 @@ impl Parser {
     fn parse_number<T: TryFrom<i128>>(&mut self) -> Result<T> {
         match self.next() {
             (Token::Number(text), position) => {
-                let number = parse_integer(&text).and_then(|n| T::try_from(n).ok());
+                let number = parse_integer(&text).and_then(|integer| T::try_from(integer).ok());
                 number.map_or_else(|| position.error_at(format!("`{text}` is no number for this place")), Ok)
             }
             (token, position) => position.error_at(format!("expected a number, found {token}")),
@@ -116,34 +116,38 @@ impl Parser {
     }
 
     /// A word `prefix` + number, as entities are written.
-    fn parse_entity(&mut self, prefix: &str, what: &str) -> Result<(u32, Pos)> {
-        let (word, position) = self.expect_word(what)?;
+    fn parse_entity(&mut self, prefix: &str, expected: &str) -> Result<(u32, Pos)> {
+        let (word, position) = self.expect_word(expected)?;
         match entity_number(&word, prefix) {
             Some(n) if n < MAX_NUMBER => Ok((n, position)),
             Some(_) => position.error_at(format!("the number of `{word}` is too large")),
-            None => position.error_at(format!("expected {what}, found `{word}`")),
+            None => position.error_at(format!("expected {expected}, found `{word}`")),
         }
     }
 
     /// An entity whose number must be the next one of its kind.
-    fn next_entity(&mut self, prefix: &str, what: &str, count: usize) -> Result<()> {
-        let (n, position) = self.parse_entity(prefix, what)?;
-        if n as usize == count {
+    fn next_entity(&mut self, prefix: &str, expected: &str, entity_count: usize) -> Result<()> {
+        let (number, position) = self.parse_entity(prefix, expected)?;
+        if number as usize == entity_count {
             Ok(())
         } else {
-            position.error_at(format!("expected `{prefix}{count}`, found `{prefix}{n}`"))
+            position.error_at(format!("expected `{prefix}{entity_count}`, found `{prefix}{number}`"))
         }
     }
 
-    fn parse_list<T>(&mut self, end: char, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+    fn parse_list<T>(
+        &mut self,
+        closing_sign: char,
+        mut parse_item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let mut items = Vec::new();
-        if self.take_sign(end) {
+        if self.take_sign(closing_sign) {
             return Ok(items);
         }
         loop {
-            items.push(item(self)?);
+            items.push(parse_item(self)?);
             if !self.take_sign(',') {
-                self.expect_sign(end)?;
+                self.expect_sign(closing_sign)?;
                 return Ok(items);
             }
         }
@@ -152,14 +156,14 @@ impl Parser {
     /// ` + 4`, ` - 4` or nothing.
     fn parse_offset(&mut self) -> Result<i64> {
         let position = self.pos();
-        let n = if self.take_sign('+') {
+        let number = if self.take_sign('+') {
             i128::from(self.parse_number::<u64>()?)
         } else if self.take_sign('-') {
             -i128::from(self.parse_number::<u64>()?)
         } else {
             0
         };
-        i64::try_from(n).or_else(|_| position.error_at("this offset is too large"))
+        i64::try_from(number).or_else(|_| position.error_at("this offset is too large"))
     }
 
     fn parse_align(&mut self) -> Result<u32> {
@@ -196,8 +200,8 @@ impl Parser {
                     let text = self.parse_bytes()?;
                     self.expect_sign('(')?;
                     let arguments = self.parse_list(')', |parser| {
-                        let ty = parser.parse_type()?;
-                        Ok((ty, if parser.take_word("x") { parser.parse_number()? } else { 1 }))
+                        let value_type = parser.parse_type()?;
+                        Ok((value_type, if parser.take_word("x") { parser.parse_number()? } else { 1 }))
                     })?;
                     module.formats.push(FormatData { text, args: arguments });
                 }
@@ -215,10 +219,10 @@ impl Parser {
     fn parse_global(&mut self, init_left: &mut u64) -> Result<GlobalData> {
         let name = self.parse_string()?;
         let (word, position) = self.expect_word("an address space")?;
-        let Some(space) = space_from_name(&word) else {
+        let Some(address_space) = space_from_name(&word) else {
             return position.error_at(format!("`{word}` is no address space"));
         };
-        let align = self.parse_align()?;
+        let alignment = self.parse_align()?;
         let constant = self.take_word("constant");
         self.expect_keyword("size")?;
         let position = self.pos();
@@ -244,14 +248,17 @@ impl Parser {
         let mut relocs = Vec::new();
         if self.take_word("relocs") {
             self.expect_sign('[')?;
-            relocs = self.parse_list(']', |parser| {
-                let offset = parser.parse_number()?;
-                parser.expect_sign(':')?;
-                let (target, _) = parser.parse_entity("g", "a global")?;
-                Ok((offset, Global::from_u32(target), parser.parse_offset()?))
-            })?;
+            relocs = self.parse_list(']', Parser::parse_reloc)?;
         }
-        Ok(GlobalData { name, space, align, init: initial, relocs, constant })
+        Ok(GlobalData { name, space: address_space, align: alignment, init: initial, relocs, constant })
+    }
+
+    /// The offset of an address in a global, and what it is the address of.
+    fn parse_reloc(&mut self) -> Result<(u64, Global, i64)> {
+        let offset = self.parse_number()?;
+        self.expect_sign(':')?;
+        let (target, _) = self.parse_entity("g", "a global")?;
+        Ok((offset, Global::from_u32(target), self.parse_offset()?))
     }
 
     fn parse_size3(&mut self) -> Result<[u32; 3]> {
@@ -287,8 +294,8 @@ impl Parser {
             match word.as_str() {
                 "args" => kernel.args_size = self.parse_number()?,
                 "param" => {
-                    let param = self.parse_param()?;
-                    kernel.params.push(param);
+                    let parameter = self.parse_param()?;
+                    kernel.params.push(parameter);
                 }
                 "reqd_work_group_size" => kernel.attrs.reqd_work_group_size = Some(self.parse_size3()?),
                 "work_group_size_hint" => kernel.attrs.work_group_size_hint = Some(self.parse_size3()?),
@@ -314,30 +321,30 @@ impl Parser {
                     };
                     self.expect_sign(')')?;
                     self.expect_sign(':')?;
-                    let ty = self.parse_type()?;
-                    kernel.inputs.push((input, ty));
+                    let value_type = self.parse_type()?;
+                    kernel.inputs.push((input, value_type));
                 }
                 "slot" => {
                     self.next_entity("ss", "a slot", kernel.slots.len())?;
                     self.expect_keyword("size")?;
                     let size = self.parse_number()?;
-                    let align = self.parse_align()?;
+                    let alignment = self.parse_align()?;
                     let layout = self.parse_layout()?;
-                    kernel.slots.push(SlotData { size, align, layout });
+                    kernel.slots.push(SlotData { size, align: alignment, layout });
                 }
                 "local" => {
                     self.next_entity("lv", "a local variable", kernel.locals.len())?;
                     self.expect_keyword("size")?;
                     let size = self.parse_number()?;
-                    let align = self.parse_align()?;
-                    kernel.locals.push(LocalData { size, align, counters: None });
+                    let alignment = self.parse_align()?;
+                    kernel.locals.push(LocalData { size, align: alignment, counters: None });
                 }
                 "live" => {
                     self.next_entity("ls", "a live slot", kernel.live.len())?;
                     self.expect_sign(':')?;
-                    let ty = self.parse_type()?;
+                    let value_type = self.parse_type()?;
                     let shared = self.take_word("shared");
-                    kernel.live.push(LiveData { ty, shared });
+                    kernel.live.push(LiveData { ty: value_type, shared });
                 }
                 "region" => {
                     self.next_entity("r", "a region", kernel.regions.len())?;
@@ -356,7 +363,9 @@ impl Parser {
 
     fn parse_combine(&mut self) -> Result<Combine> {
         let (word, position) = self.expect_word("a collective operation")?;
-        let parts = word.split_once('.').map(|(how, op)| (Collect::from_name(how), BinaryOp::from_name(op)));
+        let parts = word
+            .split_once('.')
+            .map(|(combined, operation)| (Collect::from_name(combined), BinaryOp::from_name(operation)));
         let Some((Some(collective), Some(opcode))) = parts else {
             return position.error_at(format!("`{word}` is no collective operation"));
         };
@@ -373,14 +382,14 @@ impl Parser {
             "image" => ParamKind::Image,
             "sampler" => ParamKind::Sampler,
             _ => match word.strip_prefix("pointer.").and_then(space_from_name) {
-                Some(space) => ParamKind::Pointer(space),
+                Some(address_space) => ParamKind::Pointer(address_space),
                 None => return position.error_at(format!("`{word}` is no kind of parameter")),
             },
         };
         let type_name = self.parse_string()?;
         self.expect_keyword("size")?;
         let size = self.parse_number()?;
-        let align = self.parse_align()?;
+        let alignment = self.parse_align()?;
         self.expect_keyword("offset")?;
         let offset = self.parse_number()?;
         let access = if self.take_word("access") { self.parse_string()? } else { String::new() };
@@ -390,7 +399,7 @@ impl Parser {
             type_name,
             kind,
             size,
-            align,
+            align: alignment,
             offset,
             access,
             qualifiers,
@@ -412,13 +421,13 @@ fn hex_bytes(text: &str) -> Option<Vec<u8>> {
     if digits.len() % 2 != 0 {
         return None;
     }
-    let digit = |b: u8| char::from(b).to_digit(16);
+    let digit = |character: u8| char::from(character).to_digit(16);
     digits.chunks(2).map(|pair| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8)).collect()
 }
 
 fn entity_number(word: &str, prefix: &str) -> Option<u32> {
     let digits = word.strip_prefix(prefix)?;
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+    if digits.is_empty() || !digits.bytes().all(|character| character.is_ascii_digit()) {
         return None;
     }
     if digits.len() > 1 && digits.starts_with('0') {
@@ -428,7 +437,7 @@ fn entity_number(word: &str, prefix: &str) -> Option<u32> {
 }
 
 fn space_from_name(name: &str) -> Option<Space> {
-    Space::ALL.into_iter().find(|space| space.name() == name)
+    Space::ALL.into_iter().find(|address_space| address_space.name() == name)
 }
 
 /// The type with this name in text.
@@ -438,8 +447,8 @@ fn type_from_name(name: &str) -> Option<Type> {
         "f32" => Some(Type::F32),
         "f64" => Some(Type::F64),
         _ => {
-            if let Some(space) = name.strip_prefix("ptr.") {
-                return space_from_name(space).map(Type::Ptr);
+            if let Some(space_name) = name.strip_prefix("ptr.") {
+                return space_from_name(space_name).map(Type::Ptr);
             }
             match entity_number(name, "i") {
                 Some(w @ 1..=128) => Some(Type::Int(w as u16)),

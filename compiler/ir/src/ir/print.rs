@@ -78,12 +78,12 @@ pub(super) fn operand_type(inst_data: &InstData, results: &[Type], index: usize)
 }
 
 /// A literal of this type with these bits.
-pub(super) fn literal_text(ty: Type, bits: u128) -> String {
-    match ty {
+pub(super) fn literal_text(value_type: Type, bits: u128) -> String {
+    match value_type {
         Type::Int(1) => (if bits == 0 { "false" } else { "true" }).to_string(),
-        Type::Int(w) => {
-            let up = 128 - u32::from(w);
-            format!("{}", ((bits << up) as i128) >> up)
+        Type::Int(bit_width) => {
+            let unused_bits = 128 - u32::from(bit_width);
+            format!("{}", ((bits << unused_bits) as i128) >> unused_bits)
         }
         Type::Ptr(_) if bits == 0 => "null".to_string(),
         Type::Ptr(_) => format!("{bits:#x}"),
@@ -154,16 +154,12 @@ fn call_text(function: &Function, target: &BlockCall) -> String {
     if target.arguments.is_empty() {
         return target.block.to_string();
     }
-    let params: &[Value] = function.blocks.get(target.block).map_or(&[], |b| &b.params);
-    let arguments: Vec<String> = target
-        .arguments
-        .iter()
-        .enumerate()
-        .map(|(index, &value)| {
-            let expected = params.get(index).and_then(|&p| function.values.get(p)).map(|value_data| value_data.ty);
-            operand_text(function, value, expected)
-        })
-        .collect();
+    let parameters: &[Value] = function.blocks.get(target.block).map_or(&[], |block_data| &block_data.params);
+    let type_of = |parameter: Value| function.values.get(parameter).map(|value_data| value_data.ty);
+    let expected = parameters.iter().map(|&parameter| type_of(parameter)).chain(std::iter::repeat(None));
+    let arguments = target.arguments.iter().zip(expected);
+    let arguments: Vec<String> =
+        arguments.map(|(&argument, expected)| operand_text(function, argument, expected)).collect();
     format!("{}({})", target.block, arguments.join(", "))
 }
 
@@ -175,11 +171,11 @@ fn typed_value(function: &Function, value: Value) -> String {
     }
 }
 
-fn place_text(ptr: &str, offset: i64) -> String {
+fn place_text(pointer: &str, offset: i64) -> String {
     match offset {
-        0 => ptr.to_string(),
-        o if o < 0 => format!("{ptr} - {}", o.unsigned_abs()),
-        o => format!("{ptr} + {o}"),
+        0 => pointer.to_string(),
+        ..0 => format!("{pointer} - {}", offset.unsigned_abs()),
+        1.. => format!("{pointer} + {offset}"),
     }
 }
 
@@ -204,22 +200,25 @@ impl Display for FastMath {
 }
 
 /// One instruction as a line of text, without indentation.
-pub fn inst_text(function: &Function, inst: Inst) -> String {
-    let node = &function.insts[inst];
+pub fn inst_text(function: &Function, instruction: Inst) -> String {
+    let inst_node = &function.insts[instruction];
     let mut output = String::new();
-    if !node.results.is_empty() {
-        let results: Vec<String> = node.results.iter().map(|&value| typed_value(function, value)).collect();
+    if !inst_node.results.is_empty() {
+        let results: Vec<String> = inst_node.results.iter().map(|&value| typed_value(function, value)).collect();
         output = format!("{} = ", results.join(", "));
     }
-    let types: Vec<Type> =
-        node.results.iter().filter_map(|&value| function.values.get(value).map(|value_data| value_data.ty)).collect();
+    let types: Vec<Type> = inst_node
+        .results
+        .iter()
+        .filter_map(|&value| function.values.get(value).map(|value_data| value_data.ty))
+        .collect();
     let mut arguments = Vec::new();
-    node.data.for_each_arg(|value| {
-        let expected = operand_type(&node.data, &types, arguments.len());
+    inst_node.data.for_each_arg(|value| {
+        let expected = operand_type(&inst_node.data, &types, arguments.len());
         arguments.push(operand_text(function, value, expected));
     });
     let list = arguments.join(", ");
-    output += &match &node.data {
+    output += &match &inst_node.data {
         InstData::Unary { opcode, fast_math, .. } => format!("{}{fast_math} {list}", opcode.name()),
         InstData::Binary { opcode, flags, fast_math, .. } => format!(
             "{}{}{}{fast_math} {list}",
@@ -273,8 +272,8 @@ pub fn inst_text(function: &Function, inst: Inst) -> String {
         InstData::Any { .. } => format!("any {list}"),
         InstData::Ballot { .. } => format!("ballot {list}"),
         InstData::Across { collective, opcode, cluster, .. } => {
-            let of = cluster.partial_lanes().map_or_else(String::new, |lanes| format!(".of{lanes}"));
-            format!("across.{}.{}{of} {list}", collective.name(), opcode.name())
+            let cluster_suffix = cluster.partial_lanes().map_or_else(String::new, |lanes| format!(".of{lanes}"));
+            format!("across.{}.{}{cluster_suffix} {list}", collective.name(), opcode.name())
         }
         InstData::Shuffle { .. } => format!("shuffle {list}"),
         InstData::GangBarrier => "gang_barrier".to_string(),
@@ -285,8 +284,8 @@ pub fn inst_text(function: &Function, inst: Inst) -> String {
         InstData::CallHost { name, .. } => format!("call_host {}({list})", quote_text(name)),
         InstData::Printf { format, .. } => format!("printf {format}({list})"),
     };
-    if node.location.line != 0 {
-        let _ = write!(output, " @{}:{}", node.location.line, node.location.column);
+    if inst_node.location.line != 0 {
+        let _ = write!(output, " @{}:{}", inst_node.location.line, inst_node.location.column);
     }
     output
 }
@@ -304,15 +303,14 @@ pub fn term_text(function: &Function, block: Block) -> String {
             )
         }
         Terminator::Switch { value, cases, default } => {
-            let ty = function.values.get(*value).map_or(Type::I64, |value_data| value_data.ty);
-            let cases: Vec<String> = cases
-                .iter()
-                .map(|(bits, target)| {
-                    let key =
-                        if *bits == *bits & ty.value_mask() { literal_text(ty, *bits) } else { format!("{bits:#x}") };
-                    format!("{key}: {}", call_text(function, target))
-                })
-                .collect();
+            let selector_type = function.values.get(*value).map_or(Type::I64, |value_data| value_data.ty);
+            let key_text = |bits: u128| match bits == bits & selector_type.value_mask() {
+                true => literal_text(selector_type, bits),
+                false => format!("{bits:#x}"),
+            };
+            let case_text =
+                |(bits, target): &(u128, _)| format!("{}: {}", key_text(*bits), call_text(function, target));
+            let cases: Vec<String> = cases.iter().map(case_text).collect();
             format!(
                 "switch {} [{}] default {}",
                 operand_text(function, *value, None),
@@ -340,8 +338,8 @@ impl Display for Function {
     fn fmt(&self, output: &mut Formatter<'_>) -> fmt::Result {
         for &block in &self.layout {
             writeln!(output, "  {}", block_text(self, block))?;
-            for &inst in &self.blocks[block].insts {
-                writeln!(output, "    {}", inst_text(self, inst))?;
+            for &instruction in &self.blocks[block].insts {
+                writeln!(output, "    {}", inst_text(self, instruction))?;
             }
             writeln!(output, "    {}", term_text(self, block))?;
         }
@@ -353,7 +351,7 @@ impl Display for Function {
 fn kind_text(kind: ParamKind) -> String {
     match kind {
         ParamKind::Value => "value".to_owned(),
-        ParamKind::Pointer(space) => format!("pointer.{}", space.name()),
+        ParamKind::Pointer(address_space) => format!("pointer.{}", address_space.name()),
         ParamKind::Local => "local".to_owned(),
         ParamKind::Image => "image".to_owned(),
         ParamKind::Sampler => "sampler".to_owned(),
@@ -361,27 +359,27 @@ fn kind_text(kind: ParamKind) -> String {
 }
 
 /// A parameter's line.
-pub fn param_text(param: &Param) -> String {
+pub fn param_text(parameter: &Param) -> String {
     let mut text = format!(
         "param {} {} {} size {} align {} offset {}",
-        quote_text(&param.name),
-        kind_text(param.kind),
-        quote_text(&param.type_name),
-        param.size,
-        param.align,
-        param.offset
+        quote_text(&parameter.name),
+        kind_text(parameter.kind),
+        quote_text(&parameter.type_name),
+        parameter.size,
+        parameter.align,
+        parameter.offset
     );
     // Writing to a string does not fail.
-    if !param.access.is_empty() {
-        let _ = write!(text, " access {}", quote_text(&param.access));
+    if !parameter.access.is_empty() {
+        let _ = write!(text, " access {}", quote_text(&parameter.access));
     }
-    if !param.qualifiers.is_empty() {
-        let _ = write!(text, " qualifiers {}", quote_text(&param.qualifiers));
+    if !parameter.qualifiers.is_empty() {
+        let _ = write!(text, " qualifiers {}", quote_text(&parameter.qualifiers));
     }
-    if param.readonly {
+    if parameter.readonly {
         text.push_str(" readonly");
     }
-    if param.restrict {
+    if parameter.restrict {
         text.push_str(" restrict");
     }
     text
@@ -410,15 +408,15 @@ impl Display for Kernel {
         if self.args_size != 0 {
             writeln!(formatter, "  args {}", self.args_size)?;
         }
-        for param in &self.params {
-            writeln!(formatter, "  {}", param_text(param))?;
+        for parameter in &self.params {
+            writeln!(formatter, "  {}", param_text(parameter))?;
         }
-        let size = |[x, y, z]: [u32; 3]| format!("{x}, {y}, {z}");
-        if let Some(s) = self.attrs.reqd_work_group_size {
-            writeln!(formatter, "  reqd_work_group_size({})", size(s))?;
+        let size_text = |[x, y, z]: [u32; 3]| format!("{x}, {y}, {z}");
+        if let Some(sizes) = self.attrs.reqd_work_group_size {
+            writeln!(formatter, "  reqd_work_group_size({})", size_text(sizes))?;
         }
-        if let Some(s) = self.attrs.work_group_size_hint {
-            writeln!(formatter, "  work_group_size_hint({})", size(s))?;
+        if let Some(sizes) = self.attrs.work_group_size_hint {
+            writeln!(formatter, "  work_group_size_hint({})", size_text(sizes))?;
         }
         if let Some(hint) = &self.attrs.vec_type_hint {
             writeln!(formatter, "  vec_type_hint {}", quote_text(hint))?;
@@ -429,19 +427,19 @@ impl Display for Kernel {
         if !self.attrs.text.is_empty() {
             writeln!(formatter, "  attributes {}", quote_text(&self.attrs.text))?;
         }
-        for (input, ty) in &self.inputs {
+        for (input, value_type) in &self.inputs {
             match input {
                 Input::Value { param, offset } => {
-                    writeln!(formatter, "  input value({param}, {offset}): {ty}")?;
+                    writeln!(formatter, "  input value({param}, {offset}): {value_type}")?;
                 }
-                Input::Address { param } => writeln!(formatter, "  input address({param}): {ty}")?,
+                Input::Address { param } => writeln!(formatter, "  input address({param}): {value_type}")?,
             }
         }
         for (slot, slot_data) in &self.slots {
             writeln!(formatter, "  slot {slot} {slot_data}")?;
         }
-        for (local, local_data) in &self.locals {
-            writeln!(formatter, "  local {local} size {} align {}", local_data.size, local_data.align)?;
+        for (local_variable, local_data) in &self.locals {
+            writeln!(formatter, "  local {local_variable} size {} align {}", local_data.size, local_data.align)?;
         }
         for (live_slot, live_data) in &self.live {
             writeln!(formatter, "  live {live_slot}: {live_data}")?;
@@ -474,12 +472,12 @@ impl Display for Module {
             }
             // Zeros at the end need no text, however many they are.
             let length = global_data.init.len();
-            let written = global_data.init.iter().rposition(|&b| b != 0).map_or(0, |p| p + 1);
+            let written = global_data.init.iter().rposition(|&byte| byte != 0).map_or(0, |position| position + 1);
             write!(formatter, " size {length}")?;
             if written != 0 {
                 formatter.write_str(" init 0x")?;
-                for b in &global_data.init[..written] {
-                    write!(formatter, "{b:02x}")?;
+                for byte in &global_data.init[..written] {
+                    write!(formatter, "{byte:02x}")?;
                 }
             }
             if !global_data.relocs.is_empty() {
@@ -497,9 +495,9 @@ impl Display for Module {
             let arguments: Vec<String> = format_data
                 .args
                 .iter()
-                .map(|(ty, n)| match n {
-                    1 => ty.to_string(),
-                    n => format!("{ty} x {n}"),
+                .map(|(value_type, count)| match count {
+                    1 => value_type.to_string(),
+                    count => format!("{value_type} x {count}"),
                 })
                 .collect();
             writeln!(formatter, "format {format} {} ({})", quote_bytes(&format_data.text), arguments.join(", "))?;

@@ -12,15 +12,15 @@ pub struct Replacements {
 
 impl Replacements {
     /// Lets one value stand for another.
-    pub fn record_replacement(&mut self, value: Value, by: Value) {
-        self.by[value] = Some(by);
+    pub fn record_replacement(&mut self, value: Value, replacement: Value) {
+        self.by[value] = Some(replacement);
         self.any = true;
     }
 
     /// What stands for a value, or the value itself.
     pub fn value_for(&self, mut value: Value) -> Value {
-        while let Some(by) = self.by[value] {
-            value = by;
+        while let Some(replacement) = self.by[value] {
+            value = replacement;
         }
         value
     }
@@ -34,8 +34,8 @@ impl Replacements {
 
     /// Puts them in their places in one block.
     pub fn apply_in(&self, function: &mut Function, block: Block) {
-        for &inst in &function.blocks[block].insts {
-            function.insts[inst].data.map_args(|value| self.value_for(value));
+        for &instruction in &function.blocks[block].insts {
+            function.insts[instruction].data.map_args(|value| self.value_for(value));
         }
         function.blocks[block].terminator.map_args(|value| self.value_for(value));
     }

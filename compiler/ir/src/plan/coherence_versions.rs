@@ -33,7 +33,7 @@ const MOST_VERSIONS: usize = 8;
 /// Makes versions of a function's code; the answer is what diverges then.
 pub fn make_versions(
     function: &mut Function,
-    facts: &Facts,
+    gang_facts: &Facts,
     divergence: Divergence,
     gangs: Gangs,
     registers: Registers,
@@ -43,7 +43,7 @@ pub fn make_versions(
         return divergence;
     }
     let mut pass = Pass {
-        facts,
+        facts: gang_facts,
         found: divergence,
         gangs,
         registers,
@@ -59,18 +59,18 @@ pub fn make_versions(
     ]
     .contains(&Versions::Always);
     let maximum = if always { usize::MAX } else { MOST };
-    let mut made = 0;
-    while made < MOST_VERSIONS
+    let mut version_count = 0;
+    while version_count < MOST_VERSIONS
         && count_instructions(function) <= maximum
         && (pass.version_a_loop(function) || pass.copy_a_target(function))
     {
-        made += 1;
+        version_count += 1;
     }
-    while made < MOST_VERSIONS && count_instructions(function) <= maximum && pass.give_turns(function) {
-        made += 1;
+    while version_count < MOST_VERSIONS && count_instructions(function) <= maximum && pass.give_turns(function) {
+        version_count += 1;
     }
     if count_instructions(function) > maximum
-        && made == 0
+        && version_count == 0
         && gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never
     {
         pass.refuse_all(function);
@@ -82,29 +82,37 @@ pub fn make_versions(
 /// The outermost divergent loops that lanes of a gang would run one after the other, however many enter them.
 pub fn loops_in_turn(
     function: &Function,
-    graph: &Cfg,
-    forest: &Loops,
+    flow_graph: &Cfg,
+    loop_forest: &Loops,
     divergence: &Divergence,
     gangs: Gangs,
     registers: Registers,
 ) -> Vec<Loop> {
-    let mode = gangs.pass_versions(PassSwitch::PerLaneLoops);
-    let has_versions =
-        gangs.configuration == Configuration::UniCf && mode != Versions::Never && count_instructions(function) <= MOST;
+    let pass_versions = gangs.pass_versions(PassSwitch::PerLaneLoops);
+    let has_versions = gangs.configuration == Configuration::UniCf
+        && pass_versions != Versions::Never
+        && count_instructions(function) <= MOST;
     if !has_versions || divergence.divergent_loops.is_empty() {
         return Vec::new();
     }
-    let (dominators, lines) = (
-        compute_dominators(graph),
-        find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, registers.width),
+    let (dominators, no_wrap_strides) = (
+        compute_dominators(flow_graph),
+        find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergence.shapes, registers.width),
     );
-    let known = Known { cfg: graph, dominators: &dominators, forest, found: divergence, lines: &lines, registers };
+    let function_facts = Known {
+        cfg: flow_graph,
+        dominators: &dominators,
+        forest: loop_forest,
+        found: divergence,
+        lines: &no_wrap_strides,
+        registers,
+    };
     let mut per_lane_loops: Vec<Loop> = Vec::new();
-    for (loop_id, loop_data) in forest.iter() {
-        let is_inner = per_lane_loops.iter().any(|&outer| forest.contains(outer, loop_data.header));
+    for (loop_id, loop_data) in loop_forest.iter() {
+        let is_inner = per_lane_loops.iter().any(|&outer| loop_forest.contains(outer, loop_data.header));
         if divergence.divergent_loops.contains(loop_id)
             && !is_inner
-            && per_lane_loops::plan_turns(function, known, loop_id, mode == Versions::Always)
+            && per_lane_loops::plan_turns(function, function_facts, loop_id, pass_versions == Versions::Always)
                 .is_ok_and(|plan| plan.is_for_all())
         {
             per_lane_loops.push(loop_id);
@@ -141,11 +149,12 @@ struct Outline {
 
 impl Outline {
     fn new(function: &Function, divergence: &Divergence, registers: Registers) -> Outline {
-        let graph = build_cfg(function);
-        let dominators = compute_dominators(&graph);
-        let forest = find_loops(&graph, &dominators);
-        let lines = find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, registers.width);
-        Outline { graph, dominators, forest, lines }
+        let flow_graph = build_cfg(function);
+        let dominators = compute_dominators(&flow_graph);
+        let loop_forest = find_loops(&flow_graph, &dominators);
+        let no_wrap_strides =
+            find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergence.shapes, registers.width);
+        Outline { graph: flow_graph, dominators, forest: loop_forest, lines: no_wrap_strides }
     }
 
     fn known_of<'a>(&'a self, divergence: &'a Divergence, registers: Registers) -> Known<'a> {
@@ -172,8 +181,8 @@ enum Version {
 impl Pass<'_> {
     /// Makes a version of one divergent loop; false if there is none to make.
     fn version_a_loop(&mut self, function: &mut Function) -> bool {
-        let mode = self.gangs.pass_versions(PassSwitch::UnmaskedLoops);
-        if mode == Versions::Never {
+        let pass_versions = self.gangs.pass_versions(PassSwitch::UnmaskedLoops);
+        if pass_versions == Versions::Never {
             return false;
         }
         let outline = Outline::new(function, &self.found, self.registers);
@@ -182,26 +191,23 @@ impl Pass<'_> {
                 continue;
             }
             let location = loop_place(function, loop_data);
-            let known = outline.known_of(&self.found, self.registers);
-            let plan = match known.is_entered_by_all(loop_id) {
-                true => unmasked_loops::plan_version(function, known, loop_id),
+            let function_facts = outline.known_of(&self.found, self.registers);
+            let plan = match function_facts.is_entered_by_all(loop_id) {
+                true => unmasked_loops::plan_version(function, function_facts, loop_id),
                 false => Err(Refusal::SomeLanes),
             };
-            let plan = plan.and_then(|plan| match mode {
+            let plan = plan.and_then(|plan| match pass_versions {
                 Versions::WherePays => plan.check_profitable().map(|()| plan),
                 _ => Ok(plan),
             });
             let version = match plan {
                 Ok(plan) => {
                     let before = function.clone();
-                    let (header, over) = plan.make_version(function);
+                    let (header, blocks_outside) = plan.make_version(function);
                     // Not all lanes stay there.
-                    self.targets_done.extend(over.into_iter().flat_map(|block| [(block, 0), (block, 1)]));
-                    if self.accept_version(function, before, |forest, divergence| {
-                        let uniform = forest
-                            .with_header(header)
-                            .is_some_and(|loop_id| !divergence.divergent_loops.contains(loop_id));
-                        uniform && !divergence.divergent_blocks.contains(header)
+                    self.targets_done.extend(blocks_outside.into_iter().flat_map(|block| [(block, 0), (block, 1)]));
+                    if self.accept_version(function, before, |loop_forest, divergence| {
+                        is_uniform_loop(loop_forest, divergence, header)
                     }) {
                         Version::Loop
                     } else {
@@ -210,9 +216,9 @@ impl Pass<'_> {
                 }
                 Err(refusal) => Version::NoLoop(refusal.to_string()),
             };
-            let made = version == Version::Loop;
+            let is_versioned = version == Version::Loop;
             self.decided.push(Decided { location, version });
-            if made {
+            if is_versioned {
                 return true;
             }
         }
@@ -221,9 +227,9 @@ impl Pass<'_> {
 
     /// No loop of a large function gets a version.
     fn refuse_all(&mut self, function: &Function) {
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
-        for (_, loop_data) in forest.iter().filter(|&(loop_id, _)| self.found.divergent_loops.contains(loop_id)) {
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        for (_, loop_data) in loop_forest.iter().filter(|&(loop_id, _)| self.found.divergent_loops.contains(loop_id)) {
             let reason = format!("there are {} instructions around it", count_instructions(function));
             self.decided.push(Decided { location: loop_place(function, loop_data), version: Version::NoLoop(reason) });
         }
@@ -231,27 +237,34 @@ impl Pass<'_> {
 
     /// Makes a copy of one target of a divergent branch; false if there is none to make.
     fn copy_a_target(&mut self, function: &mut Function) -> bool {
-        let mode = self.gangs.pass_versions(PassSwitch::CoherentBranches);
-        if mode == Versions::Never {
+        let pass_versions = self.gangs.pass_versions(PassSwitch::CoherentBranches);
+        if pass_versions == Versions::Never {
             return false;
         }
         let outline = Outline::new(function, &self.found, self.registers);
         for &block in outline.graph.reverse_post_order() {
             for target in 0..2 {
-                let known = outline.known_of(&self.found, self.registers);
-                let loops = self.gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never;
-                let Some(plan) = coherent_branches::plan_copy(function, known, block, target, loops) else { continue };
-                if !self.targets_done.insert((block, target)) || mode == Versions::WherePays && !plan.is_profitable() {
+                let function_facts = outline.known_of(&self.found, self.registers);
+                let allows_loops = self.gangs.pass_versions(PassSwitch::UnmaskedLoops) != Versions::Never;
+                let Some(plan) = coherent_branches::plan_copy(function, function_facts, block, target, allows_loops)
+                else {
+                    continue;
+                };
+                if !self.targets_done.insert((block, target))
+                    || pass_versions == Versions::WherePays && !plan.is_profitable()
+                {
                     continue;
                 }
                 let location = branch_place(function, block);
                 let before = function.clone();
-                let (some, copy) = plan.make_copy(function);
-                if self.accept_version(function, before, |_, divergence| !divergence.divergent_blocks.contains(copy)) {
+                let (some_block, copied_block) = plan.make_copy(function);
+                if self.accept_version(function, before, |_, divergence| {
+                    !divergence.divergent_blocks.contains(copied_block)
+                }) {
                     // The branch has moved.
                     for target in 0..2 {
                         if self.targets_done.contains(&(block, target)) {
-                            self.targets_done.insert((some, target));
+                            self.targets_done.insert((some_block, target));
                         }
                     }
                     self.decided.push(Decided { location, version: Version::Copy });
@@ -264,8 +277,8 @@ impl Pass<'_> {
 
     /// Lets lanes run one divergent loop alone where few enter it; false if there is none for that.
     fn give_turns(&mut self, function: &mut Function) -> bool {
-        let mode = self.gangs.pass_versions(PassSwitch::PerLaneLoops);
-        if mode == Versions::Never {
+        let pass_versions = self.gangs.pass_versions(PassSwitch::PerLaneLoops);
+        if pass_versions == Versions::Never {
             return false;
         }
         let outline = Outline::new(function, &self.found, self.registers);
@@ -273,15 +286,17 @@ impl Pass<'_> {
             if !self.found.divergent_loops.contains(loop_id) || !self.turns_done.insert(loop_data.header) {
                 continue;
             }
-            let known = outline.known_of(&self.found, self.registers);
-            let Ok(plan) = per_lane_loops::plan_turns(function, known, loop_id, mode == Versions::Always) else {
+            let function_facts = outline.known_of(&self.found, self.registers);
+            let Ok(plan) =
+                per_lane_loops::plan_turns(function, function_facts, loop_id, pass_versions == Versions::Always)
+            else {
                 continue;
             };
             let location = loop_place(function, loop_data);
             let before = function.clone();
-            let turn = plan.make_turns(function);
-            if self.accept_version(function, before, |forest, divergence| {
-                forest.with_header(turn).is_some_and(|loop_id| !divergence.divergent_loops.contains(loop_id))
+            let turn_block = plan.make_turns(function);
+            if self.accept_version(function, before, |loop_forest, divergence| {
+                loop_forest.with_header(turn_block).is_some_and(|loop_id| !divergence.divergent_loops.contains(loop_id))
             }) {
                 self.decided.push(Decided { location, version: Version::Turns(plan.to_string()) });
                 return true;
@@ -295,11 +310,11 @@ impl Pass<'_> {
         &mut self,
         function: &mut Function,
         before: Function,
-        meant: impl Fn(&Loops, &Divergence) -> bool,
+        is_as_meant: impl Fn(&Loops, &Divergence) -> bool,
     ) -> bool {
         let divergence = analyze_region(function, self.facts);
-        let graph = build_cfg(function);
-        let accepted = meant(&find_loops(&graph, &compute_dominators(&graph)), &divergence);
+        let flow_graph = build_cfg(function);
+        let accepted = is_as_meant(&find_loops(&flow_graph, &compute_dominators(&flow_graph)), &divergence);
         if accepted {
             self.found = divergence;
         } else {
@@ -311,21 +326,23 @@ impl Pass<'_> {
     /// Copies of a loop stand at one place in the source; it has a version if one of them has.
     fn note_versions(&self, notes: &Notes) {
         for Decided { location, version } in &self.decided {
-            let made = |other: &Decided| other.location == *location && other.version == Version::Loop;
+            let has_version = |other: &Decided| other.location == *location && other.version == Version::Loop;
             let (class, detail) = match version {
                 Version::Loop => ("unmasked loop", "until a lane leaves".to_owned()),
                 Version::Copy => ("all-true copy", "where all lanes go one way".to_owned()),
                 Version::Turns(most) => ("in turn", format!("{most} of those who enter it, one after the other")),
-                Version::NoLoop(_) if self.decided.iter().any(made) => continue,
+                Version::NoLoop(_) if self.decided.iter().any(has_version) => continue,
                 Version::NoLoop(reason) => ("none", format!("of the loop: {reason}")),
             };
-            notes.add_note(|| Note {
-                location: *location,
-                kind: "version",
-                class: class.into(),
-                masked: false,
-                detail,
-            });
+            let location = *location;
+            notes.add_note(|| Note { location, kind: "version", class: class.into(), masked: false, detail });
         }
     }
+}
+
+/// Whether a header is that of a loop that all lanes enter and leave together.
+fn is_uniform_loop(loop_forest: &Loops, divergence: &Divergence, header: Block) -> bool {
+    let is_divergent = |loop_id: Loop| divergence.divergent_loops.contains(loop_id);
+    let in_uniform_loop = loop_forest.with_header(header).is_some_and(|loop_id| !is_divergent(loop_id));
+    in_uniform_loop && !divergence.divergent_blocks.contains(header)
 }

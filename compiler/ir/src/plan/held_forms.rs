@@ -28,16 +28,16 @@ pub struct HeldForms {
 
 impl HeldForms {
     /// How a value is held.
-    pub fn form_of(&self, body: &Function, value: Value) -> Form {
-        match body.values[value].definition {
+    pub fn form_of(&self, function: &Function, value: Value) -> Form {
+        match function.values[value].definition {
             ValueDef::Const(_) => Form::Affine(0),
             _ => self.forms[value],
         }
     }
 
     /// Whether a value is one scalar for all lanes.
-    pub fn is_uniform(&self, body: &Function, value: Value) -> bool {
-        self.form_of(body, value).is_uniform()
+    pub fn is_uniform(&self, function: &Function, value: Value) -> bool {
+        self.form_of(function, value).is_uniform()
     }
 
     /// Whether all rows of a tile have the same of a value.
@@ -64,20 +64,20 @@ pub struct HeldContext<'a> {
 }
 
 /// Finds how the values of a region are held.
-pub fn find_held_forms(body: &Function, plan: &RegionPlan, context: HeldContext<'_>) -> HeldForms {
-    let mut finder = Finder { body, plan, context, found: HeldForms::default() };
-    let graph = build_cfg(body);
-    for &param in &body.blocks[body.entry_block()].params {
-        finder.set_form(param, Form::Affine(0), false);
+pub fn find_held_forms(function: &Function, plan: &RegionPlan, context: HeldContext<'_>) -> HeldForms {
+    let mut finder = Finder { body: function, plan, context, found: HeldForms::default() };
+    let flow_graph = build_cfg(function);
+    for &parameter in &function.blocks[function.entry_block()].params {
+        finder.set_form(parameter, Form::Affine(0), false);
     }
-    for &block in &graph.reverse_post_order()[1..] {
-        for &param in &body.blocks[block].params {
-            finder.found.forms[param] = plan.form_of(body, param);
+    for &block in &flow_graph.reverse_post_order()[1..] {
+        for &parameter in &function.blocks[block].params {
+            finder.found.forms[parameter] = plan.form_of(function, parameter);
         }
     }
-    for &block in graph.reverse_post_order() {
-        for &inst in &body.blocks[block].insts {
-            finder.visit_inst(block, inst);
+    for &block in flow_graph.reverse_post_order() {
+        for &instruction in &function.blocks[block].insts {
+            finder.visit_inst(block, instruction);
         }
     }
     finder.found
@@ -92,15 +92,15 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     /// Takes note of what is computed of a value, as it is to be held.
-    fn set_form(&mut self, value: Value, computed: Form, alike: bool) {
+    fn set_form(&mut self, value: Value, computed: Form, are_alike: bool) {
         let is_naive = self.context.configuration == Configuration::Naive;
-        let held = match (self.plan.form_of(self.body, value), computed) {
+        let held_form = match (self.plan.form_of(self.body, value), computed) {
             (Form::Affine(stride), Form::Vector) => Form::Affine(stride),
             (Form::Vector, _) if is_naive => Form::Vector,
             (_, computed) => computed,
         };
-        self.found.forms[value] = held;
-        if alike && matches!(held, Form::Runs(_)) {
+        self.found.forms[value] = held_form;
+        if are_alike && matches!(held_form, Form::Runs(_)) {
             self.found.alike.insert(value);
         }
     }
@@ -114,27 +114,27 @@ impl Finder<'_> {
     }
 
     fn all_args(&self, inst_data: &InstData, holds: impl Fn(Value) -> bool) -> bool {
-        let mut all = true;
-        inst_data.for_each_arg(|argument| all &= holds(argument));
-        all
+        let mut all_hold = true;
+        inst_data.for_each_arg(|argument| all_hold &= holds(argument));
+        all_hold
     }
 
-    fn visit_inst(&mut self, block: Block, inst: Inst) {
-        let body = self.body;
-        let node = &body.insts[inst];
-        let Some(&first) = node.results.first() else { return };
-        let (form, alike) = match &node.data {
-            InstData::Load { .. } => self.form_of_load(block, node),
-            inst_data => self.form_of_result(first, inst_data),
+    fn visit_inst(&mut self, block: Block, instruction: Inst) {
+        let function = self.body;
+        let inst_node = &function.insts[instruction];
+        let Some(&first_result) = inst_node.results.first() else { return };
+        let (form, are_alike) = match &inst_node.data {
+            InstData::Load { .. } => self.form_of_load(block, inst_node),
+            inst_data => self.form_of_result(first_result, inst_data),
         };
-        for &result in &node.results {
-            self.set_form(result, form, alike);
+        for &result in &inst_node.results {
+            self.set_form(result, form, are_alike);
         }
     }
 
     /// The form of what a load gives, and whether all rows of a tile have the same.
-    fn form_of_load(&self, block: Block, node: &InstNode) -> (Form, bool) {
-        let Some(access) = MemoryAccess::of_inst(self.body, node) else { return (Form::Vector, false) };
+    fn form_of_load(&self, block: Block, inst_node: &InstNode) -> (Form, bool) {
+        let Some(access) = MemoryAccess::of_inst(self.body, inst_node) else { return (Form::Vector, false) };
         match self.held_form(access.ptr) {
             Form::Affine(0) => (Form::Affine(0), false),
             Form::Runs(0) if access.lane_group(self.context.may_wait) == Together::Free => {
@@ -201,6 +201,6 @@ impl Finder<'_> {
 
 /// Whether a query tells each lane one more than the one before.
 pub fn tells_lanes(query: Query, dimension: u8, layout: Layout, is_tile: bool) -> bool {
-    let along = usize::from(dimension) == layout.lane_dimension();
-    query == Query::LinearId || along && !is_tile && matches!(query, Query::GlobalId | Query::LocalId)
+    let is_along = usize::from(dimension) == layout.lane_dimension();
+    query == Query::LinearId || is_along && !is_tile && matches!(query, Query::GlobalId | Query::LocalId)
 }

@@ -25,8 +25,8 @@ use lockstep_protocol::layout::Layout;
 use lockstep_protocol::pass_switches::PassSwitch;
 
 pub(super) fn reducible(kernel: &mut Kernel, _: ProgramFacts) {
-    for body in kernel.regions.values_mut() {
-        make_reducible(body);
+    for function in kernel.regions.values_mut() {
+        make_reducible(function);
     }
 }
 
@@ -36,161 +36,168 @@ pub(super) fn insert_yields(kernel: &mut Kernel, program: ProgramFacts) {
     }
 }
 
-pub(super) fn specialize_arguments(state: &mut KernelState<'_>) {
-    transform::specialize_arguments::specialize_arguments(&mut state.kernel, &state.launch);
+pub(super) fn specialize_arguments(kernel_state: &mut KernelState<'_>) {
+    transform::specialize_arguments::specialize_arguments(&mut kernel_state.kernel, &kernel_state.launch);
 }
 
-pub(super) fn own_counters(state: &mut KernelState<'_>) {
-    transform::own_counters::own_counters(&mut state.kernel, &state.launch);
+pub(super) fn own_counters(kernel_state: &mut KernelState<'_>) {
+    transform::own_counters::own_counters(&mut kernel_state.kernel, &kernel_state.launch);
 }
 
 /// Sub-groups make progress independently of each other. Other kernels do not tell who waits for whom: lanes of a gang
 /// would wait for each other for ever.
-pub(super) fn way_to_run(state: &mut KernelState<'_>) {
-    state.sub_groups = needs_sub_groups(&state.kernel);
-    if state.sub_groups {
-        state.gangs = Some(gangs_of_sub_groups(state));
+pub(super) fn way_to_run(kernel_state: &mut KernelState<'_>) {
+    kernel_state.sub_groups = needs_sub_groups(&kernel_state.kernel);
+    if kernel_state.sub_groups {
+        kernel_state.gangs = Some(gangs_of_sub_groups(kernel_state));
     }
-    let waits = may_wait(&state.kernel) && !state.sub_groups;
-    let against = state.request.against.or(waits.then_some(Reason::Waits));
-    if let Some(reason) = against.filter(|_| state.gangs.is_some()) {
-        state.refuse_gangs(reason);
+    let may_wait_here = may_wait(&kernel_state.kernel) && !kernel_state.sub_groups;
+    let against = kernel_state.request.against.or(may_wait_here.then_some(Reason::Waits));
+    if let Some(reason) = against.filter(|_| kernel_state.gangs.is_some()) {
+        kernel_state.refuse_gangs(reason);
     }
 }
 
 /// How work-items run whose sub-groups are the lanes of gangs, whatever else was asked for.
-fn gangs_of_sub_groups(state: &KernelState<'_>) -> Gangs {
-    let size = state.kernel.attrs.sub_group_size();
-    let layout = Layout::of_sub_groups(&state.launch, size);
-    Gangs { width: Some(size), layout: Some(layout), ..state.gangs.unwrap_or_default() }
+fn gangs_of_sub_groups(kernel_state: &KernelState<'_>) -> Gangs {
+    let sub_group_size = kernel_state.kernel.attrs.sub_group_size();
+    let layout = Layout::of_sub_groups(&kernel_state.launch, sub_group_size);
+    Gangs { width: Some(sub_group_size), layout: Some(layout), ..kernel_state.gangs.unwrap_or_default() }
 }
 
-pub(super) fn linear_ids(state: &mut KernelState<'_>) {
-    if state.gangs.is_some_and(|gangs| gangs.layout == Some(Layout::Linear)) {
-        transform::linear_ids::linear_ids(&mut state.kernel, &state.launch);
+pub(super) fn linear_ids(kernel_state: &mut KernelState<'_>) {
+    if kernel_state.gangs.is_some_and(|gangs| gangs.layout == Some(Layout::Linear)) {
+        transform::linear_ids::linear_ids(&mut kernel_state.kernel, &kernel_state.launch);
     }
 }
 
-pub(super) fn barriers(state: &mut KernelState<'_>) {
-    transform::barriers::barriers_within(&mut state.kernel, state.request.bounds);
+pub(super) fn barriers(kernel_state: &mut KernelState<'_>) {
+    transform::barriers::barriers_within(&mut kernel_state.kernel, kernel_state.request.bounds);
 }
 
-pub(super) fn uniform_live_values(state: &mut KernelState<'_>) {
-    transform::uniform_live_values::uniform_live_values(state.module, &mut state.kernel);
+pub(super) fn uniform_live_values(kernel_state: &mut KernelState<'_>) {
+    transform::uniform_live_values::uniform_live_values(kernel_state.module, &mut kernel_state.kernel);
 }
 
-pub(super) fn rounds(state: &mut KernelState<'_>) {
-    transform::unroll_barrier_loops::separate_rounds(&mut state.kernel, &state.launch);
+pub(super) fn rounds(kernel_state: &mut KernelState<'_>) {
+    transform::unroll_barrier_loops::separate_rounds(&mut kernel_state.kernel, &kernel_state.launch);
 }
 
-pub(super) fn gang_limits(state: &mut KernelState<'_>) {
-    let width = state.gangs.and_then(|gangs| gangs.width).filter(|width| !WIDTHS.contains(width));
-    let slot = state.kernel.slots.values().find(|slot| slot.align > MOST_SLOT_ALIGN);
+pub(super) fn gang_limits(kernel_state: &mut KernelState<'_>) {
+    let width = kernel_state.gangs.and_then(|gangs| gangs.width).filter(|gang_width| !WIDTHS.contains(gang_width));
+    let slot = kernel_state.kernel.slots.values().find(|slot| slot.align > MOST_SLOT_ALIGN);
     let reason = width.map(Reason::Width).or(slot.map(|slot| Reason::SlotAlignment(slot.align)));
     if let Some(reason) = reason {
-        state.refuse_gangs(reason);
+        kernel_state.refuse_gangs(reason);
     }
 }
 
-pub(super) fn unreachable_edges(state: &mut KernelState<'_>) {
-    state.kernel.regions.values_mut().for_each(remove_unreachable_edges);
+pub(super) fn unreachable_edges(kernel_state: &mut KernelState<'_>) {
+    kernel_state.kernel.regions.values_mut().for_each(remove_unreachable_edges);
 }
 
-pub(super) fn normalize(state: &mut KernelState<'_>) {
-    state.kernel.regions.values_mut().for_each(transform::normalize::normalize_function);
+pub(super) fn normalize(kernel_state: &mut KernelState<'_>) {
+    kernel_state.kernel.regions.values_mut().for_each(transform::normalize::normalize_function);
 }
 
-pub(super) fn promote_places(state: &mut KernelState<'_>) {
-    let kernel = &mut state.kernel;
-    let apart = find_apart_arguments(kernel, &state.launch);
+pub(super) fn promote_places(kernel_state: &mut KernelState<'_>) {
+    let kernel = &mut kernel_state.kernel;
+    let apart = find_apart_arguments(kernel, &kernel_state.launch);
     for region in kernel.regions.keys() {
-        let mut body = std::mem::take(&mut kernel.regions[region]);
-        transform::promote_places::promote_places(kernel, &mut body, &apart);
-        kernel.regions[region] = body;
+        let mut function = std::mem::take(&mut kernel.regions[region]);
+        transform::promote_places::promote_places(kernel, &mut function, &apart);
+        kernel.regions[region] = function;
     }
 }
 
 /// Gives operands that are the same for all work-items of a group branches of their own, whatever the gangs are.
-pub(super) fn split_conditions(state: &mut KernelState<'_>) {
-    let kernel = &mut state.kernel;
+pub(super) fn split_conditions(kernel_state: &mut KernelState<'_>) {
+    let kernel = &mut kernel_state.kernel;
     if !kernel.regions.values().any(has_joined_condition) {
         return;
     }
-    let always = state.gangs.is_some_and(|gangs| gangs.pass_versions(PassSwitch::SplitConditions) == Versions::Always);
-    let facts = Facts::of_groups(state.module, kernel).of_kernel(kernel);
-    for body in kernel.regions.values_mut() {
-        let divergence = analyze_region(body, &facts);
-        transform::split_conditions::split_conditions(body, &divergence.shapes, &divergence.divergent_branches, always);
+    let always =
+        kernel_state.gangs.is_some_and(|gangs| gangs.pass_versions(PassSwitch::SplitConditions) == Versions::Always);
+    let gang_facts = Facts::of_groups(kernel_state.module, kernel).of_kernel(kernel);
+    for function in kernel.regions.values_mut() {
+        let divergence = analyze_region(function, &gang_facts);
+        transform::split_conditions::split_conditions(
+            function,
+            &divergence.shapes,
+            &divergence.divergent_branches,
+            always,
+        );
     }
 }
 
-pub(super) fn width_selection(state: &mut KernelState<'_>) {
-    let Some(gangs) = state.gangs else { return };
-    state.choice = gangs.width.is_none().then(|| choose_width(state, gangs));
-    if let Some(choice) = state.choice.filter(|choice| !choice.is_profitable()) {
-        return state.refuse_gangs(Reason::Cost(choice));
+pub(super) fn width_selection(kernel_state: &mut KernelState<'_>) {
+    let Some(gangs) = kernel_state.gangs else { return };
+    kernel_state.choice = gangs.width.is_none().then(|| choose_width(kernel_state, gangs));
+    if let Some(choice) = kernel_state.choice.filter(|choice| !choice.is_profitable()) {
+        return kernel_state.refuse_gangs(Reason::Cost(choice));
     }
-    let shape = state
-        .choice
-        .map_or_else(|| asked_shape(state, gangs), |choice| GangShape { width: choice.width, layout: choice.layout });
-    state.context = Some(state.gang_context(gangs, shape));
+    let shape = kernel_state.choice.map_or_else(
+        || asked_shape(kernel_state, gangs),
+        |choice| GangShape { width: choice.width, layout: choice.layout },
+    );
+    kernel_state.context = Some(kernel_state.gang_context(gangs, shape));
 }
 
 /// The gangs that somebody asked for, as far as work-items may lie so.
-fn asked_shape(state: &KernelState<'_>, gangs: Gangs) -> GangShape {
-    let width = gangs.width.unwrap_or(WIDTHS[0]);
-    let layout = gangs.layout.filter(|&layout| may_lie(&state.kernel, &state.launch, layout, width));
-    GangShape { width, layout: layout.unwrap_or_default() }
+fn asked_shape(kernel_state: &KernelState<'_>, gangs: Gangs) -> GangShape {
+    let gang_width = gangs.width.unwrap_or(WIDTHS[0]);
+    let layout = gangs.layout.filter(|&layout| may_lie(&kernel_state.kernel, &kernel_state.launch, layout, gang_width));
+    GangShape { width: gang_width, layout: layout.unwrap_or_default() }
 }
 
-pub(super) fn interleave(state: &mut KernelState<'_>) {
-    let Some(context) = &mut state.context else { return };
+pub(super) fn interleave(kernel_state: &mut KernelState<'_>) {
+    let Some(context) = &mut kernel_state.context else { return };
     transform::private_array_soa::interleave_slots(
-        &mut state.kernel,
+        &mut kernel_state.kernel,
         context.facts.width,
         &context.facts.uniform_slots,
     );
-    context.see_slots(&state.kernel);
+    context.see_slots(&kernel_state.kernel);
 }
 
-pub(super) fn divergence(state: &mut KernelState<'_>) {
-    let Some(context) = &state.context else { return };
-    let is_alone = |region: Region| state.choice.is_some_and(|choice| choice.is_alone(region));
-    for (region, body) in &state.kernel.regions {
+pub(super) fn divergence(kernel_state: &mut KernelState<'_>) {
+    let Some(context) = &kernel_state.context else { return };
+    let is_alone = |region: Region| kernel_state.choice.is_some_and(|choice| choice.is_alone(region));
+    for (region, function) in &kernel_state.kernel.regions {
         if is_alone(region) {
-            notes::note_scalar(body, state.notes);
-            state.regions.push(RegionState::scalar_region());
+            notes::note_scalar(function, kernel_state.notes);
+            kernel_state.regions.push(RegionState::scalar_region());
         } else {
-            state.regions.push(RegionState::of_region(body, context));
+            kernel_state.regions.push(RegionState::of_region(function, context));
         }
     }
 }
 
 /// Lays out where slots and kept values lie, and decides how lanes access memory.
-pub(super) fn access_lowering(state: &mut KernelState<'_>) {
-    let (Some(gangs), Some(context)) = (state.gangs, &state.context) else { return };
-    let (kernel, width, layout) = (&state.kernel, context.facts.width, context.facts.layout);
-    let storage = Storage::lay_out(kernel, width, layout);
-    let row = context.tile.as_ref().map(|tile| tile.rows.width);
-    let apart = find_apart_arguments(kernel, &state.launch);
-    let is_tile = row.is_some();
+pub(super) fn access_lowering(kernel_state: &mut KernelState<'_>) {
+    let (Some(gangs), Some(context)) = (kernel_state.gangs, &kernel_state.context) else { return };
+    let (kernel, gang_width, layout) = (&kernel_state.kernel, context.facts.width, context.facts.layout);
+    let storage = Storage::lay_out(kernel, gang_width, layout);
+    let row_width = context.tile.as_ref().map(|tile_facts| tile_facts.rows.width);
+    let apart = find_apart_arguments(kernel, &kernel_state.launch);
+    let is_tile = row_width.is_some();
     let (may_wait, configuration) = (may_wait(kernel), gangs.configuration);
-    let held = HeldContext { kernel, storage: &storage, layout, is_tile, may_wait, configuration };
+    let held_context = HeldContext { kernel, storage: &storage, layout, is_tile, may_wait, configuration };
     let gang = GangAccess {
-        target: state.request.target,
-        width,
-        row,
+        target: kernel_state.request.target,
+        width: gang_width,
+        row: row_width,
         may_wait,
         // In groups of several rows each is another page's. Rows of 64 bytes of groups of 16 x 16 took 2.5 times as long past
         // the caches.
-        follows_others: matches!(layout, Layout::X | Layout::Linear) && !is_tile && state.launch.is_one_row(),
+        follows_others: matches!(layout, Layout::X | Layout::Linear) && !is_tile && kernel_state.launch.is_one_row(),
     };
-    let region_context = RegionContext { held, gang, apart: &apart };
-    for (region, body) in &kernel.regions {
-        let plan = &mut state.regions[region].plan;
+    let region_context = RegionContext { held: held_context, gang, apart: &apart };
+    for (region, function) in &kernel.regions {
+        let plan = &mut kernel_state.regions[region].plan;
         if !plan.alone {
-            plan.accesses = lower_accesses(body, plan, &region_context);
+            plan.accesses = lower_accesses(function, plan, &region_context);
         }
     }
-    state.storage = Some(storage);
+    kernel_state.storage = Some(storage);
 }

@@ -74,7 +74,7 @@ impl<'a> KernelState<'a> {
     pub fn new(
         module: &'a Module,
         kernel: Kernel,
-        launch: &LaunchFacts,
+        launch_facts: &LaunchFacts,
         request: Request,
         notes: &'a Notes,
         table: &'a [Pass],
@@ -83,7 +83,7 @@ impl<'a> KernelState<'a> {
         let required = kernel.attrs.reqd_work_group_size.filter(|_| needs_groups(&kernel));
         KernelState {
             module,
-            launch: launch.with_required(required),
+            launch: launch_facts.with_required(required),
             kernel,
             request,
             notes,
@@ -104,10 +104,10 @@ impl<'a> KernelState<'a> {
     /// What is known of such gangs of the kernel, which is in normal form.
     pub fn gang_context(&self, gangs: Gangs, shape: GangShape) -> GangContext<'a> {
         let KernelState { module, kernel, launch, request, notes, .. } = self;
-        let facts = Facts::new(module, kernel, shape.width).laid_out(shape.layout);
-        let mut facts = facts.of_launch(kernel, launch);
-        facts.all_vary = gangs.configuration == Configuration::Naive;
-        GangContext::of_facts(facts.of_kernel(kernel), gangs, request.target, launch, notes)
+        let gang_facts = Facts::new(module, kernel, shape.width).laid_out(shape.layout);
+        let mut gang_facts = gang_facts.of_launch(kernel, launch);
+        gang_facts.all_vary = gangs.configuration == Configuration::Naive;
+        GangContext::of_facts(gang_facts.of_kernel(kernel), gangs, request.target, launch, notes)
     }
 
     /// Whether a pass is to run.
@@ -129,21 +129,20 @@ impl<'a> KernelState<'a> {
     /// The kernel, and how it runs in gangs if it does.
     pub fn finish(self) -> (Kernel, Option<Widening>) {
         let KernelState { kernel, gangs, sub_groups, choice, context, regions, storage, notes, .. } = self;
-        let widening = gangs.zip(context).zip(storage).map(|((gangs, context), storage)| Widening {
+        let (Some(gangs), Some(context), Some(storage)) = (gangs, context, storage) else { return (kernel, None) };
+        let widening = Widening {
             width: context.facts.width,
             layout: context.facts.layout,
             stack: if sub_groups { MOST_STACK_BYTES } else { STACK_BYTES },
-            run: context.tile.as_ref().map(|tile| tile.rows.width),
+            run: context.tile.as_ref().map(|tile_facts| tile_facts.rows.width),
             choice,
             configuration: gangs.configuration,
             storage,
             full_gangs: gangs.pass_versions(PassSwitch::FullGangs),
-            regions: regions.into_iter().map(|(_, state)| state.plan).collect(),
-        });
-        if let Some(widening) = &widening {
-            notes::note_private_layout(&kernel, widening, notes);
-        }
-        (kernel, widening)
+            regions: regions.into_iter().map(|(_, region_state)| region_state.plan).collect(),
+        };
+        notes::note_private_layout(&kernel, &widening, notes);
+        (kernel, Some(widening))
     }
 }
 

@@ -22,77 +22,81 @@ const WHOLE_PIECES: u64 = 3;
 
 /// Whether a region is small enough for versions.
 fn may_split(function: &Function, gangs: Gangs, switch: PassSwitch) -> bool {
-    let size: usize = function.layout.iter().map(|&block| function.blocks[block].insts.len()).sum();
-    size <= MOST || gangs.pass_versions(switch) == Versions::Always
+    let instruction_count: usize = function.layout.iter().map(|&block| function.blocks[block].insts.len()).sum();
+    instruction_count <= MOST || gangs.pass_versions(switch) == Versions::Always
 }
 
 /// The pieces of indices for which a region gets a version: where they hold whole gangs, addresses that were varying are
 /// lines, or branches uniform.
-fn divisibility(function: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Pieces> {
+fn divisibility(function: &Function, region_state: &RegionState, context: &GangContext<'_>) -> Option<Pieces> {
     if !may_split(function, context.gangs, PassSwitch::Divisibility) {
         return None;
     }
-    let (facts, divergence) = (context.facts_together(), state.divergence_together());
-    let asked = find_pieces(function, &divergence.shapes, facts.width)
-        .filter(|asked| state.all_lanes_share(&asked.asked_values()))?;
-    let mut whole = function.clone();
-    asked.suppose_whole(&mut whole, &divergence.shapes, facts.width);
-    let after = analyze_region(&whole, facts);
-    let pays = count_differing(&whole, &after) < count_differing(function, divergence);
-    (pays || context.gangs.pass_versions(PassSwitch::Divisibility) == Versions::Always).then_some(asked)
+    let (gang_facts, divergence) = (context.facts_together(), region_state.divergence_together());
+    let pieces = find_pieces(function, &divergence.shapes, gang_facts.width)
+        .filter(|pieces| region_state.all_lanes_share(&pieces.asked_values()))?;
+    let mut supposed = function.clone();
+    pieces.suppose_whole(&mut supposed, &divergence.shapes, gang_facts.width);
+    let supposed_divergence = analyze_region(&supposed, gang_facts);
+    let is_profitable = count_differing(&supposed, &supposed_divergence) < count_differing(function, divergence);
+    (is_profitable || context.gangs.pass_versions(PassSwitch::Divisibility) == Versions::Always).then_some(pieces)
 }
 
 /// Gives a region a version for launches in which pieces of indices hold whole gangs.
-pub(super) fn split_whole_pieces(function: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
-    if let Some(asked) = divisibility(function, state, context) {
+pub(super) fn split_whole_pieces(function: &mut Function, region_state: &mut RegionState, context: &GangContext<'_>) {
+    if let Some(pieces) = divisibility(function, region_state, context) {
         let detail = "where no piece of an index ends within a gang, as the launch decides";
-        note_version(context.notes, asked.source_place(function), "whole pieces", detail.to_owned());
-        asked.split_region(function, &state.divergence_together().shapes, context.facts_together().width);
-        state.analyze_region(function, context);
+        note_version(context.notes, pieces.source_place(function), "whole pieces", detail.to_owned());
+        pieces.split_region(function, &region_state.divergence_together().shapes, context.facts_together().width);
+        region_state.analyze_region(function, context);
     }
 }
 
 /// The region as it is, and for such launches.
 pub(super) fn suppose_whole_pieces(
     function: &Function,
-    state: &RegionState,
+    region_state: &RegionState,
     context: &GangContext<'_>,
 ) -> Option<Vec<WeightedForm>> {
-    let asked = divisibility(function, state, context)?;
-    let mut whole = function.clone();
-    asked.suppose_whole(&mut whole, &state.divergence_together().shapes, context.facts_together().width);
-    Some(vec![(function.clone(), 1), (whole, WHOLE_PIECES)])
+    let pieces = divisibility(function, region_state, context)?;
+    let mut supposed = function.clone();
+    pieces.suppose_whole(&mut supposed, &region_state.divergence_together().shapes, context.facts_together().width);
+    Some(vec![(function.clone(), 1), (supposed, WHOLE_PIECES)])
 }
 
 /// The condition that chooses between two lines for which a region gets versions.
-fn uniform_choice(function: &Function, state: &RegionState, context: &GangContext<'_>) -> Option<Value> {
+fn uniform_choice(function: &Function, region_state: &RegionState, context: &GangContext<'_>) -> Option<Value> {
     let may_split = may_split(function, context.gangs, PassSwitch::UnswitchSelects);
-    let condition = may_split.then(|| find_condition(function, &state.divergence_together().shapes)).flatten();
-    condition.filter(|&condition| state.all_lanes_share(&[condition]))
+    let condition = may_split.then(|| find_condition(function, &region_state.divergence_together().shapes)).flatten();
+    condition.filter(|&condition| region_state.all_lanes_share(&[condition]))
 }
 
 /// Gives a region versions for conditions that choose between two lines.
-pub(super) fn split_uniform_choices(function: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+pub(super) fn split_uniform_choices(
+    function: &mut Function,
+    region_state: &mut RegionState,
+    context: &GangContext<'_>,
+) {
     for _ in 0..MOST_CONDITIONS {
-        let Some(condition) = uniform_choice(function, state, context) else { break };
+        let Some(condition) = uniform_choice(function, region_state, context) else { break };
         let location = match function.values[condition].definition {
-            ValueDef::Result(inst, _) => function.insts[inst].location,
+            ValueDef::Result(instruction, _) => function.insts[instruction].location,
             _ => SourceLoc::default(),
         };
         let detail = "for each value of the condition, as the launch decides";
         note_version(context.notes, location, "uniform choice", detail.to_owned());
         split_region(function, condition);
-        state.analyze_region(function, context);
+        region_state.analyze_region(function, context);
     }
 }
 
 /// The region for each value of such a condition.
 pub(super) fn suppose_uniform_choice(
     function: &Function,
-    state: &RegionState,
+    region_state: &RegionState,
     context: &GangContext<'_>,
 ) -> Option<Vec<WeightedForm>> {
-    let condition = uniform_choice(function, state, context)?;
+    let condition = uniform_choice(function, region_state, context)?;
     let supposed = |holds: bool| {
         let mut version = function.clone();
         suppose_condition(&mut version, condition, holds);
@@ -102,18 +106,20 @@ pub(super) fn suppose_uniform_choice(
 }
 
 /// Has loops run several rounds at once. In tiles, whose rows and columns have accesses of their own, they stay as they are.
-pub(super) fn run_rounds_at_once(function: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+pub(super) fn run_rounds_at_once(function: &mut Function, region_state: &mut RegionState, context: &GangContext<'_>) {
     if context.tile.is_some() {
         return;
     }
     let always = context.gangs.pass_versions(PassSwitch::PartialUnroll) == Versions::Always;
-    let Some(plan) = partial_unroll::plan_rounds(function, &state.found, context.facts.width, always) else { return };
+    let Some(plan) = partial_unroll::plan_rounds(function, &region_state.found, context.facts.width, always) else {
+        return;
+    };
     for (rounds, location) in plan.rounds_per_loop(function) {
         let detail = format!("{rounds} at once, as lanes walk along memory in places of their own");
         note_version(context.notes, location, "rounds", detail);
     }
     plan.write_out_rounds(function);
-    state.analyze_region(function, context);
+    region_state.analyze_region(function, context);
 }
 
 fn note_version(notes: &Notes, location: SourceLoc, class: &'static str, detail: String) {
@@ -122,8 +128,8 @@ fn note_version(notes: &Notes, location: SourceLoc, class: &'static str, detail:
 
 /// The accesses and branches of which lanes have each their own.
 fn count_differing(function: &Function, divergence: &Divergence) -> usize {
-    let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
-    let accesses = insts.filter(|&&inst| match function.insts[inst].data {
+    let instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    let accesses = instructions.filter(|&&instruction| match function.insts[instruction].data {
         InstData::Load { pointer, .. } | InstData::Store { pointer, .. } => divergence.shapes[pointer].is_varying(),
         _ => false,
     });

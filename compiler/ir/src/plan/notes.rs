@@ -37,11 +37,11 @@ impl Control {
     /// The branches and loops of a function in normal form, given what is divergent. Without, everything is
     /// taken to be.
     pub fn of_function(function: &Function, found: Option<&Divergence>) -> Control {
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
         let divergent = |block: Block| found.is_none_or(|divergence| divergence.divergent_branches.contains(block));
         let mut branches = Vec::new();
-        for &block in graph.reverse_post_order() {
+        for &block in flow_graph.reverse_post_order() {
             let kind = match function.blocks[block].terminator {
                 Terminator::Switch { .. } => "switch",
                 Terminator::Branch { .. } => "branch",
@@ -54,22 +54,25 @@ impl Control {
                 divergent: divergent(block),
             });
         }
-        let mut all = Vec::new();
-        for (loop_id, loop_data) in forest.iter() {
+        let mut found_loops = Vec::new();
+        for (loop_id, loop_data) in loop_forest.iter() {
             let is_divergent = found.is_none_or(|divergence| divergence.divergent_loops.contains(loop_id));
-            let leaves =
-                |&&other: &&Block| divergent(other) && loop_data.exits.iter().any(|&(source, _)| source == other);
-            let parts = |&&other: &&Block| divergent(other) && function.blocks[other].terminator.selector().is_some();
+            let leaves = |&&other_block: &&Block| {
+                divergent(other_block) && loop_data.exits.iter().any(|&(source, _)| source == other_block)
+            };
+            let parts_lanes = |&&other_block: &&Block| {
+                divergent(other_block) && function.blocks[other_block].terminator.selector().is_some()
+            };
             let blocks = || loop_data.blocks.iter();
-            let branch = blocks().find(leaves).or_else(|| blocks().find(parts)).filter(|_| is_divergent);
-            all.push(FoundLoop {
+            let branch = blocks().find(leaves).or_else(|| blocks().find(parts_lanes)).filter(|_| is_divergent);
+            found_loops.push(FoundLoop {
                 location: loop_place(function, loop_data),
                 parts: branch.map(|&block| branch_place(function, block)),
                 divergent: is_divergent,
                 carried: function.blocks[loop_data.header].params.clone(),
             });
         }
-        Control { branches, loops: all }
+        Control { branches, loops: found_loops }
     }
 
     /// Notes what became of them in the linearized function.
@@ -77,8 +80,8 @@ impl Control {
         for FoundBranch { block, location, kind, divergent } in self.branches {
             let class = if divergent { "divergent" } else { "uniform" };
             // What a divergent branch leads to may have copies for lanes that agree, but no such branch stays.
-            let stays = !divergent && function.blocks[block].terminator.selector().is_some();
-            let detail = if stays { "stays a branch" } else { "folded" };
+            let stays_uniform = !divergent && function.blocks[block].terminator.selector().is_some();
+            let detail = if stays_uniform { "stays a branch" } else { "folded" };
             notes.add_note(|| Note { location, kind, class: class.into(), masked: false, detail: detail.into() });
         }
         for l in self.loops {
@@ -99,11 +102,11 @@ impl Control {
 
 /// Notes which costly arms stand behind a gate, and why others run although no lane may want them.
 pub fn note_gates(function: &Function, arms: &[(Block, Result<(), Refusal>)], notes: &Notes) {
-    for &(first, gate) in arms {
-        let insts = &function.blocks[first].insts;
-        let location = insts
+    for &(first_block, gate) in arms {
+        let instructions = &function.blocks[first_block].insts;
+        let location = instructions
             .iter()
-            .map(|&inst| function.insts[inst].location)
+            .map(|&instruction| function.insts[instruction].location)
             .find(|location| location.line != 0)
             .unwrap_or_default();
         let (class, detail) = match gate {
@@ -117,19 +120,17 @@ pub fn note_gates(function: &Function, arms: &[(Block, Result<(), Refusal>)], no
 /// Notes that one work-item after the other runs a region.
 pub fn note_scalar(function: &Function, notes: &Notes) {
     // What ids are computed of may stand far before the barrier.
-    let accesses = |&&inst: &&Inst| matches!(function.insts[inst].data, InstData::Load { .. } | InstData::Store { .. });
-    let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts).filter(accesses);
-    let location = insts
-        .map(|&inst| function.insts[inst].location)
+    let accesses = |&&instruction: &&Inst| {
+        matches!(function.insts[instruction].data, InstData::Load { .. } | InstData::Store { .. })
+    };
+    let instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts).filter(accesses);
+    let location = instructions
+        .map(|&instruction| function.insts[instruction].location)
         .filter(|location| location.line != 0)
         .min_by_key(|location| (location.line, location.column));
-    notes.add_note(|| Note {
-        location: location.unwrap_or_default(),
-        kind: "region",
-        class: "scalar".into(),
-        masked: false,
-        detail: "one work-item after the other up to the next barrier: gangs are expected to cost more".to_owned(),
-    });
+    let location = location.unwrap_or_default();
+    let detail = "one work-item after the other up to the next barrier: gangs are expected to cost more".to_owned();
+    notes.add_note(|| Note { location, kind: "region", class: "scalar".into(), masked: false, detail });
 }
 
 /// Notes how the lanes' copies of each private variable lie.
@@ -138,12 +139,12 @@ pub fn note_private_layout(kernel: &Kernel, widening: &Widening, notes: &Notes) 
         return;
     }
     let (mut visited, mut shared) = (EntitySet::new(), EntitySet::new());
-    for (region, body) in &kernel.regions {
-        for inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
-            let node = &body.insts[*inst];
-            if let InstData::SlotAddr { slot } = node.data {
+    for (region, function) in &kernel.regions {
+        for instruction in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
+            let inst_node = &function.insts[*instruction];
+            if let InstData::SlotAddr { slot } = inst_node.data {
                 visited.insert(slot);
-                if widening.regions[region].shapes[node.results[0]].is_uniform() {
+                if widening.regions[region].shapes[inst_node.results[0]].is_uniform() {
                     shared.insert(slot);
                 }
             }
@@ -156,18 +157,13 @@ pub fn note_private_layout(kernel: &Kernel, widening: &Widening, notes: &Notes) 
             (false, SlotLayout::Interleaved { element, .. }) => ("interleaved", format!("elements of {element} bytes")),
         };
         let detail = format!("{} bytes, {copies}", slot_data.size);
-        notes.add_note(|| Note {
-            location: SourceLoc::default(),
-            kind: "private",
-            class: class.into(),
-            masked: false,
-            detail,
-        });
+        let location = SourceLoc::default();
+        notes.add_note(|| Note { location, kind: "private", class: class.into(), masked: false, detail });
     }
 }
 
-fn counted(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Where a branch is, or else its condition.
@@ -180,10 +176,10 @@ pub(super) fn branch_place(function: &Function, block: Block) -> SourceLoc {
 
 /// Where a value is computed, or what it is computed of.
 fn value_place(function: &Function, value: Value, depth: u32) -> SourceLoc {
-    let ValueDef::Result(inst, _) = function.values[value].definition else { return SourceLoc::default() };
-    let node = &function.insts[inst];
-    let mut location = node.location;
-    node.data.for_each_arg(|argument| {
+    let ValueDef::Result(instruction, _) = function.values[value].definition else { return SourceLoc::default() };
+    let inst_node = &function.insts[instruction];
+    let mut location = inst_node.location;
+    inst_node.data.for_each_arg(|argument| {
         if location.line == 0 && depth > 0 {
             location = value_place(function, argument, depth - 1);
         }
@@ -193,10 +189,16 @@ fn value_place(function: &Function, value: Value, depth: u32) -> SourceLoc {
 
 /// Where a loop asks whether to go on: at its head, or the last place where it may be left.
 pub(super) fn loop_place(function: &Function, loop_data: &LoopData) -> SourceLoc {
-    let asks = |&&(source, _): &&(Block, Block)| source == loop_data.header;
-    let exit = loop_data.exits.iter().find(asks).or(loop_data.exits.last()).map(|&(source, _)| source);
+    let leaves_at_header = |&&(source, _): &&(Block, Block)| source == loop_data.header;
+    let exit = loop_data.exits.iter().find(leaves_at_header).or(loop_data.exits.last()).map(|&(source, _)| source);
     let location = exit.map(|block| branch_place(function, block)).unwrap_or_default();
-    let insts = loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts);
-    let first = insts.map(|&inst| function.insts[inst].location).filter(|loc| loc.line != 0);
-    if location.line != 0 { location } else { first.min_by_key(|loc| (loc.line, loc.column)).unwrap_or_default() }
+    let instructions = loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts);
+    let locations = instructions
+        .map(|&instruction| function.insts[instruction].location)
+        .filter(|location_inside| location_inside.line != 0);
+    if location.line != 0 {
+        location
+    } else {
+        locations.min_by_key(|location_inside| (location_inside.line, location_inside.column)).unwrap_or_default()
+    }
 }

@@ -3,7 +3,7 @@
 use super::kernel_state::{KernelState, ProgramFacts};
 use super::pass::{Pass, Run};
 use crate::ir::{Kernel, Module, SourceLoc};
-use crate::verify::verify_kernel;
+use crate::verify::{VerifyError, verify_kernel};
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Who is told of each pass that has run.
 pub trait Observer {
     /// A pass, its number in the table from 1 on, has run and left this kernel.
-    fn see_pass(&mut self, number: usize, pass: &Pass, took: Duration, kernel: &Kernel);
+    fn see_pass(&mut self, number: usize, pass: &Pass, duration: Duration, kernel: &Kernel);
 }
 
 /// An observer that looks at nothing.
@@ -60,10 +60,10 @@ pub fn run_program_passes(
 ) -> Result<(), InternalError> {
     for (number, pass) in (1..).zip(table) {
         let Run::Program(run) = pass.run else { continue };
-        let since = Instant::now();
-        let ran = catch_unwind(AssertUnwindSafe(|| run(kernel, facts)));
-        ran.map_err(|panic| panic_error(pass, kernel, panic.as_ref()))?;
-        observer.see_pass(number, pass, since.elapsed(), kernel);
+        let start_time = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| run(kernel, facts)));
+        outcome.map_err(|panic| panic_error(pass, kernel, panic.as_ref()))?;
+        observer.see_pass(number, pass, start_time.elapsed(), kernel);
         check_after(pass, module, kernel)?;
     }
     Ok(())
@@ -74,30 +74,30 @@ pub fn run_program_passes(
 /// # Errors
 ///
 /// As [`run_program_passes`].
-pub fn run_passes(state: &mut KernelState<'_>, observer: &mut impl Observer) -> Result<(), InternalError> {
-    for (number, pass) in (1..).zip(state.table) {
-        if !state.wants(pass) {
+pub fn run_passes(kernel_state: &mut KernelState<'_>, observer: &mut impl Observer) -> Result<(), InternalError> {
+    for (number, pass) in (1..).zip(kernel_state.table) {
+        if !kernel_state.wants(pass) {
             continue;
         }
-        let since = Instant::now();
-        let ran = catch_unwind(AssertUnwindSafe(|| run_pass(pass, state)));
-        ran.map_err(|panic| panic_error(pass, &state.kernel, panic.as_ref()))?;
-        observer.see_pass(number, pass, since.elapsed(), &state.kernel);
-        check_after(pass, state.module, &state.kernel)?;
+        let start_time = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| run_pass(pass, kernel_state)));
+        outcome.map_err(|panic| panic_error(pass, &kernel_state.kernel, panic.as_ref()))?;
+        observer.see_pass(number, pass, start_time.elapsed(), &kernel_state.kernel);
+        check_after(pass, kernel_state.module, &kernel_state.kernel)?;
     }
     Ok(())
 }
 
 /// Runs one pass, whether it is wanted or not.
-pub fn run_pass(pass: &Pass, state: &mut KernelState<'_>) {
+pub fn run_pass(pass: &Pass, kernel_state: &mut KernelState<'_>) {
     match pass.run {
-        Run::Program(run) => run(&mut state.kernel, ProgramFacts::default()),
-        Run::Kernel(run) => run(state),
+        Run::Program(run) => run(&mut kernel_state.kernel, ProgramFacts::default()),
+        Run::Kernel(run) => run(kernel_state),
         Run::Region(run) => {
-            let KernelState { kernel, regions, context: Some(context), .. } = state else { return };
-            for (body, region) in kernel.regions.values_mut().zip(regions.values_mut()) {
+            let KernelState { kernel, regions, context: Some(context), .. } = kernel_state else { return };
+            for (function, region) in kernel.regions.values_mut().zip(regions.values_mut()) {
                 if !region.plan.alone {
-                    run(body, region, context);
+                    run(function, region, context);
                 }
             }
         }
@@ -109,17 +109,20 @@ fn check_after(pass: &Pass, module: &Module, kernel: &Kernel) -> Result<(), Inte
     if !cfg!(debug_assertions) || !pass.is_checked {
         return Ok(());
     }
-    verify_kernel(module, kernel, pass.after).map_err(|errors| {
-        let location = errors.first().and_then(|error| error.source_loc()).unwrap_or_default();
-        let first = errors.first().map(ToString::to_string).unwrap_or_default();
-        let what = format!("{} rules are broken, the first: {first}", errors.len());
-        InternalError { pass: pass.name, kernel: kernel.name.clone(), location, what }
-    })
+    verify_kernel(module, kernel, pass.after).map_err(|errors| broken_rules(pass, kernel, &errors))
+}
+
+fn broken_rules(pass: &Pass, kernel: &Kernel, errors: &[VerifyError]) -> InternalError {
+    let location = errors.first().and_then(|error| error.source_loc()).unwrap_or_default();
+    let first_error = errors.first().map(ToString::to_string).unwrap_or_default();
+    let what = format!("{} rules are broken, the first: {first_error}", errors.len());
+    InternalError { pass: pass.name, kernel: kernel.name.clone(), location, what }
 }
 
 fn panic_error(pass: &Pass, kernel: &Kernel, panic: &(dyn Any + Send)) -> InternalError {
     // Of a panic it is known no more exactly.
-    let locations = kernel.regions.values().flat_map(|body| body.insts.values().map(|node| node.location));
+    let locations =
+        kernel.regions.values().flat_map(|function| function.insts.values().map(|inst_node| inst_node.location));
     let location = locations
         .filter(|location| location.line != 0)
         .min_by_key(|location| (location.line, location.column))

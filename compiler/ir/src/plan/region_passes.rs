@@ -12,72 +12,93 @@ use lockstep_protocol::configuration::Configuration;
 use lockstep_protocol::pass_switches::PassSwitch;
 
 /// Accesses of tiles are those of a row.
-pub(super) fn interleaved_access_groups(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
-    let (roots, width, is_tile) =
-        (context.facts.root_facts(body), context.facts_together().width, context.tile.is_some());
+pub(super) fn interleaved_access_groups(
+    function: &mut Function,
+    region_state: &mut RegionState,
+    context: &GangContext<'_>,
+) {
+    let (roots, gang_width, is_tile) =
+        (context.facts.root_facts(function), context.facts_together().width, context.tile.is_some());
     transform::interleaved_access_groups::interleaved_access_groups(
-        body,
-        &state.divergence_together().shapes,
+        function,
+        &region_state.divergence_together().shapes,
         &roots,
-        width,
+        gang_width,
         is_tile,
     );
 }
 
-pub(super) fn control_notes(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+pub(super) fn control_notes(function: &mut Function, region_state: &mut RegionState, context: &GangContext<'_>) {
     if context.notes.are_wanted() {
-        let found = (context.gangs.configuration == Configuration::UniCf).then_some(&state.found);
-        state.control = Some(Control::of_function(body, found));
+        let divergence = (context.gangs.configuration == Configuration::UniCf).then_some(&region_state.found);
+        region_state.control = Some(Control::of_function(function, divergence));
     }
 }
 
-pub(super) fn coherence_versions(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
-    let divergence = std::mem::take(&mut state.found);
-    state.found = make_versions(body, &context.facts, divergence, context.gangs, context.registers, context.notes);
+pub(super) fn coherence_versions(function: &mut Function, region_state: &mut RegionState, context: &GangContext<'_>) {
+    let divergence = std::mem::take(&mut region_state.found);
+    region_state.found =
+        make_versions(function, &context.facts, divergence, context.gangs, context.registers, context.notes);
 }
 
-pub(super) fn divergent_loops(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
-    state.divergent = match context.gangs.configuration {
-        Configuration::UniCf => std::mem::take(&mut state.found.divergent_branches),
-        _ => every_branch(body),
+pub(super) fn divergent_loops(function: &mut Function, region_state: &mut RegionState, context: &GangContext<'_>) {
+    region_state.divergent = match context.gangs.configuration {
+        Configuration::UniCf => std::mem::take(&mut region_state.found.divergent_branches),
+        _ => every_branch(function),
     };
-    state.loops = Some(transform::divergent_loops::divergent_loops(body, &mut state.divergent));
+    region_state.loops = Some(transform::divergent_loops::divergent_loops(function, &mut region_state.divergent));
 }
 
-fn every_branch(body: &Function) -> EntitySet<Block> {
-    let mut found = EntitySet::new();
-    for &block in &body.layout {
-        if body.blocks[block].terminator.selector().is_some() {
-            found.insert(block);
+fn every_branch(function: &Function) -> EntitySet<Block> {
+    let mut branches = EntitySet::new();
+    for &block in &function.layout {
+        if function.blocks[block].terminator.selector().is_some() {
+            branches.insert(block);
         }
     }
-    found
+    branches
 }
 
-pub(super) fn trivial_branches(body: &mut Function, state: &mut RegionState, _: &GangContext<'_>) {
-    if let Some(loops) = &state.loops {
-        transform::trivial_branches::trivial_branches(body, &loops.control_flow, &mut state.divergent);
+pub(super) fn trivial_branches(function: &mut Function, region_state: &mut RegionState, _: &GangContext<'_>) {
+    if let Some(uniform_loops) = &region_state.loops {
+        transform::trivial_branches::trivial_branches(
+            function,
+            &uniform_loops.control_flow,
+            &mut region_state.divergent,
+        );
     }
 }
 
-pub(super) fn gates(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
-    let Some(loops) = &mut state.loops else { return };
-    let gates = context.gangs.pass_versions(PassSwitch::Gates);
-    let arms = insert_gates(body, loops, &mut state.divergent, &state.found.shapes, context.registers, gates);
-    note_gates(body, &arms, context.notes);
+pub(super) fn gates(function: &mut Function, region_state: &mut RegionState, context: &GangContext<'_>) {
+    let Some(uniform_loops) = &mut region_state.loops else { return };
+    let gate_versions = context.gangs.pass_versions(PassSwitch::Gates);
+    let arms = insert_gates(
+        function,
+        uniform_loops,
+        &mut region_state.divergent,
+        &region_state.found.shapes,
+        context.registers,
+        gate_versions,
+    );
+    note_gates(function, &arms, context.notes);
 }
 
-pub(super) fn linearize(body: &mut Function, state: &mut RegionState, _: &GangContext<'_>) {
-    if let Some(loops) = state.loops.take() {
-        transform::linearize::linearize_function(body, &loops.control_flow, &state.divergent, &loops.tracked);
+pub(super) fn linearize(function: &mut Function, region_state: &mut RegionState, _: &GangContext<'_>) {
+    if let Some(uniform_loops) = region_state.loops.take() {
+        transform::linearize::linearize_function(
+            function,
+            &uniform_loops.control_flow,
+            &region_state.divergent,
+            &uniform_loops.tracked,
+        );
     }
 }
 
-pub(super) fn region_plan(body: &mut Function, state: &mut RegionState, context: &GangContext<'_>) {
+pub(super) fn region_plan(function: &mut Function, region_state: &mut RegionState, context: &GangContext<'_>) {
     // Nothing but the plan is needed from here on.
-    let RegionState { control, .. } = std::mem::take(state);
-    state.plan = plan_region(body, context);
+    let RegionState { control, .. } = std::mem::take(region_state);
+    region_state.plan = plan_region(function, context);
     if let Some(control) = control {
-        control.note_outcome(body, &state.plan, context.notes);
+        control.note_outcome(function, &region_state.plan, context.notes);
     }
 }

@@ -31,9 +31,9 @@ pub struct RegionPlan {
 
 impl RegionPlan {
     /// How a value is held in registers.
-    pub fn form_of(&self, body: &Function, value: Value) -> Form {
-        match Form::of_shape(body.ty(value), self.shapes[value]) {
-            Form::Vector => match Form::of_shape(body.ty(value), self.runs[value]) {
+    pub fn form_of(&self, function: &Function, value: Value) -> Form {
+        match Form::of_shape(function.ty(value), self.shapes[value]) {
+            Form::Vector => match Form::of_shape(function.ty(value), self.runs[value]) {
                 Form::Affine(stride) => Form::Runs(stride),
                 form => form,
             },

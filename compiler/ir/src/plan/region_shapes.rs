@@ -15,18 +15,18 @@ use crate::ir::{BinaryOp, Function, InstData, InstNode, UnaryOp, Value};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// The plan of a linearized region.
-pub(super) fn plan_region(body: &Function, context: &GangContext<'_>) -> RegionPlan {
-    let facts = &context.facts;
-    let shapes = analyze_region(body, facts).shapes;
-    let by_active = shaped_by_active(body, facts, &shapes);
-    let shapes_in = |facts: &Facts| analyze_region(body, facts).shapes;
+pub(super) fn plan_region(function: &Function, context: &GangContext<'_>) -> RegionPlan {
+    let gang_facts = &context.facts;
+    let shapes = analyze_region(function, gang_facts).shapes;
+    let by_active = shaped_by_active(function, gang_facts, &shapes);
+    let shapes_in = |gang_facts: &Facts| analyze_region(function, gang_facts).shapes;
     let tile = context.tile.as_ref();
     RegionPlan {
         shapes,
-        runs: tile.map(|tile| shapes_in(&tile.rows)).unwrap_or_default(),
-        columns: tile.map(|tile| shapes_in(&tile.columns)).unwrap_or_default(),
-        masks: body.masks.clone(),
-        run_by_some: run_by_some(body),
+        runs: tile.map(|tile_facts| shapes_in(&tile_facts.rows)).unwrap_or_default(),
+        columns: tile.map(|tile_facts| shapes_in(&tile_facts.columns)).unwrap_or_default(),
+        masks: function.masks.clone(),
+        run_by_some: run_by_some(function),
         by_active,
         accesses: RegionAccesses::default(),
         alone: false,
@@ -45,23 +45,26 @@ fn wraps_alike(inst_data: &InstData) -> bool {
 
 /// The values that have their shape because of what the program promises (`nsw`, `nuw`) where not all lanes come. A
 /// lane that does not come may be off the line: what wraps there is beyond any promise.
-fn shaped_by_active(body: &Function, facts: &Facts, shapes: &SecondaryMap<Value, Shape>) -> EntitySet<Value> {
-    let mut found = EntitySet::new();
-    let masked = || body.layout.iter().filter(|&&block| body.masks[block].is_some());
-    let insts = || masked().flat_map(|&block| &body.blocks[block].insts).map(|&inst| &body.insts[inst]);
-    let promises = |node: &InstNode| match node.data {
-        InstData::Binary { flags, .. } => (flags.nsw || flags.nuw) && !shapes[node.results[0]].is_varying(),
+fn shaped_by_active(function: &Function, gang_facts: &Facts, shapes: &SecondaryMap<Value, Shape>) -> EntitySet<Value> {
+    let mut shaped_values = EntitySet::new();
+    let masked = || function.layout.iter().filter(|&&block| function.masks[block].is_some());
+    let instructions =
+        || masked().flat_map(|&block| &function.blocks[block].insts).map(|&instruction| &function.insts[instruction]);
+    let promises = |inst_node: &InstNode| match inst_node.data {
+        InstData::Binary { flags, .. } => (flags.nsw || flags.nuw) && !shapes[inst_node.results[0]].is_varying(),
         _ => false,
     };
-    if insts().any(promises) {
-        let mut facts = facts.clone();
-        facts.promises_bind = false;
-        let certain = analyze_region(body, &facts).shapes;
-        for &result in insts().filter(|node| !wraps_alike(&node.data)).flat_map(|node| &node.results) {
+    if instructions().any(promises) {
+        let mut gang_facts = gang_facts.clone();
+        gang_facts.promises_bind = false;
+        let certain = analyze_region(function, &gang_facts).shapes;
+        for &result in
+            instructions().filter(|inst_node| !wraps_alike(&inst_node.data)).flat_map(|inst_node| &inst_node.results)
+        {
             if !shapes[result].is_varying() && shapes[result].stride() != certain[result].stride() {
-                found.insert(result);
+                shaped_values.insert(result);
             }
         }
     }
-    found
+    shaped_values
 }

@@ -50,14 +50,21 @@ pub struct TileFacts {
 impl<'a> GangContext<'a> {
     /// What is known of gangs of which these facts hold.
     pub fn of_facts(
-        facts: Facts,
+        gang_facts: Facts,
         gangs: Gangs,
         target: TargetInfo,
-        launch: &LaunchFacts,
+        launch_facts: &LaunchFacts,
         notes: &'a Notes,
     ) -> GangContext<'a> {
-        let registers = Registers { target, width: facts.width };
-        GangContext { tile: tile_facts(&facts, launch), gangs, registers, facts, notes, launch: *launch }
+        let registers = Registers { target, width: gang_facts.width };
+        GangContext {
+            tile: tile_facts(&gang_facts, launch_facts),
+            gangs,
+            registers,
+            facts: gang_facts,
+            notes,
+            launch: *launch_facts,
+        }
     }
 
     /// Takes note of how private slots lie.
@@ -68,13 +75,16 @@ impl<'a> GangContext<'a> {
 
     /// What holds of the lanes that access memory together: those of a gang, or of a tile's row.
     pub fn facts_together(&self) -> &Facts {
-        self.tile.as_ref().map_or(&self.facts, |tile| &tile.rows)
+        self.tile.as_ref().map_or(&self.facts, |tile_facts| &tile_facts.rows)
     }
 }
 
-fn tile_facts(facts: &Facts, launch: &LaunchFacts) -> Option<TileFacts> {
-    let row = facts.layout.row_length(launch, facts.width)?;
-    Some(TileFacts { rows: facts.of_runs(row), columns: facts.of_columns(facts.width / row) })
+fn tile_facts(gang_facts: &Facts, launch_facts: &LaunchFacts) -> Option<TileFacts> {
+    let row_length = gang_facts.layout.row_length(launch_facts, gang_facts.width)?;
+    Some(TileFacts {
+        rows: gang_facts.of_runs(row_length),
+        columns: gang_facts.of_columns(gang_facts.width / row_length),
+    })
 }
 
 /// What is known of a region as it stands.
@@ -96,10 +106,10 @@ pub struct RegionState {
 
 impl RegionState {
     /// A region of which nothing is known but what differs.
-    pub fn of_region(body: &Function, context: &GangContext<'_>) -> RegionState {
-        let mut state = RegionState::default();
-        state.analyze_region(body, context);
-        state
+    pub fn of_region(function: &Function, context: &GangContext<'_>) -> RegionState {
+        let mut region_state = RegionState::default();
+        region_state.analyze_region(function, context);
+        region_state
     }
 
     /// A region that work-items run one after the other.
@@ -108,9 +118,9 @@ impl RegionState {
     }
 
     /// Finds anew what differs.
-    pub fn analyze_region(&mut self, body: &Function, context: &GangContext<'_>) {
-        self.found = analyze_region(body, &context.facts);
-        self.rows = context.tile.as_ref().map(|tile| analyze_region(body, &tile.rows));
+    pub fn analyze_region(&mut self, function: &Function, context: &GangContext<'_>) {
+        self.found = analyze_region(function, &context.facts);
+        self.rows = context.tile.as_ref().map(|tile_facts| analyze_region(function, &tile_facts.rows));
     }
 
     /// What differs between the lanes that access memory together.
@@ -125,8 +135,8 @@ impl RegionState {
 }
 
 /// What differs in a region between lanes of which the facts hold.
-pub(crate) fn analyze_region(body: &Function, facts: &Facts) -> Divergence {
-    let graph = build_cfg(body);
-    let forest = find_loops(&graph, &compute_dominators(&graph));
-    analyze_divergence(body, facts, &graph, &forest)
+pub(crate) fn analyze_region(function: &Function, gang_facts: &Facts) -> Divergence {
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+    analyze_divergence(function, gang_facts, &flow_graph, &loop_forest)
 }

@@ -10,7 +10,7 @@
 //! storage for whole gangs.
 
 use crate::analysis::spin_loops::region_may_wait;
-use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, UnaryOp};
+use crate::ir::{Function, InstData, Kernel, LiveSlot, Slot, SlotLayout, Terminator, UnaryOp, Value};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use lockstep_protocol::kernel_abi::ScratchNeeds;
 use lockstep_protocol::layout::Layout;
@@ -65,13 +65,13 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Lays out the scratch memory of a kernel whose gangs have at most `lanes` work-items.
-    pub fn lay_out(kernel: &Kernel, lanes: u32, layout: Layout) -> Storage {
+    /// Lays out the scratch memory of a kernel whose gangs have at most `lane_count` work-items.
+    pub fn lay_out(kernel: &Kernel, lane_count: u32, layout: Layout) -> Storage {
         let mut needs = ScratchNeeds { dim: layout.lane_dimension(), ..ScratchNeeds::default() };
         let locals =
             kernel.locals.values().map(|local| place_next(&mut needs.local_bytes, local.size, local.align)).collect();
         let asks_space = kernel.regions.values().any(asks_space);
-        let kept = kept_slots(kernel);
+        let slot_uses = kept_slots(kernel);
         let in_turns = used_in_turns(kernel);
         let mut slots = SecondaryMap::new();
         let mut strides: SecondaryMap<Slot, u64> = SecondaryMap::new();
@@ -79,9 +79,10 @@ impl Storage {
         let mut live_offsets = vec![0; kernel.live.len()];
         // Arrays of elements with falling alignment need no gaps between them, however many
         // work-items there are.
-        let mut arrays: Vec<(u64, Array)> =
-            apart_values(kernel).map(|(slot, ty)| (u64::from(ty.bytes()), Array::Live(slot, ty))).collect();
-        let mut stack = STACK_BYTES;
+        let mut arrays: Vec<(u64, Array)> = apart_values(kernel)
+            .map(|(slot, value_type)| (u64::from(value_type.bytes()), Array::Live(slot, value_type)))
+            .collect();
+        let mut stack_bytes = STACK_BYTES;
         let mut by_size: Vec<Slot> = kernel.slots.keys().collect();
         by_size.sort_by_key(|&slot| kernel.slots[slot].size);
         for slot in by_size {
@@ -91,54 +92,54 @@ impl Storage {
                 SlotLayout::Shared => 0,
                 SlotLayout::Interleaved { element, .. } => element.into(),
             };
-            let (size, align) = match slot_data.layout {
-                SlotLayout::Interleaved { element, lanes } => {
-                    let size = slot_data.size.next_multiple_of(element.into()) * u64::from(lanes);
-                    (size, slot_data.align.max(ROW_ALIGN.min(element * lanes)))
+            let (byte_size, alignment) = match slot_data.layout {
+                SlotLayout::Interleaved { element, lanes: lane_count } => {
+                    let byte_size = slot_data.size.next_multiple_of(element.into()) * u64::from(lane_count);
+                    (byte_size, slot_data.align.max(ROW_ALIGN.min(element * lane_count)))
                 }
-                SlotLayout::Apart if lanes > 1 => (strides[slot] * u64::from(lanes), slot_data.align),
+                SlotLayout::Apart if lane_count > 1 => (strides[slot] * u64::from(lane_count), slot_data.align),
                 SlotLayout::Apart | SlotLayout::Shared => (slot_data.size, slot_data.align),
             };
-            blocks[slot] = (size, align);
+            blocks[slot] = (byte_size, alignment);
             // The address of a stack variable tells nothing about its address space.
-            let on_stack = size <= stack && !asks_space;
-            let used = match kept[slot] {
+            let on_stack = byte_size <= stack_bytes && !asks_space;
+            let slot_use = match slot_uses[slot] {
                 Use::Passing if in_turns[slot] && !on_stack => Use::Kept,
-                used => used,
+                slot_use => slot_use,
             };
-            slots[slot] = match used {
+            slots[slot] = match slot_use {
                 Use::None => SlotHome::Unused,
                 Use::Kept => {
                     arrays.push((u64::from(slot_data.align).min(SCRATCH_ALIGN), Array::Slot(slot)));
                     SlotHome::Unused
                 }
                 Use::Passing if on_stack => {
-                    stack -= size;
+                    stack_bytes -= byte_size;
                     SlotHome::Stack
                 }
-                Use::Passing => SlotHome::Worker(place_next(&mut needs.worker_bytes, size, align)),
+                Use::Passing => SlotHome::Worker(place_next(&mut needs.worker_bytes, byte_size, alignment)),
             };
         }
-        arrays.sort_by_key(|&(align, _)| std::cmp::Reverse(align));
-        for (align, array) in arrays {
+        arrays.sort_by_key(|&(alignment, _)| std::cmp::Reverse(alignment));
+        for (alignment, array) in arrays {
             let offset = needs.item_bytes;
             let stride = match array {
-                Array::Live(slot, ty) => {
+                Array::Live(slot, value_type) => {
                     live_offsets[slot.index()] = offset;
-                    u64::from(ty.bytes())
+                    u64::from(value_type.bytes())
                 }
                 Array::Slot(slot) => {
                     let slot_data = kernel.slots[slot];
                     let stride = match slot_data.layout {
                         SlotLayout::Apart | SlotLayout::Shared => {
-                            padded_size(slot_data.size, slot_data.align).next_multiple_of(align)
+                            padded_size(slot_data.size, slot_data.align).next_multiple_of(alignment)
                         }
-                        SlotLayout::Interleaved { element, lanes } => {
+                        SlotLayout::Interleaved { element, lanes: lane_count } => {
                             // Groups are whole tiles.
                             if layout != Layout::Tile {
-                                needs.row = needs.row.max(lanes.into());
+                                needs.row = needs.row.max(lane_count.into());
                             }
-                            slot_data.size.next_multiple_of(element.into()).next_multiple_of(align)
+                            slot_data.size.next_multiple_of(element.into()).next_multiple_of(alignment)
                         }
                     };
                     if slot_data.layout == SlotLayout::Apart {
@@ -166,35 +167,37 @@ enum Array {
     Slot(Slot),
 }
 
-/// The next place for `size` bytes in an area that now has `end` bytes.
-fn place_next(end: &mut u64, size: u64, align: u32) -> u64 {
-    let offset = end.next_multiple_of(u64::from(align).clamp(1, SCRATCH_ALIGN));
-    *end = offset + padded_size(size, align);
+/// The next place for `byte_size` bytes in an area that now has `end_offset` bytes.
+fn place_next(end_offset: &mut u64, byte_size: u64, alignment: u32) -> u64 {
+    let offset = end_offset.next_multiple_of(u64::from(alignment).clamp(1, SCRATCH_ALIGN));
+    *end_offset = offset + padded_size(byte_size, alignment);
     offset
 }
 
 /// A variable's bytes and, where its alignment exceeds that of the scratch memory, what rounding its
 /// address up may take.
-fn padded_size(size: u64, align: u32) -> u64 {
-    if u64::from(align) > SCRATCH_ALIGN { size + u64::from(align) } else { size }
+fn padded_size(byte_size: u64, alignment: u32) -> u64 {
+    if u64::from(alignment) > SCRATCH_ALIGN { byte_size + u64::from(alignment) } else { byte_size }
 }
 
 /// The slots of regions in which work-items wait for others: while one waits others run, so what each uses is its own.
 fn used_in_turns(kernel: &Kernel) -> SecondaryMap<Slot, bool> {
-    let mut used = SecondaryMap::new();
-    for body in kernel.regions.values().filter(|body| region_may_wait(body)) {
-        for &inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
-            if let InstData::SlotAddr { slot } = body.insts[inst].data {
-                used[slot] = true;
+    let mut used_slots = SecondaryMap::new();
+    for function in kernel.regions.values().filter(|function| region_may_wait(function)) {
+        for &instruction in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
+            if let InstData::SlotAddr { slot } = function.insts[instruction].data {
+                used_slots[slot] = true;
             }
         }
     }
-    used
+    used_slots
 }
 
-fn asks_space(body: &Function) -> bool {
-    let insts = body.layout.iter().flat_map(|&block| &body.blocks[block].insts);
-    insts.into_iter().any(|&inst| matches!(body.insts[inst].data, InstData::Unary { opcode: UnaryOp::SpaceOf, .. }))
+fn asks_space(function: &Function) -> bool {
+    let instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    instructions.into_iter().any(|&instruction| {
+        matches!(function.insts[instruction].data, InstData::Unary { opcode: UnaryOp::SpaceOf, .. })
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -212,20 +215,23 @@ enum Use {
 /// addresses of memory accesses.
 fn kept_slots(kernel: &Kernel) -> SecondaryMap<Slot, Use> {
     let mut uses: SecondaryMap<Slot, Use> = SecondaryMap::new();
-    for (region, body) in &kernel.regions {
-        let again = runs_again(kernel, region);
-        let mut here: SecondaryMap<Slot, bool> = SecondaryMap::new();
-        for &block in &body.layout {
-            for &inst in &body.blocks[block].insts {
-                if let InstData::SlotAddr { slot } = body.insts[inst].data {
-                    here[slot] = true;
+    for (region, function) in &kernel.regions {
+        let is_run_again = runs_again(kernel, region);
+        let mut used_here: SecondaryMap<Slot, bool> = SecondaryMap::new();
+        for &block in &function.layout {
+            for &instruction in &function.blocks[block].insts {
+                if let InstData::SlotAddr { slot } = function.insts[instruction].data {
+                    used_here[slot] = true;
                 }
             }
         }
-        let escaped = if kernel.regions.len() > 1 { escaping_slots(body) } else { Vec::new() };
-        for slot in kernel.slots.keys().filter(|&slot| here[slot]) {
-            uses[slot] =
-                if uses[slot] != Use::None || again || escaped.contains(&slot) { Use::Kept } else { Use::Passing };
+        let escaped = if kernel.regions.len() > 1 { escaping_slots(function) } else { Vec::new() };
+        for slot in kernel.slots.keys().filter(|&slot| used_here[slot]) {
+            uses[slot] = if uses[slot] != Use::None || is_run_again || escaped.contains(&slot) {
+                Use::Kept
+            } else {
+                Use::Passing
+            };
         }
     }
     uses
@@ -233,17 +239,17 @@ fn kept_slots(kernel: &Kernel) -> SecondaryMap<Slot, Use> {
 
 /// Whether a work-item that leaves this region can come back to it.
 fn runs_again(kernel: &Kernel, region: crate::ir::Region) -> bool {
-    let mut seen = vec![false; kernel.regions.len()];
+    let mut visited = vec![false; kernel.regions.len()];
     let mut worklist = vec![region];
-    while let Some(from) = worklist.pop() {
-        let body = &kernel.regions[from];
-        for &block in &body.layout {
-            if let Terminator::Exit(to) = body.blocks[block].terminator {
-                if to == region {
+    while let Some(source) = worklist.pop() {
+        let function = &kernel.regions[source];
+        for &block in &function.layout {
+            if let Terminator::Exit(target) = function.blocks[block].terminator {
+                if target == region {
                     return true;
                 }
-                if !std::mem::replace(&mut seen[to.index()], true) {
-                    worklist.push(to);
+                if !std::mem::replace(&mut visited[target.index()], true) {
+                    worklist.push(target);
                 }
             }
         }
@@ -251,52 +257,54 @@ fn runs_again(kernel: &Kernel, region: crate::ir::Region) -> bool {
     false
 }
 
+/// Adds the slots that one value may point to, to those of another; whether that is something new.
+fn add_slots(points: &mut SecondaryMap<Value, Vec<Slot>>, target: Value, source: Value) -> bool {
+    let slots = points[source].clone();
+    let known_slots = &mut points[target];
+    let before = known_slots.len();
+    for slot in slots {
+        if !known_slots.contains(&slot) {
+            known_slots.push(slot);
+        }
+    }
+    known_slots.len() != before
+}
+
 /// The slots of which an address may be used for more than accessing memory in this region.
-fn escaping_slots(body: &Function) -> Vec<Slot> {
+fn escaping_slots(function: &Function) -> Vec<Slot> {
     // Which slots' addresses a value may be: a fixed point over everything that passes addresses on.
-    let mut points: SecondaryMap<crate::ir::Value, Vec<Slot>> = SecondaryMap::new();
+    let mut points: SecondaryMap<Value, Vec<Slot>> = SecondaryMap::new();
     let mut changed = true;
-    let add = |points: &mut SecondaryMap<_, Vec<Slot>>, to, from| {
-        let new: Vec<Slot> = Vec::clone(&points[from]);
-        let previous: &mut Vec<Slot> = &mut points[to];
-        let before = previous.len();
-        new.into_iter().for_each(|slot| {
-            if !previous.contains(&slot) {
-                previous.push(slot);
-            }
-        });
-        previous.len() != before
-    };
     while changed {
         changed = false;
-        for &block in &body.layout {
-            for &inst in &body.blocks[block].insts {
-                let node = &body.insts[inst];
-                match &node.data {
+        for &block in &function.layout {
+            for &instruction in &function.blocks[block].insts {
+                let inst_node = &function.insts[instruction];
+                match &inst_node.data {
                     InstData::SlotAddr { slot } => {
-                        let held = &mut points[node.results[0]];
-                        if held.is_empty() {
-                            held.push(*slot);
+                        let result_slots = &mut points[inst_node.results[0]];
+                        if result_slots.is_empty() {
+                            result_slots.push(*slot);
                             changed = true;
                         }
                     }
                     inst_data if passes_on(inst_data) => inst_data.for_each_arg(|argument| {
-                        changed |= add(&mut points, node.results[0], argument);
+                        changed |= add_slots(&mut points, inst_node.results[0], argument);
                     }),
                     _ => {}
                 }
             }
-            for target in body.blocks[block].terminator.targets() {
-                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
-                    changed |= add(&mut points, param, argument);
+            for target in function.blocks[block].terminator.targets() {
+                for (&parameter, &argument) in function.blocks[target.block].params.iter().zip(&target.arguments) {
+                    changed |= add_slots(&mut points, parameter, argument);
                 }
             }
         }
     }
     let mut escaped = Vec::new();
-    for &block in &body.layout {
-        for &inst in &body.blocks[block].insts {
-            let inst_data = &body.insts[inst].data;
+    for &block in &function.layout {
+        for &instruction in &function.blocks[block].insts {
+            let inst_data = &function.insts[instruction].data;
             let mut escape = |value| escaped.extend_from_slice(&points[value]);
             match inst_data {
                 InstData::Load { .. } | InstData::MemCopy { .. } | InstData::MemSet { .. } | InstData::Icmp { .. } => {}
@@ -335,8 +343,8 @@ mod tests {
         let mut text =
             "kernel \"k\" {\n args 8\n param \"x\" pointer.global \"int*\" size 8 align 8 offset 0\n".to_string();
         text += " input value(0, 0): ptr.global\n local lv0 size 5 align 1\n local lv1 size 16 align 16\n";
-        for (index, (size, align)) in slots.iter().enumerate() {
-            text += &format!(" slot ss{index} size {size} align {align}\n");
+        for (index, (size, alignment)) in slots.iter().enumerate() {
+            text += &format!(" slot ss{index} size {size} align {alignment}\n");
         }
         text += &format!(" region r0 {{\n b0(v0: ptr.global):\n{code}\n return\n }}\n}}\n");
         let mut module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));

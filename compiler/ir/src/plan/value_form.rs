@@ -20,10 +20,10 @@ pub enum Form {
 
 impl Form {
     /// The form of a value of this type and shape. A float is affine only where all lanes have the same.
-    pub fn of_shape(ty: Type, shape: Shape) -> Form {
+    pub fn of_shape(value_type: Type, shape: Shape) -> Form {
         match shape {
             Shape::Strided { stride: 0, .. } => Form::Affine(0),
-            Shape::Strided { stride, .. } if !ty.is_float() && ty.bits() <= 64 => Form::Affine(stride),
+            Shape::Strided { stride, .. } if !value_type.is_float() && value_type.bits() <= 64 => Form::Affine(stride),
             _ => Form::Vector,
         }
     }

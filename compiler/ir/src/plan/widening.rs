@@ -34,9 +34,9 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Width(width) => write!(formatter, "gangs of {width} work-items are not supported"),
+            Reason::Width(gang_width) => write!(formatter, "gangs of {gang_width} work-items are not supported"),
             Reason::Cost(choice) => choice.fmt(formatter),
-            Reason::SlotAlignment(align) => write!(formatter, "a private variable is aligned to {align} bytes"),
+            Reason::SlotAlignment(alignment) => write!(formatter, "a private variable is aligned to {alignment} bytes"),
             Reason::Waits => formatter.write_str("work-items may wait for each other in a loop"),
             Reason::StackFrame => formatter.write_str("the values of a gang take too much of the stack"),
         }

@@ -12,8 +12,8 @@ const MARGIN: u64 = 90;
 const WIDER: u64 = 90;
 
 /// Whether what gangs are expected to cost is enough less than the same work-items one after the other.
-pub(super) fn is_profitable(gang: u64, apart: u64) -> bool {
-    gang.saturating_mul(100) < apart.saturating_mul(MARGIN)
+pub(super) fn is_profitable(gang_cost: u64, scalar_costs: u64) -> bool {
+    gang_cost.saturating_mul(100) < scalar_costs.saturating_mul(MARGIN)
 }
 
 /// A region among those that work-items run one after the other; none for a number that is too large.
@@ -60,11 +60,11 @@ pub struct Other {
 }
 
 impl WidthChoice {
-    pub(super) fn empty_choice(width: u32, layout: Layout) -> WidthChoice {
+    pub(super) fn empty_choice(gang_width: u32, layout: Layout) -> WidthChoice {
         let (scalar, gang, alone, waits, steady) = (0, 0, 0, 0, 0);
         let [crowded, per_lane_loops] = [false; 2];
         WidthChoice {
-            width,
+            width: gang_width,
             layout,
             scalar,
             gang,
@@ -98,9 +98,9 @@ impl WidthChoice {
     }
 
     /// Whether gangs of more registers a value are enough cheaper than these.
-    pub(super) fn is_enough_cheaper_in(self, wider: WidthChoice, waits: bool) -> bool {
-        let whole = |choice: WidthChoice| WidthChoice { gang: choice.gang.saturating_add(choice.waits), ..choice };
-        let [wider, narrow] = if waits { [wider, self].map(whole) } else { [wider, self] };
+    pub(super) fn is_enough_cheaper_in(self, wider: WidthChoice, counts_waits: bool) -> bool {
+        let with_waits = |choice: WidthChoice| WidthChoice { gang: choice.gang.saturating_add(choice.waits), ..choice };
+        let [wider, narrow] = if counts_waits { [wider, self].map(with_waits) } else { [wider, self] };
         WidthChoice { gang: wider.gang.saturating_mul(100) / WIDER, ..wider }.is_cheaper(narrow)
     }
 
@@ -114,8 +114,11 @@ impl WidthChoice {
 impl fmt::Display for WidthChoice {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let WidthChoice { width, layout, scalar, gang, alone, other, .. } = self;
-        let apart = scalar.saturating_mul(u64::from(*width));
-        write!(formatter, "a gang of {width} {layout} is expected to cost {gang}, {width} work-items alone {apart}")?;
+        let scalar_costs = scalar.saturating_mul(u64::from(*width));
+        write!(
+            formatter,
+            "a gang of {width} {layout} is expected to cost {gang}, {width} work-items alone {scalar_costs}"
+        )?;
         if *alone != 0 {
             let regions: Vec<String> =
                 (0..64).filter(|&region| bit_of(region) & alone != 0).map(|region| format!("r{region}")).collect();

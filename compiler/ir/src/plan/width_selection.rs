@@ -50,12 +50,12 @@ const MOST_OWN: u64 = 64 << 10;
 const MOST_FOR_TALL: usize = 64;
 
 /// Whether the work-items of a kernel may lie in gangs like this, in launches of which the facts hold.
-pub fn may_lie(kernel: &Kernel, launch: &LaunchFacts, layout: Layout, width: u32) -> bool {
+pub fn may_lie(kernel: &Kernel, launch_facts: &LaunchFacts, layout: Layout, gang_width: u32) -> bool {
     if layout == Layout::Tile {
-        return layout.row_length(launch, width).is_some();
+        return layout.row_length(launch_facts, gang_width).is_some();
     }
     // What work-items collect is taken in the order of their numbers.
-    layout.keeps_order(launch) || kernel.combines.values().all(Option::is_none)
+    layout.keeps_order(launch_facts) || kernel.combines.values().all(Option::is_none)
 }
 
 /// A kernel, and what decides what gangs of it cost.
@@ -71,8 +71,8 @@ struct Candidate<'a> {
 }
 
 /// The layout and width that cost a work-item least.
-pub fn choose_width(state: &KernelState<'_>, gangs: Gangs) -> WidthChoice {
-    let KernelState { module, kernel, launch, request, table, .. } = state;
+pub fn choose_width(kernel_state: &KernelState<'_>, gangs: Gangs) -> WidthChoice {
+    let KernelState { module, kernel, launch, request, table, .. } = kernel_state;
     Candidate { module, kernel, gangs, target: request.target, launch, table }.best_choice()
 }
 
@@ -87,10 +87,10 @@ impl<'a> Candidate<'a> {
         if let Some(layout) = gangs.layout {
             return self.best_of_layout(layout).unwrap_or_else(|| best_width(self, Layout::X));
         }
-        let mut best = best_width(self, Layout::X);
+        let mut best_so_far = best_width(self, Layout::X);
         // The others came after the paper's configurations.
         if gangs.configuration != Configuration::UniCf {
-            return best;
+            return best_so_far;
         }
         let by_columns = || !needs_groups(kernel) && find_order(module, kernel) == TraversalOrder::Columns;
         for layout in [Layout::Y, Layout::Z, Layout::Tile] {
@@ -99,14 +99,18 @@ impl<'a> Candidate<'a> {
             if !of_columns && launch.local_size(layout.lane_dimension()).is_none_or(|size| size == 1) {
                 continue;
             }
-            let Some(found) = self.best_of_layout(layout) else { continue };
-            let to_beat = WidthChoice { gang: best.gang.saturating_mul(OTHER_LAYOUT) / 100, ..best };
-            let (taken, left) = if found.is_cheaper(to_beat) { (found, best) } else { (best, found) };
+            let Some(layout_choice) = self.best_of_layout(layout) else { continue };
+            let to_beat = WidthChoice { gang: best_so_far.gang.saturating_mul(OTHER_LAYOUT) / 100, ..best_so_far };
+            let (cheaper, left) = if layout_choice.is_cheaper(to_beat) {
+                (layout_choice, best_so_far)
+            } else {
+                (best_so_far, layout_choice)
+            };
             let WidthChoice { layout, width, gang, .. } = left;
             let left = Other { layout, width, gang };
-            best = WidthChoice { other: taken.other.or(Some(left)), ..taken };
+            best_so_far = WidthChoice { other: cheaper.other.or(Some(left)), ..cheaper };
         }
-        best
+        best_so_far
     }
 
     /// The best of a layout, if work-items may lie so.
@@ -121,115 +125,138 @@ impl<'a> Candidate<'a> {
     /// The better one of flat tiles and of tall ones.
     fn best_tile(&self) -> Option<WidthChoice> {
         let &Candidate { kernel, gangs, target, launch, .. } = self;
-        let usual = self.usual_width();
-        let width = [usual, usual / 2].into_iter().find(|&width| may_lie(kernel, launch, Layout::Tile, width));
-        let flat = width.map(|width| self.estimates_of(Layout::Tile, width).estimate_width(width));
-        let width = tall_tile(kernel, gangs, launch, target.register_bits).filter(|&width| width > usual);
-        let tall = width.map(|width| (self.estimates_of(Layout::Tile, width), width));
-        let tall =
-            tall.filter(|(tile, width)| tile.go_by_columns(*width)).map(|(tile, width)| tile.estimate_width(width));
-        match (flat, tall) {
-            (Some(flat), Some(tall)) => Some(if tall.is_cheaper(flat) { tall } else { flat }),
-            (flat, tall) => flat.or(tall),
+        let usual_width = self.usual_width();
+        let width = [usual_width, usual_width / 2]
+            .into_iter()
+            .find(|&gang_width| may_lie(kernel, launch, Layout::Tile, gang_width));
+        let flat_choice =
+            width.map(|gang_width| self.estimates_of(Layout::Tile, gang_width).estimate_width(gang_width));
+        let width =
+            tall_tile(kernel, gangs, launch, target.register_bits).filter(|&gang_width| gang_width > usual_width);
+        let tall_choice = width.map(|gang_width| (self.estimates_of(Layout::Tile, gang_width), gang_width));
+        let tall_choice = tall_choice
+            .filter(|(tile, gang_width)| tile.go_by_columns(*gang_width))
+            .map(|(tile, gang_width)| tile.estimate_width(gang_width));
+        match (flat_choice, tall_choice) {
+            (Some(flat_choice), Some(tall_choice)) => {
+                Some(if tall_choice.is_cheaper(flat_choice) { tall_choice } else { flat_choice })
+            }
+            (flat_choice, tall_choice) => flat_choice.or(tall_choice),
         }
     }
 
     /// What holds of gangs like this. Of the naive configuration as of others: it is as wide as these.
-    fn facts_of(&self, layout: Layout, width: u32) -> Facts {
-        let facts = Facts::new(self.module, self.kernel, width).laid_out(layout);
-        facts.of_launch(self.kernel, self.launch).of_kernel(self.kernel)
+    fn facts_of(&self, layout: Layout, gang_width: u32) -> Facts {
+        let gang_facts = Facts::new(self.module, self.kernel, gang_width).laid_out(layout);
+        gang_facts.of_launch(self.kernel, self.launch).of_kernel(self.kernel)
     }
 
-    fn estimates_of(&self, layout: Layout, width: u32) -> Estimates<'a> {
-        Estimates::new(self, self.facts_of(layout, width))
+    fn estimates_of(&self, layout: Layout, gang_width: u32) -> Estimates<'a> {
+        Estimates::new(self, self.facts_of(layout, gang_width))
     }
 }
 
 /// The width of tiles whose columns are as many work-items as registers allow, for kernels that do nothing but compute and
 /// access memory, all work-items the same.
-fn tall_tile(kernel: &Kernel, gangs: Gangs, launch: &LaunchFacts, bits: u32) -> Option<u32> {
-    let insts: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
-    let naive = gangs.configuration == Configuration::Naive;
-    if naive || insts > MOST_FOR_TALL || !kernel.regions.values().all(is_plain) {
+fn tall_tile(kernel: &Kernel, gangs: Gangs, launch_facts: &LaunchFacts, register_bits: u32) -> Option<u32> {
+    let instruction_count: usize = kernel.regions.values().map(|function| function.insts.len()).sum();
+    let is_naive = gangs.configuration == Configuration::Naive;
+    if is_naive || instruction_count > MOST_FOR_TALL || !kernel.regions.values().all(is_plain) {
         return None;
     }
-    let data = kernel.regions.values().flat_map(|body| body.insts.iter().map(move |(_, node)| (body, node)));
-    let moved = data.filter_map(|(body, node)| match &node.data {
-        InstData::Load { .. } => node.results.first().map(|&value| body.ty(value).bytes()),
-        InstData::Store { arguments, .. } => arguments.first().map(|&value| body.ty(value).bytes()),
+    let instructions = kernel
+        .regions
+        .values()
+        .flat_map(|function| function.insts.iter().map(move |(_, inst_node)| (function, inst_node)));
+    let element_bytes = instructions.filter_map(|(function, inst_node)| match &inst_node.data {
+        InstData::Load { .. } => inst_node.results.first().map(|&value| function.ty(value).bytes()),
+        InstData::Store { arguments, .. } => arguments.first().map(|&value| function.ty(value).bytes()),
         _ => None,
     });
-    let widest = moved.max()?;
+    let widest = element_bytes.max()?;
     // A value takes half of the registers at most, and a column not more than a line of the cache.
-    let maximum = if bits >= 512 { 16 } else { 8 } * bits / 8 / widest;
-    let runs = (CACHE_LINE / widest).min(MOST_RUNS as u32);
-    let row = launch.local_size(0)?;
-    let widths = [runs, runs / 2, runs / 4].map(|runs| runs.saturating_mul(row));
-    widths.into_iter().find(|&width| width <= maximum && may_lie(kernel, launch, Layout::Tile, width))
+    let maximum = if register_bits >= 512 { 16 } else { 8 } * register_bits / 8 / widest;
+    let row_count = (CACHE_LINE / widest).min(MOST_RUNS as u32);
+    let row_length = launch_facts.local_size(0)?;
+    let widths = [row_count, row_count / 2, row_count / 4].map(|row_count| row_count.saturating_mul(row_length));
+    widths
+        .into_iter()
+        .find(|&gang_width| gang_width <= maximum && may_lie(kernel, launch_facts, Layout::Tile, gang_width))
 }
 
 /// Whether a region only computes and accesses memory, all work-items the same.
-fn is_plain(body: &Function) -> bool {
-    let plain = |inst_data: &InstData| match inst_data {
+fn is_plain(function: &Function) -> bool {
+    let mut instructions = function.blocks[function.entry_block()].insts.iter();
+    function.layout.len() == 1 && instructions.all(|&instruction| is_plain_inst(&function.insts[instruction].data))
+}
+
+/// Whether an instruction only computes, or accesses memory that nobody orders.
+fn is_plain_inst(inst_data: &InstData) -> bool {
+    match inst_data {
         InstData::Load { access, .. } | InstData::Store { access, .. } => !access.volatile && access.atomic.is_none(),
         InstData::Unary { .. } | InstData::Binary { .. } => !cost::per_lane(inst_data),
         InstData::Ternary { .. } | InstData::Icmp { .. } | InstData::Fcmp { .. } | InstData::PtrAdd { .. } => true,
         InstData::LocalAddr { .. } | InstData::GlobalAddr { .. } | InstData::Query { .. } => true,
         inst_data => matches!(inst_data, InstData::LiveLoad { .. } | InstData::LiveStore { .. }),
-    };
-    body.layout.len() == 1 && body.blocks[body.entry_block()].insts.iter().all(|&inst| plain(&body.insts[inst].data))
+    }
 }
 
 /// The width that costs a work-item least in gangs of a layout.
 fn best_width(candidate: &Candidate<'_>, layout: Layout) -> WidthChoice {
     let &Candidate { kernel, target, launch, .. } = candidate;
-    let usual = candidate.usual_width();
-    let facts = candidate.facts_of(layout, usual);
-    let narrow = Estimates::new(candidate, facts.clone());
-    let short = launch.local_size(layout.lane_dimension()).map_or(usual, u32::next_power_of_two).min(usual);
-    let mut best = narrow.estimate_width(usual);
-    for width in [usual / 2, short].into_iter().filter(|width| WIDTHS.contains(width)) {
-        let other = narrow.estimate_width(width);
+    let usual_width = candidate.usual_width();
+    let gang_facts = candidate.facts_of(layout, usual_width);
+    let narrow = Estimates::new(candidate, gang_facts.clone());
+    let row_width =
+        launch.local_size(layout.lane_dimension()).map_or(usual_width, u32::next_power_of_two).min(usual_width);
+    let mut best_choice = narrow.estimate_width(usual_width);
+    for gang_width in [usual_width / 2, row_width].into_iter().filter(|gang_width| WIDTHS.contains(gang_width)) {
+        let other_choice = narrow.estimate_width(gang_width);
         // Rows as long as a gang leave no lane idle.
-        if other.is_cheaper(best) || width == short && !best.is_cheaper(other) {
-            best = other;
+        if other_choice.is_cheaper(best_choice) || gang_width == row_width && !best_choice.is_cheaper(other_choice) {
+            best_choice = other_choice;
         }
     }
-    let insts: usize = kernel.regions.values().map(|body| body.insts.len()).sum();
-    if best.width != usual || own_bytes(kernel, &facts) * u64::from(2 * usual) > MOST_OWN {
-        return best;
+    let instruction_count: usize = kernel.regions.values().map(|function| function.insts.len()).sum();
+    if best_choice.width != usual_width || own_bytes(kernel, &gang_facts) * u64::from(2 * usual_width) > MOST_OWN {
+        return best_choice;
     }
     // What holds of a gang need not hold of two together.
-    let wider = |width| candidate.estimates_of(layout, width).estimate_width(width);
-    if insts <= MOST_FOR_WIDER {
-        let other = wider(2 * usual);
+    let choice_of = |gang_width| candidate.estimates_of(layout, gang_width).estimate_width(gang_width);
+    if instruction_count <= MOST_FOR_WIDER {
+        let other_choice = choice_of(2 * usual_width);
         // Four bytes of each of so many work-items are a line, which need not be read where a launch streams.
-        let fills_lines =
-            launch.streams != 0 && target.register_bits == CACHE_LINE * 8 / 2 && !best.is_enough_cheaper_than(other);
+        let fills_lines = launch.streams != 0
+            && target.register_bits == CACHE_LINE * 8 / 2
+            && !best_choice.is_enough_cheaper_than(other_choice);
         // Turns take what they take; what lanes do together is shared by more.
-        let shares_more = other.per_lane_loops && !other.crowded && other.is_cheaper(best);
-        let fills_units = !other.crowded && best.is_enough_slower_than(other);
-        if best.is_enough_cheaper_in(other, !other.crowded) || fills_lines || fills_units || shares_more {
-            best = other;
+        let shares_more = other_choice.per_lane_loops && !other_choice.crowded && other_choice.is_cheaper(best_choice);
+        let fills_units = !other_choice.crowded && best_choice.is_enough_slower_than(other_choice);
+        if best_choice.is_enough_cheaper_in(other_choice, !other_choice.crowded)
+            || fills_lines
+            || fills_units
+            || shares_more
+        {
+            best_choice = other_choice;
         }
     }
     // What waits has time for more.
-    for width in [4 * usual, 8 * usual].into_iter().filter(|width| WIDTHS.contains(width)) {
-        if insts > MOST_FOR_WIDEST || best.waits == 0 {
+    for gang_width in [4 * usual_width, 8 * usual_width].into_iter().filter(|gang_width| WIDTHS.contains(gang_width)) {
+        if instruction_count > MOST_FOR_WIDEST || best_choice.waits == 0 {
             break;
         }
-        let other = wider(width);
-        if !other.crowded && best.is_enough_cheaper_in(other, true) {
-            best = other;
+        let other_choice = choice_of(gang_width);
+        if !other_choice.crowded && best_choice.is_enough_cheaper_in(other_choice, true) {
+            best_choice = other_choice;
         }
     }
-    best
+    best_choice
 }
 
 /// The bytes of private variables that each lane has of its own.
-fn own_bytes(kernel: &Kernel, facts: &Facts) -> u64 {
-    let own = kernel.slots.iter().filter(|(slot, _)| !facts.uniform_slots.contains(*slot));
-    own.map(|(_, slot_data)| slot_data.size).sum()
+fn own_bytes(kernel: &Kernel, gang_facts: &Facts) -> u64 {
+    let own_slots = kernel.slots.iter().filter(|(slot, _)| !gang_facts.uniform_slots.contains(*slot));
+    own_slots.map(|(_, slot_data)| slot_data.size).sum()
 }
 
 /// What the regions of a kernel cost gangs of which the same facts hold.
@@ -243,56 +270,57 @@ struct Estimates<'a> {
 }
 
 impl<'a> Estimates<'a> {
-    fn new(candidate: &Candidate<'a>, facts: Facts) -> Estimates<'a> {
+    fn new(candidate: &Candidate<'a>, gang_facts: Facts) -> Estimates<'a> {
         let &Candidate { kernel, gangs, target, launch, table, .. } = candidate;
-        let layout = facts.layout;
+        let layout = gang_facts.layout;
         let notes = Notes::default();
-        let context = GangContext::of_facts(facts, gangs, target, launch, &notes);
-        let regions = kernel.regions.values().map(|body| run_estimated(body, &context, table)).collect();
+        let context = GangContext::of_facts(gang_facts, gangs, target, launch, &notes);
+        let regions = kernel.regions.values().map(|function| run_estimated(function, &context, table)).collect();
         let several = (2..=MOST_REGIONS).contains(&kernel.regions.len());
-        let alone = |(region, body)| several && may_be_alone(region, body, layout);
-        let may_be_alone = kernel.regions.iter().map(alone).collect();
+        let runs_alone = |(region, function)| several && may_be_alone(region, function, layout);
+        let may_be_alone = kernel.regions.iter().map(runs_alone).collect();
         Estimates { regions, may_be_alone, layout, target, launch }
     }
 
     /// Whether some accesses are those of a tile's columns.
-    fn go_by_columns(&self, width: u32) -> bool {
-        let registers = Registers { target: self.target, width };
+    fn go_by_columns(&self, gang_width: u32) -> bool {
+        let registers = Registers { target: self.target, width: gang_width };
         self.regions.iter().flatten().any(|(region, _)| region.goes_by_columns(registers))
     }
 
-    fn estimate_width(&self, width: u32) -> WidthChoice {
+    fn estimate_width(&self, gang_width: u32) -> WidthChoice {
         let layout = self.layout;
-        let mut choice = WidthChoice::empty_choice(width, self.layout);
+        let mut choice = WidthChoice::empty_choice(gang_width, self.layout);
         for (number, versions) in self.regions.iter().enumerate() {
-            let registers = Registers { target: self.target, width };
+            let registers = Registers { target: self.target, width: gang_width };
             let costs: Vec<(Costs, u64)> =
                 versions.iter().map(|(region, times)| (region.estimate_costs(registers), *times)).collect();
-            let runs = costs.iter().map(|&(_, times)| times).sum::<u64>().max(1);
-            let sum = |of: fn(&Costs) -> u64| {
-                let each = costs.iter().map(|(costs, times)| of(costs).saturating_mul(*times) / runs);
-                each.fold(0, u64::saturating_add)
+            let all_times = costs.iter().map(|&(_, times)| times).sum::<u64>().max(1);
+            let average = |part_of: fn(&Costs) -> u64| {
+                let weighted = costs.iter().map(|(costs, times)| part_of(costs).saturating_mul(*times) / all_times);
+                weighted.fold(0, u64::saturating_add)
             };
-            let one = sum(|costs| costs.scalar);
-            let mut gang = sum(|costs| costs.vector);
+            let scalar_cost = average(|costs| costs.scalar);
+            let mut vector_cost = average(|costs| costs.vector);
             // The last gang of a row may have lanes to spare.
-            if let Some(row) = self.launch.local_size(layout.lane_dimension()).filter(|_| !layout.crosses_rows()) {
-                let lanes = u64::from(row.next_multiple_of(width));
-                gang = gang.saturating_mul(lanes) / u64::from(row.max(1));
+            if let Some(row_length) = self.launch.local_size(layout.lane_dimension()).filter(|_| !layout.crosses_rows())
+            {
+                let lanes_of_rows = u64::from(row_length.next_multiple_of(gang_width));
+                vector_cost = vector_cost.saturating_mul(lanes_of_rows) / u64::from(row_length.max(1));
             }
-            let apart = one.saturating_mul(width.into());
-            if self.may_be_alone[number] && is_profitable(apart, gang) {
+            let scalar_costs = scalar_cost.saturating_mul(gang_width.into());
+            if self.may_be_alone[number] && is_profitable(scalar_costs, vector_cost) {
                 choice.alone |= bit_of(number);
-                gang = apart;
+                vector_cost = scalar_costs;
             } else {
-                choice.waits = choice.waits.saturating_add(sum(|costs| costs.waits));
-                choice.steady = choice.steady.saturating_add(sum(|costs| costs.steady));
+                choice.waits = choice.waits.saturating_add(average(|costs| costs.waits));
+                choice.steady = choice.steady.saturating_add(average(|costs| costs.steady));
                 choice.crowded |= costs.iter().any(|(costs, _)| costs.crowded);
                 choice.per_lane_loops |= costs.iter().any(|(costs, _)| costs.per_lane_loops);
-                choice.each_pays &= is_profitable(gang, apart) || gang == 0;
+                choice.each_pays &= is_profitable(vector_cost, scalar_costs) || vector_cost == 0;
             }
-            choice.scalar = choice.scalar.saturating_add(one);
-            choice.gang = choice.gang.saturating_add(gang);
+            choice.scalar = choice.scalar.saturating_add(scalar_cost);
+            choice.gang = choice.gang.saturating_add(vector_cost);
         }
         choice.each_pays &= choice.alone.count_ones() < self.regions.len() as u32;
         choice
@@ -302,36 +330,42 @@ impl<'a> Estimates<'a> {
 /// Whether work-items may run a region one after the other although gangs run others: they find what was kept for them,
 /// but of private variables there is one for a gang, or one for each lane, and a reading of the clock is taken to be the
 /// same in all lanes. The region stays as it is, so it has to be of the form that linearized ones have.
-fn may_be_alone(region: Region, body: &Function, layout: Layout) -> bool {
-    let of_lanes = |&inst: &Inst| {
-        let inst_data = &body.insts[inst].data;
+fn may_be_alone(region: Region, function: &Function, layout: Layout) -> bool {
+    let of_lanes = |&instruction: &Inst| {
+        let inst_data = &function.insts[instruction].data;
         inst_data.needs_lanes() || matches!(inst_data, InstData::SlotAddr { .. } | InstData::Clock)
     };
     let other_form = |&block: &Block| {
-        let block_data = &body.blocks[block];
+        let block_data = &function.blocks[block];
         matches!(block_data.terminator, Terminator::Switch { .. } | Terminator::Unreachable)
             || block_data.insts.iter().any(of_lanes)
     };
-    let graph = build_cfg(body);
-    let endless =
-        || find_loops(&graph, &compute_dominators(&graph)).iter().any(|(_, loop_data)| loop_data.exits.is_empty());
-    layout == Layout::X && bit_of(region.index()) != 0 && !body.layout.iter().any(other_form) && !endless()
+    let flow_graph = build_cfg(function);
+    let endless = || {
+        find_loops(&flow_graph, &compute_dominators(&flow_graph))
+            .iter()
+            .any(|(_, loop_data)| loop_data.exits.is_empty())
+    };
+    layout == Layout::X && bit_of(region.index()) != 0 && !function.layout.iter().any(other_form) && !endless()
 }
 
 /// What a region becomes of the passes that the estimate runs: its versions, and how often each is expected to run.
-fn run_estimated(body: &Function, context: &GangContext<'_>, table: &[Pass]) -> Vec<(Analysed, u64)> {
-    let state = RegionState::of_region(body, context);
-    let mut versions = vec![(body.clone(), state, 1)];
+fn run_estimated(function: &Function, context: &GangContext<'_>, table: &[Pass]) -> Vec<(Analysed, u64)> {
+    let region_state = RegionState::of_region(function, context);
+    let mut versions = vec![(function.clone(), region_state, 1)];
     for pass in table.iter().filter(|pass| suits_gangs(pass, context.gangs)) {
         match (pass.estimate, pass.run) {
             (Estimate::Runs, Run::Region(run)) => {
-                versions.iter_mut().for_each(|(body, state, _)| run(body, state, context));
+                versions.iter_mut().for_each(|(function, region_state, _)| run(function, region_state, context));
             }
             (Estimate::Versions(suppose), _) => versions = split_versions(versions, context, suppose),
             _ => {}
         }
     }
-    versions.into_iter().map(|(body, state, times)| (Analysed::new(body, state, context), times)).collect()
+    versions
+        .into_iter()
+        .map(|(function, region_state, times)| (Analysed::new(function, region_state, context), times))
+        .collect()
 }
 
 /// A form of a region, what is known of it, and how often it is expected to run.
@@ -339,17 +373,18 @@ type Version = (Function, RegionState, u64);
 
 /// Puts the versions that each gets in its place.
 fn split_versions(versions: Vec<Version>, context: &GangContext<'_>, suppose: Suppose) -> Vec<Version> {
-    let split: Vec<_> = versions.iter().map(|(body, state, _)| suppose(body, state, context)).collect();
+    let split_forms: Vec<_> =
+        versions.iter().map(|(function, region_state, _)| suppose(function, region_state, context)).collect();
     let runs_of = |parts: &Vec<WeightedForm>| parts.iter().map(|&(_, times)| times).sum::<u64>();
     // Each runs as often as it did, beside the others.
-    let runs = split.iter().flatten().map(runs_of).max().unwrap_or(1);
+    let most_runs = split_forms.iter().flatten().map(runs_of).max().unwrap_or(1);
     let mut result = Vec::new();
-    for ((body, state, times), parts) in versions.into_iter().zip(split) {
+    for ((function, region_state, times), parts) in versions.into_iter().zip(split_forms) {
         match parts {
-            None => result.push((body, state, times * runs)),
-            Some(parts) => result.extend(parts.into_iter().map(|(part, of_it)| {
-                let state = RegionState::of_region(&part, context);
-                (part, state, times * of_it)
+            None => result.push((function, region_state, times * most_runs)),
+            Some(parts) => result.extend(parts.into_iter().map(|(part, times_of_part)| {
+                let region_state = RegionState::of_region(&part, context);
+                (part, region_state, times * times_of_part)
             })),
         }
     }
@@ -375,16 +410,21 @@ struct Analysed {
 }
 
 impl Analysed {
-    fn new(body: Function, state: RegionState, context: &GangContext<'_>) -> Analysed {
-        let graph = build_cfg(&body);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
-        let tile = context.tile.as_ref().zip(state.rows).map(|(tile, rows)| AnalysedTile {
-            shapes: rows.shapes,
-            columns: analyze_divergence(&body, &tile.columns, &graph, &forest).shapes,
-            row: tile.rows.width,
-            rows: tile.columns.width,
+    fn new(function: Function, region_state: RegionState, context: &GangContext<'_>) -> Analysed {
+        let flow_graph = build_cfg(&function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        let tile = context.tile.as_ref().zip(region_state.rows).map(|(tile_facts, rows)| {
+            let columns = analyze_divergence(&function, &tile_facts.columns, &flow_graph, &loop_forest).shapes;
+            AnalysedTile { shapes: rows.shapes, columns, row: tile_facts.rows.width, rows: tile_facts.columns.width }
         });
-        Analysed { body, graph, forest, found: state.found, tile, gangs: context.gangs }
+        Analysed {
+            body: function,
+            graph: flow_graph,
+            forest: loop_forest,
+            found: region_state.found,
+            tile,
+            gangs: context.gangs,
+        }
     }
 
     fn tile_costs(&self) -> Option<cost::Tile<'_>> {

@@ -30,33 +30,37 @@ impl<'a> FoldingBuilder<'a> {
     }
 
     /// Any instruction with one result of a type.
-    pub fn fold_operation(&mut self, inst_data: InstData, ty: Type) -> Value {
-        match simplest_form(self.function, inst_data, ty, self.operands) {
+    pub fn fold_operation(&mut self, inst_data: InstData, result_type: Type) -> Value {
+        match simplest_form(self.function, inst_data, result_type, self.operands) {
             Simpler::Value(value) => value,
-            Simpler::Operation(inst_data) => self.append_new(inst_data, ty),
+            Simpler::Operation(inst_data) => self.append_new(inst_data, result_type),
         }
     }
 
-    fn append_new(&mut self, inst_data: InstData, ty: Type) -> Value {
-        let inst = self
+    fn append_new(&mut self, inst_data: InstData, result_type: Type) -> Value {
+        let instruction = self
             .find_own(&inst_data)
-            .unwrap_or_else(|| self.function.append_inst(self.block, inst_data, &[ty], SourceLoc::default()));
-        if let Some(own) = &mut self.own {
-            own.insert(inst);
+            .unwrap_or_else(|| self.function.append_inst(self.block, inst_data, &[result_type], SourceLoc::default()));
+        if let Some(own_insts) = &mut self.own {
+            own_insts.insert(instruction);
         }
-        self.function.single_result(inst)
+        self.function.single_result(instruction)
     }
 
     /// The same instruction, among those at the block's end that builders like this one have appended.
     fn find_own(&self, inst_data: &InstData) -> Option<Inst> {
-        let own = self.own.as_deref()?;
-        let mut last = self.function.blocks[self.block].insts.iter().rev().take_while(|&&inst| own.contains(inst));
-        last.find(|&&inst| self.function.insts[inst].data == *inst_data).copied()
+        let own_insts = self.own.as_deref()?;
+        let mut last = self.function.blocks[self.block]
+            .insts
+            .iter()
+            .rev()
+            .take_while(|&&instruction| own_insts.contains(instruction));
+        last.find(|&&instruction| self.function.insts[instruction].data == *inst_data).copied()
     }
 
-    /// An operation of one operand; `ty` is the result's type.
-    pub fn unary(&mut self, opcode: UnaryOp, ty: Type, argument: Value) -> Value {
-        self.fold_operation(InstData::Unary { opcode, fast_math: FastMath::default(), argument }, ty)
+    /// An operation of one operand; `result_type` is the result's type.
+    pub fn unary(&mut self, opcode: UnaryOp, result_type: Type, argument: Value) -> Value {
+        self.fold_operation(InstData::Unary { opcode, fast_math: FastMath::default(), argument }, result_type)
     }
 
     /// An operation of two operands.
@@ -89,10 +93,10 @@ impl<'a> FoldingBuilder<'a> {
     /// One of two values by a condition.
     pub fn select(&mut self, condition: Value, if_true: Value, if_false: Value) -> Value {
         let arguments = [condition, if_true, if_false];
-        let ty = self.function.ty(if_true);
+        let operand_type = self.function.ty(if_true);
         self.fold_operation(
             InstData::Ternary { opcode: TernaryOp::Select, fast_math: FastMath::default(), arguments },
-            ty,
+            operand_type,
         )
     }
 

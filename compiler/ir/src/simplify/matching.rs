@@ -85,32 +85,32 @@ pub(super) struct Matcher<'f, C> {
 
 impl<C: Fn(Value) -> Option<u128>> Matcher<'_, C> {
     /// What a rule puts for an operation with a result of a type, if the operation has its form.
-    pub fn apply_rule(&self, rule: &Rule, operation: Operation, ty: Type) -> Option<Found> {
+    pub fn apply_rule(&self, rule: &Rule, operation: Operation, result_type: Type) -> Option<Found> {
         let Pattern::Op(opcode, patterns) = rule.from else { return None };
         let bindings = self.compare_operation(opcode, patterns, operation, None, Bindings::default())?;
-        if let Some(value) = bindings.bound_value(rule.to).filter(|&value| self.function.ty(value) == ty) {
+        if let Some(value) = bindings.bound_value(rule.to).filter(|&value| self.function.ty(value) == result_type) {
             return Some(Found::Value(value));
         }
         match rule.to {
             Pattern::Any(_) => None,
-            Pattern::Number(number) => number.bits_as(ty).map(Found::Constant),
+            Pattern::Number(number) => number.bits_as(result_type).map(Found::Constant),
             Pattern::Op(opcode, patterns) => {
                 let mut operands = [Operand::Missing; 3];
                 for (operand, &pattern) in operands.iter_mut().zip(patterns) {
                     *operand = match pattern {
-                        Pattern::Number(number) => Operand::Constant(number.bits_as(ty)?),
+                        Pattern::Number(number) => Operand::Constant(number.bits_as(result_type)?),
                         _ => Operand::Value(bindings.bound_value(pattern)?),
                     };
                 }
-                self.has_type(opcode, &operands, ty).then_some(Found::Operation(opcode, operands))
+                self.has_type(opcode, &operands, result_type).then_some(Found::Operation(opcode, operands))
             }
         }
     }
 
     /// Whether the operands of what a rule would put fit a result of a type.
-    fn has_type(&self, opcode: Op, operands: &[Operand], ty: Type) -> bool {
+    fn has_type(&self, opcode: Op, operands: &[Operand], result_type: Type) -> bool {
         let fits = |operand: &Operand| match operand {
-            Operand::Value(value) => self.function.ty(*value) == ty,
+            Operand::Value(value) => self.function.ty(*value) == result_type,
             Operand::Constant(_) | Operand::Missing => true,
         };
         !matches!(opcode, Op::Binary(_)) || operands.iter().all(fits)
@@ -121,14 +121,16 @@ impl<C: Fn(Value) -> Option<u128>> Matcher<'_, C> {
         &self,
         opcode: Op,
         patterns: &[Pattern],
-        (found, [a, b, c]): Operation,
+        (found_opcode, [first_operand, second_operand, third_operand]): Operation,
         then: Option<&Rest<'_>>,
         bindings: Bindings,
     ) -> Option<Bindings> {
-        let as_written = || self.compare_operands(patterns, &[a, b, c], then, bindings);
-        let exchanged = || self.compare_operands(patterns, &[b, a, c], then, bindings);
-        let first = if opcode == found { as_written() } else { None };
-        first.or_else(|| if opcode.with_exchanged_operands() == Some(found) { exchanged() } else { None })
+        let as_written =
+            || self.compare_operands(patterns, &[first_operand, second_operand, third_operand], then, bindings);
+        let exchanged =
+            || self.compare_operands(patterns, &[second_operand, first_operand, third_operand], then, bindings);
+        let in_order = if opcode == found_opcode { as_written() } else { None };
+        in_order.or_else(|| if opcode.with_exchanged_operands() == Some(found_opcode) { exchanged() } else { None })
     }
 
     fn compare_operands(
@@ -157,8 +159,8 @@ impl<C: Fn(Value) -> Option<u128>> Matcher<'_, C> {
                 }
             }
             Pattern::Op(opcode, patterns) => {
-                let ValueDef::Result(inst, _) = self.function.values[value].definition else { return None };
-                let operation = operation_of(&self.function.insts[inst].data)?;
+                let ValueDef::Result(instruction, _) = self.function.values[value].definition else { return None };
+                let operation = operation_of(&self.function.insts[instruction].data)?;
                 self.compare_operation(opcode, patterns, operation, then, bindings.keep_result(pattern, value))
             }
         }

@@ -42,44 +42,50 @@ pub enum Operands {
 
 impl Operands {
     fn applicable_rules(self) -> impl Iterator<Item = &'static Rule> {
-        let more = if self == Operands::OfMasks { RULES_OF_MASKS } else { &[] };
-        RULES.iter().chain(more)
+        let further_rules = if self == Operands::OfMasks { RULES_OF_MASKS } else { &[] };
+        RULES.iter().chain(further_rules)
     }
 }
 
 /// The simplest that stands for an operation with a result of a type, which may be itself.
-pub fn simplest_form(function: &mut Function, inst_data: InstData, ty: Type, operands: Operands) -> Simpler {
-    simplify_operation(function, &inst_data, ty, operands).unwrap_or(Simpler::Operation(inst_data))
+pub fn simplest_form(function: &mut Function, inst_data: InstData, result_type: Type, operands: Operands) -> Simpler {
+    simplify_operation(function, &inst_data, result_type, operands).unwrap_or(Simpler::Operation(inst_data))
 }
 
 /// The simplest that stands for an operation with a result of a type, if there is something simpler than it.
 pub fn simplify_operation(
     function: &mut Function,
     inst_data: &InstData,
-    ty: Type,
+    result_type: Type,
     operands: Operands,
 ) -> Option<Simpler> {
-    let mut simpler = simplify_once(function, inst_data, ty, operands)?;
+    let mut simpler = simplify_once(function, inst_data, result_type, operands)?;
     while let Simpler::Operation(inst_data) = &simpler
-        && let Some(next) = simplify_once(function, inst_data, ty, operands)
+        && let Some(next) = simplify_once(function, inst_data, result_type, operands)
     {
         simpler = next;
     }
     Some(simpler)
 }
 
-fn simplify_once(function: &mut Function, inst_data: &InstData, ty: Type, operands: Operands) -> Option<Simpler> {
+fn simplify_once(
+    function: &mut Function,
+    inst_data: &InstData,
+    result_type: Type,
+    operands: Operands,
+) -> Option<Simpler> {
     let constant = |value| function.const_bits(value);
-    let found = match evaluate_constants(function, inst_data, ty, constant) {
+    let simpler = match evaluate_constants(function, inst_data, result_type, constant) {
         Some(bits) => Found::Constant(bits),
-        None => find_simpler(function, inst_data, ty, operands, constant).next()?,
+        None => find_simpler(function, inst_data, result_type, operands, constant).next()?,
     };
-    Some(match found {
-        Found::Constant(bits) => Simpler::Value(function.constant(ty, bits)),
+    Some(match simpler {
+        Found::Constant(bits) => Simpler::Value(function.constant(result_type, bits)),
         Found::Value(value) => Simpler::Value(value),
-        Found::Operation(opcode, arguments) => {
-            Simpler::Operation(instruction_of(opcode, arguments.map(|argument| value_of(function, ty, argument)))?)
-        }
+        Found::Operation(opcode, arguments) => Simpler::Operation(instruction_of(
+            opcode,
+            arguments.map(|argument| value_of(function, result_type, argument)),
+        )?),
     })
 }
 
@@ -98,13 +104,13 @@ pub enum Found {
 pub fn find_simpler<C: Fn(Value) -> Option<u128>>(
     function: &Function,
     inst_data: &InstData,
-    ty: Type,
+    result_type: Type,
     operands: Operands,
     constant: C,
 ) -> impl Iterator<Item = Found> {
     let matcher = Matcher { function, constant };
     let operation = matching::operation_of(inst_data);
-    operands.applicable_rules().filter_map(move |rule| matcher.apply_rule(rule, operation?, ty))
+    operands.applicable_rules().filter_map(move |rule| matcher.apply_rule(rule, operation?, result_type))
 }
 
 /// The bits of an operation, if those of all its operands are known. Floating-point arithmetic is left to LLVM, which
@@ -112,20 +118,24 @@ pub fn find_simpler<C: Fn(Value) -> Option<u128>>(
 pub fn evaluate_constants(
     function: &Function,
     inst_data: &InstData,
-    ty: Type,
+    result_type: Type,
     constant: impl Fn(Value) -> Option<u128>,
 ) -> Option<u128> {
-    if !is_exact(function, inst_data, ty) {
+    if !is_exact(function, inst_data, result_type) {
         return None;
     }
-    let mut all = true;
-    inst_data.for_each_arg(|value| all &= constant(value).is_some());
-    let bits = |value| constant(value).unwrap_or_default();
-    if all { evaluate_instruction(inst_data, ty, |value| function.ty(value), bits)?.ok() } else { None }
+    let mut all_constant = true;
+    inst_data.for_each_arg(|value| all_constant &= constant(value).is_some());
+    let bits_of = |value| constant(value).unwrap_or_default();
+    if all_constant {
+        evaluate_instruction(inst_data, result_type, |value| function.ty(value), bits_of)?.ok()
+    } else {
+        None
+    }
 }
 
 /// Whether an operation works on integers, or on bits whatever they mean.
-fn is_exact(function: &Function, inst_data: &InstData, ty: Type) -> bool {
+fn is_exact(function: &Function, inst_data: &InstData, result_type: Type) -> bool {
     use UnaryOp::{Bitcast, Fabs, Fneg, Freeze};
     let on_bits = match inst_data {
         InstData::Unary { opcode, .. } => matches!(opcode, Bitcast | Fabs | Fneg | Freeze),
@@ -133,28 +143,28 @@ fn is_exact(function: &Function, inst_data: &InstData, ty: Type) -> bool {
         InstData::Binary { .. } | InstData::Icmp { .. } => false,
         _ => return false,
     };
-    let mut of_integers = ty.is_int();
+    let mut of_integers = result_type.is_int();
     inst_data.for_each_arg(|value| of_integers &= function.ty(value).is_int());
     on_bits || of_integers
 }
 
-/// The value of an operand of an operation with a result of type `ty`.
-fn value_of(function: &mut Function, ty: Type, operand: Operand) -> Option<Value> {
+/// The value of an operand of an operation with a result of type `value_type`.
+fn value_of(function: &mut Function, value_type: Type, operand: Operand) -> Option<Value> {
     match operand {
         Operand::Value(value) => Some(value),
-        Operand::Constant(bits) => Some(function.constant(ty, bits)),
+        Operand::Constant(bits) => Some(function.constant(value_type, bits)),
         Operand::Missing => None,
     }
 }
 
 /// The instruction for an operation on these, without promises or freedoms.
-fn instruction_of(opcode: Op, [a, b, c]: [Option<Value>; 3]) -> Option<InstData> {
+fn instruction_of(opcode: Op, [first, second, third]: [Option<Value>; 3]) -> Option<InstData> {
     let (flags, fast_math) = (IntFlags::default(), FastMath::default());
     Some(match opcode {
-        Op::Unary(opcode) => InstData::Unary { opcode, fast_math, argument: a? },
-        Op::Binary(opcode) => InstData::Binary { opcode, flags, fast_math, arguments: [a?, b?] },
-        Op::Ternary(opcode) => InstData::Ternary { opcode, fast_math, arguments: [a?, b?, c?] },
-        Op::Icmp(comparison) => InstData::Icmp { comparison, arguments: [a?, b?] },
-        Op::PtrAdd => InstData::PtrAdd { base: a?, offset: b?, inbounds: false },
+        Op::Unary(opcode) => InstData::Unary { opcode, fast_math, argument: first? },
+        Op::Binary(opcode) => InstData::Binary { opcode, flags, fast_math, arguments: [first?, second?] },
+        Op::Ternary(opcode) => InstData::Ternary { opcode, fast_math, arguments: [first?, second?, third?] },
+        Op::Icmp(comparison) => InstData::Icmp { comparison, arguments: [first?, second?] },
+        Op::PtrAdd => InstData::PtrAdd { base: first?, offset: second?, inbounds: false },
     })
 }

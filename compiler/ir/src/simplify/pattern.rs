@@ -72,13 +72,13 @@ impl Op {
 }
 
 /// Whether two names are one, which `==` does not tell yet where constants are computed.
-const fn is_same(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
+const fn is_same(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
     let mut index = 0;
-    while index < a.len() && index < b.len() && a[index] == b[index] {
+    while index < left.len() && index < right.len() && left[index] == right[index] {
         index += 1;
     }
-    index == a.len() && index == b.len()
+    index == left.len() && index == right.len()
 }
 
 /// A number of whatever integer type stands there.
@@ -102,15 +102,15 @@ pub enum Number {
 
 impl Number {
     /// Its bits as a value of a type, which may have no such number.
-    pub fn bits_as(self, ty: Type) -> Option<u128> {
+    pub fn bits_as(self, value_type: Type) -> Option<u128> {
         let bits = match self {
-            Number::True if ty == Type::BOOL => 1,
-            Number::False if ty == Type::BOOL => 0,
-            Number::Zero if ty.is_int() => 0,
-            Number::One if ty.is_int() => 1,
-            Number::Ones if ty.is_int() => ty.value_mask(),
-            Number::Least if ty.is_int() => ty.value_mask() ^ ty.value_mask() >> 1,
-            Number::Greatest if ty.is_int() => ty.value_mask() >> 1,
+            Number::True if value_type == Type::BOOL => 1,
+            Number::False if value_type == Type::BOOL => 0,
+            Number::Zero if value_type.is_int() => 0,
+            Number::One if value_type.is_int() => 1,
+            Number::Ones if value_type.is_int() => value_type.value_mask(),
+            Number::Least if value_type.is_int() => value_type.value_mask() ^ value_type.value_mask() >> 1,
+            Number::Greatest if value_type.is_int() => value_type.value_mask() >> 1,
             _ => return None,
         };
         Some(bits)

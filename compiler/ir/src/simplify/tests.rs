@@ -39,29 +39,31 @@ enum Typed {
 type Names = [Option<Type>; NAMES];
 
 /// Each way to give a pattern types, with a type for the whole.
-fn typings(pattern: Pattern, ty: Type, names: Names) -> Vec<(Typed, Names)> {
+fn typings(pattern: Pattern, value_type: Type, names: Names) -> Vec<(Typed, Names)> {
     match pattern {
         Pattern::Any(name) => {
             let mut names = names;
-            let fits = *names[name].get_or_insert(ty) == ty;
+            let fits = *names[name].get_or_insert(value_type) == value_type;
             if fits { vec![(Typed::Name(name), names)] } else { Vec::new() }
         }
         Pattern::Number(number) => {
-            number.bits_as(ty).map(|bits| (Typed::Constant(bits, ty), names)).into_iter().collect()
+            number.bits_as(value_type).map(|bits| (Typed::Constant(bits, value_type), names)).into_iter().collect()
         }
         Pattern::Op(opcode, patterns) => {
             let mut found = Vec::new();
-            for types in operand_types(opcode, ty) {
+            for types in operand_types(opcode, value_type) {
                 let mut partial = vec![(Vec::new(), names)];
-                for (&pattern, ty) in patterns.iter().zip(types) {
+                for (&pattern, value_type) in patterns.iter().zip(types) {
                     let more = |(before, names): &(Vec<Typed>, Names)| {
                         let before = before.clone();
                         let with = move |(operand, names)| ([before.clone(), vec![operand]].concat(), names);
-                        typings(pattern, ty, *names).into_iter().map(with).collect::<Vec<_>>()
+                        typings(pattern, value_type, *names).into_iter().map(with).collect::<Vec<_>>()
                     };
                     partial = partial.iter().flat_map(more).collect();
                 }
-                found.extend(partial.into_iter().map(|(operands, names)| (Typed::Result(opcode, operands, ty), names)));
+                found.extend(
+                    partial.into_iter().map(|(operands, names)| (Typed::Result(opcode, operands, value_type), names)),
+                );
             }
             found
         }
@@ -69,29 +71,35 @@ fn typings(pattern: Pattern, ty: Type, names: Names) -> Vec<(Typed, Names)> {
 }
 
 /// The types that the operands of an operation with a result of a type may have.
-fn operand_types(opcode: Op, ty: Type) -> Vec<Vec<Type>> {
-    let from = |fits: &dyn Fn(Type) -> bool| TYPES.iter().filter(|&&ty| fits(ty)).map(|&ty| vec![ty]).collect();
+fn operand_types(opcode: Op, value_type: Type) -> Vec<Vec<Type>> {
+    let from = |fits: &dyn Fn(Type) -> bool| {
+        TYPES.iter().filter(|&&value_type| fits(value_type)).map(|&value_type| vec![value_type]).collect()
+    };
     let only = |fits: bool, types: &[Type]| if fits { vec![types.to_vec()] } else { Vec::new() };
     match opcode {
-        Op::Unary(UnaryOp::Trunc) if ty.is_int() => from(&|of| of.is_int() && of.bits() > ty.bits()),
-        Op::Unary(UnaryOp::Zext | UnaryOp::Sext) if ty.is_int() => from(&|of| of.is_int() && of.bits() < ty.bits()),
+        Op::Unary(UnaryOp::Trunc) if value_type.is_int() => from(&|of| of.is_int() && of.bits() > value_type.bits()),
+        Op::Unary(UnaryOp::Zext | UnaryOp::Sext) if value_type.is_int() => {
+            from(&|of| of.is_int() && of.bits() < value_type.bits())
+        }
         Op::Unary(UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext) => Vec::new(),
-        Op::Unary(UnaryOp::Bitcast) => from(&|of| !of.is_ptr() && !ty.is_ptr() && of.bits() == ty.bits()),
-        Op::Unary(UnaryOp::Fneg | UnaryOp::Fabs) => only(ty.is_float(), &[ty]),
-        Op::Unary(UnaryOp::Freeze) => only(true, &[ty]),
-        Op::Unary(UnaryOp::Bswap) => only(ty.is_int() && ty.bits().is_multiple_of(16), &[ty]),
-        Op::Unary(UnaryOp::Bitreverse | UnaryOp::Iabs) => only(ty.is_int(), &[ty]),
+        Op::Unary(UnaryOp::Bitcast) => {
+            from(&|of| !of.is_ptr() && !value_type.is_ptr() && of.bits() == value_type.bits())
+        }
+        Op::Unary(UnaryOp::Fneg | UnaryOp::Fabs) => only(value_type.is_float(), &[value_type]),
+        Op::Unary(UnaryOp::Freeze) => only(true, &[value_type]),
+        Op::Unary(UnaryOp::Bswap) => only(value_type.is_int() && value_type.bits().is_multiple_of(16), &[value_type]),
+        Op::Unary(UnaryOp::Bitreverse | UnaryOp::Iabs) => only(value_type.is_int(), &[value_type]),
         Op::Unary(opcode) => panic!("say which types {} has", opcode.name()),
-        Op::Binary(BinaryOp::Copysign) => only(ty.is_float(), &[ty; 2]),
-        Op::Binary(_) => only(ty.is_int(), &[ty; 2]),
-        Op::Ternary(TernaryOp::Select) => only(true, &[Type::BOOL, ty, ty]),
-        Op::Ternary(TernaryOp::Fshl | TernaryOp::Fshr) => only(ty.is_int(), &[ty; 3]),
+        Op::Binary(BinaryOp::Copysign) => only(value_type.is_float(), &[value_type; 2]),
+        Op::Binary(_) => only(value_type.is_int(), &[value_type; 2]),
+        Op::Ternary(TernaryOp::Select) => only(true, &[Type::BOOL, value_type, value_type]),
+        Op::Ternary(TernaryOp::Fshl | TernaryOp::Fshr) => only(value_type.is_int(), &[value_type; 3]),
         Op::Ternary(opcode) => panic!("say which types {} has", opcode.name()),
-        Op::Icmp(_) if ty == Type::BOOL => {
+        Op::Icmp(_) if value_type == Type::BOOL => {
             TYPES.iter().filter(|of| of.is_int() || of.is_ptr()).map(|&of| vec![of; 2]).collect()
         }
         Op::Icmp(_) => Vec::new(),
-        Op::PtrAdd => only(ty.is_ptr(), &[ty, Type::I64]),
+        Op::PtrAdd => only(value_type.is_ptr(), &[value_type, Type::I64]),
     }
 }
 
@@ -106,17 +114,17 @@ impl Computed {
     fn of(types: &Names) -> Computed {
         let mut function = Function::new();
         let given: Vec<Type> = types.iter().flatten().copied().collect();
-        let (_, params) = Builder::with_entry(&mut function, &given);
-        let mut params = params.into_iter();
-        Computed { function, names: types.map(|ty| ty.and_then(|_| params.next())) }
+        let (_, parameters) = Builder::with_entry(&mut function, &given);
+        let mut parameters = parameters.into_iter();
+        Computed { function, names: types.map(|value_type| value_type.and_then(|_| parameters.next())) }
     }
 
     /// Computes a part; with operands that may be exchanged the other way round if `exchanged`.
     fn make(&mut self, part: &Typed, exchanged: bool) -> Value {
         match part {
             Typed::Name(name) => self.names[*name].expect("it has a type"),
-            Typed::Constant(bits, ty) => self.function.constant(*ty, *bits),
-            Typed::Result(opcode, operands, ty) => {
+            Typed::Constant(bits, value_type) => self.function.constant(*value_type, *bits),
+            Typed::Result(opcode, operands, value_type) => {
                 let mut made: Vec<Value> = operands.iter().map(|part| self.make(part, exchanged)).collect();
                 let other = opcode.with_exchanged_operands().filter(|_| exchanged);
                 if other.is_some() {
@@ -124,10 +132,11 @@ impl Computed {
                 }
                 let operand = |index: usize| made.get(index).copied();
                 let data = instruction_of(other.unwrap_or(*opcode), [operand(0), operand(1), operand(2)]);
-                let entry = self.function.entry_block();
-                Builder::at_end_of(&mut self.function, entry).inst(data.expect("it has its operands"), &[*ty]);
-                let inst = *self.function.blocks[entry].insts.last().expect("just made");
-                self.function.single_result(inst)
+                let entry_block = self.function.entry_block();
+                Builder::at_end_of(&mut self.function, entry_block)
+                    .inst(data.expect("it has its operands"), &[*value_type]);
+                let instruction = *self.function.blocks[entry_block].insts.last().expect("just made");
+                self.function.single_result(instruction)
             }
         }
     }
@@ -137,43 +146,44 @@ impl Computed {
         match self.function.values[value].definition {
             ValueDef::Const(bits) => Some(bits),
             ValueDef::Param(_, index) => Some(given[index as usize]),
-            ValueDef::Result(inst, _) => {
-                self.evaluate_operation(&self.function.insts[inst].data, self.function.ty(value), given)
+            ValueDef::Result(instruction, _) => {
+                self.evaluate_operation(&self.function.insts[instruction].data, self.function.ty(value), given)
             }
         }
     }
 
-    fn evaluate_operation(&self, inst_data: &InstData, ty: Type, given: &[u128]) -> Option<u128> {
+    fn evaluate_operation(&self, inst_data: &InstData, value_type: Type, given: &[u128]) -> Option<u128> {
         let mut bits = Vec::new();
         inst_data.for_each_arg(|value| bits.push((value, self.evaluate(value, given))));
         let all: Option<Vec<(Value, u128)>> = bits.into_iter().map(|(value, bits)| Some((value, bits?))).collect();
         let all = all?;
         let of = |value| all.iter().find(|(other, _)| *other == value).expect("an operand").1;
-        evaluate_instruction(inst_data, ty, |value| self.function.ty(value), of)?.ok()
+        evaluate_instruction(inst_data, value_type, |value| self.function.ty(value), of)?.ok()
     }
 }
 
 /// Values of a type where mistakes show, and some others.
-fn samples(ty: Type, random: &mut Random) -> Vec<u128> {
-    let least = ty.value_mask() ^ ty.value_mask() >> 1;
-    let mut found = vec![0, 1, 2, 3, ty.value_mask(), ty.value_mask() - 1, least, least + 1, least - 1];
-    if ty.is_float() {
-        let float = |opcode, x: f64| crate::eval::unary::evaluate_unary(opcode, Type::F64, ty, x.to_bits().into());
-        let opcode = if ty == Type::F64 { UnaryOp::Bitcast } else { UnaryOp::FpTrunc };
+fn samples(value_type: Type, random: &mut Random) -> Vec<u128> {
+    let least = value_type.value_mask() ^ value_type.value_mask() >> 1;
+    let mut found = vec![0, 1, 2, 3, value_type.value_mask(), value_type.value_mask() - 1, least, least + 1, least - 1];
+    if value_type.is_float() {
+        let float =
+            |opcode, x: f64| crate::eval::unary::evaluate_unary(opcode, Type::F64, value_type, x.to_bits().into());
+        let opcode = if value_type == Type::F64 { UnaryOp::Bitcast } else { UnaryOp::FpTrunc };
         let numbers = [1.0, -1.0, 0.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
         found.extend(numbers.map(|x| float(opcode, x)));
         // Infinity plus one is a signaling NaN.
         found.push(float(opcode, f64::INFINITY) + 1);
     }
     found.extend((0..6).map(|_| u128::from(random.next_bits()) << 64 | u128::from(random.next_bits())));
-    found.into_iter().map(|bits| bits & ty.value_mask()).collect()
+    found.into_iter().map(|bits| bits & value_type.value_mask()).collect()
 }
 
 /// Each choice of one of the samples for each of the names.
 fn combinations(types: &Names, random: &mut Random) -> Vec<Vec<u128>> {
     let mut found = vec![Vec::new()];
-    for ty in types.iter().flatten() {
-        let samples = samples(*ty, random);
+    for value_type in types.iter().flatten() {
+        let samples = samples(*value_type, random);
         let more = |given: &Vec<u128>| {
             let given = given.clone();
             samples.iter().map(move |&bits| [given.clone(), vec![bits]].concat()).collect::<Vec<_>>()
@@ -185,28 +195,28 @@ fn combinations(types: &Names, random: &mut Random) -> Vec<Vec<u128>> {
 
 /// The operation that a function computes last, and its type.
 fn last(computed: &Computed, value: Value) -> (InstData, Type) {
-    let ValueDef::Result(inst, _) = computed.function.values[value].definition else {
+    let ValueDef::Result(instruction, _) = computed.function.values[value].definition else {
         panic!("a rule replaces an operation")
     };
-    (computed.function.insts[inst].data.clone(), computed.function.ty(value))
+    (computed.function.insts[instruction].data.clone(), computed.function.ty(value))
 }
 
 /// Checks a rule where its left side has these types; whether it applies there.
 fn holds(rule: &Rule, left: &Typed, types: &Names, exchanged: bool, random: &mut Random) -> bool {
     let mut computed = Computed::of(types);
     let value = computed.make(left, exchanged);
-    let (inst_data, ty) = last(&computed, value);
+    let (inst_data, value_type) = last(&computed, value);
     let operation = matching::operation_of(&inst_data).expect("rules tell of it");
     let found = {
         let function = &computed.function;
-        Matcher { function, constant: |value| function.const_bits(value) }.apply_rule(rule, operation, ty)
+        Matcher { function, constant: |value| function.const_bits(value) }.apply_rule(rule, operation, value_type)
     };
     let Some(found) = found else { return false };
     let right = match found {
-        Found::Constant(bits) => Simpler::Value(computed.function.constant(ty, bits)),
+        Found::Constant(bits) => Simpler::Value(computed.function.constant(value_type, bits)),
         Found::Value(value) => Simpler::Value(value),
         Found::Operation(opcode, arguments) => {
-            let arguments = arguments.map(|argument| value_of(&mut computed.function, ty, argument));
+            let arguments = arguments.map(|argument| value_of(&mut computed.function, value_type, argument));
             Simpler::Operation(instruction_of(opcode, arguments).expect("it has its operands"))
         }
     };
@@ -214,7 +224,7 @@ fn holds(rule: &Rule, left: &Typed, types: &Names, exchanged: bool, random: &mut
         let Some(wanted) = computed.evaluate(value, &given) else { continue };
         let now = match &right {
             Simpler::Value(value) => computed.evaluate(*value, &given),
-            Simpler::Operation(inst_data) => computed.evaluate_operation(inst_data, ty, &given),
+            Simpler::Operation(inst_data) => computed.evaluate_operation(inst_data, value_type, &given),
         };
         assert_eq!(now, Some(wanted), "{}, {inst_data:?} of {types:?} on {given:x?}", rule.text);
     }
@@ -226,7 +236,7 @@ fn rules_are_true() {
     let mut random = Random::new(33);
     for rule in every_rule() {
         let mut applied = [0; 2];
-        for (left, types) in TYPES.iter().flat_map(|&ty| typings(rule.from, ty, [None; NAMES])) {
+        for (left, types) in TYPES.iter().flat_map(|&value_type| typings(rule.from, value_type, [None; NAMES])) {
             for exchanged in [false, true] {
                 applied[usize::from(exchanged)] += u32::from(holds(rule, &left, &types, exchanged, &mut random));
             }
@@ -242,14 +252,14 @@ fn rules_are_needed() {
         let is_first = |(left, types): (Typed, Names)| {
             let mut computed = Computed::of(&types);
             let value = computed.make(&left, false);
-            let (inst_data, ty) = last(&computed, value);
+            let (inst_data, value_type) = last(&computed, value);
             let function = &computed.function;
             let matcher = Matcher { function, constant: |value| function.const_bits(value) };
             let operation = matching::operation_of(&inst_data).expect("rules tell of it");
-            let first = every_rule().find(|rule| matcher.apply_rule(rule, operation, ty).is_some());
+            let first = every_rule().find(|rule| matcher.apply_rule(rule, operation, value_type).is_some());
             first.is_some_and(|first| first.text == rule.text)
         };
-        let mut ways = TYPES.iter().flat_map(|&ty| typings(rule.from, ty, [None; NAMES]));
+        let mut ways = TYPES.iter().flat_map(|&value_type| typings(rule.from, value_type, [None; NAMES]));
         ways.any(is_first)
     };
     let others: Vec<&str> = every_rule().filter(|rule| !is_needed(rule)).map(|rule| rule.text).collect();
@@ -287,12 +297,12 @@ fn right_sides_are_simpler() {
 #[test]
 fn builders_fold() {
     let mut function = Function::new();
-    let (builder, params) = Builder::with_entry(&mut function, &[Type::I32, Type::BOOL]);
-    let entry = builder.current_block();
-    let (operand, c) = (params[0], params[1]);
-    let [two, three, six, if_false] =
-        [(Type::I32, 2), (Type::I32, 3), (Type::I32, 6), (Type::BOOL, 0)].map(|(ty, bits)| function.constant(ty, bits));
-    let mut b = FoldingBuilder::at_end_of(&mut function, entry);
+    let (builder, parameters) = Builder::with_entry(&mut function, &[Type::I32, Type::BOOL]);
+    let entry_block = builder.current_block();
+    let (operand, c) = (parameters[0], parameters[1]);
+    let [two, three, six, if_false] = [(Type::I32, 2), (Type::I32, 3), (Type::I32, 6), (Type::BOOL, 0)]
+        .map(|(value_type, bits)| function.constant(value_type, bits));
+    let mut b = FoldingBuilder::at_end_of(&mut function, entry_block);
     assert_eq!(b.binary(BinaryOp::Mul, two, three), six, "constants are evaluated");
     let same = b.icmp(crate::ir::IntCc::Ne, operand, operand);
     assert_eq!(same, if_false, "rules give constants");
@@ -302,7 +312,7 @@ fn builders_fold() {
     let zero = b.binary(BinaryOp::Sub, operand, operand);
     assert_eq!(b.binary(BinaryOp::Add, zero, operand), operand);
     assert_ne!(b.select(c, c, if_false), b.and(c, if_false), "where operands may be poison, a choice hides it");
-    assert_eq!(function.blocks[entry].insts.len(), 2, "the opposite of c, and the choice");
+    assert_eq!(function.blocks[entry_block].insts.len(), 2, "the opposite of c, and the choice");
 }
 
 /// Division by zero has no result.
@@ -310,10 +320,10 @@ fn builders_fold() {
 fn what_is_undefined_stays() {
     let mut function = Function::new();
     let (builder, _) = Builder::with_entry(&mut function, &[]);
-    let entry = builder.current_block();
+    let entry_block = builder.current_block();
     let [four, none] = [4, 0].map(|bits| function.constant(Type::I32, bits));
-    FoldingBuilder::at_end_of(&mut function, entry).binary(BinaryOp::Udiv, four, none);
-    assert_eq!(function.blocks[entry].insts.len(), 1);
+    FoldingBuilder::at_end_of(&mut function, entry_block).binary(BinaryOp::Udiv, four, none);
+    assert_eq!(function.blocks[entry_block].insts.len(), 1);
 }
 
 #[test]

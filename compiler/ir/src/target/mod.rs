@@ -115,8 +115,8 @@ impl Registers {
     }
 
     /// Registers that a vector of the gang's elements takes.
-    pub fn registers_for(self, ty: Type) -> u64 {
-        u64::from((ty.bytes() * 8 * self.width).div_ceil(self.bits()).max(1))
+    pub fn registers_for(self, value_type: Type) -> u64 {
+        u64::from((value_type.bytes() * 8 * self.width).div_ceil(self.bits()).max(1))
     }
 }
 

@@ -8,14 +8,14 @@ impl Generator {
     /// The whole program behind the prologue.
     pub(super) fn emit_program(&mut self) {
         let last_part = self.budget / 4;
-        let mut alive = true;
-        while alive && self.budget > 0 {
+        let mut reaches_end = true;
+        while reaches_end && self.budget > 0 {
             if self.budget <= last_part {
                 self.barriers_over = true;
             }
-            alive = self.emit_statement(0);
+            reaches_end = self.emit_statement(0);
         }
-        if alive {
+        if reaches_end {
             self.finish_item();
         }
         self.fold_jumps();
@@ -42,7 +42,7 @@ impl Generator {
                     }
                 }
             }
-            self.function.layout.retain(|&other| other != block);
+            self.function.layout.retain(|&other_block| other_block != block);
         }
     }
 
@@ -54,21 +54,21 @@ impl Generator {
             let word = self.value_as_word(value);
             let mut builder = self.builder_here();
             let offset = builder.int(Type::I64, i128::from((FREE_WORDS + index as u64) * 4));
-            let place = builder.ptr_add(output, offset);
-            builder.store(place, word);
+            let address = builder.ptr_add(output, offset);
+            builder.store(address, word);
         }
         self.builder_here().ret();
     }
 
     /// Some statements; false if nothing comes behind them.
     pub(super) fn emit_statements(&mut self, depth: usize) -> bool {
-        let seen = self.visible.len();
-        let mut alive = true;
+        let visible_count = self.visible.len();
+        let mut reaches_end = true;
         for _ in 0..1 + self.random.below(4) {
-            alive = alive && self.emit_statement(depth);
+            reaches_end = reaches_end && self.emit_statement(depth);
         }
-        self.visible.truncate(seen);
-        alive
+        self.visible.truncate(visible_count);
+        reaches_end
     }
 
     /// One statement; false if nothing comes behind it.
@@ -103,7 +103,7 @@ impl Generator {
         let index = self.random.below(self.variables.len());
         let variable = self.variables[index];
         let around = self.loops.last();
-        let fixed = around.is_some_and(|l| !l.variables.contains(&index));
+        let fixed = around.is_some_and(|innermost| !innermost.variables.contains(&index));
         if fixed || (variable.uniform && !self.uniform_here) {
             return self.random_store();
         }
@@ -117,12 +117,12 @@ impl Generator {
 
     /// Mixes an `i32` into a variable or, where none may change, into a word of the item's own.
     pub(super) fn keep_value(&mut self, value: Value) {
-        let may = |position: &usize| {
+        let may_assign = |position: &usize| {
             let variable = &self.variables[*position];
-            let free = self.loops.last().is_none_or(|l| l.variables.contains(position));
+            let free = self.loops.last().is_none_or(|innermost| innermost.variables.contains(position));
             variable.ty == Type::I32 && !variable.uniform && free
         };
-        let free: Vec<usize> = (0..self.variables.len()).filter(may).collect();
+        let free: Vec<usize> = (0..self.variables.len()).filter(may_assign).collect();
         if self.function.ty(value) != Type::I32 {
             return;
         }
@@ -150,13 +150,13 @@ impl Generator {
         if ends.is_empty() {
             return false;
         }
-        let join = self.function.add_block();
+        let join_block = self.function.add_block();
         let mut changed = Vec::new();
         for index in 0..self.variables.len() {
             if ends.iter().any(|(_, values)| values[index] != ends[0].1[index]) {
-                let param = self.function.add_param(join, self.variables[index].ty);
-                self.uniform_values[param] = self.variables[index].uniform;
-                self.variables[index].value = param;
+                let parameter = self.function.add_param(join_block, self.variables[index].ty);
+                self.uniform_values[parameter] = self.variables[index].uniform;
+                self.variables[index].value = parameter;
                 changed.push(index);
             } else {
                 self.variables[index].value = ends[0].1[index];
@@ -164,9 +164,9 @@ impl Generator {
         }
         for (block, values) in ends {
             let arguments = changed.iter().map(|&index| values[index]).collect();
-            self.function.blocks[block].terminator = Terminator::Jump(BlockCall { block: join, arguments });
+            self.function.blocks[block].terminator = Terminator::Jump(BlockCall { block: join_block, arguments });
         }
-        self.block = join;
+        self.block = join_block;
         true
     }
 
@@ -192,30 +192,30 @@ impl Generator {
         let uniform = self.uniform_choice();
         let condition = self.random_condition(uniform);
         let then_block = self.function.add_block();
-        let other = self.function.add_block();
-        self.builder_here().branch(condition, (then_block, &[]), (other, &[]));
+        let other_block = self.function.add_block();
+        self.builder_here().branch(condition, (then_block, &[]), (other_block, &[]));
         if self.random.percent(50) {
-            let ends = self.emit_arms(depth, &[then_block, other], uniform);
+            let ends = self.emit_arms(depth, &[then_block, other_block], uniform);
             return self.join_arms(ends);
         }
         // Without an else: the edge goes to where the arm ends.
         let unchanged = self.variables.iter().map(|variable| variable.value).collect();
         let mut ends = self.emit_arms(depth, &[then_block], uniform);
-        ends.push((other, unchanged));
+        ends.push((other_block, unchanged));
         self.join_arms(ends)
     }
 
     fn emit_switch(&mut self, depth: usize) -> bool {
         let uniform = self.uniform_choice();
         let value = self.pick_value(Type::I32, uniform);
-        let count = 2 + self.random.below(3);
+        let case_count = 2 + self.random.below(3);
         let mut builder = self.builder_here();
         let mask = builder.int(Type::I32, 3);
         let value = builder.binary(BinaryOp::And, value, mask);
-        let blocks: Vec<Block> = (0..count).map(|_| self.function.add_block()).collect();
-        let to = |block: Block| BlockCall { block, arguments: Vec::new() };
-        let cases = blocks[1..].iter().enumerate().map(|(index, &block)| (index as u128, to(block))).collect();
-        self.builder_here().terminate(Terminator::Switch { value, cases, default: to(blocks[0]) });
+        let blocks: Vec<Block> = (0..case_count).map(|_| self.function.add_block()).collect();
+        let edge_to = |block: Block| BlockCall { block, arguments: Vec::new() };
+        let cases = blocks[1..].iter().enumerate().map(|(index, &block)| (index as u128, edge_to(block))).collect();
+        self.builder_here().terminate(Terminator::Switch { value, cases, default: edge_to(blocks[0]) });
         let ends = self.emit_arms(depth, &blocks, uniform);
         self.join_arms(ends)
     }
@@ -224,11 +224,12 @@ impl Generator {
     fn emit_loop(&mut self, depth: usize) -> bool {
         let uniform = self.uniform_here && self.random.percent(60);
         let was_uniform = self.uniform_here;
-        let outer = self.loops.last().map(|l| l.variables.clone());
+        let outer = self.loops.last().map(|innermost| innermost.variables.clone());
         let mut variables = Vec::new();
         for index in 0..self.variables.len() {
-            let may = outer.as_ref().is_none_or(|o| o.contains(&index)) && (uniform || !self.variables[index].uniform);
-            if may && self.random.percent(70) {
+            let may_assign = outer.as_ref().is_none_or(|allowed| allowed.contains(&index))
+                && (uniform || !self.variables[index].uniform);
+            if may_assign && self.random.percent(70) {
                 variables.push(index);
             }
         }
@@ -239,7 +240,7 @@ impl Generator {
         let bound = builder.binary(BinaryOp::And, bound, mask);
         let bound = builder.binary(BinaryOp::Add, bound, one);
 
-        let [header, latch, exit] = [(); 3].map(|()| self.function.add_block());
+        let [header, latch, exit_block] = [(); 3].map(|()| self.function.add_block());
         let zero = self.function.constant(Type::I32, 0);
         let counter = self.function.add_param(header, Type::I32);
         let latch_counter = self.function.add_param(latch, Type::I32);
@@ -248,20 +249,20 @@ impl Generator {
         self.builder_here().jump(header, &arguments);
         self.uniform_here = uniform;
         self.block = header;
-        let seen = self.visible.len();
+        let visible_count = self.visible.len();
         self.note_value(counter, uniform);
         self.take_params(header, &variables);
         let latch_params: Vec<Value> =
             variables.iter().map(|&index| self.function.add_param(latch, self.variables[index].ty)).collect();
         for &index in &variables {
-            self.function.add_param(exit, self.variables[index].ty);
+            self.function.add_param(exit_block, self.variables[index].ty);
         }
         self.loops.push(Around {
             uniform,
             variables: variables.clone(),
             counter,
             latch,
-            exit,
+            exit: exit_block,
             latch_used: false,
             exit_used: false,
         });
@@ -271,11 +272,11 @@ impl Generator {
                 self.assign_variable();
             }
             let condition = self.builder_here().icmp(IntCc::Slt, counter, bound);
-            let body = self.function.add_block();
+            let body_block = self.function.add_block();
             let arguments = self.variable_values(&variables);
-            self.builder_here().branch(condition, (body, &[]), (exit, &arguments));
+            self.builder_here().branch(condition, (body_block, &[]), (exit_block, &arguments));
             self.loops.last_mut().expect("just pushed").exit_used = true;
-            self.block = body;
+            self.block = body_block;
         }
         // What the header defines can be used behind the loop too.
         let in_header = self.visible.len();
@@ -285,8 +286,8 @@ impl Generator {
         let around = self.loops.pop().expect("pushed above");
         if around.latch_used {
             self.block = latch;
-            for (&index, &param) in variables.iter().zip(&latch_params) {
-                self.uniform_values[param] = self.variables[index].uniform;
+            for (&index, &parameter) in variables.iter().zip(&latch_params) {
+                self.uniform_values[parameter] = self.variables[index].uniform;
             }
             let mut builder = self.builder_here();
             let next = builder.binary(BinaryOp::Add, latch_counter, one);
@@ -294,7 +295,7 @@ impl Generator {
             again.extend(&latch_params);
             if bottom_tested {
                 let condition = builder.icmp(IntCc::Slt, next, bound);
-                builder.branch(condition, (header, &again), (exit, &latch_params));
+                builder.branch(condition, (header, &again), (exit_block, &latch_params));
             } else {
                 builder.jump(header, &again);
             }
@@ -302,23 +303,23 @@ impl Generator {
             self.function.layout.retain(|&block| block != latch);
         }
         self.uniform_here = was_uniform;
-        self.visible.truncate(if bottom_tested { seen } else { in_header });
+        self.visible.truncate(if bottom_tested { visible_count } else { in_header });
         if !uniform {
             // Items leave at different times: what was the same in an iteration is not behind the loop.
-            for &value in &self.visible[seen..] {
+            for &value in &self.visible[visible_count..] {
                 self.uniform_values[value] = false;
             }
         }
         let leaves_at_bottom = bottom_tested && around.latch_used;
         if !(around.exit_used || leaves_at_bottom) {
-            self.function.layout.retain(|&block| block != exit);
+            self.function.layout.retain(|&block| block != exit_block);
             return false;
         }
-        self.block = exit;
-        let params = self.function.blocks[exit].params.clone();
-        for (&index, param) in variables.iter().zip(params) {
-            self.uniform_values[param] = self.variables[index].uniform;
-            self.variables[index].value = param;
+        self.block = exit_block;
+        let parameters = self.function.blocks[exit_block].params.clone();
+        for (&index, parameter) in variables.iter().zip(parameters) {
+            self.uniform_values[parameter] = self.variables[index].uniform;
+            self.variables[index].value = parameter;
         }
         true
     }
@@ -326,27 +327,28 @@ impl Generator {
     /// New parameters of a block for variables, which are their values from here on.
     fn take_params(&mut self, block: Block, variables: &[usize]) {
         for &index in variables {
-            let param = self.function.add_param(block, self.variables[index].ty);
-            self.uniform_values[param] = self.variables[index].uniform;
-            self.variables[index].value = param;
+            let parameter = self.function.add_param(block, self.variables[index].ty);
+            self.uniform_values[parameter] = self.variables[index].uniform;
+            self.variables[index].value = parameter;
         }
     }
 
     /// Jumps to a loop's latch with the variables' values.
-    fn jump_to_latch(&mut self, l: usize) {
-        let around = self.loops[l].clone();
+    fn jump_to_latch(&mut self, loop_index: usize) {
+        let around = self.loops[loop_index].clone();
         let mut arguments = vec![around.counter];
         arguments.extend(self.variable_values(&around.variables));
         self.builder_here().jump(around.latch, &arguments);
-        self.loops[l].latch_used = true;
+        self.loops[loop_index].latch_used = true;
     }
 
     /// Leaves a loop, goes on with its next iteration, or ends the item, where that is allowed here.
     fn emit_exit(&mut self) -> bool {
-        let can = |l: &Around, here: bool| here || !l.uniform;
-        let here = self.uniform_here;
-        let loops: Vec<usize> =
-            (self.loops_floor..self.loops.len()).filter(|&l| self.loops[l..].iter().all(|m| can(m, here))).collect();
+        let can_leave = |around: &Around, is_uniform: bool| is_uniform || !around.uniform;
+        let is_uniform = self.uniform_here;
+        let loops: Vec<usize> = (self.loops_floor..self.loops.len())
+            .filter(|&loop_index| self.loops[loop_index..].iter().all(|around| can_leave(around, is_uniform)))
+            .collect();
         // All items of the group end here, or no barrier comes any more.
         let may_end = self.open_exchanges == 0 && (self.barriers_over || self.uniform_here);
         if may_end && self.random.percent(30) {
@@ -357,14 +359,14 @@ impl Generator {
             self.assign_variable();
             return true;
         }
-        let l = self.random.pick(&loops);
+        let loop_index = self.random.pick(&loops);
         if self.random.percent(40) {
-            self.jump_to_latch(l);
+            self.jump_to_latch(loop_index);
         } else {
-            let around = self.loops[l].clone();
+            let around = self.loops[loop_index].clone();
             let arguments = self.variable_values(&around.variables);
             self.builder_here().jump(around.exit, &arguments);
-            self.loops[l].exit_used = true;
+            self.loops[loop_index].exit_used = true;
         }
         false
     }
@@ -376,25 +378,25 @@ impl Generator {
             self.assign_variable();
             return true;
         }
-        let which = self.random.pick(&free);
+        let shared_index = self.random.pick(&free);
         let value = self.pick_value(Type::I32, false);
-        let (base, offset) = (self.shared[which].base, self.own_word);
+        let (base_address, offset) = (self.shared[shared_index].base, self.own_word);
         let mut builder = self.builder_here();
-        let place = builder.ptr_add(base, offset);
-        builder.store(place, value);
+        let address = builder.ptr_add(base_address, offset);
+        builder.store(address, value);
         builder.barrier();
-        self.shared[which].readable = true;
+        self.shared[shared_index].readable = true;
         // Whoever left from here would miss the second barrier.
         let floor = std::mem::replace(&mut self.loops_floor, self.loops.len());
         self.open_exchanges += 1;
         let uniform = self.random.percent(40);
         let loaded = self.random_load(uniform);
         self.keep_value(loaded);
-        let alive = depth >= self.shape.depth || self.emit_statements(depth + 1);
-        debug_assert!(alive);
+        let reaches_end = depth >= self.shape.depth || self.emit_statements(depth + 1);
+        debug_assert!(reaches_end);
         self.loops_floor = floor;
         self.open_exchanges -= 1;
-        self.shared[which].readable = false;
+        self.shared[shared_index].readable = false;
         self.builder_here().barrier();
         true
     }

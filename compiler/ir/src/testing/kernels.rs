@@ -138,26 +138,16 @@ pub(super) struct Generator {
 pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
     let mut random = Random::new(seed);
     let range = random_range(&mut random);
-    let items: u64 = range.global_size.iter().product();
+    let item_count: u64 = range.global_size.iter().product();
     let group_items: u64 = range.local_size.iter().product();
     let groups: u64 = range.num_groups().iter().product();
-    let words = |random: &mut Random, n: u64| -> Vec<u8> {
-        let word = |random: &mut Random| -> u32 {
-            match random.below(4) {
-                0 => random.next_bits() as u32,
-                1 => (random.below(200) as f32 - 100.0).to_bits(),
-                _ => random.below(20) as u32,
-            }
-        };
-        (0..n).flat_map(|_| word(random).to_le_bytes()).collect()
-    };
     let row_words = random.pick(&ROW_WORDS);
     let buffers = vec![
-        words(&mut random, INPUT_WORDS),
-        vec![0; (items * OUTPUT_WORDS * 4) as usize],
+        (0..INPUT_WORDS).flat_map(|_| random_word(&mut random).to_le_bytes()).collect(),
+        vec![0; (item_count * OUTPUT_WORDS * 4) as usize],
         vec![0; (COUNTER_WORDS * 4) as usize],
         vec![0; (groups * group_items * 4) as usize],
-        vec![1; (items * row_words * 4) as usize],
+        vec![1; (item_count * row_words * 4) as usize],
     ];
     let arguments = vec![
         Arg::Buffer(0),
@@ -170,6 +160,15 @@ pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
     ];
     let kernel = generate_kernel(random, shape, range.work_dim, group_items, row_words);
     Generated { module: Module { kernels: vec![kernel], ..Module::default() }, range, args: arguments, buffers }
+}
+
+/// Any bits, a float with few digits, or a small integer.
+fn random_word(random: &mut Random) -> u32 {
+    match random.below(4) {
+        0 => random.next_bits() as u32,
+        1 => (random.below(200) as f32 - 100.0).to_bits(),
+        _ => random.below(20) as u32,
+    }
 }
 
 fn random_range(random: &mut Random) -> NdRange {
@@ -206,9 +205,26 @@ fn make_param(name: &str, type_name: &str, kind: ParamKind, size: u32, offset: u
     }
 }
 
+/// The number of a work-item or group, by its id and how many there are along each dimension.
+fn linear_id(
+    builder: &mut Builder<'_>,
+    dimensions: u32,
+    count_query: Query,
+    id_along: impl Fn(&mut Builder<'_>, u8) -> Value,
+) -> Value {
+    let mut linear = builder.int(Type::I64, 0);
+    for dimension in (0..dimensions as u8).rev() {
+        let size = builder.query(count_query, dimension);
+        let row = builder.binary(BinaryOp::Mul, linear, size);
+        let id = id_along(builder, dimension);
+        linear = builder.binary(BinaryOp::Add, row, id);
+    }
+    linear
+}
+
 fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_items: u64, row_words: u64) -> Kernel {
     let global = ParamKind::Pointer(Space::Global);
-    let params = vec![
+    let parameters = vec![
         make_param("input", "int*", global, 8, 0),
         make_param("output", "int*", global, 8, 8),
         make_param("counters", "int*", global, 8, 16),
@@ -219,52 +235,49 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
     ];
     let pointer = Type::Ptr(Space::Global);
     let types = [pointer, pointer, pointer, pointer, Type::Ptr(Space::Local), Type::I32, pointer];
-    let inputs =
-        types.iter().enumerate().map(|(index, &ty)| (Input::Value { param: index as u32, offset: 0 }, ty)).collect();
+    let inputs = types
+        .iter()
+        .enumerate()
+        .map(|(index, &input_type)| (Input::Value { param: index as u32, offset: 0 }, input_type))
+        .collect();
     let mut slots = PrimaryMap::new();
     let slot = slots.push(SlotData::new(SLOT_WORDS * 4, 16));
     let mut locals = PrimaryMap::new();
-    let local = locals.push(LocalData { size: group_items * 4, align: 16, counters: None });
+    let local_variable = locals.push(LocalData { size: group_items * 4, align: 16, counters: None });
 
     let mut function = Function::new();
     let (mut builder, inputs_here) = Builder::with_entry(&mut function, &types);
-    let flat = |builder: &mut Builder<'_>, id: &dyn Fn(&mut Builder<'_>, u8) -> Value, size: Query| {
-        let mut flat = builder.int(Type::I64, 0);
-        for d in (0..dimensions as u8).rev() {
-            let size = builder.query(size, d);
-            let row = builder.binary(BinaryOp::Mul, flat, size);
-            let id = id(builder, d);
-            flat = builder.binary(BinaryOp::Add, row, id);
-        }
-        flat
-    };
-    let global_id = |builder: &mut Builder<'_>, d: u8| {
-        let id = builder.query(Query::GlobalId, d);
-        let offset = builder.query(Query::GlobalOffset, d);
+    let global_id = |builder: &mut Builder<'_>, dimension: u8| {
+        let id = builder.query(Query::GlobalId, dimension);
+        let offset = builder.query(Query::GlobalOffset, dimension);
         builder.binary(BinaryOp::Sub, id, offset)
     };
     let five = builder.int(Type::I32, 5);
     let choice = builder.icmp(IntCc::Slt, inputs_here[5], five);
-    let item = flat(&mut builder, &global_id, Query::GlobalSize);
-    let in_group = flat(&mut builder, &|builder, d| builder.query(Query::LocalId, d), Query::LocalSize);
-    let group = flat(&mut builder, &|builder, d| builder.query(Query::GroupId, d), Query::NumGroups);
+    let item_id = linear_id(&mut builder, dimensions, Query::GlobalSize, global_id);
+    let in_group = linear_id(&mut builder, dimensions, Query::LocalSize, |builder, dimension| {
+        builder.query(Query::LocalId, dimension)
+    });
+    let group_id = linear_id(&mut builder, dimensions, Query::NumGroups, |builder, dimension| {
+        builder.query(Query::GroupId, dimension)
+    });
     let mut group_size = builder.int(Type::I64, 1);
-    for d in 0..dimensions as u8 {
-        let size = builder.query(Query::LocalSize, d);
+    for dimension in 0..dimensions as u8 {
+        let size = builder.query(Query::LocalSize, dimension);
         group_size = builder.binary(BinaryOp::Mul, group_size, size);
     }
-    let scaled = |builder: &mut Builder<'_>, n: Value, bytes: u64| {
+    let scaled = |builder: &mut Builder<'_>, number: Value, bytes: u64| {
         let bytes = builder.int(Type::I64, bytes.into());
-        builder.binary(BinaryOp::Mul, n, bytes)
+        builder.binary(BinaryOp::Mul, number, bytes)
     };
-    let offset = scaled(&mut builder, item, OUTPUT_WORDS * 4);
+    let offset = scaled(&mut builder, item_id, OUTPUT_WORDS * 4);
     let output = builder.ptr_add(inputs_here[1], offset);
-    let offset = scaled(&mut builder, item, row_words * 4);
+    let offset = scaled(&mut builder, item_id, row_words * 4);
     let row = builder.ptr_add(inputs_here[6], offset);
     let own_word = scaled(&mut builder, in_group, 4);
-    let offset = scaled(&mut builder, group, group_items * 4);
+    let offset = scaled(&mut builder, group_id, group_items * 4);
     let scratch = builder.ptr_add(inputs_here[3], offset);
-    let local_base = builder.local_addr(local);
+    let local_base = builder.local_addr(local_variable);
     let slot = builder.slot_addr(slot);
     let scratch_slots =
         (0..SCRATCH_SLOTS).map(|_| builder.slot_addr(slots.push(SlotData::new(SCRATCH_WORDS * 4, 8)))).collect();
@@ -275,14 +288,14 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
     }
 
     let mut uniform_values: SecondaryMap<Value, bool> = SecondaryMap::new();
-    let uniform = [inputs_here[0], inputs_here[2], inputs_here[5], group, group_size];
-    uniform.iter().for_each(|&v| uniform_values[v] = true);
+    let uniform = [inputs_here[0], inputs_here[2], inputs_here[5], group_id, group_size];
+    uniform.iter().for_each(|&operand| uniform_values[operand] = true);
     // Variables of both kinds; each begins with something the launch decides.
-    let small = builder.unary(UnaryOp::Trunc, Type::I32, item);
-    let small_group = builder.unary(UnaryOp::Trunc, Type::I32, group);
+    let small = builder.unary(UnaryOp::Trunc, Type::I32, item_id);
+    let small_group = builder.unary(UnaryOp::Trunc, Type::I32, group_id);
     let real = builder.unary(UnaryOp::SiToFp, Type::F32, small);
     let uniform_real = builder.unary(UnaryOp::SiToFp, Type::F32, inputs_here[5]);
-    let byte = builder.unary(UnaryOp::Trunc, Type::I8, item);
+    let byte = builder.unary(UnaryOp::Trunc, Type::I8, item_id);
     let double = builder.unary(UnaryOp::FpExt, Type::F64, real);
     let start = [
         (inputs_here[5], true),
@@ -290,14 +303,15 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
         (uniform_real, true),
         (small, false),
         (small_group, false),
-        (item, false),
+        (item_id, false),
         (real, false),
         (uniform_real, false),
         (byte, false),
         (double, false),
     ];
     let variables = start.map(|(value, uniform)| Variable { ty: builder.function.ty(value), uniform, value });
-    let shared = [inputs_here[4], local_base, scratch].map(|base| Shared { base, readable: false });
+    let shared =
+        [inputs_here[4], local_base, scratch].map(|base_address| Shared { base: base_address, readable: false });
     let block = builder.current_block();
     let budget = shape.statements / 2 + random.below(shape.statements + 1);
     let mut generator = Generator {
@@ -336,7 +350,7 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
     }
     Kernel {
         name: "random".to_string(),
-        params,
+        params: parameters,
         args_size: 56,
         inputs,
         slots,

@@ -10,24 +10,24 @@ pub(super) const ROW_WORDS: [u64; 4] = [2, 3, 4, 8];
 impl Generator {
     /// Reads or writes some words of the item's row, perhaps a word twice, perhaps another memory between.
     pub(super) fn access_neighbours(&mut self) {
-        let words = self.row_words as usize;
-        let turn = self.random.below(words);
-        let some = 2 + self.random.below(words);
-        let step = if words == 3 { self.random.pick(&[1, 2]) } else { self.random.pick(&[1, 3]) };
-        let places: Vec<usize> = (0..some).map(|index| (turn + step * index) % words).collect();
+        let word_count = self.row_words as usize;
+        let turn = self.random.below(word_count);
+        let read_count = 2 + self.random.below(word_count);
+        let step = if word_count == 3 { self.random.pick(&[1, 2]) } else { self.random.pick(&[1, 3]) };
+        let places: Vec<usize> = (0..read_count).map(|index| (turn + step * index) % word_count).collect();
         if self.random.percent(50) {
             let values: Vec<Value> = places.iter().map(|_| self.word_of_any_type()).collect();
-            for (place, value) in places.into_iter().zip(values) {
+            for (position, value) in places.into_iter().zip(values) {
                 if self.random.percent(10) {
                     self.read_neighbour(turn);
                 }
-                let (pointer, offset) = self.neighbour_address(place);
+                let (pointer, offset) = self.neighbour_address(position);
                 let inst_data = InstData::Store { pointer, offset, access: Access::plain(4), arguments: vec![value] };
                 self.builder_here().inst(inst_data, &[]);
             }
         } else {
-            for place in places {
-                self.read_neighbour(place);
+            for position in places {
+                self.read_neighbour(position);
                 if self.random.percent(10) {
                     self.random_store();
                 }
@@ -35,14 +35,14 @@ impl Generator {
         }
     }
 
-    fn read_neighbour(&mut self, place: usize) {
-        let ty = self.random.pick(&[Type::I32, Type::I32, Type::F32]);
-        let (pointer, offset) = self.neighbour_address(place);
+    fn read_neighbour(&mut self, position: usize) {
+        let element_type = self.random.pick(&[Type::I32, Type::I32, Type::F32]);
+        let (pointer, offset) = self.neighbour_address(position);
         let inst_data = InstData::Load { pointer, offset, access: Access::plain(4) };
-        let load = self.builder_here().inst(inst_data, &[ty]);
+        let load = self.builder_here().inst(inst_data, &[element_type]);
         let value = self.function.single_result(load);
         self.note_value(value, false);
-        if ty == Type::I32 {
+        if element_type == Type::I32 {
             self.keep_value(value);
         }
     }
@@ -54,8 +54,8 @@ impl Generator {
     }
 
     /// The address of a word of the row and what is added to it, one or the other.
-    fn neighbour_address(&mut self, place: usize) -> (Value, i64) {
-        let (row, bytes) = (self.row, 4 * place as i64);
+    fn neighbour_address(&mut self, position: usize) -> (Value, i64) {
+        let (row, bytes) = (self.row, 4 * position as i64);
         if self.random.percent(50) {
             return (row, bytes);
         }

@@ -29,7 +29,7 @@ pub fn plan_gangs(
     kernel: &mut Kernel,
     gangs: Gangs,
     target: TargetInfo,
-    launch: &LaunchFacts,
+    launch_facts: &LaunchFacts,
     notes: &Notes,
 ) -> Result<Widening, Reason> {
     let request = Request {
@@ -41,10 +41,10 @@ pub fn plan_gangs(
     };
     let (number, _) = find_pass(PASSES, FIRST).expect("it is in the table");
     let whole = kernel.clone();
-    let mut state = KernelState::new(module, whole, launch, request, notes, &PASSES[number - 1..]);
-    run_passes(&mut state, &mut ()).unwrap_or_else(|error| panic!("{error}"));
-    let reason = state.reason;
-    let (planned, widening) = state.finish();
+    let mut kernel_state = KernelState::new(module, whole, launch_facts, request, notes, &PASSES[number - 1..]);
+    run_passes(&mut kernel_state, &mut ()).unwrap_or_else(|error| panic!("{error}"));
+    let reason = kernel_state.reason;
+    let (planned, widening) = kernel_state.finish();
     *kernel = planned;
     widening.ok_or_else(|| reason.expect("there is one where there are no gangs"))
 }

@@ -17,46 +17,46 @@ impl Generator {
     pub(super) fn access_private_array(&mut self) {
         if self.scratch_used > 0 && self.random.percent(75) {
             let position = self.random.below(self.scratch_used);
-            let base = self.scratch[position];
-            self.scratch_access(base);
+            let base_address = self.scratch[position];
+            self.scratch_access(base_address);
         } else if self.uniform_here && self.random.percent(50) {
             let (value, index) = (self.pick_value(Type::I32, true), self.pick_value(Type::I64, true));
-            let place = self.cell_address(self.uniform_slot, index, UNIFORM_WORDS);
-            self.builder_here().store(place, value);
+            let address = self.cell_address(self.uniform_slot, index, UNIFORM_WORDS);
+            self.builder_here().store(address, value);
         } else {
             let uniform = self.random.percent(70);
             let index = self.pick_value(Type::I64, uniform);
-            let place = self.cell_address(self.uniform_slot, index, UNIFORM_WORDS);
-            let value = self.builder_here().load(Type::I32, place);
+            let address = self.cell_address(self.uniform_slot, index, UNIFORM_WORDS);
+            let value = self.builder_here().load(Type::I32, address);
             self.note_value(value, uniform);
             self.keep_value(value);
         }
     }
 
-    fn scratch_access(&mut self, base: Value) {
+    fn scratch_access(&mut self, base_address: Value) {
         let uniform = self.random.percent(85);
         let index = self.pick_value(Type::I64, uniform);
         if self.random.percent(50) {
             let uniform = self.random.percent(85);
             let value = self.pick_value(Type::I32, uniform);
             if self.random.percent(20) {
-                self.fill_scratch(base, uniform);
+                self.fill_scratch(base_address, uniform);
             }
-            let place = self.cell_address(base, index, SCRATCH_WORDS);
-            self.builder_here().store(place, value);
+            let address = self.cell_address(base_address, index, SCRATCH_WORDS);
+            self.builder_here().store(address, value);
         } else {
-            let place = self.cell_address(base, index, SCRATCH_WORDS);
-            let value = self.builder_here().load(Type::I32, place);
+            let address = self.cell_address(base_address, index, SCRATCH_WORDS);
+            let value = self.builder_here().load(Type::I32, address);
             self.note_value(value, false);
             self.keep_value(value);
         }
     }
 
     /// Overwrites an array as a whole.
-    fn fill_scratch(&mut self, base: Value, uniform: bool) {
+    fn fill_scratch(&mut self, base_address: Value, uniform: bool) {
         let arguments = (0..SCRATCH_WORDS).map(|_| self.pick_value(Type::I32, uniform)).collect();
         self.builder_here()
-            .inst(InstData::Store { pointer: base, offset: 0, access: Access::plain(4), arguments }, &[]);
+            .inst(InstData::Store { pointer: base_address, offset: 0, access: Access::plain(4), arguments }, &[]);
     }
 
     /// Statements with an array of their own.
@@ -66,11 +66,11 @@ impl Generator {
             return true;
         }
         let uniform = self.random.percent(80);
-        let base = self.scratch[self.scratch_used];
-        self.fill_scratch(base, uniform);
+        let base_address = self.scratch[self.scratch_used];
+        self.fill_scratch(base_address, uniform);
         self.scratch_used += 1;
-        let alive = self.emit_statements(depth + 1);
+        let reaches_end = self.emit_statements(depth + 1);
         self.scratch_used -= 1;
-        alive
+        reaches_end
     }
 }

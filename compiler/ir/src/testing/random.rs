@@ -19,19 +19,19 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// A number below `n`; 0 if `n` is 0.
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next_bits() % (n as u64).max(1)) as usize
+    /// A number below `bound`; 0 if `bound` is 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next_bits() % (bound as u64).max(1)) as usize
     }
 
     /// True in so many of a hundred cases.
-    pub fn percent(&mut self, n: usize) -> bool {
-        self.below(100) < n
+    pub fn percent(&mut self, chance: usize) -> bool {
+        self.below(100) < chance
     }
 
     /// One of several.
-    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
+    pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
     }
 }
 

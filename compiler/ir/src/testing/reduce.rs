@@ -54,11 +54,12 @@ fn possible_steps(function: &Function) -> Vec<Step> {
     let mut steps = Vec::new();
     let choices = function.layout.iter().filter(|&&block| function.blocks[block].terminator.selector().is_some());
     for &block in choices {
-        steps.extend((0..function.blocks[block].terminator.targets().len()).map(|n| Step::Jump(block, n)));
+        steps
+            .extend((0..function.blocks[block].terminator.targets().len()).map(|position| Step::Jump(block, position)));
     }
     for &block in function.layout[1..].iter().rev() {
-        steps.extend(function.blocks[block].insts.iter().rev().map(|&inst| Step::Remove(block, inst)));
-        steps.extend(function.blocks[block].params.iter().map(|&param| Step::Zero(block, param)));
+        steps.extend(function.blocks[block].insts.iter().rev().map(|&instruction| Step::Remove(block, instruction)));
+        steps.extend(function.blocks[block].params.iter().map(|&parameter| Step::Zero(block, parameter)));
     }
     steps.extend(function.layout.iter().map(|&block| Step::Join(block)));
     steps
@@ -67,37 +68,37 @@ fn possible_steps(function: &Function) -> Vec<Step> {
 /// Takes a step, if that is possible now: earlier ones may have been in its way.
 fn apply_step(function: &mut Function, step: Step) -> bool {
     match step {
-        Step::Jump(block, n) => {
+        Step::Jump(block, position) => {
             let block_data = &function.blocks[block];
             let targets = block_data.terminator.targets();
-            let possible = function.layout.contains(&block) && targets.len() > 1 && n < targets.len();
+            let possible = function.layout.contains(&block) && targets.len() > 1 && position < targets.len();
             if possible {
-                let target = targets[n].clone();
+                let target = targets[position].clone();
                 function.blocks[block].terminator = Terminator::Jump(target);
             }
             possible
         }
-        Step::Remove(block, inst) => {
-            let inst_data = &function.insts[inst].data;
+        Step::Remove(block, instruction) => {
+            let inst_data = &function.insts[instruction].data;
             let nan_test = matches!(inst_data, InstData::Fcmp { comparison: FloatCc::Uno, .. });
-            let here = function.layout.contains(&block) && function.blocks[block].insts.contains(&inst);
-            if !here
+            let is_there = function.layout.contains(&block) && function.blocks[block].insts.contains(&instruction);
+            if !is_there
                 || nan_test
                 || *inst_data == InstData::Barrier
-                || function.insts[inst].results.iter().any(|&value| is_ptr(function, value))
+                || function.insts[instruction].results.iter().any(|&value| is_ptr(function, value))
             {
                 return false;
             }
-            function.blocks[block].insts.retain(|&other| other != inst);
-            function.insts[inst].results.clone().into_iter().for_each(|value| put_zero(function, value));
+            function.blocks[block].insts.retain(|&other| other != instruction);
+            function.insts[instruction].results.clone().into_iter().for_each(|value| put_zero(function, value));
             true
         }
-        Step::Zero(block, param) => {
+        Step::Zero(block, parameter) => {
             let possible = function.layout.contains(&block)
-                && function.blocks[block].params.contains(&param)
-                && !is_ptr(function, param);
+                && function.blocks[block].params.contains(&parameter)
+                && !is_ptr(function, parameter);
             if possible {
-                put_zero(function, param);
+                put_zero(function, parameter);
             }
             possible
         }
@@ -111,56 +112,55 @@ fn is_ptr(function: &Function, value: Value) -> bool {
 
 fn put_zero(function: &mut Function, value: Value) {
     let zero = function.constant(function.ty(value), 0);
-    replace_values(function, &|v| if v == value { zero } else { v });
+    replace_values(function, &|operand| if operand == value { zero } else { operand });
 }
 
-fn replace_values(function: &mut Function, with: &dyn Fn(Value) -> Value) {
+fn replace_values(function: &mut Function, replacement_of: &dyn Fn(Value) -> Value) {
     for &block in &function.layout {
-        for &inst in &function.blocks[block].insts {
-            function.insts[inst].data.map_args(with);
+        for &instruction in &function.blocks[block].insts {
+            function.insts[instruction].data.map_args(replacement_of);
         }
-        function.blocks[block].terminator.map_args(with);
+        function.blocks[block].terminator.map_args(replacement_of);
     }
 }
 
 fn join_successor(function: &mut Function, block: Block) -> bool {
     let Terminator::Jump(target) = function.blocks[block].terminator.clone() else { return false };
-    let graph = build_cfg(function);
-    if !function.layout.contains(&block) || graph.predecessors(target.block).len() != 1 || target.block == block {
+    let flow_graph = build_cfg(function);
+    if !function.layout.contains(&block) || flow_graph.predecessors(target.block).len() != 1 || target.block == block {
         return false;
     }
-    let next = function.blocks[target.block].clone();
-    function.layout.retain(|&other| other != target.block);
-    function.blocks[block].insts.extend(next.insts);
-    function.blocks[block].terminator = next.terminator;
+    let successor = function.blocks[target.block].clone();
+    function.layout.retain(|&other_block| other_block != target.block);
+    function.blocks[block].insts.extend(successor.insts);
+    function.blocks[block].terminator = successor.terminator;
     // An argument is no parameter of the block that is gone: nothing else leads there.
-    replace_values(function, &|value| {
-        next.params.iter().position(|&param| param == value).map_or(value, |n| target.arguments[n])
-    });
+    let position_of = |value: Value| successor.params.iter().position(|&parameter| parameter == value);
+    replace_values(function, &|value| position_of(value).map_or(value, |position| target.arguments[position]));
     true
 }
 
 /// Removes what is not reached and what is not used.
 fn remove_unneeded(function: &mut Function) {
-    let graph = build_cfg(function);
-    function.layout.retain(|&block| graph.is_reachable(block));
-    let used = find_used_values(function);
+    let flow_graph = build_cfg(function);
+    function.layout.retain(|&block| flow_graph.is_reachable(block));
+    let used_values = find_used_values(function);
     for block in function.layout.clone() {
-        let insts = std::mem::take(&mut function.blocks[block].insts);
-        let needed = |inst: &Inst| {
-            function.insts[*inst].data.has_effect()
-                || function.insts[*inst].results.iter().any(|&value| used.contains(value))
+        let instructions = std::mem::take(&mut function.blocks[block].insts);
+        let needed = |instruction: &Inst| {
+            function.insts[*instruction].data.has_effect()
+                || function.insts[*instruction].results.iter().any(|&value| used_values.contains(value))
         };
-        function.blocks[block].insts = insts.into_iter().filter(needed).collect();
+        function.blocks[block].insts = instructions.into_iter().filter(needed).collect();
     }
-    let entry = function.entry_block();
+    let entry_block = function.entry_block();
     let mut kept: SecondaryMap<Block, Vec<bool>> = SecondaryMap::new();
-    for &block in function.layout.iter().filter(|&&block| block != entry) {
-        let params = std::mem::take(&mut function.blocks[block].params);
-        kept[block] = params.iter().map(|&value| used.contains(value)).collect();
-        function.blocks[block].params = params.into_iter().filter(|&value| used.contains(value)).collect();
-        for (n, &param) in function.blocks[block].params.iter().enumerate() {
-            function.values[param].definition = ValueDef::Param(block, n as u32);
+    for &block in function.layout.iter().filter(|&&block| block != entry_block) {
+        let parameters = std::mem::take(&mut function.blocks[block].params);
+        kept[block] = parameters.iter().map(|&value| used_values.contains(value)).collect();
+        function.blocks[block].params = parameters.into_iter().filter(|&value| used_values.contains(value)).collect();
+        for (position, &parameter) in function.blocks[block].params.iter().enumerate() {
+            function.values[parameter].definition = ValueDef::Param(block, position as u32);
         }
     }
     for &block in &function.layout {
@@ -173,29 +173,36 @@ fn remove_unneeded(function: &mut Function) {
 
 /// The values that an effect or a choice depends on.
 fn find_used_values(function: &Function) -> EntitySet<Value> {
-    let mut used = EntitySet::new();
+    let mut used_values = EntitySet::new();
     let mut left: Vec<Value> = Vec::new();
     for &block in &function.layout {
         let block_data = &function.blocks[block];
         left.extend(block_data.terminator.selector());
-        let effects =
-            block_data.insts.iter().map(|&inst| &function.insts[inst].data).filter(|inst_data| inst_data.has_effect());
-        effects.for_each(|inst_data| inst_data.for_each_arg(|v| left.push(v)));
+        let effects = block_data
+            .insts
+            .iter()
+            .map(|&instruction| &function.insts[instruction].data)
+            .filter(|inst_data| inst_data.has_effect());
+        effects.for_each(|inst_data| inst_data.for_each_arg(|operand| left.push(operand)));
     }
     while let Some(value) = left.pop() {
-        if !used.insert(value) {
+        if !used_values.insert(value) {
             continue;
         }
         match function.values[value].definition {
-            ValueDef::Result(inst, _) => function.insts[inst].data.for_each_arg(|v| left.push(v)),
-            ValueDef::Param(block, n) => {
+            ValueDef::Result(instruction, _) => {
+                function.insts[instruction].data.for_each_arg(|operand| left.push(operand))
+            }
+            ValueDef::Param(block, position) => {
                 let edges = function.layout.iter().flat_map(|&source| function.blocks[source].terminator.targets());
-                left.extend(edges.filter(|target| target.block == block).map(|target| target.arguments[n as usize]));
+                left.extend(
+                    edges.filter(|target| target.block == block).map(|target| target.arguments[position as usize]),
+                );
             }
             ValueDef::Const(_) => {}
         }
     }
-    used
+    used_values
 }
 
 #[cfg(test)]
@@ -215,8 +222,8 @@ mod tests {
         let mut wrong = g.clone();
         let function = wrong.module.kernels[0].body_mut();
         for block in function.layout.clone() {
-            for &inst in &function.blocks[block].insts {
-                if let InstData::AtomicRmw { opcode, .. } = &mut function.insts[inst].data
+            for &instruction in &function.blocks[block].insts {
+                if let InstData::AtomicRmw { opcode, .. } = &mut function.insts[instruction].data
                     && *opcode == AtomicOp::Xor
                 {
                     *opcode = AtomicOp::Add;
@@ -239,7 +246,8 @@ mod tests {
         for g in found {
             let small = reduce_kernel(&g, shows);
             assert!(shows(&small));
-            verify_module(&small.module, Stage::Imported).unwrap_or_else(|e| panic!("{}\n{}", e[0], small.module));
+            verify_module(&small.module, Stage::Imported)
+                .unwrap_or_else(|errors| panic!("{}\n{}", errors[0], small.module));
             assert!(
                 size(&small) * 4 < size(&g) && size(&small) < 30,
                 "{} of {}\n{}",

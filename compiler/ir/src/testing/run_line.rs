@@ -29,66 +29,68 @@ fn split_list(text: &str) -> Vec<&str> {
         }
     }
     parts.push(text[start..].trim());
-    parts.retain(|p| !p.is_empty());
+    parts.retain(|part| !part.is_empty());
     parts
 }
 
 /// A number's bytes in memory.
-fn parse_element(text: &str, ty: &str) -> Result<Vec<u8>, String> {
-    let bad = || format!("{text:?} is no {ty}");
-    let int = || text.parse::<i128>().map_err(|_| bad());
-    Ok(match ty {
-        "i8" => (int()? as u8).to_le_bytes().to_vec(),
-        "i16" => (int()? as u16).to_le_bytes().to_vec(),
-        "i32" => (int()? as u32).to_le_bytes().to_vec(),
-        "i64" => (int()? as u64).to_le_bytes().to_vec(),
-        "f16" => half::f16::from_f32(text.parse().map_err(|_| bad())?).to_le_bytes().to_vec(),
-        "f32" => text.parse::<f32>().map_err(|_| bad())?.to_le_bytes().to_vec(),
-        "f64" => text.parse::<f64>().map_err(|_| bad())?.to_le_bytes().to_vec(),
-        _ => return Err(format!("{ty:?} is no type of elements")),
+fn parse_element(text: &str, element_type: &str) -> Result<Vec<u8>, String> {
+    let error_here = || format!("{text:?} is no {element_type}");
+    let parse_integer = || text.parse::<i128>().map_err(|_| error_here());
+    Ok(match element_type {
+        "i8" => (parse_integer()? as u8).to_le_bytes().to_vec(),
+        "i16" => (parse_integer()? as u16).to_le_bytes().to_vec(),
+        "i32" => (parse_integer()? as u32).to_le_bytes().to_vec(),
+        "i64" => (parse_integer()? as u64).to_le_bytes().to_vec(),
+        "f16" => half::f16::from_f32(text.parse().map_err(|_| error_here())?).to_le_bytes().to_vec(),
+        "f32" => text.parse::<f32>().map_err(|_| error_here())?.to_le_bytes().to_vec(),
+        "f64" => text.parse::<f64>().map_err(|_| error_here())?.to_le_bytes().to_vec(),
+        _ => return Err(format!("{element_type:?} is no type of elements")),
     })
 }
 
 /// The bytes of `[1, 2]:i32` and the element type.
 fn parse_array(text: &str) -> Result<(Vec<u8>, &str), String> {
-    let bad = || format!("{text:?} is no array");
-    let (list, ty) = text.rsplit_once(':').ok_or_else(bad)?;
-    let list = list.strip_prefix('[').and_then(|l| l.strip_suffix(']')).ok_or_else(bad)?;
+    let error_here = || format!("{text:?} is no array");
+    let (list, element_type) = text.rsplit_once(':').ok_or_else(error_here)?;
+    let list = list.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).ok_or_else(error_here)?;
     let mut bytes = Vec::new();
     for part in split_list(list) {
         // `0 x 16`: sixteen zeros.
-        let (number, count) = match part.split_once(" x ") {
-            Some((number, count)) => (number, count.parse().map_err(|_| bad())?),
+        let (number, repetitions) = match part.split_once(" x ") {
+            Some((number, repetitions)) => (number, repetitions.parse().map_err(|_| error_here())?),
             None => (part, 1),
         };
-        for _ in 0..count {
-            bytes.extend(parse_element(number, ty)?);
+        for _ in 0..repetitions {
+            bytes.extend(parse_element(number, element_type)?);
         }
     }
-    Ok((bytes, ty))
+    Ok((bytes, element_type))
 }
 
-fn show_elements(bytes: &[u8], ty: &str) -> String {
-    let size = parse_element("0", ty).map_or(1, |b| b.len());
-    let parts: Vec<String> = bytes
-        .chunks(size)
-        .map(|chunk| {
-            let mut wide = [0; 8];
-            wide[..chunk.len()].copy_from_slice(chunk);
-            let n = i64::from_le_bytes(wide);
-            match ty {
-                "f16" => half::f16::from_bits(n as u16).to_string(),
-                "f32" => f32::from_bits(n as u32).to_string(),
-                "f64" => f64::from_bits(n as u64).to_string(),
-                _ => (n << (64 - 8 * size) >> (64 - 8 * size)).to_string(),
-            }
-        })
-        .collect();
-    format!("[{}]:{ty}", parts.join(", "))
+fn show_elements(bytes: &[u8], element_type: &str) -> String {
+    let element_size = parse_element("0", element_type).map_or(1, |bytes_of_zero| bytes_of_zero.len());
+    let elements: Vec<String> = bytes.chunks(element_size).map(|element| show_element(element, element_type)).collect();
+    format!("[{}]:{element_type}", elements.join(", "))
+}
+
+fn show_element(element: &[u8], element_type: &str) -> String {
+    let mut bytes = [0; 8];
+    bytes[..element.len()].copy_from_slice(element);
+    let bits = i64::from_le_bytes(bytes);
+    match element_type {
+        "f16" => half::f16::from_bits(bits as u16).to_string(),
+        "f32" => f32::from_bits(bits as u32).to_string(),
+        "f64" => f64::from_bits(bits as u64).to_string(),
+        _ => {
+            let unused = 64 - 8 * element.len();
+            (bits << unused >> unused).to_string()
+        }
+    }
 }
 
 fn parse_sizes(text: &str) -> Result<Vec<u64>, String> {
-    text.split('x').map(|n| n.parse().map_err(|_| format!("{text:?} is no size"))).collect()
+    text.split('x').map(|number| number.parse().map_err(|_| format!("{text:?} is no size"))).collect()
 }
 
 struct Launch<'a> {
@@ -121,8 +123,8 @@ fn parse_launch(line: &str) -> Result<Launch<'_>, String> {
             buffers.push(parse_array(text)?.0);
             Arg::Buffer(buffers.len() - 1)
         } else {
-            let (number, ty) = text.split_once(':').ok_or_else(|| format!("{text:?} is no argument"))?;
-            Arg::Value(parse_element(number, ty)?)
+            let (number, element_type) = text.split_once(':').ok_or_else(|| format!("{text:?} is no argument"))?;
+            Arg::Value(parse_element(number, element_type)?)
         });
     }
     let mut range = NdRange::new(&[1], &[1]);
@@ -138,7 +140,7 @@ fn parse_launch(line: &str) -> Result<Launch<'_>, String> {
         }
     }
     range = NdRange { global_offset: range.global_offset, ..NdRange::new(&global, &local) };
-    offset.iter().enumerate().for_each(|(dimension, &n)| range.global_offset[dimension] = n);
+    offset.iter().enumerate().for_each(|(dimension, &start)| range.global_offset[dimension] = start);
     let memory = Memory::new(buffers);
     Ok(Launch { kernel: call[..open].trim(), range, args: arguments, memory, steps, expected: expected.trim() })
 }
@@ -166,10 +168,10 @@ pub fn check_with(
     let report = match (outcome, expected.strip_prefix("error: ")) {
         (Ok(report), None) => report,
         (Ok(_), Some(_)) => return Err("runs without error".to_string()),
-        (Err(e), None) => return Err(format!("fails: {e}")),
-        (Err(e), Some(text)) => {
-            let found = e.lines().next().unwrap_or_default();
-            return if found == text { Ok(()) } else { Err(format!("fails otherwise: {found}")) };
+        (Err(error), None) => return Err(format!("fails: {error}")),
+        (Err(error), Some(text)) => {
+            let first_line = error.lines().next().unwrap_or_default();
+            return if first_line == text { Ok(()) } else { Err(format!("fails otherwise: {first_line}")) };
         }
     };
     let prints: Vec<String> = report
@@ -181,18 +183,18 @@ pub fn check_with(
         })
         .collect();
     let expected = split_list(expected);
-    let split = expected.iter().position(|e| e.starts_with("printf")).unwrap_or(expected.len());
+    let split = expected.iter().position(|event_text| event_text.starts_with("printf")).unwrap_or(expected.len());
     let (contents, events) = expected.split_at(split);
     if contents.len() != memory.buffers.len() {
         return Err(format!("{} buffers, {} expected contents", memory.buffers.len(), contents.len()));
     }
-    for (index, (&text, found)) in contents.iter().zip(&memory.buffers).enumerate() {
+    for (index, (&text, first_line)) in contents.iter().zip(&memory.buffers).enumerate() {
         if text == "_" {
             continue;
         }
-        let (bytes, ty) = parse_array(text)?;
-        if bytes != *found {
-            return Err(format!("buffer {index} is {}", show_elements(found, ty)));
+        let (bytes, element_type) = parse_array(text)?;
+        if bytes != *first_line {
+            return Err(format!("buffer {index} is {}", show_elements(first_line, element_type)));
         }
     }
     if events != prints.iter().map(String::as_str).collect::<Vec<_>>() {

@@ -43,8 +43,8 @@ fn single_blanks(text: &str) -> String {
 fn key_value(text: &str) -> Option<(String, String)> {
     let (key, value) = text.split_once(':')?;
     let key = key.trim();
-    let word = !key.is_empty() && key.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
-    word.then(|| (key.to_string(), single_blanks(value)))
+    let is_word = !key.is_empty() && key.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
+    is_word.then(|| (key.to_string(), single_blanks(value)))
 }
 
 /// All filetests in a folder and in those within it, in order.
@@ -53,19 +53,19 @@ fn key_value(text: &str) -> Option<(String, String)> {
 ///
 /// When a folder cannot be read.
 pub fn find_scripts(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    add_scripts(folder, &mut found)?;
-    found.sort();
-    Ok(found)
+    let mut scripts = Vec::new();
+    add_scripts(folder, &mut scripts)?;
+    scripts.sort();
+    Ok(scripts)
 }
 
-fn add_scripts(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+fn add_scripts(folder: &Path, scripts: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            add_scripts(&path, found)?;
+            add_scripts(&path, scripts)?;
         } else if path.extension().is_some_and(|extension| extension == "pir") {
-            found.push(path);
+            scripts.push(path);
         }
     }
     Ok(())
@@ -77,10 +77,10 @@ pub fn parse_script(text: &str) -> Script {
     // Behind `; output:` stands what a pass wrote.
     let lines = text.lines().take_while(|line| !line.starts_with("; output: "));
     for (number, line) in lines.enumerate() {
-        let (code, comment) = split_comment(line);
+        let (code_text, comment) = split_comment(line);
         let Some(comment) = comment else { continue };
-        let code = single_blanks(code);
-        if code.is_empty() {
+        let code_text = single_blanks(code_text);
+        if code_text.is_empty() {
             match key_value(comment) {
                 Some((key, value)) if key == "test" => script.tests.push(value),
                 Some((key, value)) if key == "stage" && value == "regions" => script.stage = Stage::Regions,
@@ -91,26 +91,26 @@ pub fn parse_script(text: &str) -> Script {
             }
         } else {
             let facts = comment.split(';').filter_map(key_value);
-            script.facts.extend(facts.map(|(key, value)| (code.clone(), key, value)));
+            script.facts.extend(facts.map(|(key, value)| (code_text.clone(), key, value)));
         }
     }
     script
 }
 
 /// Fails unless the found facts are exactly those written with one of the keys.
-pub fn compare_facts(script: &Script, keys: &[&str], mut found: Vec<Fact>) -> Result<(), String> {
+pub fn compare_facts(script: &Script, keys: &[&str], mut found_facts: Vec<Fact>) -> Result<(), String> {
     let mut message = String::new();
     for fact in script.facts.iter().filter(|(_, key, _)| keys.contains(&key.as_str())) {
-        match found.iter().position(|f| f == fact) {
+        match found_facts.iter().position(|found_fact| found_fact == fact) {
             Some(position) => {
-                found.swap_remove(position);
+                found_facts.swap_remove(position);
             }
             None => {
                 let _ = write!(message, "\n  not so:  {} ; {}: {}", fact.0, fact.1, fact.2);
             }
         }
     }
-    for (line, key, value) in found {
+    for (line, key, value) in found_facts {
         let _ = write!(message, "\n  missing: {line} ; {key}: {value}");
     }
     if message.is_empty() { Ok(()) } else { Err(message) }

@@ -37,22 +37,22 @@ pub fn cut_at_barriers(kernel: &mut Kernel) {
 /// Cuts a kernel at its barriers into regions that copy no more than the bounds allow.
 pub fn barriers_within(kernel: &mut Kernel, bounds: Bounds) {
     debug_assert_eq!(kernel.regions.len(), 1, "cut already");
-    let mut body = kernel.body().clone();
-    drop_redundant_barriers(&mut body);
-    let mut cuts = split_at_barriers(&mut body);
+    let mut function = kernel.body().clone();
+    drop_redundant_barriers(&mut function);
+    let mut cuts = split_at_barriers(&mut function);
     if cuts.starts.len() == 1 {
-        *kernel.body_mut() = body;
+        *kernel.body_mut() = function;
         return;
     }
-    let mut graph = build_cfg(&body);
-    let regions = if merge::copies_exceed(&body, &graph, &cuts, bounds) {
-        split_behind_answers(&mut body, &mut cuts);
-        graph = build_cfg(&body);
-        merge::merged_regions(&graph, &cuts, bounds.most_copies)
+    let mut flow_graph = build_cfg(&function);
+    let regions = if merge::copies_exceed(&function, &flow_graph, &cuts, bounds) {
+        split_behind_answers(&mut function, &mut cuts);
+        flow_graph = build_cfg(&function);
+        merge::merged_regions(&flow_graph, &cuts, bounds.most_copies)
     } else {
         merge::separate_regions(&cuts)
     };
-    let split = Split::split_kernel(body, graph, cuts, regions);
+    let split = Split::split_kernel(function, flow_graph, cuts, regions);
     let plan = live::plan_live_values(kernel, &split);
     kernel.regions = split.regions.starts.keys().map(|region| region::build_region(&split, &plan, region)).collect();
     kernel.live = plan.slots;
@@ -68,10 +68,10 @@ mod tests {
     use crate::ir::{Function, InstData, Region, Terminator};
     use crate::testing::{Shape, random_kernel};
 
-    fn count_barriers(body: &Function) -> usize {
-        let graph = build_cfg(body);
-        let insts = graph.reverse_post_order().iter().flat_map(|&block| &body.blocks[block].insts);
-        insts.filter(|&&inst| body.insts[inst].data == InstData::Barrier).count()
+    fn count_barriers(function: &Function) -> usize {
+        let flow_graph = build_cfg(function);
+        let instructions = flow_graph.reverse_post_order().iter().flat_map(|&block| &function.blocks[block].insts);
+        instructions.filter(|&&instruction| function.insts[instruction].data == InstData::Barrier).count()
     }
 
     /// No synchronisation is added: one region for each barrier, and each of them is arrived at.
@@ -81,19 +81,19 @@ mod tests {
         for seed in 0..400 {
             let shape = Shape { unstructured: seed % 2 == 0, ..Shape::default() };
             let mut kernel = random_kernel(seed, shape).module.kernels.swap_remove(0);
-            let mut body = kernel.body().clone();
-            let written = count_barriers(&body);
-            drop_redundant_barriers(&mut body);
-            let wanted = count_barriers(&body);
+            let mut function = kernel.body().clone();
+            let written = count_barriers(&function);
+            drop_redundant_barriers(&mut function);
+            let wanted = count_barriers(&function);
             dropped += written - wanted;
             cut_at_barriers(&mut kernel);
             assert_eq!(kernel.regions.len(), 1 + wanted, "seed {seed}");
             let mut arrived = vec![false; kernel.regions.len()];
             arrived[0] = true;
-            for body in kernel.regions.values() {
-                for &block in &body.layout {
-                    if let Terminator::Exit(to) = body.blocks[block].terminator {
-                        arrived[to.as_u32() as usize] = true;
+            for function in kernel.regions.values() {
+                for &block in &function.layout {
+                    if let Terminator::Exit(target_region) = function.blocks[block].terminator {
+                        arrived[target_region.as_u32() as usize] = true;
                     }
                 }
             }
@@ -114,29 +114,29 @@ mod tests {
             written[0] = Some(vec![false; kernel.live.len()]);
             let mut worklist = vec![Region::from_u32(0)];
             while let Some(region) = worklist.pop() {
-                let body = &kernel.regions[region];
-                for &block in &body.layout {
-                    let Terminator::Exit(to) = body.blocks[block].terminator else { continue };
+                let function = &kernel.regions[region];
+                for &block in &function.layout {
+                    let Terminator::Exit(target_region) = function.blocks[block].terminator else { continue };
                     let mut now = written[region.as_u32() as usize].clone().unwrap();
-                    for &inst in &body.blocks[block].insts {
-                        if let InstData::LiveStore { live_slot, .. } = body.insts[inst].data {
+                    for &instruction in &function.blocks[block].insts {
+                        if let InstData::LiveStore { live_slot, .. } = function.insts[instruction].data {
                             now[live_slot.as_u32() as usize] = true;
                         }
                     }
-                    let previous = &mut written[to.as_u32() as usize];
+                    let previous = &mut written[target_region.as_u32() as usize];
                     let new = match previous {
                         Some(previous) => previous.iter().zip(&now).map(|(&a, &b)| a && b).collect(),
                         None => now,
                     };
                     if previous.as_ref() != Some(&new) {
                         *previous = Some(new);
-                        worklist.push(to);
+                        worklist.push(target_region);
                     }
                 }
             }
-            for (region, body) in &kernel.regions {
-                for inst in body.layout.iter().flat_map(|&block| &body.blocks[block].insts) {
-                    if let InstData::LiveLoad { live_slot } = body.insts[*inst].data {
+            for (region, function) in &kernel.regions {
+                for instruction in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
+                    if let InstData::LiveLoad { live_slot } = function.insts[*instruction].data {
                         let written = written[region.as_u32() as usize].as_ref().unwrap();
                         assert!(written[live_slot.as_u32() as usize], "seed {seed}: {live_slot} in {region}");
                     }

@@ -90,54 +90,62 @@ pub fn insert_gates(
     gates: Versions,
 ) -> Vec<(Block, Result<(), Refusal>)> {
     let instructions: usize = function.layout.iter().map(|&block| function.blocks[block].insts.len()).sum();
-    let least = match gates {
+    let least_cost = match gates {
         Versions::Never => return Vec::new(),
         Versions::WherePays => LEAST * (instructions / LONG).max(1) as u64,
         Versions::Always => 0,
     };
     let control_flow = &uniform.control_flow;
-    let lines = find_no_wrap_strides(function, control_flow.cfg.reverse_post_order(), shapes, registers.width);
-    let lanes = Lanes { shapes, lines: &lines, rows: None, rewritten: None };
-    let runs = control_flow.with_divergent(divergent).lanes_of_blocks();
+    let no_wrap_strides =
+        find_no_wrap_strides(function, control_flow.cfg.reverse_post_order(), shapes, registers.width);
+    let lane_facts = Lanes { shapes, lines: &no_wrap_strides, rows: None, rewritten: None };
+    let block_lanes = control_flow.with_divergent(divergent).lanes_of_blocks();
     let switches = long_switches(function, &control_flow.with_divergent(divergent));
-    let used = used_elsewhere(function, control_flow);
-    let has_part_of_switch = |first: Block, arm: &Arm<'_>| {
-        let leaves = |target: &BlockCall| !control_flow.dominators.dominates(first, target.block);
-        let ways = arm.inside.iter().filter(|&&block| switches.ways[block].is_some());
-        ways.into_iter().any(|&way| function.blocks[way].terminator.targets().into_iter().any(leaves))
+    let used_blocks = used_elsewhere(function, control_flow);
+    let is_part_of_switch = |first_block: Block, arm: &Arm<'_>| {
+        let ways = arm.inside.iter().copied().filter(|&block| switches.ways[block].is_some());
+        let is_plain = arm.exits.len() == 1 && control_flow.cfg.predecessors(first_block).len() == 1;
+        !is_plain && has_edge_out(function, &control_flow.dominators, first_block, ways)
     };
-    let refusal = |first: Block, arm: &Arm<'_>| {
-        if arm.inside.iter().any(|&block| used.contains(block)) {
-            return Some(Refusal::Used);
-        }
-        let is_plain = arm.exits.len() == 1 && control_flow.cfg.predecessors(first).len() == 1;
-        (!is_plain && has_part_of_switch(first, arm)).then_some(Refusal::PartOfSwitch)
+    let refusal = |first_block: Block, arm: &Arm<'_>| match arm.inside.iter().any(|&block| used_blocks.contains(block))
+    {
+        true => Some(Refusal::Used),
+        false => is_part_of_switch(first_block, arm).then_some(Refusal::PartOfSwitch),
     };
     let mut costs: SecondaryMap<Block, u64> = SecondaryMap::new();
     for &block in control_flow.cfg.reverse_post_order() {
-        costs[block] =
-            function.blocks[block].insts.iter().map(|&inst| cost::gang_cost(function, inst, lanes, registers)).sum();
+        costs[block] = function.blocks[block]
+            .insts
+            .iter()
+            .map(|&instruction| cost::gang_cost(function, instruction, lane_facts, registers))
+            .sum();
     }
-    let mut found = Vec::new();
-    for &first in control_flow.cfg.reverse_post_order() {
-        let is_header = control_flow.loops.with_header(first).is_some();
-        if runs[first] != predicates::Lanes::Of(first) || is_header || uniform.guarded.contains(first) {
+    let mut candidates = Vec::new();
+    for &first_block in control_flow.cfg.reverse_post_order() {
+        let is_header = control_flow.loops.with_header(first_block).is_some();
+        if block_lanes[first_block] != predicates::Lanes::Of(first_block)
+            || is_header
+            || uniform.guarded.contains(first_block)
+        {
             continue;
         }
-        if function.blocks[first].params.iter().any(|param| uniform.tracked.contains_key(param)) {
+        if function.blocks[first_block].params.iter().any(|parameter| uniform.tracked.contains_key(parameter)) {
             continue;
         }
-        let inside = control_flow.dominators.dominated_blocks(first);
-        if cost_of(&control_flow.loops, inside, &costs) < least {
+        let inside = control_flow.dominators.dominated_blocks(first_block);
+        if cost_of(&control_flow.loops, inside, &costs) < least_cost {
             continue;
         }
-        let arm = find_arm(&control_flow.cfg, &control_flow.dominators, &control_flow.loops, first);
-        found.push((first, arm.and_then(|arm| refusal(first, &arm).map_or(Ok(arm.exits), Err))));
+        let arm = find_arm(&control_flow.cfg, &control_flow.dominators, &control_flow.loops, first_block);
+        candidates.push((first_block, arm.and_then(|arm| refusal(first_block, &arm).map_or(Ok(arm.exits), Err))));
     }
     let mut gates = Gates::default();
     let mut arms = Vec::new();
-    for (first, exits) in found {
-        arms.push((first, exits.map(|exits| gates.add_gate(function, &control_flow.cfg, first, exits, divergent))));
+    for (first_block, exits) in candidates {
+        arms.push((
+            first_block,
+            exits.map(|exits| gates.add_gate(function, &control_flow.cfg, first_block, exits, divergent)),
+        ));
     }
     if gates.redirect_to_gates(function) {
         uniform.control_flow = ControlFlow::analyze_function(function);
@@ -145,46 +153,59 @@ pub fn insert_gates(
     arms
 }
 
+/// Whether an edge leads from one of some blocks to one that another block does not dominate.
+fn has_edge_out(
+    function: &Function,
+    dominators: &Dominators,
+    first_block: Block,
+    mut blocks: impl Iterator<Item = Block>,
+) -> bool {
+    let leaves = |target: &BlockCall| !dominators.dominates(first_block, target.block);
+    blocks.any(|block| function.blocks[block].terminator.targets().into_iter().any(leaves))
+}
+
 /// The blocks whose values are used where they need not have run: behind an endless loop, which nobody leaves.
 fn used_elsewhere(function: &Function, control_flow: &ControlFlow) -> EntitySet<Block> {
     let mut home_blocks: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
     for &block in control_flow.cfg.reverse_post_order() {
-        function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = block.into());
+        function.blocks[block].insts.iter().for_each(|&instruction| home_blocks[instruction] = block.into());
     }
-    let mut found = EntitySet::new();
+    let home_of = |value: Value| match function.values[value].definition {
+        ValueDef::Result(instruction, _) => home_blocks[instruction].expand(),
+        ValueDef::Param(source, _) => Some(source),
+        ValueDef::Const(_) => None,
+    };
+    let mut used_blocks = EntitySet::new();
     for &block in control_flow.cfg.reverse_post_order() {
-        let mut look = |value: Value| {
-            let from = match function.values[value].definition {
-                ValueDef::Result(inst, _) => home_blocks[inst].expand(),
-                ValueDef::Param(source, _) => Some(source),
-                ValueDef::Const(_) => None,
-            };
-            if let Some(source) = from.filter(|&source| !control_flow.dominators.dominates(source, block)) {
-                found.insert(source);
-            }
-        };
-        function.blocks[block].insts.iter().for_each(|&inst| function.insts[inst].data.for_each_arg(&mut look));
-        function.blocks[block].terminator.for_each_arg(&mut look);
+        let runs_before = |source: Block| control_flow.dominators.dominates(source, block);
+        let mut note_use = |value: Value| used_blocks.extend(home_of(value).filter(|&source| !runs_before(source)));
+        function.blocks[block]
+            .insts
+            .iter()
+            .for_each(|&instruction| function.insts[instruction].data.for_each_arg(&mut note_use));
+        function.blocks[block].terminator.for_each_arg(&mut note_use);
     }
-    found
+    used_blocks
 }
 
 /// The blocks that one block dominates, and those where they lead.
 pub(super) fn find_arm<'a>(
-    graph: &Cfg,
+    flow_graph: &Cfg,
     dominators: &'a Dominators,
-    loops: &Loops,
-    first: Block,
+    loop_forest: &Loops,
+    first_block: Block,
 ) -> Result<Arm<'a>, Refusal> {
-    let inside = dominators.dominated_blocks(first);
+    let inside = dominators.dominated_blocks(first_block);
     let mut exits = Vec::new();
     for &block in inside {
-        let successors = graph.successors(block);
+        let successors = flow_graph.successors(block);
         if successors.is_empty() {
             return Err(Refusal::NoExit);
         }
-        for &target in successors.iter().filter(|&&target| !dominators.dominates(first, target)) {
-            if loops.innermost_loop(first) != loops.innermost_loop(target) || loops.with_header(target).is_some() {
+        for &target in successors.iter().filter(|&&target| !dominators.dominates(first_block, target)) {
+            if loop_forest.innermost_loop(first_block) != loop_forest.innermost_loop(target)
+                || loop_forest.with_header(target).is_some()
+            {
                 return Err(Refusal::LeavesLoop);
             }
             if !exits.contains(&target) {
@@ -199,10 +220,12 @@ pub(super) fn find_arm<'a>(
 }
 
 /// What blocks cost each time the first of them runs, by what each costs when it runs.
-fn cost_of(forest: &Loops, inside: &[Block], costs: &SecondaryMap<Block, u64>) -> u64 {
-    let outer = inside.first().map_or(1, |&first| cost::estimate_frequency(forest, first));
-    let of = |&block: &Block| costs[block].saturating_mul(cost::estimate_frequency(forest, block) / outer.max(1));
-    inside.iter().map(of).fold(0, u64::saturating_add)
+fn cost_of(loop_forest: &Loops, inside: &[Block], costs: &SecondaryMap<Block, u64>) -> u64 {
+    let entry_frequency = inside.first().map_or(1, |&first_block| cost::estimate_frequency(loop_forest, first_block));
+    let cost_per_entry = |&block: &Block| {
+        costs[block].saturating_mul(cost::estimate_frequency(loop_forest, block) / entry_frequency.max(1))
+    };
+    inside.iter().map(cost_per_entry).fold(0, u64::saturating_add)
 }
 
 /// The gates of a function, while ways into arms do not lead to them yet.
@@ -217,39 +240,40 @@ impl Gates {
     fn add_gate(
         &mut self,
         function: &mut Function,
-        graph: &Cfg,
-        first: Block,
+        flow_graph: &Cfg,
+        first_block: Block,
         exits: Vec<Block>,
         divergent: &mut EntitySet<Block>,
     ) {
         let gate = function.add_block();
         // The values of the only way in need not go through the gate.
-        let arguments = match only_way_in(function, graph, first) {
+        let arguments = match only_way_in(function, flow_graph, first_block) {
             Some(arguments) => arguments,
             None => {
-                let types: Vec<Type> = function.blocks[first].params.iter().map(|&param| function.ty(param)).collect();
-                types.into_iter().map(|ty| function.add_param(gate, ty)).collect()
+                let types: Vec<Type> =
+                    function.blocks[first_block].params.iter().map(|&parameter| function.ty(parameter)).collect();
+                types.into_iter().map(|parameter_type| function.add_param(gate, parameter_type)).collect()
             }
         };
         let if_true = function.constant(Type::BOOL, 1);
-        let mut past = function.add_block();
+        let mut past_block = function.add_block();
         let mut builder = Builder::at_end_of(function, gate);
         let any_lane = builder.any(if_true);
-        builder.branch(any_lane, (first, &arguments), (past, &[]));
-        let Some((&last, others)) = exits.split_last() else { return };
-        for &exit in others {
+        builder.branch(any_lane, (first_block, &arguments), (past_block, &[]));
+        let Some((&last_block, others)) = exits.split_last() else { return };
+        for &exit_block in others {
             // No edge is critical.
-            let [way, next] = [function.add_block(), function.add_block()];
+            let [way_block, next_block] = [function.add_block(), function.add_block()];
             let if_false = function.constant(Type::BOOL, 0);
-            Builder::at_end_of(function, past).branch(if_false, (way, &[]), (next, &[]));
-            divergent.insert(past);
-            let zeros = zeros_for(function, exit);
-            Builder::at_end_of(function, way).jump(exit, &zeros);
-            past = next;
+            Builder::at_end_of(function, past_block).branch(if_false, (way_block, &[]), (next_block, &[]));
+            divergent.insert(past_block);
+            let zeros = zeros_for(function, exit_block);
+            Builder::at_end_of(function, way_block).jump(exit_block, &zeros);
+            past_block = next_block;
         }
-        let zeros = zeros_for(function, last);
-        Builder::at_end_of(function, past).jump(last, &zeros);
-        self.of[first] = gate.into();
+        let zeros = zeros_for(function, last_block);
+        Builder::at_end_of(function, past_block).jump(last_block, &zeros);
+        self.of[first_block] = gate.into();
         self.all.push(gate);
     }
 
@@ -275,14 +299,14 @@ impl Gates {
 }
 
 /// What the only edge to a block brings; none: there are several.
-fn only_way_in(function: &Function, graph: &Cfg, block: Block) -> Option<Vec<Value>> {
-    let &[before] = graph.predecessors(block) else { return None };
-    let mut ways = function.blocks[before].terminator.targets().into_iter().filter(|target| target.block == block);
-    let way = ways.next()?;
-    ways.next().is_none().then(|| way.arguments.clone())
+fn only_way_in(function: &Function, flow_graph: &Cfg, block: Block) -> Option<Vec<Value>> {
+    let &[before] = flow_graph.predecessors(block) else { return None };
+    let mut edges = function.blocks[before].terminator.targets().into_iter().filter(|target| target.block == block);
+    let edge = edges.next()?;
+    edges.next().is_none().then(|| edge.arguments.clone())
 }
 
 fn zeros_for(function: &mut Function, block: Block) -> Vec<Value> {
-    let types: Vec<Type> = function.blocks[block].params.iter().map(|&param| function.ty(param)).collect();
-    types.into_iter().map(|ty| function.constant(ty, 0)).collect()
+    let types: Vec<Type> = function.blocks[block].params.iter().map(|&parameter| function.ty(parameter)).collect();
+    types.into_iter().map(|value_type| function.constant(value_type, 0)).collect()
 }

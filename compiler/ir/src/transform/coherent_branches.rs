@@ -50,24 +50,30 @@ pub struct Plan {
     least: u64,
 }
 
-/// How the target of a divergent branch gets a copy, if it can. Loops in the copy get versions if `loops`.
-pub fn plan_copy(function: &Function, known: Known<'_>, source: Block, target: usize, loops: bool) -> Option<Plan> {
-    let Known { cfg, dominators, forest, found, registers, .. } = known;
+/// How the target of a divergent branch gets a copy, if it can. Loops in the copy get versions if `allows_loops`.
+pub fn plan_copy(
+    function: &Function,
+    function_facts: Known<'_>,
+    source: Block,
+    target: usize,
+    allows_loops: bool,
+) -> Option<Plan> {
+    let Known { cfg, dominators, forest, found, registers, .. } = function_facts;
     if found.divergent_blocks.contains(source) || !found.divergent_branches.contains(source) {
         return None;
     }
     let Terminator::Branch { then_to, else_to, .. } = &function.blocks[source].terminator else { return None };
-    let to = [then_to, else_to][target].block;
-    if forest.with_header(to).is_some() || then_to.block == else_to.block {
+    let arm_block = [then_to, else_to][target].block;
+    if forest.with_header(arm_block).is_some() || then_to.block == else_to.block {
         return None;
     }
-    let boscc::Arm { inside, exits } = boscc::find_arm(cfg, dominators, forest, to).ok()?;
+    let boscc::Arm { inside, exits } = boscc::find_arm(cfg, dominators, forest, arm_block).ok()?;
     // Where both ways of the branch meet there is no arm.
     if inside.contains(&source) || exits.contains(&source) {
         return None;
     }
-    let size: usize = inside.iter().map(|&block| function.blocks[block].insts.len()).sum();
-    if !(1..=MOST).contains(&size) {
+    let instruction_count: usize = inside.iter().map(|&block| function.blocks[block].insts.len()).sum();
+    if !(1..=MOST).contains(&instruction_count) {
         return None;
     }
     let inside: Vec<Block> = cfg.reverse_post_order().iter().copied().filter(|block| inside.contains(block)).collect();
@@ -76,23 +82,23 @@ pub fn plan_copy(function: &Function, known: Known<'_>, source: Block, target: u
         |&loop_id: &Loop| inside.contains(&forest.get(loop_id).header) && found.divergent_loops.contains(loop_id);
     let around = |block: Block| forest.loops_around(block).filter(divergent).last();
     let others: Vec<Block> = inside.iter().copied().filter(|&block| around(block).is_none()).collect();
-    let params = exits.iter().flat_map(|&exit| &function.blocks[exit].params);
-    let selects: u64 = params.map(|&param| registers.registers_for(function.ty(param))).sum();
-    let mut gain = selects.saturating_add(known.masks_of(function, to, &others));
-    for &header in inside.iter().filter(|&&block| loops && around(block) == forest.with_header(block)) {
+    let parameters = exits.iter().flat_map(|&exit_block| &function.blocks[exit_block].params);
+    let selects: u64 = parameters.map(|&parameter| registers.registers_for(function.ty(parameter))).sum();
+    let mut gain = selects.saturating_add(function_facts.masks_of(function, arm_block, &others));
+    for &header in inside.iter().filter(|&&block| allows_loops && around(block) == forest.with_header(block)) {
         let Some(loop_id) = forest.with_header(header) else { continue };
-        if let Ok(version) = unmasked_loops::plan_version(function, known, loop_id)
+        if let Ok(version) = unmasked_loops::plan_version(function, function_facts, loop_id)
             && version.check_profitable().is_ok()
         {
-            let often = cost::estimate_frequency(forest, header) / cost::estimate_frequency(forest, to).max(1);
-            gain = gain.saturating_add(version.saved_per_iteration().saturating_mul(often));
+            let rounds = cost::estimate_frequency(forest, header) / cost::estimate_frequency(forest, arm_block).max(1);
+            gain = gain.saturating_add(version.saved_per_iteration().saturating_mul(rounds));
         }
     }
-    let cost = gain.saturating_add(known.cost_of(function, to, &inside));
+    let cost = gain.saturating_add(function_facts.cost_of(function, arm_block, &inside));
     let at_place = cost::follows_from_place(function, &function.blocks[source].terminator, &found.shapes)
         && registers.bits() < 512;
-    let least = if at_place { LEAST_AT_PLACE } else { LEAST };
-    Some(Plan { from: source, target, inside, gain, cost, least })
+    let least_gain = if at_place { LEAST_AT_PLACE } else { LEAST };
+    Some(Plan { from: source, target, inside, gain, cost, least: least_gain })
 }
 
 impl fmt::Display for Plan {
@@ -110,19 +116,20 @@ impl Plan {
     /// Makes the copy; the answer is the block that ends in the divergent branch now, and the first one of the copy.
     pub fn make_copy(&self, function: &mut Function) -> (Block, Block) {
         let copies = copy_blocks(function, &self.inside, &Copies::default());
-        let some = function.add_block();
-        function.end_locs[some] = function.end_locs[self.from];
+        let some_block = function.add_block();
+        function.end_locs[some_block] = function.end_locs[self.from];
         let terminator = std::mem::replace(&mut function.blocks[self.from].terminator, Terminator::Unreachable);
-        function.blocks[some].terminator = terminator.clone();
-        let first = copies.block_copy(self.inside[0]);
-        let Terminator::Branch { condition, then_to, else_to } = terminator else { return (some, first) };
+        function.blocks[some_block].terminator = terminator.clone();
+        let first_block = copies.block_copy(self.inside[0]);
+        let Terminator::Branch { condition, then_to, else_to } = terminator else { return (some_block, first_block) };
         let if_true = function.constant(Type::BOOL, 1);
         let target = if self.target == 0 { then_to } else { else_to };
         let mut builder = Builder::at_end_of(function, self.from);
-        let not = if self.target == 0 { builder.binary(BinaryOp::Xor, condition, if_true) } else { condition };
-        let any_lane = builder.any(not);
-        builder.branch(any_lane, (some, &[]), (first, &target.arguments));
+        let goes_elsewhere =
+            if self.target == 0 { builder.binary(BinaryOp::Xor, condition, if_true) } else { condition };
+        let any_lane = builder.any(goes_elsewhere);
+        builder.branch(any_lane, (some_block, &[]), (first_block, &target.arguments));
         normalize_function(function);
-        (some, first)
+        (some_block, first_block)
     }
 }

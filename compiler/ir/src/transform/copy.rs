@@ -18,8 +18,8 @@ pub struct Copies {
 
 impl Copies {
     /// Says what stands for a value in the copy.
-    pub fn map_value(&mut self, value: Value, by: Value) {
-        self.values[value] = Some(by);
+    pub fn map_value(&mut self, value: Value, value_copy: Value) {
+        self.values[value] = Some(value_copy);
     }
 
     /// The copy of a block, or the block itself.
@@ -48,22 +48,22 @@ pub fn copy_blocks(function: &mut Function, blocks: &[Block], values: &Copies) -
         let new_block = function.add_block();
         copies.blocks[block] = Some(new_block);
         function.end_locs[new_block] = function.end_locs[block];
-        for param in function.blocks[block].params.clone() {
-            copies.values[param] = Some(function.add_param(new_block, function.ty(param)));
+        for parameter in function.blocks[block].params.clone() {
+            copies.values[parameter] = Some(function.add_param(new_block, function.ty(parameter)));
         }
-        for inst in function.blocks[block].insts.clone() {
-            let node = function.insts[inst].clone();
-            let types: Vec<_> = node.results.iter().map(|&result| function.ty(result)).collect();
-            let new_inst = function.append_inst(new_block, node.data, &types, node.location);
-            for (&old_value, &new_value) in node.results.iter().zip(&function.insts[new_inst].results) {
+        for instruction in function.blocks[block].insts.clone() {
+            let inst_node = function.insts[instruction].clone();
+            let types: Vec<_> = inst_node.results.iter().map(|&result| function.ty(result)).collect();
+            let new_inst = function.append_inst(new_block, inst_node.data, &types, inst_node.location);
+            for (&old_value, &new_value) in inst_node.results.iter().zip(&function.insts[new_inst].results) {
                 copies.values[old_value] = Some(new_value);
             }
         }
     }
     for &block in blocks {
         let new_block = copies.block_copy(block);
-        for inst in function.blocks[new_block].insts.clone() {
-            function.insts[inst].data.map_args(|value| copies.value_copy(value));
+        for instruction in function.blocks[new_block].insts.clone() {
+            function.insts[instruction].data.map_args(|value| copies.value_copy(value));
         }
         function.blocks[new_block].terminator = copies.terminator_copy(&function.blocks[block].terminator);
     }

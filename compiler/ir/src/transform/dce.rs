@@ -12,69 +12,78 @@ use cranelift_entity::EntitySet;
 
 /// Takes out instructions without effect, and parameters of blocks, that nothing uses.
 pub fn remove_dead_code(function: &mut Function) {
-    let graph = build_cfg(function);
-    let used = find_used(function, &graph);
-    let is_used = |inst: &InstNode| inst.data.has_effect() || inst.results.iter().any(|&result| used.contains(result));
-    let entry = function.entry_block();
+    let flow_graph = build_cfg(function);
+    let used_values = find_used(function, &flow_graph);
+    let is_used = |inst_node: &InstNode| {
+        inst_node.data.has_effect() || inst_node.results.iter().any(|&result| used_values.contains(result))
+    };
+    let entry_block = function.entry_block();
     for block in function.layout.clone() {
-        function.blocks[block].insts.retain(|&inst| is_used(&function.insts[inst]));
-        if block != entry {
-            drop_params(function, &graph, block, &used);
+        function.blocks[block].insts.retain(|&instruction| is_used(&function.insts[instruction]));
+        if block != entry_block {
+            drop_params(function, &flow_graph, block, &used_values);
         }
     }
 }
 
 /// The values that effects and choices depend on.
-fn find_used(function: &Function, graph: &Cfg) -> EntitySet<Value> {
-    let mut used: EntitySet<Value> = EntitySet::new();
-    let mut open = Vec::new();
-    let mut use_it = |value: Value, open: &mut Vec<Value>| {
-        if used.insert(value) {
-            open.push(value);
+fn find_used(function: &Function, flow_graph: &Cfg) -> EntitySet<Value> {
+    let mut used_values: EntitySet<Value> = EntitySet::new();
+    let mut worklist = Vec::new();
+    let mut use_it = |value: Value, worklist: &mut Vec<Value>| {
+        if used_values.insert(value) {
+            worklist.push(value);
         }
     };
     for &block in &function.layout {
-        let effects = function.blocks[block].insts.iter().filter(|&&inst| function.insts[inst].data.has_effect());
-        effects.for_each(|&inst| function.insts[inst].data.for_each_arg(|value| use_it(value, &mut open)));
-        function.blocks[block].terminator.selector().into_iter().for_each(|value| use_it(value, &mut open));
+        let effects =
+            function.blocks[block].insts.iter().filter(|&&instruction| function.insts[instruction].data.has_effect());
+        effects.for_each(|&instruction| {
+            function.insts[instruction].data.for_each_arg(|value| use_it(value, &mut worklist))
+        });
+        function.blocks[block].terminator.selector().into_iter().for_each(|value| use_it(value, &mut worklist));
     }
-    while let Some(value) = open.pop() {
+    while let Some(value) = worklist.pop() {
         match function.values[value].definition {
-            ValueDef::Result(inst, _) => function.insts[inst].data.for_each_arg(|value| use_it(value, &mut open)),
+            ValueDef::Result(instruction, _) => {
+                function.insts[instruction].data.for_each_arg(|value| use_it(value, &mut worklist))
+            }
             ValueDef::Param(block, index) => {
-                for &predecessor in graph.predecessors(block) {
+                for &predecessor in flow_graph.predecessors(block) {
                     let targets = function.blocks[predecessor].terminator.targets();
                     for target in targets.into_iter().filter(|target| target.block == block) {
-                        use_it(target.arguments[index as usize], &mut open);
+                        use_it(target.arguments[index as usize], &mut worklist);
                     }
                 }
             }
             ValueDef::Const(_) => {}
         }
     }
-    used
+    used_values
 }
 
 /// Takes out the parameters of a block that are not used, and what is passed for them.
-fn drop_params(function: &mut Function, graph: &Cfg, block: Block, used: &EntitySet<Value>) {
-    let params = function.blocks[block].params.clone();
-    if params.iter().all(|&param| used.contains(param)) {
+fn drop_params(function: &mut Function, flow_graph: &Cfg, block: Block, used_values: &EntitySet<Value>) {
+    let parameters = function.blocks[block].params.clone();
+    if parameters.iter().all(|&parameter| used_values.contains(parameter)) {
         return;
     }
-    for &predecessor in graph.predecessors(block) {
+    for &predecessor in flow_graph.predecessors(block) {
         for target in
             function.blocks[predecessor].terminator.targets_mut().into_iter().filter(|target| target.block == block)
         {
             // An edge for each time it is listed; the first time takes them all.
-            if target.arguments.len() == params.len() {
+            if target.arguments.len() == parameters.len() {
                 let mut index = 0..;
-                target.arguments.retain(|_| index.next().is_some_and(|index: usize| used.contains(params[index])));
+                target
+                    .arguments
+                    .retain(|_| index.next().is_some_and(|index: usize| used_values.contains(parameters[index])));
             }
         }
     }
-    let left: Vec<Value> = params.into_iter().filter(|&param| used.contains(param)).collect();
-    for (index, &param) in left.iter().enumerate() {
-        function.values[param].definition = ValueDef::Param(block, index as u32);
+    let left: Vec<Value> = parameters.into_iter().filter(|&parameter| used_values.contains(parameter)).collect();
+    for (index, &parameter) in left.iter().enumerate() {
+        function.values[parameter].definition = ValueDef::Param(block, index as u32);
     }
     function.blocks[block].params = left;
 }

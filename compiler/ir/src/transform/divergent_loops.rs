@@ -50,16 +50,16 @@ pub struct UniformLoops {
 /// Makes every loop uniform.
 pub fn divergent_loops(function: &mut Function, divergent: &mut EntitySet<Block>) -> UniformLoops {
     expand_switches(function, divergent);
-    let end = join_ends(function);
+    let end_block = join_ends(function);
     let mut home_blocks: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::with_capacity(function.insts.len());
     for &block in &function.layout {
-        function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = block.into());
+        function.blocks[block].insts.iter().for_each(|&instruction| home_blocks[instruction] = block.into());
     }
     let control_flow = ControlFlow::analyze_function(function);
     let headers: Vec<(Block, u32)> =
         control_flow.loops.iter().map(|(_, loop_data)| (loop_data.header, loop_data.depth)).collect();
     let guarded = find_gated_blocks(function, &control_flow);
-    let mut pass = Pass { function, divergent, end, home: home_blocks, tracked: HashMap::new(), guarded };
+    let mut pass = Pass { function, divergent, end: end_block, home: home_blocks, tracked: HashMap::new(), guarded };
     let control_flow = pass.divergent_exits(control_flow, &headers);
     let control_flow = pass.empty_entries(control_flow, &headers);
     UniformLoops { tracked: pass.tracked, guarded: pass.guarded, control_flow }
@@ -67,26 +67,26 @@ pub fn divergent_loops(function: &mut Function, divergent: &mut EntitySet<Block>
 
 /// The blocks to which a question for an active lane is the only way.
 fn find_gated_blocks(function: &Function, control_flow: &ControlFlow) -> EntitySet<Block> {
-    let mut found = EntitySet::new();
+    let mut gated_blocks = EntitySet::new();
     for &block in control_flow.cfg.reverse_post_order() {
         let Terminator::Branch { condition, then_to, .. } = &function.blocks[block].terminator else { continue };
-        let ValueDef::Result(inst, _) = function.values[*condition].definition else { continue };
-        let InstData::Any { condition } = function.insts[inst].data else { continue };
+        let ValueDef::Result(instruction, _) = function.values[*condition].definition else { continue };
+        let InstData::Any { condition } = function.insts[instruction].data else { continue };
         if function.const_bits(condition) == Some(1) && control_flow.cfg.predecessors(then_to.block).len() == 1 {
-            found.insert(then_to.block);
+            gated_blocks.insert(then_to.block);
         }
     }
-    found
+    gated_blocks
 }
 
 /// Whether lanes may leave a loop at different times or through different exits, or never. Loops inside are uniform.
-fn is_divergent(graph: &Graph<'_>, loop_id: Loop, lanes: &mut SecondaryMap<Block, Lanes>) -> bool {
+fn is_divergent(graph: &Graph<'_>, loop_id: Loop, block_lanes: &mut SecondaryMap<Block, Lanes>) -> bool {
     let exits = &graph.loops.get(loop_id).exits;
     if exits.is_empty() {
         return true;
     }
-    graph.lanes_in(loop_id, lanes);
-    exits.iter().any(|&(source, _)| graph.divergent.contains(source) || lanes[source] != Lanes::All)
+    graph.lanes_in(loop_id, block_lanes);
+    exits.iter().any(|&(source, _)| graph.divergent.contains(source) || block_lanes[source] != Lanes::All)
 }
 
 /// Turns switches into chains of branches. A block of the chain may lie outside of a loop that the switch
@@ -113,24 +113,15 @@ fn expand_switches(function: &mut Function, divergent: &mut EntitySet<Block>) {
                     Terminator::Branch { condition, then_to, else_to: default.clone() };
                 break;
             }
-            let next = function.add_block();
+            let next_block = function.add_block();
             let mut given = Vec::new();
-            let mut pass = |v: &mut Value| {
-                if function.const_bits(*v).is_none() {
-                    let known = given.iter().position(|given| given == v);
-                    let index = known.unwrap_or_else(|| {
-                        given.push(*v);
-                        function.add_param(next, function.ty(*v));
-                        given.len() - 1
-                    });
-                    *v = function.blocks[next].params[index];
-                }
-            };
-            pass(&mut value);
-            cases.iter_mut().flat_map(|(_, target)| &mut target.arguments).chain(&mut default.arguments).for_each(pass);
-            let else_to = BlockCall { block: next, arguments: given };
+            let in_cases = cases.iter_mut().flat_map(|(_, target)| &mut target.arguments);
+            for operand in [&mut value].into_iter().chain(in_cases).chain(&mut default.arguments) {
+                *operand = pass_to_block(function, next_block, &mut given, *operand);
+            }
+            let else_to = BlockCall { block: next_block, arguments: given };
             function.blocks[current_block].terminator = Terminator::Branch { condition, then_to, else_to };
-            current_block = next;
+            current_block = next_block;
         }
         if current_block == block && matches!(function.blocks[block].terminator, Terminator::Switch { .. }) {
             function.blocks[block].terminator = Terminator::Jump(default);
@@ -138,16 +129,30 @@ fn expand_switches(function: &mut Function, divergent: &mut EntitySet<Block>) {
     }
 }
 
+/// What a block has a value as that its only edge gives it: a parameter, for which the value is among those given.
+fn pass_to_block(function: &mut Function, block: Block, given: &mut Vec<Value>, value: Value) -> Value {
+    if function.const_bits(value).is_some() {
+        return value;
+    }
+    let index = given.iter().position(|&other| other == value).unwrap_or(given.len());
+    if index == given.len() {
+        given.push(value);
+        function.add_param(block, function.ty(value));
+    }
+    function.blocks[block].params[index]
+}
+
 /// Lets all ways end in one block. All lanes arrive at the same barrier or none does, so asking one lane
 /// which it was is enough.
 fn join_ends(function: &mut Function) -> Option<Block> {
     let reachable = build_cfg(function);
     function.layout.retain(|&block| reachable.is_reachable(block));
-    let is_end = |function: &Function, other: Block| function.blocks[other].terminator.targets().is_empty();
-    let ends: Vec<Block> = function.layout.iter().copied().filter(|&other| is_end(function, other)).collect();
+    let is_end = |function: &Function, other_block: Block| function.blocks[other_block].terminator.targets().is_empty();
+    let ends: Vec<Block> =
+        function.layout.iter().copied().filter(|&other_block| is_end(function, other_block)).collect();
     let mut kinds: Vec<Terminator> = Vec::new();
-    for &end in &ends {
-        let terminator = &function.blocks[end].terminator;
+    for &end_block in &ends {
+        let terminator = &function.blocks[end_block].terminator;
         if *terminator != Terminator::Unreachable && !kinds.contains(terminator) {
             kinds.push(terminator.clone());
         }
@@ -157,31 +162,31 @@ fn join_ends(function: &mut Function) -> Option<Block> {
     }
     match ends[..] {
         [] => return None,
-        [end] if function.blocks[end].terminator == kinds[0] => return Some(end),
+        [end_block] if function.blocks[end_block].terminator == kinds[0] => return Some(end_block),
         _ => {}
     }
-    let join = function.add_block();
-    let which = (kinds.len() > 1).then(|| function.add_param(join, Type::I32));
-    for end in ends {
-        let kind = kinds.iter().position(|kind| *kind == function.blocks[end].terminator).unwrap_or(0);
+    let join_block = function.add_block();
+    let end_number = (kinds.len() > 1).then(|| function.add_param(join_block, Type::I32));
+    for end_block in ends {
+        let kind = kinds.iter().position(|kind| *kind == function.blocks[end_block].terminator).unwrap_or(0);
         let kind = function.constant(Type::I32, kind as u128);
-        let arguments = which.iter().map(|_| kind).collect();
-        function.blocks[end].terminator = Terminator::Jump(BlockCall { block: join, arguments });
+        let arguments = end_number.iter().map(|_| kind).collect();
+        function.blocks[end_block].terminator = Terminator::Jump(BlockCall { block: join_block, arguments });
     }
-    let mut current_block = join;
+    let mut current_block = join_block;
     for (index, kind) in kinds.iter().enumerate().skip(1) {
-        let Some(which) = which else { break };
+        let Some(end_number) = end_number else { break };
         let number = function.constant(Type::I32, index as u128);
-        let (end, next) = (function.add_block(), function.add_block());
-        function.blocks[end].terminator = kind.clone();
+        let (end_block, next_block) = (function.add_block(), function.add_block());
+        function.blocks[end_block].terminator = kind.clone();
         let mut builder = Builder::at_end_of(function, current_block);
-        let is_it = builder.icmp(IntCc::Eq, which, number);
-        let condition = builder.any(is_it);
-        builder.branch(condition, (end, &[]), (next, &[]));
-        current_block = next;
+        let is_this_end = builder.icmp(IntCc::Eq, end_number, number);
+        let condition = builder.any(is_this_end);
+        builder.branch(condition, (end_block, &[]), (next_block, &[]));
+        current_block = next_block;
     }
     function.blocks[current_block].terminator = kinds.swap_remove(0);
-    Some(join)
+    Some(join_block)
 }
 
 struct Pass<'a> {
@@ -209,14 +214,15 @@ impl Pass<'_> {
     /// Makes loops with divergent exits uniform, inner ones first. Loops of one depth do not lie in each other, so what is
     /// known of the others stays true while one of them is changed.
     fn divergent_exits(&mut self, mut control_flow: ControlFlow, headers: &[(Block, u32)]) -> ControlFlow {
-        let mut lanes = SecondaryMap::new();
+        let mut block_lanes = SecondaryMap::new();
         let deepest = headers.iter().map(|&(_, depth)| depth).max().unwrap_or(0);
         for depth in (1..=deepest).rev() {
             let graph = control_flow.with_divergent(self.divergent);
-            let here = headers.iter().rev().filter(|&&(_, d)| d == depth);
-            let found = here.filter_map(|&(header, _)| control_flow.loops.with_header(header));
-            let found: Vec<Loop> = found.filter(|&loop_id| is_divergent(&graph, loop_id, &mut lanes)).collect();
-            control_flow = self.make_all_uniform(control_flow, &found);
+            let at_depth = headers.iter().rev().filter(|&&(_, loop_depth)| loop_depth == depth);
+            let divergent_loops = at_depth.filter_map(|&(header, _)| control_flow.loops.with_header(header));
+            let divergent_loops: Vec<Loop> =
+                divergent_loops.filter(|&loop_id| is_divergent(&graph, loop_id, &mut block_lanes)).collect();
+            control_flow = self.make_all_uniform(control_flow, &divergent_loops);
         }
         control_flow
     }
@@ -225,39 +231,39 @@ impl Pass<'_> {
     fn empty_entries(&mut self, mut control_flow: ControlFlow, headers: &[(Block, u32)]) -> ControlFlow {
         loop {
             let graph = control_flow.with_divergent(self.divergent);
-            let lanes = graph.lanes_of_blocks();
-            let (mut found, mut chosen) = (Vec::new(), EntitySet::new());
+            let block_lanes = graph.lanes_of_blocks();
+            let (mut entered_empty, mut chosen) = (Vec::new(), EntitySet::new());
             for loop_id in headers.iter().filter_map(|&(header, _)| control_flow.loops.with_header(header)) {
                 let header = control_flow.loops.get(loop_id).header;
                 let inside = control_flow.loops.loops_around(header).any(|outer| chosen.contains(outer));
-                if !inside && !self.has_lanes(&graph, &lanes, header) {
+                if !inside && !self.has_lanes(&graph, &block_lanes, header) {
                     chosen.insert(loop_id);
-                    found.push(loop_id);
+                    entered_empty.push(loop_id);
                 }
             }
-            if found.is_empty() {
+            if entered_empty.is_empty() {
                 return control_flow;
             }
-            control_flow = self.make_all_uniform(control_flow, &found);
+            control_flow = self.make_all_uniform(control_flow, &entered_empty);
         }
     }
 
     /// Makes loops uniform none of which lies in another one.
-    fn make_all_uniform(&mut self, control_flow: ControlFlow, found: &[Loop]) -> ControlFlow {
-        if found.is_empty() {
+    fn make_all_uniform(&mut self, control_flow: ControlFlow, loops: &[Loop]) -> ControlFlow {
+        if loops.is_empty() {
             return control_flow;
         }
-        let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(control_flow.cfg.block_count());
-        let order = block_index(&control_flow.cfg, &control_flow.dominators, &control_flow.loops);
-        order.into_iter().enumerate().for_each(|(index, block)| place[block] = index as u32);
-        found.iter().for_each(|&loop_id| self.make_uniform(&control_flow, &place, loop_id));
+        let mut block_positions: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(control_flow.cfg.block_count());
+        let block_order = block_index(&control_flow.cfg, &control_flow.dominators, &control_flow.loops);
+        block_order.into_iter().enumerate().for_each(|(index, block)| block_positions[block] = index as u32);
+        loops.iter().for_each(|&loop_id| self.make_uniform(&control_flow, &block_positions, loop_id));
         ControlFlow::analyze_function(self.function)
     }
 
     /// Whether a lane is active whenever linearized code comes to a loop's header from outside.
-    fn has_lanes(&self, graph: &Graph<'_>, lanes: &SecondaryMap<Block, Lanes>, header: Block) -> bool {
+    fn has_lanes(&self, graph: &Graph<'_>, block_lanes: &SecondaryMap<Block, Lanes>, header: Block) -> bool {
         let mut block = header;
-        while lanes[block] != Lanes::All && !self.guarded.contains(block) {
+        while block_lanes[block] != Lanes::All && !self.guarded.contains(block) {
             match graph.same_as(block).or_else(|| graph.only_way_in(block)) {
                 Some(before) => block = before,
                 None => return false,
@@ -266,29 +272,32 @@ impl Pass<'_> {
         true
     }
 
-    fn make_uniform(&mut self, control_flow: &ControlFlow, place: &SecondaryMap<Block, u32>, loop_id: Loop) {
+    fn make_uniform(&mut self, control_flow: &ControlFlow, block_positions: &SecondaryMap<Block, u32>, loop_id: Loop) {
         let loop_data = control_flow.loops.get(loop_id);
         let old_header = loop_data.header;
         let inside = |block: Block| control_flow.loops.contains(loop_id, block);
         let function = &mut *self.function;
-        let [header, guard, latch, leave] = [(); 4].map(|()| function.add_block());
+        let [header, guard, latch, leave_block] = [(); 4].map(|()| function.add_block());
 
         // The header takes the old one's parameters, which keep their names, and new ones.
-        let params = std::mem::take(&mut function.blocks[old_header].params);
-        for (index, &param) in params.iter().enumerate() {
-            function.values[param].definition = ValueDef::Param(header, index as u32);
+        let parameters = std::mem::take(&mut function.blocks[old_header].params);
+        for (index, &parameter) in parameters.iter().enumerate() {
+            function.values[parameter].definition = ValueDef::Param(header, index as u32);
         }
-        let carried = params.len();
-        function.blocks[header].params = params;
-        let live = function.add_param(header, Type::BOOL);
-        let invariant = |function: &Function, v: Value| match function.values[v].definition {
+        let carried = parameters.len();
+        function.blocks[header].params = parameters;
+        let live_mask = function.add_param(header, Type::BOOL);
+        let invariant = |function: &Function, operand: Value| match function.values[operand].definition {
             ValueDef::Const(_) => true,
             ValueDef::Param(home_block, _) => home_block != header && !inside(home_block),
-            ValueDef::Result(inst, _) => self.home[inst].expand().is_none_or(|home_block| !inside(home_block)),
+            ValueDef::Result(instruction, _) => {
+                self.home[instruction].expand().is_none_or(|home_block| !inside(home_block))
+            }
         };
-        let exits = collect_exits(function, loop_data, place, header, &invariant);
-        let head: Vec<Value> = function.blocks[header].params.clone();
-        let back: Vec<Value> = head.iter().map(|&v| function.add_param(latch, function.ty(v))).collect();
+        let exits = collect_exits(function, loop_data, block_positions, header, &invariant);
+        let header_params: Vec<Value> = function.blocks[header].params.clone();
+        let latch_params: Vec<Value> =
+            header_params.iter().map(|&operand| function.add_param(latch, function.ty(operand))).collect();
         let [if_true, if_false] = [1, 0].map(|bit| function.constant(Type::BOOL, bit));
 
         // Lanes that leave, and those that wait, go to the new latch.
@@ -298,12 +307,12 @@ impl Pass<'_> {
         for block in ends {
             let mut terminator = std::mem::replace(&mut function.blocks[block].terminator, Terminator::Unreachable);
             for target in terminator.targets_mut() {
-                let mut arguments = head.clone();
+                let mut arguments = header_params.clone();
                 if target.block == old_header {
                     arguments[..carried].clone_from_slice(&target.arguments);
                     arguments[carried] = if_true;
-                    back[..carried].iter().for_each(|&v| {
-                        self.tracked.insert(v, block);
+                    latch_params[..carried].iter().for_each(|&operand| {
+                        self.tracked.insert(operand, block);
                     });
                 } else if let Some(exit) = exits.iter().find(|exit| exit.block == target.block) {
                     arguments[carried] = if_false;
@@ -320,19 +329,24 @@ impl Pass<'_> {
             }
             function.blocks[block].terminator = terminator;
         }
-        let mut waiting = head.clone();
+        let mut waiting = header_params.clone();
         waiting[carried] = if_false;
-        function.blocks[latch].terminator = Terminator::Jump(BlockCall { block: header, arguments: back });
+        function.blocks[latch].terminator = Terminator::Jump(BlockCall { block: header, arguments: latch_params });
 
         // The ways in.
-        let outside: Vec<Block> =
-            control_flow.cfg.predecessors(old_header).iter().copied().filter(|&p| !inside(p)).collect();
-        let zeros: Vec<Value> = head[carried + 1..]
+        let outside: Vec<Block> = control_flow
+            .cfg
+            .predecessors(old_header)
             .iter()
-            .map(|&v| function.ty(v))
+            .copied()
+            .filter(|&predecessor| !inside(predecessor))
+            .collect();
+        let zeros: Vec<Value> = header_params[carried + 1..]
+            .iter()
+            .map(|&operand| function.ty(operand))
             .collect::<Vec<_>>()
             .into_iter()
-            .map(|ty| function.constant(ty, 0))
+            .map(|value_type| function.constant(value_type, 0))
             .collect();
         for block in outside {
             for target in function.blocks[block].terminator.targets_mut() {
@@ -344,18 +358,18 @@ impl Pass<'_> {
             }
         }
         let mut builder = Builder::at_end_of(function, header);
-        let any_lane = builder.any(live);
-        builder.branch(any_lane, (guard, &[]), (leave, &[]));
+        let any_lane = builder.any(live_mask);
+        builder.branch(any_lane, (guard, &[]), (leave_block, &[]));
         builder.switch_to(guard);
-        builder.branch(live, (old_header, &[]), (latch, &waiting));
+        builder.branch(live_mask, (old_header, &[]), (latch, &waiting));
         self.divergent.insert(guard);
         self.guarded.insert(old_header);
-        self.dispatch_exits(leave, &head, &exits);
+        self.dispatch_exits(leave_block, &header_params, &exits);
     }
 
     /// Sends each lane on to the exit through which it left.
-    fn dispatch_exits(&mut self, leave: Block, head: &[Value], exits: &[Exit]) {
-        let mut current_block = leave;
+    fn dispatch_exits(&mut self, leave_block: Block, header_params: &[Value], exits: &[Exit]) {
+        let mut current_block = leave_block;
         if exits.is_empty() {
             // No lane comes here that wants to go on, but linearized code has to.
             self.function.blocks[current_block].terminator = self.jump_to_end();
@@ -363,44 +377,48 @@ impl Pass<'_> {
         }
         // A block behind a question may lie outside of a loop around this one, so values go there as
         // arguments.
-        let mut now: HashMap<Value, Value> = HashMap::new();
-        let of = |exit: &Exit| -> Vec<Value> {
-            exit.args.iter().map(|&argument| argument.unwrap_or_else(|index| head[index])).collect()
+        let mut current_values: HashMap<Value, Value> = HashMap::new();
+        let values_of = |exit: &Exit| -> Vec<Value> {
+            exit.args.iter().map(|&argument| argument.unwrap_or_else(|index| header_params[index])).collect()
         };
         for (n, exit) in exits.iter().enumerate() {
-            let at = |v: Value| now.get(&v).copied().unwrap_or(v);
-            let arguments: Vec<Value> = of(exit).into_iter().map(at).collect();
+            let current_value = |operand: Value| current_values.get(&operand).copied().unwrap_or(operand);
+            let arguments: Vec<Value> = values_of(exit).into_iter().map(current_value).collect();
             let Some(track) = exit.track else {
                 Builder::at_end_of(self.function, current_block).jump(exit.block, &arguments);
                 continue;
             };
-            let next = self.function.add_block();
+            let next_block = self.function.add_block();
             let mut later = Vec::new();
             for exit in &exits[n + 1..] {
-                for value in exit.track.map(|index| head[index]).into_iter().chain(of(exit)) {
+                for value in exit.track.map(|index| header_params[index]).into_iter().chain(values_of(exit)) {
                     if self.function.const_bits(value).is_none() && !later.contains(&value) {
                         later.push(value);
                     }
                 }
             }
-            let given: Vec<Value> = later.iter().map(|&v| at(v)).collect();
+            let given: Vec<Value> = later.iter().map(|&operand| current_value(operand)).collect();
             Builder::at_end_of(self.function, current_block).branch(
-                at(head[track]),
+                current_value(header_params[track]),
                 (exit.block, &arguments),
-                (next, &given),
+                (next_block, &given),
             );
             self.divergent.insert(current_block);
-            now = later.into_iter().map(|v| (v, self.function.add_param(next, self.function.ty(v)))).collect();
-            current_block = next;
+            current_values = later
+                .into_iter()
+                .map(|operand| (operand, self.function.add_param(next_block, self.function.ty(operand))))
+                .collect();
+            current_block = next_block;
         }
     }
 
     /// A jump to the block where all ways end; a new end where no way ended.
     fn jump_to_end(&mut self) -> Terminator {
-        let Some(end) = self.end else { return Terminator::Return };
-        let params = self.function.blocks[end].params.clone();
-        let arguments = params.into_iter().map(|value| self.function.constant(self.function.ty(value), 0)).collect();
-        Terminator::Jump(BlockCall { block: end, arguments })
+        let Some(end_block) = self.end else { return Terminator::Return };
+        let parameters = self.function.blocks[end_block].params.clone();
+        let arguments =
+            parameters.into_iter().map(|value| self.function.constant(self.function.ty(value), 0)).collect();
+        Terminator::Jump(BlockCall { block: end_block, arguments })
     }
 }
 
@@ -408,7 +426,7 @@ impl Pass<'_> {
 fn collect_exits(
     function: &mut Function,
     loop_data: &LoopData,
-    place: &SecondaryMap<Block, u32>,
+    block_positions: &SecondaryMap<Block, u32>,
     header: Block,
     invariant: &dyn Fn(&Function, Value) -> bool,
 ) -> Vec<Exit> {
@@ -418,23 +436,23 @@ fn collect_exits(
     for &(source, target) in &loop_data.exits {
         if before.replace((source, target)) != Some((source, target)) {
             let calls = function.blocks[source].terminator.targets().into_iter().filter(|call| call.block == target);
-            edges.extend(calls.map(|call| (place[target], target, call.arguments.clone())));
+            edges.extend(calls.map(|call| (block_positions[target], target, call.arguments.clone())));
         }
     }
-    edges.sort_by_key(|&(place, ..)| place);
-    let param = |function: &mut Function, ty: Type| {
-        function.add_param(header, ty);
+    edges.sort_by_key(|&(position, ..)| position);
+    let add_param = |function: &mut Function, parameter_type: Type| {
+        function.add_param(header, parameter_type);
         function.blocks[header].params.len() - 1
     };
-    let mut blocks = edges.chunk_by(|(_, a, _), (_, other, _)| a == other).peekable();
+    let mut blocks = edges.chunk_by(|(_, exit_block, _), (_, other_block, _)| exit_block == other_block).peekable();
     let mut exits = Vec::new();
     while let Some(given) = blocks.next() {
         let (_, block, ref first) = given[0];
-        let track = blocks.peek().is_some().then(|| param(function, Type::BOOL));
+        let track = blocks.peek().is_some().then(|| add_param(function, Type::BOOL));
         let mut arguments = Vec::new();
         for (index, &value) in first.iter().enumerate() {
-            let same = given.iter().all(|(.., arguments)| arguments[index] == value) && invariant(function, value);
-            arguments.push(if same { Ok(value) } else { Err(param(function, function.ty(value))) });
+            let is_same = given.iter().all(|(.., arguments)| arguments[index] == value) && invariant(function, value);
+            arguments.push(if is_same { Ok(value) } else { Err(add_param(function, function.ty(value))) });
         }
         exits.push(Exit { block, track, args: arguments });
     }

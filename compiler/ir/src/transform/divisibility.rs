@@ -63,31 +63,31 @@ enum Form {
 }
 
 /// The operations that would be the same in all lanes, or a line, and what has to hold for that.
-pub fn find_pieces(function: &Function, shapes: &SecondaryMap<Value, Shape>, width: u32) -> Option<Pieces> {
-    let mut found = Pieces::default();
-    for &inst in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
-        let Some((_, by, span)) = operation_operands(function, shapes, width, inst) else { continue };
-        let InstData::Binary { opcode, .. } = function.insts[inst].data else { continue };
+pub fn find_pieces(function: &Function, shapes: &SecondaryMap<Value, Shape>, gang_width: u32) -> Option<Pieces> {
+    let mut pieces = Pieces::default();
+    for &instruction in function.layout.iter().flat_map(|&block| &function.blocks[block].insts) {
+        let Some((_, divisor, span)) = operation_operands(function, shapes, gang_width, instruction) else { continue };
+        let InstData::Binary { opcode, .. } = function.insts[instruction].data else { continue };
         let list = match opcode {
-            BinaryOp::Lshr | BinaryOp::Ashr => &mut found.amounts,
-            BinaryOp::Udiv | BinaryOp::Urem => &mut found.multiples,
-            _ => match shift_in(function, by) {
+            BinaryOp::Lshr | BinaryOp::Ashr => &mut pieces.amounts,
+            BinaryOp::Udiv | BinaryOp::Urem => &mut pieces.multiples,
+            _ => match shift_in(function, divisor) {
                 Some((amount, _)) => {
-                    found.amounts.push(amount);
-                    found.span = found.span.max(span);
+                    pieces.amounts.push(amount);
+                    pieces.span = pieces.span.max(span);
                     continue;
                 }
-                None => &mut found.masks,
+                None => &mut pieces.masks,
             },
         };
-        list.push(by);
-        found.span = found.span.max(span);
+        list.push(divisor);
+        pieces.span = pieces.span.max(span);
     }
-    for list in [&mut found.amounts, &mut found.masks, &mut found.multiples] {
+    for list in [&mut pieces.amounts, &mut pieces.masks, &mut pieces.multiples] {
         list.sort_unstable();
         list.dedup();
     }
-    (found.span > 1).then_some(found)
+    (pieces.span > 1).then_some(pieces)
 }
 
 /// The operands, if it is an operation of a value whose lanes fill the low bits with one that is known at the entry, and
@@ -95,25 +95,20 @@ pub fn find_pieces(function: &Function, shapes: &SecondaryMap<Value, Shape>, wid
 fn operation_operands(
     function: &Function,
     shapes: &SecondaryMap<Value, Shape>,
-    width: u32,
-    inst: Inst,
+    gang_width: u32,
+    instruction: Inst,
 ) -> Option<(Value, Value, u128)> {
-    let InstData::Binary { opcode, arguments: [left, right], .. } = function.insts[inst].data else { return None };
-    if !shapes[function.insts[inst].results[0]].is_varying() {
+    let InstData::Binary { opcode, arguments: [left, right], .. } = function.insts[instruction].data else {
+        return None;
+    };
+    if !shapes[function.insts[instruction].results[0]].is_varying() {
         return None;
     }
-    let pair = |operand: Value, by: Value| {
-        let place = match opcode {
-            BinaryOp::And => shift_in(function, by).map_or(by, |(amount, _)| amount),
-            // Whether an argument is a multiple is for the launch to say.
-            BinaryOp::Udiv | BinaryOp::Urem if matches!(function.values[by].definition, ValueDef::Param(..)) => {
-                return None;
-            }
-            _ => by,
-        };
-        let known = shapes[by].is_uniform() && function.const_bits(by).is_none() && function.ty(operand).bits() <= 64;
-        let span = known.then(|| lanes_span(shapes[operand], width)).flatten()?;
-        is_known_at_entry(function, place).then_some((operand, by, span))
+    let pair = |operand: Value, divisor: Value| {
+        let is_suited = shapes[divisor].is_uniform() && is_asked_of(function, opcode, divisor);
+        let span =
+            lanes_span(shapes[operand], gang_width).filter(|_| is_suited && function.ty(operand).bits() <= 64)?;
+        Some((operand, divisor, span))
     };
     match opcode {
         BinaryOp::Lshr | BinaryOp::Ashr | BinaryOp::Udiv | BinaryOp::Urem => pair(left, right),
@@ -122,48 +117,62 @@ fn operation_operands(
     }
 }
 
+/// Whether the region can ask at its entry what has to hold of an operation's second operand.
+fn is_asked_of(function: &Function, opcode: BinaryOp, divisor: Value) -> bool {
+    let asked = match opcode {
+        BinaryOp::And => shift_in(function, divisor).map_or(divisor, |(amount, _)| amount),
+        // Whether an argument is a multiple is for the launch to say.
+        BinaryOp::Udiv | BinaryOp::Urem if matches!(function.values[divisor].definition, ValueDef::Param(..)) => {
+            return false;
+        }
+        _ => divisor,
+    };
+    function.const_bits(divisor).is_none() && is_known_at_entry(function, asked)
+}
+
 /// The power of two that the lanes of a strided value reach over within one multiple of it.
-fn lanes_span(shape: Shape, width: u32) -> Option<u128> {
+fn lanes_span(shape: Shape, gang_width: u32) -> Option<u128> {
     let Shape::Strided { stride, align } = shape else { return None };
-    let last = u128::try_from(stride).ok().filter(|&stride| stride > 0)? * u128::from(width.max(1) - 1);
-    let span = (last + 1).next_power_of_two();
+    let last_lane = u128::try_from(stride).ok().filter(|&stride| stride > 0)? * u128::from(gang_width.max(1) - 1);
+    let span = (last_lane + 1).next_power_of_two();
     (span > 1 && span <= u128::from(align)).then_some(span)
 }
 
 /// The amount, if a mask is made by a shift: of all below a bit, or of a bit and those above.
 fn shift_in(function: &Function, mask: Value) -> Option<(Value, Mask)> {
-    let binary = |value: Value| match function.values[value].definition {
-        ValueDef::Result(inst, _) => match function.insts[inst].data {
-            InstData::Binary { opcode, arguments, .. } => Some((opcode, arguments)),
-            _ => None,
-        },
-        _ => None,
-    };
-    let is = |value: Value, bits: u128| function.const_bits(value) == Some(bits & function.ty(value).value_mask());
-    let (opcode, [left, right]) = binary(mask)?;
+    let is_constant =
+        |value: Value, bits: u128| function.const_bits(value) == Some(bits & function.ty(value).value_mask());
+    let (opcode, [left, right]) = binary_operation(function, mask)?;
     if opcode == BinaryOp::Shl {
         return Some((right, Mask::From));
     }
-    let (BinaryOp::Shl, [base, amount]) = binary(left)? else { return None };
-    let below = match opcode {
-        BinaryOp::Add => is(base, 1) && is(right, u128::MAX),
-        BinaryOp::Xor => is(base, u128::MAX) && is(right, u128::MAX),
+    let (BinaryOp::Shl, [shifted, amount]) = binary_operation(function, left)? else { return None };
+    let is_below = match opcode {
+        BinaryOp::Add => is_constant(shifted, 1) && is_constant(right, u128::MAX),
+        BinaryOp::Xor => is_constant(shifted, u128::MAX) && is_constant(right, u128::MAX),
         _ => false,
     };
-    below.then_some((amount, Mask::Below))
+    is_below.then_some((amount, Mask::Below))
+}
+
+/// The operation of two operands that computes a value, if one does.
+fn binary_operation(function: &Function, value: Value) -> Option<(BinaryOp, [Value; 2])> {
+    let ValueDef::Result(instruction, _) = function.values[value].definition else { return None };
+    let InstData::Binary { opcode, arguments, .. } = function.insts[instruction].data else { return None };
+    Some((opcode, arguments))
 }
 
 impl Pieces {
     /// Gives the region a version for launches in which all of it holds.
-    pub fn split_region(&self, function: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
+    pub fn split_region(&self, function: &mut Function, shapes: &SecondaryMap<Value, Shape>, gang_width: u32) {
         let condition = self.emit_condition(function);
         let blocks = split_region(function, condition);
-        self.rewrite_operations(function, &blocks, shapes, width);
+        self.rewrite_operations(function, &blocks, shapes, gang_width);
     }
 
     /// What the region would be if it held; the other version is not made.
-    pub fn suppose_whole(&self, function: &mut Function, shapes: &SecondaryMap<Value, Shape>, width: u32) {
-        self.rewrite_operations(function, &function.layout.clone(), shapes, width);
+    pub fn suppose_whole(&self, function: &mut Function, shapes: &SecondaryMap<Value, Shape>, gang_width: u32) {
+        self.rewrite_operations(function, &function.layout.clone(), shapes, gang_width);
     }
 
     /// The values that are asked of.
@@ -173,11 +182,11 @@ impl Pieces {
 
     /// The place in the source of what is asked of.
     pub fn source_place(&self, function: &Function) -> SourceLoc {
-        let place = |value: Value| match function.values[value].definition {
-            ValueDef::Result(inst, _) => Some(function.insts[inst].location),
+        let location_of = |value: Value| match function.values[value].definition {
+            ValueDef::Result(instruction, _) => Some(function.insts[instruction].location),
             _ => None,
         };
-        self.asked_values().into_iter().find_map(place).unwrap_or_default()
+        self.asked_values().into_iter().find_map(location_of).unwrap_or_default()
     }
 
     fn span_bits(&self) -> u128 {
@@ -186,31 +195,26 @@ impl Pieces {
 
     /// Computes at the entry, before anything that does not matter for it, whether all of it holds.
     fn emit_condition(&self, function: &mut Function) -> Value {
-        let entry = function.entry_block();
-        let rest = keep_computation(function, &self.asked_values());
+        let entry_block = function.entry_block();
+        let later_insts = keep_computation(function, &self.asked_values());
         let mut answer = function.constant(Type::BOOL, 1);
-        let mut builder = FoldingBuilder::at_end_of(function, entry);
-        let mut also = |builder: &mut FoldingBuilder<'_>, holds: Value| {
-            // What is poison would make all of it poison, also where nobody uses it.
-            let holds = builder.unary(UnaryOp::Freeze, Type::BOOL, holds);
-            answer = builder.and(answer, holds);
-        };
+        let mut builder = FoldingBuilder::at_end_of(function, entry_block);
         for &amount in &self.amounts {
-            let least = builder.function.constant(builder.function.ty(amount), self.span_bits());
-            let holds = builder.icmp(IntCc::Uge, amount, least);
-            also(&mut builder, holds);
+            let minimum = builder.function.constant(builder.function.ty(amount), self.span_bits());
+            let holds = builder.icmp(IntCc::Uge, amount, minimum);
+            answer = and_frozen(&mut builder, answer, holds);
         }
-        let low = self.span - 1;
-        for (list, wanted) in [(&self.masks, low), (&self.multiples, 0)] {
+        let low_mask = self.span - 1;
+        for (list, wanted) in [(&self.masks, low_mask), (&self.multiples, 0)] {
             for &value in list {
-                let ty = builder.function.ty(value);
-                let [low, wanted] = [low, wanted].map(|bits| builder.function.constant(ty, bits));
-                let bits = builder.binary(BinaryOp::And, value, low);
+                let operand_type = builder.function.ty(value);
+                let [low_bits, wanted] = [low_mask, wanted].map(|bits| builder.function.constant(operand_type, bits));
+                let bits = builder.binary(BinaryOp::And, value, low_bits);
                 let holds = builder.icmp(IntCc::Eq, bits, wanted);
-                also(&mut builder, holds);
+                answer = and_frozen(&mut builder, answer, holds);
             }
         }
-        function.blocks[entry].insts.extend(rest);
+        function.blocks[entry_block].insts.extend(later_insts);
         answer
     }
 
@@ -220,56 +224,67 @@ impl Pieces {
         function: &mut Function,
         blocks: &[Block],
         shapes: &SecondaryMap<Value, Shape>,
-        width: u32,
+        gang_width: u32,
     ) {
         // Masks are recognized by shifts that are to be rewritten.
-        let form = |function: &Function, inst: Inst| match function.insts[inst].data {
-            InstData::Binary { opcode: BinaryOp::Shl, arguments: [_, amount], .. } => {
-                self.amounts.contains(&amount).then_some(Form::LowZeros)
-            }
-            InstData::Binary { opcode, .. } => {
-                operation_operands(function, shapes, width, inst).map(|(operand, by, _)| match opcode {
-                    BinaryOp::And if shift_in(function, by).is_none_or(|(_, mask)| mask == Mask::Below) => {
-                        Form::Fine(operand, by)
-                    }
-                    BinaryOp::Urem => Form::Fine(operand, by),
-                    _ => Form::Coarse(operand, by),
-                })
-            }
-            _ => None,
-        };
         let mut forms: SecondaryMap<Inst, Option<Form>> = SecondaryMap::new();
-        for &inst in blocks.iter().flat_map(|&block| &function.blocks[block].insts) {
-            forms[inst] = form(function, inst);
+        for &instruction in blocks.iter().flat_map(|&block| &function.blocks[block].insts) {
+            forms[instruction] = self.form_of(function, shapes, gang_width, instruction);
         }
         for &block in blocks {
-            for inst in std::mem::take(&mut function.blocks[block].insts) {
-                if let Some(form) = forms[inst] {
-                    self.write_form(function, block, inst, form);
+            for instruction in std::mem::take(&mut function.blocks[block].insts) {
+                if let Some(form) = forms[instruction] {
+                    self.write_form(function, block, instruction, form);
                 }
-                function.blocks[block].insts.push(inst);
+                function.blocks[block].insts.push(instruction);
             }
         }
     }
 
+    /// The form that an operation gets, if it gets another one.
+    fn form_of(
+        &self,
+        function: &Function,
+        shapes: &SecondaryMap<Value, Shape>,
+        gang_width: u32,
+        instruction: Inst,
+    ) -> Option<Form> {
+        let InstData::Binary { opcode, arguments: [_, amount], .. } = function.insts[instruction].data else {
+            return None;
+        };
+        if opcode == BinaryOp::Shl {
+            return self.amounts.contains(&amount).then_some(Form::LowZeros);
+        }
+        let (operand, divisor, _) = operation_operands(function, shapes, gang_width, instruction)?;
+        let is_fine = match opcode {
+            BinaryOp::And => shift_in(function, divisor).is_none_or(|(_, mask)| mask == Mask::Below),
+            _ => opcode == BinaryOp::Urem,
+        };
+        Some(if is_fine { Form::Fine(operand, divisor) } else { Form::Coarse(operand, divisor) })
+    }
+
     /// Gives an operation another form, and appends to its block what it needs to stand there next.
-    fn write_form(&self, function: &mut Function, block: Block, inst: Inst, form: Form) {
-        let location = function.insts[inst].location;
-        let InstData::Binary { opcode, flags, fast_math, arguments: [first, second] } = function.insts[inst].data
+    fn write_form(&self, function: &mut Function, block: Block, instruction: Inst, form: Form) {
+        let location = function.insts[instruction].location;
+        let InstData::Binary { opcode, flags, fast_math, arguments: [first, second] } =
+            function.insts[instruction].data
         else {
             return;
         };
-        let ty = function.ty(second);
-        let below = self.span - 1;
-        let [bits, fewer] = [self.span_bits(), self.span_bits().wrapping_neg()].map(|bits| function.constant(ty, bits));
-        let [low, high] = [below, !below].map(|bits| function.constant(ty, bits));
+        let operand_type = function.ty(second);
+        let low_bits = self.span - 1;
+        let [span_bits, negative_bits] =
+            [self.span_bits(), self.span_bits().wrapping_neg()].map(|bits| function.constant(operand_type, bits));
+        let [low_mask, high_mask] = [low_bits, !low_bits].map(|bits| function.constant(operand_type, bits));
         let mut builder = Builder::at_end_of(function, block);
         builder.set_loc(location);
         let inst_data = match form {
             Form::LowZeros => {
-                let shifted =
-                    builder.inst(InstData::Binary { opcode, flags, fast_math, arguments: [first, bits] }, &[ty]);
-                let left = builder.binary(BinaryOp::Add, second, fewer);
+                let shifted = builder.inst(
+                    InstData::Binary { opcode, flags, fast_math, arguments: [first, span_bits] },
+                    &[operand_type],
+                );
+                let left = builder.binary(BinaryOp::Add, second, negative_bits);
                 InstData::Binary {
                     opcode,
                     flags,
@@ -277,47 +292,57 @@ impl Pieces {
                     arguments: [builder.function.single_result(shifted), left],
                 }
             }
-            Form::Coarse(operand, by) => {
-                let start = builder.binary(BinaryOp::And, operand, high);
-                InstData::Binary { opcode, flags, fast_math, arguments: [start, by] }
+            Form::Coarse(operand, divisor) => {
+                let piece_start = builder.binary(BinaryOp::And, operand, high_mask);
+                InstData::Binary { opcode, flags, fast_math, arguments: [piece_start, divisor] }
             }
-            Form::Fine(operand, by) => {
-                let start = builder.binary(BinaryOp::And, operand, high);
-                let of_start = builder.binary(opcode, start, by);
-                let lanes = builder.binary(BinaryOp::And, operand, low);
+            Form::Fine(operand, divisor) => {
+                let piece_start = builder.binary(BinaryOp::And, operand, high_mask);
+                let of_start = builder.binary(opcode, piece_start, divisor);
+                let lanes = builder.binary(BinaryOp::And, operand, low_mask);
                 // The first has no low bits.
                 let flags = IntFlags { nuw: true, ..IntFlags::default() };
                 InstData::Binary { opcode: BinaryOp::Add, flags, fast_math, arguments: [of_start, lanes] }
             }
         };
-        function.insts[inst].data = inst_data;
+        function.insts[instruction].data = inst_data;
     }
+}
+
+/// Asks that one more condition hold: what is poison would make all of it poison, also where nobody uses it.
+fn and_frozen(builder: &mut FoldingBuilder<'_>, answer: Value, condition: Value) -> Value {
+    let frozen = builder.unary(UnaryOp::Freeze, Type::BOOL, condition);
+    builder.and(answer, frozen)
 }
 
 /// Leaves at the entry what values are computed of, and takes the rest away, which stands behind that.
 fn keep_computation(function: &mut Function, values: &[Value]) -> Vec<Inst> {
-    let entry = function.entry_block();
+    let entry_block = function.entry_block();
     let mut needed: EntitySet<Value> = EntitySet::new();
     needed.extend(values.iter().copied());
-    let insts = std::mem::take(&mut function.blocks[entry].insts);
-    for &inst in insts.iter().rev() {
-        let node = &function.insts[inst];
-        if node.results.iter().any(|&result| needed.contains(result)) {
-            node.data.for_each_arg(|argument| {
+    let instructions = std::mem::take(&mut function.blocks[entry_block].insts);
+    for &instruction in instructions.iter().rev() {
+        let inst_node = &function.insts[instruction];
+        if inst_node.results.iter().any(|&result| needed.contains(result)) {
+            inst_node.data.for_each_arg(|argument| {
                 needed.insert(argument);
             });
         }
     }
-    let is_needed =
-        |function: &Function, inst: Inst| function.insts[inst].results.iter().any(|&result| needed.contains(result));
-    let moves = |inst_data: &InstData| {
+    let is_needed = |function: &Function, instruction: Inst| {
+        function.insts[instruction].results.iter().any(|&result| needed.contains(result))
+    };
+    let may_move = |inst_data: &InstData| {
         use InstData::{Binary, Icmp, Query, Ternary, Unary};
         matches!(inst_data, Binary { .. } | Icmp { .. } | Query { .. } | Ternary { .. } | Unary { .. })
     };
     // Nothing passes what has an effect.
-    let fixed = insts.iter().rposition(|&inst| is_needed(function, inst) && !moves(&function.insts[inst].data));
-    let (first, later) = insts.split_at(fixed.map_or(0, |position| position + 1));
-    let (asked, rest): (Vec<Inst>, Vec<Inst>) = later.iter().partition(|&&inst| is_needed(function, inst));
-    function.blocks[entry].insts = [first, &asked].concat();
+    let fixed = instructions
+        .iter()
+        .rposition(|&instruction| is_needed(function, instruction) && !may_move(&function.insts[instruction].data));
+    let (first, later) = instructions.split_at(fixed.map_or(0, |position| position + 1));
+    let (asked, rest): (Vec<Inst>, Vec<Inst>) =
+        later.iter().partition(|&&instruction| is_needed(function, instruction));
+    function.blocks[entry_block].insts = [first, &asked].concat();
     rest
 }

@@ -21,10 +21,10 @@ use crate::ir::{InstData, Kernel, SourceLoc};
 
 /// Marks such loops.
 pub fn mark_waiting_loops(kernel: &mut Kernel) {
-    for body in kernel.regions.values_mut() {
-        for header in insert_yields(body) {
-            let hand_over = body.make_inst(InstData::Yield, &[], SourceLoc::default());
-            body.blocks[header].insts.insert(0, hand_over);
+    for function in kernel.regions.values_mut() {
+        for header in insert_yields(function) {
+            let hand_over = function.make_inst(InstData::Yield, &[], SourceLoc::default());
+            function.blocks[header].insts.insert(0, hand_over);
         }
     }
 }

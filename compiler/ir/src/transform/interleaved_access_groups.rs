@@ -28,28 +28,31 @@ use std::collections::HashMap;
 /// The elements that one instruction may have.
 const MOST_ELEMENTS: i64 = 16;
 
-/// Merges accesses of a region that runs in gangs of `width` work-items; loads of lanes that lie anywhere if they are
+/// Merges accesses of a region that runs in gangs of `gang_width` work-items; loads of lanes that lie anywhere if they are
 /// no rows of a tile.
 pub fn interleaved_access_groups(
     function: &mut Function,
     shapes: &SecondaryMap<Value, Shape>,
     roots: &Roots,
-    width: u32,
+    gang_width: u32,
     in_tile: bool,
 ) {
-    let lines =
-        (!in_tile).then(|| find_no_wrap_strides(function, build_cfg(function).reverse_post_order(), shapes, width));
+    let lines = (!in_tile)
+        .then(|| find_no_wrap_strides(function, build_cfg(function).reverse_post_order(), shapes, gang_width));
     for block in function.layout.clone() {
         let (lines, open, changes) = (lines.as_ref(), Vec::new(), Vec::new());
-        let mut grouper = Grouper { function, shapes, lines, roots, width, open, changes };
-        for inst in grouper.function.blocks[block].insts.clone() {
-            grouper.visit_inst(inst);
+        let mut grouper = Grouper { function, shapes, lines, roots, width: gang_width, open, changes };
+        for instruction in grouper.function.blocks[block].insts.clone() {
+            grouper.visit_inst(instruction);
         }
         grouper.close_groups(|_| true);
         let changes: HashMap<Inst, Vec<Inst>> = grouper.changes.into_iter().collect();
         if !changes.is_empty() {
-            let insts = &mut function.blocks[block].insts;
-            *insts = insts.iter().flat_map(|inst| changes.get(inst).cloned().unwrap_or(vec![*inst])).collect();
+            let instructions = &mut function.blocks[block].insts;
+            *instructions = instructions
+                .iter()
+                .flat_map(|instruction| changes.get(instruction).cloned().unwrap_or(vec![*instruction]))
+                .collect();
         }
     }
 }
@@ -90,6 +93,11 @@ struct Group {
 }
 
 impl Group {
+    /// Direction, address space, bytes of an element and stride, which all its accesses have in common.
+    fn access_kind(&self) -> (Direction, Space, u32, Option<i64>) {
+        (self.direction, self.space, self.bytes, self.stride)
+    }
+
     fn end_of(&self, member: &Member) -> i64 {
         member.start.wrapping_add(member.byte_count(self.bytes))
     }
@@ -137,9 +145,9 @@ enum Relation {
 }
 
 /// Whether two ranges, of a first byte and a length each, have a byte in common.
-fn ranges_overlap((left, a_len): (i64, i64), (right, b_len): (i64, i64)) -> bool {
-    let away = right.wrapping_sub(left);
-    if away >= 0 { away < a_len } else { away.wrapping_neg() < b_len }
+fn ranges_overlap((left, left_length): (i64, i64), (right, right_length): (i64, i64)) -> bool {
+    let distance = right.wrapping_sub(left);
+    if distance >= 0 { distance < left_length } else { distance.wrapping_neg() < right_length }
 }
 
 struct Grouper<'a> {
@@ -155,11 +163,11 @@ struct Grouper<'a> {
 }
 
 impl Grouper<'_> {
-    fn visit_inst(&mut self, inst: Inst) {
-        let node = &self.function.insts[inst];
-        let (pointer, offset, access, direction, values) = match &node.data {
+    fn visit_inst(&mut self, instruction: Inst) {
+        let inst_node = &self.function.insts[instruction];
+        let (pointer, offset, access, direction, values) = match &inst_node.data {
             &InstData::Load { pointer, offset, access } => {
-                (pointer, offset, access, Direction::Load, node.results.clone())
+                (pointer, offset, access, Direction::Load, inst_node.results.clone())
             }
             InstData::Store { pointer, offset, access, arguments } => {
                 (*pointer, *offset, *access, Direction::Store, arguments.clone())
@@ -180,77 +188,72 @@ impl Grouper<'_> {
         let (Some(&first), false) = (values.first(), access.volatile || access.atomic.is_some()) else {
             return self.close_groups(|_| true);
         };
-        let (Type::Ptr(space), ty) = (self.function.ty(pointer), self.function.ty(first)) else { return };
+        let (Type::Ptr(address_space), element_type) = (self.function.ty(pointer), self.function.ty(first)) else {
+            return;
+        };
         let (address, constant) = affine_address::decompose_address(self.function, pointer);
-        let length = values.len() as i64 * i64::from(ty.bytes());
-        let place = Place { space, address, start: constant.wrapping_add(offset), len: length };
+        let length = values.len() as i64 * i64::from(element_type.bytes());
+        let place = Place { space: address_space, address, start: constant.wrapping_add(offset), len: length };
         // Two reads may change places, and nobody writes constant memory.
         let roots = self.roots;
         self.close_groups(|group| {
-            let reads = direction == Direction::Load && group.direction == Direction::Load;
-            !reads && group.may_touch(&place, roots)
+            let both_read = direction == Direction::Load && group.direction == Direction::Load;
+            !both_read && group.may_touch(&place, roots)
         });
         if direction == Direction::Store {
-            let near = |group: &&mut Group| group.relation_to(&place, roots) == Relation::Same;
-            self.open.iter_mut().filter(near).for_each(|group| group.written.push((place.start, length)));
+            let overlaps = |group: &&mut Group| group.relation_to(&place, roots) == Relation::Same;
+            self.open.iter_mut().filter(overlaps).for_each(|group| group.written.push((place.start, length)));
         }
         let stride = self.shapes[pointer].stride();
         let fits = match stride {
             Some(stride) => {
-                let row = stride.unsigned_abs() / u64::from(ty.bytes());
-                row >= 2 && stride.unsigned_abs().is_multiple_of(ty.bytes().into())
+                let row_length = stride.unsigned_abs() / u64::from(element_type.bytes());
+                row_length >= 2 && stride.unsigned_abs().is_multiple_of(element_type.bytes().into())
             }
             None => {
-                let is_row = |no_wrap_stride: &NoWrapStride| {
-                    let count = values.len() as u32;
-                    classify_access(Some(no_wrap_stride.stride), ty.bytes(), count, self.width, direction)
-                        != AccessClass::Scattered
-                };
+                let (bytes, value_count) = (element_type.bytes(), values.len() as u32);
+                let class_of = |stride: i64| classify_access(Some(stride), bytes, value_count, self.width, direction);
+                let is_row = |line: &NoWrapStride| class_of(line.stride) != AccessClass::Scattered;
                 direction == Direction::Load
-                    && self.lines.is_some_and(|lines| !lines[pointer].as_ref().is_some_and(is_row))
+                    && self.lines.is_some_and(|no_wrap_strides| !no_wrap_strides[pointer].as_ref().is_some_and(is_row))
             }
         };
-        if !fits || ty.bytes() > 8 {
+        if !fits || element_type.bytes() > 8 {
             return;
         }
-        let member = Member { inst, ptr: pointer, offset, access, start: place.start, values, order: 0 };
+        let member = Member { inst: instruction, ptr: pointer, offset, access, start: place.start, values, order: 0 };
         let moves_up = |group: &Group| {
             let range = (place.start, length);
             direction == Direction::Store || !group.written.iter().any(|&written| ranges_overlap(written, range))
         };
-        let fits = |group: &&mut Group| {
-            group.direction == direction
-                && group.space == space
-                && group.bytes == ty.bytes()
-                && group.stride == stride
-                && group.address == place.address
-                && moves_up(group)
-        };
+        let kind = (direction, address_space, element_type.bytes(), stride);
+        let fits =
+            |group: &&mut Group| group.access_kind() == kind && group.address == place.address && moves_up(group);
         match self.open.iter_mut().find(fits) {
             Some(group) => group.members.push(Member { order: group.members.len(), ..member }),
             None => {
-                let bytes = ty.bytes();
+                let bytes = element_type.bytes();
                 let Place { address, .. } = place;
                 let (members, written) = (vec![member], Vec::new());
-                self.open.push(Group { direction, space, address, bytes, stride, members, written });
+                self.open.push(Group { direction, space: address_space, address, bytes, stride, members, written });
             }
         }
     }
 
     /// Merges what is in the groups that must not grow.
-    fn close_groups(&mut self, which: impl Fn(&Group) -> bool) {
-        let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(which);
+    fn close_groups(&mut self, is_closed: impl Fn(&Group) -> bool) {
+        let (closed, open) = std::mem::take(&mut self.open).into_iter().partition(is_closed);
         self.open = open;
         let closed: Vec<Group> = closed;
         for mut group in closed {
             group.members.sort_by_key(|member| member.start);
             let mut rest = &group.members[..];
             while !rest.is_empty() {
-                let count = self.accesses_together(&group, rest);
-                if count > 1 {
-                    self.merge_members(&group, &rest[..count]);
+                let member_count = self.accesses_together(&group, rest);
+                if member_count > 1 {
+                    self.merge_members(&group, &rest[..member_count]);
                 }
-                rest = &rest[count.max(1)..];
+                rest = &rest[member_count.max(1)..];
             }
         }
     }
@@ -273,47 +276,47 @@ impl Grouper<'_> {
             return 1;
         }
         let start = members[0].start;
-        let most = MOST_ELEMENTS * i64::from(group.bytes);
-        let mut end = group.end_of(&members[0]);
-        let mut count = 1;
+        let most_bytes = MOST_ELEMENTS * i64::from(group.bytes);
+        let mut end_offset = group.end_of(&members[0]);
+        let mut load_count = 1;
         for member in &members[1..] {
             let length = group.end_of(member).checked_sub(start);
-            let so_far = members[..count + 1].iter().flat_map(|member| &member.values);
-            let fits = member.start == end && length.is_some_and(|length| length <= most);
+            let so_far = members[..load_count + 1].iter().flat_map(|member| &member.values);
+            let fits = member.start == end_offset && length.is_some_and(|length| length <= most_bytes);
             if !fits || element_type(self.function, so_far).is_none() {
                 break;
             }
-            end = group.end_of(member);
-            count += 1;
+            end_offset = group.end_of(member);
+            load_count += 1;
         }
-        count
+        load_count
     }
 
     /// How many of these accesses, in the order of memory, make one row that is worth it.
     fn accesses_in_row(&self, group: &Group, stride: i64, members: &[Member]) -> usize {
         let start = members[0].start;
         let bytes = i64::from(group.bytes);
-        let most = (stride.unsigned_abs() / group.bytes as u64).min(MOST_ELEMENTS as u64) as i64 * bytes;
-        let mut end = group.end_of(&members[0]);
+        let most_bytes = (stride.unsigned_abs() / group.bytes as u64).min(MOST_ELEMENTS as u64) as i64 * bytes;
+        let mut end_offset = group.end_of(&members[0]);
         let mut wanted = members[0].values.len();
-        let mut count = 1;
+        let mut access_count = 1;
         for member in &members[1..] {
-            let gap = member.start.wrapping_sub(end);
+            let gap = member.start.wrapping_sub(end_offset);
             let fits = gap == 0 || gap > 0 && gap % bytes == 0 && group.direction == Direction::Load;
             let length = group.end_of(member).checked_sub(start);
-            if !fits || length.is_none_or(|length| length > most) {
+            if !fits || length.is_none_or(|length| length > most_bytes) {
                 break;
             }
-            let so_far = members[..count + 1].iter().flat_map(|member| &member.values);
+            let so_far = members[..access_count + 1].iter().flat_map(|member| &member.values);
             if element_type(self.function, so_far).is_none() {
                 break;
             }
-            end = group.end_of(member);
+            end_offset = group.end_of(member);
             wanted += member.values.len();
-            count += 1;
+            access_count += 1;
         }
         match classify_access(Some(stride), group.bytes, wanted as u32, self.width, group.direction) {
-            AccessClass::Rows { .. } => count,
+            AccessClass::Rows { .. } => access_count,
             _ => 1,
         }
     }
@@ -321,62 +324,68 @@ impl Grouper<'_> {
     /// Makes accesses, in the order of memory, one.
     fn merge_members(&mut self, group: &Group, members: &[Member]) {
         let lowest = &members[0];
-        let Some(ty) = element_type(self.function, members.iter().flat_map(|member| &member.values)) else { return };
-        // What is known of any of the addresses says something of the lowest.
-        let known = |member: &Member| {
-            let away = member.start.wrapping_sub(lowest.start) as u64;
-            u64::from(member.access.align.max(1)).min(1 << away.trailing_zeros().min(31)) as u32
+        let Some(common_type) = element_type(self.function, members.iter().flat_map(|member| &member.values)) else {
+            return;
         };
-        let align = members.iter().map(known).max().unwrap_or(1);
-        let place = match group.direction {
+        // What is known of any of the addresses says something of the lowest.
+        let known_align = |member: &Member| {
+            let distance = member.start.wrapping_sub(lowest.start) as u64;
+            u64::from(member.access.align.max(1)).min(1 << distance.trailing_zeros().min(31)) as u32
+        };
+        let alignment = members.iter().map(known_align).max().unwrap_or(1);
+        let anchor = match group.direction {
             Direction::Load => members.iter().min_by_key(|member| member.order),
             Direction::Store => members.iter().max_by_key(|member| member.order),
         };
-        let Some(place) = place else { return };
-        let offset = place.offset.wrapping_add(lowest.start.wrapping_sub(place.start));
-        let (pointer, access, location) = (place.ptr, Access::plain(align), self.function.insts[place.inst].location);
-        let mut insts = Vec::new();
+        let Some(anchor) = anchor else { return };
+        let offset = anchor.offset.wrapping_add(lowest.start.wrapping_sub(anchor.start));
+        let (pointer, access, location) =
+            (anchor.ptr, Access::plain(alignment), self.function.insts[anchor.inst].location);
+        let mut instructions = Vec::new();
         match group.direction {
             Direction::Load => {
                 let load = self.function.make_inst(InstData::Load { pointer, offset, access }, &[], location);
-                insts.push(load);
-                let mut end = lowest.start;
+                instructions.push(load);
+                let mut end_offset = lowest.start;
                 for member in members {
-                    while end < member.start {
+                    while end_offset < member.start {
                         // Nobody wants this element.
-                        let value = ValueData { ty, definition: ValueDef::Result(load, 0) };
+                        let value = ValueData { ty: common_type, definition: ValueDef::Result(load, 0) };
                         let value = self.function.values.push(value);
                         self.give_result(load, value);
-                        end += i64::from(group.bytes);
+                        end_offset += i64::from(group.bytes);
                     }
                     for &value in &member.values {
-                        if self.function.ty(value) == ty {
+                        if self.function.ty(value) == common_type {
                             self.give_result(load, value);
                             continue;
                         }
-                        let bits = self.function.values.push(ValueData { ty, definition: ValueDef::Result(load, 0) });
+                        let bits = self
+                            .function
+                            .values
+                            .push(ValueData { ty: common_type, definition: ValueDef::Result(load, 0) });
                         self.give_result(load, bits);
                         let cast = bitcast_of(bits);
                         let cast = self.function.make_inst(cast, &[], location);
                         self.give_result(cast, value);
-                        insts.push(cast);
+                        instructions.push(cast);
                     }
-                    end = group.end_of(member);
+                    end_offset = group.end_of(member);
                     self.function.insts[member.inst].results.clear();
                 }
             }
             Direction::Store => {
                 let mut arguments = Vec::new();
                 for &value in members.iter().flat_map(|member| &member.values) {
-                    if self.function.ty(value) == ty {
+                    if self.function.ty(value) == common_type {
                         arguments.push(value);
                         continue;
                     }
-                    let cast = self.function.make_inst(bitcast_of(value), &[ty], location);
-                    insts.push(cast);
+                    let cast = self.function.make_inst(bitcast_of(value), &[common_type], location);
+                    instructions.push(cast);
                     arguments.push(self.function.single_result(cast));
                 }
-                insts.push(self.function.make_inst(
+                instructions.push(self.function.make_inst(
                     InstData::Store { pointer, offset, access, arguments },
                     &[],
                     location,
@@ -384,15 +393,15 @@ impl Grouper<'_> {
             }
         }
         for member in members {
-            let insts = if member.inst == place.inst { std::mem::take(&mut insts) } else { Vec::new() };
-            self.changes.push((member.inst, insts));
+            let instructions = if member.inst == anchor.inst { std::mem::take(&mut instructions) } else { Vec::new() };
+            self.changes.push((member.inst, instructions));
         }
     }
 
     /// Makes a value the next result of an instruction.
-    fn give_result(&mut self, inst: Inst, value: Value) {
-        let results = &mut self.function.insts[inst].results;
-        self.function.values[value].definition = ValueDef::Result(inst, results.len() as u32);
+    fn give_result(&mut self, instruction: Inst, value: Value) {
+        let results = &mut self.function.insts[instruction].results;
+        self.function.values[value].definition = ValueDef::Result(instruction, results.len() as u32);
         results.push(value);
     }
 }
@@ -406,16 +415,16 @@ fn bitcast_of(argument: Value) -> InstData {
 fn element_type<'a>(function: &Function, mut values: impl Iterator<Item = &'a Value>) -> Option<Type> {
     let first = function.ty(*values.next()?);
     let bits = 8 * first.bytes();
-    let full = |ty: Type| !ty.is_ptr() && ty.bits() == bits;
-    let mut ty = first;
+    let fills_element = |common_type: Type| !common_type.is_ptr() && common_type.bits() == bits;
+    let mut common_type = first;
     for &value in values {
         let other = function.ty(value);
-        if other != ty {
-            if !full(other) || !full(ty) {
+        if other != common_type {
+            if !fills_element(other) || !fills_element(common_type) {
                 return None;
             }
-            ty = Type::Int(bits as u16);
+            common_type = Type::Int(bits as u16);
         }
     }
-    Some(ty)
+    Some(common_type)
 }

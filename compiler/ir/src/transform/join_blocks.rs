@@ -12,29 +12,29 @@ use cranelift_entity::EntitySet;
 
 /// Puts a block that is reached from one place, by a jump, at the end of the one it is reached from.
 pub fn join_blocks(function: &mut Function) {
-    let graph = build_cfg(function);
+    let flow_graph = build_cfg(function);
     let mut arguments = Replacements::default();
     let mut joined = EntitySet::new();
-    for &block in graph.reverse_post_order() {
+    for &block in flow_graph.reverse_post_order() {
         if joined.contains(block) {
             continue;
         }
         while let Terminator::Jump(target) = &function.blocks[block].terminator {
-            let next = target.block;
-            if graph.predecessors(next).len() != 1 || next == block {
+            let next_block = target.block;
+            if flow_graph.predecessors(next_block).len() != 1 || next_block == block {
                 break;
             }
-            for (&param, &argument) in function.blocks[next].params.iter().zip(&target.arguments) {
-                arguments.record_replacement(param, argument);
+            for (&parameter, &argument) in function.blocks[next_block].params.iter().zip(&target.arguments) {
+                arguments.record_replacement(parameter, argument);
             }
-            let insts = std::mem::take(&mut function.blocks[next].insts);
-            function.blocks[block].insts.extend(insts);
+            let instructions = std::mem::take(&mut function.blocks[next_block].insts);
+            function.blocks[block].insts.extend(instructions);
             function.blocks[block].terminator =
-                std::mem::replace(&mut function.blocks[next].terminator, Terminator::Unreachable);
-            function.end_locs[block] = function.end_locs[next];
-            joined.insert(next);
+                std::mem::replace(&mut function.blocks[next_block].terminator, Terminator::Unreachable);
+            function.end_locs[block] = function.end_locs[next_block];
+            joined.insert(next_block);
         }
     }
-    function.layout.retain(|&block| graph.is_reachable(block) && !joined.contains(block));
+    function.layout.retain(|&block| flow_graph.is_reachable(block) && !joined.contains(block));
     arguments.apply_to(function);
 }

@@ -18,73 +18,79 @@ use lockstep_protocol::types::Type;
 use std::collections::HashMap;
 
 /// Rewrites a kernel's ids, for launches of which the facts hold.
-pub fn linear_ids(kernel: &mut Kernel, launch: &LaunchFacts) {
-    kernel.regions.values_mut().for_each(|body| rewrite_ids(body, launch));
+pub fn linear_ids(kernel: &mut Kernel, launch_facts: &LaunchFacts) {
+    kernel.regions.values_mut().for_each(|function| rewrite_ids(function, launch_facts));
 }
 
-fn rewrite_ids(function: &mut Function, launch: &LaunchFacts) {
-    let asked = |function: &Function, inst: Inst| match function.insts[inst].data {
+fn rewrite_ids(function: &mut Function, launch_facts: &LaunchFacts) {
+    let asked_query = |function: &Function, instruction: Inst| match function.insts[instruction].data {
         InstData::Query { query: query @ (Query::LocalId | Query::GlobalId), dimension } => Some((query, dimension)),
         _ => None,
     };
-    let insts: Vec<Inst> = function.layout.iter().flat_map(|&block| &function.blocks[block].insts).copied().collect();
-    let of = |inst: Inst| asked(function, inst).map(|id| (function.insts[inst].results[0], id));
-    let wanted: Vec<(Value, (Query, u8))> = insts.into_iter().filter_map(of).collect();
+    let instructions: Vec<Inst> =
+        function.layout.iter().flat_map(|&block| &function.blocks[block].insts).copied().collect();
+    let wanted_result =
+        |instruction: Inst| asked_query(function, instruction).map(|id| (function.insts[instruction].results[0], id));
+    let wanted: Vec<(Value, (Query, u8))> = instructions.into_iter().filter_map(wanted_result).collect();
     if wanted.is_empty() {
         return;
     }
-    let entry = function.entry_block();
-    let behind = std::mem::take(&mut function.blocks[entry].insts);
-    let mut ids: HashMap<(Query, u8), Value> = HashMap::new();
+    let entry_block = function.entry_block();
+    let behind = std::mem::take(&mut function.blocks[entry_block].insts);
+    let mut id_values: HashMap<(Query, u8), Value> = HashMap::new();
     for dimension in 0..3 {
-        if !wanted.iter().any(|&(_, (_, of))| of == dimension) {
+        if !wanted.iter().any(|&(_, (_, other))| other == dimension) {
             continue;
         }
-        let mut builder = Builder::at_end_of(function, entry);
-        let local = local_id(&mut builder, dimension, launch);
-        ids.insert((Query::LocalId, dimension), local);
+        let mut builder = Builder::at_end_of(function, entry_block);
+        let local = local_id(&mut builder, dimension, launch_facts);
+        id_values.insert((Query::LocalId, dimension), local);
         if wanted.iter().any(|&(_, id)| id == (Query::GlobalId, dimension)) {
-            let [group, size, offset] = [Query::GroupId, Query::EnqueuedLocalSize, Query::GlobalOffset]
+            let [group, group_size, offset] = [Query::GroupId, Query::EnqueuedLocalSize, Query::GlobalOffset]
                 .map(|query| builder.query(query, dimension));
-            let before = builder.binary(BinaryOp::Mul, group, size);
-            let first = builder.binary(BinaryOp::Add, before, offset);
-            let global = builder.binary(BinaryOp::Add, first, local);
-            ids.insert((Query::GlobalId, dimension), global);
+            let before = builder.binary(BinaryOp::Mul, group, group_size);
+            let first_id = builder.binary(BinaryOp::Add, before, offset);
+            let global = builder.binary(BinaryOp::Add, first_id, local);
+            id_values.insert((Query::GlobalId, dimension), global);
         }
     }
-    function.blocks[entry].insts.extend(behind);
-    let known: HashMap<Value, Value> = wanted.iter().map(|&(value, id)| (value, ids[&id])).collect();
-    let now = |value: Value| known.get(&value).copied().unwrap_or(value);
+    function.blocks[entry_block].insts.extend(behind);
+    let replacements: HashMap<Value, Value> = wanted.iter().map(|&(value, id)| (value, id_values[&id])).collect();
+    let replacement_of = |value: Value| replacements.get(&value).copied().unwrap_or(value);
     for block in function.layout.clone() {
-        let kept: Vec<Inst> =
-            function.blocks[block].insts.iter().copied().filter(|&inst| asked(function, inst).is_none()).collect();
-        kept.iter().for_each(|&inst| function.insts[inst].data.map_args(now));
+        let kept: Vec<Inst> = function.blocks[block]
+            .insts
+            .iter()
+            .copied()
+            .filter(|&instruction| asked_query(function, instruction).is_none())
+            .collect();
+        kept.iter().for_each(|&instruction| function.insts[instruction].data.map_args(replacement_of));
         function.blocks[block].insts = kept;
-        function.blocks[block].terminator.map_args(now);
+        function.blocks[block].terminator.map_args(replacement_of);
     }
 }
 
 /// A local id. Numbers in a group are small, and quotients of 32 bits come cheap in lanes.
-fn local_id(builder: &mut Builder<'_>, dimension: u8, launch: &LaunchFacts) -> Value {
+fn local_id(builder: &mut Builder<'_>, dimension: u8, launch_facts: &LaunchFacts) -> Value {
     let number = builder.query(Query::LinearId, 0);
-    if launch.is_one_row() {
+    if launch_facts.is_one_row() {
         return if dimension == 0 { number } else { builder.int(Type::I64, 0) };
     }
     let mut rest = builder.unary(UnaryOp::Trunc, Type::I32, number);
     for before in 0..dimension {
-        let size = local_size(builder, before, launch);
-        rest = builder.binary(BinaryOp::Udiv, rest, size);
+        let group_size = local_size(builder, before, launch_facts);
+        rest = builder.binary(BinaryOp::Udiv, rest, group_size);
     }
-    if dimension < 2 && !(dimension == 1 && launch.local_size(2) == Some(1)) {
-        let size = local_size(builder, dimension, launch);
-        rest = builder.binary(BinaryOp::Urem, rest, size);
+    if dimension < 2 && !(dimension == 1 && launch_facts.local_size(2) == Some(1)) {
+        let group_size = local_size(builder, dimension, launch_facts);
+        rest = builder.binary(BinaryOp::Urem, rest, group_size);
     }
     builder.unary(UnaryOp::Zext, Type::I64, rest)
 }
 
 /// The group's size in a dimension, a constant where all groups of the launch have it.
-fn local_size(builder: &mut Builder<'_>, dimension: u8, launch: &LaunchFacts) -> Value {
-    if let Some(size) = launch.local_size(dimension.into()).filter(|_| launch.full_groups) {
+fn local_size(builder: &mut Builder<'_>, dimension: u8, launch_facts: &LaunchFacts) -> Value {
+    if let Some(size) = launch_facts.local_size(dimension.into()).filter(|_| launch_facts.full_groups) {
         return builder.int(Type::I32, size.into());
     }
     let size = builder.query(Query::LocalSize, dimension);

@@ -31,9 +31,9 @@ pub fn linearize_function(
     function.layout.retain(|&block| control_flow.cfg.is_reachable(block));
     let graph = control_flow.with_divergent(divergent);
     let switches = long_switches::long_switches(function, &graph);
-    let order = switches
+    let block_order = switches
         .move_ways_to_cases(function, block_index(&control_flow.cfg, &control_flow.dominators, &control_flow.loops));
-    let skeleton = skeleton::draw_skeleton(function, &graph, &order);
-    masks::apply_masks(function, &graph, tracked, &switches, &order, &skeleton);
-    function.layout = order;
+    let skeleton = skeleton::draw_skeleton(function, &graph, &block_order);
+    masks::apply_masks(function, &graph, tracked, &switches, &block_order, &skeleton);
+    function.layout = block_order;
 }

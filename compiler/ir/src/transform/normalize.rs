@@ -21,8 +21,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// Brings a function into normal form.
 pub fn normalize_function(function: &mut Function) {
-    let graph = build_cfg(function);
-    function.layout.retain(|&block| graph.is_reachable(block));
+    let flow_graph = build_cfg(function);
+    function.layout.retain(|&block| flow_graph.is_reachable(block));
     make_reducible(function);
     merge_ends(function);
     split_critical_edges(function);
@@ -40,31 +40,31 @@ fn merge_ends(function: &mut Function) {
     for &block in &function.layout {
         let terminator = &function.blocks[block].terminator;
         if matches!(terminator, Terminator::Return | Terminator::Exit(_)) {
-            match ends.iter_mut().find(|(end, _)| end == terminator) {
+            match ends.iter_mut().find(|(known_end, _)| known_end == terminator) {
                 Some((_, blocks)) => blocks.push(block),
                 None => ends.push((terminator.clone(), vec![block])),
             }
         }
     }
-    for (end, blocks) in ends.into_iter().filter(|(_, blocks)| blocks.len() > 1) {
-        let last = function.add_block();
-        function.blocks[last].terminator = end;
+    for (known_end, blocks) in ends.into_iter().filter(|(_, blocks)| blocks.len() > 1) {
+        let last_block = function.add_block();
+        function.blocks[last_block].terminator = known_end;
         for block in blocks {
-            function.blocks[block].terminator = jump_to(last, Vec::new());
+            function.blocks[block].terminator = jump_to(last_block, Vec::new());
         }
     }
 }
 
 /// Puts a block on every edge from a block with several targets to one with several predecessors.
 fn split_critical_edges(function: &mut Function) {
-    let graph = build_cfg(function);
+    let flow_graph = build_cfg(function);
     for block in function.layout.clone() {
-        if graph.successors(block).len() < 2 {
+        if flow_graph.successors(block).len() < 2 {
             continue;
         }
         let mut terminator = function.blocks[block].terminator.clone();
         for target in terminator.targets_mut() {
-            if graph.predecessors(target.block).len() > 1 {
+            if flow_graph.predecessors(target.block).len() > 1 {
                 let between = function.add_block();
                 function.blocks[between].terminator = Terminator::Jump(target.clone());
                 *target = BlockCall { block: between, arguments: Vec::new() };
@@ -76,11 +76,11 @@ fn split_critical_edges(function: &mut Function) {
 
 /// Gives each loop one latch and one preheader. Without critical edges all predecessors of a header jump.
 fn merge_loop_edges(function: &mut Function) {
-    let graph = build_cfg(function);
-    let forest = find_loops(&graph, &compute_dominators(&graph));
-    for (_, loop_data) in forest.iter() {
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+    for (_, loop_data) in loop_forest.iter() {
         let header = loop_data.header;
-        let outside: Vec<Block> = graph
+        let outside: Vec<Block> = flow_graph
             .predecessors(header)
             .iter()
             .copied()
@@ -92,15 +92,16 @@ fn merge_loop_edges(function: &mut Function) {
 }
 
 /// Lets several blocks that jump to a block do so through a new one.
-fn merge_jumps(function: &mut Function, to: Block, from: &[Block]) {
-    if from.len() < 2 {
+fn merge_jumps(function: &mut Function, target_block: Block, sources: &[Block]) {
+    if sources.len() < 2 {
         return;
     }
-    let types: Vec<Type> = function.blocks[to].params.iter().map(|&param| function.ty(param)).collect();
+    let types: Vec<Type> =
+        function.blocks[target_block].params.iter().map(|&parameter| function.ty(parameter)).collect();
     let between = function.add_block();
-    let params = types.into_iter().map(|ty| function.add_param(between, ty)).collect();
-    function.blocks[between].terminator = jump_to(to, params);
-    for &block in from {
+    let parameters = types.into_iter().map(|parameter_type| function.add_param(between, parameter_type)).collect();
+    function.blocks[between].terminator = jump_to(target_block, parameters);
+    for &block in sources {
         for target in function.blocks[block].terminator.targets_mut() {
             target.block = between;
         }
@@ -109,36 +110,36 @@ fn merge_jumps(function: &mut Function, to: Block, from: &[Block]) {
 
 /// Leads values that are used outside of their loop through parameters of the loop's exits.
 fn close_loops(function: &mut Function) {
-    let graph = build_cfg(function);
-    let dominators = compute_dominators(&graph);
-    let forest = find_loops(&graph, &dominators);
+    let flow_graph = build_cfg(function);
+    let dominators = compute_dominators(&flow_graph);
+    let loop_forest = find_loops(&flow_graph, &dominators);
     let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
     for &block in &function.layout {
         let block_data = &function.blocks[block];
-        let results = block_data.insts.iter().flat_map(|&inst| &function.insts[inst].results);
+        let results = block_data.insts.iter().flat_map(|&instruction| &function.insts[instruction].results);
         block_data.params.iter().chain(results).for_each(|&value| home_blocks[value] = Some(block));
     }
-    let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(function.blocks.len());
-    function.layout.iter().enumerate().for_each(|(index, &block)| place[block] = index as u32);
+    let mut block_positions: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(function.blocks.len());
+    function.layout.iter().enumerate().for_each(|(index, &block)| block_positions[block] = index as u32);
     let mut users: SecondaryMap<Loop, BTreeSet<(u32, Block)>> = SecondaryMap::new();
     for &block in &function.layout {
         let block_data = &function.blocks[block];
-        let mut used = |value: Value| {
-            for loop_id in loops_left(&forest, home_blocks[value], block) {
-                users[loop_id].insert((place[block], block));
+        let mut note_use = |value: Value| {
+            for loop_id in loops_left(&loop_forest, home_blocks[value], block) {
+                users[loop_id].insert((block_positions[block], block));
             }
         };
-        block_data.insts.iter().for_each(|&inst| function.insts[inst].data.for_each_arg(&mut used));
-        block_data.terminator.for_each_arg(&mut used);
+        block_data.insts.iter().for_each(|&instruction| function.insts[instruction].data.for_each_arg(&mut note_use));
+        block_data.terminator.for_each_arg(&mut note_use);
     }
-    let inner_first: Vec<Loop> = forest.iter().map(|(loop_id, _)| loop_id).rev().collect();
+    let inner_first: Vec<Loop> = loop_forest.iter().map(|(loop_id, _)| loop_id).rev().collect();
     let mut closing = Closing {
         function,
-        graph,
+        graph: flow_graph,
         dominators,
-        forest: &forest,
+        forest: &loop_forest,
         home: home_blocks,
-        place,
+        place: block_positions,
         users,
         loop_id: Loop::from_u32(0),
         seen: HashMap::new(),
@@ -150,10 +151,10 @@ fn close_loops(function: &mut Function) {
     }
 }
 
-/// The loops that a value leaves on its way from `home_block` to `block`, innermost first.
-fn loops_left(forest: &Loops, home: Option<Block>, block: Block) -> impl Iterator<Item = Loop> {
-    let around = home.into_iter().flat_map(|home_block| forest.loops_around(home_block));
-    around.take_while(move |&loop_id| !forest.contains(loop_id, block))
+/// The loops that a value leaves on its way from `value_home` to `block`, innermost first.
+fn loops_left(loop_forest: &Loops, value_home: Option<Block>, block: Block) -> impl Iterator<Item = Loop> {
+    let around = value_home.into_iter().flat_map(|home_block| loop_forest.loops_around(home_block));
+    around.take_while(move |&loop_id| !loop_forest.contains(loop_id, block))
 }
 
 /// Leads out the values of one loop after the other.
@@ -176,38 +177,38 @@ struct Closing<'a> {
 impl Closing<'_> {
     fn close_loops(&mut self) {
         // First come, first served: a block's arguments are passed in the order of its parameters.
-        let mut open = VecDeque::new();
+        let mut worklist = VecDeque::new();
         for (_, block) in std::mem::take(&mut self.users[self.loop_id]) {
             for index in 0..self.function.blocks[block].insts.len() {
-                let inst = self.function.blocks[block].insts[index];
-                let mut inst_data = self.function.insts[inst].data.clone();
-                inst_data.map_args(|value| self.outside_value(value, block, &mut open));
-                self.function.insts[inst].data = inst_data;
+                let instruction = self.function.blocks[block].insts[index];
+                let mut inst_data = self.function.insts[instruction].data.clone();
+                inst_data.map_args(|value| self.outside_value(value, block, &mut worklist));
+                self.function.insts[instruction].data = inst_data;
             }
             let mut terminator = self.function.blocks[block].terminator.clone();
-            terminator.map_args(|value| self.outside_value(value, block, &mut open));
+            terminator.map_args(|value| self.outside_value(value, block, &mut worklist));
             self.function.blocks[block].terminator = terminator;
         }
         // Merges between the exits and the uses.
-        while let Some((value, block)) = open.pop_front() {
+        while let Some((value, block)) = worklist.pop_front() {
             for index in 0..self.graph.predecessors(block).len() {
                 let predecessor = self.graph.predecessors(block)[index];
-                let argument = self.outside_value(value, predecessor, &mut open);
+                let argument = self.outside_value(value, predecessor, &mut worklist);
                 self.pass_argument(predecessor, block, argument);
             }
         }
     }
 
     /// What stands for a value at the end of a block outside of the loop.
-    fn outside_value(&mut self, value: Value, block: Block, open: &mut VecDeque<(Value, Block)>) -> Value {
+    fn outside_value(&mut self, value: Value, block: Block, worklist: &mut VecDeque<(Value, Block)>) -> Value {
         let Some(home_block) = self.home[value].filter(|&home_block| self.forest.contains(self.loop_id, home_block))
         else {
             return value;
         };
         let mut at_block = block;
-        let found = loop {
-            if let Some(&known) = self.seen.get(&(value, at_block)) {
-                break known;
+        let outside = loop {
+            if let Some(&known_value) = self.seen.get(&(value, at_block)) {
+                break known_value;
             }
             match self.dominators.immediate_dominator(at_block) {
                 // Between a block and its immediate dominator no other definition comes in.
@@ -217,39 +218,42 @@ impl Closing<'_> {
                 {
                     at_block = immediate_dominator
                 }
-                _ => break self.lead_out(value, at_block, open),
+                _ => break self.lead_out(value, at_block, worklist),
             }
         };
         // The next question from here shall not go all the way.
         let mut on_the_way = Some(block).filter(|&block| block != at_block);
         while let Some(current_block) = on_the_way {
-            self.seen.insert((value, current_block), found);
+            self.seen.insert((value, current_block), outside);
             on_the_way = self
                 .dominators
                 .immediate_dominator(current_block)
                 .filter(|&immediate_dominator| immediate_dominator != at_block);
         }
-        found
+        outside
     }
 
     /// A block's parameter that brings a value of the loop there.
-    fn lead_out(&mut self, value: Value, block: Block, open: &mut VecDeque<(Value, Block)>) -> Value {
-        let param = self.function.add_param(block, self.function.ty(value));
-        self.home[param] = Some(block);
-        self.seen.insert((value, block), param);
+    fn lead_out(&mut self, value: Value, block: Block, worklist: &mut VecDeque<(Value, Block)>) -> Value {
+        let parameter = self.function.add_param(block, self.function.ty(value));
+        self.home[parameter] = Some(block);
+        self.seen.insert((value, block), parameter);
         match self.graph.predecessors(block) {
             // An exit.
             &[predecessor] => self.pass_argument(predecessor, block, value),
-            _ => open.push_back((value, block)),
+            _ => worklist.push_back((value, block)),
         }
-        param
+        parameter
     }
 
-    fn pass_argument(&mut self, source: Block, to: Block, argument: Value) {
+    fn pass_argument(&mut self, source: Block, target_block: Block, argument: Value) {
         for loop_id in loops_left(self.forest, self.home[argument], source) {
             self.users[loop_id].insert((self.place[source], source));
         }
         let targets = self.function.blocks[source].terminator.targets_mut();
-        targets.into_iter().filter(|target| target.block == to).for_each(|target| target.arguments.push(argument));
+        targets
+            .into_iter()
+            .filter(|target| target.block == target_block)
+            .for_each(|target| target.arguments.push(argument));
     }
 }

@@ -29,37 +29,38 @@ use lockstep_protocol::types::{Space, Type};
 const ALIGN: u32 = 64;
 
 /// Gives a thread copies of counters.
-pub fn own_counters(kernel: &mut Kernel, launch: &LaunchFacts) {
-    for input in (0..32).filter(|input| launch.counters >> input & 1 == 1) {
-        let Some(counters) = counters_of(kernel, input) else { continue };
-        let copy = LocalData { size: launch.counters_bytes.into(), align: ALIGN, counters: Some(counters) };
-        let local = kernel.locals.push(copy);
-        kernel.regions.values_mut().for_each(|body| redirect_input(body, input, local));
+pub fn own_counters(kernel: &mut Kernel, launch_facts: &LaunchFacts) {
+    for input_index in (0..32).filter(|input_index| launch_facts.counters >> input_index & 1 == 1) {
+        let Some(counters) = counters_of(kernel, input_index) else { continue };
+        let copy = LocalData { size: launch_facts.counters_bytes.into(), align: ALIGN, counters: Some(counters) };
+        let local_variable = kernel.locals.push(copy);
+        kernel.regions.values_mut().for_each(|function| redirect_input(function, input_index, local_variable));
     }
 }
 
-fn redirect_input(function: &mut Function, input: u32, local: LocalVar) {
-    let entry = function.entry_block();
-    let from = function.blocks[entry].params[input as usize];
-    let space = Type::Ptr(Space::Local);
-    let address = function.make_inst(InstData::LocalAddr { local }, &[space], SourceLoc::default());
-    let to = function.single_result(address);
-    let mut moved = vec![from];
-    while let Some(base) = moved.pop() {
+fn redirect_input(function: &mut Function, input_index: u32, local_variable: LocalVar) {
+    let entry_block = function.entry_block();
+    let old_pointer = function.blocks[entry_block].params[input_index as usize];
+    let pointer_type = Type::Ptr(Space::Local);
+    let address =
+        function.make_inst(InstData::LocalAddr { local: local_variable }, &[pointer_type], SourceLoc::default());
+    let new_pointer = function.single_result(address);
+    let mut worklist = vec![old_pointer];
+    while let Some(base_address) = worklist.pop() {
         for block in function.layout.clone() {
-            for inst in function.blocks[block].insts.clone() {
-                if matches!(function.insts[inst].data, InstData::PtrAdd { base: of, .. } if of == base) {
-                    let result = function.single_result(inst);
-                    function.values[result].ty = space;
-                    moved.push(result);
+            for instruction in function.blocks[block].insts.clone() {
+                if matches!(function.insts[instruction].data, InstData::PtrAdd { base: of, .. } if of == base_address) {
+                    let result = function.single_result(instruction);
+                    function.values[result].ty = pointer_type;
+                    worklist.push(result);
                 }
             }
         }
     }
     for block in function.layout.clone() {
-        for inst in function.blocks[block].insts.clone() {
-            function.insts[inst].data.map_args(|value| if value == from { to } else { value });
+        for instruction in function.blocks[block].insts.clone() {
+            function.insts[instruction].data.map_args(|value| if value == old_pointer { new_pointer } else { value });
         }
     }
-    function.blocks[entry].insts.insert(0, address);
+    function.blocks[entry_block].insts.insert(0, address);
 }

@@ -79,18 +79,20 @@ struct Step {
 }
 
 /// Finds the loops for which that pays, or all for which it is possible.
-pub fn plan_rounds(function: &Function, divergence: &Divergence, width: u32, always: bool) -> Option<Plan> {
-    let graph = build_cfg(function);
-    let forest = find_loops(&graph, &compute_dominators(&graph));
+pub fn plan_rounds(function: &Function, divergence: &Divergence, gang_width: u32, always: bool) -> Option<Plan> {
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
     let candidates: Vec<[Block; 2]> =
-        forest.iter().filter_map(|(_, loop_data)| single_block_loop(function, &loop_data.blocks)).collect();
+        loop_forest.iter().filter_map(|(_, loop_data)| single_block_loop(function, &loop_data.blocks)).collect();
     if candidates.is_empty() {
         return None;
     }
-    let lines = find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, width);
-    let known = Known { function, graph: &graph, found: divergence, lines: &lines, width };
+    let no_wrap_strides =
+        find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergence.shapes, gang_width);
+    let function_facts =
+        Known { function, graph: &flow_graph, found: divergence, lines: &no_wrap_strides, width: gang_width };
     let loops: Vec<Walk> =
-        candidates.into_iter().filter_map(|[block, latch]| known.plan_walk(block, latch, always)).collect();
+        candidates.into_iter().filter_map(|[block, latch]| function_facts.plan_walk(block, latch, always)).collect();
     (!loops.is_empty()).then_some(Plan { loops })
 }
 
@@ -118,50 +120,52 @@ impl Known<'_> {
         if found.divergent_branches.contains(block) {
             return None;
         }
-        let insts = &function.blocks[block].insts;
-        let fits = |&rounds: &u64| always || rounds as usize * insts.len() <= MOST_INSTS;
-        if !fits(&LEAST)
-            || insts
-                .iter()
-                .any(|&inst| function.insts[inst].data.asks_lanes() || function.insts[inst].data.needs_lanes())
+        let instructions = &function.blocks[block].insts;
+        let is_short = |&rounds: &u64| always || rounds as usize * instructions.len() <= MOST_INSTS;
+        if !is_short(&LEAST)
+            || instructions.iter().any(|&instruction| {
+                function.insts[instruction].data.asks_lanes() || function.insts[instruction].data.needs_lanes()
+            })
         {
             return None;
         }
         let exit_if_true = then_to.block != latch;
         let count = self.round_counter(block, *condition, again, exit_if_true)?;
-        let bytes = insts.iter().filter_map(|&inst| self.bytes_of_walk(block, inst, again)).min();
+        let bytes = instructions.iter().filter_map(|&instruction| self.bytes_of_walk(block, instruction, again)).min();
         let rounds = match bytes {
             Some(bytes) => (u64::from(CHUNK_BYTES) / bytes).clamp(LEAST, MOST),
             None if always => LEAST,
             None => return None,
         };
-        let rounds = [rounds, LEAST].into_iter().find(fits)?;
+        let rounds = [rounds, LEAST].into_iter().find(is_short)?;
         let preheader = self.graph.predecessors(block).iter().copied().find(|&predecessor| predecessor != latch)?;
         Some(Walk { block, latch, preheader, rounds, count })
     }
 
     /// How a loop's parameter grows from round to round.
-    fn parameter_step(&self, block: Block, param: Value, again: &BlockCall) -> Option<Step> {
+    fn parameter_step(&self, block: Block, parameter: Value, again: &BlockCall) -> Option<Step> {
         let function = self.function;
-        let place = function.blocks[block].params.iter().position(|&own| own == param)?;
-        let next = again.arguments[place];
-        let ValueDef::Result(inst, _) = function.values[next].definition else { return None };
-        let (by, flags) = match function.insts[inst].data {
-            InstData::Binary { opcode: BinaryOp::Add, arguments: [argument, by], flags, .. } if argument == param => {
-                (by, flags)
+        let position = function.blocks[block].params.iter().position(|&other| other == parameter)?;
+        let next_value = again.arguments[position];
+        let ValueDef::Result(instruction, _) = function.values[next_value].definition else { return None };
+        let (increment, flags) = match function.insts[instruction].data {
+            InstData::Binary { opcode: BinaryOp::Add, arguments: [argument, increment], flags, .. }
+                if argument == parameter =>
+            {
+                (increment, flags)
             }
-            InstData::PtrAdd { base, offset, .. } if base == param => (offset, IntFlags::default()),
+            InstData::PtrAdd { base, offset, .. } if base == parameter => (offset, IntFlags::default()),
             _ => return None,
         };
-        let by = function.signed_constant(by)?;
-        (0..=MOST_STEP).contains(&by).then_some(Step { next, by, flags })
+        let increment = function.signed_constant(increment)?;
+        (0..=MOST_STEP).contains(&increment).then_some(Step { next: next_value, by: increment, flags })
     }
 
     fn is_invariant(&self, block: Block, value: Value) -> bool {
         let function = self.function;
         match function.values[value].definition {
             ValueDef::Param(of, _) => of != block,
-            ValueDef::Result(inst, _) => !function.blocks[block].insts.contains(&inst),
+            ValueDef::Result(instruction, _) => !function.blocks[block].insts.contains(&instruction),
             _ => true,
         }
     }
@@ -169,8 +173,10 @@ impl Known<'_> {
     /// What counts the rounds, if that is the same for all lanes.
     fn round_counter(&self, block: Block, condition: Value, again: &BlockCall, exit_if_true: bool) -> Option<Count> {
         let function = self.function;
-        let ValueDef::Result(inst, _) = function.values[condition].definition else { return None };
-        let InstData::Icmp { comparison, arguments: [left, right] } = function.insts[inst].data else { return None };
+        let ValueDef::Result(instruction, _) = function.values[condition].definition else { return None };
+        let InstData::Icmp { comparison, arguments: [left, right] } = function.insts[instruction].data else {
+            return None;
+        };
         let (compared, bound, comparison) = if self.is_invariant(block, right) {
             (left, right, comparison)
         } else {
@@ -181,9 +187,9 @@ impl Known<'_> {
         if !self.is_invariant(block, bound) || !uniform(compared) || !uniform(bound) || !function.ty(bound).is_int() {
             return None;
         }
-        let counts = |(place, &param): (usize, &Value)| {
-            let step = self.parameter_step(block, param, again)?;
-            [param, step.next].contains(&compared).then_some((place, step.by))
+        let counts = |(position, &parameter): (usize, &Value)| {
+            let step = self.parameter_step(block, parameter, again)?;
+            [parameter, step.next].contains(&compared).then_some((position, step.by))
         };
         let (param, step) = function.blocks[block].params.iter().enumerate().find_map(counts)?;
         match comparison {
@@ -196,29 +202,30 @@ impl Known<'_> {
     }
 
     /// The bytes that lanes read in a round, each in a place of its own, if the next round's lie behind them.
-    fn bytes_of_walk(&self, block: Block, inst: Inst, again: &BlockCall) -> Option<u64> {
-        let node = &self.function.insts[inst];
-        let InstData::Load { pointer, access, .. } = node.data else { return None };
-        let ty = self.function.ty(*node.results.first()?);
-        let count = node.results.len() as u32;
-        let bytes = u64::from(ty.bytes()) * u64::from(count);
+    fn bytes_of_walk(&self, block: Block, instruction: Inst, again: &BlockCall) -> Option<u64> {
+        let inst_node = &self.function.insts[instruction];
+        let InstData::Load { pointer, access, .. } = inst_node.data else { return None };
+        let element_type = self.function.ty(*inst_node.results.first()?);
+        let value_count = inst_node.results.len() as u32;
+        let bytes = u64::from(element_type.bytes()) * u64::from(value_count);
         let stride = self.lines[pointer]
             .as_ref()
             .map(|no_wrap_stride| no_wrap_stride.stride)
             .or(self.found.shapes[pointer].stride());
-        let anywhere =
-            classify_access(stride, ty.bytes(), count, self.width, Direction::Load) == AccessClass::Scattered;
-        let plain =
+        let anywhere = classify_access(stride, element_type.bytes(), value_count, self.width, Direction::Load)
+            == AccessClass::Scattered;
+        let is_plain =
             !access.volatile && access.atomic.is_none() && bytes.is_power_of_two() && bytes < u64::from(CHUNK_BYTES);
         let private = self.function.ty(pointer) == Type::Ptr(Space::Private);
-        (anywhere && plain && !private && self.address_advance(block, pointer, again)? == bytes as i64).then_some(bytes)
+        (anywhere && is_plain && !private && self.address_advance(block, pointer, again)? == bytes as i64)
+            .then_some(bytes)
     }
 
     /// How many bytes a round's address is behind that of the one before.
     fn address_advance(&self, block: Block, pointer: Value, again: &BlockCall) -> Option<i64> {
         use affine_address::Extended;
         let (address, _) = affine_address::decompose_address(self.function, pointer);
-        let mut sum = match self.is_invariant(block, address.base) {
+        let mut advance = match self.is_invariant(block, address.base) {
             true => 0,
             false => self.parameter_step(block, address.base, again)?.by,
         };
@@ -227,14 +234,14 @@ impl Known<'_> {
                 continue;
             }
             let step = self.parameter_step(block, value, again)?;
-            let exact = match extended {
+            let is_exact = match extended {
                 Extended::Not => true,
                 Extended::Signed => step.flags.nsw,
                 Extended::Unsigned => step.flags.nuw,
             };
-            sum = sum.wrapping_add(step.by.wrapping_mul(factor)).wrapping_mul(i64::from(exact));
+            advance = advance.wrapping_add(step.by.wrapping_mul(factor)).wrapping_mul(i64::from(is_exact));
         }
-        Some(sum)
+        Some(advance)
     }
 }
 
@@ -269,71 +276,72 @@ impl Plan {
 impl Walk {
     fn write_out_rounds(&self, function: &mut Function) {
         let Walk { block, latch, preheader, rounds, count } = *self;
-        let Terminator::Jump(enter) = function.blocks[preheader].terminator.clone() else { return };
-        let Terminator::Jump(again) = function.blocks[latch].terminator.clone() else { return };
+        let Terminator::Jump(entry_edge) = function.blocks[preheader].terminator.clone() else { return };
+        let Terminator::Jump(back_edge) = function.blocks[latch].terminator.clone() else { return };
         let mut terminator = function.blocks[block].terminator.clone();
         terminator
             .targets_mut()
             .into_iter()
             .filter(|target| target.block == latch)
-            .for_each(|target| *target = again.clone());
-        let params = function.blocks[block].params.clone();
-        let types: Vec<Type> = params.iter().map(|&param| function.ty(param)).collect();
+            .for_each(|target| *target = back_edge.clone());
+        let parameters = function.blocks[block].params.clone();
+        let types: Vec<Type> = parameters.iter().map(|&parameter| function.ty(parameter)).collect();
 
         let several = function.add_block();
         function.end_locs[several] = function.end_locs[block];
-        let mut arguments: Vec<Value> = types.iter().map(|&ty| function.add_param(several, ty)).collect();
+        let mut arguments: Vec<Value> =
+            types.iter().map(|&parameter_type| function.add_param(several, parameter_type)).collect();
         let mut round = Copies::default();
         for _ in 0..rounds {
             round = Copies::default();
-            for (&param, &argument) in params.iter().zip(&arguments) {
-                round.map_value(param, argument);
+            for (&parameter, &argument) in parameters.iter().zip(&arguments) {
+                round.map_value(parameter, argument);
             }
-            for inst in function.blocks[block].insts.clone() {
-                let mut node = function.insts[inst].clone();
-                node.data.map_args(|value| round.value_copy(value));
-                let types: Vec<Type> = node.results.iter().map(|&result| function.ty(result)).collect();
-                let new_inst = function.append_inst(several, node.data, &types, node.location);
-                for (&old_value, &new_value) in node.results.iter().zip(&function.insts[new_inst].results) {
+            for instruction in function.blocks[block].insts.clone() {
+                let mut inst_node = function.insts[instruction].clone();
+                inst_node.data.map_args(|value| round.value_copy(value));
+                let types: Vec<Type> = inst_node.results.iter().map(|&result| function.ty(result)).collect();
+                let new_inst = function.append_inst(several, inst_node.data, &types, inst_node.location);
+                for (&old_value, &new_value) in inst_node.results.iter().zip(&function.insts[new_inst].results) {
                     round.map_value(old_value, new_value);
                 }
             }
-            arguments = again.arguments.iter().map(|&argument| round.value_copy(argument)).collect();
+            arguments = back_edge.arguments.iter().map(|&argument| round.value_copy(argument)).collect();
         }
         let rest = function.add_block();
         function.end_locs[rest] = function.end_locs[block];
         function.blocks[rest].terminator = round.terminator_copy(&terminator);
         let mut builder = Builder::at_end_of(function, several);
-        let sure = count.goes_on(&mut builder, round.value_copy(count.compared), rounds);
-        builder.branch(sure, (several, &arguments), (rest, &[]));
+        let all_rounds_run = count.goes_on(&mut builder, round.value_copy(count.compared), rounds);
+        builder.branch(all_rounds_run, (several, &arguments), (rest, &[]));
 
         // What is compared first: what comes in, or as much more as it grows by.
-        let mut first = enter.arguments[count.param];
+        let mut first = entry_edge.arguments[count.param];
         let mut builder = Builder::at_end_of(function, preheader);
-        if params[count.param] != count.compared {
-            let by = builder.int(builder.function.ty(first), count.step.into());
-            first = builder.binary(BinaryOp::Add, first, by);
+        if parameters[count.param] != count.compared {
+            let increment = builder.int(builder.function.ty(first), count.step.into());
+            first = builder.binary(BinaryOp::Add, first, increment);
         }
-        let sure = count.goes_on(&mut builder, first, rounds - 1);
-        builder.branch(sure, (several, &enter.arguments), (block, &enter.arguments));
+        let all_rounds_run = count.goes_on(&mut builder, first, rounds - 1);
+        builder.branch(all_rounds_run, (several, &entry_edge.arguments), (block, &entry_edge.arguments));
     }
 }
 
 impl Count {
     /// Whether a loop goes on for so many rounds more, where this is compared after the first of them.
     fn goes_on(self, builder: &mut Builder<'_>, compared: Value, rounds: u64) -> Value {
-        let ty = builder.function.ty(self.bound);
+        let bound_type = builder.function.ty(self.bound);
         // As far as it is compared in the last one.
-        let last = (rounds as i64 - 1) * self.step;
+        let last_step = (rounds as i64 - 1) * self.step;
         let left = builder.binary(BinaryOp::Sub, self.bound, compared);
         if self.comparison == IntCc::Ne {
-            let wanted = builder.int(ty, i128::from(rounds));
+            let wanted = builder.int(bound_type, i128::from(rounds));
             return builder.icmp(IntCc::Uge, left, wanted);
         }
         let goes_on = builder.icmp(self.comparison, compared, self.bound);
         let beyond = if matches!(self.comparison, IntCc::Slt | IntCc::Ult) { IntCc::Ugt } else { IntCc::Uge };
-        let last = builder.int(ty, last.into());
-        let far = builder.icmp(beyond, left, last);
-        builder.binary(BinaryOp::And, goes_on, far)
+        let last_step = builder.int(bound_type, last_step.into());
+        let is_far = builder.icmp(beyond, left, last_step);
+        builder.binary(BinaryOp::And, goes_on, is_far)
     }
 }

@@ -34,8 +34,8 @@ const MOST: usize = 4000;
 
 /// Keeps such places in registers, given the arguments that are apart from others.
 pub fn promote_places(kernel: &Kernel, function: &mut Function, apart: &[Apart]) {
-    let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
-    if insts.count() > MOST {
+    let instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+    if instructions.count() > MOST {
         return;
     }
     while let Some(place) = find_place(kernel, function, apart) {
@@ -66,30 +66,29 @@ impl Access {
 
     /// Whether one work-item's accesses are surely to different bytes.
     fn is_apart(&self, other: &Access, function: &Function) -> bool {
-        let ends_before = |a: &Access, b: &Access| a.offset.saturating_add(a.bytes) <= b.offset;
+        let ends_before = |first: &Access, second: &Access| first.offset.saturating_add(first.bytes) <= second.offset;
         if self.root == other.root {
             return ends_before(self, other) || ends_before(other, self);
         }
-        let of_one_kind = |space: Space| match space {
-            Space::Private => Some(0),
-            Space::Local => Some(1),
-            Space::Global | Space::Constant => Some(2),
-            Space::Generic => None,
-        };
-        if let (Some(left), Some(right)) = (of_one_kind(self.space), of_one_kind(other.space))
-            && left != right
+        if !may_overlap(self.space, other.space) {
+            return true;
+        }
+        if let (Some(variable), Some(other_variable)) =
+            (variable_at(function, self.root), variable_at(function, other.root))
+            && variable != other_variable
         {
             return true;
         }
-        if let (Some(a), Some(b)) = (variable_at(function, self.root), variable_at(function, other.root))
-            && a != b
-        {
-            return true;
-        }
-        let argument = |origin: Origin| matches!(origin, Origin::Argument(_));
-        let known = self.origin != Origin::Unknown && other.origin != Origin::Unknown;
-        known && self.origin != other.origin && (argument(self.origin) || argument(other.origin))
+        let is_argument = |origin: Origin| matches!(origin, Origin::Argument(_));
+        let both_known = self.origin != Origin::Unknown && other.origin != Origin::Unknown;
+        both_known && self.origin != other.origin && (is_argument(self.origin) || is_argument(other.origin))
     }
+}
+
+/// Whether two address spaces have memory in common.
+fn may_overlap(left: Space, right: Space) -> bool {
+    let is_global = |address_space: Space| matches!(address_space, Space::Global | Space::Constant);
+    left == right || left == Space::Generic || right == Space::Generic || is_global(left) && is_global(right)
 }
 
 /// The variable of the kernel that an address is in.
@@ -102,8 +101,8 @@ enum Variable {
 
 fn variable_at(function: &Function, mut address: Value) -> Option<Variable> {
     loop {
-        let ValueDef::Result(inst, _) = function.values[address].definition else { return None };
-        match function.insts[inst].data {
+        let ValueDef::Result(instruction, _) = function.values[address].definition else { return None };
+        match function.insts[instruction].data {
             InstData::PtrAdd { base, .. } => address = base,
             InstData::SlotAddr { slot } => return Some(Variable::Slot(slot)),
             InstData::LocalAddr { local } => return Some(Variable::Local(local)),
@@ -115,41 +114,41 @@ fn variable_at(function: &Function, mut address: Value) -> Option<Variable> {
 
 /// An address without the constants that were added to it, and these.
 fn root_of(function: &Function, mut address: Value) -> (Value, i64) {
-    let mut sum = 0_i64;
-    while let ValueDef::Result(inst, _) = function.values[address].definition
-        && let InstData::PtrAdd { base, offset, .. } = function.insts[inst].data
-        && let Some(by) = function.signed_constant(offset)
+    let mut offset_sum = 0_i64;
+    while let ValueDef::Result(instruction, _) = function.values[address].definition
+        && let InstData::PtrAdd { base, offset, .. } = function.insts[instruction].data
+        && let Some(constant) = function.signed_constant(offset)
     {
-        sum = sum.wrapping_add(by);
+        offset_sum = offset_sum.wrapping_add(constant);
         address = base;
     }
-    (address, sum)
+    (address, offset_sum)
 }
 
 /// The plain load or store that an instruction is; none for what touches no memory.
-fn access_of(function: &Function, origins: &Origins, block: Block, inst: Inst) -> Result<Option<Access>, ()> {
-    let inst_data = &function.insts[inst].data;
+fn access_of(function: &Function, origins: &Origins, block: Block, instruction: Inst) -> Result<Option<Access>, ()> {
+    let inst_data = &function.insts[instruction].data;
     let (pointer, offset, access, values) = match inst_data {
-        InstData::Load { pointer, offset, access } => (*pointer, *offset, access, &function.insts[inst].results),
+        InstData::Load { pointer, offset, access } => (*pointer, *offset, access, &function.insts[instruction].results),
         InstData::Store { pointer, offset, access, arguments } => (*pointer, *offset, access, arguments),
         inst_data if inst_data.has_effect() => return Err(()),
         _ => return Ok(None),
     };
-    let Some(&first) = values.first() else { return Ok(None) };
-    let (Type::Ptr(space), true) = (function.ty(pointer), access.atomic.is_none() && !access.volatile) else {
+    let Some(&first_value) = values.first() else { return Ok(None) };
+    let (Type::Ptr(address_space), true) = (function.ty(pointer), access.atomic.is_none() && !access.volatile) else {
         return Err(());
     };
-    let (root, by) = root_of(function, pointer);
-    let ty = function.ty(first);
+    let (root, root_offset) = root_of(function, pointer);
+    let element_type = function.ty(first_value);
     Ok(Some(Access {
         block,
-        inst,
+        inst: instruction,
         root,
-        offset: offset.wrapping_add(by),
-        bytes: values.len() as i64 * i64::from(ty.bytes()),
-        ty,
+        offset: offset.wrapping_add(root_offset),
+        bytes: values.len() as i64 * i64::from(element_type.bytes()),
+        ty: element_type,
         elements: values.len(),
-        space,
+        space: address_space,
         origin: origins.of_access(inst_data),
         stores: matches!(inst_data, InstData::Store { .. }),
     }))
@@ -169,9 +168,9 @@ fn find_place(kernel: &Kernel, function: &Function, apart: &[Apart]) -> Option<P
     let control_flow = ControlFlow::analyze_function(function);
     control_flow.loops.iter().next()?;
     let origins = Origins::trace_addresses(kernel, function, apart);
-    let mut all: Vec<Loop> = control_flow.loops.iter().map(|(loop_id, _)| loop_id).collect();
-    all.sort_by_key(|&loop_id| std::cmp::Reverse(control_flow.loops.get(loop_id).depth));
-    all.into_iter().find_map(|loop_id| find_in_loop(function, &control_flow, &origins, loop_id))
+    let mut loops: Vec<Loop> = control_flow.loops.iter().map(|(loop_id, _)| loop_id).collect();
+    loops.sort_by_key(|&loop_id| std::cmp::Reverse(control_flow.loops.get(loop_id).depth));
+    loops.into_iter().find_map(|loop_id| find_in_loop(function, &control_flow, &origins, loop_id))
 }
 
 fn find_in_loop(function: &Function, control_flow: &ControlFlow, origins: &Origins, loop_id: Loop) -> Option<Place> {
@@ -181,66 +180,90 @@ fn find_in_loop(function: &Function, control_flow: &ControlFlow, origins: &Origi
     let mut accesses = Vec::new();
     // Blocks of loops inside come between; what counts is the order of those that dominate one another.
     for &block in control_flow.cfg.reverse_post_order().iter().filter(|&&block| in_loop(block)) {
-        for &inst in &function.blocks[block].insts {
-            inside.insert(inst);
-            accesses.extend(access_of(function, origins, block, inst).ok()?);
+        for &instruction in &function.blocks[block].insts {
+            inside.insert(instruction);
+            accesses.extend(access_of(function, origins, block, instruction).ok()?);
         }
     }
     let mut exits: Vec<Block> = Vec::new();
-    for &(_, exit) in &loop_data.exits {
-        if !exits.contains(&exit) {
-            exits.push(exit);
+    for &(_, exit_block) in &loop_data.exits {
+        if !exits.contains(&exit_block) {
+            exits.push(exit_block);
         }
-        if !control_flow.cfg.predecessors(exit).iter().all(|&source| in_loop(source)) {
+        if !control_flow.cfg.predecessors(exit_block).iter().all(|&source| in_loop(source)) {
             return None;
         }
     }
     let (outside, latches): (Vec<Block>, Vec<Block>) =
-        control_flow.cfg.predecessors(loop_data.header).iter().partition(|&&p| !in_loop(p));
+        control_flow.cfg.predecessors(loop_data.header).iter().partition(|&&predecessor| !in_loop(predecessor));
     let (&[preheader], &[latch]) = (&outside[..], &latches[..]) else { return None };
     if exits.is_empty() || !matches!(function.blocks[preheader].terminator, Terminator::Jump(_)) {
         return None;
     }
-    let is_invariant = |value: Value| match function.values[value].definition {
-        ValueDef::Result(inst, _) => !inside.contains(inst),
-        ValueDef::Param(block, _) => !in_loop(block),
-        ValueDef::Const(_) => true,
-    };
-    // Where a value leaves a loop that it is computed in, it would have to come through a parameter.
-    let stays_in_its_loops = |value: Value| {
-        let home = find_home(function, value);
-        let leaves = |around: Loop| exits.iter().any(|&exit| !control_flow.loops.contains(around, exit));
-        !home.is_some_and(|home_block| control_flow.loops.loops_around(home_block).any(leaves))
-    };
-    let is_passed = |block: Block| {
-        let ways = loop_data.exits.iter().map(|&(source, _)| source).chain([latch]);
-        control_flow.loops.innermost_loop(block) == Some(loop_id)
-            && ways.into_iter().all(|source| control_flow.dominators.dominates(block, source))
-    };
-    let can_stay = |place: &&Access| {
-        let of_others = matches!(place.space, Space::Global | Space::Local);
-        if !of_others || place.elements != 1 || !is_invariant(place.root) {
-            return false;
-        }
-        let writes = accesses.iter().any(|access| access.is_same_place(place) && access.stores);
-        if writes && !stays_in_its_loops(place.root) {
-            return false;
-        }
-        accesses.iter().all(|access| match access.is_same_place(place) {
-            true => is_passed(access.block),
-            false => !(writes || access.stores) || access.is_apart(place, function),
-        })
-    };
-    let place = accesses.iter().find(can_stay)?;
-    let accesses = accesses.iter().filter(|access| access.is_same_place(place)).copied().collect();
+    let loop_body =
+        LoopBody { function, control_flow, loop_id, latch, exits: &exits, insts: &inside, accesses: &accesses };
+    let candidate = accesses.iter().find(|candidate| loop_body.can_keep_place(candidate))?;
+    let accesses = accesses.iter().filter(|access| access.is_same_place(candidate)).copied().collect();
     Some(Place { preheader, latch, header: loop_data.header, exits, accesses })
+}
+
+/// A loop that may keep places in registers, and what it accesses.
+struct LoopBody<'a> {
+    function: &'a Function,
+    control_flow: &'a ControlFlow,
+    loop_id: Loop,
+    latch: Block,
+    exits: &'a [Block],
+    insts: &'a EntitySet<Inst>,
+    accesses: &'a [Access],
+}
+
+impl LoopBody<'_> {
+    /// Whether what is at the place of an access can stay in a register while the loop runs.
+    fn can_keep_place(&self, candidate: &Access) -> bool {
+        let of_others = matches!(candidate.space, Space::Global | Space::Local);
+        if !of_others || candidate.elements != 1 || !self.is_invariant(candidate.root) {
+            return false;
+        }
+        let writes = self.accesses.iter().any(|access| access.is_same_place(candidate) && access.stores);
+        if writes && !self.stays_in_its_loops(candidate.root) {
+            return false;
+        }
+        self.accesses.iter().all(|access| match access.is_same_place(candidate) {
+            true => self.is_passed(access.block),
+            false => !(writes || access.stores) || access.is_apart(candidate, self.function),
+        })
+    }
+
+    fn is_invariant(&self, value: Value) -> bool {
+        match self.function.values[value].definition {
+            ValueDef::Result(instruction, _) => !self.insts.contains(instruction),
+            ValueDef::Param(block, _) => !self.control_flow.loops.contains(self.loop_id, block),
+            ValueDef::Const(_) => true,
+        }
+    }
+
+    /// Whether a value leaves no loop that it is computed in: it would have to come through a parameter.
+    fn stays_in_its_loops(&self, value: Value) -> bool {
+        let loop_forest = &self.control_flow.loops;
+        let leaves = |around: Loop| self.exits.iter().any(|&exit_block| !loop_forest.contains(around, exit_block));
+        !find_home(self.function, value).is_some_and(|home_block| loop_forest.loops_around(home_block).any(leaves))
+    }
+
+    /// Whether every iteration runs a block, however the loop goes on or is left.
+    fn is_passed(&self, block: Block) -> bool {
+        let loop_forest = &self.control_flow.loops;
+        let mut ends = loop_forest.get(self.loop_id).exits.iter().map(|&(source, _)| source).chain([self.latch]);
+        loop_forest.innermost_loop(block) == Some(self.loop_id)
+            && ends.all(|source| self.control_flow.dominators.dominates(block, source))
+    }
 }
 
 /// The block that computes a value; none for constants.
 fn find_home(function: &Function, value: Value) -> Option<Block> {
     match function.values[value].definition {
-        ValueDef::Result(inst, _) => {
-            function.layout.iter().copied().find(|&block| function.blocks[block].insts.contains(&inst))
+        ValueDef::Result(instruction, _) => {
+            function.layout.iter().copied().find(|&block| function.blocks[block].insts.contains(&instruction))
         }
         ValueDef::Param(block, _) => Some(block),
         ValueDef::Const(_) => None,
@@ -251,64 +274,89 @@ impl Place {
     fn promote_place(self, function: &mut Function) {
         let Place { preheader, latch, header, exits, accesses } = self;
         let stores = accesses.iter().any(|access| access.stores);
-        let Some(first) = accesses.first().copied() else { return };
+        let Some(first_access) = accesses.first().copied() else { return };
         let mut instead: HashMap<Value, Value> = HashMap::new();
         // What is there when an iteration begins, if it asks.
-        let carried = (stores && !first.stores).then(|| function.add_param(header, first.ty));
-        let mut now = carried;
-        if !first.stores {
-            let (inst_data, location) = (function.insts[first.inst].data.clone(), function.insts[first.inst].location);
+        let carried = (stores && !first_access.stores).then(|| function.add_param(header, first_access.ty));
+        let mut current_value = carried;
+        if !first_access.stores {
+            let (inst_data, location) =
+                (function.insts[first_access.inst].data.clone(), function.insts[first_access.inst].location);
             let InstData::Load { access, .. } = inst_data else { return };
-            let inst_data = InstData::Load { pointer: first.root, offset: first.offset, access };
-            let load = function.append_inst(preheader, inst_data, &[first.ty], location);
+            let inst_data = InstData::Load { pointer: first_access.root, offset: first_access.offset, access };
+            let load = function.append_inst(preheader, inst_data, &[first_access.ty], location);
             let loaded = function.insts[load].results[0];
             match carried {
                 Some(_) => add_edge_argument(function, preheader, header, loaded),
-                None => now = Some(loaded),
+                None => current_value = Some(loaded),
             }
         }
         let mut last_store = None;
         for access in &accesses {
-            function.blocks[access.block].insts.retain(|&inst| inst != access.inst);
-            match (&function.insts[access.inst].data, now) {
+            function.blocks[access.block].insts.retain(|&instruction| instruction != access.inst);
+            match (&function.insts[access.inst].data, current_value) {
                 (InstData::Store { arguments, .. }, _) => {
-                    now = Some(*instead.get(&arguments[0]).unwrap_or(&arguments[0]));
+                    current_value = Some(*instead.get(&arguments[0]).unwrap_or(&arguments[0]));
                     last_store = Some(access.inst);
                 }
-                (_, Some(now)) => _ = instead.insert(function.insts[access.inst].results[0], now),
+                (_, Some(current_value)) => _ = instead.insert(function.insts[access.inst].results[0], current_value),
                 (_, None) => {}
             }
         }
         for block in function.layout.clone() {
-            for inst in function.blocks[block].insts.clone() {
-                function.insts[inst].data.map_args(|value| *instead.get(&value).unwrap_or(&value));
+            for instruction in function.blocks[block].insts.clone() {
+                function.insts[instruction].data.map_args(|value| *instead.get(&value).unwrap_or(&value));
             }
             function.blocks[block].terminator.map_args(|value| *instead.get(&value).unwrap_or(&value));
         }
-        let (Some(now), Some(store)) = (now, last_store) else { return };
+        let (Some(current_value), Some(store)) = (current_value, last_store) else { return };
         if carried.is_some() {
-            add_edge_argument(function, latch, header, now);
+            add_edge_argument(function, latch, header, current_value);
         }
-        for exit in exits {
-            let param = function.add_param(exit, first.ty);
+        for exit_block in exits {
+            let parameter = function.add_param(exit_block, first_access.ty);
             for source in function.layout.clone() {
-                add_edge_argument(function, source, exit, now);
+                add_edge_argument(function, source, exit_block, current_value);
             }
             let (inst_data, location) = (function.insts[store].data.clone(), function.insts[store].location);
             let InstData::Store { access, .. } = inst_data else { return };
-            let inst_data =
-                InstData::Store { pointer: first.root, offset: first.offset, access, arguments: vec![param] };
-            let inst = function.make_inst(inst_data, &[], location);
-            function.blocks[exit].insts.insert(0, inst);
+            let inst_data = InstData::Store {
+                pointer: first_access.root,
+                offset: first_access.offset,
+                access,
+                arguments: vec![parameter],
+            };
+            let instruction = function.make_inst(inst_data, &[], location);
+            function.blocks[exit_block].insts.insert(0, instruction);
         }
     }
 }
 
 /// Adds an argument to all edges from one block to another.
-fn add_edge_argument(function: &mut Function, source: Block, to: Block, value: Value) {
+fn add_edge_argument(function: &mut Function, source: Block, target_block: Block, value: Value) {
     for target in function.blocks[source].terminator.targets_mut() {
-        if target.block == to {
+        if target.block == target_block {
             target.arguments.push(value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generic_addresses_may_lead_to_any_memory_and_constants_lie_in_global_memory() {
+        for space in Space::ALL {
+            assert!(
+                may_overlap(space, space) && may_overlap(space, Space::Generic) && may_overlap(Space::Generic, space)
+            );
+        }
+        assert!(may_overlap(Space::Global, Space::Constant) && may_overlap(Space::Constant, Space::Global));
+        for (left, right) in
+            [(Space::Private, Space::Local), (Space::Local, Space::Global), (Space::Constant, Space::Private)]
+        {
+            assert!(!may_overlap(left, right) && !may_overlap(right, left));
         }
     }
 }

@@ -33,26 +33,27 @@ use lockstep_protocol::types::Type;
 
 /// Gives every cycle one entry; how many headers were added.
 pub fn make_reducible(function: &mut Function) -> usize {
-    let mut graph = build_cfg(function);
-    if find_loops(&graph, &compute_dominators(&graph)).irreducible_edges().is_empty() {
+    let mut flow_graph = build_cfg(function);
+    if find_loops(&flow_graph, &compute_dominators(&flow_graph)).irreducible_edges().is_empty() {
         return 0;
     }
     let mut added = 0;
-    let mut parts: Vec<Vec<Block>> = vec![graph.reverse_post_order().to_vec()];
-    while let Some(part) = parts.pop() {
-        for cycle in find_cycles(&graph, &part) {
+    let mut components: Vec<Vec<Block>> = vec![flow_graph.reverse_post_order().to_vec()];
+    while let Some(component) = components.pop() {
+        for cycle in find_cycles(&flow_graph, &component) {
             let inside = block_set(&cycle);
-            let from_outside =
-                |&&block: &&Block| graph.predecessors(block).iter().any(|&predecessor| !inside.contains(predecessor));
+            let from_outside = |&&block: &&Block| {
+                flow_graph.predecessors(block).iter().any(|&predecessor| !inside.contains(predecessor))
+            };
             let entries: Vec<Block> = cycle.iter().filter(from_outside).copied().collect();
             if let [header] = entries[..] {
-                parts.push(cycle.into_iter().filter(|&block| block != header).collect());
+                components.push(cycle.into_iter().filter(|&block| block != header).collect());
             } else {
                 // All edges to the entries go through a header outside of this list now.
-                add_header(function, &graph, &entries);
-                graph = build_cfg(function);
+                add_header(function, &flow_graph, &entries);
+                flow_graph = build_cfg(function);
                 added += 1;
-                parts.push(cycle);
+                components.push(cycle);
             }
         }
     }
@@ -68,8 +69,8 @@ fn block_set(blocks: &[Block]) -> EntitySet<Block> {
 }
 
 /// The strongly connected components with a cycle of a part of the graph, in the order of its blocks.
-fn find_cycles(graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
-    let here = block_set(part);
+fn find_cycles(flow_graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
+    let members = block_set(part);
     // Depth-first: blocks in the order in which the search leaves them.
     let mut left: Vec<Block> = Vec::new();
     let mut visited: EntitySet<Block> = EntitySet::new();
@@ -79,19 +80,19 @@ fn find_cycles(graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
             stack.push((root, 0));
         }
         while let Some((block, next)) = stack.last_mut() {
-            let Some(&target) = graph.successors(*block).get(*next) else {
+            let Some(&target) = flow_graph.successors(*block).get(*next) else {
                 left.push(*block);
                 stack.pop();
                 continue;
             };
             *next += 1;
-            if here.contains(target) && visited.insert(target) {
+            if members.contains(target) && visited.insert(target) {
                 stack.push((target, 0));
             }
         }
     }
     // Backwards from the one left last: what reaches it is its component.
-    let mut found = Vec::new();
+    let mut cycles = Vec::new();
     let mut visited: EntitySet<Block> = EntitySet::new();
     for root in left.into_iter().rev() {
         if !visited.insert(root) {
@@ -102,19 +103,19 @@ fn find_cycles(graph: &Cfg, part: &[Block]) -> Vec<Vec<Block>> {
         while let Some(&block) = component.get(next) {
             next += 1;
             component.extend(
-                graph
+                flow_graph
                     .predecessors(block)
                     .iter()
                     .copied()
-                    .filter(|&predecessor| here.contains(predecessor) && visited.insert(predecessor)),
+                    .filter(|&predecessor| members.contains(predecessor) && visited.insert(predecessor)),
             );
         }
-        if component.len() > 1 || graph.successors(root).contains(&root) {
-            component.sort_by_key(|&block| graph.rpo_number(block));
-            found.push(component);
+        if component.len() > 1 || flow_graph.successors(root).contains(&root) {
+            component.sort_by_key(|&block| flow_graph.rpo_number(block));
+            cycles.push(component);
         }
     }
-    found
+    cycles
 }
 
 /// The parameters of a header that take what the entries' parameters are given.
@@ -130,60 +131,66 @@ struct HeaderParams {
 /// edges stay as short.
 fn add_header_params(function: &mut Function, header: Block, entries: &[Block]) -> HeaderParams {
     let is_shared = entries.len() > 2;
-    let mut params = HeaderParams { all: Vec::new(), of_entry: Vec::new() };
-    for &entry in entries {
-        let types: Vec<Type> = function.blocks[entry].params.iter().map(|&param| function.ty(param)).collect();
+    let mut parameters = HeaderParams { all: Vec::new(), of_entry: Vec::new() };
+    for &entry_block in entries {
+        let types: Vec<Type> =
+            function.blocks[entry_block].params.iter().map(|&parameter| function.ty(parameter)).collect();
         let mut positions: Vec<usize> = Vec::new();
-        for ty in types {
-            let is_free = |position: &usize| function.ty(params.all[*position]) == ty && !positions.contains(position);
-            let free = (0..params.all.len()).find(|position| is_shared && is_free(position));
+        for parameter_type in types {
+            let is_free = |position: &usize| {
+                function.ty(parameters.all[*position]) == parameter_type && !positions.contains(position)
+            };
+            let free = (0..parameters.all.len()).find(|position| is_shared && is_free(position));
             positions.push(free.unwrap_or_else(|| {
-                params.all.push(function.add_param(header, ty));
-                params.all.len() - 1
+                parameters.all.push(function.add_param(header, parameter_type));
+                parameters.all.len() - 1
             }));
         }
-        params.of_entry.push(positions);
+        parameters.of_entry.push(positions);
     }
-    params
+    parameters
 }
 
 /// Leads all edges to several blocks through a new one, which is told where to go on.
-fn add_header(function: &mut Function, graph: &Cfg, entries: &[Block]) {
+fn add_header(function: &mut Function, flow_graph: &Cfg, entries: &[Block]) {
     let header = function.add_block();
-    let ty = if entries.len() == 2 { Type::BOOL } else { Type::I32 };
-    let which = function.add_param(header, ty);
+    let parameter_type = if entries.len() == 2 { Type::BOOL } else { Type::I32 };
+    let entry_number = function.add_param(header, parameter_type);
     let number = |entry: usize| if entries.len() == 2 { 1 - entry as u128 } else { entry as u128 };
-    let params = add_header_params(function, header, entries);
-    let types: Vec<Type> = params.all.iter().map(|&param| function.ty(param)).collect();
-    let unused: Vec<Value> = types.into_iter().map(|ty| function.constant(ty, 0)).collect();
+    let parameters = add_header_params(function, header, entries);
+    let types: Vec<Type> = parameters.all.iter().map(|&parameter| function.ty(parameter)).collect();
+    let unused: Vec<Value> = types.into_iter().map(|parameter_type| function.constant(parameter_type, 0)).collect();
     let mut entry_of: SecondaryMap<Block, Option<usize>> = SecondaryMap::new();
-    entries.iter().enumerate().for_each(|(index, &entry)| entry_of[entry] = Some(index));
-    let mut sources: Vec<Block> = entries.iter().flat_map(|&entry| graph.predecessors(entry)).copied().collect();
-    sources.sort_by_key(|&block| graph.rpo_number(block));
+    entries.iter().enumerate().for_each(|(index, &entry_block)| entry_of[entry_block] = Some(index));
+    let mut sources: Vec<Block> =
+        entries.iter().flat_map(|&entry_block| flow_graph.predecessors(entry_block)).copied().collect();
+    sources.sort_by_key(|&block| flow_graph.rpo_number(block));
     sources.dedup();
     for source in sources {
         let mut terminator = function.blocks[source].terminator.clone();
         for target in terminator.targets_mut() {
             let Some(entry) = entry_of[target.block] else { continue };
             let mut arguments = unused.clone();
-            for (&position, &argument) in params.of_entry[entry].iter().zip(&target.arguments) {
+            for (&position, &argument) in parameters.of_entry[entry].iter().zip(&target.arguments) {
                 arguments[position] = argument;
             }
-            arguments.insert(0, function.constant(ty, number(entry)));
+            arguments.insert(0, function.constant(parameter_type, number(entry)));
             *target = BlockCall { block: header, arguments };
         }
         function.blocks[source].terminator = terminator;
     }
     let call = |(index, &block): (usize, &Block)| {
-        let arguments = params.of_entry[index].iter().map(|&position| params.all[position]).collect();
+        let arguments = parameters.of_entry[index].iter().map(|&position| parameters.all[position]).collect();
         BlockCall { block, arguments }
     };
-    let to: Vec<BlockCall> = entries.iter().enumerate().map(call).collect();
-    function.blocks[header].terminator = match &to[..] {
-        [first, second] => Terminator::Branch { condition: which, then_to: first.clone(), else_to: second.clone() },
+    let entry_edges: Vec<BlockCall> = entries.iter().enumerate().map(call).collect();
+    function.blocks[header].terminator = match &entry_edges[..] {
+        [first, second] => {
+            Terminator::Branch { condition: entry_number, then_to: first.clone(), else_to: second.clone() }
+        }
         [cases @ .., last] => {
             let cases = cases.iter().enumerate().map(|(index, target)| (number(index), target.clone())).collect();
-            Terminator::Switch { value: which, cases, default: last.clone() }
+            Terminator::Switch { value: entry_number, cases, default: last.clone() }
         }
         [] => unreachable!("a cycle that is reached has an entry"),
     };

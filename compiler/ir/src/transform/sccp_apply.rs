@@ -13,23 +13,23 @@ use cranelift_entity::EntitySet;
 /// Puts constants in their places, and takes out what is not reached with them.
 pub fn sccp_apply(function: &mut Function, constants: &Constants) {
     function.layout.retain(|&block| constants.reached.contains(block));
-    let known: Vec<(Value, u128)> = function
+    let known_constants: Vec<(Value, u128)> = function
         .values
         .iter()
         .filter_map(|(value, value_data)| known_bits(constants, value, value_data.definition))
         .collect();
     let mut places = Replacements::default();
-    let mut gone: EntitySet<Value> = EntitySet::new();
-    for (value, bits) in known {
+    let mut replaced: EntitySet<Value> = EntitySet::new();
+    for (value, bits) in known_constants {
         let constant = function.constant(function.ty(value), bits);
         places.record_replacement(value, constant);
-        gone.insert(value);
+        replaced.insert(value);
     }
     for block in function.layout.clone() {
-        let is_constant = |inst: &InstNode| inst.results.iter().any(|&result| gone.contains(result));
-        function.blocks[block].insts.retain(|&inst| !is_constant(&function.insts[inst]));
-        if let Some(only) = constants.only_target(function, block) {
-            function.blocks[block].terminator = Terminator::Jump(only.clone());
+        let is_constant = |inst_node: &InstNode| inst_node.results.iter().any(|&result| replaced.contains(result));
+        function.blocks[block].insts.retain(|&instruction| !is_constant(&function.insts[instruction]));
+        if let Some(only_target) = constants.only_target(function, block) {
+            function.blocks[block].terminator = Terminator::Jump(only_target.clone());
         }
     }
     places.apply_to(function);

@@ -23,10 +23,10 @@ pub fn simplify_function(function: &mut Function) {
 pub fn simplify_blocks(function: &mut Function, blocks: &[Block]) {
     let mut simpler = Replacements::default();
     for &block in blocks {
-        for inst in std::mem::take(&mut function.blocks[block].insts) {
-            function.insts[inst].data.map_args(|value| simpler.value_for(value));
-            if !simplify_inst(function, inst, &mut simpler) {
-                function.blocks[block].insts.push(inst);
+        for instruction in std::mem::take(&mut function.blocks[block].insts) {
+            function.insts[instruction].data.map_args(|value| simpler.value_for(value));
+            if !simplify_inst(function, instruction, &mut simpler) {
+                function.blocks[block].insts.push(instruction);
             }
         }
     }
@@ -34,15 +34,15 @@ pub fn simplify_blocks(function: &mut Function, blocks: &[Block]) {
 }
 
 /// Simplifies an instruction; whether a value stands for its result from now on.
-fn simplify_inst(function: &mut Function, inst: Inst, simpler: &mut Replacements) -> bool {
-    let [result] = function.insts[inst].results[..] else { return false };
-    let (inst_data, ty) = (function.insts[inst].data.clone(), function.ty(result));
-    match simplify_operation(function, &inst_data, ty, Operands::Any) {
+fn simplify_inst(function: &mut Function, instruction: Inst, simpler: &mut Replacements) -> bool {
+    let [result] = function.insts[instruction].results[..] else { return false };
+    let (inst_data, result_type) = (function.insts[instruction].data.clone(), function.ty(result));
+    match simplify_operation(function, &inst_data, result_type, Operands::Any) {
         Some(Simpler::Value(value)) => {
             simpler.record_replacement(result, value);
             return true;
         }
-        Some(Simpler::Operation(inst_data)) => function.insts[inst].data = inst_data,
+        Some(Simpler::Operation(inst_data)) => function.insts[instruction].data = inst_data,
         None => {}
     }
     false

@@ -27,35 +27,36 @@ use lockstep_protocol::parameters::Input;
 use lockstep_protocol::types::Type;
 
 /// Puts constants for such arguments.
-pub fn specialize_arguments(kernel: &mut Kernel, launch: &LaunchFacts) {
+pub fn specialize_arguments(kernel: &mut Kernel, launch_facts: &LaunchFacts) {
     let mut param_objects = vec![Object::Any; kernel.params.len()];
-    for (param, object) in object_params(&kernel.params).zip(launch.objects) {
+    for (param, object) in object_params(&kernel.params).zip(launch_facts.objects) {
         param_objects[param] = object;
     }
-    let known = |(index, &(input, ty)): (usize, &(Input, Type))| {
-        let one = || (index < 32 && launch.ones >> index & 1 == 1).then_some(1);
-        let bits = match input {
-            Input::Value { param, offset } if ty == Type::I32 => param_objects[param as usize].known_word(offset),
-            _ => None,
-        };
-        Some((index, bits.map_or_else(one, |bits| Some(u128::from(bits)))?))
+    let known_word = |input: Input| match input {
+        Input::Value { param, offset } => param_objects[param as usize].known_word(offset),
+        _ => None,
     };
-    let known: Vec<(usize, u128)> = kernel.inputs.iter().enumerate().filter_map(known).collect();
-    if !known.is_empty() {
-        kernel.regions.values_mut().for_each(|body| put_constants(body, &known));
+    let mut known_inputs: Vec<(usize, u128)> = Vec::new();
+    for (index, &(input, input_type)) in kernel.inputs.iter().enumerate() {
+        let word = known_word(input).filter(|_| input_type == Type::I32);
+        let is_one = index < 32 && launch_facts.ones >> index & 1 == 1;
+        known_inputs.extend(word.map(u128::from).or(is_one.then_some(1)).map(|bits| (index, bits)));
+    }
+    if !known_inputs.is_empty() {
+        kernel.regions.values_mut().for_each(|function| put_constants(function, &known_inputs));
     }
 }
 
-fn put_constants(function: &mut Function, known: &[(usize, u128)]) {
+fn put_constants(function: &mut Function, known_inputs: &[(usize, u128)]) {
     let mut constants = Replacements::default();
-    for &(input, bits) in known {
-        let param = function.blocks[function.entry_block()].params[input];
-        let constant = function.constant(function.ty(param), bits);
-        constants.record_replacement(param, constant);
+    for &(input, bits) in known_inputs {
+        let parameter = function.blocks[function.entry_block()].params[input];
+        let constant = function.constant(function.ty(parameter), bits);
+        constants.record_replacement(parameter, constant);
     }
     constants.apply_to(function);
-    let found = find_constants(function, |_| None);
-    sccp_apply(function, &found);
+    let facts = find_constants(function, |_| None);
+    sccp_apply(function, &facts);
     join_blocks(function);
     simplify_function(function);
     remove_dead_code(function);

@@ -64,31 +64,33 @@ pub fn split_conditions(
     divergent_branches: &EntitySet<Block>,
     always: bool,
 ) {
-    let graph = build_cfg(function);
-    let forest = find_loops(&graph, &compute_dominators(&graph));
-    let mut found = Vec::new();
-    for &block in graph.reverse_post_order().iter().filter(|&&block| divergent_branches.contains(block)) {
-        if !leaves_loop(function, &forest, block)
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+    let mut conditions = Vec::new();
+    for &block in flow_graph.reverse_post_order().iter().filter(|&&block| divergent_branches.contains(block)) {
+        if !leaves_loop(function, &loop_forest, block)
             && (always || skips_something(function, block))
             && let Some(condition) = find_condition(function, shapes, block)
         {
-            found.push((block, condition));
+            conditions.push((block, condition));
         }
     }
-    for (block, condition) in &found {
+    for (block, condition) in &conditions {
         split_branch(function, *block, condition);
     }
-    if !found.is_empty() {
+    if !conditions.is_empty() {
         normalize_function(function);
     }
 }
 
 /// Whether a way out of a block leaves the block's loop or goes round it again: who is still in a loop is asked of all
 /// its exits together.
-fn leaves_loop(function: &Function, forest: &Loops, block: Block) -> bool {
-    let own = forest.innermost_loop(block);
+fn leaves_loop(function: &Function, loop_forest: &Loops, block: Block) -> bool {
+    let own_loop = loop_forest.innermost_loop(block);
     let mut targets = function.blocks[block].terminator.targets().into_iter();
-    targets.any(|target| forest.innermost_loop(target.block) != own || forest.with_header(target.block).is_some())
+    targets.any(|target| {
+        loop_forest.innermost_loop(target.block) != own_loop || loop_forest.with_header(target.block).is_some()
+    })
 }
 
 /// Whether one way of a block's branch has an instruction or a choice of its own before the ways meet.
@@ -119,20 +121,20 @@ fn find_connective(function: &Function, value: Value) -> Option<Connective> {
 
 /// The operands of a value that joins two of them so, in the order of evaluation.
 fn split_operand(function: &Function, value: Value, connective: Connective) -> Option<[Value; 2]> {
-    let ValueDef::Result(inst, _) = function.values[value].definition else { return None };
+    let ValueDef::Result(instruction, _) = function.values[value].definition else { return None };
     let is_constant = |value: Value, bits: u128| function.values[value].definition == ValueDef::Const(bits);
-    match (&function.insts[inst].data, connective) {
+    match (&function.insts[instruction].data, connective) {
         (&InstData::Binary { opcode: BinaryOp::And, arguments, .. }, Connective::And)
         | (&InstData::Binary { opcode: BinaryOp::Or, arguments, .. }, Connective::Or) => Some(arguments),
-        (&InstData::Ternary { opcode: TernaryOp::Select, arguments: [left, right, c], .. }, Connective::And)
-            if is_constant(c, 0) =>
+        (&InstData::Ternary { opcode: TernaryOp::Select, arguments: [left, right, third], .. }, Connective::And)
+            if is_constant(third, 0) =>
         {
             Some([left, right])
         }
-        (&InstData::Ternary { opcode: TernaryOp::Select, arguments: [left, right, c], .. }, Connective::Or)
+        (&InstData::Ternary { opcode: TernaryOp::Select, arguments: [left, right, third], .. }, Connective::Or)
             if is_constant(right, 1) =>
         {
-            Some([left, c])
+            Some([left, third])
         }
         _ => None,
     }
@@ -149,22 +151,22 @@ fn collect_operands(function: &Function, value: Value, connective: Connective, o
 
 /// Puts a branch on the uniform operands in front of a block's branch, which asks the others from then on.
 fn split_branch(function: &mut Function, block: Block, condition: &Condition) {
-    let rest = function.add_block();
-    function.end_locs[rest] = function.end_locs[block];
+    let rest_block = function.add_block();
+    function.end_locs[rest_block] = function.end_locs[block];
     let Terminator::Branch { then_to, else_to, .. } = function.blocks[block].terminator.clone() else { return };
-    let divergent = join_operands(function, rest, condition.connective, &condition.divergent);
-    function.blocks[rest].terminator =
+    let divergent = join_operands(function, rest_block, condition.connective, &condition.divergent);
+    function.blocks[rest_block].terminator =
         Terminator::Branch { condition: divergent, then_to: then_to.clone(), else_to: else_to.clone() };
 
     let uniform = join_operands(function, block, condition.connective, &condition.uniform);
     // An operand may be poison where one that came before it has decided; a branch on it would be undefined.
     let freeze = InstData::Unary { opcode: UnaryOp::Freeze, fast_math: FastMath::default(), argument: uniform };
     let frozen = function.append_inst(block, freeze, &[Type::BOOL], function.end_locs[block]);
-    let cond = function.single_result(frozen);
-    let to_rest = BlockCall { block: rest, arguments: Vec::new() };
+    let joined_condition = function.single_result(frozen);
+    let to_rest = BlockCall { block: rest_block, arguments: Vec::new() };
     function.blocks[block].terminator = match condition.connective {
-        Connective::And => Terminator::Branch { condition: cond, then_to: to_rest, else_to },
-        Connective::Or => Terminator::Branch { condition: cond, then_to, else_to: to_rest },
+        Connective::And => Terminator::Branch { condition: joined_condition, then_to: to_rest, else_to },
+        Connective::Or => Terminator::Branch { condition: joined_condition, then_to, else_to: to_rest },
     };
 }
 
@@ -179,8 +181,8 @@ fn join_operands(function: &mut Function, block: Block, connective: Connective, 
             Connective::Or => [joined, constant, operand],
         };
         let select = InstData::Ternary { opcode: TernaryOp::Select, fast_math: FastMath::default(), arguments };
-        let inst = function.append_inst(block, select, &[Type::BOOL], location);
-        joined = function.single_result(inst);
+        let instruction = function.append_inst(block, select, &[Type::BOOL], location);
+        joined = function.single_result(instruction);
     }
     joined
 }

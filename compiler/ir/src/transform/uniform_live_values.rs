@@ -20,10 +20,10 @@ pub fn uniform_live_values(module: &Module, kernel: &mut Kernel) {
     }
     let mut normal = kernel.clone();
     normal.regions.values_mut().for_each(normalize_function);
-    let facts = Facts::of_groups(module, &normal).of_kernel(&normal);
+    let gang_facts = Facts::of_groups(module, &normal).of_kernel(&normal);
     // What work-items put together is taken from a place of each.
     let together: Vec<LiveSlot> = kernel.combines.values().flatten().map(|combine| combine.live_slot).collect();
     for (slot, live_data) in kernel.live.iter_mut() {
-        live_data.shared |= facts.live[slot].is_uniform() && !together.contains(&slot);
+        live_data.shared |= gang_facts.live[slot].is_uniform() && !together.contains(&slot);
     }
 }

@@ -26,7 +26,7 @@ use crate::analysis::cost::{self, Lanes};
 use crate::analysis::divergence::Divergence;
 use crate::analysis::dominators::Dominators;
 use crate::analysis::loops::{Loop, Loops};
-use crate::analysis::mask_cost;
+use crate::analysis::mask_cost::masking_cost;
 use crate::analysis::no_wrap_stride::NoWrapStride;
 use crate::ir::*;
 use crate::target::Registers;
@@ -129,41 +129,40 @@ impl<'a> Known<'a> {
         predecessors.all(|&predecessor| !self.found.divergent_blocks.contains(predecessor))
     }
 
-    /// What blocks cost a gang for each time that one of them, `once`, is run, if they need no masks.
-    pub fn cost_of(self, function: &Function, once: Block, blocks: &[Block]) -> u64 {
-        self.sum_of(once, blocks, |block| {
-            let insts = function.blocks[block].insts.iter();
-            insts.map(|&inst| cost::gang_cost(function, inst, self.lane_facts(), self.registers)).sum()
-        })
+    /// What blocks cost a gang for each time that one of them, `once_block`, is run, if they need no masks.
+    pub fn cost_of(self, function: &Function, once_block: Block, blocks: &[Block]) -> u64 {
+        let cost_of_inst = |instruction| cost::gang_cost(function, instruction, self.lane_facts(), self.registers);
+        self.sum_of(once_block, blocks, |block| function.blocks[block].insts.iter().copied().map(cost_of_inst).sum())
     }
 
-    /// What masks cost in blocks for each time that one of them, `once`, is run.
-    pub fn masks_of(self, function: &Function, once: Block, blocks: &[Block]) -> u64 {
-        self.sum_of(once, blocks, |block| {
-            let insts = function.blocks[block].insts.iter();
-            insts.map(|&inst| mask_cost::masking_cost(function, inst, self.lane_facts(), self.registers)).sum()
-        })
+    /// What masks cost in blocks for each time that one of them, `once_block`, is run.
+    pub fn masks_of(self, function: &Function, once_block: Block, blocks: &[Block]) -> u64 {
+        let mask_cost = |instruction| masking_cost(function, instruction, self.lane_facts(), self.registers);
+        self.sum_of(once_block, blocks, |block| function.blocks[block].insts.iter().copied().map(mask_cost).sum())
     }
 
-    /// The sum over blocks for each time that one of them, `once`, is run.
-    pub fn sum_of(self, once: Block, blocks: &[Block], of: impl Fn(Block) -> u64) -> u64 {
-        let often = |block: Block| {
-            cost::estimate_frequency(self.forest, block) / cost::estimate_frequency(self.forest, once).max(1)
+    /// The sum over blocks for each time that one of them, `once_block`, is run.
+    pub fn sum_of(self, once_block: Block, blocks: &[Block], cost_of_block: impl Fn(Block) -> u64) -> u64 {
+        let frequency_of = |block: Block| {
+            cost::estimate_frequency(self.forest, block) / cost::estimate_frequency(self.forest, once_block).max(1)
         };
-        blocks.iter().map(|&block| of(block).saturating_mul(often(block))).fold(0, u64::saturating_add)
+        blocks
+            .iter()
+            .map(|&block| cost_of_block(block).saturating_mul(frequency_of(block)))
+            .fold(0, u64::saturating_add)
     }
 }
 
 /// Finds out how a divergent loop gets a version, if all lanes enter it together.
-pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Result<Plan, Refusal> {
-    let Known { cfg, dominators, forest, found, .. } = known;
+pub fn plan_version(function: &Function, function_facts: Known<'_>, loop_id: Loop) -> Result<Plan, Refusal> {
+    let Known { cfg, dominators, forest, found, .. } = function_facts;
     let loop_data = forest.get(loop_id);
     let header = loop_data.header;
     let inside = |block: Block| forest.contains(loop_id, block);
     let preheader =
         cfg.predecessors(header).iter().copied().find(|&predecessor| !inside(predecessor)).ok_or(Refusal::SomeLanes)?;
-    let size = |blocks: &[Block]| blocks.iter().map(|&block| function.blocks[block].insts.len() + 1).sum::<usize>();
-    let mut copied = size(&loop_data.blocks);
+    let size_of = |blocks: &[Block]| blocks.iter().map(|&block| function.blocks[block].insts.len() + 1).sum::<usize>();
+    let mut copied = size_of(&loop_data.blocks);
     let mut exits: Vec<Exit> = Vec::new();
     for &(source, _) in &loop_data.exits {
         if !found.divergent_branches.contains(source) || exits.iter().any(|exit| exit.from == source) {
@@ -173,19 +172,20 @@ pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Res
             return Err(Refusal::Switch(source));
         }
         // Whoever begins an iteration and has not left comes here.
-        let all = loop_data.latches.iter().all(|&latch| dominators.dominates(source, latch));
-        if !all || forest.innermost_loop(source) != Some(loop_id) {
+        let in_every_iteration = loop_data.latches.iter().all(|&latch| dominators.dominates(source, latch));
+        if !in_every_iteration || forest.innermost_loop(source) != Some(loop_id) {
             return Err(Refusal::Exit(source));
         }
         let rest = blocks_after(cfg, forest, loop_id, source);
         let before: Vec<Block> = loop_data.blocks.iter().copied().filter(|block| !rest.contains(*block)).collect();
         let rest: Vec<Block> = loop_data.blocks.iter().copied().filter(|&block| rest.contains(block)).collect();
-        let insts = before.iter().flat_map(|&block| &function.blocks[block].insts);
-        let again = insts.into_iter().all(|&inst| !function.insts[inst].data.has_effect());
-        let cheap = 4 * known.cost_of(function, header, &before) <= known.cost_of(function, header, &loop_data.blocks);
-        let over = if again && cheap && size(&rest) > SHORT { Over::Again } else { Over::Rest(rest) };
+        let instructions = before.iter().flat_map(|&block| &function.blocks[block].insts);
+        let is_repeatable = instructions.into_iter().all(|&instruction| !function.insts[instruction].data.has_effect());
+        let is_cheap = 4 * function_facts.cost_of(function, header, &before)
+            <= function_facts.cost_of(function, header, &loop_data.blocks);
+        let over = if is_repeatable && is_cheap && size_of(&rest) > SHORT { Over::Again } else { Over::Rest(rest) };
         if let Over::Rest(rest) = &over {
-            copied += size(rest);
+            copied += size_of(rest);
         }
         exits.push(Exit { from: source, over });
     }
@@ -201,47 +201,47 @@ pub fn plan_version(function: &Function, known: Known<'_>, loop_id: Loop) -> Res
         preheader,
         blocks: loop_data.blocks.clone(),
         exits,
-        gain: mask_and_wait_cost(function, known, loop_id),
+        gain: mask_and_wait_cost(function, function_facts, loop_id),
     })
 }
 
 /// The blocks of an iteration that come behind a block.
-fn blocks_after(graph: &Cfg, forest: &Loops, loop_id: Loop, source: Block) -> EntitySet<Block> {
-    let header = forest.get(loop_id).header;
-    let mut found = EntitySet::new();
+fn blocks_after(flow_graph: &Cfg, loop_forest: &Loops, loop_id: Loop, source: Block) -> EntitySet<Block> {
+    let header = loop_forest.get(loop_id).header;
+    let mut blocks = EntitySet::new();
     let mut worklist = vec![source];
     while let Some(block) = worklist.pop() {
-        for &target in graph.successors(block) {
-            if target != header && forest.contains(loop_id, target) && found.insert(target) {
+        for &target in flow_graph.successors(block) {
+            if target != header && loop_forest.contains(loop_id, target) && blocks.insert(target) {
                 worklist.push(target);
             }
         }
     }
-    found
+    blocks
 }
 
 /// What an iteration of a loop costs more for masks and waiting lanes, and what it costs with that.
-fn mask_and_wait_cost(function: &Function, known: Known<'_>, loop_id: Loop) -> (u64, u64) {
-    let Known { forest, found, registers, .. } = known;
+fn mask_and_wait_cost(function: &Function, function_facts: Known<'_>, loop_id: Loop) -> (u64, u64) {
+    let Known { forest, found, registers, .. } = function_facts;
     let loop_data = forest.get(loop_id);
     // The mask of those in the loop.
     let mut saved = 2 * registers.registers_for(Type::BOOL);
-    let mut seen: Vec<Block> = Vec::new();
-    for &(source, exit) in &loop_data.exits {
+    let mut visited: Vec<Block> = Vec::new();
+    for &(source, exit_block) in &loop_data.exits {
         if found.divergent_branches.contains(source) {
             saved += EXIT;
         }
-        if !seen.contains(&exit) {
-            seen.push(exit);
-            saved += function.blocks[exit]
+        if !visited.contains(&exit_block) {
+            visited.push(exit_block);
+            saved += function.blocks[exit_block]
                 .params
                 .iter()
-                .map(|&param| 2 * registers.registers_for(function.ty(param)))
+                .map(|&parameter| 2 * registers.registers_for(function.ty(parameter)))
                 .sum::<u64>();
         }
     }
-    saved = saved.saturating_add(known.masks_of(function, loop_data.header, &loop_data.blocks));
-    (saved, saved.saturating_add(known.cost_of(function, loop_data.header, &loop_data.blocks)))
+    saved = saved.saturating_add(function_facts.masks_of(function, loop_data.header, &loop_data.blocks));
+    (saved, saved.saturating_add(function_facts.cost_of(function, loop_data.header, &loop_data.blocks)))
 }
 
 impl fmt::Display for Plan {
@@ -282,7 +282,7 @@ impl Plan {
         }
         function.blocks[self.preheader].terminator = terminator;
         let exits = self.exits.iter();
-        let over = exits.map(|Exit { from, over }| self.go_over(function, &copies, *from, over)).collect();
+        let over = exits.map(|Exit { from: source, over }| self.go_over(function, &copies, *source, over)).collect();
         normalize_function(function);
         (copies.block_copy(self.header), over)
     }
@@ -310,8 +310,8 @@ impl Plan {
         let mut builder = Builder::at_end_of(function, current_block);
         let leaves = if leaves_if_true { condition } else { builder.binary(BinaryOp::Xor, condition, if_true) };
         let any_lane = builder.any(leaves);
-        let stays = if leaves_if_true { else_to } else { then_to };
-        builder.branch(any_lane, (target, &[]), (stays.block, &stays.arguments));
+        let inside_edge = if leaves_if_true { else_to } else { then_to };
+        builder.branch(any_lane, (target, &[]), (inside_edge.block, &inside_edge.arguments));
         target
     }
 }

@@ -54,29 +54,36 @@ pub fn remove_unreachable_edges(function: &mut Function) {
             _ => {}
         }
     }
-    let graph = build_cfg(function);
-    function.layout.retain(|&block| graph.is_reachable(block));
+    let flow_graph = build_cfg(function);
+    function.layout.retain(|&block| flow_graph.is_reachable(block));
 }
 
 /// The blocks without effects from which every way comes to `unreachable`, through blocks without effects.
 fn find_unreachable_blocks(function: &Function) -> EntitySet<Block> {
-    let graph = build_cfg(function);
-    let is_pure =
-        |block: Block| !function.blocks[block].insts.iter().any(|&inst| function.insts[inst].data.has_effect());
-    let mut found = EntitySet::new();
-    let ends = graph
+    let flow_graph = build_cfg(function);
+    let is_pure = |block: Block| {
+        !function.blocks[block].insts.iter().any(|&instruction| function.insts[instruction].data.has_effect())
+    };
+    let mut unreachable = EntitySet::new();
+    let ends = flow_graph
         .reverse_post_order()
         .iter()
         .copied()
         .filter(|&block| function.blocks[block].terminator == Terminator::Unreachable);
-    let mut open: Vec<Block> = ends.collect();
-    while let Some(block) = open.pop() {
-        if is_pure(block) && graph.successors(block).iter().all(|&target| found.contains(target)) && found.insert(block)
+    let mut worklist: Vec<Block> = ends.collect();
+    while let Some(block) = worklist.pop() {
+        if is_pure(block)
+            && flow_graph.successors(block).iter().all(|&target| unreachable.contains(target))
+            && unreachable.insert(block)
         {
-            open.extend(
-                graph.predecessors(block).iter().copied().filter(|&predecessor| graph.is_reachable(predecessor)),
+            worklist.extend(
+                flow_graph
+                    .predecessors(block)
+                    .iter()
+                    .copied()
+                    .filter(|&predecessor| flow_graph.is_reachable(predecessor)),
             );
         }
     }
-    found
+    unreachable
 }

@@ -36,15 +36,19 @@ const MOST_CODE: u64 = 400;
 const LANES: u64 = 16;
 
 /// Gives rounds regions of their own where the launch tells how many there are.
-pub fn separate_rounds(kernel: &mut Kernel, launch: &LaunchFacts) {
-    if kernel.regions.len() < 2 || !launch.full_groups {
+pub fn separate_rounds(kernel: &mut Kernel, launch_facts: &LaunchFacts) {
+    if kernel.regions.len() < 2 || !launch_facts.full_groups {
         return;
     }
-    let (Some(items), Some(1), Some(1)) = (launch.local_size(0), launch.local_size(1), launch.local_size(2)) else {
+    let (Some(item_count), Some(1), Some(1)) =
+        (launch_facts.local_size(0), launch_facts.local_size(1), launch_facts.local_size(2))
+    else {
         return;
     };
-    let Some(states) = States::enumerate_states(kernel, launch, u64::from(items).div_ceil(LANES)) else { return };
-    let rounds = |region| states.known.iter().filter(|(known, _)| *known == region).count();
+    let Some(states) = States::enumerate_states(kernel, launch_facts, u64::from(item_count).div_ceil(LANES)) else {
+        return;
+    };
+    let rounds = |region| states.known.iter().filter(|(known_region, _)| *known_region == region).count();
     if kernel.regions.keys().map(rounds).max() < Some(FEWEST_ROUNDS) {
         return;
     }
@@ -67,17 +71,22 @@ struct States {
 
 impl States {
     /// All states, or none if they are too many for groups of so many gangs.
-    fn enumerate_states(kernel: &Kernel, launch: &LaunchFacts, gangs: u64) -> Option<States> {
+    fn enumerate_states(kernel: &Kernel, launch_facts: &LaunchFacts, gang_count: u64) -> Option<States> {
         let nothing = vec![None; kernel.live.len()];
         let mut states = States { known: vec![(Region::new(0), nothing)], bodies: PrimaryMap::new() };
-        let mut insts = 0;
+        let mut instruction_count = 0;
         while let Some((region, kept)) = states.known.get(states.bodies.len()).cloned() {
             let nothing = vec![None; kernel.live.len()];
-            let [found, any] = [&kept, &nothing].map(|kept| Begun::begin_region(kernel, launch, region, kept));
-            let body = states.copy_region(&kernel.regions[region], &found, &any);
-            insts += body.layout.iter().map(|&block| body.blocks[block].insts.len() as u64).sum::<u64>();
-            states.bodies.push(body);
-            if states.known.len() > MOST_REGIONS || insts > MOST_CODE || insts * gangs > MOST_INSTS {
+            let [begun, any_begun] =
+                [&kept, &nothing].map(|kept| Begun::begin_region(kernel, launch_facts, region, kept));
+            let function = states.copy_region(&kernel.regions[region], &begun, &any_begun);
+            instruction_count +=
+                function.layout.iter().map(|&block| function.blocks[block].insts.len() as u64).sum::<u64>();
+            states.bodies.push(function);
+            if states.known.len() > MOST_REGIONS
+                || instruction_count > MOST_CODE
+                || instruction_count * gang_count > MOST_INSTS
+            {
                 return None;
             }
         }
@@ -86,22 +95,22 @@ impl States {
 
     /// The number of a state, which is a new one if it is not known yet.
     fn state_number(&mut self, state: (Region, Kept)) -> Region {
-        let place = self.known.iter().position(|known| *known == state).unwrap_or_else(|| {
+        let position = self.known.iter().position(|known_state| *known_state == state).unwrap_or_else(|| {
             self.known.push(state);
             self.known.len() - 1
         });
-        Region::new(place)
+        Region::new(position)
     }
 
     /// A region with the constants in place that leads to the states it may lead to, given also what is found if it
     /// begins with no constants.
-    fn copy_region(&mut self, body: &Function, found: &Begun<'_>, any: &Begun<'_>) -> Function {
-        let mut function = body.clone();
-        sccp_apply(&mut function, &found.constants);
-        let several = found.ends.iter().any(|(to, _)| *to != found.ends[0].0);
+    fn copy_region(&mut self, original: &Function, begun: &Begun<'_>, any_begun: &Begun<'_>) -> Function {
+        let mut function = original.clone();
+        sccp_apply(&mut function, &begun.constants);
+        let several = begun.ends.iter().any(|(target_region, _)| *target_region != begun.ends[0].0);
         for block in function.layout.clone() {
             if let Terminator::Exit(region) = function.blocks[block].terminator {
-                let kept = if several { any } else { found }.kept_behind(region);
+                let kept = if several { any_begun } else { begun }.kept_behind(region);
                 function.blocks[block].terminator = Terminator::Exit(self.state_number((region, kept)));
             }
         }
@@ -119,61 +128,65 @@ struct Begun<'a> {
 }
 
 impl<'a> Begun<'a> {
-    fn begin_region(kernel: &'a Kernel, launch: &LaunchFacts, region: Region, kept: &'a Kept) -> Begun<'a> {
-        let body = &kernel.regions[region];
-        let constants = find_constants(body, |inst_data| match *inst_data {
-            InstData::Query { query, dimension } => query_bits(launch, query, dimension),
+    fn begin_region(kernel: &'a Kernel, launch_facts: &LaunchFacts, region: Region, kept: &'a Kept) -> Begun<'a> {
+        let function = &kernel.regions[region];
+        let constants = find_constants(function, |inst_data| match *inst_data {
+            InstData::Query { query, dimension } => query_bits(launch_facts, query, dimension),
             InstData::LiveLoad { live_slot } => kept[live_slot.index()],
             _ => None,
         });
         let mut begun = Begun { kernel, kept, constants, ends: Vec::new() };
-        begun.ends = body.layout.iter().filter_map(|&block| begun.region_end(body, block)).collect();
+        begun.ends = function.layout.iter().filter_map(|&block| begun.region_end(function, block)).collect();
         begun
     }
 
     /// How a block ends the region, if it does, and what it stores for the next one.
-    fn region_end(&self, body: &Function, block: Block) -> Option<(Option<Region>, Vec<Option<Fact>>)> {
-        let to = match body.blocks[block].terminator {
+    fn region_end(&self, function: &Function, block: Block) -> Option<(Option<Region>, Vec<Option<Fact>>)> {
+        let target_region = match function.blocks[block].terminator {
             _ if !self.constants.reached.contains(block) => return None,
             Terminator::Exit(region) => Some(region),
             Terminator::Return => None,
             _ => return None,
         };
         let mut stored = vec![None; self.kept.len()];
-        for &inst in &body.blocks[block].insts {
-            if let InstData::LiveStore { live_slot, argument } = body.insts[inst].data {
+        for &instruction in &function.blocks[block].insts {
+            if let InstData::LiveStore { live_slot, argument } = function.insts[instruction].data {
                 stored[live_slot.index()] = Some(self.constants.values[argument]);
             }
         }
         // What other blocks store may or may not be there.
-        let elsewhere = body.layout.iter().filter(|&&other| other != block && self.constants.reached.contains(other));
-        for &inst in elsewhere.flat_map(|&other| &body.blocks[other].insts) {
-            if let InstData::LiveStore { live_slot, .. } = body.insts[inst].data {
+        let elsewhere = function
+            .layout
+            .iter()
+            .filter(|&&other_block| other_block != block && self.constants.reached.contains(other_block));
+        for &instruction in elsewhere.flat_map(|&other_block| &function.blocks[other_block].insts) {
+            if let InstData::LiveStore { live_slot, .. } = function.insts[instruction].data {
                 stored[live_slot.index()].get_or_insert(Fact::Varies);
             }
         }
-        Some((to, stored))
+        Some((target_region, stored))
     }
 
     /// What the group keeps where it goes on in a region: constants that are stored at all such ends, and what nobody
     /// touches.
-    fn kept_behind(&self, to: Region) -> Kept {
-        let of_slot = |(live_slot, live_data): (LiveSlot, &LiveData)| {
-            let before = self.kept[live_slot.index()].map_or(Fact::Varies, Fact::Always);
-            let stored = |(_, stored): &(_, Vec<Option<Fact>>)| stored[live_slot.index()].unwrap_or(before);
-            let ends = self.ends.iter().filter(|(end, _)| *end == Some(to));
-            match ends.map(stored).fold(Fact::Never, Fact::meet) {
-                Fact::Always(bits) if live_data.shared => Some(bits),
-                _ => None,
-            }
-        };
-        self.kernel.live.iter().map(of_slot).collect()
+    fn kept_behind(&self, target_region: Region) -> Kept {
+        let live = self.kernel.live.iter();
+        live.map(|(live_slot, live_data)| self.bits_behind(target_region, live_slot).filter(|_| live_data.shared))
+            .collect()
+    }
+
+    /// The constant in a slot at all ends that lead to a region, if there is one.
+    fn bits_behind(&self, target_region: Region, live_slot: LiveSlot) -> Option<u128> {
+        let before = self.kept[live_slot.index()].map_or(Fact::Varies, Fact::Always);
+        let ends = self.ends.iter().filter(|(end, _)| *end == Some(target_region));
+        let facts = ends.map(|(_, stored)| stored[live_slot.index()].unwrap_or(before));
+        facts.fold(Fact::Never, Fact::meet).bits()
     }
 }
 
 /// What a launch says of a query's answer.
-fn query_bits(launch: &LaunchFacts, query: Query, dimension: u8) -> Option<u128> {
-    match (query, launch.local_size(dimension.into())) {
+fn query_bits(launch_facts: &LaunchFacts, query: Query, dimension: u8) -> Option<u128> {
+    match (query, launch_facts.local_size(dimension.into())) {
         (Query::LocalSize | Query::EnqueuedLocalSize, Some(size)) => Some(size.into()),
         (Query::LocalId, Some(1)) => Some(0),
         _ => None,

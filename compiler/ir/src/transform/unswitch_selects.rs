@@ -34,29 +34,32 @@ const DEPTH: usize = 8;
 
 /// The condition behind which versions pay, if there is one.
 pub fn find_condition(function: &Function, shapes: &SecondaryMap<Value, Shape>) -> Option<Value> {
-    let mut found: Vec<(Value, usize)> = Vec::new();
-    for node in
-        function.layout.iter().flat_map(|&block| &function.blocks[block].insts).map(|&inst| &function.insts[inst])
+    let mut conditions: Vec<(Value, usize)> = Vec::new();
+    for inst_node in function
+        .layout
+        .iter()
+        .flat_map(|&block| &function.blocks[block].insts)
+        .map(|&instruction| &function.insts[instruction])
     {
-        let (InstData::Load { pointer, .. } | InstData::Store { pointer, .. }) = node.data else { continue };
+        let (InstData::Load { pointer, .. } | InstData::Store { pointer, .. }) = inst_node.data else { continue };
         if let Some(condition) = chosen_by(function, shapes, pointer, DEPTH) {
-            match found.iter_mut().find(|(other, _)| *other == condition) {
+            match conditions.iter_mut().find(|(other, _)| *other == condition) {
                 Some((_, count)) => *count += 1,
-                None => found.push((condition, 1)),
+                None => conditions.push((condition, 1)),
             }
         }
     }
     // Of several the first with the most accesses.
-    found.into_iter().rev().max_by_key(|&(_, count)| count).map(|(condition, _)| condition)
+    conditions.into_iter().rev().max_by_key(|&(_, count)| count).map(|(condition, _)| condition)
 }
 
 /// The condition that decides between two lines on which an address depends.
 fn chosen_by(function: &Function, shapes: &SecondaryMap<Value, Shape>, value: Value, depth: usize) -> Option<Value> {
-    let ValueDef::Result(inst, _) = function.values[value].definition else { return None };
+    let ValueDef::Result(instruction, _) = function.values[value].definition else { return None };
     if depth == 0 || !shapes[value].is_varying() {
         return None;
     }
-    match function.insts[inst].data {
+    match function.insts[instruction].data {
         InstData::Ternary { opcode: TernaryOp::Select, arguments: [condition, left, right], .. }
             if shapes[condition].is_uniform() && !shapes[left].is_varying() && !shapes[right].is_varying() =>
         {
@@ -79,7 +82,7 @@ fn chosen_by(function: &Function, shapes: &SecondaryMap<Value, Shape>, value: Va
 pub fn is_known_at_entry(function: &Function, value: Value) -> bool {
     match function.values[value].definition {
         ValueDef::Param(block, _) => block == function.entry_block(),
-        ValueDef::Result(inst, _) => function.blocks[function.entry_block()].insts.contains(&inst),
+        ValueDef::Result(instruction, _) => function.blocks[function.entry_block()].insts.contains(&instruction),
         ValueDef::Const(_) => false,
     }
 }
@@ -87,21 +90,23 @@ pub fn is_known_at_entry(function: &Function, value: Value) -> bool {
 /// Gives the region a version for each value of a condition that is known at its entry. The answer is the blocks of the
 /// version in which it holds.
 pub fn split_region(function: &mut Function, condition: Value) -> Vec<Block> {
-    let entry = function.entry_block();
-    let cut = match function.values[condition].definition {
-        ValueDef::Result(inst, _) => {
-            function.blocks[entry].insts.iter().position(|&other| other == inst).map_or(0, |position| position + 1)
-        }
+    let entry_block = function.entry_block();
+    let cut_position = match function.values[condition].definition {
+        ValueDef::Result(instruction, _) => function.blocks[entry_block]
+            .insts
+            .iter()
+            .position(|&other| other == instruction)
+            .map_or(0, |position| position + 1),
         _ => 0,
     };
-    let rest = function.add_block();
-    function.end_locs[rest] = function.end_locs[entry];
-    function.blocks[rest].insts = function.blocks[entry].insts.split_off(cut);
-    function.blocks[rest].terminator = function.blocks[entry].terminator.clone();
-    function.blocks[entry].terminator = Terminator::Jump(BlockCall { block: rest, arguments: Vec::new() });
+    let rest_block = function.add_block();
+    function.end_locs[rest_block] = function.end_locs[entry_block];
+    function.blocks[rest_block].insts = function.blocks[entry_block].insts.split_off(cut_position);
+    function.blocks[rest_block].terminator = function.blocks[entry_block].terminator.clone();
+    function.blocks[entry_block].terminator = Terminator::Jump(BlockCall { block: rest_block, arguments: Vec::new() });
 
     let blocks: Vec<Block> =
-        build_cfg(function).reverse_post_order().iter().copied().filter(|&block| block != entry).collect();
+        build_cfg(function).reverse_post_order().iter().copied().filter(|&block| block != entry_block).collect();
     let copies = copy_blocks(function, &blocks, &Copies::default());
     let copied: Vec<Block> = blocks.iter().map(|&block| copies.block_copy(block)).collect();
     assume_condition(function, &blocks, condition, true);
@@ -109,11 +114,11 @@ pub fn split_region(function: &mut Function, condition: Value) -> Vec<Block> {
     join_ends(function, &blocks, &copies);
     // A choice by poison is poison, which may never be used; a branch would be undefined.
     let freeze = InstData::Unary { opcode: UnaryOp::Freeze, fast_math: FastMath::default(), argument: condition };
-    let frozen = function.append_inst(entry, freeze, &[Type::BOOL], function.end_locs[entry]);
+    let frozen = function.append_inst(entry_block, freeze, &[Type::BOOL], function.end_locs[entry_block]);
     let condition = function.single_result(frozen);
-    let to = |block| BlockCall { block, arguments: Vec::new() };
-    function.blocks[entry].terminator =
-        Terminator::Branch { condition, then_to: to(rest), else_to: to(copies.block_copy(rest)) };
+    let edge_to = |block| BlockCall { block, arguments: Vec::new() };
+    function.blocks[entry_block].terminator =
+        Terminator::Branch { condition, then_to: edge_to(rest_block), else_to: edge_to(copies.block_copy(rest_block)) };
     blocks
 }
 
@@ -125,10 +130,10 @@ pub fn suppose_condition(function: &mut Function, condition: Value, holds: bool)
 
 /// Puts a constant for a condition in blocks, and what it chooses for its choices there.
 fn assume_condition(function: &mut Function, blocks: &[Block], condition: Value, holds: bool) {
-    let mut known = Replacements::default();
+    let mut replacements = Replacements::default();
     let constant = function.constant(Type::BOOL, holds.into());
-    known.record_replacement(condition, constant);
-    blocks.iter().for_each(|&block| known.apply_in(function, block));
+    replacements.record_replacement(condition, constant);
+    blocks.iter().for_each(|&block| replacements.apply_in(function, block));
     simplify_blocks(function, blocks);
 }
 
@@ -139,11 +144,12 @@ fn join_ends(function: &mut Function, blocks: &[Block], copies: &Copies) {
         if !matches!(terminator, Terminator::Return | Terminator::Exit(_)) {
             continue;
         }
-        let end = function.add_block();
-        function.end_locs[end] = function.end_locs[block];
-        function.blocks[end].terminator = terminator;
+        let end_block = function.add_block();
+        function.end_locs[end_block] = function.end_locs[block];
+        function.blocks[end_block].terminator = terminator;
         for source in [block, copies.block_copy(block)] {
-            function.blocks[source].terminator = Terminator::Jump(BlockCall { block: end, arguments: Vec::new() });
+            function.blocks[source].terminator =
+                Terminator::Jump(BlockCall { block: end_block, arguments: Vec::new() });
         }
     }
 }

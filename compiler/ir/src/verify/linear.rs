@@ -12,16 +12,16 @@ use crate::ir::*;
 impl Verifier<'_> {
     pub(super) fn check_linearized(&mut self, region: Region, code: &Code<'_>) {
         let function = code.function;
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
         let some_lanes =
             |block: Block| function.masks[block].expand().is_some_and(|mask| function.const_bits(mask) != Some(1));
         let same_for_all = |value: Value| match function.values[value].definition {
             ValueDef::Const(_) => true,
-            ValueDef::Result(inst, _) => function.insts[inst].data.asks_lanes(),
+            ValueDef::Result(instruction, _) => function.insts[instruction].data.asks_lanes(),
             ValueDef::Param(..) => false,
         };
-        for &(source, target) in forest.irreducible_edges() {
+        for &(source, target) in loop_forest.irreducible_edges() {
             self.place = format!("{region}, {source}");
             self.add_error(
                 &term_text(function, source),
@@ -50,8 +50,8 @@ impl Verifier<'_> {
                 }
                 Terminator::Jump(_) | Terminator::Branch { .. } => {}
             }
-            let Some(loop_id) = forest.with_header(block) else { continue };
-            let exits = &forest.get(loop_id).exits;
+            let Some(loop_id) = loop_forest.with_header(block) else { continue };
+            let exits = &loop_forest.get(loop_id).exits;
             if exits.is_empty() {
                 self.add_error(&block_text(function, block), "the loop has no exit for a gang without active lanes");
             }

@@ -10,9 +10,9 @@ use cranelift_entity::SecondaryMap;
 impl Verifier<'_> {
     pub(super) fn normal_form(&mut self, region: Region, code: &Code<'_>) {
         let function = code.function;
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
-        for &(source, target) in forest.irreducible_edges() {
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        for &(source, target) in loop_forest.irreducible_edges() {
             self.place = format!("{region}, {source}");
             self.add_error(
                 &term_text(function, source),
@@ -24,7 +24,7 @@ impl Verifier<'_> {
         for &block in &function.layout {
             self.place = format!("{region}, {block}");
             let block_data = &function.blocks[block];
-            let results = block_data.insts.iter().flat_map(|&inst| &function.insts[inst].results);
+            let results = block_data.insts.iter().flat_map(|&instruction| &function.insts[instruction].results);
             block_data.params.iter().chain(results).for_each(|&value| home_blocks[value] = Some(block));
             if matches!(block_data.terminator, Terminator::Return | Terminator::Exit(_)) {
                 if ends.contains(&&block_data.terminator) {
@@ -32,18 +32,20 @@ impl Verifier<'_> {
                 }
                 ends.push(&block_data.terminator);
             }
-            let successors = graph.successors(block);
+            let successors = flow_graph.successors(block);
             for &target in if successors.len() > 1 { successors } else { &[] } {
-                if graph.predecessors(target).len() > 1 {
+                if flow_graph.predecessors(target).len() > 1 {
                     self.add_error(&term_text(function, block), format!("the edge to {target} is critical"));
                 }
             }
-            if let Some(loop_id) = forest.with_header(block) {
-                let latches = &forest.get(loop_id).latches;
+            if let Some(loop_id) = loop_forest.with_header(block) {
+                let latches = &loop_forest.get(loop_id).latches;
                 if latches.len() > 1 {
                     self.add_error(&block_text(function, block), "the loop has several latches");
                 }
-                if graph.predecessors(block).iter().filter(|predecessor| !latches.contains(predecessor)).count() > 1 {
+                if flow_graph.predecessors(block).iter().filter(|predecessor| !latches.contains(predecessor)).count()
+                    > 1
+                {
                     self.add_error(&block_text(function, block), "the loop has no preheader");
                 }
             }
@@ -52,27 +54,25 @@ impl Verifier<'_> {
             self.place = format!("{region}, {block}");
             let stays = |value: Value| {
                 let Some(home_block) = home_blocks[value] else { return true };
-                forest.innermost_loop(home_block).is_none_or(|loop_id| forest.contains(loop_id, block))
+                loop_forest.innermost_loop(home_block).is_none_or(|loop_id| loop_forest.contains(loop_id, block))
             };
             let block_data = &function.blocks[block];
-            for &inst in &block_data.insts {
-                function.insts[inst].data.for_each_arg(|v| {
-                    if !stays(v) {
-                        self.add_error(
-                            &inst_text(function, inst),
-                            format!("{v} leaves its loop without an exit's parameter"),
-                        );
+            for &instruction in &block_data.insts {
+                function.insts[instruction].data.for_each_arg(|operand| {
+                    if !stays(operand) {
+                        self.add_error(&inst_text(function, instruction), leaves_loop(operand));
                     }
                 });
             }
-            block_data.terminator.for_each_arg(|v| {
-                if !stays(v) {
-                    self.add_error(
-                        &term_text(function, block),
-                        format!("{v} leaves its loop without an exit's parameter"),
-                    );
+            block_data.terminator.for_each_arg(|operand| {
+                if !stays(operand) {
+                    self.add_error(&term_text(function, block), leaves_loop(operand));
                 }
             });
         }
     }
+}
+
+fn leaves_loop(value: Value) -> String {
+    format!("{value} leaves its loop without an exit's parameter")
 }

@@ -14,29 +14,32 @@ fn check_that(holds: bool, message: impl Display) -> Check {
     if holds { Ok(()) } else { Err(message.to_string()) }
 }
 
-fn check_same(what: &str, left: Type, right: Type) -> Check {
-    check_that(left == right, format_args!("{what} must be {left}, not {right}"))
+fn check_same(subject: &str, left: Type, right: Type) -> Check {
+    check_that(left == right, format_args!("{subject} must be {left}, not {right}"))
 }
 
-fn check_int(ty: Type) -> Check {
-    check_that(ty.is_int(), format_args!("{ty} is no integer type"))
+fn check_int(value_type: Type) -> Check {
+    check_that(value_type.is_int(), format_args!("{value_type} is no integer type"))
 }
 
-fn check_float(ty: Type) -> Check {
-    check_that(ty.is_float(), format_args!("{ty} is no float type"))
+fn check_float(value_type: Type) -> Check {
+    check_that(value_type.is_float(), format_args!("{value_type} is no float type"))
 }
 
-fn check_ptr(ty: Type) -> Check {
-    check_that(ty.is_ptr(), format_args!("{ty} is no pointer type"))
+fn check_ptr(value_type: Type) -> Check {
+    check_that(value_type.is_ptr(), format_args!("{value_type} is no pointer type"))
 }
 
-fn power_of_two(align: u32) -> Check {
-    check_that(align.is_power_of_two(), format_args!("alignment {align} is no power of two"))
+fn power_of_two(alignment: u32) -> Check {
+    check_that(alignment.is_power_of_two(), format_args!("alignment {alignment} is no power of two"))
 }
 
-fn atomic_align(align: u32, ty: Type) -> Check {
-    power_of_two(align)?;
-    check_that(align >= ty.bytes(), format_args!("an atomic {ty} needs alignment {}", ty.bytes()))
+fn atomic_align(alignment: u32, value_type: Type) -> Check {
+    power_of_two(alignment)?;
+    check_that(
+        alignment >= value_type.bytes(),
+        format_args!("an atomic {value_type} needs alignment {}", value_type.bytes()),
+    )
 }
 
 fn check_count<const N: usize>(results: &[Type]) -> Result<[Type; N], String> {
@@ -46,18 +49,18 @@ fn check_count<const N: usize>(results: &[Type]) -> Result<[Type; N], String> {
 impl Verifier<'_> {
     pub(super) fn code_types(&mut self, region: Region, code: &Code<'_>) {
         let (kernel, function) = (code.kernel, code.function);
-        let entry = function.entry_block();
-        self.place = format!("{region}, {entry}");
-        let params: Vec<Type> = function.blocks[entry].params.iter().map(|&value| function.ty(value)).collect();
-        let inputs: Vec<Type> = kernel.inputs.iter().map(|&(_, ty)| ty).collect();
+        let entry_block = function.entry_block();
+        self.place = format!("{region}, {entry_block}");
+        let params: Vec<Type> = function.blocks[entry_block].params.iter().map(|&value| function.ty(value)).collect();
+        let inputs: Vec<Type> = kernel.inputs.iter().map(|&(_, value_type)| value_type).collect();
         if params != inputs {
-            self.add_error(&block_text(function, entry), "the entry's parameters are not the kernel's inputs");
+            self.add_error(&block_text(function, entry_block), "the entry's parameters are not the kernel's inputs");
         }
         for &block in &function.layout {
             self.place = format!("{region}, {block}");
-            for &inst in &function.blocks[block].insts {
-                if let Err(message) = self.check_inst(code, inst) {
-                    self.add_error(&inst_text(function, inst), message);
+            for &instruction in &function.blocks[block].insts {
+                if let Err(message) = self.check_inst(code, instruction) {
+                    self.add_error(&inst_text(function, instruction), message);
                 }
             }
             if let Err(message) = check_terminator(function, &function.blocks[block].terminator) {
@@ -66,23 +69,31 @@ impl Verifier<'_> {
         }
     }
 
-    fn check_inst(&self, code: &Code<'_>, inst: Inst) -> Check {
+    fn check_inst(&self, code: &Code<'_>, instruction: Inst) -> Check {
         let function = code.function;
-        let node = &function.insts[inst];
-        let results: Vec<Type> = node.results.iter().map(|&v| function.ty(v)).collect();
-        match &node.data {
+        let inst_node = &function.insts[instruction];
+        let results: Vec<Type> = inst_node.results.iter().map(|&result| function.ty(result)).collect();
+        match &inst_node.data {
             InstData::Unary { opcode, fast_math: fmf, argument } => {
                 let [to_type] = check_count(&results)?;
                 check_unary(*opcode, function.ty(*argument), to_type)?;
                 fast_math(*fmf, to_type)
             }
             InstData::Binary { opcode, flags, fast_math: fmf, arguments } => {
-                let [ty] = check_count(&results)?;
-                if is_float_op(*opcode) { check_float(ty) } else { check_int(ty) }?;
-                check_that(*opcode != BinaryOp::QuotientEstimate || ty == Type::F32, format_args!("{ty} is not f32"))?;
-                check_that(*opcode != BinaryOp::Powered || ty == Type::F64, format_args!("{ty} is not f64"))?;
-                arguments.iter().try_for_each(|&argument| check_same("the operand", ty, function.ty(argument)))?;
-                fast_math(*fmf, ty)?;
+                let [result_type] = check_count(&results)?;
+                if is_float_op(*opcode) { check_float(result_type) } else { check_int(result_type) }?;
+                check_that(
+                    *opcode != BinaryOp::QuotientEstimate || result_type == Type::F32,
+                    format_args!("{result_type} is not f32"),
+                )?;
+                check_that(
+                    *opcode != BinaryOp::Powered || result_type == Type::F64,
+                    format_args!("{result_type} is not f64"),
+                )?;
+                arguments
+                    .iter()
+                    .try_for_each(|&argument| check_same("the operand", result_type, function.ty(argument)))?;
+                fast_math(*fmf, result_type)?;
                 use BinaryOp::{Add, Mul, Shl, Sub};
                 check_that(
                     *flags == IntFlags::default() || matches!(opcode, Add | Sub | Mul | Shl),
@@ -90,49 +101,52 @@ impl Verifier<'_> {
                 )
             }
             InstData::Ternary { opcode, fast_math: fmf, arguments } => {
-                let [ty] = check_count(&results)?;
+                let [result_type] = check_count(&results)?;
                 let operands = match opcode {
                     TernaryOp::Select => {
                         check_same("the condition", Type::BOOL, function.ty(arguments[0]))?;
                         &arguments[1..]
                     }
                     TernaryOp::Fma | TernaryOp::FmulAdd => {
-                        check_float(ty)?;
+                        check_float(result_type)?;
                         &arguments[..]
                     }
                     TernaryOp::Scaled => {
-                        check_that(matches!(ty, Type::F32 | Type::F64), format_args!("{ty} is not f32 or f64"))?;
+                        check_that(
+                            matches!(result_type, Type::F32 | Type::F64),
+                            format_args!("{result_type} is not f32 or f64"),
+                        )?;
                         &arguments[..]
                     }
                     TernaryOp::Fshl | TernaryOp::Fshr => {
-                        check_int(ty)?;
+                        check_int(result_type)?;
                         &arguments[..]
                     }
                 };
-                fast_math(*fmf, ty)?;
-                operands.iter().try_for_each(|&argument| check_same("the operand", ty, function.ty(argument)))
+                fast_math(*fmf, result_type)?;
+                operands.iter().try_for_each(|&argument| check_same("the operand", result_type, function.ty(argument)))
             }
             InstData::Icmp { arguments, .. } => {
-                let [ty] = check_count(&results)?;
-                check_same("the result", Type::BOOL, ty)?;
+                let [result_type] = check_count(&results)?;
+                check_same("the result", Type::BOOL, result_type)?;
                 let operand = function.ty(arguments[0]);
                 check_that(!operand.is_float(), format_args!("icmp does not compare {operand}"))?;
                 check_same("the second operand", operand, function.ty(arguments[1]))
             }
             InstData::Fcmp { arguments, .. } => {
-                let [ty] = check_count(&results)?;
-                check_same("the result", Type::BOOL, ty)?;
+                let [result_type] = check_count(&results)?;
+                check_same("the result", Type::BOOL, result_type)?;
                 check_float(function.ty(arguments[0]))?;
                 check_same("the second operand", function.ty(arguments[0]), function.ty(arguments[1]))
             }
             InstData::PtrAdd { base, offset, .. } => {
-                let [ty] = check_count(&results)?;
-                check_ptr(ty)?;
-                check_same("the base", ty, function.ty(*base))?;
+                let [result_type] = check_count(&results)?;
+                check_ptr(result_type)?;
+                check_same("the base", result_type, function.ty(*base))?;
                 check_same("the offset", Type::I64, function.ty(*offset))
             }
-            InstData::Load { pointer: place, access, .. } => {
-                check_ptr(function.ty(*place))?;
+            InstData::Load { pointer: address, access, .. } => {
+                check_ptr(function.ty(*address))?;
                 check_that(!results.is_empty(), "a load has at least one result")?;
                 check_that(
                     !matches!(access.atomic, Some(Ordering::Release | Ordering::AcqRel)),
@@ -140,15 +154,15 @@ impl Verifier<'_> {
                 )?;
                 check_elements(&results, access)
             }
-            InstData::Store { pointer: place, access, arguments, .. } => {
+            InstData::Store { pointer: address, access, arguments, .. } => {
                 check_count::<0>(&results)?;
-                check_ptr(function.ty(*place))?;
+                check_ptr(function.ty(*address))?;
                 check_that(!arguments.is_empty(), "a store has at least one value")?;
                 check_that(
                     !matches!(access.atomic, Some(Ordering::Acquire | Ordering::AcqRel)),
                     "a store does not acquire",
                 )?;
-                let types: Vec<Type> = arguments.iter().map(|&v| function.ty(v)).collect();
+                let types: Vec<Type> = arguments.iter().map(|&argument| function.ty(argument)).collect();
                 check_elements(&types, access)
             }
             InstData::MemCopy { destination, source, length, .. } => {
@@ -163,126 +177,135 @@ impl Verifier<'_> {
                 check_same("the byte", Type::I8, function.ty(*byte))?;
                 check_same("the length", Type::I64, function.ty(*length))
             }
-            InstData::AtomicRmw { opcode, align, pointer: place, argument, .. } => {
-                let [ty] = check_count(&results)?;
-                check_ptr(function.ty(*place))?;
-                check_same("the operand", ty, function.ty(*argument))?;
+            InstData::AtomicRmw { opcode, align, pointer: address, argument, .. } => {
+                let [result_type] = check_count(&results)?;
+                check_ptr(function.ty(*address))?;
+                check_same("the operand", result_type, function.ty(*argument))?;
                 use AtomicOp::{Fadd, Fmax, Fmin, Fsub, Xchg};
                 match opcode {
                     Xchg => Ok(()),
-                    Fadd | Fsub | Fmax | Fmin => check_float(ty),
-                    _ => check_int(ty),
+                    Fadd | Fsub | Fmax | Fmin => check_float(result_type),
+                    _ => check_int(result_type),
                 }?;
-                atomic_align(*align, ty)
+                atomic_align(*align, result_type)
             }
-            InstData::AtomicCas { failure, align, pointer: place, expected, new, .. } => {
-                let [ty, stored] = check_count(&results)?;
-                check_ptr(function.ty(*place))?;
+            InstData::AtomicCas { failure, align, pointer: address, expected, new, .. } => {
+                let [result_type, stored] = check_count(&results)?;
+                check_ptr(function.ty(*address))?;
                 check_same("the second result", Type::BOOL, stored)?;
-                check_that(!ty.is_float(), format_args!("atomic_cas does not compare {ty}"))?;
-                check_same("the expected value", ty, function.ty(*expected))?;
-                check_same("the new value", ty, function.ty(*new))?;
+                check_that(!result_type.is_float(), format_args!("atomic_cas does not compare {result_type}"))?;
+                check_same("the expected value", result_type, function.ty(*expected))?;
+                check_same("the new value", result_type, function.ty(*new))?;
                 check_that(
                     !matches!(failure, Ordering::Release | Ordering::AcqRel),
                     "a failure stores nothing and so cannot release",
                 )?;
-                atomic_align(*align, ty)
+                atomic_align(*align, result_type)
             }
             InstData::Fence { order } => {
                 check_count::<0>(&results)?;
                 check_that(*order != Ordering::Relaxed, "a relaxed fence orders nothing")
             }
             InstData::Query { query, dimension } => {
-                let [ty] = check_count(&results)?;
+                let [result_type] = check_count(&results)?;
                 if *query == Query::WorkDim {
                     check_that(*dimension == 0, "work_dim has no dimension but 0")?;
-                    check_same("the result", Type::I32, ty)
+                    check_same("the result", Type::I32, result_type)
                 } else {
                     check_that(*query != Query::LinearId || *dimension == 0, "linear_id has no dimension but 0")?;
                     check_that(*dimension < 3, format_args!("there is no dimension {dimension}"))?;
-                    check_same("the result", Type::I64, ty)
+                    check_same("the result", Type::I64, result_type)
                 }
             }
             InstData::SlotAddr { .. } => {
-                let [ty] = check_count(&results)?;
-                check_same("the result", Type::Ptr(Space::Private), ty)
+                let [result_type] = check_count(&results)?;
+                check_same("the result", Type::Ptr(Space::Private), result_type)
             }
             InstData::LocalAddr { .. } => {
-                let [ty] = check_count(&results)?;
-                check_same("the result", Type::Ptr(Space::Local), ty)
+                let [result_type] = check_count(&results)?;
+                check_same("the result", Type::Ptr(Space::Local), result_type)
             }
             InstData::GlobalAddr { global } => {
-                let [ty] = check_count(&results)?;
-                let space = self.module.globals[*global].space;
-                check_same("the result", Type::Ptr(space), ty)
+                let [result_type] = check_count(&results)?;
+                let address_space = self.module.globals[*global].space;
+                check_same("the result", Type::Ptr(address_space), result_type)
             }
             InstData::Any { condition } => {
-                let [ty] = check_count(&results)?;
-                check_same("the result", Type::BOOL, ty)?;
+                let [result_type] = check_count(&results)?;
+                check_same("the result", Type::BOOL, result_type)?;
                 check_same("the condition", Type::BOOL, function.ty(*condition))
             }
             InstData::Ballot { condition } => {
-                let [ty] = check_count(&results)?;
-                check_same("the result", Type::I64, ty)?;
+                let [result_type] = check_count(&results)?;
+                check_same("the result", Type::I64, result_type)?;
                 check_same("the condition", Type::BOOL, function.ty(*condition))
             }
             InstData::LaneOf { argument, lane } | InstData::Shuffle { argument, lane } => {
-                let [ty] = check_count(&results)?;
-                check_same("the operand", ty, function.ty(*argument))?;
+                let [result_type] = check_count(&results)?;
+                check_same("the operand", result_type, function.ty(*argument))?;
                 check_same("the lane", Type::I64, function.ty(*lane))
             }
             InstData::Put { into, lane, value } => {
-                let [ty] = check_count(&results)?;
-                check_same("the operand", ty, function.ty(*into))?;
+                let [result_type] = check_count(&results)?;
+                check_same("the operand", result_type, function.ty(*into))?;
                 check_same("the lane", Type::I64, function.ty(*lane))?;
-                check_same("the value", ty, function.ty(*value))
+                check_same("the value", result_type, function.ty(*value))
             }
             InstData::Barrier | InstData::GangBarrier | InstData::Yield => check_count::<0>(&results).map(drop),
             InstData::Collective { opcode, argument, .. } | InstData::Across { opcode, argument, .. } => {
-                let [ty] = check_count(&results)?;
-                check_same("the operand", ty, function.ty(*argument))?;
-                check_that(opcode.identity(ty).is_some(), format_args!("{} of {ty} is not collective", opcode.name()))
+                let [result_type] = check_count(&results)?;
+                check_same("the operand", result_type, function.ty(*argument))?;
+                check_that(
+                    opcode.identity(result_type).is_some(),
+                    format_args!("{} of {result_type} is not collective", opcode.name()),
+                )
             }
             InstData::Clock => {
-                let [ty] = check_count(&results)?;
-                check_same("the result", Type::I64, ty)
+                let [result_type] = check_count(&results)?;
+                check_same("the result", Type::I64, result_type)
             }
             InstData::Combined => {
-                let [ty] = check_count(&results)?;
+                let [result_type] = check_count(&results)?;
                 let combine = code.kernel.combines[code.region];
-                let of = combine.filter(|combine| combine.collective == Collect::Reduce);
-                let of = of.and_then(|combine| code.kernel.live.get(combine.live_slot).map(|live_data| live_data.ty));
-                check_that(of == Some(ty), "the region does not begin with a reduction of this type")
+                let combined_type = combine.filter(|combine| combine.collective == Collect::Reduce);
+                let combined_type = combined_type
+                    .and_then(|combine| code.kernel.live.get(combine.live_slot).map(|live_data| live_data.ty));
+                check_that(
+                    combined_type == Some(result_type),
+                    "the region does not begin with a reduction of this type",
+                )
             }
             InstData::LiveLoad { live_slot } => {
-                let [ty] = check_count(&results)?;
-                check_same("the result", code.kernel.live[*live_slot].ty, ty)
+                let [result_type] = check_count(&results)?;
+                check_same("the result", code.kernel.live[*live_slot].ty, result_type)
             }
             InstData::LiveStore { live_slot, argument } => {
                 check_count::<0>(&results)?;
                 check_same("the operand", code.kernel.live[*live_slot].ty, function.ty(*argument))
             }
             InstData::CallHost { arguments, .. } => {
-                let [ty] = check_count(&results)?;
-                let mut types = arguments.iter().map(|&v| function.ty(v)).chain([ty]);
-                check_that(types.all(|ty| !ty.is_ptr()), "a host function takes and gives no pointers")
+                let [result_type] = check_count(&results)?;
+                let mut types = arguments.iter().map(|&argument| function.ty(argument)).chain([result_type]);
+                check_that(
+                    types.all(|result_type| !result_type.is_ptr()),
+                    "a host function takes and gives no pointers",
+                )
             }
             InstData::Printf { format, arguments } => {
-                let [ty] = check_count(&results)?;
-                check_same("the result", Type::I32, ty)?;
+                let [result_type] = check_count(&results)?;
+                check_same("the result", Type::I32, result_type)?;
                 let needed: Vec<Type> = self.module.formats[*format]
                     .args
                     .iter()
-                    .flat_map(|&(ty, n)| std::iter::repeat_n(ty, usize::from(n)))
+                    .flat_map(|&(result_type, count)| std::iter::repeat_n(result_type, usize::from(count)))
                     .collect();
                 check_that(
                     needed.len() == arguments.len(),
                     format_args!("the format takes {} operands", needed.len()),
                 )?;
-                arguments
-                    .iter()
-                    .zip(needed)
-                    .try_for_each(|(&argument, ty)| check_same("the operand", ty, function.ty(argument)))
+                arguments.iter().zip(needed).try_for_each(|(&argument, result_type)| {
+                    check_same("the operand", result_type, function.ty(argument))
+                })
             }
         }
     }
@@ -292,30 +315,36 @@ fn check_terminator(function: &Function, terminator: &Terminator) -> Check {
     match terminator {
         Terminator::Branch { condition, .. } => check_same("the condition", Type::BOOL, function.ty(*condition))?,
         Terminator::Switch { value, cases, .. } => {
-            let ty = function.ty(*value);
-            check_int(ty)?;
+            let selector_type = function.ty(*value);
+            check_int(selector_type)?;
             let mut keys = HashSet::new();
             for &(key, _) in cases {
-                check_that(key & ty.value_mask() == key, format_args!("case {key:#x} is no {ty}"))?;
+                check_that(
+                    key & selector_type.value_mask() == key,
+                    format_args!("case {key:#x} is no {selector_type}"),
+                )?;
                 check_that(keys.insert(key), format_args!("case {key} stands twice"))?;
             }
         }
         _ => {}
     }
     for target in terminator.targets() {
-        for (&argument, &param) in target.arguments.iter().zip(&function.blocks[target.block].params) {
-            check_same(&format!("{}'s {param}", target.block), function.ty(param), function.ty(argument))?;
+        for (&argument, &parameter) in target.arguments.iter().zip(&function.blocks[target.block].params) {
+            check_same(&format!("{}'s {parameter}", target.block), function.ty(parameter), function.ty(argument))?;
         }
     }
     Ok(())
 }
 
-fn fast_math(fast_math: FastMath, ty: Type) -> Check {
-    check_that(fast_math == FastMath::default() || ty.is_float(), format_args!("fast-math flags mean nothing for {ty}"))
+fn fast_math(fast_math: FastMath, value_type: Type) -> Check {
+    check_that(
+        fast_math == FastMath::default() || value_type.is_float(),
+        format_args!("fast-math flags mean nothing for {value_type}"),
+    )
 }
 
 fn check_elements(types: &[Type], access: &Access) -> Check {
-    types[1..].iter().try_for_each(|&ty| check_same("every element", types[0], ty))?;
+    types[1..].iter().try_for_each(|&value_type| check_same("every element", types[0], value_type))?;
     power_of_two(access.align)?;
     if access.atomic.is_some() {
         check_that(types.len() == 1, "an atomic access has one element")?;

@@ -29,7 +29,7 @@ fn each_function(module: &Module, mut facts: impl FnMut(&Function, &mut Vec<Fact
 }
 
 pub fn errors(errors: &[VerifyError]) -> Vec<Fact> {
-    errors.iter().map(|e| (e.line.clone(), "error".to_string(), e.message.clone())).collect()
+    errors.iter().map(|error| (error.line.clone(), "error".to_string(), error.message.clone())).collect()
 }
 
 /// `idom: b2` for every block but the entry.
@@ -47,10 +47,11 @@ pub fn idoms(module: &Module) -> Vec<Fact> {
 /// `ipdom: b2`, or `ipdom: end`, for every reachable block.
 pub fn ipdoms(module: &Module) -> Vec<Fact> {
     each_function(module, |function, found| {
-        let graph = build_cfg(function);
-        let tree = post_dominators(&graph);
-        for &block in graph.reverse_post_order() {
-            let next = tree.immediate_post_dominator(block).map_or("end".to_string(), |other| other.to_string());
+        let flow_graph = build_cfg(function);
+        let tree = post_dominators(&flow_graph);
+        for &block in flow_graph.reverse_post_order() {
+            let next =
+                tree.immediate_post_dominator(block).map_or("end".to_string(), |other_block| other_block.to_string());
             found.push((block_text(function, block), "ipdom".to_string(), next));
         }
     })
@@ -60,24 +61,28 @@ pub fn ipdoms(module: &Module) -> Vec<Fact> {
 /// `loop: depth 1, latches b3, exits b2-b4`; at the jump of an irreducible edge `irreducible: b5`.
 pub fn loop_facts(module: &Module) -> Vec<Fact> {
     each_function(module, |function, found| {
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
         for &block in &function.layout {
-            if let Some(loop_id) = forest.innermost_loop(block) {
-                let header = forest.get(loop_id).header.to_string();
+            if let Some(loop_id) = loop_forest.innermost_loop(block) {
+                let header = loop_forest.get(loop_id).header.to_string();
                 found.push((block_text(function, block), "in".to_string(), header));
             }
-            if let Some(loop_id) = forest.with_header(block) {
-                let loop_data = forest.get(loop_id);
-                let latches: Vec<String> = loop_data.latches.iter().map(|other| other.to_string()).collect();
-                let exits: Vec<String> =
-                    loop_data.exits.iter().map(|(first, other)| format!("{first}-{other}")).collect();
+            if let Some(loop_id) = loop_forest.with_header(block) {
+                let loop_data = loop_forest.get(loop_id);
+                let latches: Vec<String> =
+                    loop_data.latches.iter().map(|other_block| other_block.to_string()).collect();
+                let exits: Vec<String> = loop_data
+                    .exits
+                    .iter()
+                    .map(|(first_block, other_block)| format!("{first_block}-{other_block}"))
+                    .collect();
                 let exits = if exits.is_empty() { "none".to_string() } else { exits.join(" ") };
                 let text = format!("depth {}, latches {}, exits {exits}", loop_data.depth, latches.join(" "));
                 found.push((block_text(function, block), "loop".to_string(), text));
             }
         }
-        for (source, target) in forest.irreducible_edges() {
+        for (source, target) in loop_forest.irreducible_edges() {
             found.push((term_text(function, *source), "irreducible".to_string(), target.to_string()));
         }
     })
@@ -86,9 +91,9 @@ pub fn loop_facts(module: &Module) -> Vec<Fact> {
 /// `waits: yes` or `waits: no` for every loop's header.
 pub fn waiting(module: &Module) -> Vec<Fact> {
     each_function(module, |function, found| {
-        let graph = build_cfg(function);
+        let flow_graph = build_cfg(function);
         let waiting = insert_yields(function);
-        for (_, loop_data) in find_loops(&graph, &compute_dominators(&graph)).iter() {
+        for (_, loop_data) in find_loops(&flow_graph, &compute_dominators(&flow_graph)).iter() {
             let waits = if waiting.contains(&loop_data.header) { "yes" } else { "no" };
             found.push((block_text(function, loop_data.header), "waits".to_string(), waits.to_string()));
         }
@@ -116,14 +121,14 @@ pub fn live_sets(module: &Module) -> Vec<Fact> {
 /// where they arrive that left a loop at different times; `joins: none` where neither is.
 pub fn control_divergences(module: &Module) -> Vec<Fact> {
     each_function(module, |function, found| {
-        let graph = build_cfg(function);
-        let forest = find_loops(&graph, &compute_dominators(&graph));
+        let flow_graph = build_cfg(function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
         let mut walks = Walks::default();
-        for &block in function.layout.iter().filter(|&&block| graph.successors(block).len() > 1) {
-            let effects = walks.control_divergence(&graph, &forest, block);
+        for &block in function.layout.iter().filter(|&&block| flow_graph.successors(block).len() > 1) {
+            let effects = walks.control_divergence(&flow_graph, &loop_forest, block);
             let list = |blocks: &BTreeSet<Block>| blocks.iter().map(Block::to_string).collect::<Vec<_>>().join(" ");
             let joins = list(&effects.joins);
-            let exits = list(&effects.temporal.iter().map(|&(_, exit)| exit).collect());
+            let exits = list(&effects.temporal.iter().map(|&(_, exit_block)| exit_block).collect());
             let none = joins.is_empty() && exits.is_empty();
             let joins = if none { "none".to_string() } else { joins };
             for (key, text) in [("joins", joins), ("exits", exits)] {
@@ -141,29 +146,30 @@ pub fn control_divergences(module: &Module) -> Vec<Fact> {
 pub fn versions(module: &Module) -> Vec<Fact> {
     let mut found = Vec::new();
     for kernel in &module.kernels {
-        let facts = Facts::new(module, kernel, 16).of_kernel(kernel);
+        let gang_facts = Facts::new(module, kernel, 16).of_kernel(kernel);
         for function in kernel.regions.values() {
-            let graph = build_cfg(function);
-            let dominators = compute_dominators(&graph);
-            let forest = find_loops(&graph, &dominators);
-            let divergent = analyze_divergence(function, &facts, &graph, &forest);
+            let flow_graph = build_cfg(function);
+            let dominators = compute_dominators(&flow_graph);
+            let loop_forest = find_loops(&flow_graph, &dominators);
+            let divergent = analyze_divergence(function, &gang_facts, &flow_graph, &loop_forest);
             let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
-            let lines = find_no_wrap_strides(function, graph.reverse_post_order(), &divergent.shapes, registers.width);
-            let known = Known {
-                cfg: &graph,
+            let no_wrap_strides =
+                find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergent.shapes, registers.width);
+            let function_facts = Known {
+                cfg: &flow_graph,
                 dominators: &dominators,
-                forest: &forest,
+                forest: &loop_forest,
                 found: &divergent,
-                lines: &lines,
+                lines: &no_wrap_strides,
                 registers,
             };
             for (loop_id, loop_data) in
-                forest.iter().filter(|&(loop_id, _)| divergent.divergent_loops.contains(loop_id))
+                loop_forest.iter().filter(|&(loop_id, _)| divergent.divergent_loops.contains(loop_id))
             {
-                let plan =
-                    unmasked_loops::plan_version(function, known, loop_id).map_err(|refusal| refusal.to_string());
+                let plan = unmasked_loops::plan_version(function, function_facts, loop_id)
+                    .map_err(|refusal| refusal.to_string());
                 let version = match plan {
-                    _ if !known.is_entered_by_all(loop_id) => Refusal::SomeLanes.to_string(),
+                    _ if !function_facts.is_entered_by_all(loop_id) => Refusal::SomeLanes.to_string(),
                     Ok(plan) => plan.to_string(),
                     Err(refusal) => refusal,
                 };
@@ -171,7 +177,7 @@ pub fn versions(module: &Module) -> Vec<Fact> {
             }
             for &block in function.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
                 let copy = |target| {
-                    let plan = coherent_branches::plan_copy(function, known, block, target, true);
+                    let plan = coherent_branches::plan_copy(function, function_facts, block, target, true);
                     plan.map_or("none".to_string(), |plan| plan.to_string())
                 };
                 found.push((
@@ -208,26 +214,26 @@ pub fn words<'a>(script: &'a Script, key: &str) -> Vec<(&'a str, &'a str)> {
 /// What `; launch:` says of launches: words such as `ids_fit_int`, `zero_offset`, `full_groups`, `rows`,
 /// `local(64,1,1)`, `apart` (all pointers among the arguments are) and `multiple(2)`, an input's number.
 pub fn launch_facts(script: &Script) -> LaunchFacts {
-    let mut launch = LaunchFacts::default();
+    let mut launch_facts = LaunchFacts::default();
     for (name, argument) in words(script, "launch") {
         let numbers: Vec<u32> = argument.split(',').filter_map(|number| number.parse().ok()).collect();
         match (name, &numbers[..]) {
-            ("ids_fit_int", []) => launch.ids_fit_int = true,
-            ("zero_offset", []) => launch.zero_offset = true,
-            ("full_groups", []) => launch.full_groups = true,
-            ("rows", []) => launch.local = LocalSize::Rows,
-            ("apart", []) => launch.apart = u32::MAX,
-            ("local", &[x, y, z]) => launch.local = LocalSize::Exactly([x, y, z]),
-            ("multiple", &[input]) => launch.multiples |= 1 << input,
+            ("ids_fit_int", []) => launch_facts.ids_fit_int = true,
+            ("zero_offset", []) => launch_facts.zero_offset = true,
+            ("full_groups", []) => launch_facts.full_groups = true,
+            ("rows", []) => launch_facts.local = LocalSize::Rows,
+            ("apart", []) => launch_facts.apart = u32::MAX,
+            ("local", &[x, y, z]) => launch_facts.local = LocalSize::Exactly([x, y, z]),
+            ("multiple", &[input_index]) => launch_facts.multiples |= 1 << input_index,
             _ => panic!("no launch is {name:?} {numbers:?}"),
         }
     }
-    launch
+    launch_facts
 }
 
 /// For gangs of eight, `shape: contiguous(8)` for every parameter and result, separated by commas; on a
 /// block `divergent: block` where it may run for some lanes only, `join` where lanes of different ways
-/// meet, `exit` where they left a loop at different times, `loop` at a divergent loop's header; and
+/// meet, `exit_block` where they left a loop at different times, `loop` at a divergent loop's header; and
 /// `divergent: branch` on a terminator.
 pub fn divergences(module: &Module, script: &Script) -> Vec<Fact> {
     let launch = launch_facts(script);
@@ -235,22 +241,23 @@ pub fn divergences(module: &Module, script: &Script) -> Vec<Fact> {
     for kernel in &module.kernels {
         let known = Facts::new(module, kernel, 8).of_launch(kernel, &launch).of_kernel(kernel);
         for function in kernel.regions.values() {
-            let graph = build_cfg(function);
-            let forest = find_loops(&graph, &compute_dominators(&graph));
-            let divergence = analyze_divergence(function, &known, &graph, &forest);
-            let lines = find_no_wrap_strides(function, graph.reverse_post_order(), &divergence.shapes, 8);
+            let flow_graph = build_cfg(function);
+            let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+            let divergence = analyze_divergence(function, &known, &flow_graph, &loop_forest);
+            let no_wrap_strides =
+                find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergence.shapes, 8);
             let mut fact = |line: String, key: &str, value: String| facts.push((line, key.to_string(), value));
             let shapes = |values: &[Value]| {
-                values.iter().map(|&v| divergence.shape(v).to_string()).collect::<Vec<_>>().join(", ")
+                values.iter().map(|&operand| divergence.shape(operand).to_string()).collect::<Vec<_>>().join(", ")
             };
             for &block in &function.layout {
                 let block_data = &function.blocks[block];
                 if !block_data.params.is_empty() {
                     fact(block_text(function, block), "shape", shapes(&block_data.params));
                 }
-                let late = divergence.temporal.iter().any(|&(_, exit)| exit == block);
+                let late = divergence.temporal.iter().any(|&(_, exit_block)| exit_block == block);
                 let header =
-                    forest.with_header(block).is_some_and(|loop_id| divergence.divergent_loops.contains(loop_id));
+                    loop_forest.with_header(block).is_some_and(|loop_id| divergence.divergent_loops.contains(loop_id));
                 let kinds = [
                     (divergence.divergent_blocks.contains(block), "block"),
                     (divergence.joins.contains(block), "join"),
@@ -261,15 +268,19 @@ pub fn divergences(module: &Module, script: &Script) -> Vec<Fact> {
                 if !kinds.is_empty() {
                     fact(block_text(function, block), "divergent", kinds.join(" "));
                 }
-                for &inst in &block_data.insts {
-                    if !function.insts[inst].results.is_empty() {
-                        fact(inst_text(function, inst), "shape", shapes(&function.insts[inst].results));
+                for &instruction in &block_data.insts {
+                    if !function.insts[instruction].results.is_empty() {
+                        fact(inst_text(function, instruction), "shape", shapes(&function.insts[instruction].results));
                     }
-                    if let Some(no_wrap_stride) = function.insts[inst].results.first().and_then(|&v| lines[v].as_ref())
+                    if let Some(no_wrap_stride) = function.insts[instruction]
+                        .results
+                        .first()
+                        .and_then(|&operand| no_wrap_strides[operand].as_ref())
                     {
-                        let extensions: Vec<String> = no_wrap_stride.extensions.iter().map(|v| v.to_string()).collect();
+                        let extensions: Vec<String> =
+                            no_wrap_stride.extensions.iter().map(|operand| operand.to_string()).collect();
                         fact(
-                            inst_text(function, inst),
+                            inst_text(function, instruction),
                             "line",
                             format!("{} by {}", no_wrap_stride.stride, extensions.join(", ")),
                         );

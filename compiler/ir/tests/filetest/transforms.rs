@@ -78,14 +78,14 @@ impl Tested {
         match self {
             Tested::Passes(passes) => {
                 let (launch, notes) = (launch_facts(script), Notes::default());
-                let mut state = KernelState::new(module, kernel, &launch, request(script), &notes, PASSES);
-                passes.iter().for_each(|pass| run_pass(pass, &mut state));
-                state.kernel
+                let mut kernel_state = KernelState::new(module, kernel, &launch, request(script), &notes, PASSES);
+                passes.iter().for_each(|pass| run_pass(pass, &mut kernel_state));
+                kernel_state.kernel
             }
             Tested::Parts(parts) => {
                 let mut kernel = kernel;
-                for body in kernel.regions.values_mut() {
-                    parts.iter().for_each(|part| part(body));
+                for function in kernel.regions.values_mut() {
+                    parts.iter().for_each(|part| part(function));
                 }
                 kernel
             }
@@ -157,7 +157,7 @@ fn check_output(
     module.kernels = kernels.into_iter().map(|kernel| tested.run(&module, kernel, script)).collect();
     let printed = module.to_string();
     verify_module(&module, tested.after().max(script.stage))
-        .map_err(|e| format!("the output does not verify: {}\n{printed}", e[0]))?;
+        .map_err(|errors| format!("the output does not verify: {}\n{printed}", errors[0]))?;
     for (number, key, line) in &script.directives {
         if key == "run" {
             check_run(test, &module, line).map_err(|e| format!("line {number}, after {test}: {e}\n{printed}"))?;

@@ -90,10 +90,10 @@ fn check(seed: u64, shape: Shape, find: impl Fn(&Module, &Function) -> EntitySet
 
 /// What the analysis finds.
 fn analysed(module: &Module, function: &Function) -> EntitySet<Block> {
-    let graph = build_cfg(function);
-    let forest = find_loops(&graph, &compute_dominators(&graph));
-    let facts = Facts::new(module, &module.kernels[0], 16);
-    analyze_divergence(function, &facts, &graph, &forest).divergent_branches
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+    let gang_facts = Facts::new(module, &module.kernels[0], 16);
+    analyze_divergence(function, &gang_facts, &flow_graph, &loop_forest).divergent_branches
 }
 
 #[test]
@@ -135,8 +135,8 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
     let g = random_kernel(seed, shape);
     let expected = result(&g.module, &g, None, &format!("seed {seed}"));
     let mut shared = 0;
-    for width in [2, 4, 16] {
-        let gangs = Gangs::of_width(width);
+    for gang_width in [2, 4, 16] {
+        let gangs = Gangs::of_width(gang_width);
         let versioned = gangs.with_versions(Versions::Always);
         for gangs in [gangs, versioned, Gangs { configuration: Configuration::UniVal, ..gangs }] {
             let mut module = g.module.clone();
@@ -153,8 +153,12 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
             if let Err(errors) = verify_module(&module, Stage::Linearized) {
                 panic!("seed {seed}: {}\nfrom\n{}\nto\n{module}", errors[0], g.module);
             }
-            let found = result(&module, &g, Some(width as usize), &format!("seed {seed}, width {width}"));
-            assert!(found == expected, "seed {seed}, width {width}: other results\nfrom\n{}\nto\n{module}", g.module);
+            let found = result(&module, &g, Some(gang_width as usize), &format!("seed {seed}, width {gang_width}"));
+            assert!(
+                found == expected,
+                "seed {seed}, width {gang_width}: other results\nfrom\n{}\nto\n{module}",
+                g.module
+            );
             shared += shared_and_masked(&module.kernels[0]);
         }
     }
@@ -167,8 +171,8 @@ fn shared_and_masked(kernel: &Kernel) -> usize {
     for function in kernel.regions.values() {
         let pointees = find_pointees(function);
         for &block in function.layout.iter().filter(|&&block| function.masks[block].is_some()) {
-            for &inst in &function.blocks[block].insts {
-                let InstData::Store { pointer, .. } = function.insts[inst].data else { continue };
+            for &instruction in &function.blocks[block].insts {
+                let InstData::Store { pointer, .. } = function.insts[instruction].data else { continue };
                 pointees[pointer].slots.iter().for_each(|&slot| {
                     written.insert(slot);
                 });

@@ -23,30 +23,30 @@ use cranelift_entity::SecondaryMap;
 /// How a gang would make an access all of whose lanes come, or some of them; none for what is none.
 pub fn estimate_lowering(
     function: &Function,
-    inst: Inst,
-    known: Lanes<'_>,
+    instruction: Inst,
+    lane_facts: Lanes<'_>,
     registers: Registers,
     mask: LaneMask,
 ) -> Option<AccessLowering> {
-    let access = MemoryAccess::of_inst(function, &function.insts[inst])?;
+    let access = MemoryAccess::of_inst(function, &function.insts[instruction])?;
     let gang = GangAccess {
         target: registers.target,
         width: registers.width,
-        row: known.rows.map(|rows| rows.tile.row),
+        row: lane_facts.rows.map(|rows| rows.tile.row),
         may_wait: false,
         follows_others: false,
     };
-    Some(AccessLowering::decide_lowering(access, &gang, &estimate_addresses(function, access.ptr, known), mask))
+    Some(AccessLowering::decide_lowering(access, &gang, &estimate_addresses(function, access.ptr, lane_facts), mask))
 }
 
-fn estimate_addresses(function: &Function, pointer: Value, known: Lanes<'_>) -> LaneAddresses {
-    let line = |lines: &SecondaryMap<Value, Option<NoWrapStride>>| {
-        let no_wrap_stride = lines[pointer].as_ref()?;
+fn estimate_addresses(function: &Function, pointer: Value, lane_facts: Lanes<'_>) -> LaneAddresses {
+    let line = |no_wrap_strides: &SecondaryMap<Value, Option<NoWrapStride>>| {
+        let no_wrap_stride = no_wrap_strides[pointer].as_ref()?;
         Some(LineOfLanes { stride: no_wrap_stride.stride, indices: no_wrap_stride.extensions.len() })
     };
-    let mut form = Form::of_shape(function.ty(pointer), known.shapes[pointer]);
-    let Some(rows) = known.rows else {
-        return LaneAddresses { form, line: line(known.lines), ..LaneAddresses::default() };
+    let mut form = Form::of_shape(function.ty(pointer), lane_facts.shapes[pointer]);
+    let Some(rows) = lane_facts.rows else {
+        return LaneAddresses { form, line: line(lane_facts.lines), ..LaneAddresses::default() };
     };
     if let (Form::Vector, Form::Affine(stride)) =
         (form, Form::of_shape(function.ty(pointer), rows.tile.shapes[pointer]))
@@ -56,7 +56,7 @@ fn estimate_addresses(function: &Function, pointer: Value, known: Lanes<'_>) -> 
     LaneAddresses {
         form,
         rows_alike: rows.tile.columns[pointer].is_uniform(),
-        line: line(known.lines),
+        line: line(lane_facts.lines),
         row_line: line(rows.lines),
         column_line: line(rows.column_lines),
         column_stride: rows.tile.columns[pointer].stride(),
@@ -65,21 +65,31 @@ fn estimate_addresses(function: &Function, pointer: Value, known: Lanes<'_>) -> 
 }
 
 /// What an access costs a gang all of whose lanes make it; none for what is none.
-pub(super) fn price_access(function: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> Option<u64> {
-    let lowering = estimate_lowering(function, inst, known, registers, LaneMask::All)?;
+pub(super) fn price_access(
+    function: &Function,
+    instruction: Inst,
+    lane_facts: Lanes<'_>,
+    registers: Registers,
+) -> Option<u64> {
+    let lowering = estimate_lowering(function, instruction, lane_facts, registers, LaneMask::All)?;
     let pointer = lowering.access.ptr;
     let is_rewritten = |rewritten: &Rewritten| rewritten.contains(function, pointer);
     Some(lowering.cost(&Circumstances {
         registers,
-        once: operation_cost(function, inst),
-        is_rewritten: known.rewritten.is_some_and(is_rewritten),
-        is_same_element: is_same_element(function, pointer, known.shapes),
+        once: operation_cost(function, instruction),
+        is_rewritten: lane_facts.rewritten.is_some_and(is_rewritten),
+        is_same_element: is_same_element(function, pointer, lane_facts.shapes),
     }))
 }
 
 /// Whether an access would be made column by column.
-pub(super) fn goes_by_column(function: &Function, inst: Inst, known: Lanes<'_>, registers: Registers) -> bool {
-    let lowering = estimate_lowering(function, inst, known, registers, LaneMask::All);
+pub(super) fn goes_by_column(
+    function: &Function,
+    instruction: Inst,
+    lane_facts: Lanes<'_>,
+    registers: Registers,
+) -> bool {
+    let lowering = estimate_lowering(function, instruction, lane_facts, registers, LaneMask::All);
     matches!(
         lowering.map(|lowering| lowering.form),
         Some(AccessForm::Columns(_) | AccessForm::UnlessWraps { along: Along::Columns, .. })
@@ -89,8 +99,8 @@ pub(super) fn goes_by_column(function: &Function, inst: Inst, known: Lanes<'_>, 
 /// Whether all lanes access the same element of their private arrays. Most of these are laid out so that lanes' elements
 /// lie side by side.
 fn is_same_element(function: &Function, mut pointer: Value, shapes: &SecondaryMap<Value, Shape>) -> bool {
-    while let ValueDef::Result(inst, _) = function.values[pointer].definition {
-        match function.insts[inst].data {
+    while let ValueDef::Result(instruction, _) = function.values[pointer].definition {
+        match function.insts[instruction].data {
             InstData::PtrAdd { base, offset, .. } if shapes[offset].is_uniform() => pointer = base,
             InstData::SlotAddr { .. } => return true,
             _ => return false,

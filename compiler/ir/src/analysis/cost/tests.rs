@@ -27,12 +27,12 @@ fn of_loops(code: &str, per_lane_loops: fn(&Loops) -> Vec<Loop>) -> Costs {
     text += &format!(" v3: i64 = query.global_id 0\n v4: i32 = trunc v3\n{code}\n }}\n}}\n");
     let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let (kernel, function) = (&module.kernels[0], module.kernels[0].regions.values().next().unwrap());
-    let facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
-    let graph = build_cfg(function);
-    let forest = find_loops(&graph, &compute_dominators(&graph));
-    let divergence = analyze_divergence(function, &facts, &graph, &forest);
+    let gang_facts = Facts::new(&Module::default(), kernel, 16).of_kernel(kernel);
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+    let divergence = analyze_divergence(function, &gang_facts, &flow_graph, &loop_forest);
     let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
-    function_costs(function, &graph, &forest, &divergence, None, registers, &per_lane_loops(&forest))
+    function_costs(function, &flow_graph, &loop_forest, &divergence, None, registers, &per_lane_loops(&loop_forest))
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_loop_in_turn_costs_a_gang_what_it_costs_the_work_items_that_enter_it() {
          v18: i1 = icmp.slt v17, v14\n br v18, b2(v17), b3\n b3:\n jump b4\n b4:\n return"
     );
     let [masked, per_lane_loops] =
-        [|_: &Loops| Vec::new(), |forest: &Loops| forest.iter().map(|(loop_id, _)| loop_id).collect()]
+        [|_: &Loops| Vec::new(), |loop_forest: &Loops| loop_forest.iter().map(|(loop_id, _)| loop_id).collect()]
             .map(|l| of_loops(&code, l));
     assert_eq!(masked.scalar, per_lane_loops.scalar);
     assert!(masked.vector > 2 * per_lane_loops.vector, "{} {}", masked.vector, per_lane_loops.vector);

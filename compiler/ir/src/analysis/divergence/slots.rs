@@ -15,15 +15,15 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// Adds the slots whose addresses are only used to read and write.
 pub fn private_only(kernel: &Kernel, slots: &mut EntitySet<Slot>) {
-    let apart = |slot_data: &SlotData| slot_data.layout == SlotLayout::Apart;
-    kernel.slots.iter().filter(|(_, slot_data)| apart(slot_data)).for_each(|(slot, _)| {
+    let is_apart = |slot_data: &SlotData| slot_data.layout == SlotLayout::Apart;
+    kernel.slots.iter().filter(|(_, slot_data)| is_apart(slot_data)).for_each(|(slot, _)| {
         slots.insert(slot);
     });
     for function in kernel.regions.values() {
         let pointees = find_pointees(function);
         for &block in &function.layout {
-            for &inst in &function.blocks[block].insts {
-                let inst_data = &function.insts[inst].data;
+            for &instruction in &function.blocks[block].insts {
+                let inst_data = &function.insts[instruction].data;
                 let mut escapes = |argument: Value| {
                     for &slot in &pointees[argument].slots {
                         slots.remove(slot);
@@ -56,26 +56,26 @@ pub(super) fn drop_varying(
     let pointees = find_pointees(function);
     let mut changed = false;
     for &block in &function.layout {
-        for &inst in &function.blocks[block].insts {
-            let same = |value: &Value| divergence.is_uniform(*value);
-            let (to, uniform) = match &function.insts[inst].data {
+        for &instruction in &function.blocks[block].insts {
+            let is_same = |value: &Value| divergence.is_uniform(*value);
+            let (address, uniform) = match &function.insts[instruction].data {
                 InstData::Store { pointer, arguments, access, .. } => (
                     pointer,
-                    same(pointer) && arguments.iter().all(same) && !access.volatile && access.atomic.is_none(),
+                    is_same(pointer) && arguments.iter().all(is_same) && !access.volatile && access.atomic.is_none(),
                 ),
                 InstData::MemCopy { destination, source, length, overlap, volatile } => {
                     // What moves within a slot must not do so once per lane.
                     let moves = *overlap
                         && pointees[*destination].slots.iter().any(|slot| pointees[*source].slots.contains(slot));
-                    (destination, same(destination) && same(source) && same(length) && !volatile && !moves)
+                    (destination, is_same(destination) && is_same(source) && is_same(length) && !volatile && !moves)
                 }
                 InstData::MemSet { destination, byte, length, volatile } => {
-                    (destination, same(destination) && same(byte) && same(length) && !volatile)
+                    (destination, is_same(destination) && is_same(byte) && is_same(length) && !volatile)
                 }
                 _ => continue,
             };
             if !uniform {
-                for &slot in &pointees[*to].slots {
+                for &slot in &pointees[*address].slots {
                     changed |= slots.remove(slot);
                 }
             }

@@ -29,34 +29,40 @@ pub struct Known {
 }
 
 /// The largest power of two that divides a number.
-fn power_in(n: u128) -> u64 {
-    1 << n.trailing_zeros().min(63)
+fn power_in(number: u128) -> u64 {
+    1 << number.trailing_zeros().min(63)
 }
 
-fn signed_half(ty: Type) -> u128 {
-    ty.value_mask() >> 1
+fn signed_half(value_type: Type) -> u128 {
+    value_type.value_mask() >> 1
 }
 
 impl Known {
     /// Nothing but the type.
-    pub fn varying(ty: Type) -> Known {
-        Known { shape: Shape::Varying, signed: false, unsigned: false, max: ty.value_mask(), bits: None }
+    pub fn varying(value_type: Type) -> Known {
+        Known { shape: Shape::Varying, signed: false, unsigned: false, max: value_type.value_mask(), bits: None }
     }
 
-    /// The same in all lanes and a multiple of `align`.
-    pub fn uniform(ty: Type, align: u64) -> Known {
-        Known { shape: Shape::uniform(align), signed: true, unsigned: true, max: ty.value_mask(), bits: None }
+    /// The same in all lanes and a multiple of `alignment`.
+    pub fn uniform(value_type: Type, alignment: u64) -> Known {
+        Known {
+            shape: Shape::uniform(alignment),
+            signed: true,
+            unsigned: true,
+            max: value_type.value_mask(),
+            bits: None,
+        }
     }
 
     /// A constant of a type, by its bits.
-    pub fn constant(ty: Type, bits: u128) -> Known {
-        let align = if ty.is_float() { 1 } else { power_in(bits) };
-        Known { max: bits, bits: Some(bits), ..Known::uniform(ty, align) }
+    pub fn constant(value_type: Type, bits: u128) -> Known {
+        let alignment = if value_type.is_float() { 1 } else { power_in(bits) };
+        Known { max: bits, bits: Some(bits), ..Known::uniform(value_type, alignment) }
     }
 
     /// What a shape alone says.
-    pub fn of_shape(ty: Type, shape: Shape, width: u32) -> Known {
-        Known { shape, ..Known::varying(ty) }.into_canonical(ty, width)
+    pub fn of_shape(value_type: Type, shape: Shape, gang_width: u32) -> Known {
+        Known { shape, ..Known::varying(value_type) }.into_canonical(value_type, gang_width)
     }
 
     /// What holds of either value.
@@ -73,27 +79,27 @@ impl Known {
     }
 
     /// The same with another shape, of which nothing else is known yet.
-    fn with_shape(self, stride: i128, align: u64) -> Known {
+    fn with_shape(self, stride: i128, alignment: u64) -> Known {
         match i64::try_from(stride) {
-            Ok(stride) => Known { shape: Shape::Strided { stride, align }, ..self },
+            Ok(stride) => Known { shape: Shape::Strided { stride, align: alignment }, ..self },
             Err(_) => Known { shape: Shape::Varying, signed: false, unsigned: false, ..self },
         }
     }
 
     /// Canonical form: strides fit the type, only integers and addresses are strided, and all that
     /// follows from the shape and the bound is said.
-    fn into_canonical(mut self, ty: Type, width: u32) -> Known {
-        self.max = self.max.min(ty.value_mask());
+    fn into_canonical(mut self, value_type: Type, gang_width: u32) -> Known {
+        self.max = self.max.min(value_type.value_mask());
         let Shape::Strided { stride, align } = self.shape else {
             return Known { signed: false, unsigned: false, bits: None, ..self };
         };
-        let spare = 64u32.saturating_sub(ty.bits());
-        let reduced = stride << spare >> spare;
+        let unused_bits = 64u32.saturating_sub(value_type.bits());
+        let reduced = stride << unused_bits >> unused_bits;
         if reduced == 0 {
-            let shape = Shape::uniform(if ty.is_float() { 1 } else { align });
+            let shape = Shape::uniform(if value_type.is_float() { 1 } else { align });
             return Known { shape, signed: true, unsigned: true, ..self };
         }
-        if ty.is_float() || ty.bits() == 1 || ty.bits() > 64 {
+        if value_type.is_float() || value_type.bits() == 1 || value_type.bits() > 64 {
             return Known { shape: Shape::Varying, signed: false, unsigned: false, bits: None, ..self };
         }
         self.bits = None;
@@ -101,11 +107,11 @@ impl Known {
         if reduced != stride {
             (self.signed, self.unsigned) = (false, false);
         }
-        if let Some(span) = self.lane_span(width) {
-            self.unsigned |= span <= ty.value_mask();
-            self.signed |= span <= signed_half(ty);
+        if let Some(span) = self.lane_span(gang_width) {
+            self.unsigned |= span <= value_type.value_mask();
+            self.signed |= span <= signed_half(value_type);
         }
-        if self.max <= signed_half(ty) {
+        if self.max <= signed_half(value_type) {
             let either = self.signed || self.unsigned;
             (self.signed, self.unsigned) = (either, either);
         }
@@ -113,368 +119,453 @@ impl Known {
     }
 
     /// The last lane's distance from lane 0, if it is less than the alignment of lane 0.
-    fn lane_span(self, width: u32) -> Option<u128> {
+    fn lane_span(self, gang_width: u32) -> Option<u128> {
         let Shape::Strided { stride, align } = self.shape else { return None };
-        let span = u128::try_from(stride).ok()? * u128::from(width.max(1) - 1);
+        let span = u128::try_from(stride).ok()? * u128::from(gang_width.max(1) - 1);
         (span < u128::from(align)).then_some(span)
     }
 }
 
 /// All uniform gives uniform, anything else varying.
-pub fn transfer_generic(ty: Type, arguments: &[Known]) -> Known {
-    if arguments.iter().all(|a| a.shape.is_uniform()) { Known::uniform(ty, 1) } else { Known::varying(ty) }
+pub fn transfer_generic(result_type: Type, arguments: &[Known]) -> Known {
+    if arguments.iter().all(|argument| argument.shape.is_uniform()) {
+        Known::uniform(result_type, 1)
+    } else {
+        Known::varying(result_type)
+    }
 }
 
 /// Operations of one operand.
-pub fn transfer_unary(opcode: UnaryOp, from_type: Type, to_type: Type, a: Known, width: u32) -> Known {
-    let Shape::Strided { stride, align } = a.shape else {
+pub fn transfer_unary(opcode: UnaryOp, from_type: Type, to_type: Type, operand: Known, gang_width: u32) -> Known {
+    let Shape::Strided { stride, align } = operand.shape else {
         let maximum = match opcode {
-            UnaryOp::Zext => a.max,
-            UnaryOp::Trunc if a.max <= to_type.value_mask() => a.max,
-            UnaryOp::Sext if a.max <= signed_half(from_type) => a.max,
-            UnaryOp::Freeze => a.max,
+            UnaryOp::Zext => operand.max,
+            UnaryOp::Trunc if operand.max <= to_type.value_mask() => operand.max,
+            UnaryOp::Sext if operand.max <= signed_half(from_type) => operand.max,
+            UnaryOp::Freeze => operand.max,
             _ => to_type.value_mask(),
         };
         return Known { max: maximum, ..Known::varying(to_type) };
     };
-    let lines = |signed: bool, unsigned: bool, maximum: u128| {
-        let bits = a.bits.filter(|&bits| bits <= maximum && maximum != to_type.value_mask());
+    let strided = |signed: bool, unsigned: bool, maximum: u128| {
+        let bits = operand.bits.filter(|&bits| bits <= maximum && maximum != to_type.value_mask());
         Known { shape: Shape::Strided { stride, align }, signed, unsigned, max: maximum, bits }
-            .into_canonical(to_type, width)
+            .into_canonical(to_type, gang_width)
     };
     let uniform = stride == 0;
     match opcode {
-        UnaryOp::Freeze => a,
+        UnaryOp::Freeze => operand,
         UnaryOp::Trunc | UnaryOp::PtrToInt | UnaryOp::IntToPtr | UnaryOp::Zext
             if to_type.bits() <= from_type.bits() =>
         {
-            let fits = a.max <= to_type.value_mask();
-            let maximum = if fits { a.max } else { to_type.value_mask() };
-            lines(to_type.bits() == from_type.bits() && a.signed, fits && a.unsigned, maximum)
+            let fits = operand.max <= to_type.value_mask();
+            let maximum = if fits { operand.max } else { to_type.value_mask() };
+            strided(to_type.bits() == from_type.bits() && operand.signed, fits && operand.unsigned, maximum)
         }
-        UnaryOp::Zext | UnaryOp::PtrToInt | UnaryOp::IntToPtr if uniform || a.unsigned => lines(true, true, a.max),
-        UnaryOp::Sext if uniform || a.signed => {
-            let positive = a.max <= signed_half(from_type);
-            lines(true, false, if positive { a.max } else { to_type.value_mask() })
+        UnaryOp::Zext | UnaryOp::PtrToInt | UnaryOp::IntToPtr if uniform || operand.unsigned => {
+            strided(true, true, operand.max)
         }
-        UnaryOp::SpaceCast => lines(a.signed, a.unsigned, a.max),
-        UnaryOp::Bitcast if from_type == to_type => a,
+        UnaryOp::Sext if uniform || operand.signed => {
+            let positive = operand.max <= signed_half(from_type);
+            strided(true, false, if positive { operand.max } else { to_type.value_mask() })
+        }
+        UnaryOp::SpaceCast => strided(operand.signed, operand.unsigned, operand.max),
+        UnaryOp::Bitcast if from_type == to_type => operand,
         UnaryOp::Bitcast if uniform && !from_type.is_float() && !to_type.is_float() => Known::uniform(to_type, align),
-        _ => transfer_generic(to_type, &[a]),
+        _ => transfer_generic(to_type, &[operand]),
     }
 }
 
 /// Addition of strides and alignments, as for addresses.
-pub fn ptr_add(left: Known, right: Known, width: u32) -> Known {
-    let ty = Type::I64;
-    transfer_binary(BinaryOp::Add, IntFlags::default(), ty, left, right, width)
+pub fn ptr_add(left: Known, right: Known, gang_width: u32) -> Known {
+    let offset_type = Type::I64;
+    transfer_binary(BinaryOp::Add, IntFlags::default(), offset_type, left, right, gang_width)
 }
 
 /// Operations of two operands.
-pub fn transfer_binary(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known, right: Known, width: u32) -> Known {
-    let maximum = greatest_result(opcode, flags, ty, left, right);
-    let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (left.shape, right.shape)
+pub fn transfer_binary(
+    opcode: BinaryOp,
+    flags: IntFlags,
+    result_type: Type,
+    left: Known,
+    right: Known,
+    gang_width: u32,
+) -> Known {
+    let maximum = greatest_result(opcode, flags, result_type, left, right);
+    let (
+        Shape::Strided { stride: left_stride, align: left_align },
+        Shape::Strided { stride: right_stride, align: right_align },
+    ) = (left.shape, right.shape)
     else {
-        return Known { max: maximum, ..Known::varying(ty) };
+        return Known { max: maximum, ..Known::varying(result_type) };
     };
-    let both = Known { shape: Shape::Varying, signed: false, unsigned: false, max: maximum, bits: None };
-    let fits = |sum: Option<u128>| sum.is_some_and(|sum| sum <= ty.value_mask());
-    let (s, t) = (i128::from(s), i128::from(t));
-    let found = match opcode {
+    let unshaped = Known { shape: Shape::Varying, signed: false, unsigned: false, max: maximum, bits: None };
+    let fits = |sum: Option<u128>| sum.is_some_and(|sum| sum <= result_type.value_mask());
+    let (left_stride, right_stride) = (i128::from(left_stride), i128::from(right_stride));
+    let result = match opcode {
         BinaryOp::Add => Known {
             signed: flags.nsw && left.signed && right.signed,
             unsigned: (flags.nuw || fits(left.max.checked_add(right.max))) && left.unsigned && right.unsigned,
-            ..both
+            ..unshaped
         }
-        .with_shape(s + t, m.min(n)),
+        .with_shape(left_stride + right_stride, left_align.min(right_align)),
         BinaryOp::Sub => Known {
             signed: flags.nsw && left.signed && right.signed,
             unsigned: flags.nuw && left.unsigned && right.unsigned,
-            ..both
+            ..unshaped
         }
-        .with_shape(s - t, m.min(n)),
+        .with_shape(left_stride - right_stride, left_align.min(right_align)),
         BinaryOp::Mul => match (left.bits, right.bits) {
-            (_, Some(c)) => scale_strided(both, ty, flags, left, signed_factor(ty, c), fits(left.max.checked_mul(c))),
-            (Some(c), _) => scale_strided(both, ty, flags, right, signed_factor(ty, c), fits(right.max.checked_mul(c))),
-            _ if s == 0 && t == 0 => both.with_shape(0, product_align(m, n)),
-            _ => both,
+            (_, Some(constant)) => scale_strided(
+                unshaped,
+                result_type,
+                flags,
+                left,
+                signed_factor(result_type, constant),
+                fits(left.max.checked_mul(constant)),
+            ),
+            (Some(constant), _) => scale_strided(
+                unshaped,
+                result_type,
+                flags,
+                right,
+                signed_factor(result_type, constant),
+                fits(right.max.checked_mul(constant)),
+            ),
+            _ if left_stride == 0 && right_stride == 0 => {
+                unshaped.with_shape(0, product_align(left_align, right_align))
+            }
+            _ => unshaped,
         },
         BinaryOp::Shl => match right.bits {
-            Some(k) if k < u128::from(ty.bits()).min(126) => {
-                let c = 1u128 << k;
-                scale_strided(both, ty, flags, left, c as i128, fits(left.max.checked_mul(c)))
+            Some(amount) if amount < u128::from(result_type.bits()).min(126) => {
+                let constant = 1u128 << amount;
+                scale_strided(
+                    unshaped,
+                    result_type,
+                    flags,
+                    left,
+                    constant as i128,
+                    fits(left.max.checked_mul(constant)),
+                )
             }
-            _ if s == 0 && t == 0 => both.with_shape(0, m),
-            _ => both,
+            _ if left_stride == 0 && right_stride == 0 => unshaped.with_shape(0, left_align),
+            _ => unshaped,
         },
-        BinaryOp::Smin | BinaryOp::Smax if s == t && left.signed && right.signed => {
-            Known { signed: true, ..both }.with_shape(s, m.min(n))
+        BinaryOp::Smin | BinaryOp::Smax if left_stride == right_stride && left.signed && right.signed => {
+            Known { signed: true, ..unshaped }.with_shape(left_stride, left_align.min(right_align))
         }
-        BinaryOp::Umin | BinaryOp::Umax if s == t && left.unsigned && right.unsigned => {
-            Known { unsigned: true, ..both }.with_shape(s, m.min(n))
+        BinaryOp::Umin | BinaryOp::Umax if left_stride == right_stride && left.unsigned && right.unsigned => {
+            Known { unsigned: true, ..unshaped }.with_shape(left_stride, left_align.min(right_align))
         }
-        _ if s == 0 && t == 0 => both.with_shape(0, uniform_align(opcode, m, n, right)),
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if s == 0 => transfer_bits(opcode, ty, both, right, left, width),
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if t == 0 => transfer_bits(opcode, ty, both, left, right, width),
+        _ if left_stride == 0 && right_stride == 0 => {
+            unshaped.with_shape(0, uniform_align(opcode, left_align, right_align, right))
+        }
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if left_stride == 0 => {
+            transfer_bits(opcode, result_type, unshaped, right, left, gang_width)
+        }
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor if right_stride == 0 => {
+            transfer_bits(opcode, result_type, unshaped, left, right, gang_width)
+        }
         BinaryOp::Lshr | BinaryOp::Ashr => match right.bits {
-            Some(k) if k < u128::from(ty.bits()) => shift_right(opcode, both, left, k as u32, width),
-            _ => both,
+            Some(amount) if amount < u128::from(result_type.bits()) => {
+                shift_right(opcode, unshaped, left, amount as u32, gang_width)
+            }
+            _ => unshaped,
         },
         BinaryOp::Udiv | BinaryOp::Urem => match right.bits {
-            Some(c) if c != 0 && c <= i64::MAX as u128 => {
-                transfer_division(opcode == BinaryOp::Udiv, both, left, c as i64, width)
+            Some(constant) if constant != 0 && constant <= i64::MAX as u128 => {
+                transfer_division(opcode == BinaryOp::Udiv, unshaped, left, constant as i64, gang_width)
             }
-            None if t == 0 => divide_by_multiple(opcode == BinaryOp::Udiv, both, left, n, width),
-            _ => both,
+            None if right_stride == 0 => {
+                divide_by_multiple(opcode == BinaryOp::Udiv, unshaped, left, right_align, gang_width)
+            }
+            _ => unshaped,
         },
         BinaryOp::Sdiv | BinaryOp::Srem
-            if t == 0 && right.bits.is_none() && left.max.max(right.max) <= signed_half(ty) =>
+            if right_stride == 0 && right.bits.is_none() && left.max.max(right.max) <= signed_half(result_type) =>
         {
-            divide_by_multiple(opcode == BinaryOp::Sdiv, both, left, n, width)
+            divide_by_multiple(opcode == BinaryOp::Sdiv, unshaped, left, right_align, gang_width)
         }
         BinaryOp::Sdiv | BinaryOp::Srem => match right.bits {
-            Some(c) if c != 0 && c <= signed_half(ty) && c <= i64::MAX as u128 => {
-                signed_divide(opcode == BinaryOp::Sdiv, ty, both, left, c as i64, width)
+            Some(constant) if constant != 0 && constant <= signed_half(result_type) && constant <= i64::MAX as u128 => {
+                signed_divide(opcode == BinaryOp::Sdiv, result_type, unshaped, left, constant as i64, gang_width)
             }
-            _ => both,
+            _ => unshaped,
         },
-        _ => both,
+        _ => unshaped,
     };
-    found.into_canonical(ty, width)
+    result.into_canonical(result_type, gang_width)
 }
 
 /// The greatest result, read as unsigned integer.
-fn greatest_result(opcode: BinaryOp, flags: IntFlags, ty: Type, left: Known, right: Known) -> u128 {
-    let any = ty.value_mask();
-    let below = |n: Option<u128>| n.filter(|&n| n <= any).unwrap_or(any);
+fn greatest_result(opcode: BinaryOp, flags: IntFlags, result_type: Type, left: Known, right: Known) -> u128 {
+    let greatest = result_type.value_mask();
+    let capped = |bound: Option<u128>| bound.filter(|&bound| bound <= greatest).unwrap_or(greatest);
     match opcode {
-        BinaryOp::Add => below(left.max.checked_add(right.max)),
+        BinaryOp::Add => capped(left.max.checked_add(right.max)),
         BinaryOp::Sub if flags.nuw => left.max,
-        BinaryOp::Mul => below(left.max.checked_mul(right.max)),
+        BinaryOp::Mul => capped(left.max.checked_mul(right.max)),
         BinaryOp::Shl => match right.bits {
-            Some(k) if k < 127 => below(left.max.checked_mul(1 << k)),
-            _ => any,
+            Some(amount) if amount < 127 => capped(left.max.checked_mul(1 << amount)),
+            _ => greatest,
         },
         BinaryOp::And | BinaryOp::Umin => left.max.min(right.max),
         BinaryOp::Umax => left.max.max(right.max),
-        BinaryOp::Smin | BinaryOp::Smax if left.max.max(right.max) <= signed_half(ty) => left.max.max(right.max),
+        BinaryOp::Smin | BinaryOp::Smax if left.max.max(right.max) <= signed_half(result_type) => {
+            left.max.max(right.max)
+        }
         BinaryOp::Or | BinaryOp::Xor => match left.max.max(right.max) {
             0 => 0,
-            n => (u128::MAX >> n.leading_zeros()).min(any),
+            bound => (u128::MAX >> bound.leading_zeros()).min(greatest),
         },
-        BinaryOp::Ashr if left.max > signed_half(ty) => any,
+        BinaryOp::Ashr if left.max > signed_half(result_type) => greatest,
         BinaryOp::Lshr | BinaryOp::Ashr => match right.bits {
-            Some(k) if k < 128 => left.max >> k,
+            Some(amount) if amount < 128 => left.max >> amount,
             _ => left.max,
         },
         BinaryOp::Udiv => match right.bits {
-            Some(c) if c != 0 => left.max / c,
+            Some(divisor) if divisor != 0 => left.max / divisor,
             _ => left.max,
         },
         BinaryOp::Urem => match right.bits {
-            Some(c) if c != 0 => left.max.min(c - 1),
+            Some(divisor) if divisor != 0 => left.max.min(divisor - 1),
             _ => left.max,
         },
-        BinaryOp::Sdiv | BinaryOp::Srem if left.max.max(right.max) <= signed_half(ty) => left.max,
-        _ => any,
+        BinaryOp::Sdiv | BinaryOp::Srem if left.max.max(right.max) <= signed_half(result_type) => left.max,
+        _ => greatest,
     }
 }
 
-fn product_align(m: u64, n: u64) -> u64 {
-    m.checked_mul(n).unwrap_or(1 << 63)
+fn product_align(left: u64, right: u64) -> u64 {
+    left.checked_mul(right).unwrap_or(1 << 63)
 }
 
 /// The alignment of a uniform result of uniform operands.
-fn uniform_align(opcode: BinaryOp, m: u64, n: u64, b: Known) -> u64 {
-    match (opcode, b.bits) {
-        (BinaryOp::And, _) => m.max(n),
-        (BinaryOp::Or | BinaryOp::Xor, _) => m.min(n),
-        (BinaryOp::Smin | BinaryOp::Smax | BinaryOp::Umin | BinaryOp::Umax, _) => m.min(n),
-        (BinaryOp::Urem | BinaryOp::Srem, _) => m.min(n),
-        (BinaryOp::Lshr | BinaryOp::Ashr, Some(k)) if k < 64 => (m >> k).max(1),
-        (BinaryOp::Udiv | BinaryOp::Sdiv, Some(c)) if c.is_power_of_two() && c <= u128::from(m) => m / c as u64,
+fn uniform_align(opcode: BinaryOp, left_align: u64, right_align: u64, right: Known) -> u64 {
+    match (opcode, right.bits) {
+        (BinaryOp::And, _) => left_align.max(right_align),
+        (BinaryOp::Or | BinaryOp::Xor, _) => left_align.min(right_align),
+        (BinaryOp::Smin | BinaryOp::Smax | BinaryOp::Umin | BinaryOp::Umax, _) => left_align.min(right_align),
+        (BinaryOp::Urem | BinaryOp::Srem, _) => left_align.min(right_align),
+        (BinaryOp::Lshr | BinaryOp::Ashr, Some(amount)) if amount < 64 => (left_align >> amount).max(1),
+        (BinaryOp::Udiv | BinaryOp::Sdiv, Some(divisor))
+            if divisor.is_power_of_two() && divisor <= u128::from(left_align) =>
+        {
+            left_align / divisor as u64
+        }
         _ => 1,
     }
 }
 
 /// A constant factor as a number: the bits of a type read as signed.
-fn signed_factor(ty: Type, bits: u128) -> i128 {
-    let spare = 128 - ty.bits();
-    (bits << spare) as i128 >> spare
+fn signed_factor(value_type: Type, bits: u128) -> i128 {
+    let unused_bits = 128 - value_type.bits();
+    (bits << unused_bits) as i128 >> unused_bits
 }
 
 /// A strided value times a constant.
-fn scale_strided(both: Known, ty: Type, flags: IntFlags, a: Known, c: i128, fits: bool) -> Known {
-    let Some(stride) = a.shape.stride() else { return both };
-    let align = product_align(a.shape.align(), power_in(c as u128));
+fn scale_strided(
+    unshaped: Known,
+    result_type: Type,
+    flags: IntFlags,
+    operand: Known,
+    factor: i128,
+    fits: bool,
+) -> Known {
+    let Some(stride) = operand.shape.stride() else { return unshaped };
+    let alignment = product_align(operand.shape.align(), power_in(factor as u128));
     if stride == 0 {
-        return both.with_shape(0, align);
+        return unshaped.with_shape(0, alignment);
     }
-    if ty.bits() > 64 {
-        return both;
+    if result_type.bits() > 64 {
+        return unshaped;
     }
-    Known { signed: flags.nsw && a.signed, unsigned: c >= 0 && (flags.nuw || fits) && a.unsigned, ..both }
-        .with_wrapped(i128::from(stride) * c, align)
+    Known {
+        signed: flags.nsw && operand.signed,
+        unsigned: factor >= 0 && (flags.nuw || fits) && operand.unsigned,
+        ..unshaped
+    }
+    .with_wrapped(i128::from(stride) * factor, alignment)
 }
 
 impl Known {
     /// As `with`, for strides that count modulo 2^64.
-    fn with_wrapped(self, stride: i128, align: u64) -> Known {
+    fn with_wrapped(self, stride: i128, alignment: u64) -> Known {
         match i64::try_from(stride) {
-            Ok(_) => self.with_shape(stride, align),
-            Err(_) => Known { signed: false, unsigned: false, ..self }.with_shape((stride as i64).into(), align),
+            Ok(_) => self.with_shape(stride, alignment),
+            Err(_) => Known { signed: false, unsigned: false, ..self }.with_shape((stride as i64).into(), alignment),
         }
     }
 }
 
 /// The stride of numbers that a function gives for the lanes' low bits, if they lie on a line.
-fn fit_stride(width: u32, stride: u128, of: impl Fn(u128) -> u128) -> Option<i128> {
-    let at = |lane: u32| of(u128::from(lane) * stride) as i128;
-    let step = if width > 1 { at(1) - at(0) } else { 0 };
-    (1..width.max(1)).all(|lane| at(lane) - at(lane - 1) == step).then_some(step)
+fn fit_stride(gang_width: u32, stride: u128, number_of: impl Fn(u128) -> u128) -> Option<i128> {
+    let lane_number = |lane: u32| number_of(u128::from(lane) * stride) as i128;
+    let step = if gang_width > 1 { lane_number(1) - lane_number(0) } else { 0 };
+    (1..gang_width.max(1)).all(|lane| lane_number(lane) - lane_number(lane - 1) == step).then_some(step)
 }
 
 /// Bit operations of a strided value with a uniform one.
-fn transfer_bits(opcode: BinaryOp, ty: Type, both: Known, left: Known, right: Known, width: u32) -> Known {
-    let Shape::Strided { stride, align } = left.shape else { return both };
-    // Bits below `low` are the same in all lanes, and zero in them if lane 0 is aligned.
-    let low = power_in(stride as u128);
-    if opcode != BinaryOp::And && right.max < u128::from(low.min(align)) {
-        let align = right.bits.map_or(1, power_in).min(align).max(if right.bits == Some(0) { align } else { 1 });
-        return Known { signed: left.signed, unsigned: left.unsigned, ..both }.with_shape(stride.into(), align);
+fn transfer_bits(
+    opcode: BinaryOp,
+    result_type: Type,
+    unshaped: Known,
+    left: Known,
+    right: Known,
+    gang_width: u32,
+) -> Known {
+    let Shape::Strided { stride, align } = left.shape else { return unshaped };
+    // Bits below `lowest_bit` are the same in all lanes, and zero in them if lane 0 is aligned.
+    let lowest_bit = power_in(stride as u128);
+    if opcode != BinaryOp::And && right.max < u128::from(lowest_bit.min(align)) {
+        let alignment = right.bits.map_or(1, power_in).min(align).max(if right.bits == Some(0) { align } else { 1 });
+        return Known { signed: left.signed, unsigned: left.unsigned, ..unshaped }.with_shape(stride.into(), alignment);
     }
-    let Some(c) = right.bits else { return both };
+    let Some(constant) = right.bits else { return unshaped };
     let reach = u128::MAX.checked_shr(left.max.leading_zeros()).unwrap_or(0);
-    if opcode == BinaryOp::And && c & reach == reach {
+    if opcode == BinaryOp::And && constant & reach == reach {
         // No lane has a bit that is dropped.
-        return Known { signed: left.signed, unsigned: left.unsigned, ..both }.with_shape(stride.into(), align);
+        return Known { signed: left.signed, unsigned: left.unsigned, ..unshaped }.with_shape(stride.into(), align);
     }
-    if left.unsigned && left.lane_span(width).is_some() {
-        let apply = |x: u128| match opcode {
-            BinaryOp::And => x & c,
-            BinaryOp::Or => x | (c & u128::from(align - 1)),
-            _ => x ^ (c & u128::from(align - 1)),
+    if left.unsigned && left.lane_span(gang_width).is_some() {
+        let apply = |number: u128| match opcode {
+            BinaryOp::And => number & constant,
+            BinaryOp::Or => number | (constant & u128::from(align - 1)),
+            _ => number ^ (constant & u128::from(align - 1)),
         };
-        let high = c & !u128::from(align - 1);
-        let align = match opcode {
-            BinaryOp::And => align.max(power_in(high & ty.value_mask())),
-            _ => align.min(power_in(c)),
+        let high_bits = constant & !u128::from(align - 1);
+        let alignment = match opcode {
+            BinaryOp::And => align.max(power_in(high_bits & result_type.value_mask())),
+            _ => align.min(power_in(constant)),
         };
-        return match fit_stride(width, stride as u128, apply) {
-            Some(step) => both.with_shape(step, align),
-            None => both,
+        return match fit_stride(gang_width, stride as u128, apply) {
+            Some(step) => unshaped.with_shape(step, alignment),
+            None => unshaped,
         };
     }
     if opcode != BinaryOp::And {
-        return both;
+        return unshaped;
     }
-    if (c + 1).is_power_of_two() && c < u128::from(low) {
-        return both.with_shape(0, align);
+    if (constant + 1).is_power_of_two() && constant < u128::from(lowest_bit) {
+        return unshaped.with_shape(0, align);
     }
-    let dropped = ty.value_mask() & !c;
-    if (dropped + 1).is_power_of_two() && dropped < u128::from(low) {
+    let dropped = result_type.value_mask() & !constant;
+    if (dropped + 1).is_power_of_two() && dropped < u128::from(lowest_bit) {
         // Each lane loses the same.
-        return Known { signed: left.signed, unsigned: left.unsigned, ..both }
-            .with_shape(stride.into(), align.max(power_in(c)));
+        return Known { signed: left.signed, unsigned: left.unsigned, ..unshaped }
+            .with_shape(stride.into(), align.max(power_in(constant)));
     }
-    both
+    unshaped
 }
 
-fn shift_right(opcode: BinaryOp, both: Known, a: Known, k: u32, width: u32) -> Known {
-    let Shape::Strided { stride, align } = a.shape else { return both };
-    let linear = if opcode == BinaryOp::Lshr { a.unsigned } else { a.signed };
-    if !linear || k > 62 {
-        return both;
+fn shift_right(opcode: BinaryOp, unshaped: Known, operand: Known, amount: u32, gang_width: u32) -> Known {
+    let Shape::Strided { stride, align } = operand.shape else { return unshaped };
+    let linear = if opcode == BinaryOp::Lshr { operand.unsigned } else { operand.signed };
+    if !linear || amount > 62 {
+        return unshaped;
     }
-    let shifted = Known { signed: opcode == BinaryOp::Ashr, unsigned: opcode == BinaryOp::Lshr, ..both };
-    if stride % (1 << k) == 0 {
-        return shifted.with_shape((stride >> k).into(), (align >> k).max(1));
+    let shifted = Known { signed: opcode == BinaryOp::Ashr, unsigned: opcode == BinaryOp::Lshr, ..unshaped };
+    if stride % (1 << amount) == 0 {
+        return shifted.with_shape((stride >> amount).into(), (align >> amount).max(1));
     }
-    match a.lane_span(width) {
-        Some(span) if span < 1 << k => both.with_shape(0, (align >> k).max(1)),
-        Some(_) if align >= 1 << k => match fit_stride(width, stride as u128, |x| x >> k) {
-            Some(step) => shifted.with_shape(step, align >> k),
-            None => both,
+    match operand.lane_span(gang_width) {
+        Some(span) if span < 1 << amount => unshaped.with_shape(0, (align >> amount).max(1)),
+        Some(_) if align >= 1 << amount => match fit_stride(gang_width, stride as u128, |number| number >> amount) {
+            Some(step) => shifted.with_shape(step, align >> amount),
+            None => unshaped,
         },
-        _ => both,
+        _ => unshaped,
     }
 }
 
 /// Unsigned quotient or remainder by a positive constant.
-fn transfer_division(quotient: bool, both: Known, a: Known, c: i64, width: u32) -> Known {
-    let Shape::Strided { stride, align } = a.shape else { return both };
-    if !a.unsigned {
-        return both;
+fn transfer_division(quotient: bool, unshaped: Known, operand: Known, divisor: i64, gang_width: u32) -> Known {
+    let Shape::Strided { stride, align } = operand.shape else { return unshaped };
+    if !operand.unsigned {
+        return unshaped;
     }
-    let power = power_in(c as u128);
-    if stride % c == 0 {
+    let power = power_in(divisor as u128);
+    if stride % divisor == 0 {
         return if quotient {
-            let whole = c as u64 == power && align >= power;
-            Known { unsigned: true, ..both }.with_shape((stride / c).into(), if whole { align / power } else { 1 })
+            let whole = divisor as u64 == power && align >= power;
+            Known { unsigned: true, ..unshaped }
+                .with_shape((stride / divisor).into(), if whole { align / power } else { 1 })
         } else {
-            both.with_shape(0, align.min(power))
+            unshaped.with_shape(0, align.min(power))
         };
     }
-    let Some(span) = a.lane_span(width) else { return both };
+    let Some(span) = operand.lane_span(gang_width) else { return unshaped };
     let block = (span + 1).next_power_of_two();
     if block <= u128::from(power) {
         // All lanes lie between two multiples of the constant.
         return if quotient {
-            both.with_shape(0, if c as u64 == power && align >= power { align / power } else { 1 })
+            unshaped.with_shape(0, if divisor as u64 == power && align >= power { align / power } else { 1 })
         } else {
-            Known { unsigned: true, ..both }.with_shape(stride.into(), align.min(power))
+            Known { unsigned: true, ..unshaped }.with_shape(stride.into(), align.min(power))
         };
     }
-    if c as u64 == power && align >= power {
-        let c = c as u128;
-        let step = fit_stride(width, stride as u128, |x| if quotient { x / c } else { x % c });
-        let align = if quotient { align / power } else { align };
-        return step.map_or(both, |step| both.with_shape(step, align));
+    if divisor as u64 == power && align >= power {
+        let divisor = divisor as u128;
+        let step =
+            fit_stride(gang_width, stride as u128, |number| if quotient { number / divisor } else { number % divisor });
+        let alignment = if quotient { align / power } else { align };
+        return step.map_or(unshaped, |step| unshaped.with_shape(step, alignment));
     }
-    both
+    unshaped
 }
 
 /// Unsigned quotient or remainder by what is the same in all lanes and a multiple of `power`: where all lanes lie
 /// between two of its multiples.
-fn divide_by_multiple(quotient: bool, both: Known, a: Known, power: u64, width: u32) -> Known {
-    let Shape::Strided { stride, align } = a.shape else { return both };
-    let within =
-        a.unsigned && a.lane_span(width).is_some_and(|span| (span + 1).next_power_of_two() <= u128::from(power));
+fn divide_by_multiple(quotient: bool, unshaped: Known, operand: Known, power: u64, gang_width: u32) -> Known {
+    let Shape::Strided { stride, align } = operand.shape else { return unshaped };
+    let within = operand.unsigned
+        && operand.lane_span(gang_width).is_some_and(|span| (span + 1).next_power_of_two() <= u128::from(power));
     match (within, quotient) {
-        (false, _) => both,
-        (true, true) => both.with_shape(0, 1),
-        (true, false) => Known { unsigned: true, ..both }.with_shape(stride.into(), align.min(power)),
+        (false, _) => unshaped,
+        (true, true) => unshaped.with_shape(0, 1),
+        (true, false) => Known { unsigned: true, ..unshaped }.with_shape(stride.into(), align.min(power)),
     }
 }
 
 /// Signed quotient or remainder by a positive constant.
-fn signed_divide(quotient: bool, ty: Type, both: Known, a: Known, c: i64, width: u32) -> Known {
-    let Shape::Strided { stride, align } = a.shape else { return both };
-    if a.max <= signed_half(ty) {
-        return transfer_division(quotient, both, a, c, width);
+fn signed_divide(
+    quotient: bool,
+    result_type: Type,
+    unshaped: Known,
+    operand: Known,
+    divisor: i64,
+    gang_width: u32,
+) -> Known {
+    let Shape::Strided { stride, align } = operand.shape else { return unshaped };
+    if operand.max <= signed_half(result_type) {
+        return transfer_division(quotient, unshaped, operand, divisor, gang_width);
     }
-    let power = power_in(c as u128);
-    let exact = c as u64 == power && align >= power && stride % c == 0;
-    match (a.signed && exact, quotient) {
-        (false, _) => both,
-        (true, true) => Known { signed: true, ..both }.with_shape((stride / c).into(), align / power),
-        (true, false) => both.with_shape(0, 1 << 63),
+    let power = power_in(divisor as u128);
+    let exact = divisor as u64 == power && align >= power && stride % divisor == 0;
+    match (operand.signed && exact, quotient) {
+        (false, _) => unshaped,
+        (true, true) => Known { signed: true, ..unshaped }.with_shape((stride / divisor).into(), align / power),
+        (true, false) => unshaped.with_shape(0, 1 << 63),
     }
 }
 
 /// Integer and pointer comparisons.
-pub fn transfer_icmp(comparison: IntCc, left: Known, right: Known, width: u32) -> Known {
+pub fn transfer_icmp(comparison: IntCc, left: Known, right: Known, gang_width: u32) -> Known {
     let uniform = Known::uniform(Type::BOOL, 1);
     let varying = Known::varying(Type::BOOL);
-    let (Shape::Strided { stride: s, align: m }, Shape::Strided { stride: t, align: n }) = (left.shape, right.shape)
+    let (
+        Shape::Strided { stride: left_stride, align: left_align },
+        Shape::Strided { stride: right_stride, align: right_align },
+    ) = (left.shape, right.shape)
     else {
         return varying;
     };
-    if s == 0 && t == 0 {
+    if left_stride == 0 && right_stride == 0 {
         return uniform;
     }
     let linear = match comparison {
-        IntCc::Eq | IntCc::Ne => return if s == t { uniform } else { varying },
+        IntCc::Eq | IntCc::Ne => return if left_stride == right_stride { uniform } else { varying },
         IntCc::Slt | IntCc::Sle | IntCc::Sgt | IntCc::Sge => left.signed && right.signed,
         IntCc::Ult | IntCc::Ule | IntCc::Ugt | IntCc::Uge => left.unsigned && right.unsigned,
     };
@@ -483,8 +574,8 @@ pub fn transfer_icmp(comparison: IntCc, left: Known, right: Known, width: u32) -
     }
     // The difference is a multiple of the common alignment in lane 0 and must not reach the next one on
     // the side where the answer changes.
-    let drift = (i128::from(s) - i128::from(t)) * i128::from(width.max(1) - 1);
-    let step = i128::from(m.min(n));
+    let drift = (i128::from(left_stride) - i128::from(right_stride)) * i128::from(gang_width.max(1) - 1);
+    let step = i128::from(left_align.min(right_align));
     let same = match comparison {
         IntCc::Slt | IntCc::Sge | IntCc::Ult | IntCc::Uge => (0..step).contains(&drift),
         _ => (0..step).contains(&-drift),

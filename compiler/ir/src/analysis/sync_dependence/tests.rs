@@ -13,8 +13,8 @@ use std::collections::HashMap;
 mod earlier;
 
 /// What follows when a branch is divergent, asked of a graph once.
-fn control_divergence(graph: &Cfg, loops: &Loops, branch: Block) -> ControlDivergence {
-    ControlDivergence::clone(&Walks::default().control_divergence(graph, loops, branch))
+fn control_divergence(flow_graph: &Cfg, loop_forest: &Loops, branch: Block) -> ControlDivergence {
+    ControlDivergence::clone(&Walks::default().control_divergence(flow_graph, loop_forest, branch))
 }
 
 /// Tables that are used again and again, and what is remembered, say the same as tables made anew for each question.
@@ -24,13 +24,19 @@ fn shared_walks_find_what_single_ones_find() {
     for seed in 0..600 {
         let size = 3 + seed as usize % 40;
         let function = if seed % 3 == 0 { random_dag(seed, size) } else { random_reducible(seed, size) };
-        let graph = build_cfg(&function);
-        let loops = find_loops(&graph, &compute_dominators(&graph));
+        let flow_graph = build_cfg(&function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
         let mut walks = Walks::default();
         for _ in 0..2 {
-            for &branch in graph.reverse_post_order().iter().filter(|&&block| graph.successors(block).len() > 1) {
-                let found = walks.control_divergence(&graph, &loops, branch);
-                assert_eq!(*found, control_divergence(&graph, &loops, branch), "seed {seed}, {branch}\n{function}");
+            for &branch in
+                flow_graph.reverse_post_order().iter().filter(|&&block| flow_graph.successors(block).len() > 1)
+            {
+                let found = walks.control_divergence(&flow_graph, &loop_forest, branch);
+                assert_eq!(
+                    *found,
+                    control_divergence(&flow_graph, &loop_forest, branch),
+                    "seed {seed}, {branch}\n{function}"
+                );
                 branches += 1;
             }
         }
@@ -42,12 +48,12 @@ fn shared_walks_find_what_single_ones_find() {
 fn effects(text: &str, branch: &str) -> (String, String) {
     let (function, names) = graph(text);
     let flow_graph = build_cfg(&function);
-    let loops = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
     let position = names.iter().position(|n| *n == branch).unwrap();
-    let divergence = control_divergence(&flow_graph, &loops, Block::from_u32(position as u32));
+    let divergence = control_divergence(&flow_graph, &loop_forest, Block::from_u32(position as u32));
     let name = |block: Block| names[block.as_u32() as usize];
-    let joins: BTreeSet<&str> = divergence.joins.iter().map(|&other| name(other)).collect();
-    let exits: BTreeSet<&str> = divergence.temporal.iter().map(|&(_, other)| name(other)).collect();
+    let joins: BTreeSet<&str> = divergence.joins.iter().map(|&other_block| name(other_block)).collect();
+    let exits: BTreeSet<&str> = divergence.temporal.iter().map(|&(_, other_block)| name(other_block)).collect();
     (joins.into_iter().collect::<Vec<_>>().join(" "), exits.into_iter().collect::<Vec<_>>().join(" "))
 }
 
@@ -142,13 +148,13 @@ fn an_exit_of_two_loops() {
 // ---- exact oracle for graphs without cycles ----
 
 /// All paths between two blocks.
-fn paths(graph: &Cfg, source: Block, target: Block) -> Vec<Vec<Block>> {
+fn paths(flow_graph: &Cfg, source: Block, target: Block) -> Vec<Vec<Block>> {
     if source == target {
         return vec![vec![target]];
     }
     let mut all = Vec::new();
-    for &next in graph.successors(source) {
-        for mut path in paths(graph, next, target) {
+    for &next_block in flow_graph.successors(source) {
+        for mut path in paths(flow_graph, next_block, target) {
             path.insert(0, source);
             all.push(path);
         }
@@ -158,21 +164,25 @@ fn paths(graph: &Cfg, source: Block, target: Block) -> Vec<Vec<Block>> {
 
 /// Whether paths from the branch lead to both blocks that have nothing in common but their ends: two
 /// units of flow through blocks that take one.
-fn two_paths(graph: &Cfg, branch: Block, target: Block, other: Block) -> bool {
+fn two_paths(flow_graph: &Cfg, branch: Block, target: Block, other: Block) -> bool {
     let number = |block: Block| 2 * block.as_u32() as usize;
-    let sink =
-        2 * graph.reverse_post_order().iter().map(|other_block| other_block.as_u32() as usize + 1).max().unwrap_or(0);
+    let sink = 2 * flow_graph
+        .reverse_post_order()
+        .iter()
+        .map(|other_block| other_block.as_u32() as usize + 1)
+        .max()
+        .unwrap_or(0);
     // From, to, how much more may flow.
     let mut arcs: Vec<(usize, usize, usize)> = Vec::new();
     let mut arc = |from: usize, to: usize, room: usize| arcs.extend([(from, to, room), (to, from, 0)]);
-    for &block in graph.reverse_post_order() {
+    for &block in flow_graph.reverse_post_order() {
         // A block's beginning has an even number, its end the next one.
         if block == target || block == other {
             arc(number(block), sink, if target == other { 2 } else { 1 });
         } else if block != branch {
             arc(number(block), number(block) + 1, 1);
         }
-        graph.successors(block).iter().for_each(|&successor| arc(number(block) + 1, number(successor), 1));
+        flow_graph.successors(block).iter().for_each(|&successor| arc(number(block) + 1, number(successor), 1));
     }
     (0..2).all(|_| {
         let mut came: HashMap<usize, usize> = HashMap::new();
@@ -202,14 +212,16 @@ fn labels_differ_where_disjoint_paths_lead() {
     let (mut differ, mut agree) = (0, 0);
     for seed in 0..300 {
         let function = random_dag(seed, 4 + seed as usize % 11);
-        let graph = build_cfg(&function);
-        let loops = find_loops(&graph, &compute_dominators(&graph));
-        for &branch in graph.reverse_post_order().iter().filter(|&&other| graph.successors(other).len() > 1) {
+        let flow_graph = build_cfg(&function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        for &branch in
+            flow_graph.reverse_post_order().iter().filter(|&&other_block| flow_graph.successors(other_block).len() > 1)
+        {
             let mut joins = BTreeSet::new();
-            let mut labels = vec![None; graph.reverse_post_order().len()];
+            let mut labels = vec![None; flow_graph.reverse_post_order().len()];
             let mut walk = Walk {
-                cfg: &graph,
-                loops: &loops,
+                cfg: &flow_graph,
+                loops: &loop_forest,
                 around: None,
                 labels: &mut labels,
                 reached: Vec::new(),
@@ -218,14 +230,17 @@ fn labels_differ_where_disjoint_paths_lead() {
                 latch: None,
                 joins: &mut joins,
             };
-            graph.successors(branch).iter().for_each(|&target| walk.push_label(branch, target, Label::Through(target)));
+            flow_graph
+                .successors(branch)
+                .iter()
+                .for_each(|&target| walk.push_label(branch, target, Label::Through(target)));
             walk.run();
-            let labelled = graph.reverse_post_order().iter().zip(&labels);
+            let labelled = flow_graph.reverse_post_order().iter().zip(&labels);
             let labels: Vec<(Block, Label)> = labelled.filter_map(|(&block, &label)| Some((block, label?))).collect();
-            for (index, &(p, here)) in labels.iter().enumerate() {
+            for (index, &(predecessor, here)) in labels.iter().enumerate() {
                 for &(q, there) in &labels[..index] {
-                    let disjoint = two_paths(&graph, branch, p, q);
-                    assert_eq!(here != there, disjoint, "seed {seed}: {branch} to {p} and {q}\n{function}");
+                    let disjoint = two_paths(&flow_graph, branch, predecessor, q);
+                    assert_eq!(here != there, disjoint, "seed {seed}: {branch} to {predecessor} and {q}\n{function}");
                     differ += usize::from(disjoint);
                     agree += usize::from(!disjoint);
                 }
@@ -241,12 +256,14 @@ fn joins_are_the_ends_of_disjoint_paths() {
     let (mut joins, mut none) = (0, 0);
     for seed in 0..500 {
         let function = random_dag(seed, 4 + seed as usize % 9);
-        let graph = build_cfg(&function);
-        let loops = find_loops(&graph, &compute_dominators(&graph));
-        for &branch in graph.reverse_post_order().iter().filter(|&&other| graph.successors(other).len() > 1) {
-            let divergence = control_divergence(&graph, &loops, branch);
-            for &block in graph.reverse_post_order() {
-                let all = paths(&graph, branch, block);
+        let flow_graph = build_cfg(&function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        for &branch in
+            flow_graph.reverse_post_order().iter().filter(|&&other_block| flow_graph.successors(other_block).len() > 1)
+        {
+            let divergence = control_divergence(&flow_graph, &loop_forest, branch);
+            for &block in flow_graph.reverse_post_order() {
+                let all = paths(&flow_graph, branch, block);
                 let inner = |p: &[Block]| p[1..p.len().max(2) - 1].iter().copied().collect::<BTreeSet<_>>();
                 // Two edges to one block are two paths.
                 let disjoint = branch != block
@@ -323,16 +340,17 @@ struct Marks {
 }
 
 /// Where two lanes that `branch` sends different ways are seen to meet, in so many random runs.
-fn seen(function: &Function, loops: &Loops, branch: Block, seed: u64, trials: u64) -> Marks {
+fn seen(function: &Function, loop_forest: &Loops, branch: Block, seed: u64, trials: u64) -> Marks {
     let mut marks = Marks::default();
     for trial in 0..trials {
         let mut random = Random::new(seed * 1000 + trial);
-        let mut world = World { function, loops, branch, choices: HashMap::new() };
+        let mut world = World { function, loops: loop_forest, branch, choices: HashMap::new() };
         let lanes: Vec<Way> =
             (0..2).filter_map(|lane| world.walk(&mut Random::new(trial * 2 + lane), &mut random)).collect();
         let [a, b] = &lanes[..] else { continue };
-        let other =
-            |(instance, source): &(&Instance, &Block)| b.from.get(*instance).is_some_and(|other| other != *source);
+        let other = |(instance, source): &(&Instance, &Block)| {
+            b.from.get(*instance).is_some_and(|other_block| other_block != *source)
+        };
         marks.joins.extend(a.from.iter().filter(other).map(|(instance, _)| instance.0));
         let later = |(at, n): &(&(Loop, Instance), &u32)| b.left.get(*at).is_some_and(|other| other != *n);
         marks.exits.extend(a.left.iter().filter(later).map(|((loop_id, instance), _)| (*loop_id, instance.0)));
@@ -346,11 +364,11 @@ fn lanes_meet_only_where_it_is_said() {
     let (mut said_late, mut met_late) = (0, 0);
     for seed in 0..150 {
         let function = random_reducible(seed, 5 + seed as usize % 9);
-        let graph = build_cfg(&function);
-        let loops = find_loops(&graph, &compute_dominators(&graph));
-        for &branch in graph.reverse_post_order().iter().filter(|&&block| graph.successors(block).len() > 1) {
-            let divergence = control_divergence(&graph, &loops, branch);
-            let seen = seen(&function, &loops, branch, seed, 300);
+        let flow_graph = build_cfg(&function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        for &branch in flow_graph.reverse_post_order().iter().filter(|&&block| flow_graph.successors(block).len() > 1) {
+            let divergence = control_divergence(&flow_graph, &loop_forest, branch);
+            let seen = seen(&function, &loop_forest, branch, seed, 300);
             assert!(seen.joins.is_subset(&divergence.joins), "seed {seed}: {branch} joins at {seen:?}\n{function}");
             assert!(seen.exits.is_subset(&divergence.temporal), "seed {seed}: {branch} leaves at {seen:?}\n{function}");
             said += divergence.joins.len();

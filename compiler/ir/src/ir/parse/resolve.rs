@@ -53,11 +53,11 @@ impl Body {
                 return position.error_at(format!("{value} is not defined"));
             }
         }
-        let count = self.values.keys().max().map_or(0, |n| n + 1);
+        let value_count = self.values.keys().max().map_or(0, |last| last + 1);
         for (number, position, block) in &mut self.blocks {
-            let key = Block::from_u32(*number);
-            if !in_layout.insert(key) {
-                return position.error_at(format!("{key} is defined twice"));
+            let block_key = Block::from_u32(*number);
+            if !in_layout.insert(block_key) {
+                return position.error_at(format!("{block_key} is defined twice"));
             }
             while function.blocks.len() <= *number as usize {
                 function.blocks.push(BlockData {
@@ -66,8 +66,8 @@ impl Body {
                     terminator: Terminator::Unreachable,
                 });
             }
-            function.layout.push(key);
-            function.blocks[key].params = std::mem::take(&mut block.params);
+            function.layout.push(block_key);
+            function.blocks[block_key].params = std::mem::take(&mut block.params);
         }
         for &(block, position) in &self.block_uses {
             if !in_layout.contains(&block) {
@@ -75,103 +75,72 @@ impl Body {
             }
         }
         // Instructions and terminators with literals still in place of constants.
-        let mut terms = Vec::new();
+        let mut terminators = Vec::new();
         let mut masks = Vec::new();
-        let mut defs: HashMap<u32, ValueDef> = HashMap::new();
+        let mut definitions: HashMap<u32, ValueDef> = HashMap::new();
         for (number, _, block) in self.blocks.drain(..) {
-            let key = Block::from_u32(number);
-            for (i, value) in function.blocks[key].params.iter().enumerate() {
-                defs.insert(value.as_u32(), ValueDef::Param(key, i as u32));
+            let block_key = Block::from_u32(number);
+            for (i, value) in function.blocks[block_key].params.iter().enumerate() {
+                definitions.insert(value.as_u32(), ValueDef::Param(block_key, i as u32));
             }
             for (inst_data, results, location) in block.insts {
-                let inst = function.insts.next_key();
+                let instruction = function.insts.next_key();
                 for (i, value) in results.iter().enumerate() {
-                    defs.insert(value.as_u32(), ValueDef::Result(inst, i as u32));
+                    definitions.insert(value.as_u32(), ValueDef::Result(instruction, i as u32));
                 }
                 function.insts.push(InstNode { data: inst_data, results, location });
-                function.blocks[key].insts.push(inst);
+                function.blocks[block_key].insts.push(instruction);
             }
-            masks.extend(block.mask.map(|mask| (key, mask)));
-            terms.extend(block.terminator.map(|(terminator, _)| (key, terminator)));
+            masks.extend(block.mask.map(|mask| (block_key, mask)));
+            terminators.extend(block.terminator.map(|(terminator, _)| (block_key, terminator)));
         }
-        let type_of = |function: &Function, value: Value| -> Option<Type> {
-            let n = value.as_u32();
-            match n.checked_sub(LITERALS) {
-                Some(literal) => self.literals[literal as usize].ty,
-                None => self
-                    .values
-                    .get(&n)
-                    .map(|v| v.0)
-                    .or_else(|| function.values.get(value).map(|value_data| value_data.ty)),
-            }
-        };
-        // The constants in the order of their first use.
-        let mut constants: Vec<(Type, u128)> = Vec::new();
-        let mut known = vec![None; self.literals.len()];
-        let mut resolve = |value: Value, expected: Option<Type>| -> Result<()> {
-            let Some(index) = value.as_u32().checked_sub(LITERALS) else {
-                return Ok(());
-            };
-            let literal = &self.literals[index as usize];
-            let Some(ty) = literal.ty.or(expected) else {
-                return literal.position.error_at(format!("`{}` needs a type here, like `{0}:i32`", literal.text));
-            };
-            let constant = (ty, literal.to_bits(ty)?);
-            known[index as usize] = Some(constant);
-            constants.push(constant);
-            Ok(())
-        };
+        let mut constants = Constants::new(&self.literals);
         for &(_, mask) in &masks {
-            resolve(mask, Some(Type::BOOL))?;
+            constants.resolve_literal(mask, Some(Type::BOOL))?;
         }
-        for node in function.insts.values() {
-            let types: Vec<Type> = node.results.iter().filter_map(|&v| type_of(&function, v)).collect();
+        for inst_node in function.insts.values() {
+            let types: Vec<Type> = inst_node.results.iter().filter_map(|&result| self.type_of(result)).collect();
             let mut index = 0;
             let mut outcome = Ok(());
-            node.data.for_each_arg(|v| {
+            inst_node.data.for_each_arg(|operand| {
                 if outcome.is_ok() {
-                    outcome = resolve(v, operand_type(&node.data, &types, index));
+                    outcome = constants.resolve_literal(operand, operand_type(&inst_node.data, &types, index));
                 }
                 index += 1;
             });
             outcome?;
         }
         let mut finished_terms = Vec::new();
-        for (block, terminator) in terms {
+        for (block, terminator) in terminators {
             let terminator = match terminator {
                 PendingTerm::Ready(terminator) => terminator,
                 PendingTerm::Switch(value, cases, default) => {
-                    let ty = type_of(&function, value);
-                    let cases = cases.into_iter().map(|(key, target)| match ty {
-                        Some(ty) => Ok((key.to_bits(ty)?, target)),
-                        None => key.position.error_at("the switch's value has no type"),
-                    });
-                    Terminator::Switch { value, cases: cases.collect::<Result<_>>()?, default }
+                    Terminator::Switch { value, cases: resolve_cases(self.type_of(value), cases)?, default }
                 }
             };
             if let Some(selector) = terminator.selector() {
                 let branch = matches!(terminator, Terminator::Branch { .. });
-                resolve(selector, branch.then_some(Type::BOOL))?;
+                constants.resolve_literal(selector, branch.then_some(Type::BOOL))?;
             }
             for target in terminator.targets() {
                 for (i, &argument) in target.arguments.iter().enumerate() {
                     let param = function.blocks[target.block].params.get(i);
-                    resolve(argument, param.and_then(|&p| type_of(&function, p)))?;
+                    constants.resolve_literal(argument, param.and_then(|&parameter| self.type_of(parameter)))?;
                 }
             }
             finished_terms.push((block, terminator));
         }
-        let mut constants = constants.into_iter();
-        for n in 0..count {
-            match (defs.get(&n), self.values.get(&n)) {
-                (Some(&definition), Some(&(ty, _))) => {
-                    function.values.push(ValueData { ty, definition });
+        let mut in_order = constants.in_order.into_iter();
+        for value in 0..value_count {
+            match (definitions.get(&value), self.values.get(&value)) {
+                (Some(&definition), Some(&(value_type, _))) => {
+                    function.values.push(ValueData { ty: value_type, definition });
                 }
                 _ => {
-                    while function.values.len() <= n as usize {
-                        match constants.next() {
-                            Some((ty, bits)) => {
-                                function.constant(ty, bits);
+                    while function.values.len() <= value as usize {
+                        match in_order.next() {
+                            Some((value_type, bits)) => {
+                                function.constant(value_type, bits);
                             }
                             None => {
                                 function.values.push(ValueData { ty: Type::BOOL, definition: ValueDef::Const(0) });
@@ -182,14 +151,14 @@ impl Body {
             }
         }
         let mut constant_of: HashMap<u32, Value> = HashMap::new();
-        for (i, constant) in known.iter().enumerate() {
-            if let Some((ty, bits)) = *constant {
-                constant_of.insert(LITERALS + i as u32, function.constant(ty, bits));
+        for (i, constant) in constants.of_literals.iter().enumerate() {
+            if let Some((value_type, bits)) = *constant {
+                constant_of.insert(LITERALS + i as u32, function.constant(value_type, bits));
             }
         }
-        let settle = |v: Value| constant_of.get(&v.as_u32()).copied().unwrap_or(v);
-        for node in function.insts.values_mut() {
-            node.data.map_args(settle);
+        let settle = |operand: Value| constant_of.get(&operand.as_u32()).copied().unwrap_or(operand);
+        for inst_node in function.insts.values_mut() {
+            inst_node.data.map_args(settle);
         }
         for (block, mask) in masks {
             function.masks[block] = settle(mask).into();
@@ -200,52 +169,99 @@ impl Body {
         }
         Ok(function)
     }
+
+    /// The type of a value, or that which a literal is written with.
+    fn type_of(&self, value: Value) -> Option<Type> {
+        match value.as_u32().checked_sub(LITERALS) {
+            Some(literal) => self.literals[literal as usize].ty,
+            None => self.values.get(&value.as_u32()).map(|&(value_type, _)| value_type),
+        }
+    }
+}
+
+/// What the literals of a function stand for.
+struct Constants<'a> {
+    literals: &'a [Literal],
+    /// Type and bits of each literal, once its type is known.
+    of_literals: Vec<Option<(Type, u128)>>,
+    /// The constants in the order of their first use.
+    in_order: Vec<(Type, u128)>,
+}
+
+impl Constants<'_> {
+    fn new(literals: &[Literal]) -> Constants<'_> {
+        Constants { literals, of_literals: vec![None; literals.len()], in_order: Vec::new() }
+    }
+
+    /// Gives an operand's literal the type that is written with it, or else the one that is expected there.
+    fn resolve_literal(&mut self, operand: Value, expected: Option<Type>) -> Result<()> {
+        let Some(index) = operand.as_u32().checked_sub(LITERALS) else {
+            return Ok(());
+        };
+        let literal = &self.literals[index as usize];
+        let Some(literal_type) = literal.ty.or(expected) else {
+            return literal.position.error_at(format!("`{}` needs a type here, like `{0}:i32`", literal.text));
+        };
+        let constant = (literal_type, literal.to_bits(literal_type)?);
+        self.of_literals[index as usize] = Some(constant);
+        self.in_order.push(constant);
+        Ok(())
+    }
+}
+
+/// The cases of a switch, whose keys have the type of what it looks at.
+fn resolve_cases(selector_type: Option<Type>, cases: Vec<(Literal, BlockCall)>) -> Result<Vec<(u128, BlockCall)>> {
+    let to_case = |(key, target): (Literal, BlockCall)| match selector_type {
+        Some(selector_type) => Ok((key.to_bits(selector_type)?, target)),
+        None => key.position.error_at("the switch's value has no type"),
+    };
+    cases.into_iter().map(to_case).collect()
 }
 
 impl Literal {
     /// The bits this literal has as a value of a type.
-    fn to_bits(&self, ty: Type) -> Result<u128> {
+    fn to_bits(&self, value_type: Type) -> Result<u128> {
         let text = self.text.as_str();
-        let bad = || self.position.error_at(format!("`{text}` is no {ty}"));
+        let error_here = || self.position.error_at(format!("`{text}` is no {value_type}"));
         if let Some(digits) = text.strip_prefix("0x") {
             return match u128::from_str_radix(digits, 16) {
-                Ok(bits) if bits & ty.value_mask() == bits => Ok(bits),
-                _ => bad(),
+                Ok(bits) if bits & value_type.value_mask() == bits => Ok(bits),
+                _ => error_here(),
             };
         }
-        match (ty, text) {
+        match (value_type, text) {
             (Type::Int(1), "true") => return Ok(1),
             (Type::Int(1), "false") | (Type::Ptr(_), "null") => return Ok(0),
-            (_, "true" | "false" | "null") => return bad(),
+            (_, "true" | "false" | "null") => return error_here(),
             _ => {}
         }
-        match ty {
-            Type::Int(w) => {
+        match value_type {
+            Type::Int(bit_width) => {
                 // From the least signed to the greatest unsigned number of this width.
                 let magnitude = text.strip_prefix('-').unwrap_or(text);
-                let Ok(n) = magnitude.parse::<u128>() else {
-                    return bad();
+                let Ok(number) = magnitude.parse::<u128>() else {
+                    return error_here();
                 };
                 let negative = magnitude.len() < text.len();
-                let limit = if negative { 1 << (w - 1) } else { ty.value_mask() };
-                if n > limit {
-                    return bad();
+                let limit = if negative { 1 << (bit_width - 1) } else { value_type.value_mask() };
+                if number > limit {
+                    return error_here();
                 }
-                Ok(if negative { n.wrapping_neg() & ty.value_mask() } else { n })
+                Ok(if negative { number.wrapping_neg() & value_type.value_mask() } else { number })
             }
             Type::F16 => match text.parse::<f32>() {
-                Ok(x) if !x.is_nan() => Ok(u128::from(f16::from_f32(x).to_bits())),
-                _ => bad(),
+                Ok(float) if !float.is_nan() => Ok(u128::from(f16::from_f32(float).to_bits())),
+                _ => error_here(),
             },
             Type::F32 => match text.parse::<f32>() {
-                Ok(x) if !x.is_nan() => Ok(u128::from(x.to_bits())),
-                _ => bad(),
+                Ok(float) if !float.is_nan() => Ok(u128::from(float.to_bits())),
+                _ => error_here(),
             },
             Type::F64 => match text.parse::<f64>() {
-                Ok(x) if !x.is_nan() => Ok(u128::from(x.to_bits())),
-                _ => bad(),
+                Ok(float) if !float.is_nan() => Ok(u128::from(float.to_bits())),
+                _ => error_here(),
             },
-            Type::Ptr(_) => bad(),
+            Type::Ptr(_) => error_here(),
         }
     }
 }

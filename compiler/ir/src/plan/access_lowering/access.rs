@@ -39,29 +39,29 @@ pub enum Together {
 
 impl MemoryAccess {
     /// The load or store that an instruction is, if it is one of any elements.
-    pub fn of_inst(body: &Function, node: &InstNode) -> Option<MemoryAccess> {
-        let (direction, pointer, offset, access, first, count) = match &node.data {
+    pub fn of_inst(function: &Function, inst_node: &InstNode) -> Option<MemoryAccess> {
+        let (direction, pointer, offset, access, first_element, element_count) = match &inst_node.data {
             &InstData::Load { pointer, offset, access } => {
-                (Direction::Load, pointer, offset, access, *node.results.first()?, node.results.len())
+                (Direction::Load, pointer, offset, access, *inst_node.results.first()?, inst_node.results.len())
             }
             InstData::Store { pointer, offset, access, arguments } => {
                 (Direction::Store, *pointer, *offset, *access, *arguments.first()?, arguments.len())
             }
             _ => return None,
         };
-        let space = match body.ty(pointer) {
-            Type::Ptr(space) => space,
+        let address_space = match function.ty(pointer) {
+            Type::Ptr(address_space) => address_space,
             _ => Space::Generic,
         };
         Some(MemoryAccess {
             direction,
             ptr: pointer,
             offset,
-            ty: body.ty(first),
-            count: count as u32,
-            space,
+            ty: function.ty(first_element),
+            count: element_count as u32,
+            space: address_space,
             access,
-            location: node.location,
+            location: inst_node.location,
         })
     }
 
@@ -82,8 +82,8 @@ impl MemoryAccess {
 
     /// Where the element with this index is, in bytes from the address, and the alignment there.
     pub fn element_place(&self, index: u32) -> (i64, u32) {
-        let step = u64::from(index) * u64::from(self.ty.bytes());
-        let align = self.access.align.max(1).min(1 << step.trailing_zeros().min(31));
-        (self.offset.wrapping_add_unsigned(step), align)
+        let byte_offset = u64::from(index) * u64::from(self.ty.bytes());
+        let alignment = self.access.align.max(1).min(1 << byte_offset.trailing_zeros().min(31));
+        (self.offset.wrapping_add_unsigned(byte_offset), alignment)
     }
 }

@@ -28,37 +28,37 @@ pub enum Bounds {
 }
 
 /// What follows for ids and arguments where a condition holds, if anything does.
-pub fn find_bounds(body: &Function, shapes: &SecondaryMap<Value, Shape>, condition: Value) -> Option<Bounds> {
-    find_bounds_behind(body, shapes, condition, false, DEPTH)
+pub fn find_bounds(function: &Function, shapes: &SecondaryMap<Value, Shape>, condition: Value) -> Option<Bounds> {
+    find_bounds_behind(function, shapes, condition, false, DEPTH)
 }
 
 /// The same where a condition holds, or its opposite.
 fn find_bounds_behind(
-    body: &Function,
+    function: &Function,
     shapes: &SecondaryMap<Value, Shape>,
     condition: Value,
     opposite: bool,
     depth: u32,
 ) -> Option<Bounds> {
-    let ValueDef::Result(inst, _) = body.values[condition].definition else { return None };
+    let ValueDef::Result(instruction, _) = function.values[condition].definition else { return None };
     if depth == 0 {
         return None;
     }
-    let is = |value: Value, bits: u128| body.const_bits(value) == Some(bits);
-    let (operands, all_hold) = match body.insts[inst].data {
+    let is_constant = |value: Value, bits: u128| function.const_bits(value) == Some(bits);
+    let (operands, all_hold) = match function.insts[instruction].data {
         InstData::Icmp { arguments, .. } if arguments.iter().all(|&argument| !shapes[argument].is_varying()) => {
             return Some(Bounds::Side { cond: condition, opposite });
         }
-        InstData::Binary { opcode: BinaryOp::Xor, arguments: [argument, one], .. } if is(one, 1) => {
-            return find_bounds_behind(body, shapes, argument, !opposite, depth - 1);
+        InstData::Binary { opcode: BinaryOp::Xor, arguments: [argument, one], .. } if is_constant(one, 1) => {
+            return find_bounds_behind(function, shapes, argument, !opposite, depth - 1);
         }
         InstData::Binary { opcode: BinaryOp::And, arguments, .. } => (arguments, !opposite),
         InstData::Binary { opcode: BinaryOp::Or, arguments, .. } => (arguments, opposite),
-        InstData::Ternary { arguments: [left, right, c], .. } if is(c, 0) => ([left, right], !opposite),
-        InstData::Ternary { arguments: [left, right, c], .. } if is(right, 1) => ([left, c], opposite),
+        InstData::Ternary { arguments: [left, right, c], .. } if is_constant(c, 0) => ([left, right], !opposite),
+        InstData::Ternary { arguments: [left, right, c], .. } if is_constant(right, 1) => ([left, c], opposite),
         _ => return None,
     };
-    match operands.map(|operand| find_bounds_behind(body, shapes, operand, opposite, depth - 1)) {
+    match operands.map(|operand| find_bounds_behind(function, shapes, operand, opposite, depth - 1)) {
         [Some(a), Some(b)] if all_hold => Some(Bounds::Both(Box::new([a, b]))),
         [Some(a), Some(b)] => Some(Bounds::Either(Box::new([a, b]))),
         [one, other] => one.or(other).filter(|_| all_hold),

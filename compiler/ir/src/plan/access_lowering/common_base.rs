@@ -38,11 +38,16 @@ pub enum LaneOffsets {
 }
 
 /// The common base of an address's lanes, if they are known to be near one.
-pub fn find_common_base(body: &Function, is_uniform: &impl Fn(Value) -> bool, pointer: Value) -> Option<CommonBase> {
-    let (mut base, mut inbounds) = (pointer, true);
+pub fn find_common_base(
+    function: &Function,
+    is_uniform: &impl Fn(Value) -> bool,
+    pointer: Value,
+) -> Option<CommonBase> {
+    let (mut base_address, mut inbounds) = (pointer, true);
     let (mut uniform, mut varying) = (Vec::new(), Vec::new());
-    while !is_uniform(base) {
-        let InstData::PtrAdd { base: before, offset, inbounds: stays_inside } = *defining_inst(body, base)? else {
+    while !is_uniform(base_address) {
+        let InstData::PtrAdd { base: before, offset, inbounds: stays_inside } = *defining_inst(function, base_address)?
+        else {
             return None;
         };
         if is_uniform(offset) {
@@ -51,42 +56,42 @@ pub fn find_common_base(body: &Function, is_uniform: &impl Fn(Value) -> bool, po
             varying.push(offset);
             inbounds &= stays_inside;
         }
-        base = before;
+        base_address = before;
     }
     let narrow = match varying[..] {
-        [one] => find_narrow_offset(body, one),
+        [one] => find_narrow_offset(function, one),
         _ => None,
     };
     let offsets = match narrow {
         Some((offset, signed, shift)) => LaneOffsets::Narrow { offset, signed, shift },
-        None if inbounds && !varying.is_empty() && body.ty(pointer) == Type::Ptr(Space::Local) => {
+        None if inbounds && !varying.is_empty() && function.ty(pointer) == Type::Ptr(Space::Local) => {
             LaneOffsets::Sum(varying)
         }
         None => return None,
     };
-    Some(CommonBase { base, uniform, offsets })
+    Some(CommonBase { base: base_address, uniform, offsets })
 }
 
 /// The 32 bits that are all there is to an offset, whether they are a signed number, and how far they are shifted.
-fn find_narrow_offset(body: &Function, offset: Value) -> Option<(Value, bool, u32)> {
-    match *defining_inst(body, offset)? {
+fn find_narrow_offset(function: &Function, offset: Value) -> Option<(Value, bool, u32)> {
+    match *defining_inst(function, offset)? {
         InstData::Unary { opcode: opcode @ (UnaryOp::Sext | UnaryOp::Zext), argument, .. }
-            if body.ty(argument) == Type::I32 =>
+            if function.ty(argument) == Type::I32 =>
         {
             Some((argument, opcode == UnaryOp::Sext, 0))
         }
-        InstData::Binary { opcode: BinaryOp::Shl, arguments: [offset, by], .. } => {
-            let by = body.const_bits(by).filter(|&by| by <= MOST_SHIFT)?;
-            let (narrow, signed, shift) = find_narrow_offset(body, offset).filter(|&(.., shift)| shift == 0)?;
-            Some((narrow, signed, shift + by as u32))
+        InstData::Binary { opcode: BinaryOp::Shl, arguments: [offset, amount], .. } => {
+            let amount = function.const_bits(amount).filter(|&amount| amount <= MOST_SHIFT)?;
+            let (narrow, signed, shift) = find_narrow_offset(function, offset).filter(|&(.., shift)| shift == 0)?;
+            Some((narrow, signed, shift + amount as u32))
         }
         _ => None,
     }
 }
 
-fn defining_inst(body: &Function, value: Value) -> Option<&InstData> {
-    match body.values[value].definition {
-        ValueDef::Result(inst, _) => Some(&body.insts[inst].data),
+fn defining_inst(function: &Function, value: Value) -> Option<&InstData> {
+    match function.values[value].definition {
+        ValueDef::Result(instruction, _) => Some(&function.insts[instruction].data),
         _ => None,
     }
 }
@@ -97,9 +102,9 @@ mod tests {
     use crate::ir::Builder;
 
     /// The common base of what `build` makes of a uniform pointer and a number of 32 bits that is not.
-    fn of(space: Space, build: impl Fn(&mut Builder<'_>, Value, Value) -> Value) -> Option<LaneOffsets> {
+    fn of(address_space: Space, build: impl Fn(&mut Builder<'_>, Value, Value) -> Value) -> Option<LaneOffsets> {
         let mut function = Function::new();
-        let (mut builder, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(space), Type::I32]);
+        let (mut builder, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(address_space), Type::I32]);
         let pointer = build(&mut builder, inputs[0], inputs[1]);
         builder.ret();
         let found =
@@ -110,13 +115,13 @@ mod tests {
 
     #[test]
     fn offsets_of_32_bits_are_near() {
-        let scaled = |builder: &mut Builder<'_>, base, index, by| {
+        let scaled = |builder: &mut Builder<'_>, base_address, index, amount| {
             let wide = builder.unary(UnaryOp::Sext, Type::I64, index);
-            let by = builder.int(Type::I64, by);
-            let bytes = builder.binary(BinaryOp::Shl, wide, by);
-            builder.ptr_add(base, bytes)
+            let amount = builder.int(Type::I64, amount);
+            let bytes = builder.binary(BinaryOp::Shl, wide, amount);
+            builder.ptr_add(base_address, bytes)
         };
-        let narrow = of(Space::Global, |builder, base, index| scaled(builder, base, index, 3));
+        let narrow = of(Space::Global, |builder, base_address, index| scaled(builder, base_address, index, 3));
         assert!(matches!(narrow, Some(LaneOffsets::Narrow { signed: true, shift: 3, .. })), "{narrow:?}");
         assert_eq!(of(Space::Global, |b, base, index| scaled(b, base, index, 4)), None, "no address mode has that");
     }

@@ -182,8 +182,12 @@ impl Decision<'_> {
         let side_by_side = self.addresses.form == Form::Affine(self.access.ty.bytes().into());
         if self.mask == LaneMask::All && self.access.count == 1 && side_by_side {
             let stride = self.access.ty.bytes().into();
-            if let Ok(wide) = self.find_wide(Some(stride), self.gang.width) {
-                return AccessForm::Gang(LanesForm::Wide(WideAccess { volatile: true, past_caches: false, ..wide }));
+            if let Ok(wide_access) = self.find_wide(Some(stride), self.gang.width) {
+                return AccessForm::Gang(LanesForm::Wide(WideAccess {
+                    volatile: true,
+                    past_caches: false,
+                    ..wide_access
+                }));
             }
         }
         self.reject_form(Candidate::Wide, Reason::Volatile);
@@ -200,22 +204,23 @@ impl Decision<'_> {
     fn find_line(&mut self) -> Option<AccessForm> {
         let addresses = self.addresses;
         let of_row = self.gang.lanes_of_row();
-        let (line, along, on_line) = if let Some((line, wide)) = self.find_wide_line(addresses.line, self.gang.width) {
-            (line, Along::Gang, wide)
-        } else if let Some((line, wide)) = self.find_wide_line(addresses.row_line, of_row) {
-            (line, Along::Rows, wide)
-        } else {
-            let line = addresses.column_line?;
-            (line, Along::Columns, self.find_column(line.stride).ok()?)
-        };
-        let alike = along == Along::Rows && self.rows_load_alike();
+        let (line, along, on_line) =
+            if let Some((line, wide_access)) = self.find_wide_line(addresses.line, self.gang.width) {
+                (line, Along::Gang, wide_access)
+            } else if let Some((line, wide_access)) = self.find_wide_line(addresses.row_line, of_row) {
+                (line, Along::Rows, wide_access)
+            } else {
+                let line = addresses.column_line?;
+                (line, Along::Columns, self.find_column(line.stride).ok()?)
+            };
+        let are_alike = along == Along::Rows && self.rows_load_alike();
         let wrapped = self.find_scattered(Form::Vector);
-        Some(AccessForm::UnlessWraps { along, indices: line.indices, alike, on_line, wrapped })
+        Some(AccessForm::UnlessWraps { along, indices: line.indices, alike: are_alike, on_line, wrapped })
     }
 
-    fn find_wide_line(&mut self, line: Option<LineOfLanes>, lanes: u32) -> Option<(LineOfLanes, WideAccess)> {
+    fn find_wide_line(&mut self, line: Option<LineOfLanes>, lane_count: u32) -> Option<(LineOfLanes, WideAccess)> {
         let line = line?;
-        Some((line, self.find_wide(Some(line.stride), lanes).ok()?))
+        Some((line, self.find_wide(Some(line.stride), lane_count).ok()?))
     }
 
     /// A form for lanes of which one's address tells others', or not.
@@ -230,18 +235,20 @@ impl Decision<'_> {
             && let Some(stride) = self.addresses.column_stride
         {
             match self.find_column(stride) {
-                Ok(wide) => return AccessForm::Columns(wide),
+                Ok(wide_access) => return AccessForm::Columns(wide_access),
                 Err(reason) => self.reject_form(Candidate::Columns, reason),
             }
         }
         match (form, row) {
-            (Form::Runs(_), Ok(wide)) => AccessForm::Rows { once: self.rows_load_alike(), row: LanesForm::Wide(wide) },
+            (Form::Runs(_), Ok(wide_access)) => {
+                AccessForm::Rows { once: self.rows_load_alike(), row: LanesForm::Wide(wide_access) }
+            }
             (Form::Runs(stride), Err(reason)) if self.rows_load_alike() => {
                 self.reject_form(Candidate::Wide, reason);
                 AccessForm::Rows { once: true, row: self.find_scattered(Form::Affine(stride)) }
             }
             (Form::Affine(stride), _) => match self.find_wide(Some(stride), self.gang.width) {
-                Ok(wide) => AccessForm::Gang(LanesForm::Wide(wide)),
+                Ok(wide_access) => AccessForm::Gang(LanesForm::Wide(wide_access)),
                 Err(reason) => self.scattered_form(reason),
             },
             (_, Err(reason)) => self.scattered_form(reason),
@@ -256,37 +263,46 @@ impl Decision<'_> {
 
     /// One wide access of each column, where all lanes take part.
     fn find_column(&mut self, stride: i64) -> Result<WideAccess, Reason> {
-        let rows = self.gang.row_count();
-        if rows <= 1 || !is_plain(stride, self.access.ty, self.access.count as usize) {
+        let row_count = self.gang.row_count();
+        if row_count <= 1 || !is_plain(stride, self.access.ty, self.access.count as usize) {
             return Err(Reason::NoColumn);
         }
         if self.mask != LaneMask::All {
             return Err(Reason::SomeLanesOff);
         }
-        self.find_wide(Some(stride), rows)
+        self.find_wide(Some(stride), row_count)
     }
 
     /// One wide access of so many lanes that are so far from each other.
-    fn find_wide(&mut self, stride: Option<i64>, lanes: u32) -> Result<WideAccess, Reason> {
+    fn find_wide(&mut self, stride: Option<i64>, lane_count: u32) -> Result<WideAccess, Reason> {
         let MemoryAccess { direction, ty, count, access, .. } = self.access;
-        let row = find_row(stride, ty.bytes(), count, lanes, direction)?;
+        let elements_apart = find_row(stride, ty.bytes(), count, lane_count, direction)?;
         let stride = stride.unwrap_or_default();
         // The first lane may be one that does not come here; then its address has only the alignment that it shares
         // with those of the others.
-        let align = access.align.clamp(1, 1 << stride.trailing_zeros().min(31));
-        let elements = self.find_elements(row, lanes);
-        let wide = WideAccess { lanes, stride, row, count, align, elements, volatile: false, past_caches: false };
-        Ok(WideAccess { past_caches: self.goes_past_caches(&wide), ..wide })
+        let alignment = access.align.clamp(1, 1 << stride.trailing_zeros().min(31));
+        let elements = self.find_elements(elements_apart, lane_count);
+        let wide_access = WideAccess {
+            lanes: lane_count,
+            stride,
+            row: elements_apart,
+            count,
+            align: alignment,
+            elements,
+            volatile: false,
+            past_caches: false,
+        };
+        Ok(WideAccess { past_caches: self.goes_past_caches(&wide_access), ..wide_access })
     }
 
-    fn find_elements(&mut self, row: u32, lanes: u32) -> WideElements {
+    fn find_elements(&mut self, elements_apart: u32, lane_count: u32) -> WideElements {
         let MemoryAccess { direction, ty, count, space, .. } = self.access;
         let guard = match self.mask {
-            LaneMask::All if row == count => return WideElements::All,
+            LaneMask::All if elements_apart == count => return WideElements::All,
             LaneMask::All => return WideElements::AllLanes,
             LaneMask::Some { may_be_empty, has_bounds } => {
                 // Of a tile's row there may be none although there is one of the gang.
-                let may_be_empty = may_be_empty || lanes != self.gang.width;
+                let may_be_empty = may_be_empty || lane_count != self.gang.width;
                 choose_row_guard(&self.gang.target, direction, Some(space), may_be_empty, has_bounds)
             }
         };
@@ -298,12 +314,12 @@ impl Decision<'_> {
     }
 
     /// Whether a store of all elements is to go past the caches.
-    fn goes_past_caches(&mut self, wide: &WideAccess) -> bool {
-        let is_store = self.access.direction == Direction::Store && wide.elements == WideElements::All;
+    fn goes_past_caches(&mut self, wide_access: &WideAccess) -> bool {
+        let is_store = self.access.direction == Direction::Store && wide_access.elements == WideElements::All;
         if !is_store || !self.addresses.is_streamed {
             return false;
         }
-        let bytes = self.access.ty.bytes() * wide.row * wide.lanes;
+        let bytes = self.access.ty.bytes() * wide_access.row * wide_access.lanes;
         if !bytes.is_multiple_of(CACHE_LINE) {
             self.reject_form(Candidate::PastCaches, Reason::PartsOfLines);
             return false;
@@ -334,17 +350,17 @@ impl Decision<'_> {
         let pieces = cut_pieces(ty, count, maximum).into_iter();
         let pieces = pieces.map(|(first, count)| ScatteredPiece { first, count, form: self.find_piece(form, count) });
         let pieces = pieces.collect();
-        let slow = direction == Direction::Store && self.gang.target.slow_masked_stores;
-        LanesForm::Scattered { pieces, asks_any: slow && self.mask != LaneMask::All }
+        let is_slow = direction == Direction::Store && self.gang.target.slow_masked_stores;
+        LanesForm::Scattered { pieces, asks_any: is_slow && self.mask != LaneMask::All }
     }
 
-    fn find_piece(&mut self, form: Form, count: u32) -> PieceForm {
+    fn find_piece(&mut self, form: Form, element_count: u32) -> PieceForm {
         let MemoryAccess { direction, ty, .. } = self.access;
         let (target, is_masked) = (&self.gang.target, self.mask != LaneMask::All);
-        if count > 1 && count * ty.bytes() == CHUNK_BYTES {
+        if element_count > 1 && element_count * ty.bytes() == CHUNK_BYTES {
             return PieceForm::Chunk { redirected: is_masked };
         }
-        let bytes = count * ty.bytes();
+        let bytes = element_count * ty.bytes();
         let has_instruction = match direction {
             Direction::Load => target.has_gather(bytes),
             Direction::Store => target.has_scatter(bytes),
@@ -384,39 +400,43 @@ pub fn choose_row_guard(
 }
 
 /// How elements of lanes that are off are left out of a wide access.
-pub fn mask_elements(target: &TargetInfo, ty: Type, guard: RowGuard) -> WideElements {
-    if target.has_row_mask(ty.bytes()) { WideElements::Masked(guard) } else { WideElements::Redirected(guard) }
+pub fn mask_elements(target: &TargetInfo, element_type: Type, guard: RowGuard) -> WideElements {
+    if target.has_row_mask(element_type.bytes()) {
+        WideElements::Masked(guard)
+    } else {
+        WideElements::Redirected(guard)
+    }
 }
 
 /// Whether so many lanes' chunks of elements of a type are taken apart by shuffles.
-fn has_chunks(ty: Type, lanes: u32) -> bool {
-    let bytes = ty.bytes();
-    bytes.is_power_of_two() && bytes < CHUNK_BYTES && lanes >= CHUNK_BYTES / bytes.max(NARROWEST_SHUFFLED)
+fn has_chunks(element_type: Type, lane_count: u32) -> bool {
+    let bytes = element_type.bytes();
+    bytes.is_power_of_two() && bytes < CHUNK_BYTES && lane_count >= CHUNK_BYTES / bytes.max(NARROWEST_SHUFFLED)
 }
 
 /// Whether some of a lane's elements are a chunk.
-fn find_chunks(ty: Type, count: u32, lanes: u32) -> Result<(), Reason> {
-    if !ty.bytes().is_power_of_two() || ty.bytes() >= CHUNK_BYTES {
-        Err(Reason::WideElements(ty.bytes()))
-    } else if count * ty.bytes() < CHUNK_BYTES {
+fn find_chunks(element_type: Type, element_count: u32, lane_count: u32) -> Result<(), Reason> {
+    if !element_type.bytes().is_power_of_two() || element_type.bytes() >= CHUNK_BYTES {
+        Err(Reason::WideElements(element_type.bytes()))
+    } else if element_count * element_type.bytes() < CHUNK_BYTES {
         Err(Reason::FewBytes)
-    } else if !has_chunks(ty, lanes) {
+    } else if !has_chunks(element_type, lane_count) {
         Err(Reason::FewLanes)
     } else {
         Ok(())
     }
 }
 
-/// The elements of `count` that are taken together, up to so many bytes: the first, and how many.
-pub(super) fn cut_pieces(ty: Type, count: u32, bytes: u32) -> Vec<(u32, u32)> {
-    let (mut pieces, mut first) = (Vec::new(), 0);
-    while first < count {
+/// The elements of `element_count` that are taken together, up to so many bytes: the first, and how many.
+pub(super) fn cut_pieces(element_type: Type, element_count: u32, bytes: u32) -> Vec<(u32, u32)> {
+    let (mut pieces, mut first_element) = (Vec::new(), 0);
+    while first_element < element_count {
         let mut maximum = 1;
-        while 2 * maximum <= count - first && 2 * maximum * ty.bytes() <= bytes {
+        while 2 * maximum <= element_count - first_element && 2 * maximum * element_type.bytes() <= bytes {
             maximum *= 2;
         }
-        pieces.push((first, maximum));
-        first += maximum;
+        pieces.push((first_element, maximum));
+        first_element += maximum;
     }
     pieces
 }

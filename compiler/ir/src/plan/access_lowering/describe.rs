@@ -25,11 +25,11 @@ impl AccessLowering {
         let AccessLowering { access, form, .. } = self;
         let elements =
             if access.count == 1 { access.ty.to_string() } else { format!("{} {}", access.count, access.ty) };
-        let way = match access.direction {
+        let direction_text = match access.direction {
             Direction::Load => "from",
             Direction::Store => "to",
         };
-        let mut detail = format!("{elements} {way} {} memory", access.space.name());
+        let mut detail = format!("{elements} {direction_text} {} memory", access.space.name());
         let class = match form {
             AccessForm::Uniform(_) => "uniform".into(),
             AccessForm::UniformRows { .. } => {
@@ -48,9 +48,9 @@ impl AccessLowering {
                 detail += ", row by row";
                 self.describe_lanes(row, &mut detail)
             }
-            AccessForm::Columns(wide) => {
+            AccessForm::Columns(wide_access) => {
                 detail += ", column by column";
-                describe_wide(wide, &mut detail)
+                describe_wide(wide_access, &mut detail)
             }
             AccessForm::UnlessWraps { along, on_line, .. } => {
                 detail += match along {
@@ -76,7 +76,7 @@ impl AccessLowering {
 
     fn describe_lanes(&self, lanes: &LanesForm, detail: &mut String) -> Cow<'static, str> {
         match lanes {
-            LanesForm::Wide(wide) => describe_wide(wide, detail),
+            LanesForm::Wide(wide_access) => describe_wide(wide_access, detail),
             LanesForm::Scattered { pieces, .. } => self.describe_scattered(pieces, detail),
         }
     }
@@ -115,14 +115,14 @@ impl AccessLowering {
     }
 }
 
-fn describe_wide(wide: &WideAccess, detail: &mut String) -> Cow<'static, str> {
-    if let WideElements::Redirected(_) = wide.elements {
+fn describe_wide(wide_access: &WideAccess, detail: &mut String) -> Cow<'static, str> {
+    if let WideElements::Redirected(_) = wide_access.elements {
         *detail += REDIRECTED;
     }
-    if wide.past_caches {
+    if wide_access.past_caches {
         *detail += ", past the caches";
     }
-    match (wide.row, wide.is_reversed()) {
+    match (wide_access.row, wide_access.is_reversed()) {
         (1, false) => "contiguous".into(),
         (1, true) => "reversed".into(),
         (row, reversed) => format!("interleaved stride {}{row}", if reversed { "-" } else { "" }).into(),

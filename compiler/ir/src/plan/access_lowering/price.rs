@@ -59,31 +59,33 @@ pub struct Circumstances {
 impl AccessLowering {
     /// What the access costs a gang all of whose lanes make it.
     pub fn cost(&self, around: &Circumstances) -> u64 {
-        let (ty, registers) = (self.access.ty, around.registers);
+        let (element_type, registers) = (self.access.ty, around.registers);
         match &self.form {
             AccessForm::Uniform(_) | AccessForm::UniformRows { once: true } => around.once,
             AccessForm::PerLane(_) => u64::from(registers.width) * (around.once + TAKEN_OUT),
             AccessForm::UniformRows { once: false } => {
-                let lanes = self.lanes_of_row(around);
-                price_rows(ty, registers, lanes, around.once)
+                let lanes_of_row = self.lanes_of_row(around);
+                price_rows(element_type, registers, lanes_of_row, around.once)
             }
-            AccessForm::Gang(LanesForm::Wide(wide)) => price_wide(ty, registers, wide),
+            AccessForm::Gang(LanesForm::Wide(wide_access)) => price_wide(element_type, registers, wide_access),
             AccessForm::Gang(LanesForm::Scattered { pieces, .. }) => self.price_scattered(pieces, around),
-            AccessForm::Rows { once, row: LanesForm::Wide(wide) } => {
-                let each = price_wide(ty, Registers { width: wide.lanes, ..registers }, wide);
-                if *once { each } else { price_rows(ty, registers, wide.lanes, each) }
+            AccessForm::Rows { once, row: LanesForm::Wide(wide_access) } => {
+                let row_cost =
+                    price_wide(element_type, Registers { width: wide_access.lanes, ..registers }, wide_access);
+                if *once { row_cost } else { price_rows(element_type, registers, wide_access.lanes, row_cost) }
             }
             // As if it were one of all lanes.
             AccessForm::Rows { row: LanesForm::Scattered { pieces, .. }, .. } => self.price_scattered(pieces, around),
-            AccessForm::Columns(wide) => price_columns(ty, registers, wide, 0),
+            AccessForm::Columns(wide_access) => price_columns(element_type, registers, wide_access, 0),
             AccessForm::UnlessWraps { along, indices, alike, on_line, .. } => {
-                let asks = ASKS * *indices as u64;
-                let each = price_wide(ty, Registers { width: on_line.lanes, ..registers }, on_line) + asks;
+                let asking_cost = ASKS * *indices as u64;
+                let row_cost =
+                    price_wide(element_type, Registers { width: on_line.lanes, ..registers }, on_line) + asking_cost;
                 match along {
-                    Along::Gang => each,
-                    Along::Rows if *alike => each,
-                    Along::Rows => price_rows(ty, registers, on_line.lanes, each),
-                    Along::Columns => price_columns(ty, registers, on_line, asks),
+                    Along::Gang => row_cost,
+                    Along::Rows if *alike => row_cost,
+                    Along::Rows => price_rows(element_type, registers, on_line.lanes, row_cost),
+                    Along::Columns => price_columns(element_type, registers, on_line, asking_cost),
                 }
             }
         }
@@ -91,21 +93,26 @@ impl AccessLowering {
 
     /// What the mask of an access costs a gang, beyond what the access costs without.
     pub fn cost_of_mask(&self, registers: Registers) -> u64 {
-        let (ty, count, lanes) = (self.access.ty, u64::from(self.access.count), u64::from(registers.width));
+        let (element_type, element_count, lane_count) =
+            (self.access.ty, u64::from(self.access.count), u64::from(registers.width));
         let lanes_form = match &self.form {
             AccessForm::Uniform(_) | AccessForm::UniformRows { .. } => return GUARD,
-            AccessForm::PerLane(_) => return LANE * lanes,
+            AccessForm::PerLane(_) => return LANE * lane_count,
             AccessForm::Gang(form) | AccessForm::Rows { row: form, .. } => form.clone(),
-            AccessForm::Columns(wide) | AccessForm::UnlessWraps { on_line: wide, .. } => LanesForm::Wide(*wide),
+            AccessForm::Columns(wide_access) | AccessForm::UnlessWraps { on_line: wide_access, .. } => {
+                LanesForm::Wide(*wide_access)
+            }
         };
-        if !registers.target.has_row_mask(ty.bytes()) {
-            return LANE * lanes * count;
+        if !registers.target.has_row_mask(element_type.bytes()) {
+            return LANE * lane_count * element_count;
         }
         match lanes_form {
-            LanesForm::Wide(wide) => u64::from(wide.row) * registers.registers_for(ty),
+            LanesForm::Wide(wide_access) => u64::from(wide_access.row) * registers.registers_for(element_type),
             // Lanes store one by one with and without a mask.
-            LanesForm::Scattered { asks_any: true, .. } => GUARD + count * registers.registers_for(ty),
-            LanesForm::Scattered { .. } => count * registers.registers_for(ty),
+            LanesForm::Scattered { asks_any: true, .. } => {
+                GUARD + element_count * registers.registers_for(element_type)
+            }
+            LanesForm::Scattered { .. } => element_count * registers.registers_for(element_type),
         }
     }
 
@@ -115,13 +122,13 @@ impl AccessLowering {
 
     fn price_scattered(&self, pieces: &[ScatteredPiece], around: &Circumstances) -> u64 {
         let &Circumstances { registers, is_rewritten, is_same_element, .. } = around;
-        let (access, lanes) = (self.access, u64::from(registers.width));
+        let (access, lane_count) = (self.access, u64::from(registers.width));
         let vector = VECTOR * registers.registers_for(access.ty);
         if is_same_element {
             return 2 * u64::from(access.count) * vector;
         }
         let (is_narrow, bytes) = (registers.bits() < 512, access.ty.bytes());
-        let each = match access.direction {
+        let element_cost = match access.direction {
             // There are no gathers of bytes: what lanes load was stored in the same width.
             Direction::Load if is_rewritten && bytes < 4 && is_narrow => BYTE_GATHER,
             Direction::Store if is_rewritten && bytes < 4 && is_narrow => BYTE_SCATTER,
@@ -131,25 +138,25 @@ impl AccessLowering {
             Direction::Load => GATHER,
             Direction::Store => SCATTER,
         };
-        if each == REWRITTEN {
+        if element_cost == REWRITTEN {
             let pieces = cut_pieces(access.ty, access.count, WIDEST_NUMBER).len() as u64;
-            return each * lanes * pieces;
+            return element_cost * lane_count * pieces;
         }
         // By hand, four elements of lanes anywhere in a chunk take a third of what as many gathers do (Zen 3, registers of
         // 256 bits).
         let of_piece = |piece: &ScatteredPiece| match piece.form {
-            PieceForm::Chunk { .. } => lanes + u64::from(piece.count) * vector * 3 / 2,
-            PieceForm::CommonBase(_) | PieceForm::Anywhere { .. } => each * lanes,
+            PieceForm::Chunk { .. } => lane_count + u64::from(piece.count) * vector * 3 / 2,
+            PieceForm::CommonBase(_) | PieceForm::Anywhere { .. } => element_cost * lane_count,
         };
         pieces.iter().map(of_piece).sum()
     }
 }
 
 /// What one wide access costs; the registers are those of its lanes.
-fn price_wide(ty: Type, registers: Registers, wide: &WideAccess) -> u64 {
-    let vector = VECTOR * registers.registers_for(ty);
-    match u64::from(wide.row) {
-        1 if !wide.is_reversed() => vector,
+fn price_wide(element_type: Type, registers: Registers, wide_access: &WideAccess) -> u64 {
+    let vector = VECTOR * registers.registers_for(element_type);
+    match u64::from(wide_access.row) {
+        1 if !wide_access.is_reversed() => vector,
         // Of short registers neighbouring loads share more of what takes them apart.
         row if registers.bits() < 512 => (row + 1) * vector,
         row => 2 * row * vector,
@@ -157,18 +164,19 @@ fn price_wide(ty: Type, registers: Registers, wide: &WideAccess) -> u64 {
 }
 
 /// What the rows of a tile cost of which each costs so much.
-fn price_rows(ty: Type, registers: Registers, lanes: u32, each: u64) -> u64 {
-    let rows = u64::from(registers.width / lanes);
+fn price_rows(element_type: Type, registers: Registers, lanes_of_row: u32, row_cost: u64) -> u64 {
+    let row_count = u64::from(registers.width / lanes_of_row);
     // Whole registers are neither put together nor taken apart.
-    let joins = if lanes * ty.bytes() * 8 < registers.bits() { (rows - 1) * VECTOR } else { 0 };
-    rows * each + joins
+    let joins = if lanes_of_row * element_type.bytes() * 8 < registers.bits() { (row_count - 1) * VECTOR } else { 0 };
+    row_count * row_cost + joins
 }
 
 /// What the columns of a tile cost, before each of which so much is asked.
-fn price_columns(ty: Type, registers: Registers, wide: &WideAccess, asks: u64) -> u64 {
-    let columns = u64::from(registers.width / wide.lanes);
-    let in_column = Registers { width: wide.lanes, ..registers };
+fn price_columns(element_type: Type, registers: Registers, wide_access: &WideAccess, asking_cost: u64) -> u64 {
+    let columns = u64::from(registers.width / wide_access.lanes);
+    let in_column = Registers { width: wide_access.lanes, ..registers };
     // As many steps as a column's lanes have digits, of which each is one operation a register.
-    let steps = u64::from(wide.lanes.ilog2());
-    columns * (VECTOR * in_column.registers_for(ty) + 1 + asks) + VECTOR * steps * registers.registers_for(ty)
+    let transpose_steps = u64::from(wide_access.lanes.ilog2());
+    columns * (VECTOR * in_column.registers_for(element_type) + 1 + asking_cost)
+        + VECTOR * transpose_steps * registers.registers_for(element_type)
 }

@@ -46,10 +46,10 @@ pub struct RegionAccesses {
 
 impl RegionAccesses {
     /// How gangs make an access; none for what is none.
-    pub fn lowering_of(&self, inst: Inst, kind: GangKind) -> Option<&AccessLowering> {
+    pub fn lowering_of(&self, instruction: Inst, kind: GangKind) -> Option<&AccessLowering> {
         match kind {
-            GangKind::Whole => self.whole[inst].as_deref(),
-            GangKind::Partial => self.partial[inst].as_deref(),
+            GangKind::Whole => self.whole[instruction].as_deref(),
+            GangKind::Partial => self.partial[instruction].as_deref(),
         }
     }
 }
@@ -66,27 +66,37 @@ pub struct RegionContext<'a> {
 }
 
 /// Decides how a region's accesses are made.
-pub fn lower_accesses(body: &Function, plan: &RegionPlan, context: &RegionContext<'_>) -> RegionAccesses {
-    let (graph, gang) = (build_cfg(body), context.gang);
+pub fn lower_accesses(function: &Function, plan: &RegionPlan, context: &RegionContext<'_>) -> RegionAccesses {
+    let (flow_graph, gang) = (build_cfg(function), context.gang);
     let mut accesses = RegionAccesses {
-        forms: find_held_forms(body, plan, context.held),
-        lines: find_no_wrap_strides(body, graph.reverse_post_order(), &plan.shapes, gang.width),
+        forms: find_held_forms(function, plan, context.held),
+        lines: find_no_wrap_strides(function, flow_graph.reverse_post_order(), &plan.shapes, gang.width),
         ..RegionAccesses::default()
     };
-    if let Some(row) = gang.row {
-        accesses.row_lines = find_no_wrap_strides(body, graph.reverse_post_order(), &plan.runs, row);
-        accesses.column_lines = find_no_wrap_strides(body, graph.reverse_post_order(), &plan.columns, gang.row_count());
+    if let Some(row_width) = gang.row {
+        accesses.row_lines = find_no_wrap_strides(function, flow_graph.reverse_post_order(), &plan.runs, row_width);
+        accesses.column_lines =
+            find_no_wrap_strides(function, flow_graph.reverse_post_order(), &plan.columns, gang.row_count());
     }
-    let origins = Origins::trace_addresses(context.held.kernel, body, context.apart);
-    for &block in graph.reverse_post_order() {
-        accesses.bounds[block] = plan.masks[block].expand().and_then(|mask| find_bounds(body, &plan.shapes, mask));
-        for &inst in &body.blocks[block].insts {
-            let Some(access) = MemoryAccess::of_inst(body, &body.insts[inst]) else { continue };
-            let lowerer = Lowerer { body, plan, context, accesses: &accesses, origins: &origins, block, inst, access };
+    let origins = Origins::trace_addresses(context.held.kernel, function, context.apart);
+    for &block in flow_graph.reverse_post_order() {
+        accesses.bounds[block] = plan.masks[block].expand().and_then(|mask| find_bounds(function, &plan.shapes, mask));
+        for &instruction in &function.blocks[block].insts {
+            let Some(access) = MemoryAccess::of_inst(function, &function.insts[instruction]) else { continue };
+            let lowerer = Lowerer {
+                body: function,
+                plan,
+                context,
+                accesses: &accesses,
+                origins: &origins,
+                block,
+                inst: instruction,
+                access,
+            };
             let [whole, partial] =
                 [GangKind::Whole, GangKind::Partial].map(|kind| Some(Box::new(lowerer.lower_access(kind))));
-            accesses.whole[inst] = whole;
-            accesses.partial[inst] = partial;
+            accesses.whole[instruction] = whole;
+            accesses.partial[instruction] = partial;
         }
     }
     accesses
@@ -113,8 +123,8 @@ impl Lowerer<'_> {
         let Lowerer { body, accesses, .. } = self;
         let pointer = self.access.ptr;
         let is_uniform = |value: Value| accesses.forms.is_uniform(body, value);
-        let line = |lines: &SecondaryMap<Value, Option<NoWrapStride>>| {
-            let no_wrap_stride = lines[pointer].as_ref()?;
+        let line = |no_wrap_strides: &SecondaryMap<Value, Option<NoWrapStride>>| {
+            let no_wrap_stride = no_wrap_strides[pointer].as_ref()?;
             Some(LineOfLanes { stride: no_wrap_stride.stride, indices: no_wrap_stride.extensions.len() })
         };
         let inst_data = &body.insts[self.inst].data;
@@ -156,8 +166,8 @@ impl Lowerer<'_> {
 
     /// Whether an address is in each lane so far into a private variable of which all lanes of the gang have a copy.
     fn is_in_own_copy(&self, pointer: Value) -> bool {
-        let ValueDef::Result(inst, _) = self.body.values[pointer].definition else { return false };
-        match self.body.insts[inst].data {
+        let ValueDef::Result(instruction, _) = self.body.values[pointer].definition else { return false };
+        match self.body.insts[instruction].data {
             InstData::SlotAddr { slot } => {
                 matches!(self.context.held.storage.slots[slot], SlotHome::Stack | SlotHome::Worker(_))
             }

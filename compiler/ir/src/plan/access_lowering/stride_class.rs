@@ -38,13 +38,19 @@ pub enum Direction {
     Store,
 }
 
-/// The class of an access of `count` elements of `bytes` bytes by each of `width` lanes, whose addresses
+/// The class of an access of `element_count` elements of `bytes` bytes by each of `lane_count` lanes, whose addresses
 /// differ by `stride` from lane to lane.
-pub fn classify_access(stride: Option<i64>, bytes: u32, count: u32, width: u32, direction: Direction) -> AccessClass {
+pub fn classify_access(
+    stride: Option<i64>,
+    bytes: u32,
+    element_count: u32,
+    lane_count: u32,
+    direction: Direction,
+) -> AccessClass {
     if stride == Some(0) {
         return AccessClass::Uniform;
     }
-    match find_row(stride, bytes, count, width, direction) {
+    match find_row(stride, bytes, element_count, lane_count, direction) {
         Ok(row) => AccessClass::Rows { row, reversed: stride.is_some_and(i64::is_negative) },
         Err(_) => AccessClass::Scattered,
     }
@@ -55,7 +61,13 @@ pub fn classify_access(stride: Option<i64>, bytes: u32, count: u32, width: u32, 
 /// # Errors
 ///
 /// Why they are none.
-pub fn find_row(stride: Option<i64>, bytes: u32, count: u32, width: u32, direction: Direction) -> Result<u32, Reason> {
+pub fn find_row(
+    stride: Option<i64>,
+    bytes: u32,
+    element_count: u32,
+    lane_count: u32,
+    direction: Direction,
+) -> Result<u32, Reason> {
     let stride = stride.ok_or(Reason::LanesAnywhere)?;
     let distance = stride.unsigned_abs();
     if bytes > WIDEST_ELEMENT {
@@ -66,38 +78,43 @@ pub fn find_row(stride: Option<i64>, bytes: u32, count: u32, width: u32, directi
     }
     // Where most of what lies between is of no use, an access per lane touches fewer cache lines.
     let sparsest = match direction {
-        Direction::Load => 4 * count,
-        Direction::Store => 2 * count,
+        Direction::Load => 4 * element_count,
+        Direction::Store => 2 * element_count,
     };
     match u32::try_from(distance / u64::from(bytes)) {
-        Ok(row) if row < count => Err(Reason::LanesOverlap(stride)),
-        Ok(row) if row <= sparsest && row * width <= WIDEST_SPAN => Ok(row),
+        Ok(row) if row < element_count => Err(Reason::LanesOverlap(stride)),
+        Ok(row) if row <= sparsest && row * lane_count <= WIDEST_SPAN => Ok(row),
         _ => Err(Reason::FarApart(stride)),
     }
 }
 
 /// Whether lanes with this stride access one element each, side by side.
-pub fn is_plain(stride: i64, ty: Type, count: usize) -> bool {
-    count == 1 && ty.bytes() <= WIDEST_ELEMENT && stride == i64::from(ty.bytes())
+pub fn is_plain(stride: i64, element_type: Type, element_count: usize) -> bool {
+    element_count == 1 && element_type.bytes() <= WIDEST_ELEMENT && stride == i64::from(element_type.bytes())
 }
 
 /// For each element of the rows in the order of memory, the lane and which of its elements it is; `None`
 /// between them.
-pub fn elements_in_order(row: u32, reversed: bool, count: u32, width: u32) -> Vec<Option<(u32, u32)>> {
-    let place = |index: u32| {
-        let (position, element) = (index / row, index % row);
-        let lane = if reversed { width - 1 - position } else { position };
-        (element < count).then_some((lane, element))
+pub fn elements_in_order(
+    elements_apart: u32,
+    reversed: bool,
+    element_count: u32,
+    lane_count: u32,
+) -> Vec<Option<(u32, u32)>> {
+    let element_at = |index: u32| {
+        let (position, element) = (index / elements_apart, index % elements_apart);
+        let lane_number = if reversed { lane_count - 1 - position } else { position };
+        (element < element_count).then_some((lane_number, element))
     };
-    (0..row * width).map(place).collect()
+    (0..elements_apart * lane_count).map(element_at).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn load(stride: i64, bytes: u32, count: u32) -> AccessClass {
-        classify_access(Some(stride), bytes, count, 8, Direction::Load)
+    fn load(stride: i64, bytes: u32, element_count: u32) -> AccessClass {
+        classify_access(Some(stride), bytes, element_count, 8, Direction::Load)
     }
 
     #[test]
@@ -126,7 +143,8 @@ mod tests {
 
     #[test]
     fn each_reason_why_lanes_are_no_row() {
-        let why = |stride, bytes, count| find_row(stride, bytes, count, 8, Direction::Load).unwrap_err();
+        let why =
+            |stride, bytes, element_count| find_row(stride, bytes, element_count, 8, Direction::Load).unwrap_err();
         assert_eq!(why(None, 4, 1), Reason::LanesAnywhere);
         assert_eq!(why(Some(6), 4, 1), Reason::BetweenElements(6));
         assert_eq!(why(Some(8), 4, 4), Reason::LanesOverlap(8));

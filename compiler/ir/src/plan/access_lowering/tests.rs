@@ -41,7 +41,7 @@ fn decide(access: MemoryAccess, form: Form, mask: LaneMask) -> AccessLowering {
 /// The only wide access of a gang.
 fn wide_of(lowering: &AccessLowering) -> WideAccess {
     match lowering.form {
-        AccessForm::Gang(LanesForm::Wide(wide)) => wide,
+        AccessForm::Gang(LanesForm::Wide(wide_access)) => wide_access,
         ref form => panic!("{form:?} is not wide"),
     }
 }
@@ -73,10 +73,10 @@ fn neighbours_are_one_wide_access() {
         (-12, 3, true, "interleaved stride -3"),
     ] {
         let load = decide(of(Direction::Load), Form::Affine(stride), LaneMask::All);
-        let wide = wide_of(&load);
-        assert_eq!((wide.row, wide.is_reversed(), wide.lanes), (row, reversed, 16));
-        assert_eq!(wide.elements, if row == 1 { WideElements::All } else { WideElements::AllLanes });
-        assert_eq!(wide.bytes_to_lowest(), if reversed { 15 * stride } else { 0 });
+        let wide_access = wide_of(&load);
+        assert_eq!((wide_access.row, wide_access.is_reversed(), wide_access.lanes), (row, reversed, 16));
+        assert_eq!(wide_access.elements, if row == 1 { WideElements::All } else { WideElements::AllLanes });
+        assert_eq!(wide_access.bytes_to_lowest(), if reversed { 15 * stride } else { 0 });
         assert_eq!(load.describe().class, class);
         assert_eq!(load.why_not(Candidate::Uniform), Some(Reason::AddressesDiffer));
     }
@@ -84,16 +84,16 @@ fn neighbours_are_one_wide_access() {
 
 #[test]
 fn lanes_that_are_off_take_a_masked_instruction_or_are_redirected() {
-    let elements = |ty: Type, bits: u32, direction: Direction, mask: LaneMask| {
-        let access = MemoryAccess { ty, ..of(direction) };
-        let held = held(Form::Affine(ty.bytes().into()));
+    let elements = |element_type: Type, bits: u32, direction: Direction, mask: LaneMask| {
+        let access = MemoryAccess { ty: element_type, ..of(direction) };
+        let held = held(Form::Affine(element_type.bytes().into()));
         let lowering = AccessLowering::decide_lowering(access, &gang(bits), &held, mask);
         let redirected = lowering.describe().detail.contains("redirected");
         assert_eq!(redirected, lowering.why_not(Candidate::MaskedInstruction) == Some(Reason::NoInstruction));
         (wide_of(&lowering).elements, redirected)
     };
     use WideElements::{Masked, Redirected};
-    let load = |ty, bits| elements(ty, bits, Direction::Load, MASKED);
+    let load = |element_type, bits| elements(element_type, bits, Direction::Load, MASKED);
     assert_eq!(load(Type::F32, 512), (Masked(RowGuard::None), false));
     assert_eq!(load(Type::F32, 256), (Masked(RowGuard::None), false));
     assert_eq!(load(Type::F32, 128), (Redirected(RowGuard::None), true));
@@ -128,9 +128,14 @@ fn lanes_anywhere_are_gathered_and_scattered() {
 
 #[test]
 fn sixteen_bytes_of_a_lane_are_a_chunk() {
-    let load = |ty: Type, count: u32, width: u32| {
-        let access = MemoryAccess { ty, count, ..of(Direction::Load) };
-        AccessLowering::decide_lowering(access, &GangAccess { width, ..gang(256) }, &held(Form::Vector), LaneMask::All)
+    let load = |element_type: Type, count: u32, gang_width: u32| {
+        let access = MemoryAccess { ty: element_type, count, ..of(Direction::Load) };
+        AccessLowering::decide_lowering(
+            access,
+            &GangAccess { width: gang_width, ..gang(256) },
+            &held(Form::Vector),
+            LaneMask::All,
+        )
     };
     let chunk = || PieceForm::Chunk { redirected: false };
     let anywhere = || PieceForm::Anywhere { redirected: false };
@@ -167,7 +172,7 @@ fn without_an_instruction_lanes_go_by_themselves_from_a_common_address() {
 #[test]
 fn volatile_and_atomic_accesses_are_one_by_one() {
     let volatile = Access { volatile: true, ..Access::plain(4) };
-    let access = |space, access| MemoryAccess { space, access, ..of(Direction::Load) };
+    let access = |address_space, access| MemoryAccess { space: address_space, access, ..of(Direction::Load) };
     let form = |access, form, mask| decide(access, form, mask).form;
     let of_global = access(Space::Global, volatile);
     // One instruction accesses each lane's element once and no other.
@@ -245,9 +250,9 @@ fn lines_hold_unless_an_index_wraps() {
 
 #[test]
 fn whole_lines_that_follow_each_other_go_past_the_caches() {
-    let lower = |ty: Type, gang: &GangAccess| {
-        let access = MemoryAccess { ty, ..of(Direction::Store) };
-        let streamed = LaneAddresses { is_streamed: true, ..held(Form::Affine(ty.bytes().into())) };
+    let lower = |element_type: Type, gang: &GangAccess| {
+        let access = MemoryAccess { ty: element_type, ..of(Direction::Store) };
+        let streamed = LaneAddresses { is_streamed: true, ..held(Form::Affine(element_type.bytes().into())) };
         AccessLowering::decide_lowering(access, gang, &streamed, LaneMask::All)
     };
     let past = lower(Type::F32, &gang(256));
@@ -278,9 +283,9 @@ fn what_is_cheaper_is_preferred() {
 
 #[test]
 fn masks_cost_by_what_the_machine_has() {
-    let cost = |ty: Type, bits: u32| {
-        let access = MemoryAccess { ty, ..of(Direction::Load) };
-        let held = held(Form::Affine(ty.bytes().into()));
+    let cost = |element_type: Type, bits: u32| {
+        let access = MemoryAccess { ty: element_type, ..of(Direction::Load) };
+        let held = held(Form::Affine(element_type.bytes().into()));
         let lowering = AccessLowering::decide_lowering(access, &gang(bits), &held, MASKED);
         lowering.cost_of_mask(Registers { target: TargetInfo::of_bits(bits), width: 16 })
     };

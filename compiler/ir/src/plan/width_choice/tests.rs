@@ -3,8 +3,8 @@
 use super::*;
 
 /// A gang of so many work-items and of this cost, whose work-items cost 10 each alone.
-fn choice(width: u32, gang: u64) -> WidthChoice {
-    WidthChoice { scalar: 10, gang, ..WidthChoice::empty_choice(width, Layout::X) }
+fn choice(gang_width: u32, gang: u64) -> WidthChoice {
+    WidthChoice { scalar: 10, gang, ..WidthChoice::empty_choice(gang_width, Layout::X) }
 }
 
 #[test]

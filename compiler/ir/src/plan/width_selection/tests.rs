@@ -25,15 +25,15 @@ fn choose(code: &str, local: [u32; 3], register_bits: u32, configuration: Config
         only_needed: false,
         against: None,
     };
-    let launch = LaunchFacts {
+    let launch_facts = LaunchFacts {
         local: LocalSize::Exactly(local),
         zero_offset: true,
         full_groups: true,
         ..LaunchFacts::default()
     };
     let notes = Notes::default();
-    let state = KernelState::new(&module, module.kernels[0].clone(), &launch, request, &notes, PASSES);
-    choose_width(&state, gangs)
+    let kernel_state = KernelState::new(&module, module.kernels[0].clone(), &launch_facts, request, &notes, PASSES);
+    choose_width(&kernel_state, gangs)
 }
 
 /// Loads and stores one float each at these offsets in bytes.
@@ -50,10 +50,10 @@ const ALONG_Y: &str = "v8: i64 = shl v4, 10\n v9: i64 = add v8, v5\n v10: i64 = 
 
 #[test]
 fn contiguous_rows_fill_registers_along_x() {
-    for (bits, width) in [(128, 4), (256, 8), (512, 16)] {
+    for (bits, gang_width) in [(128, 4), (256, 8), (512, 16)] {
         let found = choose(&copy(ALONG_X), [64, 1, 1], bits, Configuration::UniCf);
         assert_eq!(found.layout, Layout::X);
-        assert!(found.width >= width, "{bits} bits: {found}");
+        assert!(found.width >= gang_width, "{bits} bits: {found}");
         assert!(found.is_profitable(), "{bits} bits: {found}");
     }
 }

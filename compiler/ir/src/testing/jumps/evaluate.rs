@@ -26,20 +26,20 @@ struct Item {
     bins: [u32; BINS],
 }
 
-/// What `output` holds, zero before, after a launch over `in` in groups of `group` work-items, the last of which may be smaller.
-pub fn evaluate_program(program: &JumpProgram, input: &[u32], group: usize) -> Vec<u32> {
+/// What `output` holds, zero before, after a launch over `in` in groups of `group_size` work-items, the last of which may be smaller.
+pub fn evaluate_program(program: &JumpProgram, input: &[u32], group_size: usize) -> Vec<u32> {
     let operations = lower_program(program);
     let mut output = Vec::new();
-    for inputs in input.chunks(group * VARIABLES) {
-        let mut items: Vec<Item> = inputs.chunks(VARIABLES).map(start_item).collect();
+    for inputs in input.chunks(group_size * VARIABLES) {
+        let mut work_items: Vec<Item> = inputs.chunks(VARIABLES).map(start_item).collect();
         if program.uniform {
-            let [first, ..] = &items[..] else { continue };
+            let [first, ..] = &work_items[..] else { continue };
             let control: [u32; CONTROL] = first.variables[..CONTROL].try_into().expect("a prefix of the variables");
-            items.iter_mut().for_each(|item| item.variables[..CONTROL].copy_from_slice(&control));
-            let returned = run_items(&operations, program.fuel, &mut items);
-            items.iter().for_each(|item| store_item(item, returned, &mut output));
+            work_items.iter_mut().for_each(|work_item| work_item.variables[..CONTROL].copy_from_slice(&control));
+            let returned = run_items(&operations, program.fuel, &mut work_items);
+            work_items.iter().for_each(|work_item| store_item(work_item, returned, &mut output));
         } else {
-            for item in items.chunks_mut(1) {
+            for item in work_items.chunks_mut(1) {
                 let returned = run_items(&operations, program.fuel, item);
                 store_item(&item[0], returned, &mut output);
             }
@@ -53,57 +53,59 @@ fn start_item(input: &[u32]) -> Item {
 }
 
 /// Appends a work-item's [`OUTPUTS`] elements.
-fn store_item(item: &Item, returned: bool, output: &mut Vec<u32>) {
-    let begin = output.len();
-    let variables = if returned { [0; VARIABLES] } else { item.variables };
-    output.extend(variables.iter().chain(&item.bins));
-    debug_assert_eq!(output.len() - begin, OUTPUTS);
+fn store_item(work_item: &Item, returned: bool, output: &mut Vec<u32>) {
+    let begin_position = output.len();
+    let variables = if returned { [0; VARIABLES] } else { work_item.variables };
+    output.extend(variables.iter().chain(&work_item.bins));
+    debug_assert_eq!(output.len() - begin_position, OUTPUTS);
 }
 
 /// Runs work-items that take the same way; whether they left by a return.
-fn run_items(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> bool {
-    let (mut position, mut used) = (0, 0);
+fn run_items(operations: &[Operation<'_>], fuel: u32, work_items: &mut [Item]) -> bool {
+    let (mut position, mut used_fuel) = (0, 0);
     while let Some(operation) = operations.get(position) {
         position += 1;
         match operation {
             Operation::Assign(variable, value) => {
-                items.iter_mut().for_each(|item| item.variables[*variable] = value.value_with(&item.variables));
+                work_items
+                    .iter_mut()
+                    .for_each(|work_item| work_item.variables[*variable] = value.value_with(&work_item.variables));
             }
             Operation::Accumulate(value, bin) => {
-                for item in items.iter_mut() {
-                    let bin = bin.value_with(&item.variables) as usize % BINS;
-                    item.bins[bin] = item.bins[bin].wrapping_add(value.value_with(&item.variables));
+                for work_item in work_items.iter_mut() {
+                    let bin = bin.value_with(&work_item.variables) as usize % BINS;
+                    work_item.bins[bin] = work_item.bins[bin].wrapping_add(value.value_with(&work_item.variables));
                 }
             }
             Operation::AssignIf(condition, variable, value) => {
-                for item in items.iter_mut().filter(|item| condition.holds_with(&item.variables)) {
-                    item.variables[*variable] = value.value_with(&item.variables);
+                for work_item in work_items.iter_mut().filter(|work_item| condition.holds_with(&work_item.variables)) {
+                    work_item.variables[*variable] = value.value_with(&work_item.variables);
                 }
             }
             Operation::Exchange(variable) => {
-                let sent: Vec<u32> = items.iter().map(|item| item.variables[*variable]).collect();
-                for (l, item) in items.iter_mut().enumerate() {
+                let sent: Vec<u32> = work_items.iter().map(|work_item| work_item.variables[*variable]).collect();
+                for (l, work_item) in work_items.iter_mut().enumerate() {
                     let received = sent[(l + 1) % sent.len()];
-                    item.variables[*variable] = item.variables[*variable].wrapping_add(received);
+                    work_item.variables[*variable] = work_item.variables[*variable].wrapping_add(received);
                 }
             }
             Operation::Jump(to) => position = *to,
-            Operation::JumpIf(condition, to) if decide_together(condition, items) => position = *to,
-            Operation::JumpUnless(condition, to) if !decide_together(condition, items) => position = *to,
+            Operation::JumpIf(condition, to) if decide_together(condition, work_items) => position = *to,
+            Operation::JumpUnless(condition, to) if !decide_together(condition, work_items) => position = *to,
             Operation::JumpIf(..) | Operation::JumpUnless(..) => {}
             Operation::Dispatch(value, targets) => {
-                let selected = |item: &Item| value.value_with(&item.variables) as usize % targets.len();
-                let first = selected(&items[0]);
-                assert!(items.iter().all(|item| selected(item) == first), "work-items of a uniform kernel part");
+                let selected = |work_item: &Item| value.value_with(&work_item.variables) as usize % targets.len();
+                let first = selected(&work_items[0]);
+                assert!(work_items.iter().all(|item| selected(item) == first), "work-items of a uniform kernel part");
                 position = targets[first];
             }
             Operation::TakeFuel => {
-                used += 1;
-                if used > fuel {
+                used_fuel += 1;
+                if used_fuel > fuel {
                     return false;
                 }
             }
-            Operation::ReturnIf(condition) if decide_together(condition, items) => return true,
+            Operation::ReturnIf(condition) if decide_together(condition, work_items) => return true,
             Operation::ReturnIf(_) => {}
         }
     }
@@ -111,10 +113,10 @@ fn run_items(operations: &[Operation<'_>], fuel: u32, items: &mut [Item]) -> boo
 }
 
 /// Whether a condition holds for all work-items, or for none.
-fn decide_together(condition: &Condition, items: &[Item]) -> bool {
-    let first = condition.holds_with(&items[0].variables);
+fn decide_together(condition: &Condition, work_items: &[Item]) -> bool {
+    let first = condition.holds_with(&work_items[0].variables);
     assert!(
-        items.iter().all(|item| condition.holds_with(&item.variables) == first),
+        work_items.iter().all(|work_item| condition.holds_with(&work_item.variables) == first),
         "work-items of a uniform kernel part"
     );
     first
@@ -153,7 +155,7 @@ fn lower_program(program: &JumpProgram) -> Vec<Operation<'_>> {
     let Lowering { mut operations, labels, gotos, .. } = lowering;
     for (position, label) in gotos {
         match &mut operations[position] {
-            Operation::Jump(to) | Operation::JumpIf(_, to) => *to = labels[&label],
+            Operation::Jump(destination) | Operation::JumpIf(_, destination) => *destination = labels[&label],
             _ => unreachable!("only jumps wait for labels"),
         }
     }
@@ -188,10 +190,12 @@ impl<'a> Lowering<'a> {
 
     /// Lets the jumps at some positions lead to the next operation.
     fn land_jumps(&mut self, jumps: Vec<usize>) {
-        let here = self.operations.len();
+        let target = self.operations.len();
         for position in jumps {
             match &mut self.operations[position] {
-                Operation::Jump(to) | Operation::JumpIf(_, to) | Operation::JumpUnless(_, to) => *to = here,
+                Operation::Jump(destination)
+                | Operation::JumpIf(_, destination)
+                | Operation::JumpUnless(_, destination) => *destination = target,
                 _ => unreachable!("only jumps land"),
             }
         }
@@ -248,10 +252,10 @@ impl<'a> Lowering<'a> {
         self.around.push(Breakable { is_loop: false, continues: Vec::new(), breaks: Vec::new() });
         let (mut targets, mut default) = (vec![None; modulus as usize], None);
         for arm in arms {
-            let here = self.operations.len();
-            arm.cases.iter().for_each(|&case| targets[case as usize] = Some(here));
+            let arm_position = self.operations.len();
+            arm.cases.iter().for_each(|&case| targets[case as usize] = Some(arm_position));
             if arm.default {
-                default = Some(here);
+                default = Some(arm_position);
             }
             self.lower_statements(&arm.body);
             if arm.breaks {
@@ -259,27 +263,27 @@ impl<'a> Lowering<'a> {
                 self.around.last_mut().expect("the switch is around").breaks.push(position);
             }
         }
-        let end = self.operations.len();
-        let targets = targets.into_iter().map(|target| target.or(default).unwrap_or(end)).collect();
+        let end_position = self.operations.len();
+        let targets = targets.into_iter().map(|target| target.or(default).unwrap_or(end_position)).collect();
         self.operations[dispatch] = Operation::Dispatch(value, targets);
         let Breakable { breaks, .. } = self.around.pop().expect("the switch is around");
         self.land_jumps(breaks);
     }
 
     fn lower_loop(&mut self, kind: LoopKind, condition: &'a Condition, body: &'a [Statement]) {
-        let begin = self.operations.len();
+        let begin_position = self.operations.len();
         self.around.push(Breakable { is_loop: true, continues: Vec::new(), breaks: Vec::new() });
-        let leave = (kind == LoopKind::While).then(|| self.push_operation(Operation::JumpUnless(condition, LATER)));
+        let exit_jump = (kind == LoopKind::While).then(|| self.push_operation(Operation::JumpUnless(condition, LATER)));
         self.push_operation(Operation::TakeFuel);
         self.lower_statements(body);
         let Breakable { continues, mut breaks, .. } = self.around.pop().expect("the loop is around");
         // Each iteration begins with the question of a `while`, or ends with that of a `do`.
         self.land_jumps(continues);
         match kind {
-            LoopKind::DoWhile => drop(self.push_operation(Operation::JumpIf(condition, begin))),
-            LoopKind::While | LoopKind::Endless => drop(self.push_operation(Operation::Jump(begin))),
+            LoopKind::DoWhile => drop(self.push_operation(Operation::JumpIf(condition, begin_position))),
+            LoopKind::While | LoopKind::Endless => drop(self.push_operation(Operation::Jump(begin_position))),
         }
-        breaks.extend(leave);
+        breaks.extend(exit_jump);
         self.land_jumps(breaks);
     }
 }

@@ -15,7 +15,8 @@ const MAX_DEPTH: usize = 3;
 /// A program of the seed's own.
 pub fn random_program(seed: u64) -> JumpProgram {
     let mut random = Random::new(seed);
-    let [labels, statements] = [LABELS, STATEMENTS].map(|[least, maximum]| least + random.below(maximum - least + 1));
+    let [labels, statements] =
+        [LABELS, STATEMENTS].map(|[minimum, maximum]| minimum + random.below(maximum - minimum + 1));
     let uniform = random.percent(25);
     let mut generator = Generator { random, uniform, labels: labels as u32, budget: statements };
     let mut body = generator.random_block(Context::default());
@@ -59,8 +60,8 @@ struct Generator {
 
 impl Generator {
     fn random_block(&mut self, context: Context) -> Vec<Statement> {
-        let count = 1 + self.random.below(4);
-        (0..count).map(|_| self.random_statement(context)).collect()
+        let statement_count = 1 + self.random.below(4);
+        (0..statement_count).map(|_| self.random_statement(context)).collect()
     }
 
     fn random_statement(&mut self, context: Context) -> Statement {
@@ -71,8 +72,8 @@ impl Generator {
             3..=5 if may_nest => self.loop_statement(context),
             6..=7 if may_nest => self.switch_statement(context),
             8..=11 => {
-                let when = self.random.percent(95).then(|| self.random_condition());
-                Statement::Goto(when, self.random.below(self.labels as usize) as u32)
+                let condition = self.random.percent(95).then(|| self.random_condition());
+                Statement::Goto(condition, self.random.below(self.labels as usize) as u32)
             }
             12..=13 if context.in_breakable => Statement::Break(self.random_condition()),
             14 if context.in_loop => Statement::Continue(self.random_condition()),
@@ -125,14 +126,10 @@ impl Generator {
 
     /// Leads to any of the labels, or on, so that cycles are entered anywhere.
     fn random_dispatch(&mut self) -> Statement {
-        let arm = |label: u32| Arm {
-            cases: vec![label],
-            default: false,
-            body: vec![Statement::Goto(None, label)],
-            breaks: true,
-        };
+        let jump_to = |label: u32| vec![Statement::Goto(None, label)];
+        let arm_to = |label: u32| Arm { cases: vec![label], default: false, body: jump_to(label), breaks: true };
         let value = self.random_expression(self.deciding_variables(), 1);
-        Statement::Switch(value, self.labels + 1, (0..self.labels).map(arm).collect())
+        Statement::Switch(value, self.labels + 1, (0..self.labels).map(arm_to).collect())
     }
 
     /// Gives every label a place, anywhere.
@@ -189,8 +186,8 @@ impl Generator {
 
     fn random_assignment(&mut self) -> Statement {
         let variable = self.random.below(VARIABLES);
-        let of = if variable < CONTROL { self.deciding_variables() } else { VARIABLES };
-        Statement::Assign(variable, self.random_expression(of, 2))
+        let variable_count = if variable < CONTROL { self.deciding_variables() } else { VARIABLES };
+        Statement::Assign(variable, self.random_expression(variable_count, 2))
     }
 
     /// A variable that no condition of a uniform kernel depends on.

@@ -90,9 +90,9 @@ impl Printer {
                     LoopKind::DoWhile => self.print_line("do {"),
                     LoopKind::Endless => self.print_line("for (;;) {"),
                 }
-                let fuel = self.take_fuel();
+                let fuel_check = self.take_fuel();
                 self.depth += 1;
-                self.print_line(&fuel);
+                self.print_line(&fuel_check);
                 self.depth -= 1;
                 self.print_nested(body);
                 match kind {
@@ -101,8 +101,8 @@ impl Printer {
                 }
             }
             Statement::Label(label) => {
-                let fuel = self.take_fuel();
-                self.print_line(&format!("L{label}: {fuel}"));
+                let fuel_check = self.take_fuel();
+                self.print_line(&format!("L{label}: {fuel_check}"));
             }
             Statement::Goto(None, label) => self.print_line(&format!("goto L{label};")),
             Statement::Goto(Some(condition), label) => {
@@ -137,14 +137,14 @@ fn expression_text(value: &Expression) -> String {
         Expression::Variable(variable) => format!("v{variable}"),
         Expression::Constant(bits) => format!("{bits}u"),
         Expression::Binary(operator, left, right) => {
-            let (a, b) = (expression_text(left), expression_text(right));
+            let (left_text, right_text) = (expression_text(left), expression_text(right));
             match operator {
-                Operator::Add => format!("({a} + {b})"),
-                Operator::Subtract => format!("({a} - {b})"),
-                Operator::Multiply => format!("({a} * {b})"),
-                Operator::Xor => format!("({a} ^ {b})"),
-                Operator::And => format!("({a} & {b})"),
-                Operator::ShiftRight => format!("({a} >> ({b} & 31))"),
+                Operator::Add => format!("({left_text} + {right_text})"),
+                Operator::Subtract => format!("({left_text} - {right_text})"),
+                Operator::Multiply => format!("({left_text} * {right_text})"),
+                Operator::Xor => format!("({left_text} ^ {right_text})"),
+                Operator::And => format!("({left_text} & {right_text})"),
+                Operator::ShiftRight => format!("({left_text} >> ({right_text} & 31))"),
             }
         }
     }

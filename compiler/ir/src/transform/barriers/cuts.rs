@@ -33,57 +33,58 @@ pub(super) struct Cuts {
 impl Cuts {
     /// Moves a block's instructions from a position on into a new one, where work-items go on that arrive at the end of
     /// the block.
-    pub(super) fn cut_at(&mut self, body: &mut Function, block: Block, position: usize) -> (Block, Start) {
-        let rest = body.add_block();
-        body.blocks[rest].insts = body.blocks[block].insts.split_off(position);
-        let jump = Terminator::Jump(BlockCall { block: rest, arguments: Vec::new() });
-        body.blocks[rest].terminator = std::mem::replace(&mut body.blocks[block].terminator, jump);
-        let start = self.starts.push(rest);
+    pub(super) fn cut_at(&mut self, function: &mut Function, block: Block, position: usize) -> (Block, Start) {
+        let rest_block = function.add_block();
+        function.blocks[rest_block].insts = function.blocks[block].insts.split_off(position);
+        let jump = Terminator::Jump(BlockCall { block: rest_block, arguments: Vec::new() });
+        function.blocks[rest_block].terminator = std::mem::replace(&mut function.blocks[block].terminator, jump);
+        let start = self.starts.push(rest_block);
         // A cut at the block's old end is one of what is behind now.
-        self.cut[rest] = self.cut[block].replace(start);
-        (rest, start)
+        self.cut[rest_block] = self.cut[block].replace(start);
+        (rest_block, start)
     }
 }
 
 /// Has work-items that took a collective operation's answer arrive at once at a barrier more, which may share its region
 /// with others.
-pub(super) fn split_behind_answers(body: &mut Function, cuts: &mut Cuts) {
+pub(super) fn split_behind_answers(function: &mut Function, cuts: &mut Cuts) {
     for (start, block) in cuts.starts.clone() {
         if cuts.combines[start].is_some() {
-            cuts.cut_at(body, block, 1);
+            cuts.cut_at(function, block, 1);
         }
     }
 }
 
 /// Splits blocks so that each barrier, which goes, ends one. Barriers that no path leads to go without a
 /// region.
-pub(super) fn split_at_barriers(body: &mut Function) -> Cuts {
+pub(super) fn split_at_barriers(function: &mut Function) -> Cuts {
     let mut cuts = Cuts::default();
-    cuts.starts.push(body.entry_block());
-    let reachable = build_cfg(body);
-    body.layout.retain(|&block| reachable.is_reachable(block));
-    for block in body.layout.clone() {
-        let insts = std::mem::take(&mut body.blocks[block].insts);
+    cuts.starts.push(function.entry_block());
+    let reachable = build_cfg(function);
+    function.layout.retain(|&block| reachable.is_reachable(block));
+    for block in function.layout.clone() {
+        let instructions = std::mem::take(&mut function.blocks[block].insts);
         let mut block = block;
-        for inst in insts {
-            if !is_barrier(&body.insts[inst].data) {
-                body.blocks[block].insts.push(inst);
+        for instruction in instructions {
+            if !is_barrier(&function.insts[instruction].data) {
+                function.blocks[block].insts.push(instruction);
                 continue;
             }
-            let (rest, start) = cuts.cut_at(body, block, body.blocks[block].insts.len());
-            if let InstData::Collective { collective, opcode, argument } = body.insts[inst].data {
-                let ty = body.ty(argument);
-                let slot = cuts.together.iter().find(|&(_, of)| *of == ty).map(|(slot, _)| slot);
-                let live_slot = slot.unwrap_or_else(|| cuts.together.push(ty));
+            let (rest_block, start) = cuts.cut_at(function, block, function.blocks[block].insts.len());
+            if let InstData::Collective { collective, opcode, argument } = function.insts[instruction].data {
+                let operand_type = function.ty(argument);
+                let slot =
+                    cuts.together.iter().find(|&(_, slot_type)| *slot_type == operand_type).map(|(slot, _)| slot);
+                let live_slot = slot.unwrap_or_else(|| cuts.together.push(operand_type));
                 cuts.combines[start] = Some(Combine { collective, opcode, live_slot });
-                let location = body.insts[inst].location;
-                body.append_inst(block, InstData::LiveStore { live_slot, argument }, &[], location);
+                let location = function.insts[instruction].location;
+                function.append_inst(block, InstData::LiveStore { live_slot, argument }, &[], location);
                 // The instruction now takes the answer.
-                body.insts[inst].data =
+                function.insts[instruction].data =
                     if collective == Collect::Reduce { InstData::Combined } else { InstData::LiveLoad { live_slot } };
-                body.blocks[rest].insts.push(inst);
+                function.blocks[rest_block].insts.push(instruction);
             }
-            block = rest;
+            block = rest_block;
         }
     }
     cuts

@@ -43,9 +43,9 @@ pub(super) struct Plan {
 /// Decides for every barrier what is kept, then gives slots to the values.
 pub(super) fn plan_live_values(kernel: &Kernel, split: &Split) -> Plan {
     let kept = choose_kept(kernel, split);
-    let together = split.cuts.together.values().map(|&ty| LiveData { ty, shared: false });
-    let which = split.start_slot().map(|_| LiveData { ty: Type::I32, shared: true });
-    let mut slots: PrimaryMap<LiveSlot, LiveData> = together.chain(which).collect();
+    let together = split.cuts.together.values().map(|&value_type| LiveData { ty: value_type, shared: false });
+    let start_slot = split.start_slot().map(|_| LiveData { ty: Type::I32, shared: true });
+    let mut slots: PrimaryMap<LiveSlot, LiveData> = together.chain(start_slot).collect();
     let taken_by_others = slots.len();
     // By slot: whether it is for values that may differ between work-items.
     let mut varies: SecondaryMap<LiveSlot, bool> = SecondaryMap::new();
@@ -57,16 +57,16 @@ pub(super) fn plan_live_values(kernel: &Kernel, split: &Split) -> Plan {
     }
     // By slot: the starts at which a value is in it.
     let mut taken: SecondaryMap<LiveSlot, SecondaryMap<Start, bool>> = SecondaryMap::new();
-    let all = split.body.values.keys().filter(|&value| !starts_of[value].is_empty()).collect();
-    for value in in_order(split, all) {
-        let ty = split.body.ty(value);
+    let kept_values = split.body.values.keys().filter(|&value| !starts_of[value].is_empty()).collect();
+    for value in in_order(split, kept_values) {
+        let value_type = split.body.ty(value);
         let free = slots.iter().skip(taken_by_others).find(|&(candidate, live_data)| {
             let taken = || starts_of[value].iter().any(|&start| taken[candidate][start]);
-            live_data.ty == ty && varies[candidate] == by_data[value] && !taken()
+            live_data.ty == value_type && varies[candidate] == by_data[value] && !taken()
         });
         let chosen = match free {
             Some((slot, _)) => slot,
-            None => slots.push(LiveData { ty, shared: false }),
+            None => slots.push(LiveData { ty: value_type, shared: false }),
         };
         varies[chosen] = by_data[value];
         slot[value] = Some(chosen);
@@ -86,11 +86,12 @@ fn choose_kept(kernel: &Kernel, split: &Split) -> SecondaryMap<Start, Vec<Value>
             live.extend(split.liveness.live_in(split.cuts.starts[start]).map(|value| (value, start)));
         }
         live.sort_by_key(|&(value, start)| (split.order[value], start));
-        let mut here: SecondaryMap<Value, bool> = SecondaryMap::new();
-        for at in live.chunk_by(|a, b| a.0 == b.0) {
-            let again = |&(value, start): &(Value, Start)| Again::new(kernel, split, start, &here).add_needed(value);
-            if !at.iter().all(again) {
-                here[at[0].0] = true;
+        let mut kept_here: SecondaryMap<Value, bool> = SecondaryMap::new();
+        for at in live.chunk_by(|left, right| left.0 == right.0) {
+            let is_kept_again =
+                |&(value, start): &(Value, Start)| Again::new(kernel, split, start, &kept_here).add_needed(value);
+            if !at.iter().all(is_kept_again) {
+                kept_here[at[0].0] = true;
                 at.iter().for_each(|&(value, start)| kept[start].push(value));
             }
         }
@@ -100,22 +101,22 @@ fn choose_kept(kernel: &Kernel, split: &Split) -> SecondaryMap<Start, Vec<Value>
 
 /// The values that are kept for some of their region's starts and not for others.
 fn partly_needed(split: &Split, kept: &SecondaryMap<Start, Vec<Value>>) -> Vec<Value> {
-    let mut found = Vec::new();
+    let mut partly_needed_values = Vec::new();
     for starts in split.regions.starts.values() {
         let mut values: Vec<Value> = starts.iter().flat_map(|&start| &kept[start]).copied().collect();
         values.sort();
-        found.extend(
+        partly_needed_values.extend(
             values.chunk_by(|left, right| left == right).filter(|same| same.len() < starts.len()).map(|same| same[0]),
         );
     }
-    found
+    partly_needed_values
 }
 
 /// The values that may differ between the work-items of a group, by what they are computed from. The branches that
 /// lead to them are not looked at: those that are the same for all are to share slots, so that a group keeps them once
 /// (`uniform_live_values`), and which these are need not be known for sure here.
 fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
-    let body = &split.body;
+    let function = &split.body;
     let mut varies: SecondaryMap<Value, bool> = SecondaryMap::new();
     let mut changed = true;
     while changed {
@@ -124,8 +125,8 @@ fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
             changed |= !std::mem::replace(&mut varies[value], true);
         };
         for &block in split.cfg.reverse_post_order() {
-            for node in body.blocks[block].insts.iter().map(|&inst| &body.insts[inst]) {
-                let mut found = match node.data {
+            for inst_node in function.blocks[block].insts.iter().map(|&instruction| &function.insts[instruction]) {
+                let mut varies_here = match inst_node.data {
                     InstData::Query { query, .. } => {
                         matches!(query, Query::GlobalId | Query::LocalId | Query::LinearId)
                     }
@@ -134,17 +135,17 @@ fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
                     | InstData::AtomicCas { .. }
                     | InstData::Clock
                     | InstData::Printf { .. } => true,
-                    _ => node.data.needs_lanes(),
+                    _ => inst_node.data.needs_lanes(),
                 };
-                node.data.for_each_arg(|argument| found |= varies[argument]);
-                if found {
-                    node.results.iter().for_each(|&result| learn(&mut varies, result));
+                inst_node.data.for_each_arg(|argument| varies_here |= varies[argument]);
+                if varies_here {
+                    inst_node.results.iter().for_each(|&result| learn(&mut varies, result));
                 }
             }
-            for target in body.blocks[block].terminator.targets() {
-                for (&param, &argument) in body.blocks[target.block].params.iter().zip(&target.arguments) {
+            for target in function.blocks[block].terminator.targets() {
+                for (&parameter, &argument) in function.blocks[target.block].params.iter().zip(&target.arguments) {
                     if varies[argument] {
-                        learn(&mut varies, param);
+                        learn(&mut varies, parameter);
                     }
                 }
             }
@@ -187,20 +188,20 @@ impl<'a> Again<'a> {
         if self.kept[value] {
             self.from_kept = true;
             // It is in its slot only for the starts at which it is live.
-            let found = self.split.liveness.is_live_in(value, self.split.cuts.starts[self.start]);
-            return found && self.cost <= FROM_KEPT;
+            let is_live = self.split.liveness.is_live_in(value, self.split.cuts.starts[self.start]);
+            return is_live && self.cost <= FROM_KEPT;
         }
-        let ValueDef::Result(inst, _) = self.split.body.values[value].definition else {
+        let ValueDef::Result(instruction, _) = self.split.body.values[value].definition else {
             return false;
         };
-        if self.insts.contains(&inst) {
+        if self.insts.contains(&instruction) {
             return true;
         }
-        let inst_data = &self.split.body.insts[inst].data;
+        let inst_data = &self.split.body.insts[instruction].data;
         let Some(cost) = self.recompute_cost(inst_data) else {
             return false;
         };
-        self.insts.push(inst);
+        self.insts.push(instruction);
         self.cost += cost;
         let mut fits = self.cost <= if self.from_kept { FROM_KEPT } else { FROM_NOTHING };
         inst_data.for_each_arg(|argument| fits = fits && self.add_needed(argument));
@@ -215,8 +216,8 @@ impl<'a> Again<'a> {
             | InstData::LocalAddr { .. }
             | InstData::GlobalAddr { .. } => Some(0),
             InstData::Load { pointer, access, .. } => {
-                let fixed = !access.volatile && access.atomic.is_none();
-                (fixed && in_arguments(self.kernel, self.split, *pointer)).then_some(1)
+                let is_repeatable = !access.volatile && access.atomic.is_none();
+                (is_repeatable && in_arguments(self.kernel, self.split, *pointer)).then_some(1)
             }
             InstData::Binary { opcode, arguments, .. } => match opcode {
                 BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem => {
@@ -245,7 +246,7 @@ fn in_arguments(kernel: &Kernel, split: &Split, pointer: Value) -> bool {
         return matches!(kernel.inputs[index].0, Input::Address { .. });
     }
     match split.body.values[pointer].definition {
-        ValueDef::Result(inst, _) => match split.body.insts[inst].data {
+        ValueDef::Result(instruction, _) => match split.body.insts[instruction].data {
             InstData::PtrAdd { base, offset, .. } => {
                 split.body.const_bits(offset).is_some() && in_arguments(kernel, split, base)
             }

@@ -49,25 +49,25 @@ pub(super) fn separate_regions(cuts: &Cuts) -> Regions {
 }
 
 /// Whether regions of their own for all starts copy more than the bounds allow.
-pub(super) fn copies_exceed(body: &Function, graph: &Cfg, cuts: &Cuts, bounds: Bounds) -> bool {
-    let size = |block: Block| body.blocks[block].insts.len() + 1;
-    let kernel: usize = graph.reverse_post_order().iter().map(|&block| size(block)).sum();
+pub(super) fn copies_exceed(function: &Function, flow_graph: &Cfg, cuts: &Cuts, bounds: Bounds) -> bool {
+    let block_size = |block: Block| function.blocks[block].insts.len() + 1;
+    let kernel: usize = flow_graph.reverse_post_order().iter().map(|&block| block_size(block)).sum();
     let maximum = bounds.few_insts.max(kernel * (bounds.most_copies + 1));
     let mut copied = 0;
     // The last start that was seen to lead to a block.
     let mut seen: SecondaryMap<Block, Option<Start>> = SecondaryMap::new();
-    for (start, &first) in &cuts.starts {
-        let mut worklist = vec![first];
-        seen[first] = Some(start);
+    for (start, &first_block) in &cuts.starts {
+        let mut worklist = vec![first_block];
+        seen[first_block] = Some(start);
         while let Some(block) = worklist.pop() {
-            copied += size(block);
+            copied += block_size(block);
             if copied > maximum {
                 return true;
             }
             if cuts.cut[block].is_some() {
                 continue;
             }
-            for &target in graph.successors(block) {
+            for &target in flow_graph.successors(block) {
                 if seen[target].replace(start) != Some(start) {
                     worklist.push(target);
                 }
@@ -78,23 +78,23 @@ pub(super) fn copies_exceed(body: &Function, graph: &Cfg, cuts: &Cuts, bounds: B
 }
 
 /// Puts starts together until no block is part of more than `most_copies` regions that begin behind barriers.
-pub(super) fn merged_regions(graph: &Cfg, cuts: &Cuts, most_copies: usize) -> Regions {
+pub(super) fn merged_regions(flow_graph: &Cfg, cuts: &Cuts, most_copies: usize) -> Regions {
     let mut groups = Groups { parent: cuts.starts.keys().collect(), leading: SecondaryMap::new() };
     // Blocks to look at, by their numbers in reverse post-order.
-    let mut dirty: BTreeSet<u32> = BTreeSet::new();
+    let mut changed_blocks: BTreeSet<u32> = BTreeSet::new();
     for (start, &block) in cuts.starts.iter().skip(1).filter(|&(start, _)| cuts.combines[start].is_none()) {
         groups.leading[block].push(start);
-        dirty.extend(graph.rpo_number(block));
+        changed_blocks.extend(flow_graph.rpo_number(block));
     }
-    while let Some(number) = dirty.pop_first() {
-        let block = graph.reverse_post_order()[number as usize];
+    while let Some(number) = changed_blocks.pop_first() {
+        let block = flow_graph.reverse_post_order()[number as usize];
         groups.limit_regions(block, most_copies);
         if cuts.cut[block].is_some() {
             continue;
         }
-        for &target in graph.successors(block) {
+        for &target in flow_graph.successors(block) {
             if groups.pass_on(block, target) {
-                dirty.extend(graph.rpo_number(target));
+                changed_blocks.extend(flow_graph.rpo_number(target));
             }
         }
     }
@@ -123,42 +123,42 @@ impl Groups {
         while self.parent[root] != root {
             root = self.parent[root];
         }
-        let mut at = start;
-        while at != root {
-            at = std::mem::replace(&mut self.parent[at], root);
+        let mut member = start;
+        while member != root {
+            member = std::mem::replace(&mut self.parent[member], root);
         }
         root
     }
 
     /// The groups of the starts that lead to a block, each once.
     fn leading_to(&mut self, block: Block) -> Vec<Start> {
-        let mut found: Vec<Start> =
+        let mut starts: Vec<Start> =
             self.leading[block].clone().into_iter().map(|start| self.representative(start)).collect();
-        found.sort();
-        found.dedup();
-        found
+        starts.sort();
+        starts.dedup();
+        starts
     }
 
     /// Makes one group of those that lead to a block if they are too many.
     fn limit_regions(&mut self, block: Block, maximum: usize) {
-        let mut found = self.leading_to(block);
-        if found.len() > maximum {
-            for other in found.split_off(1) {
-                self.parent[other] = found[0];
+        let mut starts = self.leading_to(block);
+        if starts.len() > maximum {
+            for other in starts.split_off(1) {
+                self.parent[other] = starts[0];
             }
         }
-        self.leading[block] = found;
+        self.leading[block] = starts;
     }
 
     /// Adds the groups that lead to a block to those that lead to another; whether one is new there.
     fn pass_on(&mut self, source: Block, target: Block) -> bool {
-        let mut there = self.leading_to(target);
-        let known = there.len();
-        there.extend(self.leading_to(source));
-        there.sort();
-        there.dedup();
-        let grown = there.len() > known;
-        self.leading[target] = there;
+        let mut starts = self.leading_to(target);
+        let previous_count = starts.len();
+        starts.extend(self.leading_to(source));
+        starts.sort();
+        starts.dedup();
+        let grown = starts.len() > previous_count;
+        self.leading[target] = starts;
         grown
     }
 }

@@ -13,15 +13,15 @@ use lockstep_protocol::types::{Space, Type};
 /// Drops barriers that separate nothing: no work-item touches shared memory between the barrier and the
 /// kernel's begin, its end, or the next barrier or collective operation, which then does its work. Only straight paths are
 /// followed.
-pub(super) fn drop_redundant_barriers(body: &mut Function) {
-    let graph = build_cfg(body);
-    for block in graph.reverse_post_order().to_vec() {
+pub(super) fn drop_redundant_barriers(function: &mut Function) {
+    let flow_graph = build_cfg(function);
+    for block in flow_graph.reverse_post_order().to_vec() {
         let mut position = 0;
-        while let Some(&inst) = body.blocks[block].insts.get(position) {
-            let redundant = body.insts[inst].data == InstData::Barrier
-                && (idle_behind(body, block, position + 1) || idle_before(body, &graph, block, position));
+        while let Some(&instruction) = function.blocks[block].insts.get(position) {
+            let redundant = function.insts[instruction].data == InstData::Barrier
+                && (idle_behind(function, block, position + 1) || idle_before(function, &flow_graph, block, position));
             if redundant {
-                body.blocks[block].insts.remove(position);
+                function.blocks[block].insts.remove(position);
             } else {
                 position += 1;
             }
@@ -30,18 +30,18 @@ pub(super) fn drop_redundant_barriers(body: &mut Function) {
 }
 
 /// Whether the way from here leads to the end or a barrier without touching shared memory.
-fn idle_behind(body: &Function, block: Block, position: usize) -> bool {
+fn idle_behind(function: &Function, block: Block, position: usize) -> bool {
     let (mut block, mut position) = (block, position);
     // A chain of jumps that is longer than the layout goes in circles.
-    for _ in 0..body.layout.len() {
-        for &inst in &body.blocks[block].insts[position..] {
-            match &body.insts[inst].data {
+    for _ in 0..function.layout.len() {
+        for &instruction in &function.blocks[block].insts[position..] {
+            match &function.insts[instruction].data {
                 inst_data if is_barrier(inst_data) => return true,
-                inst_data if touches_shared(body, inst_data) => return false,
+                inst_data if touches_shared(function, inst_data) => return false,
                 _ => {}
             }
         }
-        match &body.blocks[block].terminator {
+        match &function.blocks[block].terminator {
             Terminator::Return => return true,
             Terminator::Jump(target) => (block, position) = (target.block, 0),
             _ => return false,
@@ -51,17 +51,17 @@ fn idle_behind(body: &Function, block: Block, position: usize) -> bool {
 }
 
 /// Whether nothing between the kernel's begin and here touches shared memory.
-fn idle_before(body: &Function, graph: &Cfg, block: Block, position: usize) -> bool {
-    let (mut block, mut end) = (block, position);
-    for _ in 0..body.layout.len() {
-        let insts = &body.blocks[block].insts[..end];
+fn idle_before(function: &Function, flow_graph: &Cfg, block: Block, position: usize) -> bool {
+    let (mut block, mut end_position) = (block, position);
+    for _ in 0..function.layout.len() {
+        let instructions = &function.blocks[block].insts[..end_position];
         // An earlier barrier does not help: it was kept for what comes before it.
-        if insts.iter().any(|&inst| touches_shared(body, &body.insts[inst].data)) {
+        if instructions.iter().any(|&instruction| touches_shared(function, &function.insts[instruction].data)) {
             return false;
         }
-        match graph.predecessors(block) {
-            [] => return block == body.entry_block(),
-            &[before] => (block, end) = (before, body.blocks[before].insts.len()),
+        match flow_graph.predecessors(block) {
+            [] => return block == function.entry_block(),
+            &[before] => (block, end_position) = (before, function.blocks[before].insts.len()),
             _ => return false,
         }
     }
@@ -69,16 +69,16 @@ fn idle_before(body: &Function, graph: &Cfg, block: Block, position: usize) -> b
 }
 
 /// Whether other work-items could tell when this instruction happens.
-fn touches_shared(body: &Function, inst_data: &InstData) -> bool {
-    let own = |pointer: Value| matches!(body.ty(pointer), Type::Ptr(Space::Private));
-    let fixed = |pointer: Value| matches!(body.ty(pointer), Type::Ptr(Space::Constant));
+fn touches_shared(function: &Function, inst_data: &InstData) -> bool {
+    let is_private = |pointer: Value| matches!(function.ty(pointer), Type::Ptr(Space::Private));
+    let is_constant = |pointer: Value| matches!(function.ty(pointer), Type::Ptr(Space::Constant));
     match inst_data {
-        InstData::Load { pointer, access, .. } => access.volatile || !(own(*pointer) || fixed(*pointer)),
-        InstData::Store { pointer, access, .. } => access.volatile || !own(*pointer),
+        InstData::Load { pointer, access, .. } => access.volatile || !(is_private(*pointer) || is_constant(*pointer)),
+        InstData::Store { pointer, access, .. } => access.volatile || !is_private(*pointer),
         InstData::MemCopy { destination, source, volatile, .. } => {
-            *volatile || !own(*destination) || !(own(*source) || fixed(*source))
+            *volatile || !is_private(*destination) || !(is_private(*source) || is_constant(*source))
         }
-        InstData::MemSet { destination, volatile, .. } => *volatile || !own(*destination),
+        InstData::MemSet { destination, volatile, .. } => *volatile || !is_private(*destination),
         inst_data => inst_data.has_effect(),
     }
 }

@@ -67,11 +67,11 @@ pub(super) fn build_region(split: &Split, plan: &Plan, region: Region) -> Functi
     };
     copy.find_needed();
     copy.copy_shapes();
-    let graph = build_cfg(&copy.function);
-    let dominators = compute_dominators(&graph);
-    copy.add_join_params(&graph, &dominators);
+    let flow_graph = build_cfg(&copy.function);
+    let dominators = compute_dominators(&flow_graph);
+    copy.add_join_params(&flow_graph, &dominators);
     copy.fill_operands(&dominators);
-    copy.place_definitions(&graph, &dominators);
+    copy.place_definitions(&flow_graph, &dominators);
     copy.function
 }
 
@@ -98,26 +98,26 @@ impl Copy<'_> {
             self.block[old_block] = Some(new_block);
             self.original[new_block] = Some(old_block);
         }
-        let entry = self.function.entry_block();
-        for &param in &split.body.blocks[split.body.entry_block()].params {
-            self.value[param] = Some(self.function.add_param(entry, split.body.ty(param)));
+        let entry_block = self.function.entry_block();
+        for &parameter in &split.body.blocks[split.body.entry_block()].params {
+            self.value[parameter] = Some(self.function.add_param(entry_block, split.body.ty(parameter)));
         }
-        if let (Some(which), Some(dispatch)) = (several, dispatch) {
-            self.switch_to_starts(which, dispatch);
+        if let (Some(start_slot), Some(dispatch)) = (several, dispatch) {
+            self.switch_to_starts(start_slot, dispatch);
         }
         for new_block in self.function.layout.clone() {
             let Some(old_block) = self.original[new_block] else { continue };
             let block_data = &split.body.blocks[old_block];
-            if new_block != entry {
-                for &param in &block_data.params {
-                    self.value[param] = Some(self.function.add_param(new_block, split.body.ty(param)));
+            if new_block != entry_block {
+                for &parameter in &block_data.params {
+                    self.value[parameter] = Some(self.function.add_param(new_block, split.body.ty(parameter)));
                 }
             }
-            for &inst in &block_data.insts {
-                let node = &split.body.insts[inst];
-                let types: Vec<_> = node.results.iter().map(|&value| split.body.ty(value)).collect();
-                let new_inst = self.function.append_inst(new_block, node.data.clone(), &types, node.location);
-                for (&old_value, &new_value) in node.results.iter().zip(&self.function.insts[new_inst].results) {
+            for &instruction in &block_data.insts {
+                let inst_node = &split.body.insts[instruction];
+                let types: Vec<_> = inst_node.results.iter().map(|&value| split.body.ty(value)).collect();
+                let new_inst = self.function.append_inst(new_block, inst_node.data.clone(), &types, inst_node.location);
+                for (&old_value, &new_value) in inst_node.results.iter().zip(&self.function.insts[new_inst].results) {
                     self.value[old_value] = Some(new_value);
                 }
             }
@@ -137,11 +137,11 @@ impl Copy<'_> {
     }
 
     /// Has a block lead to the start that a slot tells.
-    fn switch_to_starts(&mut self, which: LiveSlot, dispatch: Block) {
+    fn switch_to_starts(&mut self, start_slot: LiveSlot, dispatch: Block) {
         let split = self.split;
         let load = self.function.append_inst(
             dispatch,
-            InstData::LiveLoad { live_slot: which },
+            InstData::LiveLoad { live_slot: start_slot },
             &[Type::I32],
             SourceLoc::default(),
         );
@@ -160,24 +160,25 @@ impl Copy<'_> {
     }
 
     /// Adds parameters where a value's definition at the begin and its own one meet.
-    fn add_join_params(&mut self, graph: &Cfg, dominators: &Dominators) {
+    fn add_join_params(&mut self, flow_graph: &Cfg, dominators: &Dominators) {
         let split = self.split;
-        let both: Vec<Value> = self.needed.keys().filter(|&v| self.has_both(v)).collect();
-        if both.is_empty() {
+        let with_both: Vec<Value> = self.needed.keys().filter(|&operand| self.has_both(operand)).collect();
+        if with_both.is_empty() {
             return;
         }
-        let frontier = dominance_frontiers(graph, dominators);
-        for value in both {
+        let frontier = dominance_frontiers(flow_graph, dominators);
+        for value in with_both {
             let home = split.home[value].and_then(|home_block| self.block[home_block]);
             let mut worklist: Vec<Block> = home.into_iter().collect();
             let mut visited: SecondaryMap<Block, bool> = SecondaryMap::new();
             while let Some(block) = worklist.pop() {
-                for &join in &frontier[block] {
-                    let needed = self.original[join].is_some_and(|join| split.liveness.is_live_in(value, join));
-                    if needed && !std::mem::replace(&mut visited[join], true) {
-                        let param = self.function.add_param(join, split.body.ty(value));
-                        self.joins[join].push((value, param));
-                        worklist.push(join);
+                for &join_block in &frontier[block] {
+                    let needed = self.original[join_block]
+                        .is_some_and(|join_block| split.liveness.is_live_in(value, join_block));
+                    if needed && !std::mem::replace(&mut visited[join_block], true) {
+                        let parameter = self.function.add_param(join_block, split.body.ty(value));
+                        self.joins[join_block].push((value, parameter));
+                        worklist.push(join_block);
                     }
                 }
             }
@@ -188,17 +189,17 @@ impl Copy<'_> {
     fn fill_operands(&mut self, dominators: &Dominators) {
         for block in self.function.layout.clone() {
             let Some(original) = self.original[block] else { continue };
-            for inst in self.function.blocks[block].insts.clone() {
-                let mut inst_data = self.function.insts[inst].data.clone();
-                inst_data.map_args(|v| self.reaching_value(dominators, v, block));
-                self.function.insts[inst].data = inst_data;
+            for instruction in self.function.blocks[block].insts.clone() {
+                let mut inst_data = self.function.insts[instruction].data.clone();
+                inst_data.map_args(|operand| self.reaching_value(dominators, operand, block));
+                self.function.insts[instruction].data = inst_data;
             }
             if let Some(next) = self.split.cuts.cut[original] {
                 self.store_at_barrier(dominators, block, next);
                 continue;
             }
             let mut terminator = self.function.blocks[block].terminator.clone();
-            terminator.map_args(|v| self.reaching_value(dominators, v, block));
+            terminator.map_args(|operand| self.reaching_value(dominators, operand, block));
             for target in terminator.targets_mut() {
                 for (value, _) in self.joins[target.block].clone() {
                     target.arguments.push(self.reaching_value(dominators, value, block));
@@ -259,12 +260,17 @@ impl Copy<'_> {
     /// at the begin: its own one or a parameter where definitions meet.
     fn definition_at_end(&self, dominators: &Dominators, value: Value, block: Block) -> Option<Value> {
         let home = self.split.home[value].and_then(|home_block| self.block[home_block]);
-        std::iter::successors(Some(block), |&block| dominators.immediate_dominator(block)).find_map(|at_block| {
-            if Some(at_block) == home {
+        let mut next = Some(block);
+        while let Some(block) = next {
+            if Some(block) == home {
                 return self.value[value];
             }
-            self.joins[at_block].iter().find(|&&(joined, _)| joined == value).map(|&(_, param)| param)
-        })
+            if let Some(&(_, parameter)) = self.joins[block].iter().find(|&&(joined, _)| joined == value) {
+                return Some(parameter);
+            }
+            next = dominators.immediate_dominator(block);
+        }
+        None
     }
 
     /// The new value for an old one that is used in a block.
@@ -286,8 +292,8 @@ impl Copy<'_> {
 
     /// The definition at the begin of a value from earlier regions.
     fn at_begin(&mut self, value: Value) -> Value {
-        if let Some(made) = self.begin[value] {
-            return made;
+        if let Some(begin_value) = self.begin[value] {
+            return begin_value;
         }
         let split = self.split;
         let value_data = split.body.values[value];
@@ -297,15 +303,15 @@ impl Copy<'_> {
         if let (Some(_), Some(new_value)) = (split.input_index(value), self.value[value]) {
             return new_value;
         }
-        let made = match (self.slot_at_begin(value), value_data.definition) {
-            (None, ValueDef::Result(inst, index)) => {
-                let node = &split.body.insts[inst];
-                let mut inst_data = node.data.clone();
+        let begin_value = match (self.slot_at_begin(value), value_data.definition) {
+            (None, ValueDef::Result(instruction, index)) => {
+                let inst_node = &split.body.insts[instruction];
+                let mut inst_data = inst_node.data.clone();
                 inst_data.map_args(|argument| self.at_begin(argument));
-                let types: Vec<_> = node.results.iter().map(|&v| split.body.ty(v)).collect();
-                let new_inst = self.function.make_inst(inst_data, &types, node.location);
+                let types: Vec<_> = inst_node.results.iter().map(|&operand| split.body.ty(operand)).collect();
+                let new_inst = self.function.make_inst(inst_data, &types, inst_node.location);
                 self.floating.push(new_inst);
-                for (&old_value, &new_value) in node.results.iter().zip(&self.function.insts[new_inst].results) {
+                for (&old_value, &new_value) in inst_node.results.iter().zip(&self.function.insts[new_inst].results) {
                     self.begin[old_value] = Some(new_value);
                 }
                 self.function.insts[new_inst].results[index as usize]
@@ -318,39 +324,42 @@ impl Copy<'_> {
                 self.function.single_result(new_inst)
             }
         };
-        self.begin[value] = Some(made);
-        made
+        self.begin[value] = Some(begin_value);
+        begin_value
     }
 
     /// Puts the definitions at the begin into blocks: the last one outside of cycles that dominates all
     /// uses, before the first of them. Those without uses vanish.
-    fn place_definitions(&mut self, graph: &Cfg, dominators: &Dominators) {
+    fn place_definitions(&mut self, flow_graph: &Cfg, dominators: &Dominators) {
         if self.floating.is_empty() {
             return;
         }
         let mut floats: SecondaryMap<Value, bool> = SecondaryMap::new();
-        for &inst in &self.floating {
-            self.function.insts[inst].results.iter().for_each(|&value| floats[value] = true);
+        for &instruction in &self.floating {
+            self.function.insts[instruction].results.iter().for_each(|&value| floats[value] = true);
         }
-        let mut users: SecondaryMap<Value, Vec<Block>> = SecondaryMap::new();
+        let mut user_blocks: SecondaryMap<Value, Vec<Block>> = SecondaryMap::new();
         for &block in &self.function.layout {
             let block_data = &self.function.blocks[block];
-            let mut used = |value: Value| {
-                if floats[value] && users[value].last() != Some(&block) {
-                    users[value].push(block);
+            let mut note_use = |value: Value| {
+                if floats[value] && user_blocks[value].last() != Some(&block) {
+                    user_blocks[value].push(block);
                 }
             };
-            block_data.insts.iter().for_each(|&inst| self.function.insts[inst].data.for_each_arg(&mut used));
-            block_data.terminator.for_each_arg(&mut used);
+            block_data
+                .insts
+                .iter()
+                .for_each(|&instruction| self.function.insts[instruction].data.for_each_arg(&mut note_use));
+            block_data.terminator.for_each_arg(&mut note_use);
         }
-        let cyclic = cyclic_blocks(graph);
+        let cyclic = cyclic_blocks(flow_graph);
         // Users come before their operands, so that these know where they are used.
-        for inst in std::mem::take(&mut self.floating).into_iter().rev() {
-            let results = self.function.insts[inst].results.clone();
-            let blocks = results.iter().flat_map(|&value| &users[value]).copied();
-            let Some(mut block) =
-                blocks.reduce(|first, other| dominators.common_dominator(first, other).unwrap_or(first))
-            else {
+        for instruction in std::mem::take(&mut self.floating).into_iter().rev() {
+            let results = self.function.insts[instruction].results.clone();
+            let blocks = results.iter().flat_map(|&value| &user_blocks[value]).copied();
+            let Some(mut block) = blocks.reduce(|first_block, other_block| {
+                dominators.common_dominator(first_block, other_block).unwrap_or(first_block)
+            }) else {
                 continue;
             };
             while cyclic[block] {
@@ -360,10 +369,10 @@ impl Copy<'_> {
                 }
             }
             let position = self.first_use(block, &results);
-            self.function.blocks[block].insts.insert(position, inst);
-            self.function.insts[inst].data.for_each_arg(|argument| {
+            self.function.blocks[block].insts.insert(position, instruction);
+            self.function.insts[instruction].data.for_each_arg(|argument| {
                 if floats[argument] {
-                    users[argument].push(block);
+                    user_blocks[argument].push(block);
                 }
             });
         }
@@ -372,29 +381,32 @@ impl Copy<'_> {
     /// Where in a block the first use of one of these values stands, or the first store to a live slot,
     /// which may be the one a value is loaded from.
     fn first_use(&self, block: Block, values: &[Value]) -> usize {
-        let insts = &self.function.blocks[block].insts;
-        let stop = insts.iter().position(|&inst| {
-            let inst_data = &self.function.insts[inst].data;
-            let mut found = matches!(inst_data, InstData::LiveStore { .. });
-            inst_data.for_each_arg(|argument| found |= values.contains(&argument));
-            found
-        });
-        stop.unwrap_or(insts.len())
+        let instructions = &self.function.blocks[block].insts;
+        let stop =
+            instructions.iter().position(|&instruction| has_to_follow(&self.function.insts[instruction].data, values));
+        stop.unwrap_or(instructions.len())
     }
 }
 
+/// Whether an instruction stores to a live slot or uses one of some values.
+fn has_to_follow(inst_data: &InstData, values: &[Value]) -> bool {
+    let mut is_use = matches!(inst_data, InstData::LiveStore { .. });
+    inst_data.for_each_arg(|argument| is_use |= values.contains(&argument));
+    is_use
+}
+
 /// The dominance frontier of each block: where its dominance ends.
-fn dominance_frontiers(graph: &Cfg, dominators: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
+fn dominance_frontiers(flow_graph: &Cfg, dominators: &Dominators) -> SecondaryMap<Block, Vec<Block>> {
     let mut frontiers: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for &join in graph.reverse_post_order() {
-        if graph.predecessors(join).len() < 2 {
+    for &join_block in flow_graph.reverse_post_order() {
+        if flow_graph.predecessors(join_block).len() < 2 {
             continue;
         }
-        for &predecessor in graph.predecessors(join) {
+        for &predecessor in flow_graph.predecessors(join_block) {
             let mut runner = Some(predecessor);
-            while let Some(block) = runner.filter(|&block| Some(block) != dominators.immediate_dominator(join)) {
-                if frontiers[block].last() != Some(&join) {
-                    frontiers[block].push(join);
+            while let Some(block) = runner.filter(|&block| Some(block) != dominators.immediate_dominator(join_block)) {
+                if frontiers[block].last() != Some(&join_block) {
+                    frontiers[block].push(join_block);
                 }
                 runner = dominators.immediate_dominator(block);
             }
@@ -404,12 +416,12 @@ fn dominance_frontiers(graph: &Cfg, dominators: &Dominators) -> SecondaryMap<Blo
 }
 
 /// The blocks that a path leads from back to themselves.
-fn cyclic_blocks(graph: &Cfg) -> SecondaryMap<Block, bool> {
+fn cyclic_blocks(flow_graph: &Cfg) -> SecondaryMap<Block, bool> {
     // Walking backwards from each block in the order in which a depth-first search left the blocks last
     // finds one strongly connected component at a time.
     let mut cyclic: SecondaryMap<Block, bool> = SecondaryMap::new();
     let mut assigned: SecondaryMap<Block, bool> = SecondaryMap::new();
-    for &root in graph.reverse_post_order() {
+    for &root in flow_graph.reverse_post_order() {
         if std::mem::replace(&mut assigned[root], true) {
             continue;
         }
@@ -417,13 +429,13 @@ fn cyclic_blocks(graph: &Cfg) -> SecondaryMap<Block, bool> {
         let mut next = 0;
         while let Some(&block) = component.get(next) {
             next += 1;
-            for &predecessor in graph.predecessors(block) {
-                if graph.is_reachable(predecessor) && !std::mem::replace(&mut assigned[predecessor], true) {
+            for &predecessor in flow_graph.predecessors(block) {
+                if flow_graph.is_reachable(predecessor) && !std::mem::replace(&mut assigned[predecessor], true) {
                     component.push(predecessor);
                 }
             }
         }
-        let is_cycle = component.len() > 1 || graph.predecessors(root).contains(&root);
+        let is_cycle = component.len() > 1 || flow_graph.predecessors(root).contains(&root);
         component.into_iter().for_each(|block| cyclic[block] = is_cycle);
     }
     cyclic

@@ -26,21 +26,21 @@ pub(super) struct Split {
 }
 
 impl Split {
-    pub(super) fn split_kernel(body: Function, graph: Cfg, cuts: Cuts, regions: Regions) -> Split {
-        let liveness = compute_liveness(&body, &graph);
+    pub(super) fn split_kernel(function: Function, flow_graph: Cfg, cuts: Cuts, regions: Regions) -> Split {
+        let liveness = compute_liveness(&function, &flow_graph);
         let mut home_blocks: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
         let mut order: SecondaryMap<Value, u32> = SecondaryMap::new();
-        let mut count = 0;
-        for &block in graph.reverse_post_order() {
-            let block_data = &body.blocks[block];
-            let results = block_data.insts.iter().flat_map(|&inst| &body.insts[inst].results);
+        let mut value_count = 0;
+        for &block in flow_graph.reverse_post_order() {
+            let block_data = &function.blocks[block];
+            let results = block_data.insts.iter().flat_map(|&instruction| &function.insts[instruction].results);
             for &value in block_data.params.iter().chain(results) {
                 home_blocks[value] = Some(block);
-                order[value] = count;
-                count += 1;
+                order[value] = value_count;
+                value_count += 1;
             }
         }
-        Split { body, cfg: graph, liveness, home: home_blocks, order, cuts, regions }
+        Split { body: function, cfg: flow_graph, liveness, home: home_blocks, order, cuts, regions }
     }
 
     /// The slot that tells regions of several starts where to go on, if there are such regions.
@@ -61,18 +61,19 @@ impl Split {
     pub(super) fn region_blocks(&self, region: Region) -> Vec<Block> {
         let starts: Vec<Block> = self.regions.starts[region].iter().map(|&start| self.cuts.starts[start]).collect();
         let mut inside: EntitySet<Block> = EntitySet::new();
-        let mut found = starts.clone();
-        found.iter().for_each(|&block| {
+        let mut region_blocks = starts.clone();
+        region_blocks.iter().for_each(|&block| {
             inside.insert(block);
         });
         let mut next = 0;
-        while let Some(&block) = found.get(next) {
+        while let Some(&block) = region_blocks.get(next) {
             next += 1;
             if self.cuts.cut[block].is_none() {
-                found.extend(self.cfg.successors(block).iter().copied().filter(|&target| inside.insert(target)));
+                region_blocks
+                    .extend(self.cfg.successors(block).iter().copied().filter(|&target| inside.insert(target)));
             }
         }
-        let mut rest = found.split_off(starts.len());
+        let mut rest = region_blocks.split_off(starts.len());
         rest.sort_by_key(|&block| self.cfg.rpo_number(block));
         starts.into_iter().chain(rest).collect()
     }

@@ -43,41 +43,41 @@ pub(in crate::transform) struct LongSwitches {
 
 /// Finds long chains of divergent comparisons.
 pub(in crate::transform) fn long_switches(function: &Function, graph: &Graph<'_>) -> LongSwitches {
-    let mut found = LongSwitches::default();
-    for &first in graph.cfg.reverse_post_order() {
-        if found.keys[first].is_some() {
+    let mut switches = LongSwitches::default();
+    for &first_block in graph.cfg.reverse_post_order() {
+        if switches.keys[first_block].is_some() {
             continue;
         }
-        let chain = follow_chain(function, graph, first);
+        let chain = follow_chain(function, graph, first_block);
         if chain.len() < LONG {
             continue;
         }
         for (block, cache_key) in chain {
-            found.keys[block] = Some(cache_key);
+            switches.keys[block] = Some(cache_key);
             let target = function.blocks[block].terminator.targets()[0].block;
             if is_way(function, graph, target) {
-                found.ways[target] = Some(block);
+                switches.ways[target] = Some(block);
             }
         }
     }
-    found
+    switches
 }
 
 /// The blocks of the chain that begins with a block, and what each asks.
-fn follow_chain(function: &Function, graph: &Graph<'_>, first: Block) -> Vec<(Block, Key)> {
+fn follow_chain(function: &Function, graph: &Graph<'_>, first_block: Block) -> Vec<(Block, Key)> {
     let mut chain = Vec::new();
     let mut keys = HashSet::new();
-    let Some((mut compared, ..)) = chain_comparison(function, graph, first) else { return chain };
+    let Some((mut compared, ..)) = chain_comparison(function, graph, first_block) else { return chain };
     let value = compared;
-    let mut block = first;
-    while let Some((here, key, inst, next)) = chain_comparison(function, graph, block) {
-        let alone = block == first || function.blocks[block].insts == [inst];
-        if here != compared || !alone || !function.const_bits(key).is_some_and(|bits| keys.insert(bits)) {
+    let mut block = first_block;
+    while let Some((selector, key, instruction, next)) = chain_comparison(function, graph, block) {
+        let is_alone = block == first_block || function.blocks[block].insts == [instruction];
+        if selector != compared || !is_alone || !function.const_bits(key).is_some_and(|bits| keys.insert(bits)) {
             break;
         }
-        chain.push((block, Key { first, value, key }));
+        chain.push((block, Key { first: first_block, value, key }));
         if graph.cfg.predecessors(next.block).len() != 1
-            || graph.loops.innermost_loop(next.block) != graph.loops.innermost_loop(first)
+            || graph.loops.innermost_loop(next.block) != graph.loops.innermost_loop(first_block)
         {
             break;
         }
@@ -97,10 +97,10 @@ fn chain_comparison<'a>(
     block: Block,
 ) -> Option<(Value, Value, Inst, &'a BlockCall)> {
     let Terminator::Branch { condition, else_to, .. } = &function.blocks[block].terminator else { return None };
-    let ValueDef::Result(inst, _) = function.values[*condition].definition else { return None };
-    match function.insts[inst].data {
+    let ValueDef::Result(instruction, _) = function.values[*condition].definition else { return None };
+    match function.insts[instruction].data {
         InstData::Icmp { comparison: IntCc::Eq, arguments: [value, key] } if graph.divergent.contains(block) => {
-            Some((value, key, inst, else_to))
+            Some((value, key, instruction, else_to))
         }
         _ => None,
     }
@@ -126,12 +126,12 @@ impl LongSwitches {
         for &block in index.iter().filter(|&&block| self.ways[block].is_some()) {
             function.blocks[block].terminator.targets().into_iter().for_each(|target| ways[target.block].push(block));
         }
-        let mut order = Vec::with_capacity(index.len());
+        let mut block_order = Vec::with_capacity(index.len());
         for block in index.into_iter().filter(|&block| self.ways[block].is_none()) {
-            order.append(&mut ways[block]);
-            order.push(block);
+            block_order.append(&mut ways[block]);
+            block_order.push(block);
         }
-        order
+        block_order
     }
 }
 
@@ -149,35 +149,37 @@ mod tests {
     /// A divergent switch of so many cases that fall through, its long chains, and the order of its blocks.
     fn of_switch(cases: usize) -> (Function, LongSwitches, Vec<Block>) {
         let (mut function, over) = fall_through_switch(cases);
-        let entry = function.entry_block();
-        for block in function.layout.clone().into_iter().filter(|&block| block != entry) {
+        let entry_block = function.entry_block();
+        for block in function.layout.clone().into_iter().filter(|&block| block != entry_block) {
             let asks = InstData::Icmp { comparison: IntCc::Ne, arguments: [over, over] };
             function.append_inst(block, asks, &[Type::BOOL], SourceLoc::default());
         }
         normalize_function(&mut function);
         let mut divergent = EntitySet::new();
-        divergent.insert(entry);
+        divergent.insert(entry_block);
         let loops = divergent_loops(&mut function, &mut divergent);
         let found = long_switches(&function, &loops.control_flow.with_divergent(&divergent));
         let index = block_index(&loops.control_flow.cfg, &loops.control_flow.dominators, &loops.control_flow.loops);
-        let order = found.move_ways_to_cases(&function, index);
-        (function, found, order)
+        let block_order = found.move_ways_to_cases(&function, index);
+        (function, found, block_order)
     }
 
     #[test]
     fn the_ways_to_cases_lie_right_in_front_of_them() {
-        let (function, found, order) = of_switch(LONG);
-        let ways: Vec<usize> = (0..order.len()).filter(|&index| found.ways[order[index]].is_some()).collect();
+        let (function, found, block_order) = of_switch(LONG);
+        let ways: Vec<usize> =
+            (0..block_order.len()).filter(|&index| found.ways[block_order[index]].is_some()).collect();
         assert_eq!(ways.len(), LONG - 1, "nothing else leads to the first case");
         for index in ways {
-            assert_eq!(function.blocks[order[index]].terminator.targets()[0].block, order[index + 1]);
+            assert_eq!(function.blocks[block_order[index]].terminator.targets()[0].block, block_order[index + 1]);
         }
         let compares = |block: &&Block| found.keys[**block].is_some();
-        let keys: Vec<Key> = order.iter().filter(compares).filter_map(|&block| found.keys[block]).collect();
+        let keys: Vec<Key> = block_order.iter().filter(compares).filter_map(|&block| found.keys[block]).collect();
         assert_eq!(keys.len(), LONG);
-        let entry = function.entry_block();
-        let of_the_first =
-            |cache_key: &Key| cache_key.first == entry && cache_key.value == function.blocks[entry].params[0];
+        let entry_block = function.entry_block();
+        let of_the_first = |cache_key: &Key| {
+            cache_key.first == entry_block && cache_key.value == function.blocks[entry_block].params[0]
+        };
         assert!(keys.iter().all(of_the_first), "a chain has one first block and one value");
         let bits: Vec<Option<u128>> = keys.iter().map(|cache_key| function.const_bits(cache_key.key)).collect();
         assert_eq!(bits, (0..LONG as u128).map(Some).collect::<Vec<_>>());
@@ -185,7 +187,7 @@ mod tests {
 
     #[test]
     fn short_chains_stay_in_the_order_of_the_block_index() {
-        let (_, found, order) = of_switch(LONG - 1);
-        assert!(order.iter().all(|&block| found.keys[block].is_none() && found.ways[block].is_none()));
+        let (_, found, block_order) = of_switch(LONG - 1);
+        assert!(block_order.iter().all(|&block| found.keys[block].is_none() && found.ways[block].is_none()));
     }
 }

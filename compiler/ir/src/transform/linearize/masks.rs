@@ -54,7 +54,7 @@ pub(super) fn apply_masks(
     graph: &Graph<'_>,
     tracked: &Tracked,
     switches: &LongSwitches,
-    order: &[Block],
+    block_order: &[Block],
     skeleton: &Skeleton,
 ) {
     let mut shape = Function::new();
@@ -62,9 +62,9 @@ pub(super) fn apply_masks(
         let block_data = BlockData { params: Vec::new(), insts: Vec::new(), terminator: Terminator::Unreachable };
         shape.blocks.push(block_data);
     }
-    shape.layout = order.to_vec();
+    shape.layout = block_order.to_vec();
     let condition = function.constant(Type::BOOL, 0);
-    for &block in order {
+    for &block in block_order {
         let call = |index: usize| BlockCall { block: skeleton.next[block][index], arguments: Vec::new() };
         shape.blocks[block].terminator = match skeleton.next[block].len() {
             0 => Terminator::Return,
@@ -74,8 +74,8 @@ pub(super) fn apply_masks(
     }
     let dominators = compute_dominators(&build_cfg(&shape));
     let mut home_blocks: SecondaryMap<Inst, Option<Block>> = SecondaryMap::new();
-    for &block in order {
-        function.blocks[block].insts.iter().for_each(|&inst| home_blocks[inst] = Some(block));
+    for &block in block_order {
+        function.blocks[block].insts.iter().for_each(|&instruction| home_blocks[instruction] = Some(block));
     }
     let mut pass = Masks {
         flow: Flow {
@@ -93,12 +93,12 @@ pub(super) fn apply_masks(
         instead: SecondaryMap::new(),
         kept: SecondaryMap::new(),
     };
-    let lanes = graph.lanes_of_blocks();
-    for &block in order {
-        pass.compute_mask(block, lanes[block]);
+    let block_lanes = graph.lanes_of_blocks();
+    for &block in block_order {
+        pass.compute_mask(block, block_lanes[block]);
         pass.replace_params(block);
     }
-    pass.finish_function(order);
+    pass.finish_function(block_order);
 }
 
 impl Masks<'_> {
@@ -127,7 +127,7 @@ impl Masks<'_> {
     fn compute_mask(&mut self, block: Block, lanes: Lanes) {
         let mask = match lanes {
             Lanes::All => None,
-            Lanes::Of(other) if other != block => self.masks[other],
+            Lanes::Of(other_block) if other_block != block => self.masks[other_block],
             Lanes::Of(_) => self.own_mask(block),
         };
         self.masks[block] = mask;
@@ -139,8 +139,8 @@ impl Masks<'_> {
             return Some(mask);
         }
         let if_false = self.flow.function.constant(Type::BOOL, 0);
-        let top = self.graph.dominators.immediate_dominator(block)?;
-        let mut mask = Variable::new(Type::BOOL, top, Some(if_false));
+        let dominator = self.graph.dominators.immediate_dominator(block)?;
+        let mut mask = Variable::new(Type::BOOL, dominator, Some(if_false));
         for edge in self.forward_edges(block) {
             let predicate = self.edge_mask(&edge);
             let before = mask.at_end(&mut self.flow, edge.from).unwrap_or(if_false);
@@ -195,7 +195,7 @@ impl Masks<'_> {
     /// Whether a condition asks for nothing but an active lane.
     fn is_gate(&self, condition: Value) -> bool {
         match self.flow.function.values[condition].definition {
-            ValueDef::Result(inst, _) => match self.flow.function.insts[inst].data {
+            ValueDef::Result(instruction, _) => match self.flow.function.insts[instruction].data {
                 InstData::Any { condition } => self.flow.function.const_bits(condition) == Some(1),
                 _ => false,
             },
@@ -207,8 +207,8 @@ impl Masks<'_> {
     fn build_in(&mut self, block: Block, build: impl FnOnce(&mut FoldingBuilder<'_>) -> Value) -> Value {
         let Flow { function, home, added, .. } = &mut self.flow;
         let value = build(&mut FoldingBuilder::of_masks(function, block, added));
-        if let ValueDef::Result(inst, _) = function.values[value].definition {
-            home[inst].get_or_insert(block);
+        if let ValueDef::Result(instruction, _) = function.values[value].definition {
+            home[instruction].get_or_insert(block);
         }
         self.current_value(value)
     }
@@ -217,39 +217,39 @@ impl Masks<'_> {
     fn keeps_edges(&self, block: Block, edges: &[Edge]) -> bool {
         let skeleton = self.flow.skeleton;
         let predecessors = &skeleton.preds[block];
-        let kept = |edge: &Edge| match &skeleton.next[edge.from][..] {
+        let is_kept = |edge: &Edge| match &skeleton.next[edge.from][..] {
             [only] => *only == block,
             next => next[edge.target] == block && next.iter().filter(|&&target| target == block).count() == 1,
         };
-        predecessors.len() == edges.len() && edges.iter().all(|edge| predecessors.contains(&edge.from) && kept(edge))
+        predecessors.len() == edges.len() && edges.iter().all(|edge| predecessors.contains(&edge.from) && is_kept(edge))
     }
 
     fn replace_params(&mut self, block: Block) {
         let edges = self.forward_edges(block);
         let is_header = self.graph.loops.with_header(block).is_some();
-        let top = self.graph.dominators.immediate_dominator(block);
+        let dominator = self.graph.dominators.immediate_dominator(block);
         self.kept[block] = is_header || self.keeps_edges(block, &edges);
-        let (Some(top), false) = (top, self.kept[block]) else { return };
+        let (Some(dominator), false) = (dominator, self.kept[block]) else { return };
         // Parameters for masks may have been added behind these.
-        let count = edges.first().map_or(0, |edge| edge.args.len());
-        for index in 0..count {
-            let param = self.flow.function.blocks[block].params[index];
-            let value = self.blend_param(block, top, param, index, &edges);
-            self.instead[param] = Some(value);
+        let param_count = edges.first().map_or(0, |edge| edge.args.len());
+        for index in 0..param_count {
+            let parameter = self.flow.function.blocks[block].params[index];
+            let value = self.blend_param(block, dominator, parameter, index, &edges);
+            self.instead[parameter] = Some(value);
         }
     }
 
     /// The value of a block's parameter.
-    fn blend_param(&mut self, block: Block, top: Block, param: Value, index: usize, edges: &[Edge]) -> Value {
-        let ty = self.flow.function.ty(param);
-        let keeper = self.tracked.get(&param);
+    fn blend_param(&mut self, block: Block, dominator: Block, parameter: Value, index: usize, edges: &[Edge]) -> Value {
+        let parameter_type = self.flow.function.ty(parameter);
+        let keeper = self.tracked.get(&parameter);
         let edges: Vec<(&Edge, Value)> = edges
             .iter()
             .filter(|edge| keeper.is_none_or(|&source| edge.from == source) && !self.is_idle(edge.from))
             .map(|edge| (edge, self.current_value(edge.args[index])))
             .collect();
-        let default = self.first_value(top, ty, &edges);
-        let mut variable = Variable::new(ty, top, default);
+        let default = self.first_value(dominator, parameter_type, &edges);
+        let mut variable = Variable::new(parameter_type, dominator, default);
         for (edge, value) in edges {
             if Some(value) == default {
                 continue;
@@ -266,63 +266,55 @@ impl Masks<'_> {
             variable.assign_at_end(&self.flow, edge.from, value);
         }
         let value = variable.at_begin(&mut self.flow, block);
-        value.unwrap_or_else(|| self.flow.function.constant(ty, 0))
+        value.unwrap_or_else(|| self.flow.function.constant(parameter_type, 0))
     }
 
-    /// The argument that most edges have among those that are there at the end of `top`. Conditions begin
+    /// The argument that most edges have among those that are there at the end of `dominator`. Conditions begin
     /// false where an edge has that: then the others are added as to a mask.
-    fn first_value(&self, top: Block, ty: Type, edges: &[(&Edge, Value)]) -> Option<Value> {
-        let falsehood = |value: Value| ty == Type::BOOL && self.flow.function.const_bits(value) == Some(0);
-        let early = edges.iter().map(|&(_, value)| value).filter(|&value| self.flow.is_available(value, top));
+    fn first_value(&self, dominator: Block, value_type: Type, edges: &[(&Edge, Value)]) -> Option<Value> {
+        let falsehood = |value: Value| value_type == Type::BOOL && self.flow.function.const_bits(value) == Some(0);
+        let available = edges.iter().map(|&(_, value)| value).filter(|&value| self.flow.is_available(value, dominator));
         let mut counts: HashMap<Value, usize> = HashMap::new();
         edges.iter().for_each(|&(_, value)| *counts.entry(value).or_default() += 1);
-        early.rev().max_by_key(|value| (falsehood(*value), counts[value]))
+        available.rev().max_by_key(|value| (falsehood(*value), counts[value]))
     }
 
     /// Terminators, operands and parameters.
-    fn finish_function(mut self, order: &[Block]) {
-        let terms: Vec<Terminator> = order.iter().map(|&block| self.new_terminator(block)).collect();
+    fn finish_function(mut self, block_order: &[Block]) {
+        let terminators: Vec<Terminator> = block_order.iter().map(|&block| self.new_terminator(block)).collect();
         let Masks { flow: Flow { function, .. }, instead, kept, .. } = self;
-        let now = |value: Value| instead[value].unwrap_or(value);
-        for (&block, terminator) in order.iter().zip(terms) {
+        let current_value = |value: Value| instead[value].unwrap_or(value);
+        for (&block, terminator) in block_order.iter().zip(terminators) {
             let block_data = &mut function.blocks[block];
             block_data.terminator = terminator;
             if !kept[block] {
-                block_data.params.retain(|&param| instead[param].is_none());
+                block_data.params.retain(|&parameter| instead[parameter].is_none());
             }
-            for (index, &param) in block_data.params.iter().enumerate() {
-                function.values[param].definition = ValueDef::Param(block, index as u32);
+            for (index, &parameter) in block_data.params.iter().enumerate() {
+                function.values[parameter].definition = ValueDef::Param(block, index as u32);
             }
-            for &inst in &block_data.insts {
-                function.insts[inst].data.map_args(now);
+            for &instruction in &block_data.insts {
+                function.insts[instruction].data.map_args(current_value);
             }
-            block_data.terminator.map_args(now);
+            block_data.terminator.map_args(current_value);
         }
     }
 
     fn new_terminator(&mut self, block: Block) -> Terminator {
         let skeleton = self.flow.skeleton;
         let terminator = self.flow.function.blocks[block].terminator.clone();
-        let next = &skeleton.next[block];
-        let call = |masks: &Masks<'_>, target: usize, to: Block| {
-            let targets = terminator.targets();
-            let mut arguments = Vec::new();
-            if masks.kept[to] {
-                // A folded branch keeps the edge that led there, whichever it was.
-                let previous = match next.len() {
-                    1 => targets.into_iter().find(|t| t.block == to),
-                    _ => Some(targets[target]),
-                };
-                arguments.extend(previous.into_iter().flat_map(|previous| previous.arguments.iter().copied()));
+        match (&terminator, &skeleton.next[block][..]) {
+            // A folded branch keeps the edge that led there, whichever it was.
+            (_, &[next_block]) => {
+                let edge = terminator.targets().into_iter().find(|edge| edge.block == next_block);
+                Terminator::Jump(self.new_edge(block, next_block, edge))
             }
-            arguments.extend(masks.flow.extra.get(&(block, to)).into_iter().flatten());
-            BlockCall { block: to, arguments }
-        };
-        match (&terminator, &next[..]) {
-            (_, &[to]) => Terminator::Jump(call(self, 0, to)),
-            (_, &[to, other]) if to == other => Terminator::Jump(call(self, 0, to)),
-            (Terminator::Branch { condition, .. }, &[to, other]) => {
-                let (then_to, else_to) = (call(self, 0, to), call(self, 1, other));
+            (_, &[next_block, other_block]) if next_block == other_block => {
+                Terminator::Jump(self.new_edge(block, next_block, terminator.targets().first().copied()))
+            }
+            (Terminator::Branch { condition, then_to, else_to }, &[next_block, other_block]) => {
+                let then_to = self.new_edge(block, next_block, Some(then_to));
+                let else_to = self.new_edge(block, other_block, Some(else_to));
                 let mut condition = self.current_value(*condition);
                 if self.masks[block].is_some() && !self.is_same_for_all(condition) {
                     // Lanes that are not active may hold another value.
@@ -335,9 +327,19 @@ impl Masks<'_> {
         }
     }
 
+    /// The edge to a block, with the arguments of the one that led there before, where the block keeps its parameters.
+    fn new_edge(&self, source: Block, target: Block, previous: Option<&BlockCall>) -> BlockCall {
+        let mut arguments = Vec::new();
+        if self.kept[target] {
+            arguments.extend(previous.into_iter().flat_map(|previous| previous.arguments.iter().copied()));
+        }
+        arguments.extend(self.flow.extra.get(&(source, target)).into_iter().flatten());
+        BlockCall { block: target, arguments }
+    }
+
     fn is_same_for_all(&self, value: Value) -> bool {
         match self.flow.function.values[value].definition {
-            ValueDef::Result(inst, _) => self.flow.function.insts[inst].data.asks_lanes(),
+            ValueDef::Result(instruction, _) => self.flow.function.insts[instruction].data.asks_lanes(),
             ValueDef::Const(_) => true,
             ValueDef::Param(..) => false,
         }

@@ -26,23 +26,24 @@ pub struct Skeleton {
 }
 
 /// Draws new successors.
-pub fn draw_skeleton(function: &Function, graph: &Graph<'_>, order: &[Block]) -> Skeleton {
+pub fn draw_skeleton(function: &Function, graph: &Graph<'_>, block_order: &[Block]) -> Skeleton {
     let mut index = SecondaryMap::new();
-    for (position, &block) in order.iter().enumerate() {
+    for (position, &block) in block_order.iter().enumerate() {
         index[block] = position as u32;
     }
     let mut next: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
     let mut predecessors: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
     // By place in the index: the blocks that must come behind this one.
-    let mut deferred: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); order.len()];
-    for (place, &block) in order.iter().enumerate() {
+    let mut deferred: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); block_order.len()];
+    for (place, &block) in block_order.iter().enumerate() {
         let wanted = std::mem::take(&mut deferred[place]);
-        let targets: Vec<u32> = function.blocks[block].terminator.targets().iter().map(|to| index[to.block]).collect();
+        let targets: Vec<u32> =
+            function.blocks[block].terminator.targets().iter().map(|edge| index[edge.block]).collect();
         if let &[header] = &targets[..]
             && header <= place as u32
         {
             // What was deferred when the loop was entered is also deferred behind its exits.
-            next[block] = vec![order[header as usize]];
+            next[block] = vec![block_order[header as usize]];
             continue;
         }
         let groups: Vec<Vec<u32>> = if graph.divergent.contains(block) {
@@ -54,34 +55,34 @@ pub fn draw_skeleton(function: &Function, graph: &Graph<'_>, order: &[Block]) ->
         let last = groups.len().saturating_sub(1);
         for (position, group) in groups.into_iter().enumerate() {
             // Long folded switches defer many blocks: the set moves on where it can.
-            let mut all = if position == last { wanted.take() } else { wanted.clone() }.unwrap_or_default();
-            all.extend(group);
-            if let Some(first) = all.pop_first() {
-                let to = order[first as usize];
-                next[block].push(to);
-                if predecessors[to].last() != Some(&block) {
-                    predecessors[to].push(block);
+            let mut targets_left = if position == last { wanted.take() } else { wanted.clone() }.unwrap_or_default();
+            targets_left.extend(group);
+            if let Some(first) = targets_left.pop_first() {
+                let next_block = block_order[first as usize];
+                next[block].push(next_block);
+                if predecessors[next_block].last() != Some(&block) {
+                    predecessors[next_block].push(block);
                 }
                 let behind = &mut deferred[first as usize];
-                if behind.len() < all.len() {
-                    std::mem::swap(behind, &mut all);
+                if behind.len() < targets_left.len() {
+                    std::mem::swap(behind, &mut targets_left);
                 }
-                behind.extend(all);
+                behind.extend(targets_left);
             }
         }
     }
-    let line = first_blocks_of_lines(order, &next, &predecessors);
+    let line = first_blocks_of_lines(block_order, &next, &predecessors);
     Skeleton { index, next, preds: predecessors, line }
 }
 
 /// The first block of each block's line.
 fn first_blocks_of_lines(
-    order: &[Block],
+    block_order: &[Block],
     next: &SecondaryMap<Block, Vec<Block>>,
     predecessors: &SecondaryMap<Block, Vec<Block>>,
 ) -> SecondaryMap<Block, Block> {
     let mut line = SecondaryMap::with_default(Block::reserved_value());
-    for &block in order {
+    for &block in block_order {
         line[block] = match predecessors[block][..] {
             [before] if next[before].len() == 1 => line[before],
             _ => block,

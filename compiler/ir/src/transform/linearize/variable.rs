@@ -36,8 +36,8 @@ impl Flow<'_> {
         match self.function.values[value].definition {
             ValueDef::Const(_) => true,
             ValueDef::Param(home_block, _) => self.dominators.dominates(home_block, block),
-            ValueDef::Result(inst, _) => {
-                self.home[inst].is_some_and(|home_block| self.dominators.dominates(home_block, block))
+            ValueDef::Result(instruction, _) => {
+                self.home[instruction].is_some_and(|home_block| self.dominators.dominates(home_block, block))
             }
         }
     }
@@ -63,8 +63,8 @@ pub(super) struct Variable {
 
 impl Variable {
     /// A variable that has `default` at the end of `top`; none: any value.
-    pub fn new(ty: Type, top: Block, default: Option<Value>) -> Variable {
-        Variable { ty, top, default, assigned: HashMap::new(), at_begin: HashMap::new() }
+    pub fn new(value_type: Type, top: Block, default: Option<Value>) -> Variable {
+        Variable { ty: value_type, top, default, assigned: HashMap::new(), at_begin: HashMap::new() }
     }
 
     /// Assigns at the end of a block.
@@ -84,24 +84,26 @@ impl Variable {
     }
 
     /// The value in the line of a block, in front of a place in the block index.
-    fn value_before(&mut self, flow: &mut Flow<'_>, block: Block, place: u32) -> Option<Value> {
-        let line = flow.skeleton.line[block];
-        match self.known_before(flow.skeleton, line, place) {
+    fn value_before(&mut self, flow: &mut Flow<'_>, block: Block, position: u32) -> Option<Value> {
+        let line_start = flow.skeleton.line[block];
+        match self.known_before(flow.skeleton, line_start, position) {
             Some(value) => value,
-            None => self.at_begin_of_line(flow, line),
+            None => self.at_begin_of_line(flow, line_start),
         }
     }
 
     /// The value in front of a place of a line as far as the line itself or an earlier question tells.
-    fn known_before(&self, skeleton: &Skeleton, line: Block, place: u32) -> Option<Option<Value>> {
-        let assigned = self.assigned.get(&line).and_then(|values| {
-            let behind = values.partition_point(|&(position, _)| position < place);
+    fn known_before(&self, skeleton: &Skeleton, line_start: Block, end_position: u32) -> Option<Option<Value>> {
+        let assigned = self.assigned.get(&line_start).and_then(|values| {
+            let behind = values.partition_point(|&(position, _)| position < end_position);
             values[..behind].last()
         });
         match assigned {
             Some(&(_, value)) => Some(Some(value)),
-            None if skeleton.line[self.top] == line && skeleton.index[self.top] < place => Some(self.default),
-            None => self.at_begin.get(&line).copied(),
+            None if skeleton.line[self.top] == line_start && skeleton.index[self.top] < end_position => {
+                Some(self.default)
+            }
+            None => self.at_begin.get(&line_start).copied(),
         }
     }
 
@@ -109,36 +111,41 @@ impl Variable {
         self.known_before(skeleton, skeleton.line[block], skeleton.index[block] + 1)
     }
 
-    fn at_begin_of_line(&mut self, flow: &mut Flow<'_>, line: Block) -> Option<Value> {
+    fn at_begin_of_line(&mut self, flow: &mut Flow<'_>, line_start: Block) -> Option<Value> {
         let mut between = Vec::new();
         let mut visited = HashSet::new();
-        let mut worklist = vec![line];
-        while let Some(first) = worklist.pop() {
-            if self.at_begin.contains_key(&first) || !visited.insert(first) {
+        let mut worklist = vec![line_start];
+        while let Some(first_block) = worklist.pop() {
+            if self.at_begin.contains_key(&first_block) || !visited.insert(first_block) {
                 continue;
             }
-            between.push(first);
-            let unknown = |p: &&Block| self.known_at_end(flow.skeleton, **p).is_none();
-            worklist.extend(flow.skeleton.preds[first].iter().filter(unknown).map(|&p| flow.skeleton.line[p]));
+            between.push(first_block);
+            let unknown = |predecessor: &&Block| self.known_at_end(flow.skeleton, **predecessor).is_none();
+            worklist.extend(
+                flow.skeleton.preds[first_block]
+                    .iter()
+                    .filter(unknown)
+                    .map(|&predecessor| flow.skeleton.line[predecessor]),
+            );
         }
         #[cfg(test)]
         WALKED.set(WALKED.get() + between.len());
-        between.sort_by_key(|&first| flow.skeleton.index[first]);
-        for first in between {
-            let value = self.meet_predecessors(flow, first);
-            self.at_begin.insert(first, value);
+        between.sort_by_key(|&first_block| flow.skeleton.index[first_block]);
+        for first_block in between {
+            let value = self.meet_predecessors(flow, first_block);
+            self.at_begin.insert(first_block, value);
         }
-        self.at_begin.get(&line).copied().flatten()
+        self.at_begin.get(&line_start).copied().flatten()
     }
 
     fn meet_predecessors(&self, flow: &mut Flow<'_>, block: Block) -> Option<Value> {
         let predecessors = &flow.skeleton.preds[block];
         let values: Vec<Option<Value>> =
-            predecessors.iter().map(|&p| self.known_at_end(flow.skeleton, p).flatten()).collect();
+            predecessors.iter().map(|&source| self.known_at_end(flow.skeleton, source).flatten()).collect();
         let mut given = values.iter().flatten();
         let first = *given.next()?;
-        let same = given.all(|&v| v == first);
-        if same && (values.iter().all(Option::is_some) || flow.is_available(first, block)) {
+        let all_same = given.all(|&operand| operand == first);
+        if all_same && (values.iter().all(Option::is_some) || flow.is_available(first, block)) {
             return Some(first);
         }
         let zero = flow.function.constant(self.ty, 0);
@@ -169,9 +176,11 @@ mod tests {
         let loops = divergent_loops(&mut function, &mut divergent);
         let before = WALKED.get();
         linearize_function(&mut function, &loops.control_flow, &divergent, &loops.tracked);
-        let insts = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
-        let joined = insts
-            .filter(|&&inst| matches!(function.insts[inst].data, InstData::Binary { opcode: BinaryOp::Or, .. }))
+        let instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
+        let joined = instructions
+            .filter(|&&instruction| {
+                matches!(function.insts[instruction].data, InstData::Binary { opcode: BinaryOp::Or, .. })
+            })
             .count();
         (WALKED.get() - before, joined)
     }

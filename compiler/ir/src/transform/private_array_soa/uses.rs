@@ -10,7 +10,6 @@ use super::{LONGEST_COPY, MOST_SLOT_ALIGN};
 use crate::analysis::points_to::{Pointees, passed_on};
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use lockstep_protocol::types::Type;
 
 /// The size that the widest accesses may have, in elements.
 const WIDEST_ACCESS: u32 = 2;
@@ -36,6 +35,17 @@ impl Default for Uses {
 }
 
 impl Uses {
+    /// Notes an access of some values, one after the other.
+    fn note_access(&mut self, function: &Function, values: &[Value], access: &Access) {
+        for &value in values {
+            let bytes = function.ty(value).bytes();
+            self.unfit |= access.volatile || access.atomic.is_some();
+            self.smallest = self.smallest.min(bytes);
+            self.largest = self.largest.max(bytes);
+            self.align = self.align.min(access.align);
+        }
+    }
+
     fn element_size(self) -> Option<u32> {
         let element = self.smallest;
         let fits = !self.unfit
@@ -61,8 +71,8 @@ pub fn element_sizes(
     }
     for (function, pointees) in kernel.regions.values().zip(pointees) {
         for &block in &function.layout {
-            for &inst in &function.blocks[block].insts {
-                note_uses(kernel, function, pointees, &function.insts[inst], &mut uses);
+            for &instruction in &function.blocks[block].insts {
+                note_uses(kernel, function, pointees, &function.insts[instruction], &mut uses);
             }
         }
     }
@@ -80,16 +90,16 @@ pub fn element_sizes(
         }
         // The same of the two sides of a copy.
         for (function, pointees) in kernel.regions.values().zip(pointees) {
-            for (_, node) in function.insts.iter() {
-                let InstData::MemCopy { destination, source, .. } = node.data else { continue };
-                let of = |pointer: Value| pointees[pointer].slots.first().copied();
-                if let (Some(a), Some(b)) = (of(destination), of(source))
-                    && elements[a] != elements[b]
-                    && elements[a].is_some()
-                    && elements[b].is_some()
+            for (_, inst_node) in function.insts.iter() {
+                let InstData::MemCopy { destination, source, .. } = inst_node.data else { continue };
+                let slot_of = |pointer: Value| pointees[pointer].slots.first().copied();
+                if let (Some(target_slot), Some(source_slot)) = (slot_of(destination), slot_of(source))
+                    && elements[target_slot] != elements[source_slot]
+                    && elements[target_slot].is_some()
+                    && elements[source_slot].is_some()
                 {
-                    elements[a] = None;
-                    elements[b] = None;
+                    elements[target_slot] = None;
+                    elements[source_slot] = None;
                     changed = true;
                 }
             }
@@ -103,46 +113,38 @@ fn note_uses(
     kernel: &Kernel,
     function: &Function,
     pointees: &SecondaryMap<Value, Pointees>,
-    node: &InstNode,
+    inst_node: &InstNode,
     uses: &mut SecondaryMap<Slot, Uses>,
 ) {
-    let mut at = |pointer: Value, change: &dyn Fn(&mut Uses)| {
+    let mut change_slots = |pointer: Value, change: &dyn Fn(&mut Uses)| {
         pointees[pointer].slots.iter().for_each(|&slot| change(&mut uses[slot]));
     };
-    let mut access = |pointer: Value, ty: Type, access: &Access| {
-        at(pointer, &|slot_uses| {
-            slot_uses.unfit |= access.volatile || access.atomic.is_some();
-            slot_uses.smallest = slot_uses.smallest.min(ty.bytes());
-            slot_uses.largest = slot_uses.largest.max(ty.bytes());
-            slot_uses.align = slot_uses.align.min(access.align);
-        });
-    };
-    let unfit = |slot_uses: &mut Uses| slot_uses.unfit = true;
-    match &node.data {
-        InstData::Load { pointer, access: how, .. } => {
-            node.results.iter().for_each(|&result| access(*pointer, function.ty(result), how));
+    let set_unfit = |slot_uses: &mut Uses| slot_uses.unfit = true;
+    match &inst_node.data {
+        InstData::Load { pointer, access, .. } => {
+            change_slots(*pointer, &|slot_uses| slot_uses.note_access(function, &inst_node.results, access));
         }
-        InstData::Store { pointer, access: how, arguments, .. } => {
-            arguments.iter().for_each(|&argument| access(*pointer, function.ty(argument), how));
-            arguments.iter().for_each(|&argument| at(argument, &unfit));
+        InstData::Store { pointer, access, arguments, .. } => {
+            change_slots(*pointer, &|slot_uses| slot_uses.note_access(function, arguments, access));
+            arguments.iter().for_each(|&argument| change_slots(argument, &set_unfit));
         }
         InstData::MemSet { destination, byte, length, volatile } => {
-            let known = function.const_bits(*byte).is_some() && !volatile;
-            let noted = note_block_copy(kernel, function, *destination, *length, known);
+            let is_known = function.const_bits(*byte).is_some() && !volatile;
+            let note_fill = note_block_copy(kernel, function, *destination, *length, is_known);
             // As long as it likes: long ones are loops.
-            at(*destination, &|slot_uses| {
+            change_slots(*destination, &|slot_uses| {
                 let longest = slot_uses.longest;
-                noted(slot_uses);
+                note_fill(slot_uses);
                 slot_uses.longest = longest;
             });
         }
         InstData::MemCopy { destination, source, length, volatile, .. } => {
-            at(*destination, &note_block_copy(kernel, function, *destination, *length, !volatile));
-            at(*source, &note_block_copy(kernel, function, *source, *length, !volatile));
+            change_slots(*destination, &note_block_copy(kernel, function, *destination, *length, !volatile));
+            change_slots(*source, &note_block_copy(kernel, function, *source, *length, !volatile));
         }
         InstData::Icmp { .. } | InstData::Unary { opcode: UnaryOp::SpaceOf, .. } => {}
         inst_data if !passed_on(inst_data).is_empty() => {}
-        inst_data => inst_data.for_each_arg(|argument| at(argument, &unfit)),
+        inst_data => inst_data.for_each_arg(|argument| change_slots(argument, &set_unfit)),
     }
 }
 
@@ -165,8 +167,8 @@ fn note_block_copy(
 
 /// A power of two that divides an address in a slot, as far as can be seen.
 fn address_alignment(kernel: &Kernel, function: &Function, pointer: Value) -> u32 {
-    let ValueDef::Result(inst, _) = function.values[pointer].definition else { return 1 };
-    match function.insts[inst].data {
+    let ValueDef::Result(instruction, _) = function.values[pointer].definition else { return 1 };
+    match function.insts[instruction].data {
         InstData::SlotAddr { slot } => kernel.slots[slot].align,
         InstData::PtrAdd { base, offset, .. } => {
             address_alignment(kernel, function, base).min(known_divisor(function, offset))
@@ -180,16 +182,16 @@ fn address_alignment(kernel: &Kernel, function: &Function, pointer: Value) -> u3
 
 /// A power of two that divides a number, as far as can be seen.
 fn known_divisor(function: &Function, value: Value) -> u32 {
-    let power = |bits: u128| 1 << bits.trailing_zeros().min(31);
+    let power_of = |bits: u128| 1 << bits.trailing_zeros().min(31);
     match function.values[value].definition {
-        ValueDef::Const(bits) => power(bits),
+        ValueDef::Const(bits) => power_of(bits),
         ValueDef::Param(..) => 1,
-        ValueDef::Result(inst, _) => match function.insts[inst].data {
-            InstData::Binary { opcode: BinaryOp::Shl, arguments: [_, k], .. } => {
-                function.const_bits(k).map_or(1, |k| 1 << k.min(31) as u32)
+        ValueDef::Result(instruction, _) => match function.insts[instruction].data {
+            InstData::Binary { opcode: BinaryOp::Shl, arguments: [_, amount], .. } => {
+                function.const_bits(amount).map_or(1, |amount| 1 << amount.min(31) as u32)
             }
-            InstData::Binary { opcode: BinaryOp::Mul, arguments: [_, c], .. } => {
-                function.const_bits(c).map_or(1, power)
+            InstData::Binary { opcode: BinaryOp::Mul, arguments: [_, factor], .. } => {
+                function.const_bits(factor).map_or(1, power_of)
             }
             _ => 1,
         },

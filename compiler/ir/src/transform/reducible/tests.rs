@@ -81,12 +81,12 @@ impl Walk<'_> {
                 continue;
             }
             let mut seen = arguments;
-            for &inst in &block_data.insts {
-                let InstData::Binary { arguments, .. } = &self.function.insts[inst].data else {
+            for &instruction in &block_data.insts {
+                let InstData::Binary { arguments, .. } = &self.function.insts[instruction].data else {
                     panic!("{block} has no sum")
                 };
                 let sum = self.compute_sum(*arguments);
-                self.values.insert(self.function.single_result(inst), sum);
+                self.values.insert(self.function.single_result(instruction), sum);
                 seen.push(sum);
             }
             trace.push((block, seen));
@@ -110,13 +110,14 @@ fn any_graph_becomes_reducible_and_keeps_its_paths() {
     let (mut changed, mut several, mut stayed, mut long) = (0, 0, 0, 0);
     for seed in 0..800 {
         let before = module(random_code(seed, 2 + seed as usize % 40));
-        verify_module(&before, Stage::Imported).unwrap_or_else(|e| panic!("seed {seed}: {}\n{before}", e[0]));
+        verify_module(&before, Stage::Imported).unwrap_or_else(|errors| panic!("seed {seed}: {}\n{before}", errors[0]));
         let mut after = before.clone();
         let added = make_reducible(after.kernels[0].body_mut());
-        verify_module(&after, Stage::Imported).unwrap_or_else(|e| panic!("seed {seed}: {}\n{before}\n{after}", e[0]));
+        verify_module(&after, Stage::Imported)
+            .unwrap_or_else(|errors| panic!("seed {seed}: {}\n{before}\n{after}", errors[0]));
         let (previous, new) = (before.kernels[0].body(), after.kernels[0].body());
-        let graph = build_cfg(new);
-        let left = find_loops(&graph, &compute_dominators(&graph)).irreducible_edges().to_vec();
+        let flow_graph = build_cfg(new);
+        let left = find_loops(&flow_graph, &compute_dominators(&flow_graph)).irreducible_edges().to_vec();
         assert!(left.is_empty(), "seed {seed}: {left:?}\n{before}\n{after}");
         let original = previous.blocks.len();
         assert_eq!(new.blocks.len(), original + added, "seed {seed}");
@@ -143,7 +144,7 @@ fn many_entries_share_one_header() {
     let entries = 300;
     let mut function = Function::new();
     let blocks: Vec<Block> = (0..entries + 2).map(|_| function.add_block()).collect();
-    let [first, inner @ .., last] = &blocks[..] else { panic!("there are blocks") };
+    let [first_block, inner @ .., last_block] = &blocks[..] else { panic!("there are blocks") };
     let value = function.constant(Type::I32, 7);
     let condition = function.constant(Type::BOOL, 1);
     inner.iter().enumerate().for_each(|(index, &block)| {
@@ -156,18 +157,18 @@ fn many_entries_share_one_header() {
         let arguments = if index.is_multiple_of(2) { vec![value, condition] } else { vec![value] };
         BlockCall { block: inner[index], arguments }
     };
-    let leave = BlockCall { block: *last, arguments: Vec::new() };
+    let leave = BlockCall { block: *last_block, arguments: Vec::new() };
     let cases = (0..entries).map(|index| (index as u128, call(index))).collect();
-    function.blocks[*first].terminator = Terminator::Switch { value, cases, default: leave.clone() };
+    function.blocks[*first_block].terminator = Terminator::Switch { value, cases, default: leave.clone() };
     for (index, &block) in inner.iter().enumerate() {
         let next = call((index + 1) % entries);
         let else_to = if index == 0 { leave.clone() } else { next.clone() };
         function.blocks[block].terminator = Terminator::Branch { condition, then_to: next, else_to };
     }
-    function.blocks[*last].terminator = Terminator::Return;
+    function.blocks[*last_block].terminator = Terminator::Return;
     let added = make_reducible(&mut function);
     assert_eq!(added, 1);
     let header = *function.layout.last().expect("it was added");
     assert_eq!(function.blocks[header].params.len(), 3);
-    verify_module(&module(function), Stage::Imported).unwrap_or_else(|e| panic!("{}", e[0]));
+    verify_module(&module(function), Stage::Imported).unwrap_or_else(|errors| panic!("{}", errors[0]));
 }

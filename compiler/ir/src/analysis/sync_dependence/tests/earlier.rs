@@ -14,7 +14,7 @@ struct Said {
 
 impl Said {
     fn of(joins: BTreeSet<Block>, exits: &BTreeSet<(Loop, Block)>) -> Said {
-        Said { joins, exits: exits.iter().map(|&(_, exit)| exit).collect() }
+        Said { joins, exits: exits.iter().map(|&(_, exit_block)| exit_block).collect() }
     }
 
     fn without(&self, other: &Said) -> Said {
@@ -49,17 +49,17 @@ impl Of<'_> {
     /// exits of a loop around it with disjoint paths to the exit and to the latch (3). Paths go anywhere.
     fn definition_1(&self) -> Said {
         let mut said = Said::default();
-        for &block in self.cfg.reverse_post_order().iter().filter(|&&other| other != self.branch) {
+        for &block in self.cfg.reverse_post_order().iter().filter(|&&other_block| other_block != self.branch) {
             if two_paths(self.cfg, self.branch, block, block) {
                 said.joins.insert(block);
             }
         }
         for loop_id in self.loops.loops_around(self.branch) {
             let loop_data = self.loops.get(loop_id);
-            let late = |&&(_, exit): &&(Block, Block)| {
-                loop_data.latches.iter().any(|&latch| two_paths(self.cfg, self.branch, exit, latch))
+            let late = |&&(_, exit_block): &&(Block, Block)| {
+                loop_data.latches.iter().any(|&latch| two_paths(self.cfg, self.branch, exit_block, latch))
             };
-            said.exits.extend(loop_data.exits.iter().filter(late).map(|&(_, exit)| exit));
+            said.exits.extend(loop_data.exits.iter().filter(late).map(|&(_, exit_block)| exit_block));
         }
         said
     }
@@ -68,12 +68,12 @@ impl Of<'_> {
     /// branch; there, too, what is defined in a loop that the branch is in and used behind it is divergent.
     fn gated(&self) -> Said {
         let mut said = Said::default();
-        if let Some(end) = post_dominators(self.cfg).immediate_post_dominator(self.branch) {
-            if self.cfg.predecessors(end).len() > 1 {
-                said.joins.insert(end);
+        if let Some(end_block) = post_dominators(self.cfg).immediate_post_dominator(self.branch) {
+            if self.cfg.predecessors(end_block).len() > 1 {
+                said.joins.insert(end_block);
             }
-            if self.loops.loops_around(self.branch).any(|loop_id| !self.loops.contains(loop_id, end)) {
-                said.exits.insert(end);
+            if self.loops.loops_around(self.branch).any(|loop_id| !self.loops.contains(loop_id, end_block)) {
+                said.exits.insert(end_block);
             }
         }
         said
@@ -122,9 +122,10 @@ fn the_earlier_analyses_miss_joins_or_add_some() {
     for &(name, text, branch) in GRAPHS {
         let (function, names) = graph(text);
         let flow_graph = build_cfg(&function);
-        let loops = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
         let position = names.iter().position(|n| *n == branch).unwrap();
-        let of = Of { function: &function, cfg: &flow_graph, loops: &loops, branch: Block::from_u32(position as u32) };
+        let of =
+            Of { function: &function, cfg: &flow_graph, loops: &loop_forest, branch: Block::from_u32(position as u32) };
         let (here, seen) = (of.here(), of.seen(1));
         // Two edges to one block cannot be seen; these graphs have none.
         assert_eq!(difference(&here, &seen, |b| names[b.as_u32() as usize].to_string()), "the same", "{name}");
@@ -137,9 +138,9 @@ fn the_earlier_analyses_miss_joins_or_add_some() {
     for seed in 0..150 {
         let function = random_reducible(seed, 5 + seed as usize % 9);
         let flow_graph = build_cfg(&function);
-        let loops = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
         for &branch in flow_graph.reverse_post_order().iter().filter(|&&block| flow_graph.successors(block).len() > 1) {
-            let of = Of { function: &function, cfg: &flow_graph, loops: &loops, branch };
+            let of = Of { function: &function, cfg: &flow_graph, loops: &loop_forest, branch };
             let (here, mut seen) = (of.here(), None);
             branches += 1;
             marks += here.count();

@@ -32,11 +32,11 @@ struct Case {
 
 impl Case {
     fn new(function: Function, divergent: EntitySet<Block>) -> Case {
-        let graph = build_cfg(&function);
-        let dominators = compute_dominators(&graph);
-        let forest = find_loops(&graph, &dominators);
-        let order = block_index(&graph, &dominators, &forest);
-        Case { function, cfg: graph, dominators, forest, divergent, order }
+        let flow_graph = build_cfg(&function);
+        let dominators = compute_dominators(&flow_graph);
+        let loop_forest = find_loops(&flow_graph, &dominators);
+        let block_order = block_index(&flow_graph, &dominators, &loop_forest);
+        Case { function, cfg: flow_graph, dominators, forest: loop_forest, divergent, order: block_order }
     }
 
     /// A random graph without cycles; every other branch is divergent.
@@ -65,7 +65,7 @@ impl Case {
     }
 
     fn place(&self, block: Block) -> usize {
-        self.order.iter().position(|&other| other == block).expect("it is reachable")
+        self.order.iter().position(|&other_block| other_block == block).expect("it is reachable")
     }
 
     /// The graph in numbers, without edges back to loop headers.
@@ -490,9 +490,9 @@ fn dominance_is_kept() {
     for (seed, case) in cases {
         let new = compute_dominators(&build_cfg(&case.linearized()));
         for &block in &case.order {
-            for &other in &case.order {
-                let kept = !case.dominators.dominates(block, other) || new.dominates(block, other);
-                assert!(kept, "seed {seed}: {block} {other}\n{}", case.function);
+            for &other_block in &case.order {
+                let kept = !case.dominators.dominates(block, other_block) || new.dominates(block, other_block);
+                assert!(kept, "seed {seed}: {block} {other_block}\n{}", case.function);
             }
         }
     }
@@ -506,14 +506,14 @@ fn loops_stay_loops() {
     for seed in 0..400 {
         let case = Case::with_loops(seed);
         let new = build_cfg(&case.linearized());
-        let forest = find_loops(&new, &compute_dominators(&new));
-        assert!(forest.irreducible_edges().is_empty(), "seed {seed}\n{}", case.function);
-        assert_eq!(forest.iter().count(), case.forest.iter().count(), "seed {seed}\n{}", case.function);
+        let loop_forest = find_loops(&new, &compute_dominators(&new));
+        assert!(loop_forest.irreducible_edges().is_empty(), "seed {seed}\n{}", case.function);
+        assert_eq!(loop_forest.iter().count(), case.forest.iter().count(), "seed {seed}\n{}", case.function);
         let deferred = listing_8(&case.numbers()).deferred;
         for (_, loop_data) in case.forest.iter() {
-            let same = forest
+            let same = loop_forest
                 .with_header(loop_data.header)
-                .map(|loop_id| forest.get(loop_id).blocks.iter().collect::<BTreeSet<_>>());
+                .map(|loop_id| loop_forest.get(loop_id).blocks.iter().collect::<BTreeSet<_>>());
             assert_eq!(
                 same,
                 Some(loop_data.blocks.iter().collect()),
@@ -579,10 +579,10 @@ fn edges(text: &str, divergent: &str, order: Option<&str>) -> String {
         case.order = order.split_whitespace().map(block).collect();
     }
     let skeleton = case.skeleton();
-    let name = |other: Block| names[other.as_u32() as usize];
-    let one = |&other: &Block| {
-        let to: Vec<&str> = skeleton.next[other].iter().map(|&target| name(target)).collect();
-        [&[name(other)], &to[..]].concat().join(" ")
+    let name = |other_block: Block| names[other_block.as_u32() as usize];
+    let one = |&other_block: &Block| {
+        let to: Vec<&str> = skeleton.next[other_block].iter().map(|&target| name(target)).collect();
+        [&[name(other_block)], &to[..]].concat().join(" ")
     };
     case.order.iter().map(one).collect::<Vec<_>>().join("; ")
 }
