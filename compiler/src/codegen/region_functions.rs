@@ -239,7 +239,8 @@ mod tests {
             text += &format!("  region r{region} {{\n  b0(v0: i32):\n");
             for (block, next_region) in next_regions.iter().enumerate() {
                 let (condition, way, other) = (2 * block + 1, 2 * block + 1, 2 * block + 2);
-                text += &format!("    v{condition}: i1 = icmp.eq v0, {block}\n    br v{condition}, b{way}, b{other}\n");
+                text +=
+                    &format!("    v{condition}: i1 = icmp.eq v0, {block}:i32\n    br v{condition}, b{way}, b{other}\n");
                 text += &format!("  b{way}:\n    exit r{next_region}\n  b{other}:\n");
             }
             text += "    return\n  }\n";
