@@ -6,6 +6,7 @@ mod graph;
 pub mod jumps;
 mod kernels;
 mod neighbours;
+pub mod operations;
 mod planning;
 mod private;
 mod random;

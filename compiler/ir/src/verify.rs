@@ -18,6 +18,8 @@ mod linear;
 mod normal;
 mod types;
 
+pub use types::takes_types;
+
 /// How far a kernel has come; each stage has its own rules.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stage {

@@ -19,7 +19,6 @@ use crate::transform::insert_yields::mark_waiting_loops;
 use crate::transform::private_array_soa::MOST_SLOT_ALIGN;
 use crate::transform::reducible::make_reducible;
 use crate::transform::split_conditions::has_joined_condition;
-use crate::transform::unreachable_edges::remove_unreachable_edges;
 use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::pass_switches::PassSwitch;
@@ -90,14 +89,6 @@ pub(super) fn gang_limits(kernel_state: &mut KernelState<'_>) {
     if let Some(reason) = reason {
         kernel_state.refuse_gangs(reason);
     }
-}
-
-pub(super) fn unreachable_edges(kernel_state: &mut KernelState<'_>) {
-    kernel_state.kernel.regions.values_mut().for_each(remove_unreachable_edges);
-}
-
-pub(super) fn normalize(kernel_state: &mut KernelState<'_>) {
-    kernel_state.kernel.regions.values_mut().for_each(transform::normalize::normalize_function);
 }
 
 pub(super) fn promote_places(kernel_state: &mut KernelState<'_>) {

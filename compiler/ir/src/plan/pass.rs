@@ -3,6 +3,7 @@
 use super::kernel_state::{KernelState, ProgramFacts};
 use super::region_state::{GangContext, RegionState};
 use crate::ir::{Function, Kernel};
+use crate::report::Notes;
 use crate::verify::Stage;
 use lockstep_protocol::configuration::Configuration;
 use lockstep_protocol::pass_switches::PassSwitch;
@@ -39,6 +40,8 @@ pub enum Run {
     Program(fn(&mut Kernel, ProgramFacts)),
     /// Changes a launched kernel, or finds something out about it.
     Kernel(fn(&mut KernelState<'_>)),
+    /// Changes the regions of a launched kernel one by one, knowing nothing of it, and notes what it did.
+    Functions(fn(&mut Function, &Notes)),
     /// Changes one region, or finds something out about it.
     Region(fn(&mut Function, &mut RegionState, &GangContext<'_>)),
 }

@@ -93,6 +93,9 @@ pub fn run_pass(pass: &Pass, kernel_state: &mut KernelState<'_>) {
     match pass.run {
         Run::Program(run) => run(&mut kernel_state.kernel, ProgramFacts::default()),
         Run::Kernel(run) => run(kernel_state),
+        Run::Functions(run) => {
+            kernel_state.kernel.regions.values_mut().for_each(|function| run(function, kernel_state.notes));
+        }
         Run::Region(run) => {
             let KernelState { kernel, regions, context: Some(context), .. } = kernel_state else { return };
             for (function, region) in kernel.regions.values_mut().zip(regions.values_mut()) {

@@ -10,6 +10,8 @@ use super::launch_versions;
 use super::pass::PLAIN;
 pub use super::pass::{Estimate, Pass, Phase, Run};
 use super::region_passes as regions;
+use crate::transform::normalize::normalize_function;
+use crate::transform::unreachable_edges::remove_unreachable_edges;
 use crate::verify::Stage;
 use lockstep_protocol::configuration::Configuration;
 use lockstep_protocol::pass_switches::PassSwitch;
@@ -117,7 +119,7 @@ pub const PASSES: &[Pass] = &[
         phase: Phase::Gangs,
         after: Stage::Regions,
         is_needed: true,
-        run: Run::Kernel(kernels::unreachable_edges),
+        run: Run::Functions(|function, _| remove_unreachable_edges(function)),
         ..PLAIN
     },
     Pass {
@@ -128,7 +130,7 @@ pub const PASSES: &[Pass] = &[
         phase: Phase::Gangs,
         after: Stage::Normalized,
         is_needed: true,
-        run: Run::Kernel(kernels::normalize),
+        run: Run::Functions(|function, _| normalize_function(function)),
         ..PLAIN
     },
     Pass {

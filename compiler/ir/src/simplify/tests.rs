@@ -6,6 +6,7 @@ use super::rules::{RULES, RULES_OF_MASKS};
 use super::*;
 use crate::ir::{BinaryOp, Builder, ValueDef};
 use crate::testing::Random;
+use crate::verify::takes_types;
 use lockstep_protocol::types::Space;
 
 const TYPES: [Type; 12] = [
@@ -77,19 +78,7 @@ fn operand_types(opcode: Op, value_type: Type) -> Vec<Vec<Type>> {
     };
     let only = |fits: bool, types: &[Type]| if fits { vec![types.to_vec()] } else { Vec::new() };
     match opcode {
-        Op::Unary(UnaryOp::Trunc) if value_type.is_int() => from(&|of| of.is_int() && of.bits() > value_type.bits()),
-        Op::Unary(UnaryOp::Zext | UnaryOp::Sext) if value_type.is_int() => {
-            from(&|of| of.is_int() && of.bits() < value_type.bits())
-        }
-        Op::Unary(UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext) => Vec::new(),
-        Op::Unary(UnaryOp::Bitcast) => {
-            from(&|of| !of.is_ptr() && !value_type.is_ptr() && of.bits() == value_type.bits())
-        }
-        Op::Unary(UnaryOp::Fneg | UnaryOp::Fabs) => only(value_type.is_float(), &[value_type]),
-        Op::Unary(UnaryOp::Freeze) => only(true, &[value_type]),
-        Op::Unary(UnaryOp::Bswap) => only(value_type.is_int() && value_type.bits().is_multiple_of(16), &[value_type]),
-        Op::Unary(UnaryOp::Bitreverse | UnaryOp::Iabs) => only(value_type.is_int(), &[value_type]),
-        Op::Unary(opcode) => panic!("say which types {} has", opcode.name()),
+        Op::Unary(opcode) => from(&|of| takes_types(opcode, of, value_type)),
         Op::Binary(BinaryOp::Copysign) => only(value_type.is_float(), &[value_type; 2]),
         Op::Binary(_) => only(value_type.is_int(), &[value_type; 2]),
         Op::Ternary(TernaryOp::Select) => only(true, &[Type::BOOL, value_type, value_type]),

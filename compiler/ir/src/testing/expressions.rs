@@ -1,6 +1,7 @@
 //! Random values and memory accesses.
 
 use super::kernels::{COUNTER_WORDS, FREE_WORDS, Generator, INPUT_WORDS, SLOT_WORDS};
+use super::operations::integer_operations;
 use crate::ir::*;
 use lockstep_protocol::types::Type;
 
@@ -112,12 +113,7 @@ impl Generator {
             }
             8 => {
                 let left = self.pick_value(value_type, uniform);
-                use UnaryOp::*;
-                let opcode = self.random.pick(if value_type == Type::I8 {
-                    &[Popcount, Clz, Ctz, Bitreverse, Iabs]
-                } else {
-                    &[Popcount, Clz, Ctz, Bswap, Bitreverse, Iabs, Freeze]
-                });
+                let opcode = self.random.pick(&integer_operations(value_type));
                 self.builder_here().unary(opcode, value_type, left)
             }
             9 => {

@@ -362,6 +362,11 @@ fn is_float_op(opcode: BinaryOp) -> bool {
     }
 }
 
+/// Whether an operation takes a value of a type and gives one of another.
+pub fn takes_types(opcode: UnaryOp, from_type: Type, to_type: Type) -> bool {
+    check_unary(opcode, from_type, to_type).is_ok()
+}
+
 fn check_unary(opcode: UnaryOp, from_type: Type, to_type: Type) -> Check {
     use UnaryOp::*;
     let narrower = || check_that(to_type.bits() < from_type.bits(), format_args!("{to_type} is not below {from_type}"));
