@@ -5,7 +5,8 @@
 //! no switch, and one block in which all ways through the function end. The new divergent branches are
 //! in the set, and what only some lanes' edges decide is in [`UniformLoops`].
 //! Phases: switches become branches and ends meet in one block; loops with divergent exits, innermost first;
-//! then loops that linearization might enter with no lane, outermost first. Control flow is analysed once per depth.
+//! then loops that linearization might enter with no lane, outermost first, and again loops with divergent exits where these had
+//! several exits. Control flow is analysed once per depth.
 //! Source: Moll 2021, section 9.1. Values that are uniform in an iteration stay so, as in Karrenberg & Hack
 //! 2012, section 3.3: lanes that wait take part in the loop's induction variables.
 //!
@@ -87,6 +88,12 @@ fn is_divergent(graph: &Graph<'_>, loop_id: Loop, block_lanes: &mut SecondaryMap
     }
     graph.lanes_in(loop_id, block_lanes);
     exits.iter().any(|&(source, _)| graph.divergent.contains(source) || block_lanes[source] != Lanes::All)
+}
+
+/// Whether lanes may leave a loop to several blocks.
+fn has_several_exits(control_flow: &ControlFlow, loop_id: Loop) -> bool {
+    let exits = &control_flow.loops.get(loop_id).exits;
+    exits.iter().any(|&(_, target)| target != exits[0].1)
 }
 
 /// Turns switches into chains of branches. A block of the chain may lie outside of a loop that the switch
@@ -244,7 +251,12 @@ impl Pass<'_> {
             if entered_empty.is_empty() {
                 return control_flow;
             }
+            let exits_are_asked = entered_empty.iter().any(|&loop_id| has_several_exits(&control_flow, loop_id));
             control_flow = self.make_all_uniform(control_flow, &entered_empty);
+            // The question behind a loop which exit a lane took may be a divergent exit of a loop around it.
+            if exits_are_asked {
+                control_flow = self.divergent_exits(control_flow, headers);
+            }
         }
     }
 
