@@ -4,7 +4,7 @@
 use crate::machine;
 use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_ir::ir::*;
-use lockstep_ir::testing::operations::integer_operations;
+use lockstep_ir::testing::operations::unary_operations_of;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::parameters::{Input, KernelAttrs, Param, ParamKind};
@@ -201,7 +201,7 @@ fn integer_operations() {
             [Add, Sub, Mul, And, Or, Xor, Smin, Smax, Umin, Umax, SaddSat, UaddSat, SsubSat, UsubSat]
                 .map(|opcode| binary(opcode, ty))
                 .into();
-        operations.extend(integer_operations(ty).into_iter().map(|opcode| unary(opcode, ty)));
+        operations.extend(unary_operations_of(ty).into_iter().map(|opcode| unary(opcode, ty)));
         for &comparison in IntCc::ALL {
             operations.push((
                 comparison.name().to_string(),

@@ -1,7 +1,7 @@
 //! Random values and memory accesses.
 
 use super::kernels::{COUNTER_WORDS, FREE_WORDS, Generator, INPUT_WORDS, SLOT_WORDS};
-use super::operations::integer_operations;
+use super::operations::unary_operations_of;
 use crate::ir::*;
 use lockstep_protocol::types::Type;
 
@@ -113,7 +113,7 @@ impl Generator {
             }
             8 => {
                 let left = self.pick_value(value_type, uniform);
-                let opcode = self.random.pick(&integer_operations(value_type));
+                let opcode = self.random.pick(&unary_operations_of(value_type));
                 self.builder_here().unary(opcode, value_type, left)
             }
             9 => {
