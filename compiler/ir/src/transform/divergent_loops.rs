@@ -90,10 +90,19 @@ fn is_divergent(graph: &Graph<'_>, loop_id: Loop, block_lanes: &mut SecondaryMap
     exits.iter().any(|&(source, _)| graph.divergent.contains(source) || block_lanes[source] != Lanes::All)
 }
 
-/// Whether lanes may leave a loop to several blocks.
-fn has_several_exits(control_flow: &ControlFlow, loop_id: Loop) -> bool {
-    let exits = &control_flow.loops.get(loop_id).exits;
-    exits.iter().any(|&(_, target)| target != exits[0].1)
+/// Those of the headers, with the depths of their loops, that belong to loops around one of these which has several exits.
+fn headers_around(control_flow: &ControlFlow, loops: &[Loop], headers: &[(Block, u32)]) -> Vec<(Block, u32)> {
+    let mut outer_loops = EntitySet::new();
+    for &loop_id in loops {
+        let LoopData { header, exits, .. } = control_flow.loops.get(loop_id);
+        if exits.iter().any(|&(_, target)| target != exits[0].1) {
+            outer_loops.extend(control_flow.loops.loops_around(*header).filter(|&outer| outer != loop_id));
+        }
+    }
+    let is_around = |&&(header, _): &&(Block, u32)| {
+        control_flow.loops.with_header(header).is_some_and(|outer| outer_loops.contains(outer))
+    };
+    headers.iter().filter(is_around).copied().collect()
 }
 
 /// Turns switches into chains of branches. A block of the chain may lie outside of a loop that the switch
@@ -251,12 +260,10 @@ impl Pass<'_> {
             if entered_empty.is_empty() {
                 return control_flow;
             }
-            let exits_are_asked = entered_empty.iter().any(|&loop_id| has_several_exits(&control_flow, loop_id));
+            // Which exit a lane took is asked after the loop: that may be a divergent exit of a loop around it.
+            let around = headers_around(&control_flow, &entered_empty, headers);
             control_flow = self.make_all_uniform(control_flow, &entered_empty);
-            // The question behind a loop which exit a lane took may be a divergent exit of a loop around it.
-            if exits_are_asked {
-                control_flow = self.divergent_exits(control_flow, headers);
-            }
+            control_flow = self.divergent_exits(control_flow, &around);
         }
     }
 

@@ -1,11 +1,12 @@
-//! How often control flow is analysed.
+//! That every loop is uniform afterwards, and how often control flow is analysed.
 
-use super::divergent_loops;
+use super::{divergent_loops, is_divergent};
 use crate::analysis::predicates::ANALYSED;
-use crate::analysis::testing::graph;
-use crate::ir::Function;
+use crate::analysis::testing::{graph, random_reducible};
+use crate::ir::{Block, Function};
+use crate::testing::Random;
 use crate::transform::normalize::normalize_function;
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// How often the pass analyses a function's control flow if all branches are divergent.
 fn analyses(text: &str) -> usize {
@@ -41,4 +42,30 @@ fn not_once_per_loop() {
     // Once per depth, and at most as often again for loops that are entered with no lane.
     let (two, twenty) = (analyses(&nest(2)), analyses(&nest(20)));
     assert!(two < twenty && twenty <= 2 * 20 + 2, "{two} {twenty}");
+}
+
+/// Makes the loops of a function uniform and says which of those that there are then are not.
+fn loops_left_divergent(function: &mut Function, mut divergent: EntitySet<Block>) -> Vec<Block> {
+    let control_flow = divergent_loops(function, &mut divergent).control_flow;
+    let graph = control_flow.with_divergent(&divergent);
+    let mut block_lanes = SecondaryMap::new();
+    let left = control_flow.loops.iter().filter(|&(loop_id, _)| is_divergent(&graph, loop_id, &mut block_lanes));
+    left.map(|(_, loop_data)| loop_data.header).collect()
+}
+
+#[test]
+fn no_divergent_branch_leaves_a_loop_of_random_graphs() {
+    for seed in 0..20_000 {
+        let mut random = Random::new(seed);
+        let mut function = random_reducible(random.next_bits(), 8 + random.below(40));
+        let before = function.clone();
+        let mut divergent = EntitySet::new();
+        for &block in &function.layout {
+            if function.blocks[block].terminator.selector().is_some() && random.percent(6) {
+                divergent.insert(block);
+            }
+        }
+        let left = loops_left_divergent(&mut function, divergent.clone());
+        assert_eq!(left, [], "seed {seed}, of {divergent:?} in\n{before}\ncame\n{function}");
+    }
 }
