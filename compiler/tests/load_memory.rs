@@ -3,7 +3,7 @@
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use lockstep_compiler::machine_code::{HostMachine, OptLevel, compile, emit_object, link_image, optimize};
+use lockstep_compiler::machine_code::{HostMachine, OptLevel, compile_module, emit_object, link_image, optimize};
 use lockstep_runtime::execute::loaded_code::LoadedCode;
 
 const SOURCE: &str = "declare float @sinf(float)
@@ -50,6 +50,6 @@ fn memory_does_not_grow() {
     assert!(loads < 2048, "10000 loads took {loads} KiB");
     let failures = growth(2_000, || drop(link_image(&object, "g").unwrap_err()));
     assert!(failures < 1024, "2000 failed links took {failures} KiB");
-    let whole = growth(500, || drop(with_module(|module| compile(module, "f", OptLevel::Default)).unwrap()));
+    let whole = growth(500, || drop(with_module(|module| compile_module(module, "f", OptLevel::Default)).unwrap()));
     assert!(whole < 2048, "500 compilations took {whole} KiB");
 }

@@ -4,7 +4,7 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use lockstep_compiler::machine_code::{
-    HostMachine, MachineCodeError, OptLevel, assembly_text, compile, ir_text, link_image, optimize,
+    HostMachine, MachineCodeError, OptLevel, assembly_text, compile_module, ir_text, link_image, optimize,
 };
 use lockstep_runtime::execute::loaded_code::LoadedCode;
 
@@ -15,7 +15,8 @@ fn module<'ctx>(context: &'ctx Context, text: &str) -> Module<'ctx> {
 
 fn code(text: &str, entry: &str) -> LoadedCode {
     let context = Context::create();
-    let image = compile(&module(&context, text), entry, OptLevel::Default).unwrap_or_else(|error| panic!("{error}"));
+    let image =
+        compile_module(&module(&context, text), entry, OptLevel::Default).unwrap_or_else(|error| panic!("{error}"));
     LoadedCode::map_image(&image).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -66,7 +67,7 @@ fn every_level_gives_the_same_answer() {
         }";
     for level in [OptLevel::None, OptLevel::Default, OptLevel::Aggressive] {
         let context = Context::create();
-        let image = compile(&module(&context, text), "sum", level).unwrap();
+        let image = compile_module(&module(&context, text), "sum", level).unwrap();
         let code = LoadedCode::map_image(&image).unwrap();
         // SAFETY: the function has this type.
         let sum: extern "C" fn(i64) -> i64 = unsafe { as_fn(&code) };
@@ -153,7 +154,7 @@ fn an_unknown_symbol_is_an_error_with_its_name() {
     for name in ["system", "malloc"] {
         let text =
             format!("declare ptr @{name}(i64)\ndefine ptr @f() {{\n %p = call ptr @{name}(i64 0)\n ret ptr %p\n}}");
-        match compile(&module(&context, &text), "f", OptLevel::Default) {
+        match compile_module(&module(&context, &text), "f", OptLevel::Default) {
             Err(MachineCodeError::Link(reason)) => assert!(reason.contains(name), "{reason}"),
             other => panic!("{other:?}"),
         }
@@ -163,9 +164,9 @@ fn an_unknown_symbol_is_an_error_with_its_name() {
 #[test]
 fn a_missing_entry_is_an_error() {
     let context = Context::create();
-    let result = compile(&module(&context, ADD), "sub", OptLevel::Default);
+    let result = compile_module(&module(&context, ADD), "sub", OptLevel::Default);
     assert!(matches!(&result, Err(MachineCodeError::Link(reason)) if reason.contains("sub")), "{result:?}");
-    let result = compile(&module(&context, ADD), "a\0b", OptLevel::Default);
+    let result = compile_module(&module(&context, ADD), "a\0b", OptLevel::Default);
     assert!(matches!(result, Err(MachineCodeError::Link(_))), "{result:?}");
 }
 
@@ -183,7 +184,7 @@ fn a_broken_module_is_an_error() {
     let module = module(&context, "define i32 @f() {\n ret i32 0\n}");
     // A block without an end.
     context.append_basic_block(module.get_function("f").unwrap(), "open");
-    let result = compile(&module, "f", OptLevel::Default);
+    let result = compile_module(&module, "f", OptLevel::Default);
     assert!(matches!(result, Err(MachineCodeError::Optimize(_))), "{result:?}");
 }
 
@@ -266,7 +267,7 @@ fn variables_and_absolute_addresses_are_refused() {
         }";
     let context = Context::create();
     for text in [variable, addresses] {
-        let result = compile(&module(&context, text), "f", OptLevel::Default);
+        let result = compile_module(&module(&context, text), "f", OptLevel::Default);
         assert!(matches!(&result, Err(MachineCodeError::Link(reason)) if reason.contains("written")), "{result:?}");
     }
 }

@@ -9,168 +9,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel_abi::{READ_CLOCK, TAKE_TURNS, YIELD};
 
+/// Hands the functions of the C library that code may call to a macro, as `"library": names…;` a library: the mathematical
+/// functions of C99 and of GNU that LLVM knows by intrinsics, and what it makes of loops and copies.
+#[macro_export]
+macro_rules! with_c_library_functions {
+    ($receiver:ident) => {
+        $receiver! {
+            "m":
+                acos acosf acosh acoshf asin asinf asinh asinhf atan atanf atan2 atan2f atanh atanhf
+                cbrt cbrtf ceil ceilf copysign copysignf cos cosf cosh coshf
+                erf erff erfc erfcf exp expf exp10 exp10f exp2 exp2f expm1 expm1f
+                fabs fabsf fdim fdimf floor floorf fma fmaf fmax fmaxf fmin fminf fmod fmodf frexp frexpf
+                hypot hypotf ilogb ilogbf ldexp ldexpf lgamma lgammaf lgamma_r lgammaf_r
+                llrint llrintf llround llroundf log logf log10 log10f log1p log1pf log2 log2f logb logbf
+                lrint lrintf lround lroundf modf modff nan nanf nearbyint nearbyintf nextafter nextafterf
+                pow powf remainder remainderf remquo remquof rint rintf round roundf roundeven roundevenf
+                scalbln scalblnf scalbn scalbnf sin sinf sincos sincosf sinh sinhf sqrt sqrtf
+                tan tanf tanh tanhf tgamma tgammaf trunc truncf;
+            "c":
+                bcmp memcmp memcpy memmove memset strlen;
+        }
+    };
+}
+
+/// The names of all of them: those of the C library, of LLVM's run-time library for half precision and integers of 128 bits,
+/// and the driver's own.
+macro_rules! name_functions {
+    ($($library:literal: $($name:ident)*;)*) => {
+        &[
+            $($(stringify!($name),)*)*
+            "__extendhfsf2", "__extendhfdf2", "__truncsfhf2", "__truncdfhf2", "__gnu_h2f_ieee", "__gnu_f2h_ieee",
+            "__truncsfbf2", "__truncdfbf2", "__udivti3", "__umodti3", "__divti3", "__modti3", "__multi3", "__muloti4",
+            "__ashlti3", "__ashrti3", "__lshrti3", "__fixsfti", "__fixdfti", "__fixunssfti", "__fixunsdfti",
+            "__floattisf", "__floattidf", "__floatuntisf", "__floatuntidf", "__powisf2", "__powidf2",
+            READ_CLOCK, TAKE_TURNS, YIELD,
+        ]
+    };
+}
+
 /// Every function outside of itself that an image may call. The order is part of the format of binaries and of the cache.
-///
-/// The mathematical functions are those of C99 and of GNU that LLVM knows by intrinsics; those for memory are what it makes of
-/// loops and copies; then come its run-time library for half precision and integers of 128 bits, and the driver's own.
-pub const IMPORTED_FUNCTIONS: &[&str] = &[
-    "acos",
-    "acosf",
-    "acosh",
-    "acoshf",
-    "asin",
-    "asinf",
-    "asinh",
-    "asinhf",
-    "atan",
-    "atanf",
-    "atan2",
-    "atan2f",
-    "atanh",
-    "atanhf",
-    "cbrt",
-    "cbrtf",
-    "ceil",
-    "ceilf",
-    "copysign",
-    "copysignf",
-    "cos",
-    "cosf",
-    "cosh",
-    "coshf",
-    "erf",
-    "erff",
-    "erfc",
-    "erfcf",
-    "exp",
-    "expf",
-    "exp10",
-    "exp10f",
-    "exp2",
-    "exp2f",
-    "expm1",
-    "expm1f",
-    "fabs",
-    "fabsf",
-    "fdim",
-    "fdimf",
-    "floor",
-    "floorf",
-    "fma",
-    "fmaf",
-    "fmax",
-    "fmaxf",
-    "fmin",
-    "fminf",
-    "fmod",
-    "fmodf",
-    "frexp",
-    "frexpf",
-    "hypot",
-    "hypotf",
-    "ilogb",
-    "ilogbf",
-    "ldexp",
-    "ldexpf",
-    "lgamma",
-    "lgammaf",
-    "lgamma_r",
-    "lgammaf_r",
-    "llrint",
-    "llrintf",
-    "llround",
-    "llroundf",
-    "log",
-    "logf",
-    "log10",
-    "log10f",
-    "log1p",
-    "log1pf",
-    "log2",
-    "log2f",
-    "logb",
-    "logbf",
-    "lrint",
-    "lrintf",
-    "lround",
-    "lroundf",
-    "modf",
-    "modff",
-    "nan",
-    "nanf",
-    "nearbyint",
-    "nearbyintf",
-    "nextafter",
-    "nextafterf",
-    "pow",
-    "powf",
-    "remainder",
-    "remainderf",
-    "remquo",
-    "remquof",
-    "rint",
-    "rintf",
-    "round",
-    "roundf",
-    "roundeven",
-    "roundevenf",
-    "scalbln",
-    "scalblnf",
-    "scalbn",
-    "scalbnf",
-    "sin",
-    "sinf",
-    "sincos",
-    "sincosf",
-    "sinh",
-    "sinhf",
-    "sqrt",
-    "sqrtf",
-    "tan",
-    "tanf",
-    "tanh",
-    "tanhf",
-    "tgamma",
-    "tgammaf",
-    "trunc",
-    "truncf",
-    "bcmp",
-    "memcmp",
-    "memcpy",
-    "memmove",
-    "memset",
-    "strlen",
-    "__extendhfsf2",
-    "__extendhfdf2",
-    "__truncsfhf2",
-    "__truncdfhf2",
-    "__gnu_h2f_ieee",
-    "__gnu_f2h_ieee",
-    "__truncsfbf2",
-    "__truncdfbf2",
-    "__udivti3",
-    "__umodti3",
-    "__divti3",
-    "__modti3",
-    "__multi3",
-    "__muloti4",
-    "__ashlti3",
-    "__ashrti3",
-    "__lshrti3",
-    "__fixsfti",
-    "__fixdfti",
-    "__fixunssfti",
-    "__fixunsdfti",
-    "__floattisf",
-    "__floattidf",
-    "__floatuntisf",
-    "__floatuntidf",
-    "__powisf2",
-    "__powidf2",
-    READ_CLOCK,
-    TAKE_TURNS,
-    YIELD,
-];
+pub const IMPORTED_FUNCTIONS: &[&str] = with_c_library_functions!(name_functions);
 
 /// The alignment of the address at which an image may lie, in bytes: that of a page.
 pub const IMAGE_ALIGN: u64 = 4096;
@@ -231,7 +109,7 @@ impl CodeImage {
     ///
     /// # Errors
     /// The first thing that does not hold.
-    pub fn check(&self) -> Result<(), ImageFault> {
+    pub fn check_bounds(&self) -> Result<(), ImageFault> {
         let size = self.bytes.len();
         if size == 0 || i32::try_from(size).is_err() {
             return Err(ImageFault::Size(size));
@@ -262,21 +140,22 @@ mod tests {
 
     #[test]
     fn a_whole_image_may_be_mapped() {
-        assert_eq!(image().check(), Ok(()));
-        assert_eq!(CodeImage { imports: Vec::new(), entry: 31, ..image() }.check(), Ok(()));
+        assert_eq!(image().check_bounds(), Ok(()));
+        assert_eq!(CodeImage { imports: Vec::new(), entry: 31, ..image() }.check_bounds(), Ok(()));
     }
 
     #[test]
     fn what_lies_outside_is_found() {
-        let wrong_slot = |offset| CodeImage { imports: vec![ImportSlot { offset, function: 0 }], ..image() }.check();
+        let wrong_slot =
+            |offset| CodeImage { imports: vec![ImportSlot { offset, function: 0 }], ..image() }.check_bounds();
         for offset in [25, 28, 32, 1 << 20, u32::MAX - 7, u32::MAX] {
             assert_eq!(wrong_slot(offset), Err(ImageFault::Slot { offset, size: 32 }));
         }
-        assert_eq!(CodeImage { entry: 32, ..image() }.check(), Err(ImageFault::Entry { entry: 32, size: 32 }));
-        assert_eq!(CodeImage { bytes: Vec::new(), ..image() }.check(), Err(ImageFault::Size(0)));
+        assert_eq!(CodeImage { entry: 32, ..image() }.check_bounds(), Err(ImageFault::Entry { entry: 32, size: 32 }));
+        assert_eq!(CodeImage { bytes: Vec::new(), ..image() }.check_bounds(), Err(ImageFault::Size(0)));
         let function = IMPORTED_FUNCTIONS.len() as u32;
         let unknown = CodeImage { imports: vec![ImportSlot { offset: 24, function }], ..image() };
-        assert_eq!(unknown.check(), Err(ImageFault::Function(function)));
+        assert_eq!(unknown.check_bounds(), Err(ImageFault::Function(function)));
     }
 
     #[test]

@@ -108,10 +108,7 @@ pub(super) fn with_overflow<'m>(
                 let wide_sum = kernel_body.binary(BinaryOp::Add, left, right);
                 let overflow = if is_signed {
                     // Both operands have the sign that the sum does not have.
-                    let left_signs = kernel_body.binary(BinaryOp::Xor, left, wide_sum);
-                    let right_signs = kernel_body.binary(BinaryOp::Xor, right, wide_sum);
-                    let both_signs = kernel_body.binary(BinaryOp::And, left_signs, right_signs);
-                    kernel_body.icmp_int(IntCc::Slt, both_signs, 0)
+                    signs_differ_twice(kernel_body, (left, wide_sum), (right, wide_sum))
                 } else {
                     kernel_body.icmp(IntCc::Ult, wide_sum, left)
                 };
@@ -121,10 +118,7 @@ pub(super) fn with_overflow<'m>(
                 let difference = kernel_body.binary(BinaryOp::Sub, left, right);
                 let overflow = if is_signed {
                     // The operands' signs differ, and the difference does not have the first's.
-                    let left_signs = kernel_body.binary(BinaryOp::Xor, left, right);
-                    let right_signs = kernel_body.binary(BinaryOp::Xor, left, difference);
-                    let both_signs = kernel_body.binary(BinaryOp::And, left_signs, right_signs);
-                    kernel_body.icmp_int(IntCc::Slt, both_signs, 0)
+                    signs_differ_twice(kernel_body, (left, right), (left, difference))
                 } else {
                     kernel_body.icmp(IntCc::Ult, left, right)
                 };
@@ -149,6 +143,14 @@ pub(super) fn with_overflow<'m>(
     }
     results.extend(overflow_flags);
     Ok(results.into())
+}
+
+/// Whether the signs of both pairs differ.
+fn signs_differ_twice(kernel_body: &mut Body<'_, '_>, first: (Value, Value), second: (Value, Value)) -> Value {
+    let [first_signs, second_signs] =
+        [first, second].map(|(left, right)| kernel_body.binary(BinaryOp::Xor, left, right));
+    let both_signs = kernel_body.binary(BinaryOp::And, first_signs, second_signs);
+    kernel_body.icmp_int(IntCc::Slt, both_signs, 0)
 }
 
 /// Shift left, saturating.

@@ -168,7 +168,7 @@ impl HostMachine {
                     OptLevel::Aggressive => LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
                 },
                 // The object lands anywhere; functions of the C library may be far away and are called through stubs
-                // that the loader makes. So the small model holds, where constants are a relative address away.
+                // that linking makes. So the small model holds, where constants are a relative address away.
                 LLVMRelocMode::LLVMRelocPIC,
                 LLVMCodeModel::LLVMCodeModelSmall,
             )

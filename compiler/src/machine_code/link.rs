@@ -7,7 +7,7 @@
 //! slot; relative addresses are filled in.
 //! Source: the x86-64 psABI, section 4.4 (relocation types).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lockstep_protocol::code_image::{CodeImage, IMAGE_ALIGN, IMPORTED_FUNCTIONS, ImportSlot, SLOT_BYTES};
 use object::elf::{R_X86_64_PC32, R_X86_64_PLT32, SHF_ALLOC, SHF_WRITE};
@@ -45,9 +45,8 @@ struct Linker<'a> {
     bytes: Vec<u8>,
     /// Where the sections of the object that belong in memory begin in the image.
     sections: HashMap<SectionIndex, usize>,
-    /// Where the stub of each name outside of the object begins.
-    stubs: HashMap<SymbolIndex, usize>,
-    imports: Vec<ImportSlot>,
+    /// By the index of each symbol outside of the object, where its stub begins and which function it is.
+    stubs: BTreeMap<usize, (usize, u32)>,
 }
 
 impl<'a> Linker<'a> {
@@ -56,18 +55,18 @@ impl<'a> Linker<'a> {
         if file.architecture() != object::Architecture::X86_64 || file.kind() != object::ObjectKind::Relocatable {
             return Err("it is no relocatable object for x86-64".to_owned());
         }
-        Ok(Linker { file, bytes: Vec::new(), sections: HashMap::new(), stubs: HashMap::new(), imports: Vec::new() })
+        Ok(Linker { file, bytes: Vec::new(), sections: HashMap::new(), stubs: BTreeMap::new() })
     }
 
     fn link(mut self, entry_name: &str) -> Attempt<CodeImage> {
         self.place_sections(true)?;
-        let imported = self.place_stubs()?;
+        self.place_stubs()?;
         self.place_sections(false)?;
-        self.place_slots(&imported)?;
+        let imports = self.place_slots()?;
         self.fill_addresses()?;
         let entry = self.find_entry(entry_name)?;
-        let image = CodeImage { entry, bytes: self.bytes, imports: self.imports };
-        image.check().map_err(|fault| fault.to_string())?;
+        let image = CodeImage { entry, bytes: self.bytes, imports };
+        image.check_bounds().map_err(|fault| fault.to_string())?;
         Ok(image)
     }
 
@@ -89,38 +88,35 @@ impl<'a> Linker<'a> {
         Ok(())
     }
 
-    /// Gives each function outside of the object a stub; the functions' indices, in the order of the stubs.
-    fn place_stubs(&mut self) -> Attempt<Vec<u32>> {
-        let mut functions = Vec::new();
+    /// Gives each function outside of the object a stub.
+    fn place_stubs(&mut self) -> Attempt<()> {
         let mut unknown = Vec::new();
         for symbol in self.file.symbols().filter(|symbol| symbol.is_undefined() && symbol.index() != SymbolIndex(0)) {
             let name = symbol.name().map_err(|error| error.to_string())?;
             match IMPORTED_FUNCTIONS.iter().position(|function| *function == name) {
                 Some(index) => {
                     let start = extend_to(&mut self.bytes, STUB_BYTES);
-                    self.stubs.insert(symbol.index(), start);
                     self.bytes.resize(start + STUB_BYTES, PADDING);
-                    functions.push(index as u32);
+                    self.stubs.insert(symbol.index().0, (start, index as u32));
                 }
                 None => unknown.push(name),
             }
         }
-        if unknown.is_empty() { Ok(functions) } else { Err(format!("there is no function {}", unknown.join(", "))) }
+        if unknown.is_empty() { Ok(()) } else { Err(format!("there is no function {}", unknown.join(", "))) }
     }
 
     /// Gives each stub its slot.
-    fn place_slots(&mut self, functions: &[u32]) -> Attempt<()> {
-        let mut stubs: Vec<usize> = self.stubs.values().copied().collect();
-        stubs.sort_unstable();
-        for (stub, &function) in stubs.into_iter().zip(functions) {
+    fn place_slots(&mut self) -> Attempt<Vec<ImportSlot>> {
+        let mut imports = Vec::new();
+        for &(stub, function) in self.stubs.values() {
             let slot = extend_to(&mut self.bytes, SLOT_BYTES);
             self.bytes.resize(slot + SLOT_BYTES, 0);
-            self.imports.push(ImportSlot { offset: slot as u32, function });
+            imports.push(ImportSlot { offset: slot as u32, function });
             let distance = distance_between(stub + JUMP_BYTES, slot as i64)?;
             self.bytes[stub..stub + 2].copy_from_slice(&JUMP_THROUGH_SLOT);
             self.bytes[stub + 2..stub + JUMP_BYTES].copy_from_slice(&distance.to_le_bytes());
         }
-        Ok(())
+        Ok(imports)
     }
 
     /// Fills in the distances that code and constants hold.
@@ -135,8 +131,8 @@ impl<'a> Linker<'a> {
                 let RelocationTarget::Symbol(symbol_index) = relocation.target() else {
                     return Err(format!("the address at {offset} of {} is of nothing", describe(&section)));
                 };
-                let target = match stubs.get(&symbol_index) {
-                    Some(&stub) => stub as i64,
+                let target = match stubs.get(&symbol_index.0) {
+                    Some(&(stub, _)) => stub as i64,
                     None => address_of(file, sections, symbol_index)?,
                 };
                 let position = start + offset as usize;

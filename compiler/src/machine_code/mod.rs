@@ -32,7 +32,11 @@ pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};
 /// # Errors
 ///
 /// When the module is broken, or its code cannot be an image.
-pub fn compile(module: &Module<'_>, entry_name: &str, opt_level: OptLevel) -> Result<CodeImage, MachineCodeError> {
+pub fn compile_module(
+    module: &Module<'_>,
+    entry_name: &str,
+    opt_level: OptLevel,
+) -> Result<CodeImage, MachineCodeError> {
     let machine = HostMachine::new(opt_level, None)?;
     optimize(module, &machine)?;
     link_image(&emit_object(module, &machine)?, entry_name)

@@ -7,43 +7,30 @@
 use super::{compiler_rt, coroutines};
 use crate::clock;
 use lockstep_protocol::kernel_abi::{READ_CLOCK, TAKE_TURNS, YIELD};
+use lockstep_protocol::with_c_library_functions;
 
 /// A function of the C library, whatever its type: only its address is used.
 type Function = unsafe extern "C" fn();
 
-macro_rules! c_library {
-    ($library:literal: $($name:ident)*) => {{
-        #[link(name = $library)]
-        unsafe extern "C" {
-            $(fn $name();)*
-        }
-        const TABLE: &[(&str, Function)] = &[$((stringify!($name), $name)),*];
+macro_rules! declare_functions {
+    ($($library:literal: $($name:ident)*;)*) => {{
+        $(
+            #[link(name = $library)]
+            unsafe extern "C" {
+                $(fn $name();)*
+            }
+        )*
+        const TABLE: &[(&str, Function)] = &[$($((stringify!($name), $name as Function)),*),*];
         TABLE
     }};
 }
 
-/// The mathematical functions of C99, and those of GNU that LLVM knows.
-fn math_functions() -> &'static [(&'static str, Function)] {
-    c_library! { "m":
-        acos acosf acosh acoshf asin asinf asinh asinhf atan atanf atan2 atan2f atanh atanhf
-        cbrt cbrtf ceil ceilf copysign copysignf cos cosf cosh coshf
-        erf erff erfc erfcf exp expf exp10 exp10f exp2 exp2f expm1 expm1f
-        fabs fabsf fdim fdimf floor floorf fma fmaf fmax fmaxf fmin fminf fmod fmodf frexp frexpf
-        hypot hypotf ilogb ilogbf ldexp ldexpf lgamma lgammaf lgamma_r lgammaf_r
-        llrint llrintf llround llroundf log logf log10 log10f log1p log1pf log2 log2f logb logbf
-        lrint lrintf lround lroundf modf modff nan nanf nearbyint nearbyintf nextafter nextafterf
-        pow powf remainder remainderf remquo remquof rint rintf round roundf roundeven roundevenf
-        scalbln scalblnf scalbn scalbnf sin sinf sincos sincosf sinh sinhf sqrt sqrtf
-        tan tanf tanh tanhf tgamma tgammaf trunc truncf
-    }
+/// The functions of the C library that code may call.
+fn c_library_functions() -> &'static [(&'static str, Function)] {
+    with_c_library_functions!(declare_functions)
 }
 
-/// What LLVM turns loops and aggregate copies into.
-fn memory_functions() -> &'static [(&'static str, Function)] {
-    c_library! { "c": bcmp memcmp memcpy memmove memset strlen }
-}
-
-/// The names by which LLVM knows the functions of [`soft`].
+/// The names by which LLVM knows the functions of [`compiler_rt`].
 fn arithmetic_functions() -> [(&'static str, *const ()); 27] {
     [
         ("__extendhfsf2", compiler_rt::extend_half_to_float as *const ()),
@@ -81,17 +68,16 @@ extern "C" fn read_clock() -> u64 {
     clock::now_nanoseconds()
 }
 
-/// Every name with its address.
+/// Every name with its address, in the order of [`IMPORTED_FUNCTIONS`](lockstep_protocol::code_image::IMPORTED_FUNCTIONS).
 pub fn list_symbols() -> Vec<(&'static str, usize)> {
-    let libraries =
-        math_functions().iter().chain(memory_functions()).map(|&(name, function)| (name, function as usize));
+    let c_library = c_library_functions().iter().map(|&(name, function)| (name, function as usize));
     let driver = [
         (READ_CLOCK, read_clock as *const ()),
         (TAKE_TURNS, coroutines::run_region as *const ()),
         (YIELD, coroutines::go_on as *const ()),
     ];
     let own_symbols = arithmetic_functions().into_iter().chain(driver);
-    libraries.chain(own_symbols.map(|(name, address)| (name, address as usize))).collect()
+    c_library.chain(own_symbols.map(|(name, address)| (name, address as usize))).collect()
 }
 
 #[cfg(test)]

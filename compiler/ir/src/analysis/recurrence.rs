@@ -122,16 +122,11 @@ pub fn types_held_in_loop(
     let outside =
         |value: Value| !inside.contains(&value) && !matches!(function.values[value].definition, ValueDef::Const(_));
     for &block in &loop_data.blocks {
-        let mut uses = |value: Value| {
+        function.for_each_use_in(block, |value| {
             if outside(value) {
                 hold(value)
             }
-        };
-        function.blocks[block]
-            .insts
-            .iter()
-            .for_each(|&instruction| function.insts[instruction].data.for_each_arg(&mut uses));
-        function.blocks[block].terminator.for_each_arg(&mut uses);
+        });
     }
     held_types
 }

@@ -172,17 +172,18 @@ impl Function {
         debug_assert_eq!(self.insts[instruction].results.len(), 1);
         self.insts[instruction].results[0]
     }
+
+    /// Shows each operand of a block's instructions, in their order, and of its terminator.
+    pub fn for_each_use_in(&self, block: Block, mut see: impl FnMut(Value)) {
+        let block_data = &self.blocks[block];
+        block_data.insts.iter().for_each(|&instruction| self.insts[instruction].data.for_each_arg(&mut see));
+        block_data.terminator.for_each_arg(&mut see);
+    }
+
     /// How often operands and targets name each value.
     pub fn count_uses(&self) -> SecondaryMap<Value, u32> {
         let mut uses = SecondaryMap::new();
-        let mut see = |value| uses[value] += 1;
-        for &block in &self.layout {
-            self.blocks[block]
-                .insts
-                .iter()
-                .for_each(|&instruction| self.insts[instruction].data.for_each_arg(&mut see));
-            self.blocks[block].terminator.for_each_arg(&mut see);
-        }
+        self.layout.iter().for_each(|&block| self.for_each_use_in(block, |value| uses[value] += 1));
         uses
     }
 }

@@ -178,12 +178,8 @@ fn used_elsewhere(function: &Function, control_flow: &ControlFlow) -> EntitySet<
     let mut used_blocks = EntitySet::new();
     for &block in control_flow.cfg.reverse_post_order() {
         let runs_before = |source: Block| control_flow.dominators.dominates(source, block);
-        let mut note_use = |value: Value| used_blocks.extend(home_of(value).filter(|&source| !runs_before(source)));
-        function.blocks[block]
-            .insts
-            .iter()
-            .for_each(|&instruction| function.insts[instruction].data.for_each_arg(&mut note_use));
-        function.blocks[block].terminator.for_each_arg(&mut note_use);
+        let note_use = |value: Value| used_blocks.extend(home_of(value).filter(|&source| !runs_before(source)));
+        function.for_each_use_in(block, note_use);
     }
     used_blocks
 }

@@ -123,14 +123,12 @@ fn close_loops(function: &mut Function) {
     function.layout.iter().enumerate().for_each(|(index, &block)| block_positions[block] = index as u32);
     let mut users: SecondaryMap<Loop, BTreeSet<(u32, Block)>> = SecondaryMap::new();
     for &block in &function.layout {
-        let block_data = &function.blocks[block];
-        let mut note_use = |value: Value| {
+        let note_use = |value: Value| {
             for loop_id in loops_left(&loop_forest, home_blocks[value], block) {
                 users[loop_id].insert((block_positions[block], block));
             }
         };
-        block_data.insts.iter().for_each(|&instruction| function.insts[instruction].data.for_each_arg(&mut note_use));
-        block_data.terminator.for_each_arg(&mut note_use);
+        function.for_each_use_in(block, note_use);
     }
     let inner_first: Vec<Loop> = loop_forest.iter().map(|(loop_id, _)| loop_id).rev().collect();
     let mut closing = Closing {
