@@ -1,8 +1,6 @@
 //! From OpenCL C and SPIR to machine code, W work-items at a time.
 
-pub mod checksummed;
 pub mod codegen;
-pub mod container;
 pub mod frontend;
 pub mod import;
 pub mod machine_code;

@@ -3,6 +3,7 @@
 use lockstep_ir::ir::Kernel;
 use lockstep_ir::plan::pass_runner::Observer;
 use lockstep_ir::plan::passes::Pass;
+use lockstep_protocol::file_names::file_name;
 use std::path::Path;
 use std::time::Duration;
 
@@ -56,13 +57,6 @@ impl Observer for PassRecord<'_> {
     }
 }
 
-/// A kernel's name as a file's name: kernels may be called anything in SPIR-V.
-pub fn file_name(kernel: &str) -> String {
-    let plain_letter =
-        |character: char| if character.is_ascii_alphanumeric() || character == '_' { character } else { '-' };
-    kernel.chars().take(80).map(plain_letter).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,10 +68,5 @@ mod tests {
             record.add_time(pass, Duration::from_millis(milliseconds));
         }
         assert_eq!(record.into_times(), [("a", Duration::from_millis(4)), ("b", Duration::from_millis(2))]);
-    }
-
-    #[test]
-    fn file_names_are_plain() {
-        assert_eq!(file_name("a/b_1"), "a-b_1");
     }
 }

@@ -2,9 +2,8 @@
 //! launched, then code generation and LLVM. After each pass its result can be dumped, and in debug builds it is verified.
 
 use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
-use crate::frontend::LinkedProgram;
 use crate::import::{self, ImportError};
-use crate::machine_code::{self, HostMachine, MachineCodeError, OptLevel, run_contained};
+use crate::machine_code::{self, HostMachine, MachineCodeError, OptLevel};
 use crate::pass_record::PassRecord;
 use crate::stage_times::describe_times;
 use lockstep_ir::analysis::work_group_dependence::needs_sub_groups;
@@ -15,35 +14,23 @@ use lockstep_ir::plan::passes::{PASSES, Pass};
 use lockstep_ir::plan::{Reason, Widening};
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::verify::{Stage, VerifyError, verify_module};
-use lockstep_protocol::code_image::CodeImage;
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
-use lockstep_protocol::kernel_abi::ScratchNeeds;
-use serde::{Deserialize, Serialize};
+use lockstep_protocol::kernel_object::KernelObject;
+use lockstep_protocol::portable_program::LinkedProgram;
 use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-/// A kernel's machine code before it is loaded: all that is to be kept of its compilation.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct KernelObject {
-    /// Code and constants.
-    pub image: CodeImage,
-    /// The scratch memory that a call needs.
-    pub needs: ScratchNeeds,
-}
 
 /// A compiled kernel that is not loaded yet.
 #[derive(Debug)]
 pub struct Compiled {
     /// The machine code itself.
     pub object: KernelObject,
-    /// The mistake of the driver for which this is the kernel's simplest form.
-    pub mistake: Option<InternalError>,
+    /// The mistake of the driver, in words, for which this is the kernel's simplest form.
+    pub mistake: Option<String>,
     /// What became of the kernel, if that was wanted.
     pub report: Option<Report>,
     times: Vec<(&'static str, Duration)>,
@@ -73,8 +60,6 @@ pub enum CompileError {
     Internal(InternalError),
     /// LLVM could not make code.
     MachineCode(MachineCodeError),
-    /// LLVM gave up on a program with these words: a mistake of the driver.
-    GivenUp(String),
 }
 
 impl fmt::Display for CompileError {
@@ -84,7 +69,6 @@ impl fmt::Display for CompileError {
             Self::Import(error) => error.fmt(formatter),
             Self::Internal(error) => error.fmt(formatter),
             Self::MachineCode(error) => error.fmt(formatter),
-            Self::GivenUp(words) => write!(formatter, "internal error of LLVM: {words}"),
         }
     }
 }
@@ -123,10 +107,7 @@ pub type Loaded = (Module, Vec<(&'static str, Duration)>);
 pub fn load_recorded(program: &LinkedProgram, dump_folder: Option<&Path>) -> Result<Loaded, CompileError> {
     let started = Instant::now();
     let facts = ProgramFacts { sub_groups_never_wait: program.options.no_subgroup_ifp };
-    let program = program.clone();
-    let mut module = run_contained(move || import::import_linked(&program))
-        .map_err(CompileError::GivenUp)?
-        .map_err(CompileError::Import)?;
+    let mut module = import::import_linked(program).map_err(CompileError::Import)?;
     let mut record = PassRecord::new(dump_folder);
     record.add_time(IMPORT, started.elapsed());
     let mut kernels = std::mem::take(&mut module.kernels);
@@ -186,55 +167,27 @@ pub fn compile_kernel_by(
     })
 }
 
-/// Compiles one kernel of a loaded program for this machine, on a thread of its own: what LLVM takes for the end of the
-/// process is an error.
+/// The mistake of the driver that an error is, if the kernel's simplest form is to be compiled for it; else the error.
+fn mistake_to_survive(compile_error: CompileError, options: &CompileOptions) -> Result<String, CompileError> {
+    match compile_error {
+        CompileError::Internal(mistake) if !options.strict => Ok(mistake.to_string()),
+        compile_error => Err(compile_error),
+    }
+}
+
+/// Compiles one kernel in its simplest form, for a mistake of the driver, in words, that could not be caught: the process died
+/// that compiled it.
 ///
 /// # Errors
 ///
 /// As [`compile_kernel`].
-pub fn compile_contained(
-    module: &Arc<Module>,
+pub fn compile_simplest(
+    module: &Module,
     kernel_index: usize,
     options: &CompileOptions,
+    mistake: String,
 ) -> Result<Compiled, CompileError> {
-    let compiled = compile_apart(module, kernel_index, options, None).or_else(|error| {
-        let mistake = mistake_to_survive(error, options)?;
-        compile_apart(module, kernel_index, options, Some(mistake))
-    });
-    COMPILED.fetch_or(compiled.is_ok(), Ordering::Relaxed);
-    compiled
-}
-
-/// Compiles a kernel, in its simplest form for a mistake, on a thread of its own.
-fn compile_apart(
-    module: &Arc<Module>,
-    kernel_index: usize,
-    options: &CompileOptions,
-    mistake: Option<InternalError>,
-) -> Result<Compiled, CompileError> {
-    let (own_module, settings) = (module.clone(), options.clone());
-    run_contained(move || compile_form(PASSES, &own_module, kernel_index, &settings, mistake)).unwrap_or_else(
-        |last_words| {
-            let kernel = module.kernels.get(kernel_index).map(|kernel| kernel.name.clone()).unwrap_or_default();
-            Err(InternalError { pass: "LLVM", kernel, location: SourceLoc::default(), what: last_words }.into())
-        },
-    )
-}
-
-/// Whether this process has compiled a kernel: LLVM then has the variables that it makes when it first needs them, and the
-/// process may end in the midst of further work. The first kernel is best compiled while the application waits.
-pub fn has_compiled() -> bool {
-    COMPILED.load(Ordering::Relaxed)
-}
-
-static COMPILED: AtomicBool = AtomicBool::new(false);
-
-/// The mistake of the driver that an error is, if the kernel's simplest form is to be compiled for it; else the error.
-fn mistake_to_survive(compile_error: CompileError, options: &CompileOptions) -> Result<InternalError, CompileError> {
-    match compile_error {
-        CompileError::Internal(mistake) if !options.strict => Ok(mistake),
-        compile_error => Err(compile_error),
-    }
+    compile_form(PASSES, module, kernel_index, options, Some(mistake))
 }
 
 /// Compiles a kernel, in its simplest form for a mistake of the driver: one work-item after the other, or gangs that are the
@@ -244,7 +197,7 @@ fn compile_form(
     module: &Module,
     kernel_index: usize,
     options: &CompileOptions,
-    mistake: Option<InternalError>,
+    mistake: Option<String>,
 ) -> Result<Compiled, CompileError> {
     let mut request = Request {
         vectorize: options.vectorize,
@@ -276,7 +229,7 @@ struct Compilation<'a> {
     table: &'a [Pass],
     module: &'a Module,
     options: &'a CompileOptions,
-    mistake: Option<InternalError>,
+    mistake: Option<String>,
 }
 
 impl Compilation<'_> {

@@ -5,8 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lockstep_compiler::frontend::{CompiledObject, FrontendConfig, FrontendError, Header, compile_source};
+use lockstep_compiler::frontend::{FrontendConfig, Header, compile_source};
+use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
+use lockstep_protocol::portable_program::CompiledObject;
 
 fn with_options(source: &str, text: &str) -> Result<CompiledObject, FrontendError> {
     let options = BuildOptions::parse(text, Stage::Build).unwrap();

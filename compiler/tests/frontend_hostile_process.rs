@@ -1,7 +1,8 @@
 //! An application that ignores `SIGCHLD`, wants to die of `SIGPIPE` and closed its standard streams can still build
 //! programs. This changes the whole process, so it is alone in its program.
 
-use lockstep_compiler::frontend::{FrontendConfig, FrontendError, compile_source};
+use lockstep_compiler::frontend::{FrontendConfig, compile_source};
+use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::build_options::BuildOptions;
 
 #[test]

@@ -2,14 +2,15 @@
 
 use inkwell::context::Context;
 use lockstep_compiler::frontend::{
-    CompiledObject, FrontendConfig, FrontendError, LinkedProgram, compile_source, link_library, link_program,
-    link_with, prepare_module,
+    FrontendConfig, compile_source, link_library, link_program, link_with, prepare_module,
 };
 use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::dominators::compute_dominators;
 use lockstep_ir::analysis::loops::find_loops;
 use lockstep_ir::ir::Module;
+use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
+use lockstep_protocol::portable_program::{CompiledObject, LinkedProgram};
 
 fn options(text: &str) -> BuildOptions {
     BuildOptions::parse(text, Stage::Build).unwrap()
@@ -489,7 +490,7 @@ fn what_is_no_bitcode_does_not_link() {
 
 #[test]
 fn programs_survive_the_way_through_a_binary() {
-    use lockstep_compiler::container::{Binary, Image};
+    use lockstep_runtime::program::binary::{Binary, Image};
     let program = link_objects(&[&object("kernel void f(global int* a) { *a = 1; }")], "").unwrap();
     let image = Image { linked: program.clone(), outline: None, code: Vec::new() };
     let Ok(Binary::Program(back)) = Binary::from_bytes(&Binary::Program(image).to_bytes("this build"), "this build")

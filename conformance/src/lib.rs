@@ -22,6 +22,7 @@ pub mod objects;
 pub mod plain;
 pub mod random;
 pub mod shared_memory;
+pub mod stand_in;
 
 pub use codes::{code_name, expect, ok};
 pub use commands::{read, run, write};

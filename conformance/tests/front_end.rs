@@ -1,41 +1,14 @@
 //! A compiler that is missing, runs for ever, crashes or talks nonsense: the build fails, says why, and the application
-//! lives. Each test is a process of its own, with a stand-in for clang. For this driver only.
+//! lives. Each test is a process of its own, with a stand-in for the compiler. For this driver only.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lockstep_conformance::child::in_child;
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{Setup, code_name, is_lockstep};
+use lockstep_conformance::stand_in::{StandIn, real_compiler};
+use lockstep_conformance::{Setup, cl, code_name, info, is_lockstep};
 
 const SOURCE: &str = "kernel void f(global int *a) { a[0] = 1; }";
-
-/// A script in the place of clang; it goes away with the value.
-struct StandIn(PathBuf);
-
-impl StandIn {
-    fn new(name: &str, script: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("lockstep-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder");
-        let path = folder.join("clang");
-        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a script");
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("an executable script");
-        StandIn(path)
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().expect("a plain path")
-    }
-}
-
-impl Drop for StandIn {
-    fn drop(&mut self) {
-        if let Some(folder) = self.0.parent() {
-            let _ = std::fs::remove_dir_all(folder);
-        }
-    }
-}
 
 /// Builds in a child process and returns the build log. The application goes on afterwards.
 #[track_caller]
@@ -61,23 +34,39 @@ fn missing() {
     if !is_lockstep() {
         return;
     }
-    let log = log_of_failed_build("missing", &[("LOCKSTEP_CLANG", "/no/such/clang")]);
-    assert!(log.contains("/no/such/clang") && log.contains("clang-22"), "{log}");
+    let log = log_of_failed_build("missing", &[("LOCKSTEP_COMPILER", "/no/such/compiler")]);
+    assert!(log.contains("/no/such/compiler") && log.contains("beside the driver"), "{log}");
 }
 
 #[test]
-fn missing_from_the_path() {
+fn without_a_compiler_the_device_says_so() {
     if !is_lockstep() {
         return;
     }
-    // Nothing on the path; found all the same where the distribution has put it in its usual place.
-    let output = in_child("missing_from_the_path", &[("PATH", "/nowhere")], || {
-        let setup = Setup::new();
-        let program = setup.context.source(SOURCE);
-        println!("{} {}", program.build(""), program.log());
+    for (path, is_there) in [("/no/such/compiler", CL_FALSE), ("/bin/cat", CL_TRUE)] {
+        let environment = [("LOCKSTEP_COMPILER", path), ("EXPECTED", if is_there == CL_TRUE { "1" } else { "0" })];
+        in_child("without_a_compiler_the_device_says_so", &environment, || {
+            let expected = std::env::var("EXPECTED").expect("set").parse::<u32>().expect("a number");
+            let setup = Setup::new();
+            for question in [CL_DEVICE_COMPILER_AVAILABLE, CL_DEVICE_LINKER_AVAILABLE] {
+                let answer: u32 = info::value(|size, value, needed| {
+                    (cl().clGetDeviceInfo)(setup.device(), question, size, value, needed)
+                });
+                assert_eq!(answer, expected);
+            }
+        });
+    }
+}
+
+#[test]
+fn neither_the_path_nor_the_working_directory_matter() {
+    if !is_lockstep() {
+        return;
+    }
+    in_child("neither_the_path_nor_the_working_directory_matter", &[("PATH", "/nowhere")], || {
+        std::env::set_current_dir("/").expect("the root is there");
+        Setup::new().context.build(SOURCE, "");
     });
-    let found = output.stdout.starts_with("0 ");
-    assert!(found || output.stdout.contains("clang-22"), "{}", output.stdout);
 }
 
 #[test]
@@ -85,7 +74,7 @@ fn not_executable() {
     if !is_lockstep() {
         return;
     }
-    let log = log_of_failed_build("not_executable", &[("LOCKSTEP_CLANG", "/etc/passwd")]);
+    let log = log_of_failed_build("not_executable", &[("LOCKSTEP_COMPILER", "/etc/passwd")]);
     assert!(log.contains("/etc/passwd"), "{log}");
 }
 
@@ -96,7 +85,7 @@ fn endless() {
     }
     let stand_in = StandIn::new("endless", "while true; do sleep 0.05; done");
     let start = Instant::now();
-    let environment = [("LOCKSTEP_CLANG", stand_in.path()), ("LOCKSTEP_BUILD_TIMEOUT_MS", "300")];
+    let environment = [("LOCKSTEP_COMPILER", stand_in.path()), ("LOCKSTEP_BUILD_TIMEOUT_MS", "300")];
     let log = log_of_failed_build("endless", &environment);
     assert!(start.elapsed() < Duration::from_secs(20), "the limit did not bind");
     assert!(log.contains("300") || log.contains("0.3"), "{log}");
@@ -110,7 +99,7 @@ fn endless_with_children_of_its_own() {
     // The grandchild holds the pipes open after the child is killed.
     let stand_in = StandIn::new("grandchild", "sleep 1000 & wait");
     let start = Instant::now();
-    let environment = [("LOCKSTEP_CLANG", stand_in.path()), ("LOCKSTEP_BUILD_TIMEOUT_MS", "300")];
+    let environment = [("LOCKSTEP_COMPILER", stand_in.path()), ("LOCKSTEP_BUILD_TIMEOUT_MS", "300")];
     log_of_failed_build("endless_with_children_of_its_own", &environment);
     assert!(start.elapsed() < Duration::from_secs(20), "the limit did not bind");
 }
@@ -121,7 +110,7 @@ fn crashing() {
         return;
     }
     let stand_in = StandIn::new("crash", "kill -SEGV $$");
-    let log = log_of_failed_build("crashing", &[("LOCKSTEP_CLANG", stand_in.path())]);
+    let log = log_of_failed_build("crashing", &[("LOCKSTEP_COMPILER", stand_in.path())]);
     assert!(log.contains("signal") || log.contains("crash"), "{log}");
 }
 
@@ -131,7 +120,7 @@ fn failing_with_a_message() {
         return;
     }
     let stand_in = StandIn::new("message", "echo 'this compiler is tired' >&2; exit 3");
-    let log = log_of_failed_build("failing_with_a_message", &[("LOCKSTEP_CLANG", stand_in.path())]);
+    let log = log_of_failed_build("failing_with_a_message", &[("LOCKSTEP_COMPILER", stand_in.path())]);
     assert!(log.contains("this compiler is tired"), "{log}");
 }
 
@@ -141,7 +130,7 @@ fn succeeding_with_nothing() {
         return;
     }
     let stand_in = StandIn::new("nothing", "exit 0");
-    let log = log_of_failed_build("succeeding_with_nothing", &[("LOCKSTEP_CLANG", stand_in.path())]);
+    let log = log_of_failed_build("succeeding_with_nothing", &[("LOCKSTEP_COMPILER", stand_in.path())]);
     assert!(!log.trim().is_empty());
 }
 
@@ -150,8 +139,8 @@ fn succeeding_with_nonsense() {
     if !is_lockstep() {
         return;
     }
-    let stand_in = StandIn::new("nonsense", "cat > /dev/null; echo 'BC this is no bitcode'; exit 0");
-    let log = log_of_failed_build("succeeding_with_nonsense", &[("LOCKSTEP_CLANG", stand_in.path())]);
+    let stand_in = StandIn::new("nonsense", "cat > /dev/null; echo 'this is no answer'; exit 0");
+    let log = log_of_failed_build("succeeding_with_nonsense", &[("LOCKSTEP_COMPILER", stand_in.path())]);
     assert!(!log.trim().is_empty());
 }
 
@@ -161,7 +150,7 @@ fn talking_without_end() {
         return;
     }
     let stand_in = StandIn::new("talk", "while true; do echo 'more and more and more and more' >&2; done");
-    let environment = [("LOCKSTEP_CLANG", stand_in.path()), ("LOCKSTEP_BUILD_TIMEOUT_MS", "500")];
+    let environment = [("LOCKSTEP_COMPILER", stand_in.path()), ("LOCKSTEP_BUILD_TIMEOUT_MS", "500")];
     let log = log_of_failed_build("talking_without_end", &environment);
     assert!(log.len() < 16 << 20, "a log of {} bytes", log.len());
 }
@@ -203,17 +192,15 @@ fn a_small_soft_limit_of_the_stack_is_not_the_compilers() {
     if !is_lockstep() {
         return;
     }
-    let stand_in = StandIn::new(
-        "stack",
-        "ulimit -Ss > \"$0.stack\"; exec \"$(command -v clang-22 || echo /usr/lib/llvm-22/bin/clang)\" \"$@\"",
-    );
-    in_child("a_small_soft_limit_of_the_stack_is_not_the_compilers", &[("LOCKSTEP_CLANG", stand_in.path())], || {
+    let script = format!("ulimit -Ss > \"$0.stack\"; exec '{}'", real_compiler().display());
+    let stand_in = StandIn::new("stack", &script);
+    in_child("a_small_soft_limit_of_the_stack_is_not_the_compilers", &[("LOCKSTEP_COMPILER", stand_in.path())], || {
         limit_stack(64, None);
         let setup = Setup::new();
         setup.context.build(SOURCE, "");
     });
     let limit = std::fs::read_to_string(format!("{}.stack", stand_in.path())).expect("the compiler ran");
-    assert_eq!(limit.trim(), "8192");
+    assert_eq!(limit.trim(), "65536");
 }
 
 #[test]
@@ -222,7 +209,7 @@ fn a_small_hard_limit_of_the_stack_is_named() {
         return;
     }
     let stand_in = StandIn::new("hard-stack", "kill -SEGV $$");
-    let log = in_child("a_small_hard_limit_of_the_stack_is_named", &[("LOCKSTEP_CLANG", stand_in.path())], || {
+    let log = in_child("a_small_hard_limit_of_the_stack_is_named", &[("LOCKSTEP_COMPILER", stand_in.path())], || {
         limit_stack(512, Some(1024));
         let setup = Setup::new();
         let program = setup.context.source(SOURCE);

@@ -7,8 +7,7 @@
 //! processors.
 //!
 //! This is not where work-groups run: `schedule` spreads a launch over the cores, from whichever thread executes the
-//! command. Nor is it where LLVM works: what it takes for the end of the process leaves a thread asleep for good
-//! (`machine_code/contained.rs` of the compiler), which would be one less here.
+//! command.
 //!
 //! Where the system refuses threads, jobs are done by those there are: application threads do them at the end of the call
 //! that gave rise to them, and before they sleep in one ([`run_waiting_job`]). At the end of the process threads that wait are left
@@ -28,7 +27,7 @@ use crate::schedule;
 /// Something for another thread to do. It guards what it runs; a panic that slips through ends the job alone.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// Bytes of a thread's stack: one may compile, and LLVM's passes go deep into long kernels.
+/// Bytes of a thread's stack, on which kernels run and the application's callbacks.
 const STACK: usize = 16 << 20;
 
 /// How long a thread stays without work.

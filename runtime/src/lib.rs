@@ -1,7 +1,7 @@
 //! What OpenCL means, in Rust terms: platform, devices, contexts, memory, programs, queues, events.
 //!
 //! Nothing here knows a C handle or an LLVM type. The C side (`icd`) turns handles into `Arc`s of these objects, checks
-//! what the specification wants checked, and calls in; code generation belongs to `compiler`.
+//! what the specification wants checked, and calls in; code is made in a process of its own.
 
 pub mod api_handle;
 pub mod arena;
@@ -9,6 +9,7 @@ pub mod cache;
 pub mod clock;
 pub mod command;
 pub mod command_buffer;
+pub mod compiler_process;
 pub mod context;
 mod control_groups;
 pub mod device;
@@ -32,6 +33,7 @@ pub mod options;
 pub mod partition;
 pub mod pipe;
 pub mod platform;
+mod processor;
 pub mod program;
 pub mod queue;
 pub mod report;

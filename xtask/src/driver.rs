@@ -29,7 +29,14 @@ pub fn cargo_with(arguments: &[&str]) -> Command {
 /// Builds the release driver and writes the `.icd` file that names it.
 pub fn build() -> Result<()> {
     let build = step("build the driver (release)");
-    process::run(cargo().args(["build", "--release", "--package", "lockstep-icd"]))?;
+    process::run(cargo().args([
+        "build",
+        "--release",
+        "--package",
+        "lockstep-icd",
+        "--package",
+        "lockstep-compiler-process",
+    ]))?;
     let driver = workspace::driver();
     if !driver.exists() {
         bail!("the build left no {}", driver.display());

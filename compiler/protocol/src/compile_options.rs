@@ -2,10 +2,11 @@
 
 use crate::configuration::{Gangs, Versions};
 use crate::launch_facts::LaunchFacts;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// How much regions may copy.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Bounds {
     /// Instructions of all regions together that are never too many: LLVM takes about half a second for them.
     pub few_insts: usize,
@@ -20,7 +21,7 @@ impl Default for Bounds {
 }
 
 /// Whether work-items run in the lanes of vectors.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Vectorize {
     /// One after the other.
     #[default]
@@ -30,7 +31,7 @@ pub enum Vectorize {
 }
 
 /// How a kernel is to be compiled.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CompileOptions {
     /// Spend no time on fast code (`-cl-opt-disable`).
     pub opt_disable: bool,

@@ -5,13 +5,14 @@
 
 use crate::layout::Layout;
 use crate::pass_switches::{PassSwitch, PassVersions};
+use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
 /// The widths of a gang.
 pub const WIDTHS: [u32; 6] = [2, 4, 8, 16, 32, 64];
 
 /// How much the vectorizer makes of what lanes have in common.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Configuration {
     /// Nothing: every value is a vector, every branch is folded.
     Naive,
@@ -49,7 +50,7 @@ impl FromStr for Configuration {
 }
 
 /// Whether code gets another version, for gangs whose lanes agree.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Versions {
     /// The pass runs nowhere.
     Never,
@@ -61,7 +62,7 @@ pub enum Versions {
 }
 
 /// How work-items are to run in gangs.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Gangs {
     /// What is made of what lanes have in common.
     pub configuration: Configuration,

@@ -1,11 +1,12 @@
 //! Which work-items of a group are the lanes of a gang.
 
 use crate::launch_facts::LaunchFacts;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// How the work-items of a group lie in the lanes of its gangs.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Layout {
     /// Lanes are consecutive along dimension 0.
     #[default]

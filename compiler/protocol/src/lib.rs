@@ -4,18 +4,23 @@
 
 #![forbid(unsafe_code)]
 
+pub mod build_failure;
 pub mod build_options;
 pub mod code_image;
 pub mod compile_options;
 pub mod configuration;
 pub mod features;
+pub mod file_names;
 pub mod image_format;
+pub mod job;
 pub mod kernel_abi;
+pub mod kernel_object;
 pub mod launch_facts;
 pub mod layout;
 pub mod option_error;
 pub mod parameters;
 pub mod pass_switches;
+pub mod portable_program;
 pub mod program_metadata;
 pub mod types;
 pub mod variables;

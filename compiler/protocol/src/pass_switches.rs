@@ -1,6 +1,7 @@
 //! The switches of passes: one row each, and everything else follows from the table.
 
 use crate::configuration::Versions;
+use serde::{Deserialize, Serialize};
 
 /// Makes the enumeration and its table from rows of a variant, its name and what it means.
 macro_rules! pass_switches {
@@ -47,7 +48,7 @@ pass_switches! {
 }
 
 /// What every switch is set to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct PassVersions([Versions; COUNT]);
 
 impl PassVersions {

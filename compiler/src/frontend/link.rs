@@ -18,7 +18,7 @@ use llvm_sys::prelude::{LLVMMemoryBufferRef, LLVMModuleRef};
 use super::llvm::{Diagnostics, raw_context};
 use super::sub_group_size::required_size;
 use super::{CompiledObject, FrontendError, LinkedProgram, images, simplify_llvm};
-use crate::machine_code::{host_target, run_contained};
+use crate::machine_code::host_target;
 use crate::stage_times::Stopwatch;
 use lockstep_protocol::build_options::BuildOptions;
 
@@ -36,19 +36,7 @@ pub fn built_in_library(symbol_name: &str, has_sizes: bool) -> Option<&'static [
 
 /// Links objects into a program whose kernels can run.
 pub fn link_program(objects: &[&CompiledObject], options: &BuildOptions) -> Result<LinkedProgram, FrontendError> {
-    on_a_thread(objects, options, |objects, options| link_with(objects, options, &built_in_library))
-}
-
-/// Does work with copies of objects, on a thread that LLVM may end.
-fn on_a_thread<T: Send + 'static>(
-    objects: &[&CompiledObject],
-    options: &BuildOptions,
-    link: impl FnOnce(&[&CompiledObject], &BuildOptions) -> Result<T, FrontendError> + Send + 'static,
-) -> Result<T, FrontendError> {
-    let objects: Vec<CompiledObject> = objects.iter().map(|&object| object.clone()).collect();
-    let options = options.clone();
-    let outcome = run_contained(move || link(&objects.iter().collect::<Vec<_>>(), &options));
-    outcome.unwrap_or_else(|last_words| Err(FrontendError::link_failure(last_words)))
+    link_with(objects, options, &built_in_library)
 }
 
 /// The same with a library of the caller's choice.
@@ -79,10 +67,6 @@ pub fn link_with(
 
 /// Links objects into a library (`-create-library`): names may stay undefined, and nothing is thrown away.
 pub fn link_library(objects: &[&CompiledObject], options: &BuildOptions) -> Result<CompiledObject, FrontendError> {
-    on_a_thread(objects, options, join_library)
-}
-
-fn join_library(objects: &[&CompiledObject], options: &BuildOptions) -> Result<CompiledObject, FrontendError> {
     let context = Context::create();
     let diagnostics = Diagnostics::start_collecting(&context);
     let module = join_modules(&context, &diagnostics, objects)?;

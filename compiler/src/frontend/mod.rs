@@ -28,9 +28,8 @@ use std::time::Duration;
 pub use clang::{compile_and_list, compile_source, compiler_identity};
 pub use link::{LibraryLookup, built_in_library, link_library, link_program, link_with, prepare_module};
 
-use lockstep_protocol::build_options::BuildOptions;
-use lockstep_protocol::option_error::OptionError;
-use serde::{Deserialize, Serialize};
+use lockstep_protocol::build_failure::FrontendError;
+use lockstep_protocol::portable_program::{CompiledObject, LinkedProgram};
 
 /// Where the compiler is and what it may use.
 #[derive(Clone, Debug)]
@@ -74,21 +73,6 @@ pub struct Header<'a> {
     pub source: &'a [u8],
 }
 
-/// A compiled program, not yet linked; or a library, which is the same made of several.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CompiledObject {
-    /// LLVM bitcode in SPIR form.
-    #[serde(with = "serde_bytes")]
-    pub bitcode: Vec<u8>,
-    /// The options it was compiled with.
-    pub options: BuildOptions,
-    /// Whether it was made by linking with `-create-library`.
-    pub is_library: bool,
-    /// What the compiler said.
-    #[serde(skip)]
-    pub log: String,
-}
-
 /// What a run of the compiler made, and of what.
 #[derive(Clone, Debug)]
 pub struct Compilation {
@@ -97,77 +81,4 @@ pub struct Compilation {
     /// Every file that was read beside what the caller gave: headers, the compiler's own ones among them. None: they
     /// are not known, so nobody can tell whether another run would make the same.
     pub files: Option<Vec<PathBuf>>,
-}
-
-/// A program with everything in it that its kernels need, inlined and cleaned up.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct LinkedProgram {
-    /// LLVM bitcode in SPIR form: kernels, program-scope variables, nothing else.
-    #[serde(with = "serde_bytes")]
-    pub bitcode: Vec<u8>,
-    /// The options that hold for all of it.
-    pub options: BuildOptions,
-    /// What the linker said.
-    #[serde(skip)]
-    pub log: String,
-    /// How long linking and clean-up took, where it was linked just now.
-    #[serde(skip)]
-    pub times: Vec<(&'static str, Duration)>,
-}
-
-/// Why there is no program.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", self.build_log())]
-pub enum FrontendError {
-    /// The option string is wrong.
-    InvalidOptions(#[from] OptionError),
-    /// The source is wrong; the log says where.
-    CompileFailure {
-        /// The build log.
-        log: String,
-    },
-    /// There is no compiler on this machine; the log says what to install.
-    FrontendMissing {
-        /// The build log.
-        log: String,
-    },
-    /// The compiler died; the log says how.
-    FrontendCrashed {
-        /// The build log.
-        log: String,
-    },
-    /// The compiler did not end in its time.
-    Timeout {
-        /// The build log.
-        log: String,
-    },
-    /// The objects do not make a program; the log says why.
-    LinkFailure {
-        /// The build log.
-        log: String,
-    },
-    /// A binary that is none of ours, or damaged.
-    InvalidBinary {
-        /// What is wrong with it.
-        reason: String,
-    },
-}
-
-impl FrontendError {
-    /// What to put into the build log.
-    pub fn build_log(&self) -> String {
-        match self {
-            Self::InvalidOptions(error) => format!("error: {error}\n"),
-            Self::CompileFailure { log }
-            | Self::FrontendMissing { log }
-            | Self::FrontendCrashed { log }
-            | Self::Timeout { log }
-            | Self::LinkFailure { log } => log.clone(),
-            Self::InvalidBinary { reason } => reason.clone(),
-        }
-    }
-
-    fn link_failure(message: impl Into<String>) -> Self {
-        Self::LinkFailure { log: message.into() }
-    }
 }

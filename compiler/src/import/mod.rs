@@ -33,8 +33,9 @@ mod vectors;
 
 pub use error::ImportError;
 
-use crate::frontend::{self, LinkedProgram};
+use crate::frontend;
 use lockstep_ir::ir;
+use lockstep_protocol::portable_program::LinkedProgram;
 
 /// Imports every kernel of a module with the variables they use.
 pub fn import_module(module: &inkwell::module::Module<'_>) -> Result<ir::Module, ImportError> {

@@ -75,24 +75,6 @@ unsafe fn register_target() {
     }
 }
 
-/// LLVM's name and version.
-pub fn llvm_version() -> String {
-    let (major, minor, patch) = inkwell::support::get_llvm_version();
-    format!("LLVM {major}.{minor}.{patch}")
-}
-
-/// What decides about the code besides the module: a part of the key of every cache of objects.
-pub fn host_description() -> String {
-    let host = this_host();
-    format!(
-        "{} {} {} {}",
-        llvm_version(),
-        host.triple.to_string_lossy(),
-        host.tuning.to_string_lossy(),
-        host.features.to_string_lossy()
-    )
-}
-
 fn has_feature(feature: &str) -> bool {
     this_host()
         .features

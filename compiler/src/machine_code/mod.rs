@@ -6,23 +6,22 @@
 //! Code may call [`IMPORTED_FUNCTIONS`](lockstep_protocol::code_image::IMPORTED_FUNCTIONS) and nothing else; another name is
 //! an error.
 
-mod contained;
 mod deinterleave3;
 mod error;
+mod fatal_errors;
 mod host;
 mod link;
 mod opt_level;
 mod optimize;
-mod process_end;
 mod single_lane_stores;
 mod store_to_load_forwarding;
 
 use inkwell::module::Module;
 use lockstep_protocol::code_image::CodeImage;
 
-pub use contained::run_contained;
 pub use error::MachineCodeError;
-pub use host::{HostMachine, host_description, host_target, llvm_version};
+pub use fatal_errors::end_process_on_fatal_errors;
+pub use host::{HostMachine, host_target};
 pub use link::link_image;
 pub use opt_level::OptLevel;
 pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};

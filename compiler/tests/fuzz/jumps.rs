@@ -6,7 +6,7 @@
 
 use crate::seeds::Seeds;
 use crate::ways::{Way, bounds_of, expected};
-use lockstep_compiler::frontend::{FrontendConfig, LinkedProgram, compile_source, link_program};
+use lockstep_compiler::frontend::{FrontendConfig, compile_source, link_program};
 use lockstep_compiler::import;
 use lockstep_compiler::pipeline::load;
 use lockstep_ir::interp::{Arg, NdRange};
@@ -20,6 +20,7 @@ use lockstep_protocol::compile_options::Vectorize;
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::pass_switches::PassSwitch;
+use lockstep_protocol::portable_program::LinkedProgram;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 

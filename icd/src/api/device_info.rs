@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::device::{self, DRIVER_VERSION, Device, NAME, has_extension, has_feature};
-use lockstep_runtime::{Result, clock, extensions, image, pipe};
+use lockstep_runtime::{Result, clock, compiler_process, extensions, image, pipe};
 use opencl_sys::*;
 
 use crate::api::platform::platform_handle;
@@ -54,7 +54,7 @@ fn identity_info(device: &Arc<Device>, name: cl_device_info, info: Info) -> Opti
         // No suite of the Khronos Group has been passed officially, said in the form of a version: vYYYY-MM-DD-XX.
         CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string("v0000-01-01-00"),
         CL_DEVICE_AVAILABLE => info.bool(true),
-        CL_DEVICE_COMPILER_AVAILABLE | CL_DEVICE_LINKER_AVAILABLE => info.bool(true),
+        CL_DEVICE_COMPILER_AVAILABLE | CL_DEVICE_LINKER_AVAILABLE => info.bool(compiler_process::is_available()),
         CL_DEVICE_EXTENSIONS => info.string(&extensions::device_extensions()),
         CL_DEVICE_EXTENSIONS_WITH_VERSION => info.slice(&extensions::of_device()),
         // That of a root device is 1: only sub-devices are counted.

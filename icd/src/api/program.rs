@@ -7,7 +7,7 @@ use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
 use lockstep_runtime::platform::Platform;
-use lockstep_runtime::program::build::Done;
+use lockstep_runtime::program::build::{Done, Header};
 use lockstep_runtime::program::{self, Program, build};
 use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{
@@ -277,7 +277,7 @@ pub unsafe fn compile_program(
         let name = program::parse_name(unsafe { CStr::from_ptr(name) }.to_bytes())?;
         let none = || error!(CL_INVALID_OPERATION, "input header {index}, '{name}', is a program without source");
         let source = header.source().ok_or_else(none)?;
-        headers.push((name.to_string(), source.to_string()));
+        headers.push(Header { name: name.to_string(), source: source.as_bytes().to_vec() });
     }
     let done = completion_callback(pfn_notify, program, user_data)?;
     // SAFETY: the caller vouches for the string.

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use lockstep_compiler::machine_code::host_description;
 use once_cell::sync::Lazy;
 use serde::{Deserialize, Serialize};
+
+use crate::processor::processor_identity;
 
 /// This build of the driver: other sources may compile differently and call differently what they compile.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("LOCKSTEP_BUILD"));
@@ -23,9 +24,9 @@ impl fmt::Display for Key {
 pub struct KeyBuilder(blake3::Hasher);
 
 impl KeyBuilder {
-    /// A key for entries of a kind. This build of the driver, LLVM's version and the processor belong to every key.
+    /// A key for entries of a kind. This build of the driver and the processor belong to every key.
     pub fn new(entry_kind: &str) -> KeyBuilder {
-        static MACHINE: Lazy<String> = Lazy::new(host_description);
+        static MACHINE: Lazy<String> = Lazy::new(processor_identity);
         KeyBuilder(blake3::Hasher::new()).add_text(BUILD).add_text(&MACHINE).add_text(entry_kind)
     }
 

@@ -5,6 +5,7 @@
 //! machines may share a folder. Whatever is not as it was written is as good as not there. Where no folder can be
 //! written, entries are kept in memory ([`memory`]) for this process alone.
 
+pub mod checksummed;
 mod folder;
 pub mod key;
 mod memory;
@@ -16,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use crate::options::{CachePlace, options};
 use folder::Folder;
 use key::Key;
-use lockstep_compiler::checksummed;
 use memory::Memory;
 
 /// What entries begin with; to be changed with their form.

@@ -1,6 +1,6 @@
 //! Memory of program-scope variables: one block per program, set up when the program is built.
 
-use lockstep_protocol::variables::{Global, GlobalData};
+use lockstep_protocol::variables::GlobalData;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
@@ -22,11 +22,10 @@ unsafe impl Sync for Globals {}
 
 impl Globals {
     /// Allocates and initialises the variables; `None` when there is not as much memory.
-    pub fn new<'a>(variables: impl Iterator<Item = (Global, &'a GlobalData)>) -> Option<Globals> {
-        let variables: Vec<_> = variables.map(|(_, global_data)| global_data).collect();
+    pub fn new(variables: &[GlobalData]) -> Option<Globals> {
         let mut byte_size = 0_u64;
         let mut offsets = Vec::with_capacity(variables.len());
-        for global_data in &variables {
+        for global_data in variables {
             byte_size = byte_size.checked_next_multiple_of(u64::from(global_data.align).clamp(1, ALIGN))?;
             offsets.push(byte_size);
             byte_size = byte_size.checked_add(global_data.init.len().max(1) as u64)?;
@@ -72,8 +71,8 @@ impl Drop for Globals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_ir::ir::Module;
     use lockstep_protocol::types::Space;
+    use lockstep_protocol::variables::Global;
 
     fn variable(initial: Vec<u8>, align: u32, relocs: Vec<(u64, Global, i64)>) -> GlobalData {
         GlobalData { name: "x".into(), space: Space::Global, align, init: initial, relocs, constant: false }
@@ -81,11 +80,10 @@ mod tests {
 
     #[test]
     fn contents_alignment_and_relocations() {
-        let mut ir_module = Module::default();
-        let first = ir_module.globals.push(variable(vec![1, 2, 3], 1, vec![]));
-        let second = ir_module.globals.push(variable(vec![0; 16], 64, vec![(8, first, 2)]));
-        let globals = Globals::new(ir_module.globals.iter()).unwrap();
-        assert_eq!(globals.addresses[second.as_u32() as usize] as usize % 64, 0);
+        let first = variable(vec![1, 2, 3], 1, vec![]);
+        let second = variable(vec![0; 16], 64, vec![(8, Global::from_u32(0), 2)]);
+        let globals = Globals::new(&[first, second]).unwrap();
+        assert_eq!(globals.addresses[1] as usize % 64, 0);
         // SAFETY: both variables lie in the block, which lives.
         unsafe {
             assert_eq!(*globals.addresses[0].cast::<[u8; 3]>(), [1, 2, 3]);
@@ -96,9 +94,7 @@ mod tests {
 
     #[test]
     fn a_relocation_outside_is_refused() {
-        let mut ir_module = Module::default();
-        let first = ir_module.globals.push(variable(vec![0; 4], 1, vec![]));
-        ir_module.globals[first].relocs.push((0, first, 0));
-        assert!(Globals::new(ir_module.globals.iter()).is_none());
+        let too_short = variable(vec![0; 4], 1, vec![(0, Global::from_u32(0), 0)]);
+        assert!(Globals::new(&[too_short]).is_none());
     }
 }

@@ -20,7 +20,6 @@ mod regroup;
 
 use std::sync::Arc;
 
-use lockstep_compiler::pipeline;
 use lockstep_protocol::configuration::WIDTHS;
 use lockstep_protocol::kernel_abi::ScratchNeeds;
 use lockstep_protocol::parameters::{Param, ParamKind};
@@ -130,7 +129,6 @@ impl Call<'_> {
                 Some(found) => found?,
                 None => {
                     if let Some(launch_facts) = launch_facts
-                        && pipeline::has_compiled()
                         && self.surely_fits(&nd_range, arguments)?
                     {
                         let deferred_launch = Late::new(self, nd_range, launch_facts, arguments)?;

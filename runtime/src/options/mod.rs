@@ -21,9 +21,9 @@ use table::{ALIASES, TABLE};
 /// The switches' values.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The clang that compiles programs (`LOCKSTEP_CLANG`).
-    pub clang: Option<PathBuf>,
-    /// How long clang may take (`LOCKSTEP_BUILD_TIMEOUT_MS`).
+    /// The compiler's executable (`LOCKSTEP_COMPILER`).
+    pub compiler: Option<PathBuf>,
+    /// How long a job of the compiler may take (`LOCKSTEP_BUILD_TIMEOUT_MS`).
     pub build_timeout: Duration,
     /// How many threads run work-groups (`LOCKSTEP_THREADS`).
     pub threads: Option<usize>,
@@ -53,10 +53,6 @@ pub struct Options {
     pub log: Log,
     /// What the platform and the device call themselves, for applications that look for names they know.
     pub identity: Identity,
-    /// `PATH`: where clang is looked for.
-    pub search_path: Option<OsString>,
-    /// `TMPDIR`: where private folders are made.
-    pub temp_dir: PathBuf,
 }
 
 /// What the driver says on standard error, beside what is wrong with its options.
@@ -107,8 +103,6 @@ fn read_environment() -> Options {
     let variable = |name: &str| std::env::var_os(name).filter(|value| trusted && !value.is_empty());
     let (mut options, mut complaints) = Options::read(variable);
     if trusted {
-        options.search_path = std::env::var_os("PATH");
-        options.temp_dir = std::env::temp_dir();
         let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
         complaints.extend(names.filter_map(|name| names::find_complaint(&name)));
         let folders = table::named_folders(&options);
@@ -154,7 +148,7 @@ pub struct Reading {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            clang: None,
+            compiler: None,
             build_timeout: Duration::from_millis(60_000),
             threads: None,
             vectorize: Vectorize::Gangs(Gangs::default()),
@@ -170,8 +164,6 @@ impl Default for Options {
             strict: false,
             log: Log::Off,
             identity: Identity::default(),
-            search_path: None,
-            temp_dir: PathBuf::from("/tmp"),
         }
     }
 }

@@ -29,17 +29,17 @@ pub struct Switch {
 /// All switches, in the order of the page.
 pub const TABLE: &[Switch] = &[
     Switch {
-        name: "LOCKSTEP_CLANG",
-        default: "`clang-22` on `PATH`, then `/usr/lib/llvm-22/bin/clang`",
-        meaning: "path of the clang that compiles OpenCL C",
-        read: |value, reading| parse_text(value, &mut reading.options.clang),
-        accepted: "/opt/clang",
+        name: "LOCKSTEP_COMPILER",
+        default: "`lockstep-compiler` beside the driver",
+        meaning: "path of the compiler's executable, which must be of the same build as the driver",
+        read: |value, reading| parse_text(value, &mut reading.options.compiler),
+        accepted: "/opt/lockstep-compiler",
         refused: None,
     },
     Switch {
         name: "LOCKSTEP_BUILD_TIMEOUT_MS",
         default: "60000",
-        meaning: "milliseconds after which a run of clang is killed; the build then fails and its log says so",
+        meaning: "milliseconds after which a job of the compiler is killed: a build then fails and its log says so; a kernel is compiled in its simplest form, and if that takes as long, its launch fails",
         read: |value, reading| {
             reading.options.build_timeout = Duration::from_millis(parse_number(value, 1..=u64::MAX)?);
             Ok(())

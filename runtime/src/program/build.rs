@@ -6,28 +6,27 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use lockstep_compiler::container::{Binary, Image, KernelCode};
-use lockstep_compiler::frontend::{self, CompiledObject, FrontendConfig, FrontendError, Header};
+use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
+pub use lockstep_protocol::job::Header;
+use lockstep_protocol::job::SourceFiles;
+use lockstep_protocol::portable_program::CompiledObject;
 use opencl_sys::{
     CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS,
     CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_LINK_PROGRAM_FAILURE, CL_OUT_OF_HOST_MEMORY, cl_int,
 };
 
-use super::cached::{self, Linked, Source};
+use super::binary::{Binary, Image, KernelCode};
+use super::cached::{self, Linked};
 use super::executable::Executable;
 use super::{BuildState, BuildStatus, Code, Program};
 use crate::context::Context;
 use crate::device::Device;
 use crate::executor::{self, NoThread, Service};
-use crate::options::options;
 use crate::{Error, Result, ensure, error, report};
 
 /// Called when an action that was started with it has ended.
 pub type Done = Box<dyn FnOnce() + Send>;
-
-/// A header of clCompileProgram: the name it is included by and its text.
-pub type EmbeddedHeader = (String, String);
 
 /// What an action makes: the program's code and its log.
 type Outcome = std::result::Result<(Code, String), FrontendError>;
@@ -51,15 +50,14 @@ pub fn build_program(program: &Arc<Program>, text: &str, on_done: Option<Done>) 
 fn build_given(program: &Program, options: &BuildOptions) -> Outcome {
     match (&program.source, &program.binary) {
         (Some(source), _) => {
-            let source = Source { config: &frontend_config(), text: source.as_bytes(), headers: &[], options };
-            make_executable(cached::compile_program(&source)?, Vec::new())
+            make_executable(cached::compile_program(source_files(source, Vec::new(), options))?, Vec::new())
         }
         (None, Some(Binary::Program(Image { linked, outline: Some(outline), code }))) => {
             let (linked_program, outline) = (linked.clone(), outline.clone());
-            make_executable(Linked { linked: linked_program, outline, module: None, log: String::new() }, code.clone())
+            make_executable(Linked { linked: linked_program, outline, log: String::new() }, code.clone())
         }
         (None, Some(Binary::Program(Image { linked, .. }))) => {
-            make_executable(cached::import_linked(linked.clone(), String::new())?, Vec::new())
+            make_executable(cached::describe_linked(linked.clone())?, Vec::new())
         }
         (None, Some(Binary::Object(object))) => make_executable(cached::link_objects(&[object], options)?, Vec::new()),
         (None, None) => Err(FrontendError::LinkFailure { log: "error: the program has no source\n".into() }),
@@ -71,12 +69,7 @@ fn build_given(program: &Program, options: &BuildOptions) -> Outcome {
 /// # Errors
 /// `CL_INVALID_COMPILER_OPTIONS`; `CL_INVALID_OPERATION` for a program without source, while kernels of the program exist
 /// or a build is under way; `CL_COMPILE_PROGRAM_FAILURE`, if it is not done in the background.
-pub fn compile_program(
-    program: &Arc<Program>,
-    text: &str,
-    headers: Vec<EmbeddedHeader>,
-    on_done: Option<Done>,
-) -> Result<()> {
+pub fn compile_program(program: &Arc<Program>, text: &str, headers: Vec<Header>, on_done: Option<Done>) -> Result<()> {
     let options = parse_options(text, Stage::Compile).inspect_err(|error| keep_refusal(program, error))?;
     ensure!(program.source.is_some(), CL_INVALID_OPERATION, "the program has no source");
     let compile = move |program: &Program| compile_source(program, &headers, &options);
@@ -84,12 +77,9 @@ pub fn compile_program(
 }
 
 /// Compiles a program's source to an object.
-fn compile_source(program: &Program, headers: &[EmbeddedHeader], options: &BuildOptions) -> Outcome {
-    let headers: Vec<_> = headers.iter().map(|(name, source)| Header { name, source: source.as_bytes() }).collect();
-    let text = program.source.as_deref().unwrap_or_default().as_bytes();
-    let source = Source { config: &frontend_config(), text, headers: &headers, options };
-    let object = cached::compile_object(&source)?;
-    let build_log = object.log.clone();
+fn compile_source(program: &Program, headers: &[Header], options: &BuildOptions) -> Outcome {
+    let text = program.source.as_deref().unwrap_or_default();
+    let (object, build_log) = cached::compile_object(source_files(text, headers.to_vec(), options))?;
     Ok((Code::Object(Arc::new(object)), build_log))
 }
 
@@ -131,8 +121,7 @@ pub fn link_program(
 fn link_objects(objects: &[Arc<CompiledObject>], options: &BuildOptions) -> Outcome {
     let objects: Vec<&CompiledObject> = objects.iter().map(|object| &**object).collect();
     if options.create_library {
-        let library = frontend::link_library(&objects, options)?;
-        let build_log = library.log.clone();
+        let (library, build_log) = cached::link_library(&objects, options)?;
         Ok((Code::Object(Arc::new(library)), build_log))
     } else {
         make_executable(cached::link_objects(&objects, options)?, Vec::new())
@@ -232,8 +221,8 @@ pub(super) fn first_error(build_log: &str) -> &str {
 
 /// Makes a linked program ready to run, with the machine code that came with it.
 fn make_executable(linked_program: Linked, kernel_code: Vec<KernelCode>) -> Outcome {
-    let Linked { linked, outline, module, log } = linked_program;
-    let executable = Executable::new(linked, outline, module, kernel_code)
+    let Linked { linked, outline, log } = linked_program;
+    let executable = Executable::new(linked, outline, kernel_code)
         .map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {}\n", error.sentence()) })?;
     Ok((Code::Executable(Arc::new(executable)), log))
 }
@@ -258,14 +247,13 @@ fn keep_refusal(program: &Program, error: &Error) {
     }
 }
 
-fn frontend_config() -> FrontendConfig {
-    FrontendConfig {
-        clang: options().clang.clone(),
-        search_path: options().search_path.clone(),
-        temp_dir: options().temp_dir.clone(),
-        timeout: options().build_timeout,
+/// A source with headers, for the compiler.
+fn source_files(text: &str, headers: Vec<Header>, options: &BuildOptions) -> SourceFiles {
+    SourceFiles {
+        source: text.as_bytes().to_vec(),
+        headers,
+        options: options.clone(),
         // Source lines take time, and only the report shows them.
-        source_lines: options().report.is_some(),
-        ..FrontendConfig::default()
+        source_lines: crate::options::options().report.is_some(),
     }
 }

@@ -1,39 +1,26 @@
 //! Compiling and linking, unless that was done before and the result is in the cache.
 
-use std::time::{Duration, SystemTime};
+use std::path::PathBuf;
+use std::time::SystemTime;
 
-use lockstep_compiler::frontend::{
-    self, Compilation, CompiledObject, FrontendConfig, FrontendError, Header, LinkedProgram, compiler_identity,
-};
-use lockstep_compiler::pipeline;
-use lockstep_compiler::stage_times::{Stopwatch, describe_times};
-use lockstep_ir::ir::Module;
-use lockstep_ir::program_metadata::describe_program;
+use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::build_options::{BuildOptions, Macro};
+use lockstep_protocol::job::{BuiltObject, BuiltProgram, Objects, SourceFiles};
+use lockstep_protocol::portable_program::{CompiledObject, LinkedProgram};
 use lockstep_protocol::program_metadata::Outline;
 use serde::{Deserialize, Serialize};
 
 use super::inputs::Inputs;
 use crate::cache::key::{Key, KeyBuilder};
 use crate::cache::{Cache, process_cache};
-use crate::options::options;
+use crate::compiler_process;
 
 type Result<T> = std::result::Result<T, FrontendError>;
-
-/// A source and how it is to be compiled.
-pub(super) struct Source<'a> {
-    pub config: &'a FrontendConfig,
-    pub text: &'a [u8],
-    pub headers: &'a [Header<'a>],
-    pub options: &'a BuildOptions,
-}
 
 /// A linked program.
 pub(super) struct Linked {
     pub linked: LinkedProgram,
     pub outline: Outline,
-    /// Its code in our IR, where it was just made.
-    pub module: Option<Module>,
     /// What compiler and linker said.
     pub log: String,
 }
@@ -52,98 +39,86 @@ struct Place {
     key: Key,
 }
 
-impl Source<'_> {
-    /// Everything but files decides about the key; the entry itself knows the files.
-    fn cache_place(&self, object_kind: &str) -> Option<Place> {
-        let program_cache = process_cache()?;
-        let configuration = format!("{} {}", self.config.source_lines, self.config.fast_fma);
-        let key_builder =
-            KeyBuilder::new(object_kind).add_text(&compiler_identity(self.config)?).add_text(&configuration);
-        let key_builder = key_builder
-            .add_text(&format!("{:?}", self.options.stage))
-            .add_text(&self.options.text)
-            .add_bytes(self.text);
-        let key_builder = self
-            .headers
-            .iter()
-            .fold(key_builder, |key_builder, header| key_builder.add_text(header.name).add_bytes(header.source));
-        Some(Place { cache: program_cache, key: key_builder.into_key() })
-    }
-
-    fn all_texts(&self) -> impl Iterator<Item = &[u8]> {
-        // Macros as they come out of their quotes.
-        let macros = self.options.macros.iter().map(|change| match change {
-            Macro::Define(text) | Macro::Undefine(text) => text.as_bytes(),
-        });
-        [self.text].into_iter().chain(macros).chain(self.headers.iter().map(|header| header.source))
-    }
-
-    /// What `cache_place` has; or else what `make_object` makes of the object, to be kept there.
-    fn kept_or_made<K, T>(
-        &self,
-        cache_place: Option<Place>,
-        make_object: impl FnOnce(CompiledObject) -> Result<T>,
-        to_kept: impl FnOnce(&T) -> (K, String),
-        from_kept: impl FnOnce(K, String) -> T,
-    ) -> Result<T>
-    where
-        K: Serialize + for<'de> Deserialize<'de>,
-    {
-        let compile = || frontend::compile_source(self.config, self.text, self.headers, self.options);
-        let mut stopwatch = Stopwatch::start();
-        let Some(Place { cache, key }) = cache_place else {
-            let object = compile()?;
-            end_program_stage(&mut stopwatch, "clang");
-            return make_object(object);
-        };
-        let kept_before: Option<Kept<K>> = cache.get(&key);
-        if let Some(Kept { log, value, .. }) = kept_before.filter(|kept_object| kept_object.inputs.are_unchanged()) {
-            return Ok(from_kept(value, log));
-        }
-        let started = SystemTime::now();
-        stopwatch.restart_stage();
-        let Compilation { object, files } =
-            frontend::compile_and_list(self.config, self.text, self.headers, self.options)?;
-        end_program_stage(&mut stopwatch, "clang");
-        let new_object = make_object(object)?;
-        let inputs =
-            files.and_then(|paths| Inputs::record_inputs(paths, &self.options.include_dirs, self.all_texts(), started));
-        if let Some(inputs) = inputs {
-            let (value, build_log) = to_kept(&new_object);
-            cache.put(&key, &Kept { inputs, log: build_log, value });
-        }
-        Ok(new_object)
-    }
+/// Everything but files decides about the key; the entry itself knows the files.
+fn cache_place(source: &SourceFiles, object_kind: &str) -> Option<Place> {
+    let program_cache = process_cache()?;
+    let key_builder = KeyBuilder::new(object_kind)
+        .add_text(&source.source_lines.to_string())
+        .add_text(&format!("{:?}", source.options.stage))
+        .add_text(&source.options.text)
+        .add_bytes(&source.source);
+    let key_builder = source
+        .headers
+        .iter()
+        .fold(key_builder, |key_builder, header| key_builder.add_text(&header.name).add_bytes(&header.source));
+    Some(Place { cache: program_cache, key: key_builder.into_key() })
 }
 
-/// The object of a source.
-pub(super) fn compile_object(source: &Source<'_>) -> Result<CompiledObject> {
-    let to_kept = |object: &CompiledObject| (object.clone(), object.log.clone());
-    source.kept_or_made(source.cache_place("object"), Ok, to_kept, |object, build_log| CompiledObject {
-        log: build_log,
-        ..object
+/// The program's text, what its macros stand for and its headers.
+fn all_texts(source: &SourceFiles) -> impl Iterator<Item = &[u8]> {
+    // Macros as they come out of their quotes.
+    let macros = source.options.macros.iter().map(|change| match change {
+        Macro::Define(text) | Macro::Undefine(text) => text.as_bytes(),
+    });
+    [&*source.source].into_iter().chain(macros).chain(source.headers.iter().map(|header| &*header.source))
+}
+
+/// What was made of a source, and the files that were read for it.
+struct Made<T> {
+    value: T,
+    log: String,
+    files: Option<Vec<PathBuf>>,
+}
+
+/// What the cache has of a source; or else what the compiler makes of it, to be kept there. With it comes what the compiler
+/// said.
+fn keep_or_make<T>(
+    source: SourceFiles,
+    object_kind: &str,
+    make_value: impl FnOnce(SourceFiles) -> Result<Made<T>>,
+) -> Result<(T, String)>
+where
+    T: Serialize + for<'de> Deserialize<'de>,
+{
+    let Some(Place { cache, key }) = cache_place(&source, object_kind) else {
+        let Made { value, log, .. } = make_value(source)?;
+        return Ok((value, log));
+    };
+    let kept_before: Option<Kept<T>> = cache.get(&key);
+    if let Some(Kept { log, value, .. }) = kept_before.filter(|kept_value| kept_value.inputs.are_unchanged()) {
+        return Ok((value, log));
+    }
+    let started = SystemTime::now();
+    let Made { value, log, files } = make_value(source.clone())?;
+    let inputs =
+        files.and_then(|paths| Inputs::record_inputs(paths, &source.options.include_dirs, all_texts(&source), started));
+    let Some(inputs) = inputs else { return Ok((value, log)) };
+    let kept_value = Kept { inputs, log, value };
+    cache.put(&key, &kept_value);
+    Ok((kept_value.value, kept_value.log))
+}
+
+/// The object of a source, and what the compiler said.
+pub(super) fn compile_object(source: SourceFiles) -> Result<(CompiledObject, String)> {
+    keep_or_make(source, "object", |source| {
+        let BuiltObject { object, log, files } = compiler_process::compile_source(source)?;
+        Ok(Made { value: object, log, files })
     })
 }
 
 /// The program that is made of one source.
-pub(super) fn compile_program(source: &Source<'_>) -> Result<Linked> {
-    let make_object = |object: CompiledObject| {
-        let linked_program = frontend::link_program(&[&object], source.options)
-            .map_err(|error| with_compiler_log(&object.log, error))?;
-        import_linked(linked_program, object.log)
-    };
-    let to_kept = |linked_program: &Linked| {
-        ((linked_program.linked.clone(), linked_program.outline.clone()), linked_program.log.clone())
-    };
-    let from_kept =
-        |(linked_program, outline), build_log| Linked { linked: linked_program, outline, module: None, log: build_log };
-    source.kept_or_made(source.cache_place("program"), make_object, to_kept, from_kept)
+pub(super) fn compile_program(source: SourceFiles) -> Result<Linked> {
+    let ((linked, outline), log) = keep_or_make(source, "program", |source| {
+        let BuiltProgram { linked, outline, log, files } = compiler_process::build_program(source)?;
+        Ok(Made { value: (linked, outline), log, files })
+    })?;
+    Ok(Linked { linked, outline, log })
 }
 
 /// The program that is made of objects.
 pub(super) fn link_objects(objects: &[&CompiledObject], options: &BuildOptions) -> Result<Linked> {
-    let make_object = || import_linked(frontend::link_program(objects, options)?, String::new());
-    let Some(program_cache) = process_cache() else { return make_object() };
+    let make_program = || compiler_process::link_program(own_objects(objects, options)).map(Linked::from);
+    let Some(program_cache) = process_cache() else { return make_program() };
     let key_builder = KeyBuilder::new("link").add_text(&format!("{:?}", options.stage)).add_text(&options.text);
     let cache_key = objects
         .iter()
@@ -151,48 +126,31 @@ pub(super) fn link_objects(objects: &[&CompiledObject], options: &BuildOptions) 
             key_builder.add_text(&object.options.running_options()).add_bytes(&object.bitcode)
         })
         .into_key();
-    if let Some((linked_program, outline, build_log)) = program_cache.get(&cache_key) {
-        return Ok(Linked { linked: linked_program, outline, module: None, log: build_log });
+    if let Some((linked, outline, log)) = program_cache.get(&cache_key) {
+        return Ok(Linked { linked, outline, log });
     }
-    let linked_result = make_object()?;
+    let linked_result = make_program()?;
     program_cache.put(&cache_key, &(&linked_result.linked, &linked_result.outline, &linked_result.log));
     Ok(linked_result)
 }
 
-/// Reads a linked program into our IR.
-pub(super) fn import_linked(linked_program: LinkedProgram, mut build_log: String) -> Result<Linked> {
-    build_log.push_str(&linked_program.log);
-    tell_program_times(&linked_program.times);
-    let (ir_module, stage_times) = pipeline::load_recorded(&linked_program, options().dump.as_deref())
-        .map_err(|error| FrontendError::LinkFailure { log: format!("{build_log}error: {error}\n") })?;
-    tell_program_times(&stage_times);
-    Ok(Linked {
-        linked: linked_program,
-        outline: describe_program(&ir_module),
-        module: Some(ir_module),
-        log: build_log,
-    })
+/// The library that is made of objects, and what the linker said.
+pub(super) fn link_library(objects: &[&CompiledObject], options: &BuildOptions) -> Result<(CompiledObject, String)> {
+    let BuiltObject { object, log, .. } = compiler_process::link_library(own_objects(objects, options))?;
+    Ok((object, log))
 }
 
-/// Ends a stage of a program's build and tells how long it took, if somebody asked.
-fn end_program_stage(stopwatch: &mut Stopwatch, stage: &'static str) {
-    stopwatch.end_stage(stage);
-    tell_program_times(stopwatch.times());
+fn own_objects(objects: &[&CompiledObject], options: &BuildOptions) -> Objects {
+    Objects { objects: objects.iter().map(|&object| object.clone()).collect(), options: options.clone() }
 }
 
-/// Writes the times of a program's stages to standard error, if somebody asked (`LOCKSTEP_TIME`).
-fn tell_program_times(stage_times: &[(&'static str, Duration)]) {
-    if options().time {
-        eprint!("{}", describe_times("program", stage_times));
-    }
+/// What there is to know of a program that comes without it.
+pub(super) fn describe_linked(linked_program: LinkedProgram) -> Result<Linked> {
+    compiler_process::describe_program(linked_program).map(Linked::from)
 }
 
-/// The compiler's messages before the linker's.
-fn with_compiler_log(build_log: &str, error: FrontendError) -> FrontendError {
-    match error {
-        FrontendError::LinkFailure { log: linker } => {
-            FrontendError::LinkFailure { log: format!("{build_log}{linker}") }
-        }
-        other => other,
+impl From<BuiltProgram> for Linked {
+    fn from(program: BuiltProgram) -> Linked {
+        Linked { linked: program.linked, outline: program.outline, log: program.log }
     }
 }

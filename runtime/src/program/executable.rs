@@ -1,25 +1,22 @@
 //! What a successful build leaves: the kernels' outlines, the program's variables, and machine code for what has been
-//! launched. The code in our IR is read when machine code is to be made that is in no cache.
+//! launched.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once, OnceLock};
 
-use lockstep_compiler::container::{Binary, Image, KernelCode};
-use lockstep_compiler::frontend::LinkedProgram;
-use lockstep_compiler::pipeline::{self, CompileError, KernelObject};
-use lockstep_ir::ir::Module;
-use lockstep_ir::plan::pass_runner::InternalError;
-use lockstep_ir::report::Report;
 use lockstep_protocol::compile_options::CompileOptions;
+use lockstep_protocol::job::{BuiltCode, KernelJob, ReportTexts};
+use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::launch_facts::{LaunchFacts, object_params};
+use lockstep_protocol::portable_program::LinkedProgram;
 use lockstep_protocol::program_metadata::{KernelOutline, Outline};
-use lockstep_protocol::variables::Global;
 use opencl_sys::{CL_COMPLETE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 use parking_lot::Mutex;
 
 use crate::cache::key::{self, BUILD, Key, KeyBuilder};
 use crate::cache::{Cache, process_cache};
+use crate::compiler_process;
 use crate::context::Context;
 use crate::event::Event;
 use crate::execute::loaded_code::LoadError;
@@ -27,6 +24,7 @@ use crate::executor::{self, Service};
 use crate::launch::facts_text::describe_facts;
 use crate::launch::globals::Globals;
 use crate::options::options;
+use crate::program::binary::{Binary, Image, KernelCode};
 use crate::program::kernel_report::KernelReport;
 use crate::program::loaded_variant::LoadedVariant;
 use crate::program::precompiled::{Ready, likely_facts};
@@ -43,7 +41,6 @@ const TAKES_LONG: usize = 4_000;
 pub struct Executable {
     linked: LinkedProgram,
     outline: Outline,
-    module: OnceLock<std::result::Result<Arc<Module>, String>>,
     /// A hash of the portable form.
     identity: OnceLock<[u8; 32]>,
     globals: Globals,
@@ -79,7 +76,7 @@ impl Code {
     }
 
     /// Says, once of a kernel, for which mistake of the driver it runs in its simplest form.
-    fn tell_mistake(&self, mistake: &InternalError) {
+    fn tell_mistake(&self, mistake: &str) {
         self.told.call_once(|| eprintln!("lockstep: {mistake}; the kernel runs in its simplest form"));
     }
 }
@@ -94,24 +91,17 @@ struct Made {
 struct KeptOrCompiled {
     object: KernelObject,
     loaded: LoadedVariant,
-    report: Option<Report>,
+    report: Option<ReportTexts>,
 }
 
 impl Executable {
-    /// Takes over a linked program, its code in our IR if that is there already, and machine code that came with it.
+    /// Takes over a linked program and machine code that came with it.
     ///
     /// # Errors
     /// `CL_OUT_OF_HOST_MEMORY` where there is no memory for its variables.
-    pub fn new(
-        linked_program: LinkedProgram,
-        outline: Outline,
-        ir_module: Option<Module>,
-        kernel_code: Vec<KernelCode>,
-    ) -> Result<Executable> {
-        let variables = outline.globals.iter().enumerate();
-        let globals = Globals::new(variables.map(|(index, global_data)| (Global::from_u32(index as u32), global_data)))
+    pub fn new(linked_program: LinkedProgram, outline: Outline, kernel_code: Vec<KernelCode>) -> Result<Executable> {
+        let globals = Globals::new(&outline.globals)
             .ok_or_else(|| error!(CL_OUT_OF_HOST_MEMORY, "there is no memory for the program's variables"))?;
-        let module = ir_module.map_or_else(OnceLock::new, |ir_module| OnceLock::from(Ok(Arc::new(ir_module))));
         let mut ready: Vec<Vec<Ready>> = outline.kernels.iter().map(|_| Vec::new()).collect();
         let settings = compile_settings(&linked_program, &LaunchFacts::default()).settings_text();
         for code in kernel_code {
@@ -124,7 +114,6 @@ impl Executable {
         Ok(Executable {
             linked: linked_program,
             outline,
-            module,
             identity: OnceLock::new(),
             globals,
             code: kernel_code,
@@ -179,8 +168,7 @@ impl Executable {
     }
 
     /// A kernel's machine code for launches of which these facts hold, if it is there, or what came with the program and
-    /// will do. After many launches of that, code for them is made while further ones go on with it; but the first kernel
-    /// that a process compiles is waited for.
+    /// will do. After many launches of that, code for them is made while further ones go on with it.
     pub fn lookup(
         self: &Arc<Self>,
         index: usize,
@@ -197,9 +185,6 @@ impl Executable {
         let ready = ready.get().filter(|_| options().report.is_none()).into_iter().flatten();
         let (variant, is_small) = ready.into_iter().find_map(|precompiled| precompiled.variant_for(&launch_facts))?;
         if is_small {
-            if !pipeline::has_compiled() {
-                return None;
-            }
             self.make_later(index, launch_facts, context);
         }
         Some(Ok(variant))
@@ -296,12 +281,10 @@ impl Executable {
         if without.is_empty() {
             return without;
         }
-        let Ok(ir_module) = self.module() else { return Vec::new() };
         let mut instructions_left = MOST_FOR_BINARY;
         let mut wanted = Vec::new();
         for index in without {
-            let instructions = ir_module.kernels[index].regions.values().map(|function| function.insts.len()).sum();
-            if let Some(rest) = instructions_left.checked_sub(instructions) {
+            if let Some(rest) = instructions_left.checked_sub(self.outline.kernels[index].insts) {
                 instructions_left = rest;
                 wanted.push(index);
             }
@@ -350,7 +333,7 @@ impl Executable {
 
     /// A kernel's code that is in the cache, or else is compiled now.
     fn find_or_compile(&self, index: usize, launch_facts: &LaunchFacts) -> Result<KeptOrCompiled> {
-        let compile_error = |error: CompileError| error!(CL_OUT_OF_RESOURCES, "no code could be made for it: {error}");
+        let compile_error = |reason: String| error!(CL_OUT_OF_RESOURCES, "no code could be made for it: {reason}");
         let settings = compile_settings(&self.linked, launch_facts);
         let program_cache = process_cache().filter(|_| !options().inspects_code());
         let cache_place = program_cache.map(|program_cache| (program_cache, self.code_key(index, &settings)));
@@ -360,16 +343,19 @@ impl Executable {
         if let Some((loaded_variant, object)) = kept_object.and_then(load_object) {
             return Ok(KeptOrCompiled { object, loaded: loaded_variant, report: None });
         }
-        let compiled = pipeline::compile_contained(self.module()?, index, &settings).map_err(compile_error)?;
-        match (&compiled.mistake, cache_place) {
+        let kernel_job =
+            KernelJob { program: self.linked.clone(), kernel: index as u32, options: settings, mistake: None };
+        let BuiltCode { object, mistake, report } =
+            compiler_process::compile_kernel(kernel_job).map_err(compile_error)?;
+        match (&mistake, cache_place) {
             // The next process is to hear of it as well.
             (Some(mistake), _) => self.code[index].tell_mistake(mistake),
-            (None, Some((program_cache, cache_key))) => program_cache.put(&cache_key, &compiled.object),
+            (None, Some((program_cache, cache_key))) => program_cache.put(&cache_key, &object),
             (None, None) => {}
         }
         let load_error = |error: LoadError| error!(CL_OUT_OF_RESOURCES, "its code cannot run: {error}");
-        let loaded_variant = LoadedVariant::load(&compiled.object).map_err(load_error)?;
-        Ok(KeptOrCompiled { object: compiled.object, loaded: loaded_variant, report: compiled.report })
+        let loaded = LoadedVariant::load(&object).map_err(load_error)?;
+        Ok(KeptOrCompiled { object, loaded, report })
     }
 
     /// The report on a kernel, if one is wanted.
@@ -389,16 +375,6 @@ impl Executable {
             KeyBuilder::new("code").add_bytes(&self.program_hash()).add_text(&self.linked.options.running_options());
         let key_builder = key_builder.add_bytes(&(index as u64).to_le_bytes()).add_text(&settings.settings_text());
         key_builder.add_text(&format!("{:?}", settings.launch)).into_key()
-    }
-
-    /// The program in our IR.
-    fn module(&self) -> Result<&Arc<Module>> {
-        let read_module = || {
-            let loaded = pipeline::load_recorded(&self.linked, options().dump.as_deref());
-            loaded.map(|(ir_module, _)| Arc::new(ir_module)).map_err(|error| error.to_string())
-        };
-        let module = self.module.get_or_init(read_module).as_ref();
-        module.map_err(|error| error!(CL_OUT_OF_RESOURCES, "the program could not be read: {error}"))
     }
 }
 

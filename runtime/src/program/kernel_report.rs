@@ -14,8 +14,8 @@ use std::sync::{Arc, Once, Weak};
 use std::time::{Duration, Instant};
 
 use crate::execute::process_exit::call_at_exit;
-use lockstep_compiler::pass_record::file_name;
-use lockstep_ir::report::Report;
+use lockstep_protocol::file_names::file_name;
+use lockstep_protocol::job::ReportTexts;
 use parking_lot::Mutex;
 use serde::Serialize;
 
@@ -42,7 +42,7 @@ impl KernelReport {
     }
 
     /// Adds a variant, with what holds of its launches and what became of its code.
-    pub fn add_variant(self: &Arc<Self>, fact_texts: Vec<String>, report: Option<Report>) -> Arc<VariantUsage> {
+    pub fn add_variant(self: &Arc<Self>, fact_texts: Vec<String>, report: Option<ReportTexts>) -> Arc<VariantUsage> {
         let kernel = Arc::downgrade(self);
         let variant_usage = VariantUsage {
             kernel,
@@ -92,7 +92,7 @@ pub struct VariantUsage {
     kernel: Weak<KernelReport>,
     /// What holds of its launches, in words.
     facts: Vec<String>,
-    report: Option<Report>,
+    report: Option<ReportTexts>,
     launches: AtomicU64,
     /// How long the launches took together.
     nanoseconds: AtomicU64,
@@ -123,7 +123,8 @@ impl VariantUsage {
             launches: self.launches.load(Ordering::Relaxed),
             milliseconds: self.nanoseconds.load(Ordering::Relaxed) as f64 / 1e6,
             facts: &self.facts,
-            report: self.report.as_ref(),
+            report: self.report.as_ref().and_then(|report| serde_json::from_str(&report.json).ok()).unwrap_or_default(),
+            text: self.report.as_ref().map_or("", |report| &report.text),
         }
     }
 }
@@ -143,8 +144,11 @@ struct DescribedVariant<'a> {
     launches: u64,
     milliseconds: f64,
     facts: &'a [String],
+    /// The fields of the compiler's report.
     #[serde(flatten)]
-    report: Option<&'a Report>,
+    report: serde_json::Map<String, serde_json::Value>,
+    #[serde(skip)]
+    text: &'a str,
 }
 
 impl Described<'_> {
@@ -154,9 +158,7 @@ impl Described<'_> {
         for (number, variant) in (1..).zip(&self.variants) {
             let usage_text = describe_usage(variant.launches, variant.milliseconds);
             let _ = write!(text, "\nvariant {number}: {usage_text}; for {}\n", variant.facts.join(", "));
-            if let Some(report) = variant.report {
-                text.push_str(&report.to_string());
-            }
+            text.push_str(variant.text);
         }
         text
     }
@@ -208,7 +210,6 @@ extern "C" fn write_open_reports() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_ir::report::Notes;
 
     struct Folder(PathBuf);
 
@@ -228,8 +229,9 @@ mod tests {
         }
     }
 
-    fn scalar_report(kernel: &str) -> Option<Report> {
-        Report::new(kernel, "scalar", (1, ""), "as asked".into(), Notes::new(true))
+    fn scalar_report(kernel: &str) -> Option<ReportTexts> {
+        let text = format!("kernel {kernel}: work-items one after the other (as asked)\n");
+        Some(ReportTexts { text, json: r#"{"configuration": "scalar", "width": 1}"#.into() })
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use lockstep_compiler::pipeline::KernelObject;
 use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
+use lockstep_protocol::kernel_object::KernelObject;
 
 use super::kernel_report::VariantUsage;
 use crate::execute::loaded_code::{LoadError, LoadedCode};

@@ -5,6 +5,7 @@
 //! `cached`.
 
 mod beyond_files;
+pub mod binary;
 pub mod build;
 mod cached;
 pub mod executable;
@@ -18,8 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use lockstep_compiler::container::Binary;
-use lockstep_compiler::frontend::{CompiledObject, FrontendError};
+use lockstep_protocol::portable_program::CompiledObject;
 use opencl_sys::{
     CL_INVALID_BINARY, CL_INVALID_DEVICE, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_OUT_OF_RESOURCES,
 };
@@ -29,6 +29,7 @@ use crate::cache::key::BUILD;
 use crate::context::Context;
 use crate::device::Device;
 use crate::{ApiHandle, Result, ensure, error};
+use binary::Binary;
 use executable::Executable;
 
 /// How far a build has come (`CL_PROGRAM_BUILD_STATUS`).
@@ -234,8 +235,7 @@ impl fmt::Debug for Program {
 /// # Errors
 /// `CL_INVALID_BINARY` for what this build of the driver has not made.
 pub fn read_binary(bytes: &[u8]) -> Result<Binary> {
-    Binary::from_bytes(bytes, BUILD)
-        .map_err(|error: FrontendError| error!(CL_INVALID_BINARY, "{}", build::first_error(&error.build_log())))
+    Binary::from_bytes(bytes, BUILD).map_err(|reason| error!(CL_INVALID_BINARY, "{reason}"))
 }
 
 /// The text of `clCreateProgramWithSource`: the pieces joined; not UTF-8 is kept readable by the

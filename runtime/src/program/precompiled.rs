@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::loaded_variant::LoadedVariant;
-use lockstep_compiler::pipeline::KernelObject;
+use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize, OBJECTS, Object};
 
 /// As many launches run code that came with the program before code for more that holds of them is made: those of a

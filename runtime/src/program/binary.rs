@@ -6,16 +6,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::checksummed;
-use crate::frontend::{CompiledObject, FrontendError, LinkedProgram};
-use crate::machine_code::{host_description, llvm_version};
-use crate::pipeline::KernelObject;
+use crate::cache::checksummed;
+use crate::processor::processor_identity;
+use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::portable_program::{CompiledObject, LinkedProgram};
 use lockstep_protocol::program_metadata::Outline;
 
 const MAGIC: &[u8] = b"LOCKSTEP";
 /// Raise when the bytes or the meaning of the bitcode change.
-const FORMAT: &[u8; 8] = b"FORMAT 9";
+const FORMAT: &[u8; 8] = b"FORMAT10";
 
 /// What a program binary holds.
 #[derive(Clone, Debug)]
@@ -72,18 +72,20 @@ enum What {
 impl Binary {
     /// The program binary, as this `build_id` of the driver makes it.
     pub fn to_bytes(self, build_id: &str) -> Vec<u8> {
-        write_binary(self, build_id, host_description())
+        write_binary(self, build_id, processor_identity())
     }
 
     /// Reads a program binary. What only the build of the driver that made it understands is left out.
-    pub fn from_bytes(bytes: &[u8], build_id: &str) -> Result<Self, FrontendError> {
-        read_binary(bytes, build_id).map_err(|reason| FrontendError::InvalidBinary { reason: reason.to_owned() })
+    ///
+    /// # Errors
+    /// In words: what is wrong with it.
+    pub fn from_bytes(bytes: &[u8], build_id: &str) -> Result<Self, &'static str> {
+        read_binary(bytes, build_id)
     }
 }
 
-fn producer_name() -> String {
-    format!("{} {}", env!("CARGO_PKG_VERSION"), llvm_version())
-}
+/// Who understands the bitcode in a binary: this version, with the LLVM that it is built for.
+const PRODUCER: &str = concat!(env!("CARGO_PKG_VERSION"), " LLVM 22.1");
 
 fn write_binary(binary: Binary, build_id: &str, machine: String) -> Vec<u8> {
     let content_kind = match binary {
@@ -91,7 +93,7 @@ fn write_binary(binary: Binary, build_id: &str, machine: String) -> Vec<u8> {
         Binary::Program(image) => What::Program { machine, build: build_id.to_owned(), image },
     };
     let mut bytes = MAGIC.to_vec();
-    bytes.extend(checksummed::seal(FORMAT, &Contents { producer: producer_name(), what: content_kind }));
+    bytes.extend(checksummed::seal(FORMAT, &Contents { producer: PRODUCER.to_owned(), what: content_kind }));
     bytes
 }
 
@@ -102,12 +104,12 @@ fn read_binary(bytes: &[u8], build_id: &str) -> Result<Binary, &'static str> {
         return Err(OTHER_VERSION);
     }
     let contents: Contents = checksummed::open(FORMAT, sealed_contents).ok_or("the program binary is damaged")?;
-    if contents.producer != producer_name() {
+    if contents.producer != PRODUCER {
         return Err(OTHER_VERSION);
     }
     match contents.what {
         What::Object(object) => Ok(Binary::Object(object)),
-        What::Program { machine, .. } if machine != host_description() => {
+        What::Program { machine, .. } if machine != processor_identity() => {
             Err("the program binary is for another machine")
         }
         What::Program { build: by, image, .. } if by != build_id => {
@@ -120,8 +122,6 @@ fn read_binary(bytes: &[u8], build_id: &str) -> Result<Binary, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_ir::ir::Module;
-    use lockstep_ir::program_metadata::describe_program;
     use lockstep_protocol::build_options::{BuildOptions, Stage};
     use lockstep_protocol::code_image::{CodeImage, ImportSlot};
     use lockstep_protocol::kernel_abi::ScratchNeeds;
@@ -147,7 +147,7 @@ mod tests {
         let facts = LaunchFacts { multiples: 3, ..LaunchFacts::default() };
         Image {
             linked: LinkedProgram { bitcode: vec![1, 2], options, log: String::new(), times: Vec::new() },
-            outline: Some(describe_program(&Module::default())),
+            outline: Some(Outline { globals: Vec::new(), formats: Vec::new(), kernels: Vec::new() }),
             code: vec![KernelCode { kernel: 2, settings: "wide".into(), facts, object }],
         }
     }
@@ -194,7 +194,7 @@ mod tests {
     fn programs_are_for_one_machine() {
         let bytes = write_binary(Binary::Program(image()), BUILD, "LLVM 22.1.0 of another processor".into());
         let error = Binary::from_bytes(&bytes, BUILD).unwrap_err();
-        assert!(error.build_log().contains("another machine"), "{error}");
+        assert!(error.contains("another machine"), "{error}");
         let bytes = write_binary(Binary::Object(object()), BUILD, "LLVM 22.1.0 of another processor".into());
         assert!(Binary::from_bytes(&bytes, BUILD).is_ok(), "objects hold no machine code");
     }

@@ -1,0 +1,129 @@
+//! The jobs of `lockstep_protocol::job`, done.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use lockstep_compiler::frontend::{self, Compilation, FrontendConfig, Header};
+use lockstep_compiler::pipeline::{self, Compiled};
+use lockstep_compiler::stage_times::describe_times;
+use lockstep_ir::program_metadata::describe_program;
+use lockstep_ir::report::Report;
+use lockstep_protocol::build_failure::FrontendError;
+use lockstep_protocol::job::{
+    Answer, BuiltCode, BuiltObject, BuiltProgram, Job, KernelJob, Objects, Product, ReportTexts, Request, SourceFiles,
+};
+use lockstep_protocol::portable_program::{CompiledObject, LinkedProgram};
+
+/// What holds for all of a job.
+struct Context {
+    /// Whether times go to standard error.
+    time: bool,
+    /// The folder for what passes leave.
+    dump: Option<PathBuf>,
+}
+
+/// Does what is asked.
+pub fn do_job(request: Request) -> Answer {
+    let context = Context { time: request.time, dump: request.dump };
+    let product = match request.job {
+        Job::CompileSource(files) => context.compile_source(&files).map(Product::Object),
+        Job::BuildProgram(files) => context.build_program(&files).map(Box::new).map(Product::Program),
+        Job::LinkProgram(objects) => context.link_program(&objects).map(Box::new).map(Product::Program),
+        Job::LinkLibrary(objects) => link_library(&objects).map(Product::Object),
+        Job::DescribeProgram(program) => context.describe_program(program).map(Box::new).map(Product::Program),
+        Job::CompileKernel(kernel_job) => return context.compile_kernel(kernel_job),
+    };
+    product.map_or_else(Answer::NoProgram, Answer::Done)
+}
+
+impl Context {
+    fn compile_source(&self, files: &SourceFiles) -> Result<BuiltObject, FrontendError> {
+        let started = Instant::now();
+        let headers: Vec<_> =
+            files.headers.iter().map(|header| Header { name: &header.name, source: &header.source }).collect();
+        let config = FrontendConfig { source_lines: files.source_lines, ..FrontendConfig::default() };
+        let Compilation { object, files: read_paths } =
+            frontend::compile_and_list(&config, &files.source, &headers, &files.options)?;
+        self.tell_program_times(&[("clang", started.elapsed())]);
+        let log = object.log.clone();
+        Ok(BuiltObject { object, log, files: read_paths })
+    }
+
+    fn build_program(&self, files: &SourceFiles) -> Result<BuiltProgram, FrontendError> {
+        let BuiltObject { object, log, files: read_paths } = self.compile_source(files)?;
+        let linked = frontend::link_program(&[&object], &files.options);
+        let linked = linked.map_err(|error| with_compiler_log(&log, error))?;
+        let program = self.describe_with_log(linked, log)?;
+        Ok(BuiltProgram { files: read_paths, ..program })
+    }
+
+    fn link_program(&self, objects: &Objects) -> Result<BuiltProgram, FrontendError> {
+        let listed: Vec<&CompiledObject> = objects.objects.iter().collect();
+        self.describe_program(frontend::link_program(&listed, &objects.options)?)
+    }
+
+    fn describe_program(&self, linked: LinkedProgram) -> Result<BuiltProgram, FrontendError> {
+        self.describe_with_log(linked, String::new())
+    }
+
+    /// Reads a linked program into our IR to tell what is in it. What the linker said comes behind `log`.
+    fn describe_with_log(&self, linked: LinkedProgram, mut log: String) -> Result<BuiltProgram, FrontendError> {
+        log.push_str(&linked.log);
+        self.tell_program_times(&linked.times);
+        let loaded = pipeline::load_recorded(&linked, self.dump_folder());
+        let (module, times) =
+            loaded.map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {error}\n") })?;
+        self.tell_program_times(&times);
+        Ok(BuiltProgram { outline: describe_program(&module), linked, log, files: None })
+    }
+
+    fn compile_kernel(&self, kernel_job: KernelJob) -> Answer {
+        let KernelJob { program, kernel, options, mistake } = kernel_job;
+        let module = match pipeline::load_recorded(&program, None) {
+            Ok((module, _)) => module,
+            Err(error) => return Answer::NoCode(format!("the program could not be read: {error}")),
+        };
+        let kernel = kernel as usize;
+        let compiled = match mistake {
+            None => pipeline::compile_kernel(&module, kernel, &options),
+            Some(mistake) => pipeline::compile_simplest(&module, kernel, &options, mistake),
+        };
+        match compiled {
+            Ok(Compiled { object, mistake, report, .. }) => {
+                let report = report.as_ref().map(report_texts);
+                Answer::Done(Product::Code(BuiltCode { object, mistake, report }))
+            }
+            Err(error) => Answer::NoCode(error.to_string()),
+        }
+    }
+
+    fn dump_folder(&self) -> Option<&Path> {
+        self.dump.as_deref()
+    }
+
+    /// Writes the times of a program's stages to standard error, if somebody asked.
+    fn tell_program_times(&self, stage_times: &[(&'static str, Duration)]) {
+        if self.time {
+            eprint!("{}", describe_times("program", stage_times));
+        }
+    }
+}
+
+fn link_library(objects: &Objects) -> Result<BuiltObject, FrontendError> {
+    let listed: Vec<&CompiledObject> = objects.objects.iter().collect();
+    let object = frontend::link_library(&listed, &objects.options)?;
+    let log = object.log.clone();
+    Ok(BuiltObject { object, log, files: None })
+}
+
+/// The compiler's messages before the linker's.
+fn with_compiler_log(log: &str, error: FrontendError) -> FrontendError {
+    match error {
+        FrontendError::LinkFailure { log: linker } => FrontendError::LinkFailure { log: format!("{log}{linker}") },
+        other => other,
+    }
+}
+
+fn report_texts(report: &Report) -> ReportTexts {
+    ReportTexts { text: report.to_string(), json: report.to_json() }
+}

@@ -1,0 +1,132 @@
+//! Jobs as a driver gives them: through the executable's standard streams.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use lockstep_protocol::build_failure::FrontendError;
+use lockstep_protocol::build_options::{BuildOptions, Stage};
+use lockstep_protocol::compile_options::CompileOptions;
+use lockstep_protocol::job::{
+    Answer, BuiltCode, BuiltProgram, Header, Job, KernelJob, Objects, Product, Request, SourceFiles, read_message,
+    write_message,
+};
+use lockstep_protocol::portable_program::CompiledObject;
+
+/// Runs the executable with some bytes as its input.
+fn run_compiler(input: &[u8]) -> Output {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_lockstep-compiler"))
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    process.stdin.take().unwrap().write_all(input).unwrap();
+    process.wait_with_output().unwrap()
+}
+
+fn read_answer(output: &Output) -> Answer {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    read_message(&output.stdout).unwrap_or_else(|| panic!("no answer: {}: {errors}", output.status))
+}
+
+/// The name of the executable's build, as it tells those who ask for another.
+fn build_name() -> String {
+    match read_answer(&run_compiler(b"")) {
+        Answer::OtherBuild(name) => name,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn ask(job: Job) -> Answer {
+    let request = Request { build: build_name(), time: false, dump: None, job };
+    read_answer(&run_compiler(&write_message(&request)))
+}
+
+fn files(source: &str, options: &str, headers: Vec<Header>) -> SourceFiles {
+    let options = BuildOptions::parse(options, Stage::Compile).unwrap();
+    SourceFiles { source: source.as_bytes().to_vec(), headers, options, source_lines: false }
+}
+
+fn expect_object(answer: Answer) -> CompiledObject {
+    match answer {
+        Answer::Done(Product::Object(built)) => built.object,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn expect_program(answer: Answer) -> BuiltProgram {
+    match answer {
+        Answer::Done(Product::Program(program)) => *program,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn expect_code(answer: Answer) -> BuiltCode {
+    match answer {
+        Answer::Done(Product::Code(code)) => code,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_source_becomes_a_program_and_that_code() {
+    let source = "kernel void f(global int *a) { a[get_global_id(0)] = NUMBER; }";
+    let program = expect_program(ask(Job::BuildProgram(files(source, "-DNUMBER=7", Vec::new()))));
+    let [kernel] = &program.outline.kernels[..] else { panic!("{:?}", program.outline) };
+    assert_eq!((kernel.name.as_str(), kernel.params.len()), ("f", 1));
+    assert_eq!(program.files, Some(Vec::new()), "nothing but the source is read");
+
+    let job = KernelJob { program: program.linked, kernel: 0, options: CompileOptions::default(), mistake: None };
+    let code = expect_code(ask(Job::CompileKernel(job.clone())));
+    assert_eq!((code.object.image.check_bounds(), code.mistake), (Ok(()), None));
+    // What a driver asks for when a process died of the kernel.
+    let mistake = Some("it died".to_owned());
+    let simplest = expect_code(ask(Job::CompileKernel(KernelJob { mistake: mistake.clone(), ..job.clone() })));
+    assert_eq!((simplest.object.image.check_bounds(), simplest.mistake), (Ok(()), mistake));
+    // There is one kernel.
+    match ask(Job::CompileKernel(KernelJob { kernel: 1, ..job })) {
+        Answer::NoCode(reason) => assert!(reason.contains("no kernel 1"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn objects_become_libraries_and_programs() {
+    let header = Header { name: "inc/add.h".into(), source: b"int add(int, int);".to_vec() };
+    let caller = "#include <inc/add.h>\nkernel void f(global int *a) { a[0] = add(a[1], 2); }";
+    let caller = expect_object(ask(Job::CompileSource(files(caller, "", vec![header]))));
+    let callee =
+        expect_object(ask(Job::CompileSource(files("int add(int a, int b) { return a + b; }", "", Vec::new()))));
+    let link = |text: &str, objects| Objects { objects, options: BuildOptions::parse(text, Stage::Link).unwrap() };
+    let library = expect_object(ask(Job::LinkLibrary(link("-create-library", vec![callee]))));
+    assert!(library.is_library);
+    let program = expect_program(ask(Job::LinkProgram(link("", vec![caller.clone(), library]))));
+    let described = expect_program(ask(Job::DescribeProgram(program.linked)));
+    assert_eq!(described.outline, program.outline);
+    match ask(Job::LinkProgram(link("", vec![caller]))) {
+        Answer::NoProgram(FrontendError::LinkFailure { log }) => assert!(log.contains("'add'"), "{log}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn mistakes_of_a_source_are_told_with_their_place() {
+    match ask(Job::BuildProgram(files("kernel void f() { x; }", "", Vec::new()))) {
+        Answer::NoProgram(FrontendError::CompileFailure { log }) => {
+            assert!(log.contains("program.cl:1:19: error"), "{log}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_no_request_of_this_build_is_refused() {
+    let job = Job::BuildProgram(files("kernel void f() {}", "", Vec::new()));
+    let request = Request { build: "another".into(), time: false, dump: None, job };
+    let whole = write_message(&request);
+    for bytes in [&whole[..], &whole[..whole.len() / 2], b"GET / HTTP/1.1\r\n\r\n", &[0xff; 4096]] {
+        let output = run_compiler(bytes);
+        assert!(matches!(read_answer(&output), Answer::OtherBuild(_)) && output.status.success());
+    }
+}

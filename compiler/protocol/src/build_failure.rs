@@ -1,0 +1,58 @@
+//! Why there is no program: what a build log says of it.
+
+use serde::{Deserialize, Serialize};
+
+/// Why there is no program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{}", self.build_log())]
+pub enum FrontendError {
+    /// The source is wrong; the log says where.
+    CompileFailure {
+        /// The build log.
+        log: String,
+    },
+    /// There is no compiler on this machine; the log says what to install.
+    FrontendMissing {
+        /// The build log.
+        log: String,
+    },
+    /// The compiler died; the log says how.
+    FrontendCrashed {
+        /// The build log.
+        log: String,
+    },
+    /// The compiler did not end in its time.
+    Timeout {
+        /// The build log.
+        log: String,
+    },
+    /// The objects do not make a program; the log says why.
+    LinkFailure {
+        /// The build log.
+        log: String,
+    },
+    /// A binary that is none of ours, or damaged.
+    InvalidBinary {
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl FrontendError {
+    /// What to put into the build log.
+    pub fn build_log(&self) -> String {
+        match self {
+            Self::CompileFailure { log }
+            | Self::FrontendMissing { log }
+            | Self::FrontendCrashed { log }
+            | Self::Timeout { log }
+            | Self::LinkFailure { log } => log.clone(),
+            Self::InvalidBinary { reason } => reason.clone(),
+        }
+    }
+
+    /// The objects do not make a program, for this reason.
+    pub fn link_failure(message: impl Into<String>) -> Self {
+        Self::LinkFailure { log: message.into() }
+    }
+}

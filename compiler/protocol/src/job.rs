@@ -1,0 +1,210 @@
+//! What the driver asks of the compiler's process, and what that answers.
+//!
+//! A process does one job: it reads a [`Request`] from its standard input to the end and writes an [`Answer`] to its standard
+//! output, both in postcard's form.
+
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::build_failure::FrontendError;
+use crate::build_options::BuildOptions;
+use crate::compile_options::CompileOptions;
+use crate::kernel_object::KernelObject;
+use crate::portable_program::{CompiledObject, LinkedProgram};
+use crate::program_metadata::Outline;
+
+/// A job, and for whom.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// The name of the build of the driver that asks.
+    pub build: String,
+    /// Whether the time of each stage is written to standard error.
+    pub time: bool,
+    /// The folder that receives each kernel after every pass.
+    pub dump: Option<PathBuf>,
+    /// What is to be done.
+    pub job: Job,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Job {
+    /// Compiles a source; answered by [`Product::Object`].
+    CompileSource(SourceFiles),
+    /// Compiles a source and makes a program of it alone; answered by [`Product::Program`].
+    BuildProgram(SourceFiles),
+    /// Makes a program of objects; answered by [`Product::Program`].
+    LinkProgram(Objects),
+    /// Joins objects to a library; answered by [`Product::Object`].
+    LinkLibrary(Objects),
+    /// Tells what there is to know of a program whose outline is lost; answered by [`Product::Program`].
+    DescribeProgram(LinkedProgram),
+    /// Makes code of a kernel; answered by [`Product::Code`].
+    CompileKernel(KernelJob),
+}
+
+/// A source and how it is to be compiled.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SourceFiles {
+    /// The program's text, or SPIR.
+    #[serde(with = "serde_bytes")]
+    pub source: Vec<u8>,
+    /// The headers that the application gave.
+    pub headers: Vec<Header>,
+    /// The options it is compiled with.
+    pub options: BuildOptions,
+    /// Whether the code shall know its source lines even when the program does not ask for `-g`.
+    pub source_lines: bool,
+}
+
+/// A header that `clCompileProgram` embeds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Header {
+    /// The name by which the source includes it.
+    pub name: String,
+    /// The bytes of its text.
+    #[serde(with = "serde_bytes")]
+    pub source: Vec<u8>,
+}
+
+/// Objects and libraries, and how they are to be linked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Objects {
+    /// What is linked, in the order of the call.
+    pub objects: Vec<CompiledObject>,
+    /// The linker's options.
+    pub options: BuildOptions,
+}
+
+/// A kernel of which code is to be made.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KernelJob {
+    /// The kernel's program.
+    pub program: LinkedProgram,
+    /// The kernel's index in it.
+    pub kernel: u32,
+    /// How it is to be compiled.
+    pub options: CompileOptions,
+    /// The mistake of the driver, in words, for which the kernel is to be in its simplest form.
+    pub mistake: Option<String>,
+}
+
+/// What a job came to. An error of code is a sentence that names pass, kernel and line where they are known.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Answer {
+    /// It is done.
+    Done(Product),
+    /// There is no program.
+    NoProgram(FrontendError),
+    /// There is no code.
+    NoCode(String),
+    /// The request is another build's, whose name is this.
+    OtherBuild(String),
+}
+
+/// What a job makes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Product {
+    /// An object or a library.
+    Object(BuiltObject),
+    /// A program.
+    Program(Box<BuiltProgram>),
+    /// A kernel's code.
+    Code(BuiltCode),
+}
+
+/// An object, and of what it was made.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BuiltObject {
+    /// The object itself.
+    pub object: CompiledObject,
+    /// What the compiler said.
+    pub log: String,
+    /// Every file that was read beside what the driver gave. None: they are not known, so nobody can tell whether another job
+    /// would make the same.
+    pub files: Option<Vec<PathBuf>>,
+}
+
+/// A program, and of what it was made.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BuiltProgram {
+    /// The portable form.
+    pub linked: LinkedProgram,
+    /// What there is to know of it without its code.
+    pub outline: Outline,
+    /// What compiler and linker said.
+    pub log: String,
+    /// As of [`BuiltObject`].
+    pub files: Option<Vec<PathBuf>>,
+}
+
+/// A kernel's code, and what is to be said of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BuiltCode {
+    /// The code itself.
+    pub object: KernelObject,
+    /// The mistake of the driver, in words, for which this is the kernel's simplest form.
+    pub mistake: Option<String>,
+    /// What became of the kernel, if that was wanted.
+    pub report: Option<ReportTexts>,
+}
+
+/// The report on one variant of a kernel, for people and for tools.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportTexts {
+    /// Lines for people.
+    pub text: String,
+    /// The same as an object of JSON.
+    pub json: String,
+}
+
+/// The bytes of a request or an answer.
+pub fn write_message<T: Serialize>(message: &T) -> Vec<u8> {
+    // No type here has a form that cannot be written; nothing at all would be refused by who reads it.
+    postcard::to_stdvec(message).unwrap_or_default()
+}
+
+/// The request or answer that these bytes are, all of them.
+pub fn read_message<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    let (message, rest) = postcard::take_from_bytes(bytes).ok()?;
+    rest.is_empty().then_some(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build_options::Stage;
+
+    fn request() -> Request {
+        let options = BuildOptions::parse("-DX=1 -I inc -cl-std=CL2.0", Stage::Compile).unwrap();
+        let header = Header { name: "a.h".into(), source: b"int a;".to_vec() };
+        let files = SourceFiles { source: b"text".to_vec(), headers: vec![header], options, source_lines: true };
+        Request { build: "b".into(), time: true, dump: Some("d".into()), job: Job::CompileSource(files) }
+    }
+
+    #[test]
+    fn messages_come_back_as_they_were() {
+        let sent = request();
+        let received: Request = read_message(&write_message(&sent)).unwrap();
+        let (Job::CompileSource(sent_files), Job::CompileSource(files)) = (sent.job, received.job) else {
+            panic!("other job")
+        };
+        assert_eq!(
+            (files.options.macros, files.options.include_dirs),
+            (sent_files.options.macros, sent_files.options.include_dirs)
+        );
+        assert_eq!((files.headers[0].name.as_str(), &*files.headers[0].source), ("a.h", &b"int a;"[..]));
+        assert_eq!((received.build, received.time, received.dump), ("b".into(), true, Some("d".into())));
+    }
+
+    #[test]
+    fn cut_and_lengthened_messages_are_refused() {
+        let bytes = write_message(&request());
+        for length in 0..bytes.len() {
+            assert!(read_message::<Request>(&bytes[..length]).is_none(), "{length}");
+        }
+        assert!(read_message::<Request>(&[&bytes[..], &[0]].concat()).is_none());
+    }
+}

@@ -1,0 +1,14 @@
+//! A kernel's machine code, before it lies in memory that may be executed.
+
+use crate::code_image::CodeImage;
+use crate::kernel_abi::ScratchNeeds;
+use serde::{Deserialize, Serialize};
+
+/// A kernel's machine code: all that is to be kept of its compilation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KernelObject {
+    /// Code and constants.
+    pub image: CodeImage,
+    /// The scratch memory that a call needs.
+    pub needs: ScratchNeeds,
+}

@@ -1,0 +1,129 @@
+//! Finds the compiler's executable and keeps it open, so that the same one is run whatever becomes of its path.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+
+use crate::options::options;
+
+/// The name of the file, beside the driver's.
+pub const FILE_NAME: &str = "lockstep-compiler";
+
+/// Descriptors below this one are the application's habit: some close or reuse those they know.
+const LOWEST_DESCRIPTOR: i32 = 100;
+
+/// The compiler's executable.
+#[derive(Debug)]
+pub(super) struct Executable {
+    path: PathBuf,
+    opened: Mutex<Option<Opened>>,
+}
+
+/// The open file, and what tells it from others: an application that closes descriptors it does not know may open
+/// another file under the same number.
+#[derive(Debug)]
+struct Opened {
+    file: File,
+    device: u64,
+    inode: u64,
+}
+
+impl Executable {
+    /// The executable that `LOCKSTEP_COMPILER` names, or the one beside the driver. It is opened if it is there.
+    pub(super) fn find() -> Executable {
+        let path = options().compiler.clone().or_else(find_beside_driver).unwrap_or_else(|| PathBuf::from(FILE_NAME));
+        let opened = Mutex::new(Opened::open(&path).ok());
+        Executable { path, opened }
+    }
+
+    /// The same as the system takes it.
+    pub(super) fn c_path(&self) -> CString {
+        // No path has a zero in it.
+        CString::new(self.path.as_os_str().as_bytes()).unwrap_or_default()
+    }
+
+    /// Where it is, or would be.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there is one that can be run.
+    pub(super) fn is_there(&self) -> bool {
+        self.open_file().is_ok()
+    }
+
+    /// The open file, for one run.
+    ///
+    /// # Errors
+    /// When it is not there or is no program that this process may run.
+    pub(super) fn open_file(&self) -> io::Result<File> {
+        let mut opened = self.opened.lock();
+        if !opened.as_ref().is_some_and(Opened::is_unchanged) {
+            // The number may be another file's by now, which is not ours to close.
+            std::mem::forget(opened.take());
+            *opened = Some(Opened::open(&self.path)?);
+        }
+        let file = opened.as_ref().map(|opened| opened.file.try_clone());
+        file.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))
+    }
+}
+
+impl Opened {
+    fn open(path: &Path) -> io::Result<Opened> {
+        let file = File::options().read(true).custom_flags(libc::O_CLOEXEC).open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(Opened { file: raise_descriptor(file), device: metadata.dev(), inode: metadata.ino() })
+    }
+
+    fn is_unchanged(&self) -> bool {
+        let is_same = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino()) == (self.device, self.inode);
+        self.file.metadata().is_ok_and(is_same)
+    }
+}
+
+/// The same file under a number that applications hardly use, if there is one.
+fn raise_descriptor(file: File) -> File {
+    // SAFETY: a system call without pointers on a descriptor that is open.
+    let raised = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), libc::F_DUPFD_CLOEXEC, LOWEST_DESCRIPTOR) };
+    // SAFETY: the kernel has just made this descriptor for us.
+    if raised < 0 { file } else { unsafe { File::from_raw_fd(raised) } }
+}
+
+/// The executable in the folder of the library or program that this code is in. Cargo has its tests one folder below.
+fn find_beside_driver() -> Option<PathBuf> {
+    let folder = driver_path()?.parent()?.to_owned();
+    let beside = folder.join(FILE_NAME);
+    if !beside.exists() && folder.ends_with("deps") {
+        return Some(folder.parent()?.join(FILE_NAME));
+    }
+    Some(beside)
+}
+
+/// The file that this code was loaded from.
+fn driver_path() -> Option<PathBuf> {
+    let address = driver_path as fn() -> Option<PathBuf> as *const libc::c_void;
+    let mut information = libc::Dl_info {
+        dli_fname: std::ptr::null(),
+        dli_fbase: std::ptr::null_mut(),
+        dli_sname: std::ptr::null(),
+        dli_saddr: std::ptr::null_mut(),
+    };
+    // SAFETY: the address is that of a function, and the structure may be written; the name in it is the loader's, and lives as
+    // long as this library.
+    let name = unsafe {
+        if libc::dladdr(address, &mut information) == 0 || information.dli_fname.is_null() {
+            return None;
+        }
+        CStr::from_ptr(information.dli_fname)
+    };
+    std::fs::canonicalize(OsStr::from_bytes(name.to_bytes())).ok()
+}

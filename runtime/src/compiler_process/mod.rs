@@ -1,0 +1,221 @@
+//! The compiler's process: jobs that it does for this one (`lockstep_protocol::job`).
+//!
+//! Nothing is compiled in the application's process. A job is a process of its own, whose crash, hang or hunger ends that job alone.
+//! The executable lies beside the driver and is opened when the application first asks for the platform ([`executable`]), started
+//! without a path ([`start`]), and bounded ([`child`]). What comes back is checked before it is used.
+
+mod child;
+mod executable;
+mod start;
+
+use std::os::fd::AsFd;
+
+use lockstep_protocol::build_failure::FrontendError;
+use lockstep_protocol::job::{
+    Answer, BuiltCode, BuiltObject, BuiltProgram, Job, KernelJob, Objects, Product, Request, SourceFiles, read_message,
+    write_message,
+};
+use lockstep_protocol::portable_program::LinkedProgram;
+use once_cell::sync::Lazy;
+
+use crate::cache::key::BUILD;
+use crate::options::options;
+use child::{Ending, Limits, Outcome};
+use executable::Executable;
+use start::StartError;
+
+/// Most bytes that a job may answer.
+const MOST_OUTPUT: u64 = 1 << 30;
+
+/// Most bytes that are kept of what a job says on its standard error.
+const MOST_ERRORS: usize = 1 << 20;
+
+/// Bytes of address space that a job may take.
+const ADDRESS_SPACE: u64 = 8 << 30;
+
+/// Why a job has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum JobFailure {
+    /// The compiler is not there, or is no part of this driver.
+    #[error("{0}")]
+    Missing(String),
+    /// The process could not be started, or died.
+    #[error("{0}")]
+    Died(String),
+    /// It did not end in its time.
+    #[error("{0}")]
+    TimedOut(String),
+}
+
+static EXECUTABLE: Lazy<Executable> = Lazy::new(Executable::find);
+
+/// Whether there is a compiler (`CL_DEVICE_COMPILER_AVAILABLE`). It is opened by the first call.
+pub fn is_available() -> bool {
+    EXECUTABLE.is_there()
+}
+
+/// Compiles a source to an object.
+///
+/// # Errors
+/// When the source is wrong, or the job fails.
+pub fn compile_source(files: SourceFiles) -> Result<BuiltObject, FrontendError> {
+    expect_object(run_program_job(Job::CompileSource(files))?)
+}
+
+/// Makes a program of a source.
+///
+/// # Errors
+/// As [`compile_source`].
+pub fn build_program(files: SourceFiles) -> Result<BuiltProgram, FrontendError> {
+    expect_program(run_program_job(Job::BuildProgram(files))?)
+}
+
+/// Makes a program of objects.
+///
+/// # Errors
+/// When they do not make one, or the job fails.
+pub fn link_program(objects: Objects) -> Result<BuiltProgram, FrontendError> {
+    expect_program(run_program_job(Job::LinkProgram(objects))?)
+}
+
+/// Joins objects to a library.
+///
+/// # Errors
+/// As [`link_program`].
+pub fn link_library(objects: Objects) -> Result<BuiltObject, FrontendError> {
+    expect_object(run_program_job(Job::LinkLibrary(objects))?)
+}
+
+/// Finds out what there is to know of a program.
+///
+/// # Errors
+/// When it uses what is not supported, or the job fails.
+pub fn describe_program(program: LinkedProgram) -> Result<BuiltProgram, FrontendError> {
+    expect_program(run_program_job(Job::DescribeProgram(program))?)
+}
+
+/// Makes code of a kernel. Should the process die of it, another one makes the kernel's simplest form, unless mistakes are errors
+/// (`LOCKSTEP_STRICT`).
+///
+/// # Errors
+/// In words: what went wrong.
+pub fn compile_kernel(mut kernel_job: KernelJob) -> Result<BuiltCode, String> {
+    match run_job(Job::CompileKernel(kernel_job.clone())) {
+        Err(failure @ (JobFailure::Died(_) | JobFailure::TimedOut(_))) if !kernel_job.options.strict => {
+            kernel_job.mistake = Some(failure.to_string());
+            expect_code(run_job(Job::CompileKernel(kernel_job)))
+        }
+        answer => expect_code(answer),
+    }
+}
+
+fn expect_code(answer: Result<Answer, JobFailure>) -> Result<BuiltCode, String> {
+    match answer.map_err(|failure| failure.to_string())? {
+        Answer::Done(Product::Code(code)) => Ok(code),
+        Answer::NoCode(reason) => Err(reason),
+        Answer::NoProgram(error) => Err(error.to_string()),
+        _ => Err(unexpected_answer()),
+    }
+}
+
+fn expect_object(product: Product) -> Result<BuiltObject, FrontendError> {
+    match product {
+        Product::Object(object) => Ok(object),
+        _ => Err(FrontendError::FrontendCrashed { log: error_line(&unexpected_answer()) }),
+    }
+}
+
+fn expect_program(product: Product) -> Result<BuiltProgram, FrontendError> {
+    match product {
+        Product::Program(program) => Ok(*program),
+        _ => Err(FrontendError::FrontendCrashed { log: error_line(&unexpected_answer()) }),
+    }
+}
+
+/// Does a job that makes a program or an object.
+fn run_program_job(job: Job) -> Result<Product, FrontendError> {
+    let log = |words: String| error_line(&words);
+    match run_job(job) {
+        Ok(Answer::Done(product)) => Ok(product),
+        Ok(Answer::NoProgram(error)) => Err(error),
+        Ok(Answer::NoCode(reason)) => Err(FrontendError::LinkFailure { log: log(reason) }),
+        Ok(Answer::OtherBuild(_)) => Err(FrontendError::FrontendCrashed { log: log(unexpected_answer()) }),
+        Err(JobFailure::Missing(words)) => Err(FrontendError::FrontendMissing { log: log(words) }),
+        Err(JobFailure::Died(words)) => Err(FrontendError::FrontendCrashed { log: log(words) }),
+        Err(JobFailure::TimedOut(words)) => Err(FrontendError::Timeout { log: log(words) }),
+    }
+}
+
+/// A line of a build log.
+fn error_line(words: &str) -> String {
+    format!("error: {words}\n")
+}
+
+fn unexpected_answer() -> String {
+    format!("the compiler ({}) answered what it was not asked", EXECUTABLE.path().display())
+}
+
+/// Does a job in a process of its own.
+fn run_job(job: Job) -> Result<Answer, JobFailure> {
+    let request = Request { build: BUILD.to_owned(), time: options().time, dump: options().dump.clone(), job };
+    let limits =
+        Limits { wall: options().build_timeout, address_space: ADDRESS_SPACE, output: MOST_OUTPUT, log: MOST_ERRORS };
+    let file = EXECUTABLE.open_file().map_err(|error| missing_compiler(&error.to_string()))?;
+    let outcome = child::run_program(file.as_fd(), &EXECUTABLE.c_path(), &write_message(&request), &limits);
+    let outcome = outcome.map_err(start_failure)?;
+    if options().time {
+        eprint!("{}", String::from_utf8_lossy(&outcome.stderr));
+    }
+    judge_outcome(&outcome)
+}
+
+fn judge_outcome(outcome: &Outcome) -> Result<Answer, JobFailure> {
+    let path = EXECUTABLE.path().display();
+    let died = |how: String| {
+        let errors = String::from_utf8_lossy(&outcome.stderr);
+        let last_words = errors.trim_end().lines().next_back().map(|line| format!(": {line}")).unwrap_or_default();
+        Err(JobFailure::Died(format!("the compiler ({path}) {how}{last_words}")))
+    };
+    match outcome.ending {
+        // Without a status the answer has to speak.
+        Ending::Exited(0) | Ending::Unknown => match read_message(&outcome.stdout) {
+            Some(Answer::OtherBuild(build)) => {
+                Err(missing_compiler(&format!("it is of the build {build}, the driver of {BUILD}")))
+            }
+            Some(answer) => Ok(answer),
+            None => died("gave no answer".to_owned()),
+        },
+        Ending::Exited(status) => died(format!("ended with status {status}")),
+        Ending::Signalled(libc::SIGXFSZ) => died("wrote too much".to_owned()),
+        Ending::Signalled(signal) => died(format!("was ended by signal {signal}{}", describe_small_stack())),
+        Ending::TimedOut => {
+            let seconds = options().build_timeout.as_secs_f64();
+            Err(JobFailure::TimedOut(format!("the compiler ({path}) did not end within {seconds} s and was stopped")))
+        }
+    }
+}
+
+/// What is to be said of the stack that a job had, if it was smaller than usual.
+fn describe_small_stack() -> String {
+    let (soft, _) = child::stack_limits();
+    match soft < child::STACK {
+        true => format!(", with a stack of at most {} KiB, the hard limit of this process (ulimit -Hs)", soft >> 10),
+        false => String::new(),
+    }
+}
+
+fn start_failure(error: StartError) -> JobFailure {
+    match error.error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied if error.call == "execve" => {
+            missing_compiler(&error.to_string())
+        }
+        _ => JobFailure::Died(format!("the compiler ({}) could not be started: {error}", EXECUTABLE.path().display())),
+    }
+}
+
+fn missing_compiler(reason: &str) -> JobFailure {
+    JobFailure::Missing(format!(
+        "nothing can be compiled: {} is not the compiler of this driver ({reason}); it belongs beside the driver, or is named by LOCKSTEP_COMPILER",
+        EXECUTABLE.path().display()
+    ))
+}

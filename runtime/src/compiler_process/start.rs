@@ -1,0 +1,185 @@
+//! Starts a program that is an open file, with bounds and streams of its own.
+//!
+//! The standard library starts programs by their path, which may mean something else by now: the application may have changed its root,
+//! or a package may have replaced the file. And what must be done between fork and exec makes it copy the application's page tables.
+//! Here the new process shares the application's memory until it becomes the program (`CLONE_VM`, `CLONE_VFORK`), as
+//! `posix_spawn` has it, on a stack of its own. All signals are blocked until none of them is left to a handler of the application.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr;
+
+/// Bytes of the stack on which the process runs until it is the program: it makes a dozen system calls.
+const STACK_BYTES: usize = 64 << 10;
+
+/// A limit of the process: the resource, its soft and its hard value.
+pub(super) type ResourceLimit = (c_int, u64, u64);
+
+/// What is started, and how.
+pub(super) struct Program<'a> {
+    /// The file that is to be run.
+    pub file: BorrowedFd<'a>,
+    /// Its path, by which scripts are run: who interprets one has to open it again.
+    pub path: &'a CStr,
+    /// What it is told to be called.
+    pub name: &'a CStr,
+    /// Its standard input, output and error; none of them is one of the descriptors 0 to 2.
+    pub streams: [BorrowedFd<'a>; 3],
+    /// Limits that hold from its start.
+    pub limits: &'a [ResourceLimit],
+}
+
+/// A process that was started.
+#[derive(Debug)]
+pub(super) struct Started {
+    /// Its number.
+    pub pid: libc::pid_t,
+    /// A descriptor that becomes readable when it ends; none on kernels before 5.2.
+    pub descriptor: Option<OwnedFd>,
+}
+
+/// Why a process could not be started: the system call that failed, and how.
+#[derive(Debug, thiserror::Error)]
+#[error("{call}: {error}")]
+pub(super) struct StartError {
+    /// The system call's name.
+    pub call: &'static str,
+    /// What the system said.
+    pub error: io::Error,
+}
+
+/// What the new process works with, and what it leaves there if it does not become the program.
+struct Shared<'a> {
+    program: &'a Program<'a>,
+    arguments: [*const c_char; 2],
+    environment: [*const c_char; 1],
+    failed_call: &'static str,
+    error_number: c_int,
+}
+
+/// A stack, aligned as code expects it.
+#[repr(align(16))]
+struct Stack([u8; STACK_BYTES]);
+
+/// Starts a program in a process group of its own, without an environment.
+///
+/// # Errors
+/// The system call that failed.
+pub(super) fn start_program(program: &Program<'_>) -> Result<Started, StartError> {
+    let mut stack = Box::new(Stack([0; STACK_BYTES]));
+    let mut shared = Shared {
+        program,
+        arguments: [program.name.as_ptr(), ptr::null()],
+        environment: [ptr::null()],
+        failed_call: "",
+        error_number: 0,
+    };
+    let mut descriptor: c_int = -1;
+    let _blocked = BlockedSignals::block_all();
+    let mut pid = clone_process(&mut stack, &mut shared, libc::CLONE_PIDFD, &mut descriptor);
+    if pid < 0 && last_error_number() == libc::EINVAL {
+        descriptor = -1;
+        pid = clone_process(&mut stack, &mut shared, 0, &mut descriptor);
+    }
+    if pid < 0 {
+        return Err(StartError { call: "clone", error: io::Error::last_os_error() });
+    }
+    // SAFETY: the kernel has just made this descriptor for us.
+    let descriptor = (descriptor >= 0).then(|| unsafe { OwnedFd::from_raw_fd(descriptor) });
+    if shared.error_number != 0 {
+        // SAFETY: the process is gone or about to be; nobody else may have waited for it, and if so that is harmless.
+        unsafe { libc::waitpid(pid, ptr::null_mut(), 0) };
+        let error = io::Error::from_raw_os_error(shared.error_number);
+        return Err(StartError { call: shared.failed_call, error });
+    }
+    Ok(Started { pid, descriptor })
+}
+
+/// Makes the process and returns when it has become the program or given up. The answer is its number or negative.
+fn clone_process(stack: &mut Stack, shared: &mut Shared<'_>, flags: c_int, descriptor: &mut c_int) -> libc::pid_t {
+    let stack_end = stack.0.as_mut_ptr_range().end;
+    let flags = flags | libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: stack, structure and descriptor live until the call returns, which is when the process no longer uses this
+    // memory. `become_program` makes system calls and nothing that could find locks of this process held.
+    unsafe {
+        libc::clone(become_program, stack_end.cast(), flags, ptr::from_mut(shared).cast(), ptr::from_mut(descriptor))
+    }
+}
+
+/// What the new process does. It never returns to the application's code.
+extern "C" fn become_program(shared: *mut c_void) -> c_int {
+    // SAFETY: `start_program` handed in the structure and waits.
+    let shared = unsafe { &mut *shared.cast::<Shared<'_>>() };
+    shared.failed_call = try_become_program(shared);
+    shared.error_number = last_error_number();
+    // SAFETY: ends this process without running anything of the application's.
+    unsafe { libc::_exit(127) }
+}
+
+/// Becomes the program, or names the system call that failed.
+fn try_become_program(shared: &Shared<'_>) -> &'static str {
+    let program = shared.program;
+    // SAFETY: system calls on this process alone, with structures that live here and texts that `start_program` keeps.
+    unsafe {
+        // Without a group of its own it is only harder to end.
+        libc::setpgid(0, 0);
+        // Every signal does what it usually does. Of a number that cannot be set nothing is to be feared.
+        let mut usual: libc::sigaction = std::mem::zeroed();
+        usual.sa_sigaction = libc::SIG_DFL;
+        (1..=libc::SIGRTMAX()).for_each(|signal| _ = libc::sigaction(signal, &usual, ptr::null_mut()));
+        let mut no_signals: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut no_signals);
+        libc::sigprocmask(libc::SIG_SETMASK, &no_signals, ptr::null_mut());
+        for &(resource, soft, hard) in program.limits {
+            let limit = libc::rlimit { rlim_cur: soft, rlim_max: hard };
+            // A hard limit that is lower already cannot be raised, and need not be.
+            libc::setrlimit(resource as libc::__rlimit_resource_t, &limit);
+        }
+        for (number, stream) in (0..).zip(program.streams) {
+            if libc::dup2(stream.as_raw_fd(), number) < 0 {
+                return "dup2";
+            }
+        }
+        libc::syscall(
+            libc::SYS_execveat,
+            program.file.as_raw_fd(),
+            c"".as_ptr(),
+            shared.arguments.as_ptr(),
+            shared.environment.as_ptr(),
+            libc::AT_EMPTY_PATH,
+        );
+        if matches!(last_error_number(), libc::ENOENT | libc::ENOSYS) {
+            libc::execve(program.path.as_ptr(), shared.arguments.as_ptr(), shared.environment.as_ptr());
+        }
+    }
+    "execve"
+}
+
+/// All signals of this thread are blocked while this lives. A process that it starts meanwhile begins so.
+struct BlockedSignals(libc::sigset_t);
+
+impl BlockedSignals {
+    fn block_all() -> BlockedSignals {
+        // SAFETY: both sets are valid memory of their type.
+        unsafe {
+            let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+            libc::sigfillset(&mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+            BlockedSignals(before)
+        }
+    }
+}
+
+impl Drop for BlockedSignals {
+    fn drop(&mut self) {
+        // SAFETY: the set that was there before.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, ptr::null_mut()) };
+    }
+}
+
+/// The number of the last error of a system call.
+fn last_error_number() -> c_int {
+    // SAFETY: the address is that of this thread's variable.
+    unsafe { *libc::__errno_location() }
+}
