@@ -1,31 +1,32 @@
 //! The front end: from sources to one linked, cleaned-up LLVM module per program.
 //!
-//! [`compile`] turns a source into an object by running clang as a child process; [`link_failure`] joins objects, adds the
-//! built-in library, inlines and cleans up; [`prepare`] hands the result to the importer as an LLVM module. What each
+//! [`compile_source`] turns a source into an object by clang's libraries; [`link_program`] joins objects, adds the
+//! built-in library, inlines and cleans up; [`prepare_module`] hands the result to the importer as an LLVM module. What each
 //! step leaves behind is LLVM bitcode, so that the host API can hand it out as a program binary
 //! ([`crate::container`]) and take it back at any step.
 //!
-//! Every text that reaches this module is hostile until proved otherwise: it is only ever parsed by the child process or
-//! by checks that return errors.
+//! Every text that reaches this module is hostile until proved otherwise: it is only ever parsed by clang or by checks that
+//! return errors.
 
 mod clang;
-mod dependencies;
+mod clang_library;
+mod header_files;
 mod hoist_common_stores;
 mod images;
 mod link;
 pub(crate) mod llvm;
+#[expect(dead_code, reason = "nothing is run as a child process until all of the compiler is")]
 mod process;
-mod response_file;
 mod simplify_llvm;
 mod source;
 mod sub_group_size;
-mod tempdir;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use clang::{compile_and_list, compile_source, compiler_identity};
+pub use clang::{RecordedCompilation, compile_and_list, compile_recorded, compile_source, compiler_identity};
+pub use clang_library::ReadFile;
 pub use link::{LibraryLookup, built_in_library, link_library, link_program, link_with, prepare_module};
 
 use lockstep_protocol::build_options::BuildOptions;
