@@ -1,13 +1,14 @@
-//! The child process: diagnostics of the real clang, and what happens when what runs is no clang at all.
+//! clang as programs and their authors meet it: diagnostics, macros, options, headers.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-use lockstep_compiler::frontend::{FrontendConfig, Header, compile_source};
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use lockstep_compiler::frontend::{FrontendConfig, compile_recorded, compile_source};
 use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
+use lockstep_protocol::job::{Header, ReadFile};
 use lockstep_protocol::portable_program::CompiledObject;
 
 fn with_options(source: &str, text: &str) -> Result<CompiledObject, FrontendError> {
@@ -114,30 +115,28 @@ fn embedded_headers_come_first_and_may_have_folders() {
     fs::write(folder.join("b.h"), "#define B 2\n").unwrap();
     let options = BuildOptions::parse(&format!("-I '{}'", folder.display()), Stage::Compile).unwrap();
     let headers = [
-        Header { name: "a.h", source: b"#define A 1\n" },
-        Header { name: "inc/c.h", source: b"#include \"d.h\"\n#include <a.h>\n" },
-        Header { name: "inc/d.h", source: b"#define D 4\n" },
-        Header { name: "a.h", source: b"#error the second a.h\n" },
+        Header::new("a.h", b"#define A 1\n"),
+        Header::new("inc/c.h", b"#include \"d.h\"\n#include <a.h>\n"),
+        Header::new("inc/d.h", b"#define D 4\n"),
+        Header::new("a.h", b"#error the second a.h\n"),
     ];
     let source =
         "#include \"a.h\"\n#include <b.h>\n#include <inc/c.h>\nkernel void f(global int* p) { *p = A + B + D; }\n";
-    let temp = scratch("headers");
-    let config = FrontendConfig { temp_dir: temp.clone(), ..FrontendConfig::default() };
+    let config = FrontendConfig::default();
     compile_source(&config, source.as_bytes(), &headers, &options).unwrap_or_else(|error| panic!("{error}"));
 
-    let broken = [Header { name: "inc/e.h", source: b"\n\nint x y;\n" }];
+    let broken = [Header::new("inc/e.h", b"\n\nint x y;\n")];
     let log = log_of(compile_source(&config, b"#include <inc/e.h>\n", &broken, &options));
     assert!(log.contains("In file included from program.cl:1:"), "{log}");
     assert!(log.contains("inc/e.h:3:"), "{log}");
-    assert!(!log.contains(&temp.display().to_string()), "the private directory shows: {log}");
-    assert_eq!(fs::read_dir(&temp).unwrap().count(), 0, "something is left in the temporary directory");
+    assert!(!log.contains("/lockstep/"), "the private directory shows: {log}");
 }
 
 #[test]
 fn header_names_cannot_leave_their_folder() {
     let options = BuildOptions::default();
     for name in ["../a.h", "/tmp/lockstep-escape.h", "", "a/../../b.h", ".lockstep-program.cl"] {
-        let headers = [Header { name, source: b"" }];
+        let headers = [Header::new(name, b"")];
         let log = log_of(compile_source(&FrontendConfig::default(), b"kernel void f() {}", &headers, &options));
         assert!(log.contains("header name"), "{name}: {log}");
     }
@@ -166,151 +165,55 @@ fn scratch(name: &str) -> PathBuf {
     path
 }
 
-/// A shell script in the compiler's place.
-fn fake(name: &str, script: &str) -> FrontendConfig {
-    let path = scratch(name).join("clang");
-    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    FrontendConfig { clang: Some(path), timeout: Duration::from_secs(20), ..FrontendConfig::default() }
-}
-
-fn run(config: &FrontendConfig) -> FrontendError {
-    compile_source(config, b"kernel void f() {}", &[], &BuildOptions::default()).unwrap_err()
+#[test]
+fn a_flood_of_messages_is_bounded() {
+    let source = format!("#warning {}\n", "e".repeat(1000)).repeat(4000) + "kernel void f() {}\n";
+    let log = with_options(&source, "").unwrap().log;
+    assert!(log.len() < 2 << 20, "{} bytes", log.len());
+    assert!(log.contains("left out"), "{}", &log[log.len() - 100..]);
 }
 
 #[test]
-fn an_endless_compiler_is_stopped_with_all_its_children() {
-    let marker = format!("31{}", std::process::id() % 100_000);
-    let mut config = fake("endless", &format!("echo thinking >&2\nsleep {marker} & sleep {marker}"));
-    config.timeout = Duration::from_millis(300);
-    let start = Instant::now();
-    let error = run(&config);
-    assert!(start.elapsed() < Duration::from_secs(5), "it took {:?}", start.elapsed());
-    match error {
-        FrontendError::Timeout { log } => assert!(log.contains("thinking") && log.contains("0.3 s"), "{log}"),
-        other => panic!("{other:?}"),
+fn names_of_headers_are_those_of_the_application() {
+    let headers = [Header::new("inc/a.h", b"constant char header[] = __FILE__;\n#warning here\n")];
+    let source = b"#include <inc/a.h>\nconstant char text[] = __FILE__;\nkernel void f() {}\n";
+    let options = BuildOptions::parse("-g", Stage::Compile).unwrap();
+    let object = compile_source(&FrontendConfig::default(), source, &headers, &options).unwrap();
+    assert!(
+        object.log.starts_with("In file included from program.cl:1:\ninc/a.h:2:2: warning: here"),
+        "{}",
+        object.log
+    );
+    let text = disassemble(&object.bitcode);
+    for name in ["c\"inc/a.h\\00\"", "c\"program.cl\\00\"", "!DIFile(filename: \"program.cl\""] {
+        assert!(text.contains(name), "{name}: {text}");
     }
-    std::thread::sleep(Duration::from_millis(50));
-    for process in fs::read_dir("/proc").unwrap().flatten() {
-        let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
-        assert!(!String::from_utf8_lossy(&line).contains(&marker), "a child is left over: {process:?}");
-    }
+    // The module itself is named after where its text is.
+    let is_named = text.lines().any(|line| line.contains("lockstep/headers") && !line.starts_with("source_filename"));
+    assert!(!is_named, "a folder that nobody knows is named: {text}");
 }
 
-#[test]
-fn an_endless_source_is_stopped() {
-    let config = FrontendConfig { timeout: Duration::from_millis(500), ..FrontendConfig::default() };
-    let mut source = String::from("#define A0(x) x x\n");
-    for i in 1..40 {
-        source += &format!("#define A{i}(x) A{}(x) A{}(x)\n", i - 1, i - 1);
-    }
-    source += "kernel void f() { A39(;) }\n";
-    let error = compile_source(&config, source.as_bytes(), &[], &BuildOptions::default()).unwrap_err();
-    assert!(matches!(error, FrontendError::Timeout { .. }), "{error:?}");
+fn disassemble(bitcode: &[u8]) -> String {
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "object");
+    Context::create().create_module_from_ir(buffer).unwrap().print_to_string().to_string()
 }
 
+/// What was read decides about what the cache keeps.
 #[test]
-fn a_compiler_that_eats_memory_does_not_take_ours() {
-    let config = FrontendConfig { memory: 400 << 20, ..FrontendConfig::default() };
-    let mut source = String::from("#define A0 { int x = 1; }\n");
-    for i in 1..26 {
-        source += &format!("#define A{i} A{0} A{0}\n", i - 1);
-    }
-    source += "kernel void f() { A25 }\n";
-    match compile_source(&config, source.as_bytes(), &[], &BuildOptions::default()) {
-        Err(FrontendError::FrontendCrashed { .. } | FrontendError::CompileFailure { .. }) => {}
-        other => panic!("{:?}", other.map(|object| object.log)),
-    }
-}
-
-#[test]
-fn a_crash_is_reported_and_survived() {
-    for (name, script, sign) in [
-        ("abort", "echo dying >&2; kill -ABRT $$", "signal 6"),
-        ("segv", "kill -SEGV $$", "signal 11"),
-        ("status", "exit 134", "status 134"),
-    ] {
-        match run(&fake(name, script)) {
-            FrontendError::FrontendCrashed { log } => assert!(log.contains(sign), "{name}: {log}"),
-            other => panic!("{name}: {other:?}"),
-        }
-    }
-}
-
-#[test]
-fn huge_output_is_bounded() {
-    let config = fake("noise", "head -c 40000000 /dev/zero | tr '\\0' 'e' >&2; exit 1");
-    match run(&config) {
-        FrontendError::CompileFailure { log } => {
-            assert!(log.len() < 2 << 20, "{} bytes", log.len());
-            assert!(log.contains("left out"), "{}", &log[log.len() - 100..]);
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn a_program_that_is_no_compiler_is_found_out() {
-    match run(&fake("silent", "exit 0")) {
-        FrontendError::FrontendCrashed { log } => assert!(log.contains("clang 22"), "{log}"),
-        other => panic!("{other:?}"),
-    }
-    match run(&fake("failing", "exit 1")) {
-        FrontendError::CompileFailure { log } => assert!(log.contains("without a message"), "{log}"),
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn input_that_nobody_reads_blocks_nothing() {
-    let config = fake("deaf", "exec <&-; exit 1");
-    let source = "/* */".repeat(2_000_000);
-    let error = compile_source(&config, source.as_bytes(), &[], &BuildOptions::default()).unwrap_err();
-    assert!(matches!(error, FrontendError::CompileFailure { .. }), "{error:?}");
-}
-
-#[test]
-fn a_missing_compiler_is_named_with_its_package() {
-    let nowhere = PathBuf::from("/nonexistent/clang-22");
-    let config = FrontendConfig { clang: Some(nowhere), ..FrontendConfig::default() };
-    match run(&config) {
-        FrontendError::FrontendMissing { log } => {
-            assert!(log.contains("/nonexistent/clang-22") && log.contains("package clang-22"), "{log}");
-        }
-        other => panic!("{other:?}"),
-    }
-    let folder = scratch("not-executable");
-    fs::write(folder.join("clang"), "").unwrap();
-    let config = FrontendConfig { clang: Some(folder.join("clang")), ..FrontendConfig::default() };
-    assert!(matches!(run(&config), FrontendError::FrontendMissing { .. }));
-}
-
-#[test]
-fn the_search_path_is_searched_but_not_the_working_directory() {
-    let folder = scratch("path");
-    let script = folder.join("clang-22");
-    fs::write(&script, "#!/bin/sh\necho found >&2\nexit 1\n").unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    let search = format!(":relative:/nonexistent:{}", folder.display());
-    let config = FrontendConfig { search_path: Some(search.into()), ..FrontendConfig::default() };
-    match run(&config) {
-        FrontendError::CompileFailure { log } => assert_eq!(log, "found\n"),
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn no_descriptor_is_left_open() {
-    let count = || fs::read_dir("/proc/self/fd").unwrap().count();
-    let config = fake("descriptors", "ls -l /proc/$$/fd >&2; exit 1");
-    let inherited = run(&config).build_log();
-    assert!(!inherited.contains("lockstep-in (deleted) ->"), "{inherited}");
-    // Other tests of this program open files at the same time, so many rounds are compared with few.
-    let before = count();
-    for _ in 0..100 {
-        run(&config);
-    }
-    assert!(count() < before + 60, "{} descriptors, {before} before", count());
+fn files_that_were_read_are_told_with_their_contents() {
+    let folder = scratch("read");
+    let (first, second) = (folder.join("first.h"), folder.join("second.h"));
+    fs::write(&first, "#include \"second.h\"\n").unwrap();
+    fs::write(&second, "#define A 1\n").unwrap();
+    let options = BuildOptions::parse(&format!("-I '{}'", folder.display()), Stage::Build).unwrap();
+    let headers = [Header::new("embedded.h", b"#include <first.h>\n")];
+    let source = b"#include \"embedded.h\"\nkernel void f(global int* a) { *a = A; }\n";
+    let compilation = compile_recorded(&FrontendConfig::default(), source, &headers, &options).unwrap();
+    let expected = [(first, &b"#include \"second.h\"\n"[..]), (second, b"#define A 1\n")]
+        .map(|(path, contents)| ReadFile { path, hash: blake3::hash(contents).into() });
+    assert_eq!(compilation.read_files, expected);
+    let none = compile_recorded(&FrontendConfig::default(), b"kernel void f() {}", &[], &options).unwrap();
+    assert_eq!(none.read_files, []);
 }
 
 #[test]

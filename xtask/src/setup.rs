@@ -22,7 +22,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 7] = [
+const NEEDS: [Need; 11] = [
     Need {
         what: "the LLVM 22 libraries and headers (llvm-config-22)",
         package: "llvm-22-dev",
@@ -37,6 +37,26 @@ const NEEDS: [Need; 7] = [
         what: "clang 22's own headers (opencl-c-base.h)",
         package: "libclang-common-22-dev",
         present: clang_headers,
+    },
+    Need {
+        what: "clang 22 as libraries, with their C++ headers (clang/Frontend/CompilerInstance.h)",
+        package: "libclang-22-dev",
+        present: clang_libraries,
+    },
+    Need {
+        what: "a C++ compiler for what calls clang's libraries (c++)",
+        package: "g++",
+        present: || succeeds("c++", &["--version"]),
+    },
+    Need {
+        what: "zstd as a static library, which LLVM's static libraries ask for (libzstd.a)",
+        package: "libzstd-dev",
+        present: || static_library("libzstd.a"),
+    },
+    Need {
+        what: "zlib as a static library, which LLVM's static libraries ask for (libz.a)",
+        package: "zlib1g-dev",
+        present: || static_library("libz.a"),
     },
     Need {
         what: "a C compiler for build scripts and linking (cc)",
@@ -151,6 +171,21 @@ fn llvm_libraries() -> bool {
 fn clang_headers() -> bool {
     process::output_of(Command::new("clang-22").arg("-print-resource-dir"))
         .is_some_and(|directory| Path::new(directory.trim()).join("include/opencl-c-base.h").exists())
+}
+
+fn clang_libraries() -> bool {
+    let ask = |what: &str| process::output_of(Command::new("llvm-config-22").arg(what));
+    let (Some(include), Some(libraries)) = (ask("--includedir"), ask("--libdir")) else {
+        return false;
+    };
+    Path::new(include.trim()).join("clang/Frontend/CompilerInstance.h").exists()
+        && Path::new(libraries.trim()).join("libclangFrontend.a").exists()
+}
+
+/// Whether the C compiler finds an archive of this name: it then answers with a path, else with the name alone.
+fn static_library(name: &str) -> bool {
+    process::output_of(Command::new("cc").arg(format!("-print-file-name={name}")))
+        .is_some_and(|answer| Path::new(answer.trim()).is_absolute())
 }
 
 fn mpfr() -> bool {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use lockstep_compiler::frontend::{self, Compilation, FrontendConfig, Header};
+use lockstep_compiler::frontend::{self, FrontendConfig, RecordedCompilation};
 use lockstep_compiler::pipeline::{self, Compiled};
 use lockstep_compiler::stage_times::describe_times;
 use lockstep_ir::program_metadata::describe_program;
@@ -39,22 +39,20 @@ pub fn do_job(request: Request) -> Answer {
 impl Context {
     fn compile_source(&self, files: &SourceFiles) -> Result<BuiltObject, FrontendError> {
         let started = Instant::now();
-        let headers: Vec<_> =
-            files.headers.iter().map(|header| Header { name: &header.name, source: &header.source }).collect();
         let config = FrontendConfig { source_lines: files.source_lines, ..FrontendConfig::default() };
-        let Compilation { object, files: read_paths } =
-            frontend::compile_and_list(&config, &files.source, &headers, &files.options)?;
+        let RecordedCompilation { object, read_files } =
+            frontend::compile_recorded(&config, &files.source, &files.headers, &files.options)?;
         self.tell_program_times(&[("clang", started.elapsed())]);
         let log = object.log.clone();
-        Ok(BuiltObject { object, log, files: read_paths })
+        Ok(BuiltObject { object, log, read_files })
     }
 
     fn build_program(&self, files: &SourceFiles) -> Result<BuiltProgram, FrontendError> {
-        let BuiltObject { object, log, files: read_paths } = self.compile_source(files)?;
+        let BuiltObject { object, log, read_files } = self.compile_source(files)?;
         let linked = frontend::link_program(&[&object], &files.options);
         let linked = linked.map_err(|error| with_compiler_log(&log, error))?;
         let program = self.describe_with_log(linked, log)?;
-        Ok(BuiltProgram { files: read_paths, ..program })
+        Ok(BuiltProgram { read_files, ..program })
     }
 
     fn link_program(&self, objects: &Objects) -> Result<BuiltProgram, FrontendError> {
@@ -74,7 +72,7 @@ impl Context {
         let (module, times) =
             loaded.map_err(|error| FrontendError::LinkFailure { log: format!("{log}error: {error}\n") })?;
         self.tell_program_times(&times);
-        Ok(BuiltProgram { outline: describe_program(&module), linked, log, files: None })
+        Ok(BuiltProgram { outline: describe_program(&module), linked, log, read_files: Vec::new() })
     }
 
     fn compile_kernel(&self, kernel_job: KernelJob) -> Answer {
@@ -113,7 +111,7 @@ fn link_library(objects: &Objects) -> Result<BuiltObject, FrontendError> {
     let listed: Vec<&CompiledObject> = objects.objects.iter().collect();
     let object = frontend::link_library(&listed, &objects.options)?;
     let log = object.log.clone();
-    Ok(BuiltObject { object, log, files: None })
+    Ok(BuiltObject { object, log, read_files: Vec::new() })
 }
 
 /// The compiler's messages before the linker's.

@@ -75,7 +75,7 @@ fn a_source_becomes_a_program_and_that_code() {
     let program = expect_program(ask(Job::BuildProgram(files(source, "-DNUMBER=7", Vec::new()))));
     let [kernel] = &program.outline.kernels[..] else { panic!("{:?}", program.outline) };
     assert_eq!((kernel.name.as_str(), kernel.params.len()), ("f", 1));
-    assert_eq!(program.files, Some(Vec::new()), "nothing but the source is read");
+    assert_eq!(program.read_files, [], "nothing but the source is read");
 
     let job = KernelJob { program: program.linked, kernel: 0, options: CompileOptions::default(), mistake: None };
     let code = expect_code(ask(Job::CompileKernel(job.clone())));
@@ -93,7 +93,7 @@ fn a_source_becomes_a_program_and_that_code() {
 
 #[test]
 fn objects_become_libraries_and_programs() {
-    let header = Header { name: "inc/add.h".into(), source: b"int add(int, int);".to_vec() };
+    let header = Header::new("inc/add.h", b"int add(int, int);");
     let caller = "#include <inc/add.h>\nkernel void f(global int *a) { a[0] = add(a[1], 2); }";
     let caller = expect_object(ask(Job::CompileSource(files(caller, "", vec![header]))));
     let callee =

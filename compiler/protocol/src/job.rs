@@ -69,6 +69,13 @@ pub struct Header {
     pub source: Vec<u8>,
 }
 
+impl Header {
+    /// A header of this name with this text.
+    pub fn new(name: &str, source: &[u8]) -> Header {
+        Header { name: name.to_owned(), source: source.to_vec() }
+    }
+}
+
 /// Objects and libraries, and how they are to be linked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Objects {
@@ -122,9 +129,17 @@ pub struct BuiltObject {
     pub object: CompiledObject,
     /// What the compiler said.
     pub log: String,
-    /// Every file that was read beside what the driver gave. None: they are not known, so nobody can tell whether another job
-    /// would make the same.
-    pub files: Option<Vec<PathBuf>>,
+    /// Every file that was read beside what the driver gave.
+    pub read_files: Vec<ReadFile>,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadFile {
+    /// Its path as the compiler made it of the include's name and the folder's.
+    pub path: PathBuf,
+    /// The BLAKE3 hash of what was read.
+    pub hash: [u8; 32],
 }
 
 /// A program, and of what it was made.
@@ -137,7 +152,7 @@ pub struct BuiltProgram {
     /// What compiler and linker said.
     pub log: String,
     /// As of [`BuiltObject`].
-    pub files: Option<Vec<PathBuf>>,
+    pub read_files: Vec<ReadFile>,
 }
 
 /// A kernel's code, and what is to be said of it.
@@ -179,7 +194,7 @@ mod tests {
 
     fn request() -> Request {
         let options = BuildOptions::parse("-DX=1 -I inc -cl-std=CL2.0", Stage::Compile).unwrap();
-        let header = Header { name: "a.h".into(), source: b"int a;".to_vec() };
+        let header = Header::new("a.h", b"int a;");
         let files = SourceFiles { source: b"text".to_vec(), headers: vec![header], options, source_lines: true };
         Request { build: "b".into(), time: true, dump: Some("d".into()), job: Job::CompileSource(files) }
     }

@@ -277,7 +277,7 @@ pub unsafe fn compile_program(
         let name = program::parse_name(unsafe { CStr::from_ptr(name) }.to_bytes())?;
         let none = || error!(CL_INVALID_OPERATION, "input header {index}, '{name}', is a program without source");
         let source = header.source().ok_or_else(none)?;
-        headers.push(Header { name: name.to_string(), source: source.as_bytes().to_vec() });
+        headers.push(Header::new(name, source.as_bytes()));
     }
     let done = completion_callback(pfn_notify, program, user_data)?;
     // SAFETY: the caller vouches for the string.

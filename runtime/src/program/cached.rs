@@ -1,11 +1,8 @@
 //! Compiling and linking, unless that was done before and the result is in the cache.
 
-use std::path::PathBuf;
-use std::time::SystemTime;
-
 use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::build_options::{BuildOptions, Macro};
-use lockstep_protocol::job::{BuiltObject, BuiltProgram, Objects, SourceFiles};
+use lockstep_protocol::job::{BuiltObject, BuiltProgram, Objects, ReadFile, SourceFiles};
 use lockstep_protocol::portable_program::{CompiledObject, LinkedProgram};
 use lockstep_protocol::program_metadata::Outline;
 use serde::{Deserialize, Serialize};
@@ -67,7 +64,7 @@ fn all_texts(source: &SourceFiles) -> impl Iterator<Item = &[u8]> {
 struct Made<T> {
     value: T,
     log: String,
-    files: Option<Vec<PathBuf>>,
+    read_files: Vec<ReadFile>,
 }
 
 /// What the cache has of a source; or else what the compiler makes of it, to be kept there. With it comes what the compiler
@@ -88,10 +85,8 @@ where
     if let Some(Kept { log, value, .. }) = kept_before.filter(|kept_value| kept_value.inputs.are_unchanged()) {
         return Ok((value, log));
     }
-    let started = SystemTime::now();
-    let Made { value, log, files } = make_value(source.clone())?;
-    let inputs =
-        files.and_then(|paths| Inputs::record_inputs(paths, &source.options.include_dirs, all_texts(&source), started));
+    let Made { value, log, read_files } = make_value(source.clone())?;
+    let inputs = Inputs::record_inputs(read_files, &source.options.include_dirs, all_texts(&source));
     let Some(inputs) = inputs else { return Ok((value, log)) };
     let kept_value = Kept { inputs, log, value };
     cache.put(&key, &kept_value);
@@ -101,16 +96,16 @@ where
 /// The object of a source, and what the compiler said.
 pub(super) fn compile_object(source: SourceFiles) -> Result<(CompiledObject, String)> {
     keep_or_make(source, "object", |source| {
-        let BuiltObject { object, log, files } = compiler_process::compile_source(source)?;
-        Ok(Made { value: object, log, files })
+        let BuiltObject { object, log, read_files } = compiler_process::compile_source(source)?;
+        Ok(Made { value: object, log, read_files })
     })
 }
 
 /// The program that is made of one source.
 pub(super) fn compile_program(source: SourceFiles) -> Result<Linked> {
     let ((linked, outline), log) = keep_or_make(source, "program", |source| {
-        let BuiltProgram { linked, outline, log, files } = compiler_process::build_program(source)?;
-        Ok(Made { value: (linked, outline), log, files })
+        let BuiltProgram { linked, outline, log, read_files } = compiler_process::build_program(source)?;
+        Ok(Made { value: (linked, outline), log, read_files })
     })?;
     Ok(Linked { linked, outline, log })
 }

@@ -4,18 +4,14 @@
 //! That is so when each file has the contents it had, and none has come to a place where the compiler would have looked
 //! before. What looks at files or the time in other ways than by including is not kept at all.
 
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use lockstep_protocol::job::ReadFile;
 use serde::{Deserialize, Serialize};
 
 use super::beyond_files::Vocabulary;
 use crate::cache::key;
-
-/// File systems' clocks are this coarse; a file that was changed after the compilation began is not what it read.
-const COARSE: Duration = Duration::from_millis(20);
 
 /// More places than that are not watched.
 const MOST_PLACES: usize = 10_000;
@@ -30,31 +26,26 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// The files that a compilation read which began at `started` and had these texts and folders to include from.
-    /// None if that does not tell whether another one would make the same.
+    /// The files that a compilation read which had these texts and folders to include from. None if that does not tell whether
+    /// another one would make the same.
     pub(super) fn record_inputs<'a>(
-        paths: Vec<PathBuf>,
+        read_files: Vec<ReadFile>,
         folders: &[String],
         texts: impl IntoIterator<Item = &'a [u8]>,
-        started: SystemTime,
     ) -> Option<Inputs> {
-        let newest = started.checked_sub(COARSE)?;
         let mut vocabulary = Vocabulary::default();
         texts.into_iter().for_each(|text| vocabulary.add_text(text));
-        let mut inputs = Inputs::default();
-        for path in &paths {
-            let contents = fs::read(path).ok()?;
-            if last_change(&fs::metadata(path).ok()?)? >= newest {
-                return None;
-            }
+        for ReadFile { path, hash } in &read_files {
+            // One that has changed since is not what was read.
+            let contents = fs::read(path).ok().filter(|contents| key::hash_bytes(contents) == *hash)?;
             vocabulary.add_text(&contents);
-            inputs.files.push((path.clone(), key::hash_bytes(&contents)));
         }
         if vocabulary.looks_beyond() {
             return None;
         }
-        inputs.absent = absent_places(&paths, folders)?;
-        Some(inputs)
+        let paths: Vec<&Path> = read_files.iter().map(|file| file.path.as_path()).collect();
+        let absent = absent_places(&paths, folders)?;
+        Some(Inputs { absent, files: read_files.into_iter().map(|file| (file.path, file.hash)).collect() })
     }
 
     /// Whether another compilation would read the same.
@@ -66,15 +57,9 @@ impl Inputs {
     }
 }
 
-/// When a file's contents or name were last changed.
-fn last_change(metadata: &Metadata) -> Option<SystemTime> {
-    let changed = Duration::new(metadata.ctime().try_into().ok()?, metadata.ctime_nsec().try_into().ok()?);
-    Some(metadata.modified().ok()?.max(UNIX_EPOCH + changed))
-}
-
 /// The places where no file is but where one would be found in the place of one of `paths`: any end of the file's path
 /// may be what the text calls it, in any folder that is searched.
-fn absent_places(paths: &[PathBuf], folders: &[String]) -> Option<Vec<PathBuf>> {
+fn absent_places(paths: &[&Path], folders: &[String]) -> Option<Vec<PathBuf>> {
     let mut searched: Vec<&Path> = vec![Path::new(".")];
     searched.extend(folders.iter().map(Path::new));
     searched.extend(paths.iter().filter_map(|path| path.parent()));
@@ -100,8 +85,6 @@ fn path_tails(path: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    const LATER: Duration = Duration::from_secs(60);
-
     /// A folder with these files, and what a compilation would know of reading those in `read`.
     fn read(folder: &Path, all: &[(&str, &str)], read: &[&str], folders: &[&str]) -> Option<Inputs> {
         for (name, text) in all {
@@ -109,9 +92,14 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let paths = read.iter().map(|name| folder.join(name)).collect();
+        let read_files = read.iter().map(|name| read_now(folder.join(name))).collect();
         let folders: Vec<_> = folders.iter().map(|name| folder.join(name).display().to_string()).collect();
-        Inputs::record_inputs(paths, &folders, [&b"#include <a.h>"[..]], SystemTime::now() + LATER)
+        Inputs::record_inputs(read_files, &folders, [&b"#include <a.h>"[..]])
+    }
+
+    /// A file as a compilation would have read it now.
+    fn read_now(path: PathBuf) -> ReadFile {
+        ReadFile { hash: key::hash_bytes(&fs::read(&path).unwrap()), path }
     }
 
     #[test]
@@ -154,7 +142,7 @@ mod tests {
         assert!(read(folder.path(), &parts, &["a.h", "b.h"], &[]).is_none());
         assert!(read(folder.path(), &parts, &["a.h"], &[]).is_some());
         assert!(read(folder.path(), &[("a.h", "#if __has_include(<b.h>)")], &["a.h"], &[]).is_none());
-        let of = |text: &[u8]| Inputs::record_inputs(vec![], &[], [text], SystemTime::now());
+        let of = |text: &[u8]| Inputs::record_inputs(vec![], &[], [text]);
         assert!(of(b"kernel void f() {}").is_some() && of(b"int x[] = __DATE__;").is_none());
     }
 
@@ -163,9 +151,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.h");
         fs::write(&path, "one").unwrap();
-        let at = |started| Inputs::record_inputs(vec![path.clone()], &[], [], started);
-        let written = last_change(&fs::metadata(&path).unwrap()).unwrap();
-        assert!(at(written).is_none() && at(written + LATER).is_some());
-        assert!(at(written - LATER).is_none());
+        let read_file = read_now(path.clone());
+        let record = || Inputs::record_inputs(vec![read_file.clone()], &[], []);
+        assert!(record().is_some());
+        fs::write(&path, "two").unwrap();
+        assert!(record().is_none());
+        fs::remove_file(&path).unwrap();
+        assert!(record().is_none());
     }
 }
