@@ -12,6 +12,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
+use lockstep_protocol::job::ProgressRecord;
+
 use super::start::{self, Program, ResourceLimit, StartError, Started};
 
 /// What a child process may use.
@@ -49,7 +51,15 @@ pub(super) struct Outcome {
     pub stdout: Vec<u8>,
     /// The beginning of its error stream.
     pub stderr: Vec<u8>,
+    /// What it was doing last, if it said so.
+    pub stage: String,
 }
+
+/// How long a child whose time is over may take to say what it is at.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// The descriptors that a child gets under numbers of its own have higher numbers here.
+const LOWEST_DESCRIPTOR: i32 = 16;
 
 /// What a child is told to be called.
 const NAME: &CStr = c"lockstep-compiler";
@@ -73,17 +83,19 @@ pub(super) fn run_program(
     stdin.write_all(stdin_bytes).and_then(|()| io::Seek::rewind(&mut stdin)).map_err(stream_error)?;
     let stdout = memory_file(c"lockstep-out").map_err(stream_error)?;
     let stderr = memory_file(c"lockstep-err").map_err(stream_error)?;
+    let progress = memory_file(c"lockstep-progress").map_err(stream_error)?;
     let program = Program {
         file: program_file,
         path,
         name: NAME,
-        streams: [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
+        streams: &[stdin.as_fd(), stdout.as_fd(), stderr.as_fd(), progress.as_fd()],
         limits: &process_limits.resource_limits(),
     };
     let ending = Running(start::start_program(&program)?).wait_for_end(process_limits);
     let stdout = read_contents(&stdout, usize::MAX).map_err(stream_error)?;
     let stderr = read_contents(&stderr, process_limits.log).map_err(stream_error)?;
-    Ok(Outcome { ending, stdout, stderr })
+    let progress = read_contents(&progress, size_of::<ProgressRecord>()).map_err(stream_error)?;
+    Ok(Outcome { ending, stdout, stderr, stage: ProgressRecord::read_text(&progress) })
 }
 
 impl Limits {
@@ -124,6 +136,7 @@ impl Running {
                 return ending;
             }
         }
+        self.ask_for_last_words();
         self.kill_group();
         // A killed process is gone in an instant, unless the kernel holds it; then it is left to the system.
         let patience = Instant::now() + Duration::from_secs(2);
@@ -144,6 +157,13 @@ impl Running {
             // ECHILD: SIGCHLD is ignored, or another thread waits for every child.
             _ => Some(Ending::Unknown),
         }
+    }
+
+    /// Tells the child that its time is over, and lets it say what it is at.
+    fn ask_for_last_words(&mut self) {
+        // SAFETY: a system call without pointers. The child has not been waited for, so the number is still its own.
+        unsafe { libc::kill(self.0.pid, libc::SIGXCPU) };
+        wait_a_while(self.0.descriptor.as_ref(), LAST_WORDS);
     }
 
     fn kill_group(&self) {
@@ -168,7 +188,8 @@ fn wait_a_while(descriptor: Option<&OwnedFd>, longest: Duration) {
     unsafe { libc::poll(&mut poll_entry, 1, milliseconds) };
 }
 
-/// A file in memory, closed in children, and never one of the descriptors 0 to 2.
+/// A file in memory, closed in children, and none of the descriptors that a child gets: an application that closed its own
+/// streams would else have it collide with those.
 fn memory_file(name: &CStr) -> io::Result<File> {
     // SAFETY: a terminated string; the kernel copies it.
     let descriptor = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
@@ -177,12 +198,16 @@ fn memory_file(name: &CStr) -> io::Result<File> {
     }
     // SAFETY: the kernel has just made this descriptor for us.
     let file = unsafe { File::from_raw_fd(descriptor) };
-    if descriptor > libc::STDERR_FILENO {
+    if descriptor >= LOWEST_DESCRIPTOR {
         return Ok(file);
     }
-    // An application that closed its own streams: in the child the number would collide with those of the streams.
-    // `try_clone` takes the lowest free descriptor from 3 on.
-    file.try_clone()
+    // SAFETY: a system call without pointers on a descriptor that is open.
+    let raised = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, LOWEST_DESCRIPTOR) };
+    if raised < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: as above.
+    Ok(unsafe { File::from_raw_fd(raised) })
 }
 
 /// The first bytes of a file, at most so many.
