@@ -4,7 +4,7 @@
 //! change of the root folder. Plain `cargo build` links LLVM and clang as shared libraries, which takes no archives.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
@@ -20,7 +20,18 @@ const STATIC_FLAGS: [&str; 6] =
 /// Builds both.
 pub fn run() -> Result<()> {
     build("build the driver (release)", &mut driver(), &workspace::driver())?;
-    build("build the compiler (release, static)", &mut static_compiler(), &workspace::compiler())
+    build("build the compiler (release, static)", &mut static_compiler(), &workspace::compiler())?;
+    start_alone(&workspace::compiler())
+}
+
+/// Starts the executable with nothing around it. One that was linked half statically dies before its first line.
+fn start_alone(executable: &Path) -> Result<()> {
+    let status = Command::new(executable).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => bail!("{} does not run: {status}", executable.display()),
+        Err(error) => bail!("{} does not start: {error}", executable.display()),
+    }
 }
 
 fn driver() -> Command {

@@ -33,7 +33,8 @@ use lockstep_protocol::build_options::BuildOptions;
 use lockstep_protocol::option_error::OptionError;
 use serde::{Deserialize, Serialize};
 
-/// Where the compiler is and what it may use.
+/// Where the compiler is, what it may use, and what it shall do. While clang runs in this process, `source_lines` and `fast_fma` are
+/// all that it heeds.
 #[derive(Clone, Debug)]
 pub struct FrontendConfig {
     /// The clang program. When absent, `clang-22` is looked for in `search_path` and where distributions put it.
@@ -95,8 +96,8 @@ pub struct CompiledObject {
 pub struct Compilation {
     /// The object that came out.
     pub object: CompiledObject,
-    /// Every file that was read beside what the caller gave: headers, the compiler's own ones among them. None: they
-    /// are not known, so nobody can tell whether another run would make the same.
+    /// Every file on disk that was read beside what the caller gave. None: they are not known, so nobody can tell whether
+    /// another run would make the same.
     pub files: Option<Vec<PathBuf>>,
 }
 
