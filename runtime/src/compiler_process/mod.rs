@@ -7,6 +7,7 @@
 mod child;
 mod executable;
 mod start;
+mod streams;
 
 use std::os::fd::AsFd;
 
@@ -186,7 +187,7 @@ fn judge_outcome(outcome: &Outcome) -> Result<Answer, JobFailure> {
             None => died("gave no answer".to_owned()),
         },
         Ending::Exited(status) => died(format!("ended with status {status}")),
-        Ending::Signalled(libc::SIGXFSZ) => died("wrote too much".to_owned()),
+        Ending::TooMuchOutput | Ending::Signalled(libc::SIGXFSZ) => died("wrote too much".to_owned()),
         Ending::Signalled(signal) => died(format!("was ended by signal {signal}{}", describe_small_stack())),
         Ending::TimedOut => {
             let seconds = options().build_timeout.as_secs_f64();
