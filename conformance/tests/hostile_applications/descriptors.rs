@@ -176,7 +176,7 @@ fn other_files_are_the_standard_streams() {
             build_and_launch(&Setup::new());
             files.iter().for_each(OwnFile::check);
             // Their numbers are the streams' again.
-            files.map(|own| own.file.into_raw_fd());
+            files.into_iter().for_each(|own| _ = own.file.into_raw_fd());
         });
         build_and_launch(&setup);
     });

@@ -40,7 +40,9 @@ struct OtherLlvm(Loaded);
 impl OtherLlvm {
     fn load() -> OtherLlvm {
         let library = Loaded::open(c"libLLVM-16.so.1", libc::RTLD_NOW | libc::RTLD_GLOBAL);
-        OtherLlvm(library.unwrap_or_else(|error| panic!("{error} (Debian: libllvm16; `cargo xtask setup` installs it)")))
+        OtherLlvm(
+            library.unwrap_or_else(|error| panic!("{error} (Debian: libllvm16; `cargo xtask setup` installs it)")),
+        )
     }
 
     /// Makes a context and ends it.
@@ -97,7 +99,9 @@ fn build_allocator() -> PathBuf {
     let library = folder.join("libown_allocator.so");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile_applications/own_allocator.c");
     let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-O1", "-fno-builtin", "-pthread", "-Wl,-Bsymbolic", source, "-o"]).arg(&library);
+    compiler
+        .args(["-shared", "-fPIC", "-O1", "-fno-builtin", "-pthread", "-Wl,-Bsymbolic", source, "-o"])
+        .arg(&library);
     let status = compiler.status().expect("there is a C compiler (cc)");
     assert!(status.success(), "cc: {status}");
     library

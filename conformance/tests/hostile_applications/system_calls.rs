@@ -57,7 +57,7 @@ fn no_process_can_be_made_after_the_build() {
         forbid(&NEW_PROCESSES, libc::EPERM);
         // Code that is there runs.
         (0..10).for_each(|_| work.launch(&queue, 10));
-        assert_eq!(take_messages(), "");
+        assert!(!take_messages().contains("clone"));
         work.fail_to_launch(&queue, 20);
         let messages = take_messages();
         assert!(messages.contains("clone: Operation not permitted"), "{messages}");
