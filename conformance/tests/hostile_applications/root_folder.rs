@@ -68,7 +68,7 @@ fn an_empty_folder_is_the_root() {
                 true => {
                     let log = log_of_failed_build(&Context::new());
                     println!("a compiler that is linked dynamically: {log}");
-                    assert!(log.contains("No such file or directory"), "{log}");
+                    assert!(log.contains("could not be started: execve: No such file or directory"), "{log}");
                 }
             }
         })

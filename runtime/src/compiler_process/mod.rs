@@ -64,7 +64,12 @@ pub enum CodeFailure {
 
 static EXECUTABLE: Lazy<Executable> = Lazy::new(Executable::find);
 
-/// Whether there is a compiler (`CL_DEVICE_COMPILER_AVAILABLE`). It is opened by the first call.
+/// Finds the compiler's executable and opens it, so that it can be run whatever the application does later.
+pub fn open_executable() {
+    Lazy::force(&EXECUTABLE);
+}
+
+/// Whether there is a compiler (`CL_DEVICE_COMPILER_AVAILABLE`).
 pub fn is_available() -> bool {
     EXECUTABLE.is_there()
 }
@@ -231,11 +236,9 @@ fn describe_small_stack() -> String {
 }
 
 fn start_failure(error: StartError) -> JobFailure {
-    let concerns_file = ["open", "execve", "execveat"].contains(&error.call);
-    match error.error.raw_os_error() {
-        Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ENOEXEC) if concerns_file => {
-            missing_compiler(&error.to_string())
-        }
+    match (error.call, error.error.raw_os_error()) {
+        ("open", Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES))
+        | ("execve" | "execveat", Some(libc::EACCES | libc::ENOEXEC)) => missing_compiler(&error.to_string()),
         _ => JobFailure::NotStarted(format!(
             "the compiler ({}) could not be started: {error}",
             EXECUTABLE.path().display()
