@@ -6,4 +6,5 @@ pub mod import;
 pub mod machine_code;
 pub mod pass_record;
 pub mod pipeline;
+pub mod progress;
 pub mod stage_times;

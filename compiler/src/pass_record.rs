@@ -1,5 +1,6 @@
 //! What is recorded of passes as they run: how long each takes (`LOCKSTEP_TIME`), and what it leaves (`LOCKSTEP_DUMP`).
 
+use crate::progress::begin_stage;
 use lockstep_ir::ir::Kernel;
 use lockstep_ir::plan::pass_runner::Observer;
 use lockstep_ir::plan::passes::Pass;
@@ -51,6 +52,10 @@ impl<'a> PassRecord<'a> {
 }
 
 impl Observer for PassRecord<'_> {
+    fn begin_pass(&mut self, pass: &Pass, kernel: &Kernel) {
+        begin_stage(pass.name, &kernel.name);
+    }
+
     fn see_pass(&mut self, pass_number: usize, pass: &Pass, duration: Duration, kernel: &Kernel) {
         self.add_time(pass.name, duration);
         self.dump_text(&kernel.name, pass_number, pass.name, "pir", || kernel.to_string());

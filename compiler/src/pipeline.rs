@@ -5,6 +5,7 @@ use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
 use crate::import::{self, ImportError};
 use crate::machine_code::{self, HostMachine, MachineCodeError, OptLevel};
 use crate::pass_record::PassRecord;
+use crate::progress::begin_stage;
 use crate::stage_times::describe_times;
 use lockstep_ir::analysis::work_group_dependence::needs_sub_groups;
 use lockstep_ir::ir::{Module, SourceLoc};
@@ -106,6 +107,7 @@ pub type Loaded = (Module, Vec<(&'static str, Duration)>);
 /// As [`load`].
 pub fn load_recorded(program: &LinkedProgram, dump_folder: Option<&Path>) -> Result<Loaded, CompileError> {
     let started = Instant::now();
+    begin_stage(IMPORT, "");
     let facts = ProgramFacts { sub_groups_never_wait: program.options.no_subgroup_ifp };
     let mut module = import::import_linked(program).map_err(CompileError::Import)?;
     let mut record = PassRecord::new(dump_folder);
@@ -314,6 +316,7 @@ struct Steps<'a> {
 impl Steps<'_> {
     /// Does a step and takes its time. A panic is a mistake of the driver.
     fn run<T>(&mut self, step_name: &'static str, perform: impl FnOnce() -> T) -> Result<T, InternalError> {
+        begin_stage(step_name, self.kernel);
         let started = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(perform));
         self.record.add_time(step_name, started.elapsed());

@@ -3,11 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
-use crate::process;
-use crate::progress::step;
-use crate::workspace;
+use crate::{build, workspace};
 
 /// The environment variable by which ICD loaders are told where `.icd` files are.
 pub const VENDORS: &str = "OCL_ICD_VENDORS";
@@ -28,24 +26,11 @@ pub fn cargo_with(arguments: &[&str]) -> Command {
 
 /// Builds the release driver and writes the `.icd` file that names it.
 pub fn build() -> Result<()> {
-    let build = step("build the driver (release)");
-    process::run(cargo().args([
-        "build",
-        "--release",
-        "--package",
-        "lockstep-icd",
-        "--package",
-        "lockstep-compiler-process",
-    ]))?;
+    build::run()?;
     let driver = workspace::driver();
-    if !driver.exists() {
-        bail!("the build left no {}", driver.display());
-    }
     let directory = workspace::icd_directory();
     std::fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
-    write_icd(&directory.join("lockstep.icd"), &driver)?;
-    build.done();
-    Ok(())
+    write_icd(&directory.join("lockstep.icd"), &driver)
 }
 
 /// Writes an `.icd` file: one line, the driver's absolute path.

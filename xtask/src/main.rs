@@ -8,6 +8,7 @@
 mod accuracy;
 mod appsdk;
 mod bench;
+mod build;
 mod cts;
 mod cts_list;
 mod demo;
@@ -46,6 +47,8 @@ struct CommandLine {
 enum Task {
     /// Install what the build needs (says what, where it may not)
     Setup,
+    /// Build the release driver and, beside it, the compiler as one static executable
+    Build,
     /// Set up, build, show the device, render and check a picture
     Demo,
     /// The part of the demo that talks OpenCL, in the environment that leads the loader to our driver
@@ -83,6 +86,7 @@ impl Task {
     fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Setup => setup::run(),
+            Self::Build => driver::build(),
             Self::Demo => demo::run(),
             Self::DemoRender => demo::render(),
             Self::Test(options) => test::run(&options),
@@ -132,6 +136,7 @@ mod tests {
     fn commands_are_called_as_the_pages_call_them() {
         for line in [
             "setup",
+            "build",
             "demo",
             "demo-render",
             "test",

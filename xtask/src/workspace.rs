@@ -22,6 +22,11 @@ pub fn driver() -> PathBuf {
     target().join("release/liblockstep.so")
 }
 
+/// The compiler's executable, which lies beside the driver.
+pub fn compiler() -> PathBuf {
+    target().join("release/lockstep-compiler")
+}
+
 /// The folder that holds nothing but the `.icd` of the built driver.
 pub fn icd_directory() -> PathBuf {
     root().join("target/icd")

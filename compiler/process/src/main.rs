@@ -2,6 +2,7 @@
 //! output (`lockstep_protocol::job`); what goes wrong without an answer, its last words on standard error and how it ends tell.
 
 mod jobs;
+mod progress_stream;
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -14,6 +15,7 @@ const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("LOCKSTEP_BUILD
 
 fn main() -> ExitCode {
     end_process_on_fatal_errors();
+    progress_stream::write_stages();
     let mut bytes = Vec::new();
     if let Err(error) = std::io::stdin().read_to_end(&mut bytes) {
         eprintln!("cannot read the request: {error}");

@@ -175,6 +175,29 @@ pub struct ReportTexts {
     pub json: String,
 }
 
+/// The descriptor on which a process leaves what it is doing, a [`ProgressRecord`] at its beginning.
+pub const PROGRESS_STREAM: i32 = 3;
+
+/// What a process is doing, as bytes of one length: each record takes the place of the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgressRecord(pub [u8; 256]);
+
+impl ProgressRecord {
+    /// A record of some words, of which as many are kept as there is room for.
+    pub fn from_text(words: &str) -> ProgressRecord {
+        let mut bytes = [0; 256];
+        let kept = &words.as_bytes()[..words.len().min(bytes.len())];
+        bytes[..kept.len()].copy_from_slice(kept);
+        ProgressRecord(bytes)
+    }
+
+    /// The words in bytes that were read; empty where nothing was written.
+    pub fn read_text(bytes: &[u8]) -> String {
+        let length = bytes.iter().take(256).position(|&byte| byte == 0).unwrap_or(bytes.len().min(256));
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    }
+}
+
 /// The bytes of a request or an answer.
 pub fn write_message<T: Serialize>(message: &T) -> Vec<u8> {
     // No type here has a form that cannot be written; nothing at all would be refused by who reads it.
@@ -212,6 +235,15 @@ mod tests {
         );
         assert_eq!((files.headers[0].name.as_str(), &*files.headers[0].source), ("a.h", &b"int a;"[..]));
         assert_eq!((received.build, received.time, received.dump), ("b".into(), true, Some("d".into())));
+    }
+
+    #[test]
+    fn progress_is_the_last_stage() {
+        for words in ["", "linearize of kernel \"f\"", &"x".repeat(256)] {
+            assert_eq!(ProgressRecord::read_text(&ProgressRecord::from_text(words).0), words);
+        }
+        assert_eq!(ProgressRecord::read_text(&ProgressRecord::from_text(&"y".repeat(300)).0), "y".repeat(256));
+        assert_eq!(ProgressRecord::read_text(b""), "");
     }
 
     #[test]

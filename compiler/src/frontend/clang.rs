@@ -10,6 +10,7 @@ use super::clang_library::{self, ClangJob, ClangOutput};
 use super::header_files::{HEADER_FOLDER, SOURCE_PATH, header_files};
 use super::source::prepare_source;
 use super::{CompiledObject, FrontendConfig, FrontendError};
+use crate::progress::begin_stage;
 use lockstep_protocol::build_options::{BuildOptions, InputLanguage, LanguageVersion, Macro, Warnings};
 use lockstep_protocol::features;
 use lockstep_protocol::job::{Header, ReadFile};
@@ -49,6 +50,7 @@ pub fn compile_recorded(
         return Err(compile_failure("error: the SPIR program is not LLVM bitcode\n"));
     }
     let job = clang_job(config, source, headers, options)?;
+    begin_stage("clang", "");
     judge_output(clang_library::run_clang(&job), options)
 }
 

@@ -19,6 +19,7 @@ use super::llvm::{Diagnostics, raw_context};
 use super::sub_group_size::required_size;
 use super::{CompiledObject, FrontendError, LinkedProgram, images, simplify_llvm};
 use crate::machine_code::host_target;
+use crate::progress::begin_stage;
 use crate::stage_times::Stopwatch;
 use lockstep_protocol::build_options::BuildOptions;
 
@@ -46,11 +47,13 @@ pub fn link_with(
     library: LibraryLookup<'_>,
 ) -> Result<LinkedProgram, FrontendError> {
     let mut stopwatch = Stopwatch::start();
+    begin_stage("link", "");
     let context = Context::create();
     let diagnostics = Diagnostics::start_collecting(&context);
     let module = join_modules(&context, &diagnostics, objects)?;
     add_library(&context, &diagnostics, &module, library)?;
     stopwatch.end_stage("link");
+    begin_stage("clean_up", "");
     let disabled = options.opt_disable || objects.iter().any(|object| object.options.opt_disable);
     let cleanup_level = if disabled { simplify_llvm::Level::Minimal } else { simplify_llvm::Level::Full };
     simplify_llvm::clean_up(&module, cleanup_level)?;

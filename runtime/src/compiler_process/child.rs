@@ -50,7 +50,12 @@ pub(super) struct Outcome {
     pub stdout: Vec<u8>,
     /// The beginning of its error stream.
     pub stderr: Vec<u8>,
+    /// What it was doing last, if it said so.
+    pub stage: String,
 }
+
+/// How long a child whose time is over may take to say what it is at.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// What a child is told to be called.
 const NAME: &CStr = c"lockstep-compiler";
@@ -77,13 +82,14 @@ pub(super) fn run_program(
         file: program_file,
         path,
         name: NAME,
-        streams: process_ends.each_ref().map(AsFd::as_fd),
+        streams: &process_ends.each_ref().map(AsFd::as_fd),
         limits: &process_limits.resource_limits(),
     };
     let process = Running(start::start_program(&program)?);
     drop(process_ends);
     let ending = process.serve_to_end(&mut streams, process_limits)?;
-    Ok(Outcome { ending, stdout: streams.output.bytes, stderr: streams.errors.bytes })
+    let stage = streams.progress.read_stage();
+    Ok(Outcome { ending, stdout: streams.output.bytes, stderr: streams.errors.bytes, stage })
 }
 
 impl Limits {
@@ -118,6 +124,7 @@ impl Running {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
+                self.ask_for_last_words(streams);
                 self.kill();
                 return Ok(Ending::TimedOut);
             }
@@ -165,6 +172,19 @@ impl Running {
             // ECHILD: SIGCHLD is ignored, or another thread waits for every child.
             _ => Some(Ending::Unknown),
         }
+    }
+
+    /// Tells the child that its time is over, and lets it say what it is at.
+    fn ask_for_last_words(&mut self, streams: &mut Streams<'_>) {
+        // SAFETY: a system call without pointers. The child has not been waited for, so the number is still its own.
+        unsafe { libc::kill(self.0.pid, libc::SIGXCPU) };
+        let deadline = Instant::now() + LAST_WORDS;
+        while self.poll_ending().is_none() && Instant::now() < deadline {
+            self.wait_a_while(streams, deadline.saturating_duration_since(Instant::now()));
+            // What fails here was over anyway.
+            let _ = streams.exchange();
+        }
+        let _ = streams.exchange();
     }
 
     fn kill_group(&self) {

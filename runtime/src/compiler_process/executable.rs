@@ -3,22 +3,24 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd};
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use rustix::io::fcntl_dupfd_cloexec;
 
 use super::start::StartError;
+use super::streams::LOWEST_DESCRIPTOR;
 use crate::options::options;
 
 /// The name of the file, beside the driver's.
 pub const FILE_NAME: &str = "lockstep-compiler";
 
 /// Descriptors below this one are the application's habit: some close or reuse those they know.
-const LOWEST_DESCRIPTOR: i32 = 100;
+const UNUSUAL_DESCRIPTOR: RawFd = 100;
 
 /// The compiler's executable.
 #[derive(Debug)]
@@ -91,7 +93,7 @@ impl Opened {
         if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
             return Err(io::Error::from_raw_os_error(libc::EACCES));
         }
-        Ok(Opened { file: raise_descriptor(file), device: metadata.dev(), inode: metadata.ino() })
+        Ok(Opened { file: raise_descriptor(file)?, device: metadata.dev(), inode: metadata.ino() })
     }
 
     fn is_unchanged(&self) -> bool {
@@ -100,12 +102,11 @@ impl Opened {
     }
 }
 
-/// The same file under a number that applications hardly use, if there is one.
-fn raise_descriptor(file: File) -> File {
-    // SAFETY: a system call without pointers on a descriptor that is open.
-    let raised = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), libc::F_DUPFD_CLOEXEC, LOWEST_DESCRIPTOR) };
-    // SAFETY: the kernel has just made this descriptor for us.
-    if raised < 0 { file } else { unsafe { File::from_raw_fd(raised) } }
+/// The same file under a number that applications hardly use, or at least one that the process has for nothing.
+fn raise_descriptor(file: File) -> io::Result<File> {
+    let raised =
+        fcntl_dupfd_cloexec(&file, UNUSUAL_DESCRIPTOR).or_else(|_| fcntl_dupfd_cloexec(&file, LOWEST_DESCRIPTOR));
+    Ok(raised?.into())
 }
 
 /// The executable in the folder of the library or program that this code is in. Cargo has its tests one folder below.

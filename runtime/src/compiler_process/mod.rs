@@ -202,11 +202,7 @@ fn run_job(job: Job) -> Result<Answer, JobFailure> {
 
 fn judge_outcome(outcome: &Outcome) -> Result<Answer, JobFailure> {
     let path = EXECUTABLE.path().display();
-    let died = |how: String| {
-        let errors = String::from_utf8_lossy(&outcome.stderr);
-        let last_words = errors.trim_end().lines().next_back().map(|line| format!(": {line}")).unwrap_or_default();
-        Err(JobFailure::Died(format!("the compiler ({path}) {how}{last_words}")))
-    };
+    let died = |how: String| Err(JobFailure::Died(describe_death(outcome, &how)));
     match outcome.ending {
         // Without a status the answer has to speak.
         Ending::Exited(0) | Ending::Unknown => match read_message(&outcome.stdout) {
@@ -214,16 +210,28 @@ fn judge_outcome(outcome: &Outcome) -> Result<Answer, JobFailure> {
                 Err(missing_compiler(&format!("it is of the build {build}, the driver of {BUILD}")))
             }
             Some(answer) => Ok(answer),
-            None => died("gave no answer".to_owned()),
+            None => died(format!("gave no answer ({path})")),
         },
         Ending::Exited(status) => died(format!("ended with status {status}")),
         Ending::TooMuchOutput | Ending::Signalled(libc::SIGXFSZ) => died("wrote too much".to_owned()),
-        Ending::Signalled(signal) => died(format!("was ended by signal {signal}{}", describe_small_stack())),
-        Ending::TimedOut => {
+        Ending::Signalled(libc::SIGXCPU) | Ending::TimedOut => {
             let seconds = options().build_timeout.as_secs_f64();
-            Err(JobFailure::TimedOut(format!("the compiler ({path}) did not end within {seconds} s and was stopped")))
+            let how = format!("did not end within {seconds} s and was stopped");
+            Err(JobFailure::TimedOut(describe_death(outcome, &how)))
         }
+        Ending::Signalled(signal) => died(format!("was ended by signal {signal}{}", describe_small_stack())),
     }
+}
+
+/// How a job ended badly, what it was doing and what it said last.
+fn describe_death(outcome: &Outcome, how: &str) -> String {
+    let stage = if outcome.stage.is_empty() { String::new() } else { format!(" in {}", outcome.stage) };
+    let errors = String::from_utf8_lossy(&outcome.stderr);
+    let last_line = errors.trim_end().lines().next_back().unwrap_or_default();
+    // LLVM numbers what it is at.
+    let last_line = last_line.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').trim_start();
+    let last_words = if last_line.is_empty() { String::new() } else { format!(": {last_line}") };
+    format!("the compiler {how}{stage}{last_words}")
 }
 
 /// What is to be said of the stack that a job had, if it was smaller than usual.

@@ -27,8 +27,9 @@ pub(super) struct Program<'a> {
     pub path: &'a CStr,
     /// What it is told to be called.
     pub name: &'a CStr,
-    /// Its standard input, output and error; none of them is one of the descriptors 0 to 2.
-    pub streams: [BorrowedFd<'a>; 3],
+    /// Its descriptors from 0 on: standard input, output and error, and what the program knows besides. None of them has one of these
+    /// numbers here.
+    pub streams: &'a [BorrowedFd<'a>],
     /// Limits that hold from its start.
     pub limits: &'a [ResourceLimit],
 }

@@ -4,17 +4,22 @@
 //! system calls, and no limit of the application's for the size of files holds for them. Unlike pipes they raise no `SIGPIPE`,
 //! and the end of the request can be told (`shutdown`) although a process that the application has forked meanwhile has
 //! a copy of the socket. Nothing here blocks: who waits for the process passes on what there is.
+//!
+//! What the process is at is in a file in memory, which it writes to often and we read once. Where there can be none, nothing is
+//! known of that.
 
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
+use lockstep_protocol::job::{PROGRESS_STREAM, ProgressRecord};
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::{Errno, fcntl_dupfd_cloexec, pread};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, recv, send, shutdown, socketpair,
 };
+use rustix::process::{Resource, getrlimit};
 
 use super::start::StartError;
 
@@ -31,10 +36,16 @@ pub(super) struct Streams<'a> {
     pub output: Received,
     /// Its error stream.
     pub errors: Received,
+    /// What it is at.
+    pub progress: Progress,
 }
 
-/// The ends of the process: its standard input, output and error, none of which is a descriptor from 0 to 2.
-pub(super) type ProcessEnds = [OwnedFd; 3];
+/// The ends of the process: its standard input, output and error, and its stream of progress. In this process their numbers are
+/// others than in that one.
+pub(super) type ProcessEnds = [OwnedFd; 4];
+
+/// The lowest number of a descriptor that has none of those which the process has for its streams.
+pub(super) const LOWEST_DESCRIPTOR: RawFd = PROGRESS_STREAM + 1;
 
 /// What is still to be said.
 struct Request<'a> {
@@ -55,6 +66,9 @@ pub(super) struct Received {
     is_over: bool,
 }
 
+/// The file with what the process is at.
+pub(super) struct Progress(Option<OwnedFd>);
+
 impl<'a> Streams<'a> {
     /// Streams for a process that is to be asked `request`, and its ends of them. Of output and errors so many bytes are kept.
     ///
@@ -63,12 +77,21 @@ impl<'a> Streams<'a> {
     pub fn open(request: &'a [u8], limits: [usize; 2]) -> Result<(Streams<'a>, ProcessEnds), StartError> {
         let [(request_socket, stdin), (output_socket, stdout), (error_socket, stderr)] =
             [connect_sockets()?, connect_sockets()?, connect_sockets()?];
+        let progress = Progress::open();
+        let progress_end = match &progress.0 {
+            Some(file) => file.try_clone(),
+            // There has to be one, or files that the process opens get its number: writing at a place of a socket fails.
+            None => stdin.try_clone(),
+        };
+        let progress_end = progress_end.map_err(|error| StartError { call: "fcntl", error })?;
+        let process_ends = [stdin, stdout, stderr, leave_process_numbers(progress_end)?];
         let streams = Streams {
             request: Request { socket: request_socket, rest: request, is_over: false },
             output: Received::new(output_socket, limits[0]),
             errors: Received::new(error_socket, limits[1]),
+            progress,
         };
-        Ok((streams, [stdin, stdout, stderr]))
+        Ok((streams, process_ends))
     }
 
     /// Passes on what can be passed on at once.
@@ -146,21 +169,38 @@ impl Received {
     }
 }
 
-/// Two connected sockets, closed in children, neither of them under a number from 0 to 2.
+impl Progress {
+    fn open() -> Progress {
+        let may_grow =
+            getrlimit(Resource::Fsize).maximum.is_none_or(|bytes| bytes >= size_of::<ProgressRecord>() as u64);
+        // A process that must not write it would be ended by a signal.
+        Progress(may_grow.then(|| memfd_create(c"lockstep-progress", MemfdFlags::CLOEXEC).ok()).flatten())
+    }
+
+    /// What the process was at last, if it is known.
+    pub fn read_stage(&self) -> String {
+        let mut record = [0; size_of::<ProgressRecord>()];
+        let count = self.0.as_ref().map(|file| pread(file, &mut record, 0));
+        let count = count.and_then(Result::ok).unwrap_or_default();
+        ProgressRecord::read_text(&record[..count])
+    }
+}
+
+/// Two connected sockets, closed in children, under numbers that the process has for nothing.
 fn connect_sockets() -> Result<(OwnedFd, OwnedFd), StartError> {
     let pair = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None);
     let (ours, theirs) = pair.map_err(|error| StartError { call: "socketpair", error: error.into() })?;
-    Ok((leave_standard_numbers(ours)?, leave_standard_numbers(theirs)?))
+    Ok((leave_process_numbers(ours)?, leave_process_numbers(theirs)?))
 }
 
-/// The same file under a number from 3 on: an application that closed its own streams would find ours in their place, and in the
-/// child the numbers would collide.
-fn leave_standard_numbers(descriptor: OwnedFd) -> Result<OwnedFd, StartError> {
-    if descriptor.as_raw_fd() > libc::STDERR_FILENO {
+/// The same file under a number that the process has for nothing: an application that closed its own streams would find ours in
+/// their place, and in the child the numbers would collide.
+fn leave_process_numbers(descriptor: OwnedFd) -> Result<OwnedFd, StartError> {
+    if descriptor.as_raw_fd() >= LOWEST_DESCRIPTOR {
         return Ok(descriptor);
     }
-    let raised = fcntl_dupfd_cloexec(descriptor.as_fd(), libc::STDERR_FILENO + 1);
-    raised.map_err(|error| StartError { call: "fcntl", error: io::Error::from(error) })
+    let raised = fcntl_dupfd_cloexec(descriptor.as_fd(), LOWEST_DESCRIPTOR);
+    raised.map_err(|error| StartError { call: "fcntl", error: error.into() })
 }
 
 #[cfg(test)]
@@ -173,7 +213,7 @@ mod tests {
     #[test]
     fn more_than_sockets_hold_goes_both_ways() {
         let request = vec![7; 5 << 20];
-        let (mut streams, [stdin, stdout, stderr]) = Streams::open(&request, [usize::MAX, 3]).unwrap();
+        let (mut streams, [stdin, stdout, stderr, _]) = Streams::open(&request, [usize::MAX, 3]).unwrap();
         let process = std::thread::spawn(move || {
             let mut read = Vec::new();
             File::from(stdin).read_to_end(&mut read).unwrap();

@@ -9,8 +9,11 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Who is told of each pass that has run.
+/// Who is told of each pass.
 pub trait Observer {
+    /// A pass begins on this kernel.
+    fn begin_pass(&mut self, _pass: &Pass, _kernel: &Kernel) {}
+
     /// A pass, its number in the table from 1 on, has run and left this kernel.
     fn see_pass(&mut self, number: usize, pass: &Pass, duration: Duration, kernel: &Kernel);
 }
@@ -60,6 +63,7 @@ pub fn run_program_passes(
 ) -> Result<(), InternalError> {
     for (number, pass) in (1..).zip(table) {
         let Run::Program(run) = pass.run else { continue };
+        observer.begin_pass(pass, kernel);
         let start_time = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| run(kernel, facts)));
         outcome.map_err(|panic| panic_error(pass, kernel, panic.as_ref()))?;
@@ -79,6 +83,7 @@ pub fn run_passes(kernel_state: &mut KernelState<'_>, observer: &mut impl Observ
         if !kernel_state.wants(pass) {
             continue;
         }
+        observer.begin_pass(pass, &kernel_state.kernel);
         let start_time = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| run_pass(pass, kernel_state)));
         outcome.map_err(|panic| panic_error(pass, &kernel_state.kernel, panic.as_ref()))?;

@@ -1,0 +1,98 @@
+//! Which archives the static executable is made of, and how they are linked.
+
+use crate::installed_llvm::InstalledLlvm;
+
+/// Stands for Polly, which LLVM's list of extensions names where a distribution has built it.
+const NO_POLLY: &str = "src/no_polly.cpp";
+
+/// clang's part from source to LLVM IR.
+const CLANG_ARCHIVES: [&str; 16] = [
+    "clangCodeGen",
+    "clangFrontend",
+    "clangSerialization",
+    "clangDriver",
+    "clangOptions",
+    "clangParse",
+    "clangSema",
+    "clangAnalysis",
+    "clangAnalysisLifetimeSafety",
+    "clangEdit",
+    "clangAST",
+    "clangASTMatchers",
+    "clangAPINotes",
+    "clangLex",
+    "clangBasic",
+    "clangSupport",
+];
+
+/// LLVM's components, by the names that `llvm-config` knows: a target to make code for, one that knows SPIR's address spaces,
+/// all passes, what inkwell's modules refer to, and what clang asks for.
+const LLVM_COMPONENTS: [&str; 19] = [
+    "x86codegen",
+    "x86asmparser",
+    "x86info",
+    "x86desc",
+    "spirvcodegen",
+    "spirvdesc",
+    "spirvinfo",
+    "passes",
+    "bitreader",
+    "bitwriter",
+    "linker",
+    "irreader",
+    "executionengine",
+    "lto",
+    "option",
+    "coverage",
+    "frontendopenmp",
+    "frontendhlsl",
+    "frontenddriver",
+];
+
+/// What those ask for.
+const SYSTEM_ARCHIVES: [&str; 6] = ["-lz", "-lzstd", "-lstdc++", "-lm", "-lgcc_eh", "-lc"];
+
+/// Tells cargo how the executable is linked.
+///
+/// # Errors
+/// What is not installed.
+pub fn link_archives() -> Result<(), String> {
+    println!("cargo:rerun-if-changed=build/static_link.rs");
+    println!("cargo:rerun-if-changed=../build/installed_llvm.rs");
+    println!("cargo:rerun-if-changed={NO_POLLY}");
+    let llvm = InstalledLlvm::find()?;
+    llvm.cpp_build()?
+        .file(NO_POLLY)
+        .cpp_link_stdlib(None)
+        .try_compile("lockstep_no_polly")
+        .map_err(|error| error.to_string())?;
+    let llvm_archives = llvm.ask(&[&["--link-static", "--libs"], &LLVM_COMPONENTS[..]].concat())?;
+    let is_wanted = |archive: &&str| !matches!(*archive, "-lPolly" | "-lPollyISL");
+
+    link_argument(&format!("-L{}", llvm.libraries.display()));
+    // Whatever was asked for dynamically before: from here on there are archives only.
+    link_argument("-Wl,-Bstatic");
+    link_argument("-Wl,--start-group");
+    CLANG_ARCHIVES.iter().for_each(|archive| link_argument(&format!("-l{archive}")));
+    llvm_archives.split_ascii_whitespace().filter(is_wanted).for_each(link_argument);
+    SYSTEM_ARCHIVES.iter().for_each(|archive| link_argument(archive));
+    link_argument("-Wl,--end-group");
+    link_argument("-Wl,--gc-sections");
+    if links_by_lld() {
+        // Templates of LLVM are many functions with the same code.
+        link_argument("-Wl,--icf=all");
+    }
+    Ok(())
+}
+
+fn link_argument(argument: &str) {
+    println!("cargo:rustc-link-arg-bins={argument}");
+}
+
+/// Whether rustc uses the linker that it brings along, as it does on Linux with glibc unless it is told another one.
+fn links_by_lld() -> bool {
+    let names_a_linker = |name: &str| std::env::var(name).is_ok_and(|value| value.contains("link"));
+    std::env::var("TARGET").is_ok_and(|target| target == "x86_64-unknown-linux-gnu")
+        && std::env::var_os("RUSTC_LINKER").is_none()
+        && !names_a_linker("CARGO_ENCODED_RUSTFLAGS")
+}
