@@ -74,6 +74,11 @@ pub fn in_child(test: &str, environment: &[(&str, &str)], body: impl FnOnce()) -
     Output { stdout: body, stderr }
 }
 
+/// Whether this process is one that [`in_child`] has started.
+pub fn is_child() -> bool {
+    std::env::var_os(MARK).is_some()
+}
+
 /// Reads a stream to its end in the background, so that the child never waits for room in the pipe.
 fn drain(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
     std::thread::spawn(move || {

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use opencl_sys::{cl_ulong, cl_version};
 
 use crate::ApiHandle;
+use crate::compiler_process;
 use crate::device::{DRIVER_VERSION, Device, NAME, VENDOR};
 use crate::extensions;
 use crate::options::options;
@@ -25,6 +26,7 @@ impl Platform {
     pub fn get() -> &'static Arc<Platform> {
         static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
         PLATFORM.get_or_init(|| {
+            compiler_process::open_executable();
             Arc::new(Platform { api: ApiHandle::default(), device: Arc::new(Device::this_processor()) })
         })
     }

@@ -4,6 +4,7 @@
 //! LLVM from elsewhere counts as well. The packages' names are those of
 //! Debian 12; other distributions get the list of what is wanted.
 
+use std::ffi::CStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -22,7 +23,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 11] = [
+const NEEDS: [Need; 12] = [
     Need {
         what: "the LLVM 22 libraries and headers (llvm-config-22)",
         package: "llvm-22-dev",
@@ -63,11 +64,20 @@ const NEEDS: [Need; 11] = [
         package: "gcc",
         present: || succeeds("cc", &["--version"]),
     },
-    Need { what: "the OpenCL ICD loader (libOpenCL.so.1)", package: "ocl-icd-libopencl1", present: icd_loader },
+    Need {
+        what: "the OpenCL ICD loader (libOpenCL.so.1)",
+        package: "ocl-icd-libopencl1",
+        present: || library(c"libOpenCL.so.1"),
+    },
     Need {
         what: "MPFR's library and header, which tests of accuracy link (mpfr.h)",
         package: "libmpfr-dev",
         present: mpfr,
+    },
+    Need {
+        what: "LLVM 16's library, which stands for the LLVM of an application in tests (libLLVM-16.so.1)",
+        package: "libllvm16",
+        present: || library(c"libLLVM-16.so.1"),
     },
     Need { what: "clinfo", package: "clinfo", present: || succeeds("clinfo", &["--version"]) },
 ];
@@ -193,12 +203,13 @@ fn mpfr() -> bool {
     succeeds("cc", &["-include", "mpfr.h", "-fsyntax-only", "-x", "c", "/dev/null"])
 }
 
-fn icd_loader() -> bool {
+/// Whether a shared library can be loaded.
+fn library(name: &CStr) -> bool {
     // Loading it is what an application does, wherever the file lies. Not through
     // cl3, which would remember a failure past the installation.
-    // SAFETY: the name is a C string; the loader's initialisers are the platform's
-    // own and run in every application that uses OpenCL.
-    unsafe { !libc::dlopen(c"libOpenCL.so.1".as_ptr(), libc::RTLD_LAZY).is_null() }
+    // SAFETY: the initialisers of these libraries are the platform's own and run in
+    // every application that uses them.
+    unsafe { !libc::dlopen(name.as_ptr(), libc::RTLD_LAZY).is_null() }
 }
 
 #[cfg(test)]

@@ -1,20 +1,17 @@
 //! Runs a program as a child process with everything bounded: time, memory, stack, size of output.
 //!
 //! The application around us may have any disposition of `SIGCHLD` and `SIGPIPE`, may have closed its standard streams
-//! and may call `wait` in another thread. So the three streams of the child are anonymous memory files: nothing can
-//! block on a full pipe, and no `SIGPIPE` can be raised. The end of the child is awaited through a process descriptor;
-//! its status may be gone by then ([`Ending::Unknown`]), and whoever judges the result must look at the output.
+//! and may call `wait` in another thread. The end of the child is awaited through a process descriptor, while its streams are
+//! served ([`super::streams`]); its status may be gone by then ([`Ending::Unknown`]), and whoever judges the result must look at
+//! the output.
 
 use std::ffi::CStr;
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::FileExt;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use lockstep_protocol::job::ProgressRecord;
-
 use super::start::{self, Program, ResourceLimit, StartError, Started};
+use super::streams::Streams;
 
 /// What a child process may use.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +20,7 @@ pub(super) struct Limits {
     pub wall: Duration,
     /// Address space, in bytes.
     pub address_space: u64,
-    /// Size of each of its output streams and of each file it writes, in bytes.
+    /// Size of its output, and of each file it writes, in bytes.
     pub output: u64,
     /// How much of the error stream is kept, in bytes.
     pub log: usize,
@@ -38,6 +35,8 @@ pub(super) enum Ending {
     Signalled(i32),
     /// It was killed because its time was over.
     TimedOut,
+    /// It was killed because its output was too large.
+    TooMuchOutput,
     /// Somebody else in this process took the status.
     Unknown,
 }
@@ -58,9 +57,6 @@ pub(super) struct Outcome {
 /// How long a child whose time is over may take to say what it is at.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// The descriptors that a child gets under numbers of its own have higher numbers here.
-const LOWEST_DESCRIPTOR: i32 = 16;
-
 /// What a child is told to be called.
 const NAME: &CStr = c"lockstep-compiler";
 
@@ -78,24 +74,22 @@ pub(super) fn run_program(
     stdin_bytes: &[u8],
     process_limits: &Limits,
 ) -> Result<Outcome, StartError> {
-    let stream_error = |error| StartError { call: "memfd_create", error };
-    let mut stdin = memory_file(c"lockstep-in").map_err(stream_error)?;
-    stdin.write_all(stdin_bytes).and_then(|()| io::Seek::rewind(&mut stdin)).map_err(stream_error)?;
-    let stdout = memory_file(c"lockstep-out").map_err(stream_error)?;
-    let stderr = memory_file(c"lockstep-err").map_err(stream_error)?;
-    let progress = memory_file(c"lockstep-progress").map_err(stream_error)?;
+    let kept_bytes = [usize::try_from(process_limits.output).unwrap_or(usize::MAX), process_limits.log];
+    let (mut streams, process_ends) = Streams::open(stdin_bytes, kept_bytes)?;
+    // What fits is there when the process begins.
+    streams.exchange()?;
     let program = Program {
         file: program_file,
         path,
         name: NAME,
-        streams: &[stdin.as_fd(), stdout.as_fd(), stderr.as_fd(), progress.as_fd()],
+        streams: &process_ends.each_ref().map(AsFd::as_fd),
         limits: &process_limits.resource_limits(),
     };
-    let ending = Running(start::start_program(&program)?).wait_for_end(process_limits);
-    let stdout = read_contents(&stdout, usize::MAX).map_err(stream_error)?;
-    let stderr = read_contents(&stderr, process_limits.log).map_err(stream_error)?;
-    let progress = read_contents(&progress, size_of::<ProgressRecord>()).map_err(stream_error)?;
-    Ok(Outcome { ending, stdout, stderr, stage: ProgressRecord::read_text(&progress) })
+    let process = Running(start::start_program(&program)?);
+    drop(process_ends);
+    let ending = process.serve_to_end(&mut streams, process_limits)?;
+    let stage = streams.progress.read_stage();
+    Ok(Outcome { ending, stdout: streams.output.bytes, stderr: streams.errors.bytes, stage })
 }
 
 impl Limits {
@@ -124,26 +118,47 @@ pub(super) fn stack_limits() -> (u64, u64) {
 struct Running(Started);
 
 impl Running {
-    fn wait_for_end(mut self, process_limits: &Limits) -> Ending {
+    /// Serves the streams until the process ends by itself or breaks its limits.
+    fn serve_to_end(mut self, streams: &mut Streams<'_>, process_limits: &Limits) -> Result<Ending, StartError> {
         let deadline = Instant::now() + process_limits.wall;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                break;
+                self.ask_for_last_words(streams);
+                self.kill();
+                return Ok(Ending::TimedOut);
             }
-            wait_a_while(self.0.descriptor.as_ref(), left);
-            if let Some(ending) = self.poll_ending() {
-                return ending;
+            self.wait_a_while(streams, left);
+            // Who has ended before the streams are looked at says nothing afterwards.
+            let ending = self.poll_ending();
+            let exchanged = streams.exchange();
+            if ending.is_none() && (exchanged.is_err() || streams.output.is_too_much) {
+                self.kill();
+            }
+            exchanged?;
+            if streams.output.is_too_much {
+                return Ok(Ending::TooMuchOutput);
+            }
+            if let Some(ending) = ending {
+                return Ok(ending);
             }
         }
-        self.ask_for_last_words();
+    }
+
+    /// Waits for news of the process or for as long as said; without a descriptor of it, for a moment.
+    fn wait_a_while(&self, streams: &Streams<'_>, longest: Duration) {
+        let longest = if self.0.descriptor.is_some() { longest } else { longest.min(Duration::from_millis(1)) };
+        streams.wait_for_news(self.0.descriptor.as_ref().map(AsFd::as_fd), longest);
+    }
+
+    /// Ends the process and those that it has started.
+    fn kill(&mut self) {
         self.kill_group();
         // A killed process is gone in an instant, unless the kernel holds it; then it is left to the system.
         let patience = Instant::now() + Duration::from_secs(2);
         while self.poll_ending().is_none() && Instant::now() < patience {
-            wait_a_while(self.0.descriptor.as_ref(), Duration::from_millis(100));
+            std::thread::sleep(Duration::from_micros(100));
         }
-        Ending::TimedOut
     }
 
     fn poll_ending(&mut self) -> Option<Ending> {
@@ -160,10 +175,16 @@ impl Running {
     }
 
     /// Tells the child that its time is over, and lets it say what it is at.
-    fn ask_for_last_words(&mut self) {
+    fn ask_for_last_words(&mut self, streams: &mut Streams<'_>) {
         // SAFETY: a system call without pointers. The child has not been waited for, so the number is still its own.
         unsafe { libc::kill(self.0.pid, libc::SIGXCPU) };
-        wait_a_while(self.0.descriptor.as_ref(), LAST_WORDS);
+        let deadline = Instant::now() + LAST_WORDS;
+        while self.poll_ending().is_none() && Instant::now() < deadline {
+            self.wait_a_while(streams, deadline.saturating_duration_since(Instant::now()));
+            // What fails here was over anyway.
+            let _ = streams.exchange();
+        }
+        let _ = streams.exchange();
     }
 
     fn kill_group(&self) {
@@ -174,46 +195,4 @@ impl Running {
             libc::kill(self.0.pid, libc::SIGKILL);
         }
     }
-}
-
-/// Waits until the child ends or for as long as said; without a descriptor, for a moment.
-fn wait_a_while(descriptor: Option<&OwnedFd>, longest: Duration) {
-    let Some(descriptor) = descriptor else {
-        std::thread::sleep(longest.min(Duration::from_millis(1)));
-        return;
-    };
-    let mut poll_entry = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    let milliseconds = longest.as_millis().clamp(1, 60_000) as i32;
-    // SAFETY: one valid `pollfd`. An interruption by a signal ends the wait early, and the caller asks again.
-    unsafe { libc::poll(&mut poll_entry, 1, milliseconds) };
-}
-
-/// A file in memory, closed in children, and none of the descriptors that a child gets: an application that closed its own
-/// streams would else have it collide with those.
-fn memory_file(name: &CStr) -> io::Result<File> {
-    // SAFETY: a terminated string; the kernel copies it.
-    let descriptor = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
-    if descriptor < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel has just made this descriptor for us.
-    let file = unsafe { File::from_raw_fd(descriptor) };
-    if descriptor >= LOWEST_DESCRIPTOR {
-        return Ok(file);
-    }
-    // SAFETY: a system call without pointers on a descriptor that is open.
-    let raised = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, LOWEST_DESCRIPTOR) };
-    if raised < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: as above.
-    Ok(unsafe { File::from_raw_fd(raised) })
-}
-
-/// The first bytes of a file, at most so many.
-fn read_contents(file: &File, byte_limit: usize) -> io::Result<Vec<u8>> {
-    let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-    let mut bytes = vec![0; length.min(byte_limit)];
-    file.read_exact_at(&mut bytes, 0)?;
-    Ok(bytes)
 }

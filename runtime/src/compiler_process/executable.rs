@@ -3,32 +3,36 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd};
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
+use rustix::io::fcntl_dupfd_cloexec;
 
+use super::start::StartError;
+use super::streams::LOWEST_DESCRIPTOR;
 use crate::options::options;
 
 /// The name of the file, beside the driver's.
 pub const FILE_NAME: &str = "lockstep-compiler";
 
 /// Descriptors below this one are the application's habit: some close or reuse those they know.
-const LOWEST_DESCRIPTOR: i32 = 100;
+const UNUSUAL_DESCRIPTOR: RawFd = 100;
 
 /// The compiler's executable.
 #[derive(Debug)]
 pub(super) struct Executable {
     path: PathBuf,
-    opened: Mutex<Option<Opened>>,
+    opened: Mutex<Option<Arc<Opened>>>,
 }
 
 /// The open file, and what tells it from others: an application that closes descriptors it does not know may open
 /// another file under the same number.
 #[derive(Debug)]
-struct Opened {
+pub(super) struct Opened {
     file: File,
     device: u64,
     inode: u64,
@@ -38,7 +42,7 @@ impl Executable {
     /// The executable that `LOCKSTEP_COMPILER` names, or the one beside the driver. It is opened if it is there.
     pub(super) fn find() -> Executable {
         let path = options().compiler.clone().or_else(find_beside_driver).unwrap_or_else(|| PathBuf::from(FILE_NAME));
-        let opened = Mutex::new(Opened::open(&path).ok());
+        let opened = Mutex::new(Opened::open(&path).ok().map(Arc::new));
         Executable { path, opened }
     }
 
@@ -58,19 +62,27 @@ impl Executable {
         self.open_file().is_ok()
     }
 
-    /// The open file, for one run.
+    /// The open file.
     ///
     /// # Errors
     /// When it is not there or is no program that this process may run.
-    pub(super) fn open_file(&self) -> io::Result<File> {
+    pub(super) fn open_file(&self) -> Result<Arc<Opened>, StartError> {
         let mut opened = self.opened.lock();
-        if !opened.as_ref().is_some_and(Opened::is_unchanged) {
-            // The number may be another file's by now, which is not ours to close.
-            std::mem::forget(opened.take());
-            *opened = Some(Opened::open(&self.path)?);
+        if let Some(file) = opened.as_ref().filter(|file| file.is_unchanged()) {
+            return Ok(file.clone());
         }
-        let file = opened.as_ref().map(|opened| opened.file.try_clone());
-        file.unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()))
+        // The number may be another file's by now, which is not ours to close.
+        std::mem::forget(opened.take());
+        let file = Opened::open(&self.path).map_err(|error| StartError { call: "open", error })?;
+        let file = Arc::new(file);
+        *opened = Some(file.clone());
+        Ok(file)
+    }
+}
+
+impl AsFd for Opened {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 }
 
@@ -79,9 +91,9 @@ impl Opened {
         let file = File::options().read(true).custom_flags(libc::O_CLOEXEC).open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
-            return Err(io::ErrorKind::PermissionDenied.into());
+            return Err(io::Error::from_raw_os_error(libc::EACCES));
         }
-        Ok(Opened { file: raise_descriptor(file), device: metadata.dev(), inode: metadata.ino() })
+        Ok(Opened { file: raise_descriptor(file)?, device: metadata.dev(), inode: metadata.ino() })
     }
 
     fn is_unchanged(&self) -> bool {
@@ -90,12 +102,11 @@ impl Opened {
     }
 }
 
-/// The same file under a number that applications hardly use, if there is one.
-fn raise_descriptor(file: File) -> File {
-    // SAFETY: a system call without pointers on a descriptor that is open.
-    let raised = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), libc::F_DUPFD_CLOEXEC, LOWEST_DESCRIPTOR) };
-    // SAFETY: the kernel has just made this descriptor for us.
-    if raised < 0 { file } else { unsafe { File::from_raw_fd(raised) } }
+/// The same file under a number that applications hardly use, or at least one that the process has for nothing.
+fn raise_descriptor(file: File) -> io::Result<File> {
+    let raised =
+        fcntl_dupfd_cloexec(&file, UNUSUAL_DESCRIPTOR).or_else(|_| fcntl_dupfd_cloexec(&file, LOWEST_DESCRIPTOR));
+    Ok(raised?.into())
 }
 
 /// The executable in the folder of the library or program that this code is in. Cargo has its tests one folder below.

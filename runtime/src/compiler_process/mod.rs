@@ -7,6 +7,7 @@
 mod child;
 mod executable;
 mod start;
+mod streams;
 
 use std::os::fd::AsFd;
 
@@ -39,7 +40,10 @@ enum JobFailure {
     /// The compiler is not there, or is no part of this driver.
     #[error("{0}")]
     Missing(String),
-    /// The process could not be started, or died.
+    /// The process could not be started or served, for want of something or because it is forbidden.
+    #[error("{0}")]
+    NotStarted(String),
+    /// The process died.
     #[error("{0}")]
     Died(String),
     /// It did not end in its time.
@@ -47,9 +51,25 @@ enum JobFailure {
     TimedOut(String),
 }
 
+/// Why there is no code of a kernel, in words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CodeFailure {
+    /// The job could not be begun. Another time it may.
+    #[error("{0}")]
+    NotBegun(String),
+    /// The job failed, and would fail again.
+    #[error("{0}")]
+    Failed(String),
+}
+
 static EXECUTABLE: Lazy<Executable> = Lazy::new(Executable::find);
 
-/// Whether there is a compiler (`CL_DEVICE_COMPILER_AVAILABLE`). It is opened by the first call.
+/// Finds the compiler's executable and opens it, so that it can be run whatever the application does later.
+pub fn open_executable() {
+    Lazy::force(&EXECUTABLE);
+}
+
+/// Whether there is a compiler (`CL_DEVICE_COMPILER_AVAILABLE`).
 pub fn is_available() -> bool {
     EXECUTABLE.is_there()
 }
@@ -98,8 +118,8 @@ pub fn describe_program(program: LinkedProgram) -> Result<BuiltProgram, Frontend
 /// (`LOCKSTEP_STRICT`).
 ///
 /// # Errors
-/// In words: what went wrong.
-pub fn compile_kernel(mut kernel_job: KernelJob) -> Result<BuiltCode, String> {
+/// What went wrong, and whether it is worth another try.
+pub fn compile_kernel(mut kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
     match run_job(Job::CompileKernel(kernel_job.clone())) {
         Err(failure @ (JobFailure::Died(_) | JobFailure::TimedOut(_))) if !kernel_job.options.strict => {
             kernel_job.mistake = Some(failure.to_string());
@@ -109,12 +129,21 @@ pub fn compile_kernel(mut kernel_job: KernelJob) -> Result<BuiltCode, String> {
     }
 }
 
-fn expect_code(answer: Result<Answer, JobFailure>) -> Result<BuiltCode, String> {
-    match answer.map_err(|failure| failure.to_string())? {
+fn expect_code(answer: Result<Answer, JobFailure>) -> Result<BuiltCode, CodeFailure> {
+    match answer? {
         Answer::Done(Product::Code(code)) => Ok(code),
-        Answer::NoCode(reason) => Err(reason),
-        Answer::NoProgram(error) => Err(error.to_string()),
-        _ => Err(unexpected_answer()),
+        Answer::NoCode(reason) => Err(CodeFailure::Failed(reason)),
+        Answer::NoProgram(error) => Err(CodeFailure::Failed(error.to_string())),
+        _ => Err(CodeFailure::Failed(unexpected_answer())),
+    }
+}
+
+impl From<JobFailure> for CodeFailure {
+    fn from(failure: JobFailure) -> CodeFailure {
+        match failure {
+            JobFailure::Missing(words) | JobFailure::NotStarted(words) => CodeFailure::NotBegun(words),
+            JobFailure::Died(words) | JobFailure::TimedOut(words) => CodeFailure::Failed(words),
+        }
     }
 }
 
@@ -141,7 +170,9 @@ fn run_program_job(job: Job) -> Result<Product, FrontendError> {
         Ok(Answer::NoCode(reason)) => Err(FrontendError::LinkFailure { log: log(reason) }),
         Ok(Answer::OtherBuild(_)) => Err(FrontendError::FrontendCrashed { log: log(unexpected_answer()) }),
         Err(JobFailure::Missing(words)) => Err(FrontendError::FrontendMissing { log: log(words) }),
-        Err(JobFailure::Died(words)) => Err(FrontendError::FrontendCrashed { log: log(words) }),
+        Err(JobFailure::NotStarted(words) | JobFailure::Died(words)) => {
+            Err(FrontendError::FrontendCrashed { log: log(words) })
+        }
         Err(JobFailure::TimedOut(words)) => Err(FrontendError::Timeout { log: log(words) }),
     }
 }
@@ -160,7 +191,7 @@ fn run_job(job: Job) -> Result<Answer, JobFailure> {
     let request = Request { build: BUILD.to_owned(), time: options().time, dump: options().dump.clone(), job };
     let limits =
         Limits { wall: options().build_timeout, address_space: ADDRESS_SPACE, output: MOST_OUTPUT, log: MOST_ERRORS };
-    let file = EXECUTABLE.open_file().map_err(|error| missing_compiler(&error.to_string()))?;
+    let file = EXECUTABLE.open_file().map_err(start_failure)?;
     let outcome = child::run_program(file.as_fd(), &EXECUTABLE.c_path(), &write_message(&request), &limits);
     let outcome = outcome.map_err(start_failure)?;
     if options().time {
@@ -182,7 +213,7 @@ fn judge_outcome(outcome: &Outcome) -> Result<Answer, JobFailure> {
             None => died(format!("gave no answer ({path})")),
         },
         Ending::Exited(status) => died(format!("ended with status {status}")),
-        Ending::Signalled(libc::SIGXFSZ) => died("wrote too much".to_owned()),
+        Ending::TooMuchOutput | Ending::Signalled(libc::SIGXFSZ) => died("wrote too much".to_owned()),
         Ending::Signalled(libc::SIGXCPU) | Ending::TimedOut => {
             let seconds = options().build_timeout.as_secs_f64();
             let how = format!("did not end within {seconds} s and was stopped");
@@ -213,11 +244,13 @@ fn describe_small_stack() -> String {
 }
 
 fn start_failure(error: StartError) -> JobFailure {
-    match error.error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied if error.call == "execve" => {
-            missing_compiler(&error.to_string())
-        }
-        _ => JobFailure::Died(format!("the compiler ({}) could not be started: {error}", EXECUTABLE.path().display())),
+    match (error.call, error.error.raw_os_error()) {
+        ("open", Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES))
+        | ("execve" | "execveat", Some(libc::EACCES | libc::ENOEXEC)) => missing_compiler(&error.to_string()),
+        _ => JobFailure::NotStarted(format!(
+            "the compiler ({}) could not be started: {error}",
+            EXECUTABLE.path().display()
+        )),
     }
 }
 

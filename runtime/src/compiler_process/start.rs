@@ -13,6 +13,9 @@ use std::ptr;
 /// Bytes of the stack on which the process runs until it is the program: it makes a dozen system calls.
 const STACK_BYTES: usize = 64 << 10;
 
+/// The last of the kernel's signals.
+const LAST_SIGNAL: c_int = 64;
+
 /// A limit of the process: the resource, its soft and its hard value.
 pub(super) type ResourceLimit = (c_int, u64, u64);
 
@@ -59,16 +62,16 @@ struct Shared<'a> {
     error_number: c_int,
 }
 
-/// A stack, aligned as code expects it.
-#[repr(align(16))]
-struct Stack([u8; STACK_BYTES]);
+/// A piece of a stack, aligned as code expects a stack to be.
+type StackPiece = u128;
 
 /// Starts a program in a process group of its own, without an environment.
 ///
 /// # Errors
 /// The system call that failed.
 pub(super) fn start_program(program: &Program<'_>) -> Result<Started, StartError> {
-    let mut stack = Box::new(Stack([0; STACK_BYTES]));
+    // Never on this thread's stack, which may be as small.
+    let mut stack: Vec<StackPiece> = vec![0; STACK_BYTES / size_of::<StackPiece>()];
     let mut shared = Shared {
         program,
         arguments: [program.name.as_ptr(), ptr::null()],
@@ -98,8 +101,13 @@ pub(super) fn start_program(program: &Program<'_>) -> Result<Started, StartError
 }
 
 /// Makes the process and returns when it has become the program or given up. The answer is its number or negative.
-fn clone_process(stack: &mut Stack, shared: &mut Shared<'_>, flags: c_int, descriptor: &mut c_int) -> libc::pid_t {
-    let stack_end = stack.0.as_mut_ptr_range().end;
+fn clone_process(
+    stack: &mut [StackPiece],
+    shared: &mut Shared<'_>,
+    flags: c_int,
+    descriptor: &mut c_int,
+) -> libc::pid_t {
+    let stack_end = stack.as_mut_ptr_range().end;
     let flags = flags | libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: stack, structure and descriptor live until the call returns, which is when the process no longer uses this
     // memory. `become_program` makes system calls and nothing that could find locks of this process held.
@@ -125,23 +133,20 @@ fn try_become_program(shared: &Shared<'_>) -> &'static str {
     unsafe {
         // Without a group of its own it is only harder to end.
         libc::setpgid(0, 0);
-        // Every signal does what it usually does. Of a number that cannot be set nothing is to be feared.
-        let mut usual: libc::sigaction = std::mem::zeroed();
-        usual.sa_sigaction = libc::SIG_DFL;
-        (1..=libc::SIGRTMAX()).for_each(|signal| _ = libc::sigaction(signal, &usual, ptr::null_mut()));
+        // Every signal does what it usually does.
+        (1..=LAST_SIGNAL).for_each(set_usual_action);
         let mut no_signals: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut no_signals);
         libc::sigprocmask(libc::SIG_SETMASK, &no_signals, ptr::null_mut());
-        for &(resource, soft, hard) in program.limits {
-            let limit = libc::rlimit { rlim_cur: soft, rlim_max: hard };
-            // A hard limit that is lower already cannot be raised, and need not be.
-            libc::setrlimit(resource as libc::__rlimit_resource_t, &limit);
-        }
+        program.limits.iter().for_each(|&limit| set_limit(limit));
         for (number, stream) in (0..).zip(program.streams) {
             if libc::dup2(stream.as_raw_fd(), number) < 0 {
                 return "dup2";
             }
         }
+        // What the application left open for children of its own is none of the program's. Kernels before 5.11 cannot.
+        let (first, last) = (program.streams.len() as u32, u32::MAX);
+        libc::syscall(libc::SYS_close_range, first, last, libc::CLOSE_RANGE_CLOEXEC);
         libc::syscall(
             libc::SYS_execveat,
             program.file.as_raw_fd(),
@@ -150,11 +155,37 @@ fn try_become_program(shared: &Shared<'_>) -> &'static str {
             shared.environment.as_ptr(),
             libc::AT_EMPTY_PATH,
         );
-        if matches!(last_error_number(), libc::ENOENT | libc::ENOSYS) {
+        // A script, or a call that the kernel does not know or a filter forbids.
+        if matches!(last_error_number(), libc::ENOENT | libc::ENOSYS | libc::EPERM) {
             libc::execve(program.path.as_ptr(), shared.arguments.as_ptr(), shared.environment.as_ptr());
+            return "execve";
         }
     }
-    "execve"
+    "execveat"
+}
+
+/// Lets a signal do what it usually does, also one that the C library has for itself and whoever started the application has
+/// had ignored. Of a number that cannot be set nothing is to be feared.
+fn set_usual_action(signal: c_int) {
+    // The kernel's structure of handler, flags, restorer and mask.
+    let usual = [0_usize; 4];
+    // SAFETY: a system call on this process alone; the structure lives until it returns.
+    unsafe {
+        libc::syscall(libc::SYS_rt_sigaction, signal, usual.as_ptr(), ptr::null_mut::<c_void>(), size_of::<u64>())
+    };
+}
+
+/// Sets a limit of this process as far as it may be set: a hard one that is lower already stays.
+fn set_limit((resource, soft, hard): ResourceLimit) {
+    let resource = resource as libc::__rlimit_resource_t;
+    let mut limit = libc::rlimit { rlim_cur: soft, rlim_max: hard };
+    // SAFETY: system calls with a structure that lives here.
+    unsafe {
+        if libc::setrlimit(resource, &limit) != 0 && libc::getrlimit(resource, &mut limit) == 0 {
+            limit.rlim_cur = soft.min(limit.rlim_max);
+            libc::setrlimit(resource, &limit);
+        }
+    }
 }
 
 /// All signals of this thread are blocked while this lives. A process that it starts meanwhile begins so.

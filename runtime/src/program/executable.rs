@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 
 use crate::cache::key::{self, BUILD, Key, KeyBuilder};
 use crate::cache::{Cache, process_cache};
-use crate::compiler_process;
+use crate::compiler_process::{self, CodeFailure};
 use crate::context::Context;
 use crate::event::Event;
 use crate::execute::loaded_code::LoadError;
@@ -29,7 +29,7 @@ use crate::program::kernel_report::KernelReport;
 use crate::program::loaded_variant::LoadedVariant;
 use crate::program::precompiled::{Ready, likely_facts};
 use crate::program::variants::Variants;
-use crate::{Result, error};
+use crate::{Error, Result, error};
 
 /// As many instructions of kernels that were never launched are compiled for a binary.
 const MOST_FOR_BINARY: usize = 20_000;
@@ -48,6 +48,33 @@ pub struct Executable {
     /// What `CL_PROGRAM_BINARIES` gives, from when it was first asked for: it must not grow between the question for
     /// its size and that for its bytes.
     binary: OnceLock<Vec<u8>>,
+}
+
+/// Why a launch gets no code.
+enum NoCode {
+    /// For want of something that the next launch may have.
+    Now(Error),
+    /// For a reason that stays.
+    Ever(Error),
+}
+
+impl From<CodeFailure> for NoCode {
+    fn from(failure: CodeFailure) -> NoCode {
+        let error = error!(CL_OUT_OF_RESOURCES, "no code could be made for it: {failure}");
+        match failure {
+            CodeFailure::NotBegun(_) => NoCode::Now(error),
+            CodeFailure::Failed(_) => NoCode::Ever(error),
+        }
+    }
+}
+
+/// What is kept for further launches: code, or a reason that stays.
+fn keep_failure(made_code: std::result::Result<Made, NoCode>) -> Result<Result<Made>> {
+    match made_code {
+        Ok(made_code) => Ok(Ok(made_code)),
+        Err(NoCode::Ever(error)) => Ok(Err(error)),
+        Err(NoCode::Now(error)) => Err(error),
+    }
 }
 
 /// A kernel's machine code.
@@ -194,12 +221,12 @@ impl Executable {
     /// caller.
     pub fn get_or_compile(&self, index: usize, launch_facts: Option<LaunchFacts>) -> Result<Arc<LoadedVariant>> {
         let variants = &self.code[index].variants;
-        let make_code = |launch: &LaunchFacts| self.make_code(index, launch);
+        let make_code = |launch: &LaunchFacts| keep_failure(self.make_code(index, launch));
         let made_code = launch_facts.map_or_else(
             || variants.any_or_make(make_code),
             |launch_facts| variants.get_or_make(launch_facts, make_code),
         );
-        made_code.clone().map(|made_code| made_code.variant)
+        made_code?.clone().map(|made_code| made_code.variant)
     }
 
     /// Has another thread make code; the event ends when it is there. A kernel's code is made in the order in which
@@ -309,7 +336,7 @@ impl Executable {
 
     /// A kernel's code for launches of which these facts hold: what came with the program, what is in the cache, or
     /// what is compiled now.
-    fn make_code(&self, index: usize, launch_facts: &LaunchFacts) -> Result<Made> {
+    fn make_code(&self, index: usize, launch_facts: &LaunchFacts) -> std::result::Result<Made, NoCode> {
         if options().report.is_none() {
             let precompiled = self.code[index]
                 .ready
@@ -332,8 +359,7 @@ impl Executable {
     }
 
     /// A kernel's code that is in the cache, or else is compiled now.
-    fn find_or_compile(&self, index: usize, launch_facts: &LaunchFacts) -> Result<KeptOrCompiled> {
-        let compile_error = |reason: String| error!(CL_OUT_OF_RESOURCES, "no code could be made for it: {reason}");
+    fn find_or_compile(&self, index: usize, launch_facts: &LaunchFacts) -> std::result::Result<KeptOrCompiled, NoCode> {
         let settings = compile_settings(&self.linked, launch_facts);
         let program_cache = process_cache().filter(|_| !options().inspects_code());
         let cache_place = program_cache.map(|program_cache| (program_cache, self.code_key(index, &settings)));
@@ -345,15 +371,14 @@ impl Executable {
         }
         let kernel_job =
             KernelJob { program: self.linked.clone(), kernel: index as u32, options: settings, mistake: None };
-        let BuiltCode { object, mistake, report } =
-            compiler_process::compile_kernel(kernel_job).map_err(compile_error)?;
+        let BuiltCode { object, mistake, report } = compiler_process::compile_kernel(kernel_job)?;
         match (&mistake, cache_place) {
             // The next process is to hear of it as well.
             (Some(mistake), _) => self.code[index].tell_mistake(mistake),
             (None, Some((program_cache, cache_key))) => program_cache.put(&cache_key, &object),
             (None, None) => {}
         }
-        let load_error = |error: LoadError| error!(CL_OUT_OF_RESOURCES, "its code cannot run: {error}");
+        let load_error = |error: LoadError| NoCode::Ever(error!(CL_OUT_OF_RESOURCES, "its code cannot run: {error}"));
         let loaded = LoadedVariant::load(&object).map_err(load_error)?;
         Ok(KeptOrCompiled { object, loaded, report })
     }

@@ -161,24 +161,42 @@ impl<T> Variants<T> {
     }
 
     /// The variant for launches of which these facts hold, made by the first caller.
-    pub fn get_or_make(&self, launch_facts: LaunchFacts, make_code: impl FnOnce(&LaunchFacts) -> T) -> &T {
+    ///
+    /// # Errors
+    /// That of `make_code`, which is not kept: the next caller tries again.
+    pub fn get_or_make<E>(
+        &self,
+        launch_facts: LaunchFacts,
+        make_code: impl FnOnce(&LaunchFacts) -> Result<T, E>,
+    ) -> Result<&T, E> {
         if let Some(variant) = self.find_variant(launch_facts) {
-            return variant;
+            return Ok(variant);
         }
+        // Nobody else fills a cell meanwhile.
         let _making = self.making.lock();
         match self.choose_kind(launch_facts) {
-            Choice::Exact(variant) | Choice::Made(variant) => variant,
+            Choice::Exact(variant) | Choice::Made(variant) => Ok(variant),
             Choice::New(variant_cell, launch_facts) => {
-                &variant_cell.get_or_init(|| (launch_facts, make_code(&launch_facts))).1
+                let variant = make_code(&launch_facts)?;
+                Ok(&variant_cell.get_or_init(|| (launch_facts, variant)).1)
             }
-            Choice::General => self.general.get_or_init(|| make_code(&LaunchFacts::default())),
+            Choice::General => {
+                if let Some(variant) = self.general.get() {
+                    return Ok(variant);
+                }
+                let variant = make_code(&LaunchFacts::default())?;
+                Ok(self.general.get_or_init(|| variant))
+            }
         }
     }
 
     /// A variant for a launch without work-items: any there is.
-    pub fn any_or_make(&self, make_code: impl FnOnce(&LaunchFacts) -> T) -> &T {
+    ///
+    /// # Errors
+    /// As [`Variants::get_or_make`].
+    pub fn any_or_make<E>(&self, make_code: impl FnOnce(&LaunchFacts) -> Result<T, E>) -> Result<&T, E> {
         let first = self.made[0].get().map(|(_, variant)| variant);
-        first.unwrap_or_else(|| self.get_or_make(LaunchFacts::default(), make_code))
+        first.map_or_else(|| self.get_or_make(LaunchFacts::default(), make_code), Ok)
     }
 
     fn choose_kind(&self, launch_facts: LaunchFacts) -> Choice<'_, T> {
@@ -216,6 +234,8 @@ impl<T> Variants<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
     use lockstep_protocol::launch_facts::LocalSize;
 
@@ -223,11 +243,33 @@ mod tests {
         LaunchFacts::of_range([0; 3], [global, 1, 1], [local, 1, 1])
     }
 
+    /// The variant for a launch, made by code that never fails.
+    fn get_or_make(
+        variants: &Variants<LaunchFacts>,
+        launch_facts: LaunchFacts,
+        make_code: impl FnOnce(&LaunchFacts) -> LaunchFacts,
+    ) -> LaunchFacts {
+        let Ok(variant) = variants.get_or_make(launch_facts, |facts| Ok::<_, Infallible>(make_code(facts)));
+        *variant
+    }
+
+    #[test]
+    fn failures_are_not_kept() {
+        let variants = Variants::<LaunchFacts>::new(true);
+        for launch_facts in [LaunchFacts::default(), launch(64, 16)] {
+            for _ in 0..3 {
+                assert_eq!(variants.get_or_make(launch_facts, |_| Err("no process")), Err("no process"));
+            }
+            assert_eq!(variants.all_variants().count(), 0);
+        }
+        assert_eq!(get_or_make(&variants, LaunchFacts::default(), |facts| *facts), LaunchFacts::default());
+    }
+
     /// What launches get, in order; and how often something was made.
     fn run(variants: &Variants<LaunchFacts>, launches: &[LaunchFacts]) -> (Vec<LaunchFacts>, usize) {
         let mut made_variants = 0;
         let get = |&launch_facts: &LaunchFacts| {
-            *variants.get_or_make(launch_facts, |launch_facts| {
+            get_or_make(variants, launch_facts, |launch_facts| {
                 made_variants += 1;
                 *launch_facts
             })
@@ -292,7 +334,7 @@ mod tests {
             let mut launch_facts = LaunchFacts::of_range([seed % 3, 0, 0], [seed * 7 + 1, 4, 1], [seed % 61 + 1, 2, 1]);
             launch_facts.multiples = (seed % 5) as u32;
             launch_facts.ids_fit_int &= seed % 7 != 0;
-            let got = *variants.get_or_make(launch_facts, |launch_facts| {
+            let got = get_or_make(&variants, launch_facts, |launch_facts| {
                 made_variants += 1;
                 *launch_facts
             });
@@ -310,11 +352,11 @@ mod tests {
 
     /// A launch that waits for code of its own if it is time to make it.
     fn launch_and_wait(variants: &Variants<LaunchFacts>, launch_facts: LaunchFacts) -> LaunchFacts {
-        variants.get_or_make(launch_facts, |launch_facts| *launch_facts);
+        get_or_make(variants, launch_facts, |launch_facts| *launch_facts);
         if variants.serve_launch(launch_facts).is_some_and(|(_, is_frequent)| is_frequent) {
             variants.make_own(launch_facts, |launch_facts| Some(*launch_facts));
         }
-        *variants.get_or_make(launch_facts, |_| unreachable!("it was just made"))
+        get_or_make(variants, launch_facts, |_| unreachable!("it was just made"))
     }
 
     fn launch_of(size: u64) -> LaunchFacts {
@@ -375,9 +417,9 @@ mod tests {
     #[test]
     fn empty_launches_make_nothing_new() {
         let variants = Variants::default();
-        assert_eq!(*variants.any_or_make(|facts| *facts), LaunchFacts::default());
+        assert_eq!(variants.any_or_make(|facts| Ok::<_, ()>(*facts)), Ok(&LaunchFacts::default()));
         let variants = Variants::default();
         run(&variants, &[launch(64, 16)]);
-        assert_eq!(*variants.any_or_make(|_| unreachable!()), launch(64, 16));
+        assert_eq!(variants.any_or_make(|_| Err(())), Ok(&launch(64, 16)));
     }
 }

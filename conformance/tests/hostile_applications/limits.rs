@@ -1,0 +1,109 @@
+//! Applications that have used up what they may have.
+
+use std::fs::File;
+use std::io::Error;
+
+use lockstep_conformance::child::in_child;
+use lockstep_conformance::{Setup, is_lockstep};
+
+use crate::work::{Work, build_and_launch, listening_setup, log_of_failed_build, take_messages};
+
+type Resource = libc::__rlimit_resource_t;
+
+/// Sets the soft limit of this process and returns what it was.
+fn set_soft_limit(resource: Resource, value: u64) -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: both calls get a live, complete structure.
+    unsafe {
+        assert_eq!(libc::getrlimit(resource, &mut limit), 0);
+        let before = std::mem::replace(&mut limit.rlim_cur, value);
+        assert_eq!(libc::setrlimit(resource, &limit), 0, "the limit cannot be set: {}", Error::last_os_error());
+        before
+    }
+}
+
+/// Checks that builds and launches fail for want of something, and name the system call, while the limit holds; and that
+/// both work again afterwards, also of what failed.
+#[track_caller]
+fn fail_under_limit(setup: &Setup, resource: Resource, value: u64, sentence: &str) {
+    let work = Work::build(&setup.context);
+    work.launch(&setup.queue, 10);
+    let before = set_soft_limit(resource, value);
+    let log = log_of_failed_build(&setup.context);
+    assert!(log.contains(sentence), "{log}");
+    work.launch(&setup.queue, 10);
+    work.fail_to_launch(&setup.queue, 20);
+    let messages = take_messages();
+    assert!(messages.contains(sentence), "{messages}");
+    set_soft_limit(resource, before);
+    work.launch(&setup.queue, 20);
+    work.launch(&setup.queue, 10);
+    build_and_launch(setup);
+}
+
+/// Becomes a user that limits of processes hold for.
+fn drop_rights() {
+    // Of a user that has no other processes here.
+    let user = 200_000 + std::process::id();
+    // SAFETY: system calls without pointers.
+    unsafe {
+        if libc::geteuid() == 0 {
+            assert_eq!(libc::setresuid(user, user, user), 0, "{}", Error::last_os_error());
+        }
+    }
+}
+
+#[test]
+fn there_are_no_more_processes() {
+    if !is_lockstep() {
+        return;
+    }
+    in_child("limits::there_are_no_more_processes", &[], || {
+        let setup = listening_setup();
+        build_and_launch(&setup);
+        drop_rights();
+        fail_under_limit(&setup, libc::RLIMIT_NPROC, 0, "clone: Resource temporarily unavailable");
+    });
+}
+
+#[test]
+fn there_are_no_more_descriptors() {
+    if !is_lockstep() {
+        return;
+    }
+    in_child("limits::there_are_no_more_descriptors", &[], || {
+        let setup = listening_setup();
+        build_and_launch(&setup);
+        fail_under_limit(&setup, libc::RLIMIT_NOFILE, 3, "Too many open files");
+        // All that there may be are in use, but for some.
+        set_soft_limit(libc::RLIMIT_NOFILE, 256);
+        let mut files: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+        for _ in 0..12 {
+            files.pop();
+            let program = crate::work::new_program(&setup.context);
+            let log = match program.build("") {
+                0 => continue,
+                _ => program.log(),
+            };
+            assert!(log.contains(": Too many open files"), "{log}");
+        }
+        build_and_launch(&setup);
+    });
+}
+
+/// Neither the driver nor its compiler write files, so no limit of their size matters.
+#[test]
+fn files_may_have_no_size() {
+    if !is_lockstep() {
+        return;
+    }
+    in_child("limits::files_may_have_no_size", &[], || {
+        // Raised, the signal ends the process: Rust leaves it alone.
+        let setup = Setup::new();
+        let before = set_soft_limit(libc::RLIMIT_FSIZE, 0);
+        build_and_launch(&setup);
+        build_and_launch(&Setup::new());
+        set_soft_limit(libc::RLIMIT_FSIZE, before);
+        build_and_launch(&setup);
+    });
+}
