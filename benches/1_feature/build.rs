@@ -2,12 +2,10 @@
 //! one kernel with and without functions of the built-in library.
 
 use lockstep_benches::command_line::read_rounds;
+use lockstep_benches::first_result::{KERNELS, many_kernels_source};
 use lockstep_benches::{line, measure};
 use lockstep_conformance::loader::CACHE;
 use lockstep_conformance::{Program, Setup, run};
-
-/// As many kernels as the project's limit speaks of.
-const KERNELS: usize = 30;
 
 /// What the built-in library adds to a build.
 const LIBRARY: [(&str, &str); 4] = [
@@ -32,12 +30,12 @@ fn main() {
     let mut text = 0;
     let mut fresh = || {
         text += 1;
-        source(text)
+        many_kernels_source(text)
     };
     let cold = measure(1, rounds, || drop(setup.context.build(&fresh(), "")));
     line(&format!("build {KERNELS} kernels, new source"), cold);
 
-    let same = source(0);
+    let same = many_kernels_source(0);
     let again = measure(1, rounds, || drop(setup.context.build(&same, "")));
     line(&format!("build {KERNELS} kernels, from the cache"), again);
 
@@ -80,24 +78,4 @@ fn main() {
     line("first launches of all of them, one after the other", all);
     // What is left behind is in the folder for temporary files.
     let _ = std::fs::remove_dir_all(&cache);
-}
-
-/// Kernels of the size and kind applications have, that differ from text to text: nothing may be found in a cache.
-fn source(text: usize) -> String {
-    (0..KERNELS)
-        .map(|number| {
-            format!(
-                "kernel void work_{number}(global float *data) {{\n\
-                 \x20   local float shared[64];\n\
-                 \x20   size_t i = get_global_id(0), l = get_local_id(0);\n\
-                 \x20   float x = data[i] + {text}.{number}f;\n\
-                 \x20   for (int step = 0; step < {number} + 4; ++step)\n\
-                 \x20       x = step % 3 == 0 ? sqrt(fabs(x)) + 1.5f : mad(x, 0.25f, sin(x));\n\
-                 \x20   shared[l] = x;\n\
-                 \x20   barrier(CLK_LOCAL_MEM_FENCE);\n\
-                 \x20   data[i] = shared[get_local_size(0) - 1 - l] + x;\n\
-                 }}\n"
-            )
-        })
-        .collect()
 }

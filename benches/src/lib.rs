@@ -11,6 +11,7 @@ pub mod command_line;
 pub mod compare;
 pub mod drivers;
 pub mod evidence;
+pub mod first_result;
 pub mod gate;
 pub mod generated;
 pub mod groups;

@@ -1,7 +1,7 @@
 //! The child's side of a comparison: one driver in one configuration, told over its standard input what to run.
 //!
 //! Commands and answers are lines: `prepare CASE` → `ready SUM`, `run MILLISECONDS` → `times EVENT:CPU:WALL …`
-//! in nanoseconds, `compile NAME SALT` → the same without events. An answer that begins with `wrong` says what is wrong with
+//! in nanoseconds, `compile NAME SALT` → the same without events, `first NAME SALT` → `times BUILD LAUNCHES` in nanoseconds. An answer that begins with `wrong` says what is wrong with
 //! a result.
 
 use std::io::{BufRead, Write};
@@ -14,11 +14,12 @@ use lockstep_conformance::opencl_sys::{
     CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START,
     CL_QUEUE_PROFILING_ENABLE,
 };
-use lockstep_conformance::{Buffer, Context, Event, Kernel, Queue, arguments, ok, read, run, write};
+use lockstep_conformance::{Buffer, Context, Event, Kernel, Program, Queue, arguments, ok, read, run, write};
 
 use crate::by_hand::{self, Limit};
 use crate::case::{Arg, Case, Data, Outcome, Problem, Step};
 use crate::compare::{BY_HAND, LIMIT, PLAIN_FORMS, WITHOUT_EVENTS};
+use crate::first_result::measure_first_result;
 use crate::generated::{self, Generated};
 use crate::math::PLAIN_OPTION;
 use crate::suite;
@@ -47,6 +48,11 @@ pub fn serve(words: &[String]) {
             let milliseconds = milliseconds.parse().expect("the parent sends a number");
             let prepared = prepared.as_ref().expect("the parent prepares a case first");
             device.burst(prepared, Duration::from_millis(milliseconds))
+        }
+        ["first", name, salt] => {
+            let salt = salt.parse().expect("the parent sends a number");
+            let first = measure_first_result(&device, name, salt);
+            Ok(format!("times {} {}", first.build.as_nanos(), first.launches.as_nanos()))
         }
         ["compile", name, salt] => {
             let generated = generated::find(name).expect("the parent names kernels of the same table");
@@ -92,7 +98,7 @@ pub(crate) struct Prepared {
 }
 
 /// How long a run took, in nanoseconds.
-struct Took {
+pub(crate) struct Took {
     /// The sum of its launches' times from start to end by their events, where they have any.
     event: u64,
     /// The processor time that the process has spent.
@@ -123,8 +129,12 @@ impl Device {
 
     /// Builds a case's program, fills its buffers and sets the arguments of its launches.
     pub fn set_up(&self, case: &Case) -> Prepared {
+        self.set_up_program(case, &self.context.build(case.source, self.options))
+    }
+
+    /// The same with the program of a case that was built.
+    pub fn set_up_program(&self, case: &Case, program: &Program) -> Prepared {
         let problem = (case.problem)();
-        let program = self.context.build(case.source, self.options);
         let buffers: Vec<Buffer> = problem.buffers.iter().map(|data| self.memory(data)).collect();
         let kernel = |step: &Step| {
             let kernel = program.kernel(step.kernel);
@@ -169,7 +179,7 @@ impl Device {
     }
 
     /// One run from the first contents of the buffers.
-    fn run(&self, prepared: &Prepared) -> Took {
+    pub fn run(&self, prepared: &Prepared) -> Took {
         for (data, buffer) in prepared.problem.buffers.iter().zip(&prepared.buffers) {
             if data.restored {
                 write(&self.queue, buffer, &data.bytes);
@@ -220,13 +230,21 @@ fn shape([width, height]: [usize; 2]) -> Shape {
     Shape { kind: CL_MEM_OBJECT_IMAGE2D, sizes: [width, height, 1], layers: 1 }
 }
 
-/// Nanoseconds of processor time that this process has used.
+/// Nanoseconds of processor time that this process has used, and those that it started and waited for: a driver may compile there.
 pub fn cpu_time() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a timespec that the call may write.
     let code = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
     assert_eq!(code, 0, "Linux has the clock of a process");
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    // SAFETY: zeros are a valid `rusage`, and the call may write it.
+    let children = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    let microseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+    let of_children = microseconds(children.ru_utime) + microseconds(children.ru_stime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 + of_children * 1_000
 }
 
 /// A checksum of everything in the buffers: as FNV-1a, but eight bytes at a time, whose high bits come down again.

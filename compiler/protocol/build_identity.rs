@@ -8,9 +8,11 @@ use std::path::Path;
 use std::{env, fs, io};
 
 /// What decides, relative to the workspace.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 13] = [
     "Cargo.lock",
     "compiler/Cargo.toml",
+    "compiler/build",
+    "compiler/build.rs",
     "compiler/ir/Cargo.toml",
     "compiler/ir/src",
     "compiler/process/src",

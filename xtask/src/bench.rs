@@ -40,6 +40,9 @@ enum Benchmark {
     /// How compile time grows with the size of kernels of several shapes, and which stage is to blame
     #[command(name = "compile_growth")]
     CompileGrowth(Growth),
+    /// How long programs take from their source to their first results, beside other drivers
+    #[command(name = "first-result")]
+    FirstResult(SideBySide),
     /// The native_ and half_ forms beside the plain functions, and other drivers
     Forms(SideBySide),
     /// Kernels with work-groups beside other drivers
@@ -222,6 +225,7 @@ impl Plan {
                 let plan = Self::new("compile_growth").on(&growth.driver).rounds(&growth.rounds);
                 Ok(plan.option("--only", growth.only.as_ref()).option("--most", growth.most.map(text)))
             }
+            Some(Benchmark::FirstResult(columns)) => Ok(Self::of_drivers("first_result", columns)),
             Some(Benchmark::Forms(columns)) => Self::of_columns("forms", columns),
             Some(Benchmark::Groups(columns)) => Self::of_columns("groups", columns),
             Some(Benchmark::Host(one)) => Ok(Self::of_one_driver("host", one)),
@@ -255,6 +259,11 @@ impl Plan {
 
     fn of_one_driver(program: &'static str, one: &OneDriver) -> Self {
         Self::new(program).on(&one.driver).rounds(&one.rounds)
+    }
+
+    /// Drivers side by side, without numbers that are kept.
+    fn of_drivers(program: &'static str, columns: &SideBySide) -> Self {
+        Self { drivers: Some(columns.columns.drivers.clone()), ..Self::new(program).cases(&columns.cases) }
     }
 
     fn of_columns(program: &'static str, columns: &SideBySide) -> Result<Self> {

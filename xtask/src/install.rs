@@ -1,4 +1,4 @@
-//! `install`: copies the driver and registers it with the ICD loader.
+//! `install`: copies the driver and its compiler and registers the driver with the ICD loader.
 //!
 //! Loaders read `.icd` files from `/etc/OpenCL/vendors`, and from the folder
 //! `OCL_ICD_VENDORS` names in its place. There is no folder of the user's own
@@ -15,10 +15,13 @@ use crate::{driver, setup, workspace};
 /// The loaders' folder.
 const SYSTEM_VENDORS: &str = "/etc/OpenCL/vendors";
 
-/// Where an installation puts its two files.
+/// The name of the compiler's executable.
+const COMPILER: &str = "lockstep-compiler";
+
+/// Where an installation puts its files.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
-    /// The driver.
+    /// The driver; the compiler's executable lies beside it.
     driver: PathBuf,
     /// The file that leads loaders to it.
     icd: PathBuf,
@@ -60,6 +63,9 @@ pub fn run(options: &Options) -> Result<()> {
     let library = plan.staged(&plan.driver);
     let icd = plan.staged(&plan.icd);
     copy(&workspace::driver(), &library)?;
+    // The driver looks for it beside itself.
+    let compiler = library.with_file_name(COMPILER);
+    copy(&workspace::compiler(), &compiler)?;
     make_parent(&icd)?;
     driver::write_icd(&icd, &plan.driver)?;
     installing.done();
@@ -73,7 +79,7 @@ pub fn run(options: &Options) -> Result<()> {
              to keep seeing the machine's other drivers."
         );
     }
-    println!("to uninstall: rm {} {}", icd.display(), library.display());
+    println!("to uninstall: rm {} {} {}", icd.display(), library.display(), compiler.display());
     Ok(())
 }
 
@@ -111,7 +117,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     make_parent(to)?;
     // Beside the old file and then over it: a process that has the old driver
     // mapped keeps it, instead of finding other code under its feet.
-    let fresh = to.with_extension("so.new");
+    let fresh = to.with_extension("new");
     std::fs::copy(from, &fresh)
         .and_then(|_| std::fs::rename(&fresh, to))
         .with_context(|| format!("cannot write {} (are the rights there?)", to.display()))

@@ -3,6 +3,7 @@
 
 mod jobs;
 mod progress_stream;
+mod sandbox;
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -22,7 +23,10 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let answer = match read_message::<Request>(&bytes) {
-        Some(request) if request.build == BUILD => jobs::do_job(request),
+        Some(request) if request.build == BUILD => {
+            sandbox::confine_thread(&sandbox::Needs::of_request(&request));
+            jobs::do_job(request)
+        }
         // Of another build's request not even the form is known.
         _ => Answer::OtherBuild(BUILD.to_owned()),
     };

@@ -1,0 +1,102 @@
+//! Time to the first result: from `clCreateProgramWithSource` to the end of the first launch of every kernel, of programs that no
+//! driver has seen before, on several drivers in turn.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use lockstep_benches::Spread;
+use lockstep_benches::command_line::{Chosen, Rounds, end_with, serve_as_child};
+use lockstep_benches::compare::{Clock, Configuration, Team};
+use lockstep_benches::first_result::PROGRAMS;
+use lockstep_benches::suite;
+
+/// Measure how long programs take to their first results, on several drivers side by side
+#[derive(Parser)]
+struct Options {
+    /// A driver with other variables of its environment, the first to compare with the others; repeated
+    #[arg(long = "driver", value_name = "NAME=VENDORS+VARIABLE=VALUE+...", required = true, value_parser = Configuration::driver)]
+    drivers: Vec<Configuration>,
+    #[command(flatten)]
+    chosen: Chosen,
+    #[command(flatten)]
+    rounds: Rounds,
+}
+
+fn main() -> ExitCode {
+    if serve_as_child() {
+        return ExitCode::SUCCESS;
+    }
+    end_with("first_result", compare_drivers(&Options::parse()))
+}
+
+/// Medians of one program on one driver, in milliseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Medians {
+    build: f64,
+    launches: f64,
+}
+
+impl Medians {
+    fn total(self) -> f64 {
+        self.build + self.launches
+    }
+}
+
+fn compare_drivers(options: &Options) -> Result<Vec<String>, String> {
+    let mut team = Team::new(options.drivers.clone(), Clock::Wall);
+    let mut errors = Vec::new();
+    let names: Vec<&str> = options.drivers.iter().map(|driver| driver.name.as_str()).collect();
+    println!("milliseconds: build + first launches = total (share of the driver's)\n{:<28}{}", "", names.join("  "));
+    let mut measure = |program: &str| {
+        let measured = measure_program(&mut team, program, options.rounds.or(5));
+        match &measured {
+            Ok(row) => println!("{program:<28}{}", describe_row(row)),
+            Err(error) => errors.push(format!("{program}: {error}")),
+        }
+        measured.ok()
+    };
+    PROGRAMS.iter().filter(|program| options.chosen.wants(program)).for_each(|program| _ = measure(program));
+    let mut sums = vec![Medians::default(); options.drivers.len()];
+    for case in suite::all().into_iter().filter(|case| options.chosen.wants(case.name)) {
+        for (sum, medians) in sums.iter_mut().zip(measure(case.name).unwrap_or_default()) {
+            sum.build += medians.build;
+            sum.launches += medians.launches;
+        }
+    }
+    println!("{:<28}{}", "programs of the suite", describe_row(&sums));
+    Ok(errors)
+}
+
+/// Asks all drivers in turn, as often as said.
+fn measure_program(team: &mut Team, program: &str, rounds: usize) -> Result<Vec<Medians>, String> {
+    let mut samples: Vec<[Vec<Duration>; 2]> = Vec::new();
+    // The first round loads what a driver loads once.
+    for round in 0..=rounds {
+        let answers = team.ask_all(&format!("first {program} {round}"), "times");
+        samples.resize_with(answers.len(), Default::default);
+        for (sample, answer) in samples.iter_mut().zip(answers) {
+            let nanoseconds: Vec<u64> = answer?.split(' ').filter_map(|word| word.parse().ok()).collect();
+            let [build, launches] = nanoseconds[..] else { return Err("an answer without two times".to_owned()) };
+            if round > 0 {
+                sample[0].push(Duration::from_nanos(build));
+                sample[1].push(Duration::from_nanos(launches));
+            }
+        }
+    }
+    let median = |times: Vec<Duration>| Spread::of(times).median.as_secs_f64() * 1e3;
+    Ok(samples
+        .into_iter()
+        .map(|[build, launches]| Medians { build: median(build), launches: median(launches) })
+        .collect())
+}
+
+/// One cell a driver; behind the others stands what part of theirs the first one takes.
+fn describe_row(row: &[Medians]) -> String {
+    let first = row.first().map_or(0.0, |medians| medians.total());
+    let cells = row.iter().enumerate().map(|(index, medians)| {
+        let share = if index == 0 { String::new() } else { format!(" ({:.2})", first / medians.total().max(1e-6)) };
+        format!("{:.1} + {:.1} = {:.1}{share}", medians.build, medians.launches, medians.total())
+    });
+    cells.collect::<Vec<_>>().join("   ")
+}
