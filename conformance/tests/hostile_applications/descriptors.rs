@@ -2,20 +2,26 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 
 use lockstep_conformance::child::in_child;
 use lockstep_conformance::stand_in::{StandIn, real_compiler};
 use lockstep_conformance::{Setup, is_lockstep};
 
+use crate::limits::set_soft_limit;
 use crate::work::build_and_launch;
 
-/// Closes all descriptors from this one on.
-fn close_from(first: RawFd) {
+/// Closes all descriptors from 3 on.
+fn close_all() {
+    close_up_to(u32::MAX);
+}
+
+/// Closes all descriptors from 3 to this one.
+fn close_up_to(last: u32) {
     // SAFETY: a system call without pointers. Whoever in this process still uses one of them finds it closed, which is
     // what these tests are about.
-    let code = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
+    let code = unsafe { libc::syscall(libc::SYS_close_range, 3, last, 0) };
     assert_eq!(code, 0, "close_range: {}", std::io::Error::last_os_error());
 }
 
@@ -66,10 +72,10 @@ fn all_descriptors_are_closed() {
     }
     in_child("descriptors::all_descriptors_are_closed", &[], || {
         lockstep_conformance::platform();
-        close_from(3);
+        close_all();
         let setup = Setup::new();
         build_and_launch(&setup);
-        close_from(3);
+        close_all();
         build_and_launch(&setup);
         build_and_launch(&Setup::new());
     });
@@ -83,7 +89,7 @@ fn other_files_have_their_numbers() {
     in_child("descriptors::other_files_have_their_numbers", &[], || {
         let setup = Setup::new();
         build_and_launch(&setup);
-        close_from(3);
+        close_all();
         let files = open_own_files();
         assert!(files.iter().any(|own| own.file.as_raw_fd() > 150), "the numbers are not filled");
         build_and_launch(&setup);
@@ -103,7 +109,7 @@ fn the_same_file_has_the_number() {
     in_child("descriptors::the_same_file_has_the_number", &[], || {
         let compiler = real_compiler();
         let setup = Setup::new();
-        close_from(3);
+        close_all();
         let files: Vec<File> = (0..200).map(|_| File::open(&compiler).expect("the compiler is there")).collect();
         build_and_launch(&setup);
         for file in &files {
@@ -157,6 +163,27 @@ fn the_platform_is_asked_for_without_standard_streams() {
     }
     in_child("descriptors::the_platform_is_asked_for_without_standard_streams", &[], || {
         without_standard_streams(|| build_and_launch(&Setup::new()));
+        build_and_launch(&Setup::new());
+    });
+}
+
+/// The numbers that the driver prefers are beyond the limit, and the lowest ones are free.
+#[test]
+fn the_platform_is_asked_for_with_few_descriptors() {
+    if !is_lockstep() {
+        return;
+    }
+    in_child("descriptors::the_platform_is_asked_for_with_few_descriptors", &[], || {
+        without_standard_streams(|| {
+            close_up_to(499);
+            set_soft_limit(libc::RLIMIT_NOFILE, 40);
+            build_and_launch(&Setup::new());
+            let files = [0, 1, 2].map(|_| OwnFile::new());
+            build_and_launch(&Setup::new());
+            files.iter().for_each(OwnFile::check);
+            files.into_iter().for_each(|own| _ = own.file.into_raw_fd());
+            set_soft_limit(libc::RLIMIT_NOFILE, 1024);
+        });
         build_and_launch(&Setup::new());
     });
 }

@@ -11,7 +11,7 @@ use crate::work::{Work, build_and_launch, listening_setup, log_of_failed_build, 
 type Resource = libc::__rlimit_resource_t;
 
 /// Sets the soft limit of this process and returns what it was.
-fn set_soft_limit(resource: Resource, value: u64) -> u64 {
+pub fn set_soft_limit(resource: Resource, value: u64) -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: both calls get a live, complete structure.
     unsafe {
@@ -91,19 +91,50 @@ fn there_are_no_more_descriptors() {
     });
 }
 
-/// Neither the driver nor its compiler write files, so no limit of their size matters.
+/// Neither the driver nor its compiler have to write files, so no limit of their size matters. The signal that comes of a
+/// larger file would end the application.
 #[test]
 fn files_may_have_no_size() {
     if !is_lockstep() {
         return;
     }
     in_child("limits::files_may_have_no_size", &[], || {
-        // Raised, the signal ends the process: Rust leaves it alone.
         let setup = Setup::new();
         let before = set_soft_limit(libc::RLIMIT_FSIZE, 0);
         build_and_launch(&setup);
         build_and_launch(&Setup::new());
         set_soft_limit(libc::RLIMIT_FSIZE, before);
+        build_and_launch(&setup);
+        // A limit that nobody can raise again.
+        drop_rights();
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the structure is live and complete.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &none) }, 0);
+        build_and_launch(&setup);
+        build_and_launch(&Setup::new());
+    });
+}
+
+/// Soft limits that are lower than what a job gets, below hard ones that are lower as well.
+#[test]
+fn limits_cannot_be_raised_as_far_as_jobs_would() {
+    if !is_lockstep() {
+        return;
+    }
+    in_child("limits::limits_cannot_be_raised_as_far_as_jobs_would", &[], || {
+        drop_rights();
+        // Far less than the compiler takes is its soft limit, and what is enough the hard one.
+        let file_sizes = libc::rlimit { rlim_cur: 1 << 10, rlim_max: 1 << 20 };
+        let stacks = libc::rlimit { rlim_cur: 64 << 10, rlim_max: 16 << 20 };
+        let times = libc::rlimit { rlim_cur: 20, rlim_max: 30 };
+        for (resource, limit) in
+            [(libc::RLIMIT_FSIZE, file_sizes), (libc::RLIMIT_STACK, stacks), (libc::RLIMIT_CPU, times)]
+        {
+            // SAFETY: the structure is live and complete.
+            assert_eq!(unsafe { libc::setrlimit(resource, &limit) }, 0);
+        }
+        let setup = Setup::new();
+        build_and_launch(&setup);
         build_and_launch(&setup);
     });
 }
