@@ -320,7 +320,7 @@ fn jumps_into_loops_stay_until_loaded() {
     };
     let imported = lockstep_compiler::import::import_linked(&program).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(count_irreducible_edges(&imported), 1, "{imported}");
-    let loaded = lockstep_compiler::pipeline::load(&program).unwrap_or_else(|error| panic!("{error}"));
+    let loaded = load(&program).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(count_irreducible_edges(&loaded), 0, "{loaded}");
 }
 

@@ -2,11 +2,11 @@
 //! output (`lockstep_protocol::job`); what goes wrong without an answer, its last words on standard error and how it ends tell.
 
 mod jobs;
+mod process_end;
 mod progress_stream;
 mod sandbox;
 
 use std::io::{Read, Write};
-use std::process::ExitCode;
 
 use lockstep_compiler::machine_code::end_process_on_fatal_errors;
 use lockstep_protocol::job::{Answer, Request, read_message, write_message};
@@ -14,14 +14,21 @@ use lockstep_protocol::job::{Answer, Request, read_message, write_message};
 /// The name of this build; a driver's must be the same.
 const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("LOCKSTEP_BUILD"));
 
-fn main() -> ExitCode {
+fn main() {
     end_process_on_fatal_errors();
     progress_stream::write_stages();
-    let mut bytes = Vec::new();
-    if let Err(error) = std::io::stdin().read_to_end(&mut bytes) {
-        eprintln!("cannot read the request: {error}");
-        return ExitCode::FAILURE;
+    let ended = answer_request();
+    if let Err(error) = &ended {
+        eprintln!("{error}");
     }
+    process_end::end_process(i32::from(ended.is_err()));
+}
+
+/// Reads a request, does what it asks for, and writes the answer. An error is what cannot be read or written.
+fn answer_request() -> Result<(), String> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().read_to_end(&mut bytes);
+    read.map_err(|error| format!("cannot read the request: {error}"))?;
     let answer = match read_message::<Request>(&bytes) {
         Some(request) if request.build == BUILD => {
             sandbox::confine_thread(&sandbox::Needs::of_request(&request));
@@ -30,11 +37,7 @@ fn main() -> ExitCode {
         // Of another build's request not even the form is known.
         _ => Answer::OtherBuild(BUILD.to_owned()),
     };
-    match std::io::stdout().write_all(&write_message(&answer)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("cannot write the answer: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    let mut output = std::io::stdout();
+    let written = output.write_all(&write_message(&answer)).and_then(|()| output.flush());
+    written.map_err(|error| format!("cannot write the answer: {error}"))
 }

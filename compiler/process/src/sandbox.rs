@@ -10,7 +10,7 @@ use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetError, RulesetStatus,
 };
-use lockstep_protocol::job::{Job, Request};
+use lockstep_protocol::job::{Job, Request, SourceFiles};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
@@ -19,7 +19,7 @@ use seccompiler::{
 const NEWEST: ABI = ABI::V5;
 
 /// As many entries of folders are searched for links to files elsewhere.
-const MOST_ENTRIES: usize = 4096;
+const MOST_ENTRIES: usize = 1024;
 
 /// What of the file system a job needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,10 +31,11 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// What a request needs: sources may include from the working directory and the folders that their options name.
+    /// What a request needs: sources that include anything may do so from the working directory and the folders that their options
+    /// name.
     pub fn of_request(request: &Request) -> Needs {
         let mut readable = match &request.job {
-            Job::CompileSource(files) | Job::BuildProgram(files) => {
+            Job::CompileSource(files) | Job::BuildProgram(files) if may_include(files) => {
                 let named = files.options.include_dirs.iter().map(PathBuf::from);
                 named.chain([PathBuf::from(".")]).collect()
             }
@@ -46,6 +47,14 @@ impl Needs {
         readable.extend(targets);
         Needs { readable, writable: request.dump.clone() }
     }
+}
+
+/// Whether a source or one of its headers may ask for a file: the words stand there, or a line that goes on in the next one, or a
+/// trigraph, may hide them.
+fn may_include(files: &SourceFiles) -> bool {
+    const SIGNS: [&[u8]; 4] = [b"include", b"embed", b"\\", b"??"];
+    let has_sign = |text: &[u8]| SIGNS.iter().any(|sign| text.windows(sign.len()).any(|window| window == *sign));
+    has_sign(&files.source) || files.headers.iter().any(|header| has_sign(&header.source))
 }
 
 /// Where the links in a folder and the folders in it lead to. A rule for a folder does not hold for these.
@@ -205,6 +214,8 @@ mod tests {
     use std::net::TcpListener;
     use std::process::Command;
 
+    use lockstep_protocol::build_options::{BuildOptions, Stage};
+
     use super::*;
 
     /// What a thread that is confined so finds when it looks around.
@@ -244,6 +255,21 @@ mod tests {
                 error.as_ref().is_some_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
             };
             assert!(refused.iter().all(is_denied), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn files_are_within_reach_of_sources_that_include_them() {
+        let needs = |source: &[u8], options: &str| {
+            let options = BuildOptions::parse(options, Stage::Build).unwrap();
+            let files = SourceFiles { source: source.to_vec(), headers: Vec::new(), options, source_lines: false };
+            let job = Job::BuildProgram(files);
+            Needs::of_request(&Request { build: String::new(), time: false, dump: None, job }).readable
+        };
+        assert!(needs(b"kernel void f() {}", "-I /usr/include").is_empty());
+        for source in [&b"#include <a.h>"[..], b"#inc\\\nlude \"a.h\"", b"#  embed \"a\"", b"??=include <a.h>"] {
+            let readable = needs(source, "-I /no/such/folder");
+            assert!(readable.starts_with(&["/no/such/folder".into(), ".".into()]), "{readable:?}");
         }
     }
 

@@ -79,6 +79,7 @@ pub fn unsafety(tree: &Tree) -> Vec<Violation> {
             applies: in_driver_library,
             allowed: &[
                 "icd/",
+                "compiler/process/src/process_end",
                 "compiler/process/src/progress_stream",
                 "compiler/protocol/src/kernel_abi",
                 "compiler/src/frontend",
