@@ -19,6 +19,7 @@ use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::portable_program::LinkedProgram;
+use lockstep_protocol::variables::{FormatData, GlobalData};
 use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -108,20 +109,56 @@ pub type Loaded = (Module, Vec<(&'static str, Duration)>);
 pub fn load_recorded(program: &LinkedProgram, dump_folder: Option<&Path>) -> Result<Loaded, CompileError> {
     let started = Instant::now();
     begin_stage(IMPORT, "");
-    let facts = ProgramFacts { sub_groups_never_wait: program.options.no_subgroup_ifp };
-    let mut module = import::import_linked(program).map_err(CompileError::Import)?;
+    let module = import::import_linked(program).map_err(CompileError::Import)?;
     let mut record = PassRecord::new(dump_folder);
     record.add_time(IMPORT, started.elapsed());
+    let module = prepare_kernels(module, program, &mut record)?;
+    Ok((module, record.into_times()))
+}
+
+/// Reads one kernel of a program that was loaded before, with what was found of its variables and formats then. It is the only one of
+/// the module.
+///
+/// # Errors
+///
+/// As [`load`], and when there is no kernel with this index.
+pub fn load_kernel(
+    program: &LinkedProgram,
+    kernel_index: usize,
+    variables: &[GlobalData],
+    formats: &[FormatData],
+) -> Result<Module, CompileError> {
+    begin_stage(IMPORT, "");
+    if let Some(module) =
+        import::import_linked_kernel(program, kernel_index, variables, formats).map_err(CompileError::Import)?
+    {
+        return prepare_kernels(module, program, &mut PassRecord::new(None));
+    }
+    let mut module = load(program)?;
+    if kernel_index >= module.kernels.len() {
+        return Err(CompileError::NoKernel(kernel_index));
+    }
+    module.kernels = vec![module.kernels.swap_remove(kernel_index)];
+    Ok(module)
+}
+
+/// Runs the passes of programs over all kernels of a module that was just imported.
+fn prepare_kernels(
+    mut module: Module,
+    program: &LinkedProgram,
+    record: &mut PassRecord<'_>,
+) -> Result<Module, CompileError> {
+    let facts = ProgramFacts { sub_groups_never_wait: program.options.no_subgroup_ifp };
     let mut kernels = std::mem::take(&mut module.kernels);
     for kernel in &mut kernels {
         record.dump_text(&kernel.name, 0, IMPORT, "pir", || kernel.to_string());
-        run_program_passes(PASSES, &module, kernel, facts, &mut record)?;
+        run_program_passes(PASSES, &module, kernel, facts, record)?;
     }
     module.kernels = kernels;
     if cfg!(debug_assertions) {
         verify_module(&module, Stage::Imported).map_err(|errors| broken_tables(&errors))?;
     }
-    Ok((module, record.into_times()))
+    Ok(module)
 }
 
 /// The stage before the first pass.

@@ -4,6 +4,8 @@ use inkwell::context::Context;
 use lockstep_compiler::frontend::{
     FrontendConfig, compile_source, link_library, link_program, link_with, prepare_module,
 };
+use lockstep_compiler::import::import_linked_kernel;
+use lockstep_compiler::pipeline::{load, load_kernel};
 use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::dominators::compute_dominators;
 use lockstep_ir::analysis::loops::find_loops;
@@ -320,6 +322,38 @@ fn jumps_into_loops_stay_until_loaded() {
     assert_eq!(count_irreducible_edges(&imported), 1, "{imported}");
     let loaded = lockstep_compiler::pipeline::load(&program).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(count_irreducible_edges(&loaded), 0, "{loaded}");
+}
+
+/// Code refers to variables and formats by numbers that the whole program gave them.
+#[test]
+fn a_kernel_that_is_loaded_alone_is_that_of_the_whole_program() {
+    let source = object_with(
+        "global int counter = 3;
+         constant int first[4] = {1, 2, 3, 4};
+         constant int second[4] = {5, 6, 7, 8};
+         kernel void f(global int* a) { a[0] = second[a[1] & 3]; printf(\"%d\\n\", a[0]); }
+         kernel void g(global int* a) { a[0] = counter + first[a[1] & 3]; }
+         kernel void h(global int* a) { printf(\"%f %s\\n\", 1.5f, \"text\"); printf(\"%d\\n\", counter); }",
+        "-cl-std=CL3.0",
+    );
+    let program = link_objects(&[&source], "").unwrap_or_else(|error| panic!("{error}"));
+    let whole = load(&program).unwrap_or_else(|error| panic!("{error}"));
+    let variables: Vec<_> = whole.globals.values().cloned().collect();
+    let formats: Vec<_> = whole.formats.values().cloned().collect();
+    assert!(variables.len() >= 3 && formats.len() == 2);
+    for (index, kernel) in whole.kernels.iter().enumerate() {
+        let alone =
+            import_linked_kernel(&program, index, &variables, &formats).unwrap_or_else(|error| panic!("{error}"));
+        assert!(alone.is_some(), "{}: it is found by itself", kernel.name);
+        let alone = load_kernel(&program, index, &variables, &formats).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(alone.kernels.len(), 1);
+        assert_eq!(alone.kernels[0].to_string(), kernel.to_string());
+        assert!(alone.globals.values().eq(&variables) && alone.formats.values().eq(&formats));
+    }
+    assert!(load_kernel(&program, 3, &variables, &formats).is_err());
+    // With other tables than the program's it is loaded as a whole.
+    let alone = load_kernel(&program, 1, &[], &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(alone.kernels[0].to_string(), whole.kernels[1].to_string());
 }
 
 #[test]

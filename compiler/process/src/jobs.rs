@@ -31,7 +31,7 @@ pub fn do_job(request: Request) -> Answer {
         Job::LinkProgram(objects) => context.link_program(&objects).map(Box::new).map(Product::Program),
         Job::LinkLibrary(objects) => link_library(&objects).map(Product::Object),
         Job::DescribeProgram(program) => context.describe_program(program).map(Box::new).map(Product::Program),
-        Job::CompileKernel(kernel_job) => return context.compile_kernel(kernel_job),
+        Job::CompileKernel(kernel_job) => return compile_kernel(kernel_job),
     };
     product.map_or_else(Answer::NoProgram, Answer::Done)
 }
@@ -75,26 +75,6 @@ impl Context {
         Ok(BuiltProgram { outline: describe_program(&module), linked, log, read_files: Vec::new() })
     }
 
-    fn compile_kernel(&self, kernel_job: KernelJob) -> Answer {
-        let KernelJob { program, kernel, options, mistake } = kernel_job;
-        let module = match pipeline::load_recorded(&program, None) {
-            Ok((module, _)) => module,
-            Err(error) => return Answer::NoCode(format!("the program could not be read: {error}")),
-        };
-        let kernel = kernel as usize;
-        let compiled = match mistake {
-            None => pipeline::compile_kernel(&module, kernel, &options),
-            Some(mistake) => pipeline::compile_simplest(&module, kernel, &options, mistake),
-        };
-        match compiled {
-            Ok(Compiled { object, mistake, report, .. }) => {
-                let report = report.as_ref().map(report_texts);
-                Answer::Done(Product::Code(BuiltCode { object, mistake, report }))
-            }
-            Err(error) => Answer::NoCode(error.to_string()),
-        }
-    }
-
     fn dump_folder(&self) -> Option<&Path> {
         self.dump.as_deref()
     }
@@ -104,6 +84,25 @@ impl Context {
         if self.time {
             eprint!("{}", describe_times("program", stage_times));
         }
+    }
+}
+
+fn compile_kernel(kernel_job: KernelJob) -> Answer {
+    let KernelJob { program, kernel, variables, formats, options, mistake } = kernel_job;
+    let module = match pipeline::load_kernel(&program, kernel as usize, &variables, &formats) {
+        Ok(module) => module,
+        Err(error) => return Answer::NoCode(format!("the program could not be read: {error}")),
+    };
+    let compiled = match mistake {
+        None => pipeline::compile_kernel(&module, 0, &options),
+        Some(mistake) => pipeline::compile_simplest(&module, 0, &options, mistake),
+    };
+    match compiled {
+        Ok(Compiled { object, mistake, report, .. }) => {
+            let report = report.as_ref().map(report_texts);
+            Answer::Done(Product::Code(BuiltCode { object, mistake, report }))
+        }
+        Err(error) => Answer::NoCode(error.to_string()),
     }
 }
 

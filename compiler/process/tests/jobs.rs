@@ -77,7 +77,14 @@ fn a_source_becomes_a_program_and_that_code() {
     assert_eq!((kernel.name.as_str(), kernel.params.len()), ("f", 1));
     assert_eq!(program.read_files, [], "nothing but the source is read");
 
-    let job = KernelJob { program: program.linked, kernel: 0, options: CompileOptions::default(), mistake: None };
+    let job = KernelJob {
+        program: program.linked,
+        kernel: 0,
+        variables: program.outline.globals,
+        formats: program.outline.formats,
+        options: CompileOptions::default(),
+        mistake: None,
+    };
     let code = expect_code(ask(Job::CompileKernel(job.clone())));
     assert_eq!((code.object.image.check_bounds(), code.mistake), (Ok(()), None));
     // What a driver asks for when a process died of the kernel.

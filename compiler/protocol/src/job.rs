@@ -14,6 +14,7 @@ use crate::compile_options::CompileOptions;
 use crate::kernel_object::KernelObject;
 use crate::portable_program::{CompiledObject, LinkedProgram};
 use crate::program_metadata::Outline;
+use crate::variables::{FormatData, GlobalData};
 
 /// A job, and for whom.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -92,6 +93,10 @@ pub struct KernelJob {
     pub program: LinkedProgram,
     /// The kernel's index in it.
     pub kernel: u32,
+    /// The program's variables and formats, by whose indices code refers to them.
+    pub variables: Vec<GlobalData>,
+    /// Its printf formats.
+    pub formats: Vec<FormatData>,
     /// How it is to be compiled.
     pub options: CompileOptions,
     /// The mistake of the driver, in words, for which the kernel is to be in its simplest form.

@@ -88,6 +88,12 @@ pub fn prepare_module<'ctx>(context: &'ctx Context, program: &LinkedProgram) -> 
     parse_module(context, &diagnostics, &program.bitcode)
 }
 
+/// The same of a program that was prepared before, without looking for mistakes in it.
+pub fn read_module<'ctx>(context: &'ctx Context, program: &LinkedProgram) -> Result<Module<'ctx>, FrontendError> {
+    let diagnostics = Diagnostics::start_collecting(context);
+    read_bitcode(context, &diagnostics, &program.bitcode)
+}
+
 /// What holds for the program: the linker's options and whatever every object was compiled with.
 fn merge_options(objects: &[&CompiledObject], options: &BuildOptions) -> BuildOptions {
     let mut merged_options = options.clone();
@@ -181,6 +187,18 @@ fn parse_module<'ctx>(
     diagnostics: &Diagnostics<'_>,
     bitcode: &[u8],
 ) -> Result<Module<'ctx>, FrontendError> {
+    let module = read_bitcode(context, diagnostics, bitcode)?;
+    module
+        .verify()
+        .map_err(|error| FrontendError::link_failure(format!("error: broken module: {}\n", error.to_string())))?;
+    Ok(module)
+}
+
+fn read_bitcode<'ctx>(
+    context: &'ctx Context,
+    diagnostics: &Diagnostics<'_>,
+    bitcode: &[u8],
+) -> Result<Module<'ctx>, FrontendError> {
     let mut module_ref: LLVMModuleRef = std::ptr::null_mut();
     // SAFETY: the reader copies what it needs while the bytes are borrowed; the buffer object is freed afterwards.
     let has_failed = unsafe {
@@ -195,11 +213,7 @@ fn parse_module<'ctx>(
         return Err(FrontendError::link_failure(format!("{text}error: the program is not LLVM bitcode\n")));
     }
     // SAFETY: a module that the reader has just made for us.
-    let module = unsafe { Module::new(module_ref) };
-    module
-        .verify()
-        .map_err(|error| FrontendError::link_failure(format!("error: broken module: {}\n", error.to_string())))?;
-    Ok(module)
+    Ok(unsafe { Module::new(module_ref) })
 }
 
 /// The bytes as LLVM wants them, without a copy.

@@ -29,6 +29,23 @@ impl<'m> Globals<'m> {
         Globals { llvm: llvm_module, known: HashMap::new(), pending: Vec::new(), bytes: 0 }
     }
 
+    /// The variables of a module that was imported before, with what is known of them, under the same numbers. None if they cannot
+    /// be told from others by their names.
+    pub fn with_variables(
+        llvm_module: Module<'m>,
+        output: &mut ir::Module,
+        variables: &[GlobalData],
+    ) -> Option<Globals<'m>> {
+        let by_name: HashMap<String, Value<'m>> =
+            llvm_module.globals().into_iter().map(|variable| (variable.name(), variable)).collect();
+        let mut globals = Globals::new(llvm_module);
+        for global_data in variables.iter() {
+            let variable = *by_name.get(&global_data.name).filter(|_| !global_data.name.is_empty())?;
+            globals.known.insert(variable, output.globals.push(global_data.clone()));
+        }
+        Some(globals)
+    }
+
     /// The entity of a program-scope variable.
     pub fn global_of(&mut self, output: &mut ir::Module, variable: Value<'m>) -> Attempt<Global> {
         if let Some(&global) = self.known.get(&variable) {

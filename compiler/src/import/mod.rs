@@ -35,7 +35,9 @@ pub use error::ImportError;
 
 use crate::frontend;
 use lockstep_ir::ir;
+use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::portable_program::LinkedProgram;
+use lockstep_protocol::variables::{FormatData, GlobalData};
 
 /// Imports every kernel of a module with the variables they use.
 pub fn import_module(module: &inkwell::module::Module<'_>) -> Result<ir::Module, ImportError> {
@@ -45,10 +47,22 @@ pub fn import_module(module: &inkwell::module::Module<'_>) -> Result<ir::Module,
 /// Imports a linked program.
 pub fn import_linked(program: &LinkedProgram) -> Result<ir::Module, ImportError> {
     let context = inkwell::context::Context::create();
-    let llvm_module = frontend::prepare_module(&context, program).map_err(|error| ImportError {
-        reason: error.build_log(),
-        function: String::new(),
-        line: 0,
-    })?;
-    import_module(&llvm_module)
+    import_module(&frontend::prepare_module(&context, program).map_err(at_program)?)
+}
+
+/// Imports one kernel of a linked program that was imported before, with the variables and formats that were found then, by whose
+/// numbers its code refers to them. None if the program is not the one that they are of.
+pub fn import_linked_kernel(
+    program: &LinkedProgram,
+    kernel_index: usize,
+    variables: &[GlobalData],
+    formats: &[FormatData],
+) -> Result<Option<ir::Module>, ImportError> {
+    let context = inkwell::context::Context::create();
+    let llvm_module = frontend::read_module(&context, program).map_err(at_program)?;
+    module::import_one_kernel(llvm::Module::new(&llvm_module), kernel_index, variables, formats)
+}
+
+fn at_program(error: FrontendError) -> ImportError {
+    ImportError { reason: error.build_log(), function: String::new(), line: 0 }
 }

@@ -7,6 +7,7 @@ use super::module_builder::ModuleBuilder;
 use super::{blocks, signature};
 use lockstep_ir::ir;
 use lockstep_protocol::types::Space;
+use lockstep_protocol::variables::{FormatData, GlobalData};
 
 /// LLVM's number of the calling convention of kernels.
 const SPIR_KERNEL: u32 = 76;
@@ -18,14 +19,39 @@ pub(super) fn import_module(llvm_module: Module<'_>) -> Result<ir::Module, Impor
     let mut builder =
         ModuleBuilder { llvm: llvm_module, globals: Globals::new(llvm_module), out: ir::Module::default() };
     builder.import_variables().map_err(at_module)?;
-    let kernels = llvm_module.functions().into_iter().filter(|&function| is_kernel(function));
-    for function in kernels {
+    for function in kernel_functions(llvm_module) {
         let kernel = builder.import_kernel(function)?;
         builder.out.kernels.push(kernel);
     }
     let ModuleBuilder { globals, out: output, .. } = &mut builder;
     globals.fill_contents(output).map_err(at_module)?;
     Ok(builder.out)
+}
+
+/// Imports one kernel of a module whose variables and formats are known from when all of it was imported. The module is not
+/// verified again.
+pub(super) fn import_one_kernel(
+    llvm_module: Module<'_>,
+    kernel_index: usize,
+    variables: &[GlobalData],
+    formats: &[FormatData],
+) -> Result<Option<ir::Module>, ImportError> {
+    let mut out = ir::Module::default();
+    formats.iter().for_each(|format| _ = out.formats.push(format.clone()));
+    let Some(globals) = Globals::with_variables(llvm_module, &mut out, variables) else { return Ok(None) };
+    let mut builder = ModuleBuilder { llvm: llvm_module, globals, out };
+    let Some(function) = kernel_functions(llvm_module).nth(kernel_index) else { return Ok(None) };
+    let kernel = builder.import_kernel(function)?;
+    let ir::Module { globals, formats: all_formats, .. } = &builder.out;
+    if (globals.len(), all_formats.len()) != (variables.len(), formats.len()) {
+        return Ok(None);
+    }
+    builder.out.kernels.push(kernel);
+    Ok(Some(builder.out))
+}
+
+fn kernel_functions(llvm_module: Module<'_>) -> impl Iterator<Item = Value<'_>> {
+    llvm_module.functions().into_iter().filter(|&function| is_kernel(function))
 }
 
 fn is_kernel(function: Value<'_>) -> bool {

@@ -369,8 +369,14 @@ impl Executable {
         if let Some((loaded_variant, object)) = kept_object.and_then(load_object) {
             return Ok(KeptOrCompiled { object, loaded: loaded_variant, report: None });
         }
-        let kernel_job =
-            KernelJob { program: self.linked.clone(), kernel: index as u32, options: settings, mistake: None };
+        let kernel_job = KernelJob {
+            program: self.linked.clone(),
+            kernel: index as u32,
+            variables: self.outline.globals.clone(),
+            formats: self.outline.formats.clone(),
+            options: settings,
+            mistake: None,
+        };
         let BuiltCode { object, mistake, report } = compiler_process::compile_kernel(kernel_job)?;
         match (&mistake, cache_place) {
             // The next process is to hear of it as well.
