@@ -3,17 +3,22 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use crate::child::is_child;
 use crate::loader::driver_library;
 
 /// A script in a folder of its own, which goes away with the value.
 pub struct StandIn(PathBuf);
 
 impl StandIn {
-    /// Writes a script for `sh`. The name tells the folder from those of other tests.
+    /// Writes a script for `sh`. The name tells the folder from those of other tests. A child runs that of its parent, and has
+    /// none of its own, which nobody would remove.
     ///
     /// # Panics
     /// When it cannot be written.
     pub fn new(name: &str, script: &str) -> StandIn {
+        if is_child() {
+            return StandIn(PathBuf::new());
+        }
         let folder = std::env::temp_dir().join(format!("lockstep-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         let path = folder.join("compiler");
@@ -38,7 +43,9 @@ impl StandIn {
 
 impl Drop for StandIn {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(self.folder());
+        if !is_child() {
+            let _ = std::fs::remove_dir_all(self.folder());
+        }
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) type ResourceLimit = (c_int, u64, u64);
 
 /// What is started, and how.
 pub(super) struct Program<'a> {
-    /// The file that is to be run.
+    /// The file that is to be run, under a number that is none of the streams' in the process.
     pub file: BorrowedFd<'a>,
     /// Its path, by which scripts are run: who interprets one has to open it again.
     pub path: &'a CStr,
