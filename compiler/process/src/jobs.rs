@@ -31,7 +31,7 @@ pub fn do_job(request: Request) -> Answer {
         Job::LinkProgram(objects) => context.link_program(&objects).map(Box::new).map(Product::Program),
         Job::LinkLibrary(objects) => link_library(&objects).map(Product::Object),
         Job::DescribeProgram(program) => context.describe_program(program).map(Box::new).map(Product::Program),
-        Job::CompileKernel(kernel_job) => return compile_kernel(kernel_job),
+        Job::CompileKernel(kernel_job) => return compile_kernel(*kernel_job),
     };
     product.map_or_else(Answer::NoProgram, Answer::Done)
 }

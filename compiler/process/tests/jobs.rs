@@ -85,14 +85,15 @@ fn a_source_becomes_a_program_and_that_code() {
         options: CompileOptions::default(),
         mistake: None,
     };
-    let code = expect_code(ask(Job::CompileKernel(job.clone())));
+    let code = expect_code(ask(Job::CompileKernel(Box::new(job.clone()))));
     assert_eq!((code.object.image.check_bounds(), code.mistake), (Ok(()), None));
     // What a driver asks for when a process died of the kernel.
     let mistake = Some("it died".to_owned());
-    let simplest = expect_code(ask(Job::CompileKernel(KernelJob { mistake: mistake.clone(), ..job.clone() })));
+    let simplest =
+        expect_code(ask(Job::CompileKernel(Box::new(KernelJob { mistake: mistake.clone(), ..job.clone() }))));
     assert_eq!((simplest.object.image.check_bounds(), simplest.mistake), (Ok(()), mistake));
     // There is one kernel.
-    match ask(Job::CompileKernel(KernelJob { kernel: 1, ..job })) {
+    match ask(Job::CompileKernel(Box::new(KernelJob { kernel: 1, ..job }))) {
         Answer::NoCode(reason) => assert!(reason.contains("no kernel 1"), "{reason}"),
         other => panic!("{other:?}"),
     }

@@ -43,7 +43,7 @@ pub enum Job {
     /// Tells what there is to know of a program whose outline is lost; answered by [`Product::Program`].
     DescribeProgram(LinkedProgram),
     /// Makes code of a kernel; answered by [`Product::Code`].
-    CompileKernel(KernelJob),
+    CompileKernel(Box<KernelJob>),
 }
 
 /// A source and how it is to be compiled.

@@ -119,7 +119,8 @@ pub fn describe_program(program: LinkedProgram) -> Result<BuiltProgram, Frontend
 ///
 /// # Errors
 /// What went wrong, and whether it is worth another try.
-pub fn compile_kernel(mut kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
+pub fn compile_kernel(kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
+    let mut kernel_job = Box::new(kernel_job);
     match run_job(Job::CompileKernel(kernel_job.clone())) {
         Err(failure @ (JobFailure::Died(_) | JobFailure::TimedOut(_))) if !kernel_job.options.strict => {
             kernel_job.mistake = Some(failure.to_string());
