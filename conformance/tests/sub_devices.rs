@@ -292,13 +292,15 @@ fn programs_belong_to_their_devices() {
     });
 }
 
-/// The name and the processors of each of the driver's threads.
+/// The processors of each of the driver's threads that run work-groups.
 fn bound_threads() -> Vec<String> {
     let tasks = std::fs::read_dir("/proc/self/task").expect("the process describes itself");
     let processors = |task: std::io::Result<std::fs::DirEntry>| {
         let status = std::fs::read_to_string(task.ok()?.path().join("status")).ok()?;
         let field = |name: &str| Some(status.lines().find_map(|line| line.strip_prefix(name))?.trim().to_owned());
-        field("Name:")?.starts_with("lockstep-").then(|| field("Cpus_allowed_list:"))?
+        // Those that run work-groups have numbers; others make code and belong to no device.
+        let is_numbered = field("Name:")?.strip_prefix("lockstep-").is_some_and(|number| number.parse::<u32>().is_ok());
+        is_numbered.then(|| field("Cpus_allowed_list:"))?
     };
     tasks.filter_map(processors).collect()
 }
