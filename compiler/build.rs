@@ -32,7 +32,7 @@ fn main() -> ExitCode {
 }
 
 fn prepare_clang(is_static: bool) -> Result<(), String> {
-    let llvm = InstalledLlvm::find()?;
+    let llvm = InstalledLlvm::find_installed()?;
     let version = library_version(&llvm)?;
     println!("cargo:rustc-env=LOCKSTEP_OPENCL_BASE_HEADER={}", base_header(&llvm, &version)?.display());
     compile_shim(&llvm, is_static)?;
@@ -43,7 +43,7 @@ fn prepare_clang(is_static: bool) -> Result<(), String> {
 }
 
 fn library_version(llvm: &InstalledLlvm) -> Result<LibraryVersion, String> {
-    let version = llvm.ask(&["--version"])?;
+    let version = llvm.ask_config(&["--version"])?;
     let mut numbers = version.split('.').map(str::to_owned);
     match (numbers.next(), numbers.next()) {
         (Some(major), Some(minor)) => Ok(LibraryVersion { major, minor }),

@@ -15,7 +15,7 @@ impl InstalledLlvm {
     ///
     /// # Errors
     /// What to do where there is none.
-    pub fn find() -> Result<Self, String> {
+    pub fn find_installed() -> Result<Self, String> {
         println!("cargo:rerun-if-env-changed=LLVM_SYS_221_PREFIX");
         let named = std::env::var_os("LLVM_SYS_221_PREFIX").map(|prefix| Path::new(&prefix).join("bin/llvm-config"));
         let usual = ["llvm-config-22", "/usr/lib/llvm-22/bin/llvm-config", "llvm-config"].map(PathBuf::from);
@@ -32,7 +32,7 @@ impl InstalledLlvm {
     ///
     /// # Errors
     /// A sentence about what it did not say.
-    pub fn ask(&self, questions: &[&str]) -> Result<String, String> {
+    pub fn ask_config(&self, questions: &[&str]) -> Result<String, String> {
         run(&self.config, questions)
             .ok_or_else(|| format!("{} does not answer {}", self.config.display(), questions.join(" ")))
     }
@@ -40,11 +40,11 @@ impl InstalledLlvm {
     /// A build of C++ that includes LLVM's headers.
     ///
     /// # Errors
-    /// As [`Self::ask`].
+    /// When `llvm-config` does not know its flags for C++.
     pub fn cpp_build(&self) -> Result<cc::Build, String> {
         let mut build = cc::Build::new();
         build.cpp(true).opt_level(2).debug(false).warnings(true);
-        for flag in self.ask(&["--cxxflags"])?.split_ascii_whitespace() {
+        for flag in self.ask_config(&["--cxxflags"])?.split_ascii_whitespace() {
             // LLVM's headers are not ours to be warned of.
             match flag.strip_prefix("-I") {
                 Some(folder) => build.flag("-isystem").flag(folder),

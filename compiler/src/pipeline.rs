@@ -117,7 +117,7 @@ pub fn load_recorded(program: &LinkedProgram, dump_folder: Option<&Path>) -> Res
 }
 
 /// Reads one kernel of a program that was loaded before, with what was found of its variables and formats then. It is the only one of
-/// the module.
+/// the module. The folder, if there is one, receives it after every pass.
 ///
 /// # Errors
 ///
@@ -127,14 +127,15 @@ pub fn load_kernel(
     kernel_index: usize,
     variables: &[GlobalData],
     formats: &[FormatData],
+    dump_folder: Option<&Path>,
 ) -> Result<Module, CompileError> {
     begin_stage(IMPORT, "");
     if let Some(module) =
         import::import_linked_kernel(program, kernel_index, variables, formats).map_err(CompileError::Import)?
     {
-        return prepare_kernels(module, program, &mut PassRecord::new(None));
+        return prepare_kernels(module, program, &mut PassRecord::new(dump_folder));
     }
-    let mut module = load(program)?;
+    let (mut module, _) = load_recorded(program, dump_folder)?;
     if kernel_index >= module.kernels.len() {
         return Err(CompileError::NoKernel(kernel_index));
     }

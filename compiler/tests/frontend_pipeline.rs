@@ -345,14 +345,14 @@ fn a_kernel_that_is_loaded_alone_is_that_of_the_whole_program() {
         let alone =
             import_linked_kernel(&program, index, &variables, &formats).unwrap_or_else(|error| panic!("{error}"));
         assert!(alone.is_some(), "{}: it is found by itself", kernel.name);
-        let alone = load_kernel(&program, index, &variables, &formats).unwrap_or_else(|error| panic!("{error}"));
+        let alone = load_kernel(&program, index, &variables, &formats, None).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(alone.kernels.len(), 1);
         assert_eq!(alone.kernels[0].to_string(), kernel.to_string());
         assert!(alone.globals.values().eq(&variables) && alone.formats.values().eq(&formats));
     }
-    assert!(load_kernel(&program, 3, &variables, &formats).is_err());
+    assert!(load_kernel(&program, 3, &variables, &formats, None).is_err());
     // With other tables than the program's it is loaded as a whole.
-    let alone = load_kernel(&program, 1, &[], &[]).unwrap_or_else(|error| panic!("{error}"));
+    let alone = load_kernel(&program, 1, &[], &[], None).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(alone.kernels[0].to_string(), whole.kernels[1].to_string());
 }
 

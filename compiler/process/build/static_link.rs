@@ -60,13 +60,13 @@ pub fn link_archives() -> Result<(), String> {
     println!("cargo:rerun-if-changed=build/static_link.rs");
     println!("cargo:rerun-if-changed=../build/installed_llvm.rs");
     println!("cargo:rerun-if-changed={NO_POLLY}");
-    let llvm = InstalledLlvm::find()?;
+    let llvm = InstalledLlvm::find_installed()?;
     llvm.cpp_build()?
         .file(NO_POLLY)
         .cpp_link_stdlib(None)
         .try_compile("lockstep_no_polly")
         .map_err(|error| error.to_string())?;
-    let llvm_archives = llvm.ask(&[&["--link-static", "--libs"], &LLVM_COMPONENTS[..]].concat())?;
+    let llvm_archives = llvm.ask_config(&[&["--link-static", "--libs"], &LLVM_COMPONENTS[..]].concat())?;
     let is_wanted = |archive: &&str| !matches!(*archive, "-lPolly" | "-lPollyISL");
 
     link_argument(&format!("-L{}", llvm.libraries.display()));

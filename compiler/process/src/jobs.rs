@@ -89,7 +89,7 @@ impl Context {
 
 fn compile_kernel(kernel_job: KernelJob) -> Answer {
     let KernelJob { program, kernel, variables, formats, options, mistake } = kernel_job;
-    let module = match pipeline::load_kernel(&program, kernel as usize, &variables, &formats) {
+    let module = match pipeline::load_kernel(&program, kernel as usize, &variables, &formats, options.dump.as_deref()) {
         Ok(module) => module,
         Err(error) => return Answer::NoCode(format!("the program could not be read: {error}")),
     };

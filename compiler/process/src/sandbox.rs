@@ -277,15 +277,18 @@ mod tests {
     fn sockets_processes_and_written_files_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new");
-        let needs = Needs { readable: vec![folder.path().to_owned()], writable: None };
-        let (confinement, attempts) = confined(needs, move || {
+        let attempt_all = |path: &Path| {
             [
                 ("a socket", TcpListener::bind("127.0.0.1:0").is_ok()),
                 ("a process", Command::new("/bin/true").status().is_ok()),
                 ("a thread", std::thread::Builder::new().spawn(|| ()).is_ok()),
                 ("a file", fs::write(path, "text").is_ok()),
             ]
-        });
+        };
+        let before = attempt_all(&path);
+        assert!(before.iter().all(|(_, succeeded)| *succeeded), "what the sandbox is to refuse: {before:?}");
+        let needs = Needs { readable: vec![folder.path().to_owned()], writable: None };
+        let (confinement, attempts) = confined(needs, move || attempt_all(&path));
         if expect_means(confinement.calls, "seccomp") {
             assert!(attempts.iter().all(|(_, succeeded)| !succeeded), "{attempts:?}");
         }

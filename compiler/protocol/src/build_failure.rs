@@ -31,11 +31,6 @@ pub enum FrontendError {
         /// The build log.
         log: String,
     },
-    /// A binary that is none of ours, or damaged.
-    InvalidBinary {
-        /// What is wrong with it.
-        reason: String,
-    },
 }
 
 impl FrontendError {
@@ -47,7 +42,6 @@ impl FrontendError {
             | Self::FrontendCrashed { log }
             | Self::Timeout { log }
             | Self::LinkFailure { log } => log.clone(),
-            Self::InvalidBinary { reason } => reason.clone(),
         }
     }
 

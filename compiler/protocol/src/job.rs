@@ -121,7 +121,7 @@ pub enum Answer {
 pub enum Product {
     /// An object or a library.
     Object(BuiltObject),
-    /// A program.
+    /// A linked program with its outline.
     Program(Box<BuiltProgram>),
     /// A kernel's code.
     Code(BuiltCode),

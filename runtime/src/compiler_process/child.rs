@@ -75,7 +75,7 @@ pub(super) fn run_program(
     process_limits: &Limits,
 ) -> Result<Outcome, StartError> {
     let kept_bytes = [usize::try_from(process_limits.output).unwrap_or(usize::MAX), process_limits.log];
-    let (mut streams, process_ends) = Streams::open(stdin_bytes, kept_bytes)?;
+    let (mut streams, process_ends) = Streams::open_streams(stdin_bytes, kept_bytes)?;
     // What fits is there when the process begins.
     streams.exchange()?;
     let program = Program {
@@ -125,7 +125,7 @@ impl Running {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 self.ask_for_last_words(streams);
-                self.kill();
+                self.kill_and_reap();
                 return Ok(Ending::TimedOut);
             }
             self.wait_a_while(streams, left);
@@ -133,7 +133,7 @@ impl Running {
             let ending = self.poll_ending();
             let exchanged = streams.exchange();
             if ending.is_none() && (exchanged.is_err() || streams.output.is_too_much) {
-                self.kill();
+                self.kill_and_reap();
             }
             exchanged?;
             if streams.output.is_too_much {
@@ -152,7 +152,7 @@ impl Running {
     }
 
     /// Ends the process and those that it has started.
-    fn kill(&mut self) {
+    fn kill_and_reap(&mut self) {
         self.kill_group();
         // A killed process is gone in an instant, unless the kernel holds it; then it is left to the system.
         let patience = Instant::now() + Duration::from_secs(2);

@@ -40,9 +40,9 @@ pub(super) struct Opened {
 
 impl Executable {
     /// The executable that `LOCKSTEP_COMPILER` names, or the one beside the driver. It is opened if it is there.
-    pub(super) fn find() -> Executable {
+    pub(super) fn find_executable() -> Executable {
         let path = options().compiler.clone().or_else(find_beside_driver).unwrap_or_else(|| PathBuf::from(FILE_NAME));
-        let opened = Mutex::new(Opened::open(&path).ok().map(Arc::new));
+        let opened = Mutex::new(Opened::open_program(&path).ok().map(Arc::new));
         Executable { path, opened }
     }
 
@@ -53,7 +53,7 @@ impl Executable {
     }
 
     /// Where it is, or would be.
-    pub(super) fn path(&self) -> &Path {
+    pub(super) fn file_path(&self) -> &Path {
         &self.path
     }
 
@@ -73,7 +73,7 @@ impl Executable {
         }
         // The number may be another file's by now, which is not ours to close.
         std::mem::forget(opened.take());
-        let file = Opened::open(&self.path).map_err(|error| StartError { call: "open", error })?;
+        let file = Opened::open_program(&self.path).map_err(|error| StartError { call: "open", error })?;
         let file = Arc::new(file);
         *opened = Some(file.clone());
         Ok(file)
@@ -87,7 +87,7 @@ impl AsFd for Opened {
 }
 
 impl Opened {
-    fn open(path: &Path) -> io::Result<Opened> {
+    fn open_program(path: &Path) -> io::Result<Opened> {
         let file = File::options().read(true).custom_flags(libc::O_CLOEXEC).open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {

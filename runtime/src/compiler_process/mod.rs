@@ -62,7 +62,7 @@ pub enum CodeFailure {
     Failed(String),
 }
 
-static EXECUTABLE: Lazy<Executable> = Lazy::new(Executable::find);
+static EXECUTABLE: Lazy<Executable> = Lazy::new(Executable::find_executable);
 
 /// Finds the compiler's executable and opens it, so that it can be run whatever the application does later.
 pub fn open_executable() {
@@ -85,7 +85,7 @@ pub fn compile_source(files: SourceFiles) -> Result<BuiltObject, FrontendError> 
 /// Makes a program of a source.
 ///
 /// # Errors
-/// As [`compile_source`].
+/// When the source is wrong, or the job fails.
 pub fn build_program(files: SourceFiles) -> Result<BuiltProgram, FrontendError> {
     expect_program(run_program_job(Job::BuildProgram(files))?)
 }
@@ -101,7 +101,7 @@ pub fn link_program(objects: Objects) -> Result<BuiltProgram, FrontendError> {
 /// Joins objects to a library.
 ///
 /// # Errors
-/// As [`link_program`].
+/// When the objects do not fit together, or the job fails.
 pub fn link_library(objects: Objects) -> Result<BuiltObject, FrontendError> {
     expect_object(run_program_job(Job::LinkLibrary(objects))?)
 }
@@ -184,7 +184,7 @@ fn error_line(words: &str) -> String {
 }
 
 fn unexpected_answer() -> String {
-    format!("the compiler ({}) answered what it was not asked", EXECUTABLE.path().display())
+    format!("the compiler ({}) answered what it was not asked", EXECUTABLE.file_path().display())
 }
 
 /// Does a job in a process of its own.
@@ -202,7 +202,7 @@ fn run_job(job: Job) -> Result<Answer, JobFailure> {
 }
 
 fn judge_outcome(outcome: &Outcome) -> Result<Answer, JobFailure> {
-    let path = EXECUTABLE.path().display();
+    let path = EXECUTABLE.file_path().display();
     let died = |how: String| Err(JobFailure::Died(describe_death(outcome, &how)));
     match outcome.ending {
         // Without a status the answer has to speak.
@@ -250,7 +250,7 @@ fn start_failure(error: StartError) -> JobFailure {
         | ("execve" | "execveat", Some(libc::EACCES | libc::ENOEXEC)) => missing_compiler(&error.to_string()),
         _ => JobFailure::NotStarted(format!(
             "the compiler ({}) could not be started: {error}",
-            EXECUTABLE.path().display()
+            EXECUTABLE.file_path().display()
         )),
     }
 }
@@ -258,6 +258,6 @@ fn start_failure(error: StartError) -> JobFailure {
 fn missing_compiler(reason: &str) -> JobFailure {
     JobFailure::Missing(format!(
         "nothing can be compiled: {} is not the compiler of this driver ({reason}); it belongs beside the driver, or is named by LOCKSTEP_COMPILER",
-        EXECUTABLE.path().display()
+        EXECUTABLE.file_path().display()
     ))
 }

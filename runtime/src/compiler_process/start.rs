@@ -37,7 +37,7 @@ pub(super) struct Program<'a> {
 /// A process that was started.
 #[derive(Debug)]
 pub(super) struct Started {
-    /// Its number.
+    /// The number by which the system knows it.
     pub pid: libc::pid_t,
     /// A descriptor that becomes readable when it ends; none on kernels before 5.2.
     pub descriptor: Option<OwnedFd>,

@@ -74,10 +74,10 @@ impl<'a> Streams<'a> {
     ///
     /// # Errors
     /// The system call that failed.
-    pub fn open(request: &'a [u8], limits: [usize; 2]) -> Result<(Streams<'a>, ProcessEnds), StartError> {
+    pub fn open_streams(request: &'a [u8], limits: [usize; 2]) -> Result<(Streams<'a>, ProcessEnds), StartError> {
         let [(request_socket, stdin), (output_socket, stdout), (error_socket, stderr)] =
             [connect_sockets()?, connect_sockets()?, connect_sockets()?];
-        let progress = Progress::open();
+        let progress = Progress::create_file();
         let progress_end = match &progress.0 {
             Some(file) => file.try_clone(),
             // There has to be one, or files that the process opens get its number: writing at a place of a socket fails.
@@ -170,7 +170,7 @@ impl Received {
 }
 
 impl Progress {
-    fn open() -> Progress {
+    fn create_file() -> Progress {
         let may_grow =
             getrlimit(Resource::Fsize).maximum.is_none_or(|bytes| bytes >= size_of::<ProgressRecord>() as u64);
         // A process that must not write it would be ended by a signal.
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn more_than_sockets_hold_goes_both_ways() {
         let request = vec![7; 5 << 20];
-        let (mut streams, [stdin, stdout, stderr, _]) = Streams::open(&request, [usize::MAX, 3]).unwrap();
+        let (mut streams, [stdin, stdout, stderr, _]) = Streams::open_streams(&request, [usize::MAX, 3]).unwrap();
         let process = std::thread::spawn(move || {
             let mut read = Vec::new();
             File::from(stdin).read_to_end(&mut read).unwrap();
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn who_does_not_listen_is_no_error() {
         let request = vec![7; 5 << 20];
-        let (mut streams, ends) = Streams::open(&request, [1, 1]).unwrap();
+        let (mut streams, ends) = Streams::open_streams(&request, [1, 1]).unwrap();
         drop(ends);
         streams.exchange().unwrap();
         streams.exchange().unwrap();

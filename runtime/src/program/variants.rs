@@ -193,7 +193,7 @@ impl<T> Variants<T> {
     /// A variant for a launch without work-items: any there is.
     ///
     /// # Errors
-    /// As [`Variants::get_or_make`].
+    /// What making the code for any launch came to.
     pub fn any_or_make<E>(&self, make_code: impl FnOnce(&LaunchFacts) -> Result<T, E>) -> Result<&T, E> {
         let first = self.made[0].get().map(|(_, variant)| variant);
         first.map_or_else(|| self.get_or_make(LaunchFacts::default(), make_code), Ok)

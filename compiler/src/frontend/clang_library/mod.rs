@@ -33,7 +33,7 @@ pub(super) struct ClangJob {
 pub(super) struct MemoryFile {
     /// Its absolute path.
     pub path: Vec<u8>,
-    /// Its text.
+    /// The bytes that clang reads from it.
     pub contents: Vec<u8>,
 }
 
