@@ -6,28 +6,23 @@ use std::time::Duration;
 
 use clap::Parser;
 use lockstep_benches::Spread;
-use lockstep_benches::command_line::{Chosen, Rounds, end_with, serve_as_child};
-use lockstep_benches::compare::{Clock, Configuration, Team};
+use lockstep_benches::command_line::{Compared, end_with, serve_as_child};
+use lockstep_benches::compare::{Clock, Team};
 use lockstep_benches::first_result::PROGRAMS;
 use lockstep_benches::suite;
 
 /// Measure how long programs take to their first results, on several drivers side by side
 #[derive(Parser)]
 struct Options {
-    /// A driver with other variables of its environment, the first to compare with the others; repeated
-    #[arg(long = "driver", value_name = "NAME=VENDORS+VARIABLE=VALUE+...", required = true, value_parser = Configuration::driver)]
-    drivers: Vec<Configuration>,
     #[command(flatten)]
-    chosen: Chosen,
-    #[command(flatten)]
-    rounds: Rounds,
+    compared: Compared,
 }
 
 fn main() -> ExitCode {
     if serve_as_child() {
         return ExitCode::SUCCESS;
     }
-    end_with("first_result", compare_drivers(&Options::parse()))
+    end_with("first_result", compare_drivers(&Options::parse().compared))
 }
 
 /// Medians of one program on one driver, in milliseconds.
@@ -43,7 +38,7 @@ impl Medians {
     }
 }
 
-fn compare_drivers(options: &Options) -> Result<Vec<String>, String> {
+fn compare_drivers(options: &Compared) -> Result<Vec<String>, String> {
     let mut team = Team::new(options.drivers.clone(), Clock::Wall);
     let mut errors = Vec::new();
     let names: Vec<&str> = options.drivers.iter().map(|driver| driver.name.as_str()).collect();

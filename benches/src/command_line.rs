@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser};
 use serde_json::Value;
 
-use crate::compare::WORKER;
+use crate::compare::{Configuration, WORKER};
 use crate::{generated, suite, worker};
 
 /// How often is measured.
@@ -57,6 +57,20 @@ impl Chosen {
         let fits = |part: &String| if is_name(part) { name == part } else { name.contains(part.as_str()) };
         self.are_all() || self.only.iter().any(fits)
     }
+}
+
+/// Which drivers are compared, on what and how often.
+#[derive(Clone, Debug, Args)]
+pub struct Compared {
+    /// A driver with other variables of its environment, the first to compare with the others; repeated
+    #[arg(long = "driver", value_name = "NAME=VENDORS+VARIABLE=VALUE+...", required = true, value_parser = Configuration::driver)]
+    pub drivers: Vec<Configuration>,
+    /// The cases of all that there are.
+    #[command(flatten)]
+    pub chosen: Chosen,
+    /// How often each has its turn.
+    #[command(flatten)]
+    pub rounds: Rounds,
 }
 
 /// Serves as a child of a comparison, where the command line says so; false where it does not.

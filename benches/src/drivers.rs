@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::case::Case;
-use crate::command_line::{Chosen, Rounds, end_with, keep_json, serve_as_child};
+use crate::command_line::{Compared, end_with, keep_json, serve_as_child};
 use crate::compare::{Clock, Configuration, Team};
 use crate::side_by_side::SideBySide;
 
@@ -38,13 +38,8 @@ const ROUNDS: usize = 9;
 /// Measure kernels on several drivers side by side
 #[derive(Parser)]
 struct Options {
-    /// A driver with other variables of its environment, the first to compare with the others; repeated
-    #[arg(long = "driver", value_name = "NAME=VENDORS+VARIABLE=VALUE+...", required = true, value_parser = Configuration::driver)]
-    drivers: Vec<Configuration>,
     #[command(flatten)]
-    chosen: Chosen,
-    #[command(flatten)]
-    rounds: Rounds,
+    compared: Compared,
     /// What to measure
     #[arg(long, value_enum, default_value_t = Clock::Wall)]
     clock: Clock,
@@ -54,14 +49,14 @@ struct Options {
 }
 
 fn compare(rows: Table, options: Options) -> Result<Vec<String>, String> {
-    let mut drivers = options.drivers;
+    let Compared { mut drivers, chosen, rounds } = options.compared;
     drivers.iter_mut().for_each(|driver| driver.wanted = rows.wanted);
     drivers.extend((rows.more)(&drivers[0]));
     let mut team = Team::new(drivers.clone(), options.clock);
     let mut table = SideBySide::new(&drivers);
     println!("{}", table.head());
-    for case in rows.cases.iter().filter(|case| options.chosen.wants(case.name)) {
-        let cells = team.case(case, options.rounds.or(ROUNDS));
+    for case in rows.cases.iter().filter(|case| chosen.wants(case.name)) {
+        let cells = team.case(case, rounds.or(ROUNDS));
         println!("{}", table.row(case, cells));
         keep_json(options.json.as_deref(), &table.json())?;
     }

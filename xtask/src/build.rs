@@ -17,7 +17,7 @@ use crate::{process, workspace};
 const STATIC_FLAGS: [&str; 6] =
     ["-C", "target-feature=+crt-static", "-C", "relocation-model=static", "-C", "strip=symbols"];
 
-/// Builds both.
+/// Builds the driver and its compiler, and starts the compiler once.
 pub fn run() -> Result<()> {
     build("build the driver (release)", &mut driver(), &workspace::driver())?;
     build("build the compiler (release, static)", &mut static_compiler(), &workspace::compiler())?;
