@@ -8,7 +8,7 @@ use lockstep_runtime::compiler_process::compile_source;
 
 fn files(source: &[u8]) -> SourceFiles {
     let options = BuildOptions::default();
-    SourceFiles { source: source.to_vec(), headers: Vec::new(), options, source_lines: false }
+    SourceFiles { source: source.to_vec(), headers: Vec::new(), options, source_lines: false, reads_files: true }
 }
 
 #[test]
