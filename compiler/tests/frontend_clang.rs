@@ -231,3 +231,17 @@ fn many_programs_compile_at_the_same_time() {
         thread.join().unwrap();
     }
 }
+
+#[test]
+fn files_that_never_end_are_not_read() {
+    let folder = scratch("never-ending");
+    let pipe = folder.join("pipe.h");
+    let status = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(status.success());
+    for path in ["/dev/zero", "/dev/stdin", pipe.to_str().unwrap()] {
+        for directive in ["#include", "constant char text[] = {\n#embed"] {
+            let log = log_of(with_options(&format!("{directive} \"{path}\"\n"), ""));
+            assert!(log.contains(path), "{log}");
+        }
+    }
+}

@@ -124,6 +124,17 @@ fn data_cache(read_file: &dyn Fn(&str) -> Option<String>, index: u32) -> Option<
     holds_data.then_some((digits.parse::<u64>().ok()? * unit_bytes, line_bytes))
 }
 
+/// What the processor calls itself.
+pub fn processor_name() -> String {
+    Machine::this_machine().brand
+}
+
+/// Bits of the widest registers that kernels use, where at most `limit` may be used.
+pub fn register_bits(limit: Option<u32>) -> u32 {
+    let widest = vector_bytes() * 8;
+    limit.map_or(widest, |limit| widest.min(limit.max(128)))
+}
+
 /// Bytes of a vector register.
 fn vector_bytes() -> u32 {
     if std::arch::is_x86_feature_detected!("avx512f") {

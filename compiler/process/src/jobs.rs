@@ -4,15 +4,19 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lockstep_compiler::frontend::{self, FrontendConfig, RecordedCompilation};
+use lockstep_compiler::machine_code::llvm_version;
 use lockstep_compiler::pipeline::{self, Compiled};
 use lockstep_compiler::stage_times::describe_times;
 use lockstep_ir::program_metadata::describe_program;
 use lockstep_ir::report::Report;
 use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::job::{
-    Answer, BuiltCode, BuiltObject, BuiltProgram, Job, KernelJob, Objects, Product, ReportTexts, Request, SourceFiles,
+    Answer, BuiltCode, BuiltObject, BuiltProgram, CompilerFacts, Job, KernelJob, Objects, Product, ReportTexts,
+    Request, SourceFiles,
 };
 use lockstep_protocol::portable_program::{CompiledObject, LinkedProgram};
+
+use crate::sandbox::Confinement;
 
 /// What holds for all of a job.
 struct Context {
@@ -23,7 +27,7 @@ struct Context {
 }
 
 /// Does what is asked.
-pub fn do_job(request: Request) -> Answer {
+pub fn do_job(request: Request, confinement: Confinement) -> Answer {
     let context = Context { time: request.time, dump: request.dump };
     let product = match request.job {
         Job::CompileSource(files) => context.compile_source(&files).map(Product::Object),
@@ -31,6 +35,7 @@ pub fn do_job(request: Request) -> Answer {
         Job::LinkProgram(objects) => context.link_program(&objects).map(Box::new).map(Product::Program),
         Job::LinkLibrary(objects) => link_library(&objects).map(Product::Object),
         Job::DescribeProgram(program) => context.describe_program(program).map(Box::new).map(Product::Program),
+        Job::DescribeCompiler => Ok(Product::Compiler(describe_compiler(confinement))),
         Job::CompileKernel(kernel_job) => return compile_kernel(*kernel_job),
     };
     product.map_or_else(Answer::NoProgram, Answer::Done)
@@ -39,7 +44,8 @@ pub fn do_job(request: Request) -> Answer {
 impl Context {
     fn compile_source(&self, files: &SourceFiles) -> Result<BuiltObject, FrontendError> {
         let started = Instant::now();
-        let config = FrontendConfig { source_lines: files.source_lines, ..FrontendConfig::default() };
+        let SourceFiles { source_lines, reads_files, .. } = *files;
+        let config = FrontendConfig { source_lines, reads_files, ..FrontendConfig::default() };
         let RecordedCompilation { object, read_files } =
             frontend::compile_recorded(&config, &files.source, &files.headers, &files.options)?;
         self.tell_program_times(&[("clang", started.elapsed())]);
@@ -104,6 +110,10 @@ fn compile_kernel(kernel_job: KernelJob) -> Answer {
         }
         Err(error) => Answer::NoCode(error.to_string()),
     }
+}
+
+fn describe_compiler(confinement: Confinement) -> CompilerFacts {
+    CompilerFacts { llvm: llvm_version(), files_are_confined: confinement.files, calls_are_confined: confinement.calls }
 }
 
 fn link_library(objects: &Objects) -> Result<BuiltObject, FrontendError> {

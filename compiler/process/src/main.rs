@@ -29,10 +29,11 @@ fn answer_request() -> Result<(), String> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().read_to_end(&mut bytes);
     read.map_err(|error| format!("cannot read the request: {error}"))?;
+    process_end::end_with_driver();
     let answer = match read_message::<Request>(&bytes) {
         Some(request) if request.build == BUILD => {
-            sandbox::confine_thread(&sandbox::Needs::of_request(&request));
-            jobs::do_job(request)
+            let confinement = sandbox::confine_thread(&sandbox::Needs::of_request(&request));
+            jobs::do_job(request, confinement)
         }
         // Of another build's request not even the form is known.
         _ => Answer::OtherBuild(BUILD.to_owned()),

@@ -1,4 +1,21 @@
-//! The end of the process, once the answer is written.
+//! The end of the process: once the answer is written, or when nobody waits for it any more.
+
+use std::ffi::c_int;
+
+/// The descriptor of the request.
+const REQUEST: c_int = libc::STDIN_FILENO;
+
+/// Has the process end when the driver's end of the request's stream is closed: an application that was killed wants no answer. The
+/// request must have been read to its end. A stream that is no socket changes nothing.
+pub fn end_with_driver() {
+    // SAFETY: system calls without pointers. The signal that comes (`SIGIO`) ends the process, as nobody handles it.
+    unsafe {
+        if libc::fcntl(REQUEST, libc::F_SETOWN, libc::getpid()) == 0 {
+            let flags = libc::fcntl(REQUEST, libc::F_GETFL);
+            libc::fcntl(REQUEST, libc::F_SETFL, flags | libc::O_ASYNC);
+        }
+    }
+}
 
 /// Ends the process without taking LLVM's tables apart, which takes longer than many a job.
 pub fn end_process(status: i32) -> ! {

@@ -35,7 +35,7 @@ impl Needs {
     /// name.
     pub fn of_request(request: &Request) -> Needs {
         let mut readable = match &request.job {
-            Job::CompileSource(files) | Job::BuildProgram(files) if may_include(files) => {
+            Job::CompileSource(files) | Job::BuildProgram(files) if files.reads_files && may_include(files) => {
                 let named = files.options.include_dirs.iter().map(PathBuf::from);
                 named.chain([PathBuf::from(".")]).collect()
             }
@@ -262,7 +262,13 @@ mod tests {
     fn files_are_within_reach_of_sources_that_include_them() {
         let needs = |source: &[u8], options: &str| {
             let options = BuildOptions::parse(options, Stage::Build).unwrap();
-            let files = SourceFiles { source: source.to_vec(), headers: Vec::new(), options, source_lines: false };
+            let files = SourceFiles {
+                source: source.to_vec(),
+                headers: Vec::new(),
+                options,
+                source_lines: false,
+                reads_files: true,
+            };
             let job = Job::BuildProgram(files);
             Needs::of_request(&Request { build: String::new(), time: false, dump: None, job }).readable
         };

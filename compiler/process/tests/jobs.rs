@@ -45,7 +45,7 @@ fn ask(job: Job) -> Answer {
 
 fn files(source: &str, options: &str, headers: Vec<Header>) -> SourceFiles {
     let options = BuildOptions::parse(options, Stage::Compile).unwrap();
-    SourceFiles { source: source.as_bytes().to_vec(), headers, options, source_lines: false }
+    SourceFiles { source: source.as_bytes().to_vec(), headers, options, source_lines: false, reads_files: true }
 }
 
 fn expect_object(answer: Answer) -> CompiledObject {

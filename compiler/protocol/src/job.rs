@@ -44,6 +44,8 @@ pub enum Job {
     DescribeProgram(LinkedProgram),
     /// Makes code of a kernel; answered by [`Product::Code`].
     CompileKernel(Box<KernelJob>),
+    /// Tells about the compiler itself; answered by [`Product::Compiler`].
+    DescribeCompiler,
 }
 
 /// A source and how it is to be compiled.
@@ -58,6 +60,8 @@ pub struct SourceFiles {
     pub options: BuildOptions,
     /// Whether the code shall know its source lines even when the program does not ask for `-g`.
     pub source_lines: bool,
+    /// Whether it may include and embed files of the system.
+    pub reads_files: bool,
 }
 
 /// A header that `clCompileProgram` embeds.
@@ -125,6 +129,8 @@ pub enum Product {
     Program(Box<BuiltProgram>),
     /// A kernel's code.
     Code(BuiltCode),
+    /// What the compiler is.
+    Compiler(CompilerFacts),
 }
 
 /// An object, and of what it was made.
@@ -169,6 +175,17 @@ pub struct BuiltCode {
     pub mistake: Option<String>,
     /// What became of the kernel, if that was wanted.
     pub report: Option<ReportTexts>,
+}
+
+/// What the compiler is, and how far it is confined on this system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompilerFacts {
+    /// LLVM's name and version.
+    pub llvm: String,
+    /// Whether files that a job does not need are out of its reach, at least in part.
+    pub files_are_confined: bool,
+    /// Whether system calls that compiling does not take are refused.
+    pub calls_are_confined: bool,
 }
 
 /// The report on one variant of a kernel, for people and for tools.
@@ -223,7 +240,13 @@ mod tests {
     fn request() -> Request {
         let options = BuildOptions::parse("-DX=1 -I inc -cl-std=CL2.0", Stage::Compile).unwrap();
         let header = Header::new("a.h", b"int a;");
-        let files = SourceFiles { source: b"text".to_vec(), headers: vec![header], options, source_lines: true };
+        let files = SourceFiles {
+            source: b"text".to_vec(),
+            headers: vec![header],
+            options,
+            source_lines: true,
+            reads_files: true,
+        };
         Request { build: "b".into(), time: true, dump: Some("d".into()), job: Job::CompileSource(files) }
     }
 

@@ -76,6 +76,7 @@ fn clang_job(
         source_path: if headers.is_empty() { SOURCE_NAME } else { SOURCE_PATH },
         source,
         memory_files,
+        reads_files: config.reads_files,
     })
 }
 

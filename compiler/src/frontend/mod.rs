@@ -29,12 +29,14 @@ use lockstep_protocol::portable_program::{CompiledObject, LinkedProgram};
 pub struct FrontendConfig {
     /// Whether the code shall know its source lines even when the program does not ask for `-g`.
     pub source_lines: bool,
+    /// Whether sources may include and embed files of the system.
+    pub reads_files: bool,
     /// Whether the device has a fused multiply-add (the `FP_FAST_FMA` macros).
     pub fast_fma: bool,
 }
 
 impl Default for FrontendConfig {
     fn default() -> Self {
-        Self { source_lines: false, fast_fma: std::arch::is_x86_feature_detected!("fma") }
+        Self { source_lines: false, reads_files: true, fast_fma: std::arch::is_x86_feature_detected!("fma") }
     }
 }

@@ -75,6 +75,12 @@ unsafe fn register_target() {
     }
 }
 
+/// LLVM's name and version.
+pub fn llvm_version() -> String {
+    let (major, minor, patch) = inkwell::support::get_llvm_version();
+    format!("LLVM {major}.{minor}.{patch}")
+}
+
 fn has_feature(feature: &str) -> bool {
     this_host()
         .features

@@ -21,7 +21,7 @@ use lockstep_protocol::code_image::CodeImage;
 
 pub use error::MachineCodeError;
 pub use fatal_errors::end_process_on_fatal_errors;
-pub use host::{HostMachine, host_target};
+pub use host::{HostMachine, host_target, llvm_version};
 pub use link::link_image;
 pub use opt_level::OptLevel;
 pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};

@@ -5,6 +5,7 @@
 //! For this driver only: nothing of it is promised by the specification.
 
 mod descriptors;
+mod endings;
 mod executable_file;
 mod forks;
 mod libraries;

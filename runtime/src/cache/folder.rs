@@ -24,6 +24,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 
+use super::CacheEntry;
 use super::key::Key;
 
 /// What the names of files begin with that are still being written.
@@ -183,6 +184,36 @@ impl Folder {
         }
         Ok(())
     }
+}
+
+/// The entries of a folder that is there.
+///
+/// # Errors
+/// When it is not this user's alone, or cannot be read.
+pub(super) fn list_entries(path: &Path) -> io::Result<Vec<CacheEntry>> {
+    let folder = Folder { path: path.to_owned(), limit: 0, written: AtomicU64::new(0) }.open_checked()?;
+    Ok(entries_in(&folder)?.collect())
+}
+
+/// Removes the entries of a folder that is there, and tells which they were.
+///
+/// # Errors
+/// As [`list_entries`].
+pub(super) fn remove_entries(path: &Path) -> io::Result<Vec<CacheEntry>> {
+    let folder = Folder { path: path.to_owned(), limit: 0, written: AtomicU64::new(0) }.open_checked()?;
+    let is_removed = |entry: &CacheEntry| rustix::fs::unlinkat(&folder, entry.name.as_str(), AtFlags::empty()).is_ok();
+    Ok(entries_in(&folder)?.filter(is_removed).collect())
+}
+
+/// The files of a folder that are entries.
+fn entries_in(folder: &OwnedFd) -> io::Result<impl Iterator<Item = CacheEntry>> {
+    let read_entry = move |entry: rustix::fs::DirEntry| {
+        let name = entry.file_name().to_str().ok().filter(|name| is_entry(name))?.to_owned();
+        let file_status = rustix::fs::statat(folder, name.as_str(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let cache_entry = CacheEntry { name, bytes: size_of(&file_status), used: modification_time(&file_status) };
+        is_plain_file(&file_status).then_some(cache_entry)
+    };
+    Ok(Dir::read_from(folder)?.flatten().filter_map(read_entry))
 }
 
 /// A new file for this user alone, and its name.

@@ -10,6 +10,10 @@ mod folder;
 pub mod key;
 mod memory;
 
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
+
 use once_cell::sync::Lazy;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -46,6 +50,39 @@ pub fn process_cache() -> Option<&'static Cache> {
         CachePlace::Folder(path) => Some(Cache::new(Folder::open(path, options().cache_bytes))),
     });
     CACHE.as_ref()
+}
+
+/// A file of the folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheEntry {
+    /// Its name, which is its key.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// When it was used last, to ten minutes.
+    pub used: SystemTime,
+}
+
+/// The entries of a folder; none where there is no such folder.
+///
+/// # Errors
+/// When the folder is not this user's alone, or cannot be read.
+pub fn list_entries(folder: &Path) -> io::Result<Vec<CacheEntry>> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    folder::list_entries(folder)
+}
+
+/// Removes the entries of a folder, and tells which they were.
+///
+/// # Errors
+/// As [`list_entries`].
+pub fn clear_entries(folder: &Path) -> io::Result<Vec<CacheEntry>> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    folder::remove_entries(folder)
 }
 
 impl Cache {
@@ -87,7 +124,7 @@ mod tests {
         KeyBuilder::new("test").add_text(name).into_key()
     }
 
-    fn in_folder(path: &std::path::Path) -> Cache {
+    fn in_folder(path: &Path) -> Cache {
         Cache::new(Folder::open(path, 1 << 20))
     }
 

@@ -10,11 +10,12 @@ mod start;
 mod streams;
 
 use std::os::fd::AsFd;
+use std::path::Path;
 
 use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::job::{
-    Answer, BuiltCode, BuiltObject, BuiltProgram, Job, KernelJob, Objects, Product, Request, SourceFiles, read_message,
-    write_message,
+    Answer, BuiltCode, BuiltObject, BuiltProgram, CompilerFacts, Job, KernelJob, Objects, Product, Request,
+    SourceFiles, read_message, write_message,
 };
 use lockstep_protocol::portable_program::LinkedProgram;
 use once_cell::sync::Lazy;
@@ -112,6 +113,23 @@ pub fn link_library(objects: Objects) -> Result<BuiltObject, FrontendError> {
 /// When it uses what is not supported, or the job fails.
 pub fn describe_program(program: LinkedProgram) -> Result<BuiltProgram, FrontendError> {
     expect_program(run_program_job(Job::DescribeProgram(program))?)
+}
+
+/// Asks the compiler what it is.
+///
+/// # Errors
+/// In words: why there is no answer.
+pub fn describe_compiler() -> Result<CompilerFacts, String> {
+    match run_job(Job::DescribeCompiler) {
+        Ok(Answer::Done(Product::Compiler(facts))) => Ok(facts),
+        Ok(_) => Err(unexpected_answer()),
+        Err(failure) => Err(failure.to_string()),
+    }
+}
+
+/// Where the compiler's executable is, or would be.
+pub fn executable_path() -> &'static Path {
+    EXECUTABLE.file_path()
 }
 
 /// Makes code of a kernel. Should the process die of it, another one makes the kernel's simplest form, unless mistakes are errors

@@ -25,6 +25,8 @@ pub struct Options {
     pub compiler: Option<PathBuf>,
     /// How long a job of the compiler may take (`LOCKSTEP_BUILD_TIMEOUT_MS`).
     pub build_timeout: Duration,
+    /// Whether sources may include and embed files of the system (`LOCKSTEP_INCLUDES`).
+    pub includes: bool,
     /// How many threads run work-groups (`LOCKSTEP_THREADS`).
     pub threads: Option<usize>,
     /// Whether and how work-items run in gangs (`LOCKSTEP_VECTORIZE`).
@@ -150,6 +152,7 @@ impl Default for Options {
         Options {
             compiler: None,
             build_timeout: Duration::from_millis(60_000),
+            includes: true,
             threads: None,
             vectorize: Vectorize::Gangs(Gangs::default()),
             simd: None,

@@ -48,6 +48,14 @@ pub const TABLE: &[Switch] = &[
         refused: Some("0"),
     },
     Switch {
+        name: "LOCKSTEP_INCLUDES",
+        default: "1",
+        meaning: "whether sources may read files of the system by `#include` and `#embed`, from the working directory and the folders of `-I`: 0 or 1; headers that the application gives to `clCompileProgram` are none",
+        read: |value, reading| on_or_off(value, &mut reading.options.includes),
+        accepted: "0",
+        refused: Some("no"),
+    },
+    Switch {
         name: "LOCKSTEP_THREADS",
         default: "the CPUs this process may use",
         meaning: "threads that run work-groups, the calling one included, at most 1024. The default is how many CPUs the affinity mask has, or what the least quota of the process's control groups and those above them comes to if that is less: 150 % of a CPU are two threads, 140 % are one, and so is anything below.",

@@ -255,5 +255,6 @@ fn source_files(text: &str, headers: Vec<Header>, options: &BuildOptions) -> Sou
         options: options.clone(),
         // Source lines take time, and only the report shows them.
         source_lines: crate::options::options().report.is_some(),
+        reads_files: crate::options::options().includes,
     }
 }

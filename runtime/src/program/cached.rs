@@ -40,7 +40,7 @@ struct Place {
 fn cache_place(source: &SourceFiles, object_kind: &str) -> Option<Place> {
     let program_cache = process_cache()?;
     let key_builder = KeyBuilder::new(object_kind)
-        .add_text(&source.source_lines.to_string())
+        .add_text(&format!("{} {}", source.source_lines, source.reads_files))
         .add_text(&format!("{:?}", source.options.stage))
         .add_text(&source.options.text)
         .add_bytes(&source.source);

@@ -4,7 +4,9 @@
 //! That is so when each file has the contents it had, and none has come to a place where the compiler would have looked
 //! before. What looks at files or the time in other ways than by including is not kept at all.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use lockstep_protocol::job::ReadFile;
@@ -12,6 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::beyond_files::Vocabulary;
 use crate::cache::key;
+
+/// Larger files are not watched.
+const MOST_BYTES: u64 = 1 << 28;
 
 /// More places than that are not watched.
 const MOST_PLACES: usize = 10_000;
@@ -37,7 +42,7 @@ impl Inputs {
         texts.into_iter().for_each(|text| vocabulary.add_text(text));
         for ReadFile { path, hash } in &read_files {
             // One that has changed since is not what was read.
-            let contents = fs::read(path).ok().filter(|contents| key::hash_bytes(contents) == *hash)?;
+            let contents = read_regular(path).filter(|contents| key::hash_bytes(contents) == *hash)?;
             vocabulary.add_text(&contents);
         }
         if vocabulary.looks_beyond() {
@@ -51,10 +56,22 @@ impl Inputs {
     /// Whether another compilation would read the same.
     pub(super) fn are_unchanged(&self) -> bool {
         let is_unchanged = |(path, digest): &(PathBuf, [u8; 32])| {
-            fs::read(path).is_ok_and(|current_bytes| key::hash_bytes(&current_bytes) == *digest)
+            read_regular(path).is_some_and(|current_bytes| key::hash_bytes(&current_bytes) == *digest)
         };
         self.files.iter().all(is_unchanged) && self.absent.iter().all(|absent_path| !absent_path.exists())
     }
+}
+
+/// The contents of a file, unless it is one that never ends or keeps whoever opens it: a device, a pipe.
+fn read_regular(path: &Path) -> Option<Vec<u8>> {
+    let mut file = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() || metadata.len() > MOST_BYTES {
+        return None;
+    }
+    let mut contents = Vec::new();
+    Read::by_ref(&mut file).take(MOST_BYTES).read_to_end(&mut contents).ok()?;
+    Some(contents)
 }
 
 /// The places where no file is but where one would be found in the place of one of `paths`: any end of the file's path
@@ -83,6 +100,8 @@ fn path_tails(path: &Path) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// A folder with these files, and what a compilation would know of reading those in `read`.
@@ -114,6 +133,25 @@ mod tests {
         assert!(inputs.are_unchanged());
         fs::remove_file(folder.path().join("a.h")).unwrap();
         assert!(!inputs.are_unchanged());
+    }
+
+    #[test]
+    fn what_never_ends_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.h");
+        fs::write(&path, "one").unwrap();
+        let inputs = read(folder.path(), &[], &["a.h"], &[]).unwrap();
+        for device in ["/dev/zero", "/dev/stdin"] {
+            fs::remove_file(&path).unwrap();
+            std::os::unix::fs::symlink(device, &path).unwrap();
+            assert!(!inputs.are_unchanged(), "{device}");
+        }
+        fs::remove_file(&path).unwrap();
+        let name = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &name, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        assert!(!inputs.are_unchanged());
+        let read_file = ReadFile { path, hash: [0; 32] };
+        assert!(Inputs::record_inputs(vec![read_file], &[], []).is_none());
     }
 
     #[test]

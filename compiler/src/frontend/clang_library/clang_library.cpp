@@ -25,6 +25,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <system_error>
 
 using llvm::StringRef;
 
@@ -52,6 +53,8 @@ struct LockstepJob {
     LockstepBytes source;
     const LockstepFile *files;
     size_t file_count;
+    // Whether files on disk are there.
+    bool reads_files;
 };
 
 enum LockstepOutput : uint32_t {
@@ -75,7 +78,7 @@ LockstepBytes bytes_of(StringRef text) { return LockstepBytes{text.data(), text.
 class MemoryOverDisk : public llvm::vfs::ProxyFileSystem {
   public:
     explicit MemoryOverDisk(const LockstepJob &job)
-        : ProxyFileSystem(llvm::vfs::getRealFileSystem()), source_path(text_of(job.source_path)) {
+        : ProxyFileSystem(disk_of(job)), source_path(text_of(job.source_path)) {
         add_file(source_location, job.source);
         for (const LockstepFile &file : llvm::ArrayRef(job.files, job.file_count))
             add_file(text_of(file.path), file.contents);
@@ -92,6 +95,12 @@ class MemoryOverDisk : public llvm::vfs::ProxyFileSystem {
         std::string name = path.str();
         if (auto found = memory.openFileForRead(location_of(name)))
             return llvm::vfs::File::getWithPath(std::move(found), name);
+        // Devices and pipes never end, or keep whoever opens them.
+        auto on_disk = ProxyFileSystem::status(name);
+        if (on_disk && !on_disk->isDirectory() && !on_disk->isRegularFile())
+            return std::make_error_code(std::errc::operation_not_supported);
+        if (on_disk && on_disk->getSize() > most_bytes)
+            return std::make_error_code(std::errc::file_too_large);
         auto opened = ProxyFileSystem::openFileForRead(name);
         if (opened)
             opened_paths.insert(name);
@@ -102,6 +111,12 @@ class MemoryOverDisk : public llvm::vfs::ProxyFileSystem {
     const std::set<std::string> &opened() const { return opened_paths; }
 
   private:
+    static llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> disk_of(const LockstepJob &job) {
+        if (job.reads_files)
+            return llvm::vfs::getRealFileSystem();
+        return llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+    }
+
     void add_file(StringRef path, LockstepBytes contents) {
         memory.addFile(path, /*ModificationTime=*/0, llvm::MemoryBuffer::getMemBufferCopy(text_of(contents), path));
     }
@@ -109,6 +124,8 @@ class MemoryOverDisk : public llvm::vfs::ProxyFileSystem {
     // The source's own path stands for it only as it is written: a file on disk may have the same.
     StringRef location_of(StringRef path) const { return path == source_path ? source_location : path; }
 
+    // Of a file on disk; no header of people or generators has come near it.
+    static constexpr uint64_t most_bytes = uint64_t(1) << 28;
     static constexpr StringRef source_location = "/lockstep/source";
     StringRef source_path;
     llvm::vfs::InMemoryFileSystem memory;

@@ -27,6 +27,8 @@ pub(super) struct ClangJob {
     pub source: Vec<u8>,
     /// Files that hide those of the same path on disk.
     pub memory_files: Vec<MemoryFile>,
+    /// Whether files on disk are there.
+    pub reads_files: bool,
 }
 
 /// A file that exists in memory only.
@@ -71,6 +73,7 @@ pub(super) fn run_clang(job: &ClangJob) -> ClangOutput {
         source: BytesInC::of(&job.source),
         files: files.as_ptr(),
         file_count: files.len(),
+        reads_files: job.reads_files,
     };
     let mut output = ClangOutput::default();
     // SAFETY: the job's pointers are those of vectors and slices that live until the end of this function, with their lengths,
@@ -119,6 +122,7 @@ struct JobInC {
     source: BytesInC,
     files: *const FileInC,
     file_count: usize,
+    reads_files: bool,
 }
 
 /// The values of `LockstepOutput`.
@@ -163,7 +167,7 @@ mod tests {
     fn job_over(source: &str, memory_files: Vec<MemoryFile>, more_arguments: &[&str]) -> ClangJob {
         let arguments = ["-triple", "spir64-unknown-unknown", "-x", "cl", "-emit-llvm-bc", "-I", "/memory"];
         let arguments = arguments.iter().chain(more_arguments).map(|text| CString::new(*text).unwrap()).collect();
-        ClangJob { arguments, source_path: "some.cl", source: source.into(), memory_files }
+        ClangJob { arguments, source_path: "some.cl", source: source.into(), memory_files, reads_files: true }
     }
 
     fn run_over(source: &str, memory_files: Vec<MemoryFile>, more_arguments: &[&str]) -> ClangOutput {
@@ -190,6 +194,18 @@ mod tests {
         let output = run_clang(&job);
         let messages = String::from_utf8(output.messages).unwrap();
         assert!(messages.starts_with("In file included from Cargo.toml:1:\n./Cargo.toml:1:2: error"), "{messages}");
+    }
+
+    #[test]
+    fn files_on_disk_are_not_there_where_they_are_not_to_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("b.h"), "#define B\n").unwrap();
+        let memory_files = vec![MemoryFile { path: b"/memory/a.h".into(), contents: b"#include <b.h>\n".into() }];
+        let job = job_over("#include <a.h>\n", memory_files, &["-I", folder.path().to_str().unwrap()]);
+        let output = run_clang(&ClangJob { reads_files: false, ..job });
+        assert_eq!(output.bitcode, None);
+        let messages = String::from_utf8(output.messages).unwrap();
+        assert!(messages.contains("a.h:1:10: fatal error: 'b.h' file not found"), "{messages}");
     }
 
     #[test]

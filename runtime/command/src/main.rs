@@ -1,0 +1,47 @@
+//! `lockstep`: what a user asks of an installed driver. It reads the same switches as the driver does.
+
+mod cache;
+mod doctor;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use lockstep_runtime::compiler_process;
+use lockstep_runtime::machine::processor_name;
+
+/// What users ask of an installed Lockstep
+#[derive(Parser)]
+#[command(name = "lockstep", disable_version_flag = true, arg_required_else_help = true)]
+struct Arguments {
+    /// Say which commit this is, with which LLVM, on which processor
+    #[arg(long, short = 'V')]
+    version: bool,
+    #[command(subcommand)]
+    command: Option<Subcommands>,
+}
+
+#[derive(Subcommand)]
+enum Subcommands {
+    /// Look whether everything is in its place, and say what to do where it is not
+    Doctor,
+    /// What was compiled before
+    #[command(subcommand)]
+    Cache(cache::Command),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if arguments.version {
+        println!("{}", describe_version());
+    }
+    match arguments.command {
+        None => ExitCode::SUCCESS,
+        Some(Subcommands::Doctor) => doctor::run(),
+        Some(Subcommands::Cache(command)) => cache::run(command),
+    }
+}
+
+fn describe_version() -> String {
+    let llvm = compiler_process::describe_compiler().map_or_else(|_| "no compiler".to_owned(), |facts| facts.llvm);
+    format!("lockstep {} ({}, {llvm}, {})", env!("CARGO_PKG_VERSION"), env!("LOCKSTEP_COMMIT"), processor_name())
+}
