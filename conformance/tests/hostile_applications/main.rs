@@ -8,6 +8,7 @@ mod descriptors;
 mod endings;
 mod executable_file;
 mod forks;
+mod included_files;
 mod libraries;
 mod limits;
 mod root_folder;

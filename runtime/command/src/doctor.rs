@@ -1,6 +1,5 @@
 //! `lockstep doctor`: whether everything is in its place. Each line is `ok` or says what to do.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use lockstep_protocol::job::CompilerFacts;
@@ -10,6 +9,7 @@ use lockstep_runtime::machine::{processor_name, register_bits};
 use lockstep_runtime::options::{CachePlace, options};
 
 use crate::cache::describe_total;
+use crate::installation::driver_path;
 
 /// What was found of one thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,13 +76,12 @@ impl Finding {
     }
 }
 
-/// The driver beside this command.
+/// The driver that belongs to this command.
 fn examine_driver() -> Finding {
-    const NAME: &str = "liblockstep.so";
-    let beside = std::env::current_exe().map(|path| path.with_file_name(NAME)).unwrap_or_else(|_| PathBuf::from(NAME));
-    match beside.is_file() {
-        true => Finding::fine("driver", beside.display().to_string()),
-        false => Finding::lacking("driver", format!("{} is not there: applications use another one", beside.display())),
+    let path = driver_path();
+    match path.is_file() {
+        true => Finding::fine("driver", path.display().to_string()),
+        false => Finding::lacking("driver", format!("{} is not there: applications use another one", path.display())),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod cache;
 mod doctor;
+mod installation;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,7 @@ enum Subcommands {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    installation::use_driver_compiler();
     if arguments.version {
         println!("{}", describe_version());
     }

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use rustix::io::fcntl_dupfd_cloexec;
@@ -21,6 +21,9 @@ pub const FILE_NAME: &str = "lockstep-compiler";
 
 /// Descriptors below this one are the application's habit: some close or reuse those they know.
 const UNUSUAL_DESCRIPTOR: RawFd = 100;
+
+/// Where it is looked for in the driver's place.
+static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 
 /// The compiler's executable.
 #[derive(Debug)]
@@ -41,7 +44,8 @@ pub(super) struct Opened {
 impl Executable {
     /// The executable that `LOCKSTEP_COMPILER` names, or the one beside the driver. It is opened if it is there.
     pub(super) fn find_executable() -> Executable {
-        let path = options().compiler.clone().or_else(find_beside_driver).unwrap_or_else(|| PathBuf::from(FILE_NAME));
+        let path = options().compiler.clone().or_else(find_in_folder).or_else(find_beside_driver);
+        let path = path.unwrap_or_else(|| PathBuf::from(FILE_NAME));
         let opened = Mutex::new(Opened::open_program(&path).ok().map(Arc::new));
         Executable { path, opened }
     }
@@ -107,6 +111,16 @@ fn raise_descriptor(file: File) -> io::Result<File> {
     let raised =
         fcntl_dupfd_cloexec(&file, UNUSUAL_DESCRIPTOR).or_else(|_| fcntl_dupfd_cloexec(&file, LOWEST_DESCRIPTOR));
     Ok(raised?.into())
+}
+
+/// Names the folder to look in, unless one was named before.
+pub(super) fn look_in_folder(folder: &Path) {
+    let _ = FOLDER.set(folder.to_owned());
+}
+
+/// The executable in the folder that was named, if one was.
+fn find_in_folder() -> Option<PathBuf> {
+    Some(FOLDER.get()?.join(FILE_NAME))
 }
 
 /// The executable in the folder of the library or program that this code is in. Cargo has its tests one folder below.

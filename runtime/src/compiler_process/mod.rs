@@ -24,6 +24,7 @@ use crate::cache::key::BUILD;
 use crate::options::options;
 use child::{Ending, Limits, Outcome};
 use executable::Executable;
+pub use executable::FILE_NAME;
 use start::StartError;
 
 /// Most bytes that a job may answer.
@@ -68,6 +69,12 @@ static EXECUTABLE: Lazy<Executable> = Lazy::new(Executable::find_executable);
 /// Finds the compiler's executable and opens it, so that it can be run whatever the application does later.
 pub fn open_executable() {
     Lazy::force(&EXECUTABLE);
+}
+
+/// Has the executable looked for in a folder, unless a switch names it: programs that are no driver lie elsewhere. This comes before
+/// anything is asked of it.
+pub fn look_in_folder(folder: &Path) {
+    executable::look_in_folder(folder);
 }
 
 /// Whether there is a compiler (`CL_DEVICE_COMPILER_AVAILABLE`).
