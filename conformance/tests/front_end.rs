@@ -43,8 +43,10 @@ fn without_a_compiler_the_device_says_so() {
     if !is_lockstep() {
         return;
     }
-    for (path, is_there) in [("/no/such/compiler", CL_FALSE), ("/bin/cat", CL_TRUE)] {
-        let environment = [("LOCKSTEP_COMPILER", path), ("EXPECTED", if is_there == CL_TRUE { "1" } else { "0" })];
+    for (path, is_there) in [("/no/such/compiler", CL_FALSE), ("/bin/cat", CL_FALSE), ("", CL_TRUE)] {
+        let path = if path.is_empty() { real_compiler().display().to_string() } else { path.to_owned() };
+        let environment =
+            [("LOCKSTEP_COMPILER", path.as_str()), ("EXPECTED", if is_there == CL_TRUE { "1" } else { "0" })];
         in_child("without_a_compiler_the_device_says_so", &environment, || {
             let expected = std::env::var("EXPECTED").expect("set").parse::<u32>().expect("a number");
             let setup = Setup::new();
@@ -208,7 +210,11 @@ fn a_small_hard_limit_of_the_stack_is_named() {
     if !is_lockstep() {
         return;
     }
-    let stand_in = StandIn::new("hard-stack", "kill -SEGV $$");
+    let script = format!(
+        "cat > \"$0.in\"; grep -aq 'kernel void' \"$0.in\" && kill -SEGV $$; exec '{}' < \"$0.in\"",
+        real_compiler().display()
+    );
+    let stand_in = StandIn::new("hard-stack", &script);
     let log = in_child("a_small_hard_limit_of_the_stack_is_named", &[("LOCKSTEP_COMPILER", stand_in.path())], || {
         limit_stack(512, Some(1024));
         let setup = Setup::new();

@@ -1,9 +1,9 @@
-//! `build`: the release driver and, beside it, the compiler as one static executable.
+//! `build`: the release driver and, beside it, the command `lockstep` and the compiler as one static executable.
 //!
 //! That executable needs no file of the system, so it runs wherever the kernel starts it: in containers without LLVM, after a
 //! change of the root folder. Plain `cargo build` links LLVM and clang as shared libraries, which takes no archives.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
@@ -17,11 +17,22 @@ use crate::{process, workspace};
 const STATIC_FLAGS: [&str; 6] =
     ["-C", "target-feature=+crt-static", "-C", "relocation-model=static", "-C", "strip=symbols"];
 
-/// Builds the driver and its compiler, and starts the compiler once.
+/// Builds the driver, the command and the compiler, starts the compiler once, and has the command ask it what it is.
 pub fn run() -> Result<()> {
-    build("build the driver (release)", &mut driver(), &workspace::driver())?;
-    build("build the compiler (release, static)", &mut static_compiler(), &workspace::compiler())?;
-    start_alone(&workspace::compiler())
+    let results = [workspace::driver(), workspace::command()];
+    build("build the driver and the command lockstep (release)", &mut driver_and_command(), &results)?;
+    build("build the compiler (release, static)", &mut static_compiler(), &[workspace::compiler()])?;
+    start_alone(&workspace::compiler())?;
+    examine_all()
+}
+
+/// Has the command look whether the three belong together.
+fn examine_all() -> Result<()> {
+    let output = Command::new(workspace::command()).arg("doctor").output()?;
+    match output.status.success() {
+        true => Ok(()),
+        false => bail!("what was built does not fit together:\n{}", String::from_utf8_lossy(&output.stdout)),
+    }
 }
 
 /// Starts the executable with nothing around it. One that was linked half statically dies before its first line.
@@ -34,8 +45,8 @@ fn start_alone(executable: &Path) -> Result<()> {
     }
 }
 
-fn driver() -> Command {
-    cargo_with(&["build", "--release", "--package", "lockstep-icd"])
+fn driver_and_command() -> Command {
+    cargo_with(&["build", "--release", "--package", "lockstep-icd", "--package", "lockstep-command"])
 }
 
 fn static_compiler() -> Command {
@@ -44,11 +55,11 @@ fn static_compiler() -> Command {
     command
 }
 
-fn build(title: &str, command: &mut Command, result: &Path) -> Result<()> {
+fn build(title: &str, command: &mut Command, results: &[PathBuf]) -> Result<()> {
     let building = step(title);
     process::run(command)?;
-    if !result.exists() {
-        bail!("the build left no {}", result.display());
+    if let Some(missing) = results.iter().find(|result| !result.exists()) {
+        bail!("the build left no {}", missing.display());
     }
     building.done();
     Ok(())

@@ -1,4 +1,4 @@
-//! `install`: copies the driver and its compiler and registers the driver with the ICD loader.
+//! `install`: copies the driver, its compiler and the command `lockstep`, and registers the driver with the ICD loader.
 //!
 //! Loaders read `.icd` files from `/etc/OpenCL/vendors`, and from the folder
 //! `OCL_ICD_VENDORS` names in its place. There is no folder of the user's own
@@ -23,9 +23,11 @@ const COMPILER: &str = "lockstep-compiler";
 struct Plan {
     /// The driver; the compiler's executable lies beside it.
     driver: PathBuf,
+    /// The command for users, which looks for the driver from there.
+    command: PathBuf,
     /// The file that leads loaders to it.
     icd: PathBuf,
-    /// Put before both when copying, but not into the `.icd` file (packagers).
+    /// Put before all of them when copying, but not into the `.icd` file (packagers).
     staging: Option<PathBuf>,
     /// Whether loaders look where the `.icd` file goes without being told.
     found_unasked: bool,
@@ -66,6 +68,8 @@ pub fn run(options: &Options) -> Result<()> {
     // The driver looks for it beside itself.
     let compiler = library.with_file_name(COMPILER);
     copy(&workspace::compiler(), &compiler)?;
+    let command = plan.staged(&plan.command);
+    copy(&workspace::command(), &command)?;
     make_parent(&icd)?;
     driver::write_icd(&icd, &plan.driver)?;
     installing.done();
@@ -79,7 +83,9 @@ pub fn run(options: &Options) -> Result<()> {
              to keep seeing the machine's other drivers."
         );
     }
-    println!("to uninstall: rm {} {} {}", icd.display(), library.display(), compiler.display());
+    println!("`{} doctor` tells whether all is well", plan.command.display());
+    let files = [&icd, &library, &compiler, &command].map(|path| path.display().to_string());
+    println!("to uninstall: rm {}", files.join(" "));
     Ok(())
 }
 
@@ -93,24 +99,25 @@ impl Plan {
 }
 
 fn plan(place: &Place, home: Option<PathBuf>, staging: Option<PathBuf>) -> Result<Plan> {
-    let at = |lib: &Path, vendors: &Path, staging| Plan {
-        driver: lib.join("lockstep/liblockstep.so"),
+    let at = |prefix: &Path, vendors: &Path, staging| Plan {
+        driver: prefix.join("lib/lockstep/liblockstep.so"),
+        command: prefix.join("bin/lockstep"),
         icd: vendors.join("lockstep.icd"),
         staging,
         found_unasked: vendors == Path::new(SYSTEM_VENDORS),
     };
     if place.system {
-        return Ok(at(Path::new("/usr/local/lib"), Path::new(SYSTEM_VENDORS), staging));
+        return Ok(at(Path::new("/usr/local"), Path::new(SYSTEM_VENDORS), staging));
     }
     let Some(folder) = &place.prefix else {
         let local = home.context("--user needs HOME to be set")?.join(".local");
-        return Ok(at(&local.join("lib"), &local.join("share/OpenCL/vendors"), None));
+        return Ok(at(&local, &local.join("share/OpenCL/vendors"), None));
     };
     let prefix = std::path::absolute(folder).with_context(|| format!("bad folder {}", folder.display()))?;
     // The one place outside its prefix that a distribution's package owns.
     let is_of_package = prefix == Path::new("/usr");
     let vendors = if is_of_package { PathBuf::from(SYSTEM_VENDORS) } else { prefix.join("etc/OpenCL/vendors") };
-    Ok(at(&prefix.join("lib"), &vendors, staging))
+    Ok(at(&prefix, &vendors, staging))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
@@ -141,13 +148,15 @@ mod tests {
     fn system_registers_where_loaders_look() {
         let plan = planned(&["--system"]).expect("valid");
         assert_eq!(plan.icd, Path::new("/etc/OpenCL/vendors/lockstep.icd"));
+        assert_eq!(plan.command, Path::new("/usr/local/bin/lockstep"));
         assert!(plan.found_unasked);
     }
 
     #[test]
     fn user_stays_at_home_and_says_what_to_set() {
         let plan = planned(&["--user"]).expect("valid");
-        assert!(plan.driver.starts_with("/home/ada/.local"));
+        assert_eq!(plan.driver, Path::new("/home/ada/.local/lib/lockstep/liblockstep.so"));
+        assert_eq!(plan.command, Path::new("/home/ada/.local/bin/lockstep"));
         assert!(plan.icd.starts_with("/home/ada/.local"));
         assert!(!plan.found_unasked);
     }

@@ -47,7 +47,7 @@ struct CommandLine {
 enum Task {
     /// Install what the build needs (says what, where it may not)
     Setup,
-    /// Build the release driver and, beside it, the compiler as one static executable
+    /// Build the release driver and, beside it, the command lockstep and the compiler as one static executable
     Build,
     /// Set up, build, show the device, render and check a picture
     Demo,
@@ -62,7 +62,7 @@ enum Task {
     Metrics(metrics::Options),
     /// Apply the patches of docs/walkthroughs to a copy of the tree and run what they say
     Walkthroughs(walkthroughs::Options),
-    /// Copy the driver and register it with the ICD loader
+    /// Copy the driver, its compiler and the command lockstep, and register the driver with the ICD loader
     Install(install::Options),
     /// Measure through the loader: without a name, what docs/performance.md shows
     Bench(bench::Options),

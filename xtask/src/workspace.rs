@@ -27,6 +27,11 @@ pub fn compiler() -> PathBuf {
     target().join("release/lockstep-compiler")
 }
 
+/// The command for users, built beside the two.
+pub fn command() -> PathBuf {
+    target().join("release/lockstep")
+}
+
 /// The folder that holds nothing but the `.icd` of the built driver.
 pub fn icd_directory() -> PathBuf {
     root().join("target/icd")

@@ -21,6 +21,11 @@ pub enum FrontendError {
         /// The build log.
         log: String,
     },
+    /// There was not enough memory for the compiler; the log says how much it may take.
+    OutOfMemory {
+        /// The build log.
+        log: String,
+    },
     /// The compiler did not end in its time.
     Timeout {
         /// The build log.
@@ -40,6 +45,7 @@ impl FrontendError {
             Self::CompileFailure { log }
             | Self::FrontendMissing { log }
             | Self::FrontendCrashed { log }
+            | Self::OutOfMemory { log }
             | Self::Timeout { log }
             | Self::LinkFailure { log } => log.clone(),
         }

@@ -64,6 +64,14 @@ const NAME: &CStr = c"lockstep-compiler";
 /// passes go deep into deep programs.
 pub(super) const STACK: u64 = 64 << 20;
 
+/// Bytes of address space that a child may take.
+pub(super) const ADDRESS_SPACE: u64 = 8 << 30;
+
+/// Bytes of address space that a child gets at most: less if that is this process's hard limit.
+pub(super) fn most_address_space() -> u64 {
+    ADDRESS_SPACE.min(hard_limit(libc::RLIMIT_AS))
+}
+
 /// Runs a program that is an open file and has, or had, a path, with `stdin_bytes` as its standard input.
 ///
 /// # Errors
@@ -108,11 +116,17 @@ impl Limits {
 
 /// The limits of a child's stack, soft and hard, in bytes.
 pub(super) fn stack_limits() -> (u64, u64) {
-    let mut own_limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: `own_limit` may be written. Should the call fail it stays as it is.
-    unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut own_limit) };
+    let own_limit = hard_limit(libc::RLIMIT_STACK);
     // Not without a limit: what never ends is to end soon.
-    (STACK.min(own_limit.rlim_max), own_limit.rlim_max)
+    (STACK.min(own_limit), own_limit)
+}
+
+/// How far this process may raise its limit of a resource.
+fn hard_limit(resource: libc::__rlimit_resource_t) -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `limit` may be written. Should the call fail it stays as it is.
+    unsafe { libc::getrlimit(resource, &mut limit) };
+    limit.rlim_max
 }
 
 struct Running(Started);

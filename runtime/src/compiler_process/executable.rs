@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -39,6 +40,8 @@ pub(super) struct Opened {
     file: File,
     device: u64,
     inode: u64,
+    /// Whether it has answered as the compiler of this driver does.
+    is_trusted: AtomicBool,
 }
 
 impl Executable {
@@ -61,9 +64,17 @@ impl Executable {
         &self.path
     }
 
-    /// Whether there is one that can be run.
-    pub(super) fn is_there(&self) -> bool {
-        self.open_file().is_ok()
+    /// Whether the open file has answered as the compiler of this driver does.
+    pub(super) fn is_trusted(&self) -> bool {
+        let opened = self.opened.lock();
+        opened.as_ref().is_some_and(|file| file.is_unchanged() && file.is_trusted.load(Ordering::Relaxed))
+    }
+
+    /// Notes that it has.
+    pub(super) fn trust(&self) {
+        if let Some(file) = self.opened.lock().as_ref() {
+            file.is_trusted.store(true, Ordering::Relaxed);
+        }
     }
 
     /// The open file.
@@ -97,7 +108,12 @@ impl Opened {
         if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
             return Err(io::Error::from_raw_os_error(libc::EACCES));
         }
-        Ok(Opened { file: raise_descriptor(file)?, device: metadata.dev(), inode: metadata.ino() })
+        Ok(Opened {
+            file: raise_descriptor(file)?,
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            is_trusted: AtomicBool::new(false),
+        })
     }
 
     fn is_unchanged(&self) -> bool {

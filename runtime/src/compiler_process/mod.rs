@@ -2,30 +2,32 @@
 //!
 //! Nothing is compiled in the application's process. A job is a process of its own, whose crash, hang or hunger ends that job alone.
 //! The executable lies beside the driver and is opened when the application first asks for the platform ([`executable`]), started
-//! without a path ([`start`]), and bounded ([`child`]). What comes back is checked before it is used.
+//! without a path ([`start`]), and bounded ([`child`]). What comes back is checked before it is used ([`job_end`]).
 
 mod child;
 mod executable;
+mod job_end;
 mod start;
 mod streams;
 
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::time::Duration;
 
 use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::job::{
     Answer, BuiltCode, BuiltObject, BuiltProgram, CompilerFacts, Job, KernelJob, Objects, Product, Request,
-    SourceFiles, read_message, write_message,
+    SourceFiles, write_message,
 };
 use lockstep_protocol::portable_program::LinkedProgram;
 use once_cell::sync::Lazy;
 
 use crate::cache::key::BUILD;
 use crate::options::options;
-use child::{Ending, Limits, Outcome};
+use child::Limits;
 use executable::Executable;
 pub use executable::FILE_NAME;
-use start::StartError;
+use job_end::JobFailure;
 
 /// Most bytes that a job may answer.
 const MOST_OUTPUT: u64 = 1 << 30;
@@ -33,25 +35,8 @@ const MOST_OUTPUT: u64 = 1 << 30;
 /// Most bytes that are kept of what a job says on its standard error.
 const MOST_ERRORS: usize = 1 << 20;
 
-/// Bytes of address space that a job may take.
-const ADDRESS_SPACE: u64 = 8 << 30;
-
-/// Why a job has no answer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-enum JobFailure {
-    /// The compiler is not there, or is no part of this driver.
-    #[error("{0}")]
-    Missing(String),
-    /// The process could not be started or served, for want of something or because it is forbidden.
-    #[error("{0}")]
-    NotStarted(String),
-    /// The process died.
-    #[error("{0}")]
-    Died(String),
-    /// It did not end in its time.
-    #[error("{0}")]
-    TimedOut(String),
-}
+/// How long the compiler may take to say what it is, which it does in some milliseconds.
+const INTRODUCTION: Duration = Duration::from_secs(10);
 
 /// Why there is no code of a kernel, in words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,6 +44,9 @@ pub enum CodeFailure {
     /// The job could not be begun. Another time it may.
     #[error("{0}")]
     NotBegun(String),
+    /// There was not enough memory. Another time there may be.
+    #[error("{0}")]
+    OutOfMemory(String),
     /// The job failed, and would fail again.
     #[error("{0}")]
     Failed(String),
@@ -77,9 +65,9 @@ pub fn look_in_folder(folder: &Path) {
     executable::look_in_folder(folder);
 }
 
-/// Whether there is a compiler (`CL_DEVICE_COMPILER_AVAILABLE`).
+/// Whether there is a compiler (`CL_DEVICE_COMPILER_AVAILABLE`). The first time it is asked what it is, unless it has done a job.
 pub fn is_available() -> bool {
-    EXECUTABLE.is_there()
+    EXECUTABLE.is_trusted() || !matches!(introduce_compiler(), Err(JobFailure::Missing(_)))
 }
 
 /// Compiles a source to an object.
@@ -147,7 +135,9 @@ pub fn executable_path() -> &'static Path {
 pub fn compile_kernel(kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
     let mut kernel_job = Box::new(kernel_job);
     match run_job(Job::CompileKernel(kernel_job.clone())) {
-        Err(failure @ (JobFailure::Died(_) | JobFailure::TimedOut(_))) if !kernel_job.options.strict => {
+        Err(failure @ (JobFailure::Died(_) | JobFailure::OutOfMemory(_) | JobFailure::TimedOut(_)))
+            if !kernel_job.options.strict =>
+        {
             kernel_job.mistake = Some(failure.to_string());
             expect_code(run_job(Job::CompileKernel(kernel_job)))
         }
@@ -168,6 +158,7 @@ impl From<JobFailure> for CodeFailure {
     fn from(failure: JobFailure) -> CodeFailure {
         match failure {
             JobFailure::Missing(words) | JobFailure::NotStarted(words) => CodeFailure::NotBegun(words),
+            JobFailure::OutOfMemory(words) => CodeFailure::OutOfMemory(words),
             JobFailure::Died(words) | JobFailure::TimedOut(words) => CodeFailure::Failed(words),
         }
     }
@@ -196,6 +187,7 @@ fn run_program_job(job: Job) -> Result<Product, FrontendError> {
         Ok(Answer::NoCode(reason)) => Err(FrontendError::LinkFailure { log: log(reason) }),
         Ok(Answer::OtherBuild(_)) => Err(FrontendError::FrontendCrashed { log: log(unexpected_answer()) }),
         Err(JobFailure::Missing(words)) => Err(FrontendError::FrontendMissing { log: log(words) }),
+        Err(JobFailure::OutOfMemory(words)) => Err(FrontendError::OutOfMemory { log: log(words) }),
         Err(JobFailure::NotStarted(words) | JobFailure::Died(words)) => {
             Err(FrontendError::FrontendCrashed { log: log(words) })
         }
@@ -212,77 +204,43 @@ fn unexpected_answer() -> String {
     format!("the compiler ({}) answered what it was not asked", EXECUTABLE.file_path().display())
 }
 
-/// Does a job in a process of its own.
+/// Does a job in a process of its own. A compiler that dies of it, and of the question what it is as well, is none.
 fn run_job(job: Job) -> Result<Answer, JobFailure> {
+    let ended = attempt_job(job, options().build_timeout);
+    match &ended {
+        Ok(_) => EXECUTABLE.trust(),
+        Err(JobFailure::Died(words)) if matches!(introduce_compiler(), Err(JobFailure::Missing(_))) => {
+            return Err(job_end::missing_compiler(EXECUTABLE.file_path(), words));
+        }
+        Err(_) => {}
+    }
+    ended
+}
+
+/// Has the compiler say what it is. Whoever cannot is not the driver's.
+fn introduce_compiler() -> Result<(), JobFailure> {
+    let missing = |words: &str| Err(job_end::missing_compiler(EXECUTABLE.file_path(), words));
+    match attempt_job(Job::DescribeCompiler, INTRODUCTION.min(options().build_timeout)) {
+        Ok(Answer::Done(Product::Compiler(_))) => {
+            EXECUTABLE.trust();
+            Ok(())
+        }
+        Ok(_) => missing(&unexpected_answer()),
+        Err(JobFailure::Died(words) | JobFailure::TimedOut(words)) => missing(&words),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Does a job in a process of its own, in so much time.
+fn attempt_job(job: Job, wall: Duration) -> Result<Answer, JobFailure> {
     let request = Request { build: BUILD.to_owned(), time: options().time, dump: options().dump.clone(), job };
-    let limits =
-        Limits { wall: options().build_timeout, address_space: ADDRESS_SPACE, output: MOST_OUTPUT, log: MOST_ERRORS };
-    let file = EXECUTABLE.open_file().map_err(start_failure)?;
+    let limits = Limits { wall, address_space: child::ADDRESS_SPACE, output: MOST_OUTPUT, log: MOST_ERRORS };
+    let path = EXECUTABLE.file_path();
+    let file = EXECUTABLE.open_file().map_err(|error| job_end::judge_start(path, &error))?;
     let outcome = child::run_program(file.as_fd(), &EXECUTABLE.c_path(), &write_message(&request), &limits);
-    let outcome = outcome.map_err(start_failure)?;
+    let outcome = outcome.map_err(|error| job_end::judge_start(path, &error))?;
     if options().time {
         eprint!("{}", String::from_utf8_lossy(&outcome.stderr));
     }
-    judge_outcome(&outcome)
-}
-
-fn judge_outcome(outcome: &Outcome) -> Result<Answer, JobFailure> {
-    let path = EXECUTABLE.file_path().display();
-    let died = |how: String| Err(JobFailure::Died(describe_death(outcome, &how)));
-    match outcome.ending {
-        // Without a status the answer has to speak.
-        Ending::Exited(0) | Ending::Unknown => match read_message(&outcome.stdout) {
-            Some(Answer::OtherBuild(build)) => {
-                Err(missing_compiler(&format!("it is of the build {build}, the driver of {BUILD}")))
-            }
-            Some(answer) => Ok(answer),
-            None => died(format!("gave no answer ({path})")),
-        },
-        Ending::Exited(status) => died(format!("ended with status {status}")),
-        Ending::TooMuchOutput | Ending::Signalled(libc::SIGXFSZ) => died("wrote too much".to_owned()),
-        Ending::Signalled(libc::SIGXCPU) | Ending::TimedOut => {
-            let seconds = options().build_timeout.as_secs_f64();
-            let how = format!("did not end within {seconds} s and was stopped");
-            Err(JobFailure::TimedOut(describe_death(outcome, &how)))
-        }
-        Ending::Signalled(signal) => died(format!("was ended by signal {signal}{}", describe_small_stack())),
-    }
-}
-
-/// How a job ended badly, what it was doing and what it said last.
-fn describe_death(outcome: &Outcome, how: &str) -> String {
-    let stage = if outcome.stage.is_empty() { String::new() } else { format!(" in {}", outcome.stage) };
-    let errors = String::from_utf8_lossy(&outcome.stderr);
-    let last_line = errors.trim_end().lines().next_back().unwrap_or_default();
-    // LLVM numbers what it is at.
-    let last_line = last_line.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').trim_start();
-    let last_words = if last_line.is_empty() { String::new() } else { format!(": {last_line}") };
-    format!("the compiler {how}{stage}{last_words}")
-}
-
-/// What is to be said of the stack that a job had, if it was smaller than usual.
-fn describe_small_stack() -> String {
-    let (soft, _) = child::stack_limits();
-    match soft < child::STACK {
-        true => format!(", with a stack of at most {} KiB, the hard limit of this process (ulimit -Hs)", soft >> 10),
-        false => String::new(),
-    }
-}
-
-fn start_failure(error: StartError) -> JobFailure {
-    match (error.call, error.error.raw_os_error()) {
-        ("open", Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES))
-        | ("execve" | "execveat", Some(libc::EACCES | libc::ENOEXEC)) => missing_compiler(&error.to_string()),
-        _ => JobFailure::NotStarted(format!(
-            "the compiler ({}) could not be started: {error}",
-            EXECUTABLE.file_path().display()
-        )),
-    }
-}
-
-fn missing_compiler(reason: &str) -> JobFailure {
-    JobFailure::Missing(format!(
-        "nothing can be compiled: {} is not the compiler of this driver ({reason}); it belongs beside the driver, or is named by LOCKSTEP_COMPILER",
-        EXECUTABLE.file_path().display()
-    ))
+    job_end::judge_outcome(&outcome, path)
 }

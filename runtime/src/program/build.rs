@@ -12,8 +12,9 @@ pub use lockstep_protocol::job::Header;
 use lockstep_protocol::job::SourceFiles;
 use lockstep_protocol::portable_program::CompiledObject;
 use opencl_sys::{
-    CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS,
-    CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_LINK_PROGRAM_FAILURE, CL_OUT_OF_HOST_MEMORY, cl_int,
+    CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_COMPILER_NOT_AVAILABLE, CL_INVALID_BUILD_OPTIONS,
+    CL_INVALID_COMPILER_OPTIONS, CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_LINK_PROGRAM_FAILURE,
+    CL_LINKER_NOT_AVAILABLE, CL_OUT_OF_HOST_MEMORY, cl_int,
 };
 
 use super::binary::{Binary, Image, KernelCode};
@@ -38,7 +39,7 @@ type Outcome = std::result::Result<(Code, String), FrontendError>;
 ///
 /// # Errors
 /// Besides: `CL_INVALID_BUILD_OPTIONS`; `CL_INVALID_OPERATION` while kernels of the program exist or a build is under way;
-/// `CL_BUILD_PROGRAM_FAILURE`, if it is not done in the background.
+/// `CL_BUILD_PROGRAM_FAILURE`, `CL_COMPILER_NOT_AVAILABLE` or `CL_OUT_OF_HOST_MEMORY`, if it is not done in the background.
 pub fn build_program(program: &Arc<Program>, text: &str, on_done: Option<Done>) -> Result<()> {
     let options = parse_options(text, Stage::Build).inspect_err(|error| keep_refusal(program, error))?;
     let has_input = program.source.is_some() || program.binary.is_some();
@@ -153,7 +154,7 @@ fn start_action(
         build_state.log.clear();
     }
     let Some(on_done) = on_done else {
-        return if run_action(program, action) { Ok(()) } else { Err(build_error(program, failure)) };
+        return run_action(program, action, failure).map_err(|code| build_error(program, code));
     };
     let owner = program.clone();
     let run_and_tell = move || run_action_and_tell(&owner, action, failure, on_done);
@@ -165,14 +166,19 @@ fn start_action(
     })
 }
 
-/// Runs an action and leaves its outcome in the program. Whether it succeeded.
-fn run_action(program: &Program, action: impl FnOnce(&Program) -> Outcome) -> bool {
+/// Runs an action and leaves its outcome in the program. Where it fails, the error's code is given; `failure` is that of programs
+/// that are wrong.
+fn run_action(
+    program: &Program,
+    action: impl FnOnce(&Program) -> Outcome,
+    failure: cl_int,
+) -> std::result::Result<(), cl_int> {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| action(program)));
     let outcome = outcome.unwrap_or_else(|_| {
         Err(FrontendError::LinkFailure { log: "error: the compiler failed; this is an error of the driver\n".into() })
     });
     let mut build_state = program.state.lock();
-    let succeeded = outcome.is_ok();
+    let ended = outcome.as_ref().map_or_else(|error| Err(failure_code(error, failure)), |_| Ok(()));
     match outcome {
         Ok((code, build_log)) => {
             build_state.status = BuildStatus::Success;
@@ -186,14 +192,25 @@ fn run_action(program: &Program, action: impl FnOnce(&Program) -> Outcome) -> bo
         }
     }
     program.action_ended.notify_all();
-    succeeded
+    ended
+}
+
+/// The code of an action's error, where `failure` is that of programs that are wrong.
+fn failure_code(error: &FrontendError, failure: cl_int) -> cl_int {
+    match error {
+        // "if a linker is not available" is an error of its own.
+        FrontendError::FrontendMissing { .. } if failure == CL_LINK_PROGRAM_FAILURE => CL_LINKER_NOT_AVAILABLE,
+        FrontendError::FrontendMissing { .. } => CL_COMPILER_NOT_AVAILABLE,
+        FrontendError::OutOfMemory { .. } => CL_OUT_OF_HOST_MEMORY,
+        _ => failure,
+    }
 }
 
 /// Runs an action in the background: reports its failure, and calls the application back while the program lives, as its
 /// handle is an argument of the callback.
 fn run_action_and_tell(program: &Program, action: impl FnOnce(&Program) -> Outcome, failure: cl_int, on_done: Done) {
-    if !run_action(program, action) {
-        report::report_error(Some(program.context()), action_of(failure), &build_error(program, failure));
+    if let Err(code) = run_action(program, action, failure) {
+        report::report_error(Some(program.context()), action_of(failure), &build_error(program, code));
     }
     on_done();
 }

@@ -60,9 +60,13 @@ enum NoCode {
 
 impl From<CodeFailure> for NoCode {
     fn from(failure: CodeFailure) -> NoCode {
-        let error = error!(CL_OUT_OF_RESOURCES, "no code could be made for it: {failure}");
+        let code = match failure {
+            CodeFailure::OutOfMemory(_) => CL_OUT_OF_HOST_MEMORY,
+            CodeFailure::NotBegun(_) | CodeFailure::Failed(_) => CL_OUT_OF_RESOURCES,
+        };
+        let error = error!(code, "no code could be made for it: {failure}");
         match failure {
-            CodeFailure::NotBegun(_) => NoCode::Now(error),
+            CodeFailure::NotBegun(_) | CodeFailure::OutOfMemory(_) => NoCode::Now(error),
             CodeFailure::Failed(_) => NoCode::Ever(error),
         }
     }
