@@ -169,11 +169,21 @@ struct Slots {
 }
 
 const SLOT: usize = size_of::<Slot>();
-/// Address space for 16 million live objects; less where the process may not reserve that much.
+/// Address space for 16 million live objects; less where the process may not have that much, which is not ours to use up.
 const RESERVED: usize = SLOT << 24;
 const RESERVED_AT_LEAST: usize = SLOT << 12;
+/// The part of the address space that a process may have which is reserved at most.
+const MOST_OF_LIMIT: usize = 16;
 /// So many slots lie free before the first of them is used again.
 const QUARANTINE: usize = 4096;
+
+/// Bytes of address space that this process may have.
+fn address_space_limit() -> usize {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `limit` may be written. Should the call fail it stays as it is.
+    unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
+    usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX)
+}
 
 impl Slots {
     fn get() -> &'static Self {
@@ -182,7 +192,7 @@ impl Slots {
     }
 
     fn reserve() -> Self {
-        let mut length = RESERVED;
+        let mut length = RESERVED.min(address_space_limit() / MOST_OF_LIMIT).max(RESERVED_AT_LEAST);
         let (base, capacity) = loop {
             let (access, flags) =
                 (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);

@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
+use crate::little_memory::start_thread;
 use crate::schedule;
 
 /// Something for another thread to do. It guards what it runs; a panic that slips through ends the job alone.
@@ -234,8 +235,8 @@ impl Executor {
             return true;
         }
         drop(executor_state);
-        let thread = std::thread::Builder::new().name("lockstep-worker".into()).stack_size(STACK);
-        thread.spawn(|| self.serve_jobs()).is_ok()
+        let thread = std::thread::Builder::new().name("lockstep-worker".into());
+        start_thread(thread, STACK, || self.serve_jobs()).is_ok()
     }
 
     fn run_waiting_job(&self) -> bool {

@@ -21,6 +21,7 @@ pub mod extensions;
 pub mod image;
 pub mod kernel;
 pub mod launch;
+mod little_memory;
 pub mod machine;
 pub mod memory;
 mod memory_allocation;

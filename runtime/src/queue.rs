@@ -14,12 +14,12 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use opencl_sys::{
     CL_COMMAND_BARRIER, CL_COMMAND_MARKER, CL_COMPLETE, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-    CL_OUT_OF_RESOURCES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE, CL_RUNNING, CL_SUBMITTED,
-    cl_command_queue_properties, cl_queue_properties,
+    CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PROFILING_ENABLE,
+    CL_RUNNING, CL_SUBMITTED, cl_command_queue_properties, cl_int, cl_queue_properties,
 };
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
@@ -44,8 +44,9 @@ pub struct Queue {
     state: Mutex<State>,
     /// A command has ended or may run now, and somebody waits.
     changed: Condvar,
-    /// Whether a command of which nobody has the event found no resources since [`Queue::ran_out`] was asked.
-    ran_out: AtomicBool,
+    /// With which error a command of which nobody has the event found no resources or memory since [`Queue::take_want`] was called;
+    /// `CL_COMPLETE` if none did.
+    want: AtomicI32,
     /// The word of the API layer.
     pub api: ApiHandle,
 }
@@ -159,7 +160,7 @@ impl Queue {
             property_list,
             state: Mutex::new(State { out_of_order, ..State::default() }),
             changed: Condvar::new(),
-            ran_out: AtomicBool::new(false),
+            want: AtomicI32::new(CL_COMPLETE),
             api: ApiHandle::default(),
         });
         let weak_queue = Arc::downgrade(&queue);
@@ -283,10 +284,10 @@ impl Queue {
         drop(self.drive_until(queue_state, |queue_state| queue_state.first >= end_number));
     }
 
-    /// Whether a command that has ended since the last call found no resources, and the application asked for no event to
-    /// hear of it.
-    pub fn ran_out(&self) -> bool {
-        self.ran_out.swap(false, Ordering::Relaxed)
+    /// The error of a command that has ended since the last call for want of resources or memory, and of which the application asked
+    /// for no event to hear of it.
+    pub fn take_want(&self) -> Option<cl_int> {
+        Some(self.want.swap(CL_COMPLETE, Ordering::Relaxed)).filter(|&code| code != CL_COMPLETE)
     }
 
     /// Waits for the event of a command of this queue.
@@ -403,8 +404,8 @@ impl Queue {
         let status = result.as_ref().map_or_else(Error::code, |()| CL_COMPLETE);
         let told_event = command.whole.as_ref().or(command.event.as_ref());
         let unheard = told_event.is_none_or(|event| event.api.get() == 0);
-        if unheard && status == CL_OUT_OF_RESOURCES {
-            self.ran_out.store(true, Ordering::Relaxed);
+        if unheard && matches!(status, CL_OUT_OF_RESOURCES | CL_OUT_OF_HOST_MEMORY) {
+            self.want.store(status, Ordering::Relaxed);
         }
         let mut ended_command = command.event.as_ref().map(|event| event.end_with(status));
 

@@ -11,6 +11,7 @@ mod forks;
 mod included_files;
 mod libraries;
 mod limits;
+mod little_memory;
 mod no_compiler;
 mod root_folder;
 mod signals;

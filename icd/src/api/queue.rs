@@ -6,12 +6,13 @@ use std::sync::Arc;
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::Device;
+use lockstep_runtime::names::CodeName;
 use lockstep_runtime::queue::Queue;
 use lockstep_runtime::{Result, ensure, error};
 use opencl_sys::{
     CL_FALSE, CL_INVALID_COMMAND_QUEUE, CL_INVALID_DEVICE, CL_INVALID_OPERATION, CL_INVALID_QUEUE_PROPERTIES,
-    CL_INVALID_VALUE, CL_OUT_OF_RESOURCES, CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_DEVICE_DEFAULT,
-    CL_QUEUE_ON_DEVICE, CL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PRIORITY_HIGH_KHR,
+    CL_INVALID_VALUE, CL_QUEUE_CONTEXT, CL_QUEUE_DEVICE, CL_QUEUE_DEVICE_DEFAULT, CL_QUEUE_ON_DEVICE,
+    CL_QUEUE_ON_DEVICE_DEFAULT, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_PRIORITY_HIGH_KHR,
     CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_LOW_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PROFILING_ENABLE,
     CL_QUEUE_PROPERTIES, CL_QUEUE_PROPERTIES_ARRAY, CL_QUEUE_REFERENCE_COUNT, CL_QUEUE_SIZE,
     CL_QUEUE_THROTTLE_HIGH_KHR, CL_QUEUE_THROTTLE_KHR, CL_QUEUE_THROTTLE_LOW_KHR, CL_QUEUE_THROTTLE_MED_KHR, cl_bool,
@@ -228,7 +229,9 @@ pub fn finish(command_queue: cl_command_queue) -> Result<()> {
     let queue = handle::get::<Queue>(command_queue)?;
     queue.finish();
     // "CL_OUT_OF_RESOURCES if there is a failure to allocate resources required by the OpenCL implementation on the
-    // device": some command's, of which the application asked for no event.
-    ensure!(!queue.ran_out(), CL_OUT_OF_RESOURCES, "a command whose event nobody has ended with CL_OUT_OF_RESOURCES");
-    Ok(())
+    // device", "CL_OUT_OF_HOST_MEMORY if [...] on the host": some command's, of which the application asked for no event.
+    match queue.take_want() {
+        None => Ok(()),
+        Some(code) => Err(error!(code, "a command whose event nobody has ended with {}", CodeName(code))),
+    }
 }

@@ -12,8 +12,9 @@ use crate::options::options;
 /// Bytes of address space below which the death of a job is put down to their want.
 const LITTLE_ADDRESS_SPACE: u64 = 2 << 30;
 
-/// What clang, LLVM and Rust say on standard error before they give up for want of memory.
-const WORDS_OF_WANT: [&str; 3] = ["out of memory", "bad_alloc", "memory allocation of"];
+/// What clang, LLVM, Rust and the loader of libraries say on standard error before they give up for want of memory.
+const WORDS_OF_WANT: [&str; 5] =
+    ["out of memory", "bad_alloc", "memory allocation of", "failed to map segment", "Cannot allocate memory"];
 
 /// Why a job has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

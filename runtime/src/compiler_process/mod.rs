@@ -23,17 +23,22 @@ use lockstep_protocol::portable_program::LinkedProgram;
 use once_cell::sync::Lazy;
 
 use crate::cache::key::BUILD;
+use crate::little_memory::has_room;
 use crate::options::options;
 use child::Limits;
 use executable::Executable;
 pub use executable::FILE_NAME;
 use job_end::JobFailure;
+use start::StartError;
 
 /// Most bytes that a job may answer.
 const MOST_OUTPUT: u64 = 1 << 30;
 
 /// Most bytes that are kept of what a job says on its standard error.
 const MOST_ERRORS: usize = 1 << 20;
+
+/// Bytes that a job takes in this process, beside its answer.
+const JOB_ROOM: usize = 4 << 20;
 
 /// How long the compiler may take to say what it is, which it does in some milliseconds.
 const INTRODUCTION: Duration = Duration::from_secs(10);
@@ -236,11 +241,19 @@ fn attempt_job(job: Job, wall: Duration) -> Result<Answer, JobFailure> {
     let request = Request { build: BUILD.to_owned(), time: options().time, dump: options().dump.clone(), job };
     let limits = Limits { wall, address_space: child::ADDRESS_SPACE, output: MOST_OUTPUT, log: MOST_ERRORS };
     let path = EXECUTABLE.file_path();
+    let no_memory = || job_end::judge_start(path, &StartError::no_memory());
+    if !has_room(JOB_ROOM) {
+        return Err(no_memory());
+    }
     let file = EXECUTABLE.open_file().map_err(|error| job_end::judge_start(path, &error))?;
     let outcome = child::run_program(file.as_fd(), &EXECUTABLE.c_path(), &write_message(&request), &limits);
     let outcome = outcome.map_err(|error| job_end::judge_start(path, &error))?;
     if options().time {
         eprint!("{}", String::from_utf8_lossy(&outcome.stderr));
+    }
+    // An answer is some pieces of what was received, each a copy.
+    if !has_room(JOB_ROOM + 2 * outcome.stdout.len()) {
+        return Err(no_memory());
     }
     job_end::judge_outcome(&outcome, path)
 }

@@ -53,6 +53,13 @@ pub(super) struct StartError {
     pub error: io::Error,
 }
 
+impl StartError {
+    /// There is no memory for what is needed on this side.
+    pub(super) fn no_memory() -> StartError {
+        StartError { call: "malloc", error: io::Error::from_raw_os_error(libc::ENOMEM) }
+    }
+}
+
 /// What the new process works with, and what it leaves there if it does not become the program.
 struct Shared<'a> {
     program: &'a Program<'a>,
@@ -71,7 +78,9 @@ type StackPiece = u128;
 /// The system call that failed.
 pub(super) fn start_program(program: &Program<'_>) -> Result<Started, StartError> {
     // Never on this thread's stack, which may be as small.
-    let mut stack: Vec<StackPiece> = vec![0; STACK_BYTES / size_of::<StackPiece>()];
+    let mut stack: Vec<StackPiece> = Vec::new();
+    stack.try_reserve_exact(STACK_BYTES / size_of::<StackPiece>()).map_err(|_| StartError::no_memory())?;
+    stack.resize(STACK_BYTES / size_of::<StackPiece>(), 0);
     let mut shared = Shared {
         program,
         arguments: [program.name.as_ptr(), ptr::null()],

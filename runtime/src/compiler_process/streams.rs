@@ -153,7 +153,7 @@ impl Received {
             if self.is_over {
                 break;
             }
-            self.bytes.reserve(ROOM);
+            self.bytes.try_reserve(ROOM).map_err(|_| StartError::no_memory())?;
             match recv(&self.socket, spare_capacity(&mut self.bytes), RecvFlags::DONTWAIT) {
                 Ok((0, _)) | Err(Errno::CONNRESET) => self.is_over = true,
                 Ok(_) if self.bytes.len() > self.limit => {

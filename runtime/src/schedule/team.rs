@@ -12,6 +12,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::Builder;
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
@@ -20,7 +21,11 @@ use rustix::thread::CpuSet;
 use super::crew::{Action, Crew, OpenLaunch};
 use super::plan::{self, Division, Plan};
 use super::{GroupWork, Panicked};
+use crate::little_memory::start_thread;
 use crate::machine;
+
+/// Bytes of a thread's stack, on which kernels run.
+const STACK: usize = 2 << 20;
 
 /// Spins before a waiting thread sleeps: some tens of microseconds, the gap between launches of a
 /// busy in-order queue.
@@ -170,7 +175,7 @@ impl Team {
         });
         let pool = (helpers > 0).then(|| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(helpers);
-            pool.thread_name(|thread_index| format!("lockstep-{thread_index}")).build().ok()
+            pool.thread_name(|thread_index| format!("lockstep-{thread_index}")).spawn_handler(start_helper).build().ok()
         });
         let Some(pool) = pool.flatten() else {
             return Team { shared, caller_helps: true, useful: 0 };
@@ -215,6 +220,12 @@ impl Team {
             Division::Alone | Division::FirstAlone => run_guarded(&**group_work, 1..launch_plan.groups),
         }
     }
+}
+
+/// Starts a thread of a team.
+fn start_helper(helper: rayon::ThreadBuilder) -> std::io::Result<()> {
+    let thread = helper.name().map_or_else(Builder::new, |name| Builder::new().name(name.to_owned()));
+    start_thread(thread, STACK, || helper.run()).map(drop)
 }
 
 /// Binds the calling thread to processors, if there are any to bind it to.
