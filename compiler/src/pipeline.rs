@@ -309,16 +309,20 @@ impl Compilation<'_> {
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "ll", || machine_code::ir_text(&generated.module));
         let assembly = || machine_code::assembly_text(&generated.module, &machine).unwrap_or_default();
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "s", assembly);
-        let object_bytes = steps.run(EMIT, || machine_code::emit_object(&generated.module, &machine))?;
-        let object_bytes = object_bytes.map_err(|step_error| steps.of_llvm(step_error))?;
-        let image = steps.run(LINK, || machine_code::link_image(&object_bytes, ENTRY_NAME))?;
+        let object_file = steps.run(EMIT, || machine_code::emit_object(&generated.module, &machine))?;
+        let object_file = object_file.map_err(|step_error| steps.of_llvm(step_error))?;
+        let frames = object_file.frames;
+        if widening.as_ref().is_some_and(|widening| frames.largest > widening.stack) {
+            return Err(CompileError::MachineCode(MachineCodeError::StackFrame(frames.largest)));
+        }
+        let image = steps.run(LINK, || machine_code::link_image(&object_file.bytes, ENTRY_NAME))?;
         let image = image.map_err(|step_error| steps.of_llvm(step_error))?;
 
         let times = steps.record.into_times();
         if options.time {
             eprint!("{name}: {instruction_count} instructions\n{}", describe_times(&name, &times));
         }
-        let object = KernelObject { image, needs: generated.needs };
+        let object = KernelObject { image, needs: generated.needs, stack_bytes: frames.total };
         Ok(Compiled { object, times, reason, report, mistake: self.mistake.clone() })
     }
 

@@ -42,7 +42,7 @@ fn memory_does_not_grow() {
     let object = with_module(|module| {
         let machine = HostMachine::new(OptLevel::Default, None).unwrap();
         optimize(module, &machine).unwrap();
-        emit_object(module, &machine).unwrap()
+        emit_object(module, &machine).unwrap().bytes
     });
     // A leaked image would be at least a page, 40 MB in all.
     let image = link_image(&object, "f").unwrap();

@@ -64,6 +64,9 @@ pub const TAKE_TURNS: &str = "__lockstep_take_turns";
 /// By this name work of such a region lets other work go on: `fn()`.
 pub const YIELD: &str = "__lockstep_yield";
 
+/// Bytes of a stack frame of generated code that need not be told: any thread has as many.
+pub const LITTLE_FRAME: u64 = 4 << 10;
+
 /// A compiled kernel: frame, scratch memory (aligned to 128), first group, one past the last group.
 pub type KernelEntry = unsafe extern "C" fn(*const LaunchFrame, *mut u8, u64, u64);
 

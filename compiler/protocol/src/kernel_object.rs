@@ -11,4 +11,8 @@ pub struct KernelObject {
     pub image: CodeImage,
     /// The scratch memory that a call needs.
     pub needs: ScratchNeeds,
+    /// Bytes of the stack that a call takes, without frames of up to [`LITTLE_FRAME`] bytes and what other functions take.
+    ///
+    /// [`LITTLE_FRAME`]: crate::kernel_abi::LITTLE_FRAME
+    pub stack_bytes: u64,
 }

@@ -50,7 +50,7 @@ use lockstep_ir::plan::storage::{SCRATCH_ALIGN, Storage};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
 use lockstep_protocol::configuration::Versions;
-use lockstep_protocol::kernel_abi::{LaunchFrame, ScratchNeeds};
+use lockstep_protocol::kernel_abi::{LITTLE_FRAME, LaunchFrame, ScratchNeeds};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use std::cell::{Cell, OnceCell};
@@ -98,7 +98,7 @@ impl<'a, 'ctx> KernelCode<'a, 'ctx> {
     /// An emitter at the beginning of a function that has no blocks yet.
     fn begin_function(&self, function: FunctionValue<'ctx>) -> Emitter<'ctx, 'a> {
         let context = self.context;
-        mark_function(context, function, self.widening);
+        mark_function(context, function, self.widening.is_some());
         let emitter = Emitter {
             context,
             module: self.llvm_module,
@@ -241,13 +241,14 @@ pub fn generate_kernel<'ctx>(
 }
 
 /// What LLVM has to know of every function.
-fn mark_function<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, widening: Option<&Widening>) {
+fn mark_function<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, is_of_gangs: bool) {
     let add_attribute = |attribute| function.add_attribute(AttributeLoc::Function, attribute);
     add_attribute(context.create_enum_attribute(Attribute::get_named_enum_kind_id("nounwind"), 0));
     // LLVM's estimates of quotients and roots are off by more than OpenCL allows.
     add_attribute(context.create_string_attribute("reciprocal-estimates", "none"));
-    if let Some(widening) = widening {
-        add_attribute(context.create_string_attribute("warn-stack-size", &widening.stack.to_string()));
+    // A message tells how large the frame is where it is larger.
+    add_attribute(context.create_string_attribute("warn-stack-size", &LITTLE_FRAME.to_string()));
+    if is_of_gangs {
         // Gangs copy as fast as the C library, and its call would have all vectors spilled around it.
         add_attribute(context.create_string_attribute("no-builtin-memcpy", ""));
     }

@@ -9,9 +9,9 @@ pub enum MachineCodeError {
     /// The module is broken or the pipeline failed.
     #[error("optimising failed: {0}")]
     Optimize(String),
-    /// A function's frame exceeds the limit that its attribute `warn-stack-size` sets.
-    #[error("too large a stack frame: {0}")]
-    StackFrame(String),
+    /// A function's frame has so many bytes, more than the code of gangs may take.
+    #[error("too large a stack frame: {0} bytes")]
+    StackFrame(u64),
     /// No object file came out.
     #[error("code generation failed: {0}")]
     Emit(String),

@@ -24,7 +24,7 @@ pub use fatal_errors::end_process_on_fatal_errors;
 pub use host::{HostMachine, host_target, llvm_version};
 pub use link::link_image;
 pub use opt_level::OptLevel;
-pub use optimize::{assembly_text, emit_object, ir_text, optimize, worthwhile};
+pub use optimize::{ObjectFile, StackFrames, assembly_text, emit_object, ir_text, optimize, worthwhile};
 
 /// Optimises the module, makes code of it and finds `entry_name` in that.
 ///
@@ -38,5 +38,5 @@ pub fn compile_module(
 ) -> Result<CodeImage, MachineCodeError> {
     let machine = HostMachine::new(opt_level, None)?;
     optimize(module, &machine)?;
-    link_image(&emit_object(module, &machine)?, entry_name)
+    link_image(&emit_object(module, &machine)?.bytes, entry_name)
 }

@@ -148,13 +148,43 @@ fn pipelines(opt_level: OptLevel) -> [String; 2] {
     [simplify, format!("function({late_passes}),globaldce,constmerge")]
 }
 
+/// An object file, and what its functions take of the stack.
+pub struct ObjectFile {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// Frames of more bytes than the functions' attributes `warn-stack-size` say.
+    pub frames: StackFrames,
+}
+
+/// Bytes of stack frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StackFrames {
+    /// The largest one.
+    pub largest: u64,
+    /// All of them, as if each function called the next one.
+    pub total: u64,
+}
+
+impl StackFrames {
+    /// Reads what LLVM has said of each frame.
+    fn from_messages(messages: &str) -> StackFrames {
+        let mut frames = StackFrames::default();
+        let sizes = messages.split("stack frame size (").skip(1).map(|rest| rest.split(')').next().unwrap_or_default());
+        for size in sizes.filter_map(|size| size.parse::<u64>().ok()) {
+            frames.largest = frames.largest.max(size);
+            frames.total += size;
+        }
+        frames
+    }
+}
+
 /// Makes an object file. The module is spent afterwards: code generation rewrites it.
-pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<Vec<u8>, MachineCodeError> {
+pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<ObjectFile, MachineCodeError> {
     let diagnostics = Diagnostics::start_collecting(module.get_context());
-    let object =
+    let bytes =
         emit(module.as_mut_ptr(), machine, LLVMCodeGenFileType::LLVMObjectFile).map_err(MachineCodeError::Emit)?;
-    let warnings = diagnostics.take_messages().map_err(MachineCodeError::Emit)?;
-    if warnings.contains("stack frame size") { Err(MachineCodeError::StackFrame(warnings)) } else { Ok(object) }
+    let messages = diagnostics.take_messages().map_err(MachineCodeError::Emit)?;
+    Ok(ObjectFile { bytes, frames: StackFrames::from_messages(&messages) })
 }
 
 /// The module as assembly text. The module stays as it is.

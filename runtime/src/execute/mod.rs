@@ -3,5 +3,6 @@
 mod compiler_rt;
 mod coroutines;
 pub mod loaded_code;
+pub(crate) mod own_stack;
 pub mod process_exit;
 pub mod symbols;

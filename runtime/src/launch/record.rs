@@ -16,6 +16,7 @@ use super::{float_mode, printf};
 use crate::arena;
 use crate::command::Run;
 use crate::device::Device;
+use crate::execute::own_stack::run_with_stack;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::program::loaded_variant::LoadedVariant;
@@ -92,8 +93,9 @@ impl Run for Launch {
         ensure!(
             outcome.is_ok() && !failed,
             CL_OUT_OF_RESOURCES,
-            "there are no {} bytes of scratch memory for a work-group",
-            self.scratch
+            "there are no {} bytes of scratch memory and {} of stack for a work-group",
+            self.scratch,
+            self.variant.stack_bytes()
         );
         Ok(())
     }
@@ -148,10 +150,13 @@ impl Launch {
 impl GroupWork for Launch {
     fn run(&self, group_range: Range<u64>) {
         let launch_frame = self.launch_frame();
-        // SAFETY: the scratch memory has the size computed from the code's own needs.
-        let ran =
-            arena::with_scratch(self.scratch, |scratch| unsafe { self.call_code(&launch_frame, scratch, group_range) });
-        if ran.is_err() {
+        let call_with = |scratch| {
+            // SAFETY: the scratch memory has the size computed from the code's own needs.
+            run_with_stack(self.variant.stack_bytes(), || unsafe {
+                self.call_code(&launch_frame, scratch, group_range)
+            })
+        };
+        if !arena::with_scratch(self.scratch, call_with).is_ok_and(|ran| ran.is_ok()) {
             self.failed.store(true, Ordering::Relaxed);
         }
     }

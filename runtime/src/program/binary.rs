@@ -143,7 +143,8 @@ mod tests {
         options.version = Some(options.language_version());
         options.math.denorms_are_zero = true;
         options.opt_disable = true;
-        let object = KernelObject { image: code_image(), needs: ScratchNeeds { row: 8, ..ScratchNeeds::default() } };
+        let needs = ScratchNeeds { row: 8, ..ScratchNeeds::default() };
+        let object = KernelObject { image: code_image(), needs, stack_bytes: 70_000 };
         let facts = LaunchFacts { multiples: 3, ..LaunchFacts::default() };
         Image {
             linked: LinkedProgram { bitcode: vec![1, 2], options, log: String::new(), times: Vec::new() },

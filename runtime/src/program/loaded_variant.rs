@@ -13,6 +13,7 @@ use crate::execute::loaded_code::{LoadError, LoadedCode};
 pub struct LoadedVariant {
     code: LoadedCode,
     needs: ScratchNeeds,
+    stack_bytes: u64,
     usage: Option<Arc<VariantUsage>>,
 }
 
@@ -22,7 +23,8 @@ impl LoadedVariant {
     /// # Errors
     /// When the code is damaged or the system gives no memory for it.
     pub fn load(object: &KernelObject) -> Result<LoadedVariant, LoadError> {
-        Ok(LoadedVariant { code: LoadedCode::map_image(&object.image)?, needs: object.needs, usage: None })
+        let code = LoadedCode::map_image(&object.image)?;
+        Ok(LoadedVariant { code, needs: object.needs, stack_bytes: object.stack_bytes, usage: None })
     }
 
     /// The same code, whose launches are counted if there is where.
@@ -38,6 +40,11 @@ impl LoadedVariant {
     /// The scratch memory that a call needs.
     pub fn needs(&self) -> ScratchNeeds {
         self.needs
+    }
+
+    /// Bytes of the stack that the frames of a call take.
+    pub fn stack_bytes(&self) -> u64 {
+        self.stack_bytes
     }
 
     /// Runs a launch, and counts it where somebody wants to know.
