@@ -16,5 +16,6 @@ mod no_compiler;
 mod root_folder;
 mod signals;
 mod stacks;
+mod surroundings;
 mod system_calls;
 mod work;
