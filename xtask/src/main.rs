@@ -7,6 +7,7 @@
 
 mod accuracy;
 mod appsdk;
+mod attack;
 mod bench;
 mod build;
 mod cts;
@@ -74,6 +75,8 @@ enum Task {
     Accuracy(accuracy::Options),
     /// Compare random kernels in every configuration with the interpreter, or make random calls of the API
     Fuzz(fuzz::Options),
+    /// Give the compiler sources that are as long and deep as they may be, and have applications do whatever they may
+    Attack,
     /// Have threads share queues
     Stress(stress::Options),
     /// Run the AMD APP SDK 3.0 sample binaries
@@ -98,6 +101,7 @@ impl Task {
             Self::SameCode(options) => same_code::run(&options),
             Self::Accuracy(options) => accuracy::run(&options),
             Self::Fuzz(options) => fuzz::run(&options),
+            Self::Attack => attack::run(),
             Self::Stress(options) => stress::run(&options),
             Self::Appsdk(options) => appsdk::run(&options),
             Self::Cts(options) => cts::run(&options),
