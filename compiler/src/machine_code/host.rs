@@ -152,6 +152,7 @@ impl HostMachine {
                 features.as_ptr(),
                 match opt_level {
                     OptLevel::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
+                    OptLevel::Less => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
                     OptLevel::Default => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
                     OptLevel::Aggressive => LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
                 },

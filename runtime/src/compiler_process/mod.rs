@@ -148,6 +148,14 @@ pub fn compile_kernel(kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
     }
 }
 
+/// Makes better code of a kernel that has code already. Others go first.
+///
+/// # Errors
+/// What went wrong, and whether it is worth another try.
+pub fn recompile_kernel(kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
+    expect_code(run_request(Request { in_background: true, ..request(Job::CompileKernel(Box::new(kernel_job))) }))
+}
+
 fn expect_code(answer: Result<Answer, JobFailure>) -> Result<BuiltCode, CodeFailure> {
     match answer? {
         Answer::Done(Product::Code(code)) => Ok(code),
@@ -205,9 +213,17 @@ fn unexpected_answer() -> String {
     format!("the compiler ({}) answered what it was not asked", EXECUTABLE.file_path().display())
 }
 
-/// Does a job in a process of its own.
+fn request(job: Job) -> Request {
+    let (time, dump) = (options().time, options().dump.clone());
+    Request { build: BUILD.to_owned(), time, dump, in_background: false, job }
+}
+
+/// Does a job in a process of its own, for which somebody waits.
 fn run_job(job: Job) -> Result<Answer, JobFailure> {
-    let request = Request { build: BUILD.to_owned(), time: options().time, dump: options().dump.clone(), job };
+    run_request(request(job))
+}
+
+fn run_request(request: Request) -> Result<Answer, JobFailure> {
     let limits =
         Limits { wall: options().build_timeout, address_space: ADDRESS_SPACE, output: MOST_OUTPUT, log: MOST_ERRORS };
     let file = EXECUTABLE.open_file().map_err(start_failure)?;

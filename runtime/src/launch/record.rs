@@ -116,11 +116,12 @@ impl Launch {
     /// `scratch` is the start of as much memory as the launch needs, which nobody else uses.
     unsafe fn call_code(&self, launch_frame: &LaunchFrame, scratch: *mut u8, group_range: Range<u64>) {
         let _mode = float_mode::FloatMode::enter_mode(self.flush_denormals);
-        let entry = self.variant.entry();
-        // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
-        // long as `self`. The frame's pointers lead to memory that `self` holds. What the kernel does to
-        // buffers is the application's business, as with any device.
-        unsafe { entry(&raw const *launch_frame, scratch, group_range.start, group_range.end) };
+        self.variant.run_code(|entry| {
+            // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
+            // long as `self`. The frame's pointers lead to memory that `self` holds. What the kernel does to
+            // buffers is the application's business, as with any device.
+            unsafe { entry(&raw const *launch_frame, scratch, group_range.start, group_range.end) };
+        });
     }
 
     /// Prints by a format of the program, given by its index. What printf returns; nothing if there is no such format.
@@ -154,6 +155,7 @@ impl GroupWork for Launch {
         if ran.is_err() {
             self.failed.store(true, Ordering::Relaxed);
         }
+        self.executable.promote_if_due(&self.variant);
     }
 
     fn took_long(&self) -> bool {

@@ -1,11 +1,15 @@
 //! A kernel's code in memory, as launches run it.
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use lockstep_protocol::compile_options::Tier;
 use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
 use lockstep_protocol::kernel_object::KernelObject;
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 use super::kernel_report::VariantUsage;
+use super::promotion::Promotion;
 use crate::execute::loaded_code::{LoadError, LoadedCode};
 
 /// Code, and how it is used where somebody wants to know.
@@ -14,6 +18,21 @@ pub struct LoadedVariant {
     code: LoadedCode,
     needs: ScratchNeeds,
     usage: Option<Arc<VariantUsage>>,
+    /// What takes the code's place in time; nothing where it is of the last tier.
+    promotion: Option<Promotion>,
+}
+
+/// A kernel's code, and for which launches it is.
+#[derive(Clone, Debug)]
+pub struct VariantCode {
+    /// The kernel's index in its program.
+    pub kernel_index: usize,
+    /// What holds of its launches.
+    pub facts: LaunchFacts,
+    /// The tier of the code.
+    pub tier: Tier,
+    /// The machine code itself.
+    pub object: Arc<KernelObject>,
 }
 
 impl LoadedVariant {
@@ -21,8 +40,14 @@ impl LoadedVariant {
     ///
     /// # Errors
     /// When the code is damaged or the system gives no memory for it.
-    pub fn load(object: &KernelObject) -> Result<LoadedVariant, LoadError> {
-        Ok(LoadedVariant { code: LoadedCode::map_image(&object.image)?, needs: object.needs, usage: None })
+    pub fn load(variant_code: &VariantCode) -> Result<LoadedVariant, LoadError> {
+        let VariantCode { kernel_index, facts, tier, object } = variant_code;
+        Ok(LoadedVariant {
+            code: LoadedCode::map_image(&object.image)?,
+            needs: object.needs,
+            usage: None,
+            promotion: (*tier == Tier::Baseline).then(|| Promotion::new(*kernel_index, *facts)),
+        })
     }
 
     /// The same code, whose launches are counted if there is where.
@@ -30,9 +55,32 @@ impl LoadedVariant {
         LoadedVariant { usage: variant_usage, ..self }
     }
 
-    /// The function that runs work-groups. It may be called as long as the variant lives.
-    pub fn entry(&self) -> KernelEntry {
-        self.code.kernel_entry()
+    /// Calls `run` with the function that runs work-groups, the best there is. It may be called as long as the variant lives.
+    pub fn run_code<T>(&self, run: impl FnOnce(KernelEntry) -> T) -> T {
+        let Some(promotion) = &self.promotion else { return run(self.code.kernel_entry()) };
+        if let Some(optimized_code) = promotion.optimized() {
+            return run(optimized_code.kernel_entry());
+        }
+        let started = Instant::now();
+        let result = run(self.code.kernel_entry());
+        promotion.add_time(started.elapsed());
+        result
+    }
+
+    /// The promotion of its code to the last tier, if it is time for that. Only one caller gets it.
+    pub fn begin_promotion(&self) -> Option<&Promotion> {
+        self.promotion.as_ref().filter(|promotion| promotion.begin_if_due())
+    }
+
+    /// Runs code of the last tier from now on, in launches under way too, if it fits in with what was made before.
+    ///
+    /// # Errors
+    /// As [`LoadedVariant::load`].
+    pub fn promote(&self, object: &KernelObject) -> Result<(), LoadError> {
+        if let Some(promotion) = self.promotion.as_ref().filter(|_| self.needs == object.needs) {
+            promotion.finish(LoadedCode::map_image(&object.image)?);
+        }
+        Ok(())
     }
 
     /// The scratch memory that a call needs.
