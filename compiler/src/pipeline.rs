@@ -15,7 +15,7 @@ use lockstep_ir::plan::passes::{PASSES, Pass};
 use lockstep_ir::plan::{Reason, Widening};
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::verify::{Stage, VerifyError, verify_module};
-use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::compile_options::{CompileOptions, Tier, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::portable_program::LinkedProgram;
@@ -31,6 +31,9 @@ use std::time::{Duration, Instant};
 pub struct Compiled {
     /// The machine code itself.
     pub object: KernelObject,
+    /// The tier of the code. It may be a later one than was asked for: where LLVM may reassociate, what it makes of a kernel depends
+    /// on its passes, and of long code both tiers are the same.
+    pub tier: Tier,
     /// The mistake of the driver, in words, for which this is the kernel's simplest form.
     pub mistake: Option<String>,
     /// What became of the kernel, if that was wanted.
@@ -302,7 +305,11 @@ impl Compilation<'_> {
         steps.record.dump_text(&name, number, CODEGEN, "ll", || machine_code::ir_text(&generated.module));
         let report = self.make_report(&name, widening.as_ref(), reason, notes);
 
-        let opt_level = if options.opt_disable { OptLevel::None } else { machine_code::worthwhile(&generated.module) };
+        let tier = if kernel.has_fast_math() { Tier::Optimized } else { options.tier };
+        let opt_level = match options.opt_disable {
+            true => OptLevel::None,
+            false => machine_code::worthwhile(&generated.module, tier),
+        };
         let machine = HostMachine::new(opt_level, options.simd)?;
         let optimized = steps.run(OPTIMIZE, || machine_code::optimize(&generated.module, &machine))?;
         optimized.map_err(|step_error| steps.of_llvm(step_error))?;
@@ -323,7 +330,8 @@ impl Compilation<'_> {
             eprint!("{name}: {instruction_count} instructions\n{}", describe_times(&name, &times));
         }
         let object = KernelObject { image, needs: generated.needs, stack_bytes: frames.total };
-        Ok(Compiled { object, times, reason, report, mistake: self.mistake.clone() })
+        let tier = if opt_level == OptLevel::Less { Tier::Baseline } else { Tier::Optimized };
+        Ok(Compiled { object, tier, times, reason, report, mistake: self.mistake.clone() })
     }
 
     /// What became of a kernel, if notes were kept.

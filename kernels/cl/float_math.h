@@ -7,6 +7,7 @@
 #ifndef LOCKSTEP_FLOAT_MATH_H
 #define LOCKSTEP_FLOAT_MATH_H
 #include "math.h"
+#include "two_over_pi.h"
 
 #define LN2 0x1.62e42fefa39efp-1
 #define LN10 0x1.26bb1bbb55516p+1
@@ -173,30 +174,18 @@ INL double log1p_core(double t)
 }
 
 // --- sine and cosine ------------------------------------------------------------------------------------------------
-// 2/pi behind one word of integer part.
-static constant uint TWO_OVER_PI[] = {
-    0x00000000, 0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0,
-    0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561};
-
-// x modulo pi/2 for 2^20 <= x: 96 bits of 2/pi, from where its product with the exponent's power leaves the value
-// modulo 4, times the significand; the two top bits are the quarter and the rest is the fraction. (Payne & Hanek 1983)
+// x minus the nearest multiple of pi/2 for 2^20 <= x, and the low bits of the multiple. What of 2/pi leaves multiples of 4 plays no
+// part (Payne & Hanek 1983); the first two products are exact.
 INL double reduce_large(float x, private int *quarter)
 {
-    int bits = as_int(x) & 0x7fffffff;
-    ulong significand = (ulong)((bits & 0x7fffff) | 0x800000);
-    int first = (bits >> 23) - 127 - 23 - 2 + 32;
-    // Infinity and NaN read the table's end; their result is replaced.
-    int word = first >> 5, shift = first & 31;
-    word = word > 5 ? 5 : word;
-    ulong a = ((ulong)TWO_OVER_PI[word] << 32) | TWO_OVER_PI[word + 1];
-    ulong b = ((ulong)TWO_OVER_PI[word + 2] << 32) | TWO_OVER_PI[word + 3];
-    ulong high = (a << shift) | (b >> 1 >> (63 - shift));
-    ulong low = (b << shift) >> 32;
-    ulong product = significand * high + (significand * low >> 32);
-    ulong rounded = product + 0x2000000000000000UL;
-    *quarter = (int)(rounded >> 62);
-    long fraction = (long)(product - (rounded & 0xc000000000000000UL));
-    return (double)fraction * (PI * 0x1p-63);
+    // Infinity and NaN have the table's last row; their result is replaced.
+    int row = (as_int(x) >> 23) - (127 + 20);
+    double t = (double)x;
+    double product = t * TWO_OVER_PI_HIGH[row];
+    double shifted = product + ROUNDER;
+    *quarter = (int)as_long(shifted);
+    double fraction = mul_add(t, TWO_OVER_PI_MIDDLE[row], product - (shifted - ROUNDER));
+    return mul_add(t, TWO_OVER_PI_LOW[row], fraction) * (PI / 2.0);
 }
 
 // x minus the nearest multiple of pi/2, and the low bits of the multiple.
@@ -204,7 +193,7 @@ INL double reduce(float x, private int *quarter)
 {
     double t = (double)x;
     if (__builtin_elementwise_abs(x) >= 0x1p20f) {
-        double r = reduce_large(x, quarter);
+        double r = reduce_large(__builtin_elementwise_abs(x), quarter);
         *quarter = x < 0.0f ? -*quarter : *quarter;
         return __builtin_elementwise_abs(x) == INFINITY ? (double)NAN : x < 0.0f ? -r : r;
     }

@@ -44,9 +44,11 @@ pub enum Service {
     Builds,
     /// Makes code: as many at once as there are processors to run on.
     Compilation,
+    /// Makes better code of what runs already: one at a time, as the application needs the processors.
+    Promotion,
 }
 
-const SERVICES: [Service; 3] = [Service::Commands, Service::Builds, Service::Compilation];
+const SERVICES: [Service; 4] = [Service::Commands, Service::Builds, Service::Compilation, Service::Promotion];
 
 /// The system refuses a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +111,7 @@ impl Lanes {
     fn with_processors(processors: usize) -> Self {
         let mut lanes = Self::default();
         lanes.lane_of(Service::Compilation).limit = processors;
+        lanes.lane_of(Service::Promotion).limit = 1;
         lanes
     }
 
@@ -389,7 +392,7 @@ mod tests {
     #[test]
     fn commands_come_before_code() {
         let mut lanes = Lanes::with_processors(2);
-        for service in [Service::Compilation, Service::Builds, Service::Commands] {
+        for service in [Service::Promotion, Service::Compilation, Service::Builds, Service::Commands] {
             push(&mut lanes, service);
         }
         let order: Vec<Service> = std::iter::from_fn(|| lanes.take_job()).map(|(service, _)| service).collect();

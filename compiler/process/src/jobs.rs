@@ -104,9 +104,9 @@ fn compile_kernel(kernel_job: KernelJob) -> Answer {
         Some(mistake) => pipeline::compile_simplest(&module, 0, &options, mistake),
     };
     match compiled {
-        Ok(Compiled { object, mistake, report, .. }) => {
+        Ok(Compiled { object, tier, mistake, report, .. }) => {
             let report = report.as_ref().map(report_texts);
-            Answer::Done(Product::Code(BuiltCode { object, mistake, report }))
+            Answer::Done(Product::Code(BuiltCode { object, tier, mistake, report }))
         }
         Err(error) => Answer::NoCode(error.to_string()),
     }

@@ -3,6 +3,7 @@
 
 mod jobs;
 mod process_end;
+mod process_priority;
 mod progress_stream;
 mod sandbox;
 
@@ -32,6 +33,9 @@ fn answer_request() -> Result<(), String> {
     process_end::end_with_driver();
     let answer = match read_message::<Request>(&bytes) {
         Some(request) if request.build == BUILD => {
+            if request.in_background {
+                process_priority::give_way();
+            }
             let confinement = sandbox::confine_thread(&sandbox::Needs::of_request(&request));
             jobs::do_job(request, confinement)
         }

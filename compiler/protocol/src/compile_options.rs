@@ -30,9 +30,21 @@ pub enum Vectorize {
     Gangs(Gangs),
 }
 
+/// How much LLVM does for a kernel. Both tiers have the same plan, from which the same results come to the bit.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum Tier {
+    /// Few passes, for code that is wanted at once.
+    Baseline,
+    /// All that pays.
+    #[default]
+    Optimized,
+}
+
 /// How a kernel is to be compiled.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CompileOptions {
+    /// The tier of its code.
+    pub tier: Tier,
     /// Spend no time on fast code (`-cl-opt-disable`).
     pub opt_disable: bool,
     /// Whether work-items run in lanes.
@@ -58,6 +70,7 @@ pub struct CompileOptions {
 impl Default for CompileOptions {
     fn default() -> CompileOptions {
         CompileOptions {
+            tier: Tier::default(),
             opt_disable: false,
             vectorize: Vectorize::default(),
             simd: None,
@@ -73,7 +86,7 @@ impl Default for CompileOptions {
 }
 
 impl CompileOptions {
-    /// What makes code differ beside the kernel, the machine and the launch.
+    /// What makes code differ beside the kernel, the machine, the launch and the tier.
     pub fn settings_text(&self) -> String {
         let CompileOptions { opt_disable, vectorize, simd, regions, region_functions, .. } = self;
         format!("{opt_disable} {simd:?} {vectorize:?} {regions:?} {region_functions:?}")

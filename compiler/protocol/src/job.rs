@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::build_failure::FrontendError;
 use crate::build_options::BuildOptions;
-use crate::compile_options::CompileOptions;
+use crate::compile_options::{CompileOptions, Tier};
 use crate::kernel_object::KernelObject;
 use crate::portable_program::{CompiledObject, LinkedProgram};
 use crate::program_metadata::Outline;
@@ -25,6 +25,8 @@ pub struct Request {
     pub time: bool,
     /// The folder that receives each kernel after every pass.
     pub dump: Option<PathBuf>,
+    /// Whether it is to take less of the processors than others do, as nobody waits for it.
+    pub in_background: bool,
     /// What is to be done.
     pub job: Job,
 }
@@ -171,6 +173,8 @@ pub struct BuiltProgram {
 pub struct BuiltCode {
     /// The code itself.
     pub object: KernelObject,
+    /// The tier of the code.
+    pub tier: Tier,
     /// The mistake of the driver, in words, for which this is the kernel's simplest form.
     pub mistake: Option<String>,
     /// What became of the kernel, if that was wanted.
@@ -247,7 +251,13 @@ mod tests {
             source_lines: true,
             reads_files: true,
         };
-        Request { build: "b".into(), time: true, dump: Some("d".into()), job: Job::CompileSource(files) }
+        Request {
+            build: "b".into(),
+            time: true,
+            dump: Some("d".into()),
+            in_background: false,
+            job: Job::CompileSource(files),
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@
 pub enum OptLevel {
     /// As little as possible (`-cl-opt-disable`).
     None,
+    /// Each pass about once, and none that makes code larger ([`Tier::Baseline`](lockstep_protocol::compile_options::Tier)).
+    Less,
     /// The O2 pipeline.
     #[default]
     Default,

@@ -12,6 +12,7 @@ use llvm_sys::core::{
 };
 use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemoryBuffer};
+use lockstep_protocol::compile_options::Tier;
 
 use super::deinterleave3::choose_thirds;
 use super::error::MachineCodeError;
@@ -34,6 +35,7 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), Machin
     };
     let outcome = match (machine.opt_level(), instructions(module)) {
         (OptLevel::None, _) => run_pipeline("always-inline"),
+        (OptLevel::Less, _) => run_pipeline(BASELINE),
         (opt_level, ..=LONG) => {
             let [simplify, late_passes] = pipelines(opt_level);
             run_pipeline(&simplify)?;
@@ -54,6 +56,11 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), Machin
     split_single_lane_stores(module);
     outcome
 }
+
+/// The passes for code that is wanted at once: what widening leaves to be simplified, so that less of it reaches code generation, which
+/// takes most of the time.
+const BASELINE: &str = "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg<keep-loops>,\
+    instcombine<no-verify-fixpoint;max-iterations=1>,loop-mssa(licm<allowspeculation>),adce)";
 
 /// The passes behind [`keep_rows`].
 const TIDY: &str = "function(early-cse,instcombine<no-verify-fixpoint>,adce)";
@@ -83,10 +90,14 @@ const MANY_BLOCKS: u32 = 4000;
 const LEANEST: &str = "always-inline,function(dce,sroa<modify-cfg>,simplifycfg<keep-loops>,early-cse<memssa>,instsimplify,\
     simplifycfg<keep-loops>,adce)";
 
-/// How much of LLVM's time a module is worth: beyond what its passes take, the last level spends a tenth of code
-/// generation on registers.
-pub fn worthwhile(module: &Module<'_>) -> OptLevel {
-    if instructions(module) <= LONG { OptLevel::Aggressive } else { OptLevel::Default }
+/// How much of LLVM's time a module is worth in a tier: beyond what its passes take, the last level spends a tenth of code
+/// generation on registers. Long modules get passes that each run once in either tier.
+pub fn worthwhile(module: &Module<'_>, tier: Tier) -> OptLevel {
+    match (tier, instructions(module)) {
+        (Tier::Baseline, ..=LONG) => OptLevel::Less,
+        (Tier::Optimized, ..=LONG) => OptLevel::Aggressive,
+        (_, _) => OptLevel::Default,
+    }
 }
 
 fn instructions(module: &Module<'_>) -> usize {
@@ -102,7 +113,9 @@ fn pipelines(opt_level: OptLevel) -> [String; 2] {
     const SIMPLIFY: &str = "simplifycfg<switch-range-to-icmp;keep-loops>";
     const COMBINE: &str = "instcombine<no-verify-fixpoint>";
     let (unroll, unswitch) = match opt_level {
-        OptLevel::None | OptLevel::Default => ("loop-unroll<O2>", "simple-loop-unswitch<no-nontrivial;trivial>"),
+        OptLevel::None | OptLevel::Less | OptLevel::Default => {
+            ("loop-unroll<O2>", "simple-loop-unswitch<no-nontrivial;trivial>")
+        }
         OptLevel::Aggressive => ("loop-unroll<O3>", "simple-loop-unswitch<nontrivial;trivial>"),
     };
     let early_passes = "lower-expect,dce,simplifycfg<keep-loops>,sroa<modify-cfg>,early-cse";

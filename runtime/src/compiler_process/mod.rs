@@ -150,6 +150,14 @@ pub fn compile_kernel(kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
     }
 }
 
+/// Makes better code of a kernel that has code already. Others go first.
+///
+/// # Errors
+/// What went wrong, and whether it is worth another try.
+pub fn recompile_kernel(kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
+    expect_code(run_request(&Request { in_background: true, ..request(Job::CompileKernel(Box::new(kernel_job))) }))
+}
+
 fn expect_code(answer: Result<Answer, JobFailure>) -> Result<BuiltCode, CodeFailure> {
     match answer? {
         Answer::Done(Product::Code(code)) => Ok(code),
@@ -209,9 +217,19 @@ fn unexpected_answer() -> String {
     format!("the compiler ({}) answered what it was not asked", EXECUTABLE.file_path().display())
 }
 
-/// Does a job in a process of its own. A compiler that dies of it, and of the question what it is as well, is none.
+fn request(job: Job) -> Request {
+    let (time, dump) = (options().time, options().dump.clone());
+    Request { build: BUILD.to_owned(), time, dump, in_background: false, job }
+}
+
+/// Does a job in a process of its own, for which somebody waits.
 fn run_job(job: Job) -> Result<Answer, JobFailure> {
-    let ended = attempt_job(job, options().build_timeout);
+    run_request(&request(job))
+}
+
+/// Does a job in a process of its own. A compiler that dies of it, and of the question what it is as well, is none.
+fn run_request(request: &Request) -> Result<Answer, JobFailure> {
+    let ended = attempt_request(request, options().build_timeout);
     match &ended {
         Ok(_) => EXECUTABLE.trust(),
         Err(JobFailure::Died(words)) if matches!(introduce_compiler(), Err(JobFailure::Missing(_))) => {
@@ -225,7 +243,7 @@ fn run_job(job: Job) -> Result<Answer, JobFailure> {
 /// Has the compiler say what it is. Whoever cannot is not the driver's.
 fn introduce_compiler() -> Result<(), JobFailure> {
     let missing = |words: &str| Err(job_end::missing_compiler(EXECUTABLE.file_path(), words));
-    match attempt_job(Job::DescribeCompiler, INTRODUCTION.min(options().build_timeout)) {
+    match attempt_request(&request(Job::DescribeCompiler), INTRODUCTION.min(options().build_timeout)) {
         Ok(Answer::Done(Product::Compiler(_))) => {
             EXECUTABLE.trust();
             Ok(())
@@ -237,8 +255,7 @@ fn introduce_compiler() -> Result<(), JobFailure> {
 }
 
 /// Does a job in a process of its own, in so much time.
-fn attempt_job(job: Job, wall: Duration) -> Result<Answer, JobFailure> {
-    let request = Request { build: BUILD.to_owned(), time: options().time, dump: options().dump.clone(), job };
+fn attempt_request(request: &Request, wall: Duration) -> Result<Answer, JobFailure> {
     let limits = Limits { wall, address_space: child::ADDRESS_SPACE, output: MOST_OUTPUT, log: MOST_ERRORS };
     let path = EXECUTABLE.file_path();
     let no_memory = || job_end::judge_start(path, &StartError::no_memory());
@@ -246,7 +263,7 @@ fn attempt_job(job: Job, wall: Duration) -> Result<Answer, JobFailure> {
         return Err(no_memory());
     }
     let file = EXECUTABLE.open_file().map_err(|error| job_end::judge_start(path, &error))?;
-    let outcome = child::run_program(file.as_fd(), &EXECUTABLE.c_path(), &write_message(&request), &limits);
+    let outcome = child::run_program(file.as_fd(), &EXECUTABLE.c_path(), &write_message(request), &limits);
     let outcome = outcome.map_err(|error| job_end::judge_start(path, &error))?;
     if options().time {
         eprint!("{}", String::from_utf8_lossy(&outcome.stderr));

@@ -132,7 +132,7 @@ impl Call<'_> {
                         && self.surely_fits(&nd_range, arguments)?
                     {
                         let deferred_launch = Late::new(self, nd_range, launch_facts, arguments)?;
-                        let code_event = self.executable.make_later(self.index, launch_facts, context);
+                        let code_event = self.executable.make_soon(self.index, launch_facts, context);
                         return Ok(Prepared { work: Work::Shared(Arc::new(deferred_launch)), code: Some(code_event) });
                     }
                     self.executable.get_or_compile(self.index, launch_facts)?

@@ -16,7 +16,7 @@ use super::{float_mode, printf};
 use crate::arena;
 use crate::command::Run;
 use crate::device::Device;
-use crate::execute::own_stack::run_with_stack;
+use crate::execute::own_stack::OutOfStack;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::program::loaded_variant::LoadedVariant;
@@ -93,9 +93,8 @@ impl Run for Launch {
         ensure!(
             outcome.is_ok() && !failed,
             CL_OUT_OF_RESOURCES,
-            "there are no {} bytes of scratch memory and {} of stack for a work-group",
-            self.scratch,
-            self.variant.stack_bytes()
+            "there are no {} bytes of scratch memory for a work-group, or no stack for its code",
+            self.scratch
         );
         Ok(())
     }
@@ -116,13 +115,19 @@ impl Launch {
     ///
     /// # Safety
     /// `scratch` is the start of as much memory as the launch needs, which nobody else uses.
-    unsafe fn call_code(&self, launch_frame: &LaunchFrame, scratch: *mut u8, group_range: Range<u64>) {
+    unsafe fn call_code(
+        &self,
+        launch_frame: &LaunchFrame,
+        scratch: *mut u8,
+        group_range: Range<u64>,
+    ) -> std::result::Result<(), OutOfStack> {
         let _mode = float_mode::FloatMode::enter_mode(self.flush_denormals);
-        let entry = self.variant.entry();
-        // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
-        // long as `self`. The frame's pointers lead to memory that `self` holds. What the kernel does to
-        // buffers is the application's business, as with any device.
-        unsafe { entry(&raw const *launch_frame, scratch, group_range.start, group_range.end) };
+        self.variant.run_code(|entry| {
+            // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
+            // long as `self`. The frame's pointers lead to memory that `self` holds. What the kernel does to
+            // buffers is the application's business, as with any device.
+            unsafe { entry(&raw const *launch_frame, scratch, group_range.start, group_range.end) };
+        })
     }
 
     /// Prints by a format of the program, given by its index. What printf returns; nothing if there is no such format.
@@ -150,15 +155,12 @@ impl Launch {
 impl GroupWork for Launch {
     fn run(&self, group_range: Range<u64>) {
         let launch_frame = self.launch_frame();
-        let call_with = |scratch| {
-            // SAFETY: the scratch memory has the size computed from the code's own needs.
-            run_with_stack(self.variant.stack_bytes(), || unsafe {
-                self.call_code(&launch_frame, scratch, group_range)
-            })
-        };
+        // SAFETY: the scratch memory has the size computed from the code's own needs.
+        let call_with = |scratch| unsafe { self.call_code(&launch_frame, scratch, group_range) };
         if !arena::with_scratch(self.scratch, call_with).is_ok_and(|ran| ran.is_ok()) {
             self.failed.store(true, Ordering::Relaxed);
         }
+        self.executable.promote_if_due(&self.variant);
     }
 
     fn took_long(&self) -> bool {

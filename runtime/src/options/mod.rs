@@ -10,7 +10,7 @@ mod page;
 pub mod table;
 mod values;
 
-use lockstep_protocol::compile_options::Vectorize;
+use lockstep_protocol::compile_options::{Tier, Vectorize};
 use lockstep_protocol::configuration::{Gangs, Versions};
 use once_cell::sync::Lazy;
 use std::ffi::{OsStr, OsString};
@@ -27,6 +27,8 @@ pub struct Options {
     pub build_timeout: Duration,
     /// Whether sources may include and embed files of the system (`LOCKSTEP_INCLUDES`).
     pub includes: bool,
+    /// Whether first launches get code of a first tier (`LOCKSTEP_TIERS`).
+    pub tiers: bool,
     /// How many threads run work-groups (`LOCKSTEP_THREADS`).
     pub threads: Option<usize>,
     /// Whether and how work-items run in gangs (`LOCKSTEP_VECTORIZE`).
@@ -153,6 +155,7 @@ impl Default for Options {
             compiler: None,
             build_timeout: Duration::from_millis(60_000),
             includes: true,
+            tiers: true,
             threads: None,
             vectorize: Vectorize::Gangs(Gangs::default()),
             simd: None,
@@ -175,6 +178,12 @@ impl Options {
     /// Whether somebody wants to see what becomes of kernels: then the cache gives no code.
     pub fn inspects_code(&self) -> bool {
         self.dump.is_some() || self.report.is_some()
+    }
+
+    /// The tier of the code that a kernel gets first.
+    pub fn first_tier(&self) -> Tier {
+        // Whoever looks at code wants to see what stays.
+        if self.tiers && !self.inspects_code() { Tier::Baseline } else { Tier::Optimized }
     }
 
     /// Reads every switch through `variable`, and says what is wrong with values. Empty ones count as not set.

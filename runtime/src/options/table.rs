@@ -56,6 +56,14 @@ pub const TABLE: &[Switch] = &[
         refused: Some("no"),
     },
     Switch {
+        name: "LOCKSTEP_TIERS",
+        default: "1",
+        meaning: "whether a kernel first gets code that LLVM makes quickly, which code of the same plan with all of LLVM's passes, made in the background, replaces once it has run for 2 ms: 1; or 0 for the latter at once, as it is with `LOCKSTEP_DUMP` and `LOCKSTEP_REPORT`. Results are the same to the bit.",
+        read: |value, reading| on_or_off(value, &mut reading.options.tiers),
+        accepted: "0",
+        refused: Some("2"),
+    },
+    Switch {
         name: "LOCKSTEP_THREADS",
         default: "the CPUs this process may use",
         meaning: "threads that run work-groups, the calling one included, at most 1024. The default is how many CPUs the affinity mask has, or what the least quota of the process's control groups and those above them comes to if that is less: 150 % of a CPU are two threads, 140 % are one, and so is anything below.",

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::checksummed;
 use crate::processor::processor_identity;
+use lockstep_protocol::compile_options::Tier;
 use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::portable_program::{CompiledObject, LinkedProgram};
@@ -15,7 +16,7 @@ use lockstep_protocol::program_metadata::Outline;
 
 const MAGIC: &[u8] = b"LOCKSTEP";
 /// Raise when the bytes or the meaning of the bitcode change.
-const FORMAT: &[u8; 8] = b"FORMAT10";
+const FORMAT: &[u8; 8] = b"FORMAT11";
 
 /// What a program binary holds.
 #[derive(Clone, Debug)]
@@ -46,6 +47,8 @@ pub struct KernelCode {
     pub settings: String,
     /// What holds of the launches that may run it.
     pub facts: LaunchFacts,
+    /// The tier of the code.
+    pub tier: Tier,
     /// The machine code itself.
     pub object: KernelObject,
 }
@@ -149,7 +152,7 @@ mod tests {
         Image {
             linked: LinkedProgram { bitcode: vec![1, 2], options, log: String::new(), times: Vec::new() },
             outline: Some(Outline { globals: Vec::new(), formats: Vec::new(), kernels: Vec::new() }),
-            code: vec![KernelCode { kernel: 2, settings: "wide".into(), facts, object }],
+            code: vec![KernelCode { kernel: 2, settings: "wide".into(), facts, tier: Tier::Baseline, object }],
         }
     }
 

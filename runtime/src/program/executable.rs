@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once, OnceLock};
 
-use lockstep_protocol::compile_options::CompileOptions;
+use lockstep_protocol::compile_options::{CompileOptions, Tier};
 use lockstep_protocol::job::{BuiltCode, KernelJob, ReportTexts};
 use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::launch_facts::{LaunchFacts, object_params};
@@ -26,8 +26,9 @@ use crate::launch::globals::Globals;
 use crate::options::options;
 use crate::program::binary::{Binary, Image, KernelCode};
 use crate::program::kernel_report::KernelReport;
-use crate::program::loaded_variant::LoadedVariant;
+use crate::program::loaded_variant::{LoadedVariant, VariantCode};
 use crate::program::precompiled::{Ready, likely_facts};
+use crate::program::promotion::Promotion;
 use crate::program::variants::Variants;
 use crate::{Error, Result, error};
 
@@ -86,8 +87,8 @@ struct Code {
     variants: Variants<Result<Made>>,
     /// What came with the program, or was made for its binary.
     ready: OnceLock<Vec<Ready>>,
-    /// What launches wait for, in the order in which it is made, with the events that tell them.
-    wanted: Mutex<VecDeque<(LaunchFacts, Arc<Event>)>>,
+    /// What launches wait for, in the order in which it is made.
+    wanted: Mutex<VecDeque<Wanted>>,
     /// From when standard error was told of a mistake of the driver.
     told: Once,
     /// Where what becomes of it is reported, from when there is something to report.
@@ -112,15 +113,23 @@ impl Code {
     }
 }
 
+/// Code that is to be made.
+struct Wanted {
+    facts: LaunchFacts,
+    tier: Tier,
+    /// It ends when the code is there.
+    event: Arc<Event>,
+}
+
 #[derive(Clone)]
 struct Made {
     variant: Arc<LoadedVariant>,
-    object: Arc<KernelObject>,
+    code: VariantCode,
 }
 
 /// Code as it was kept or compiled, in memory, and what became of the kernel if that is to be reported.
 struct KeptOrCompiled {
-    object: KernelObject,
+    code: VariantCode,
     loaded: LoadedVariant,
     report: Option<ReportTexts>,
 }
@@ -134,10 +143,12 @@ impl Executable {
         let globals = Globals::new(&outline.globals)
             .ok_or_else(|| error!(CL_OUT_OF_HOST_MEMORY, "there is no memory for the program's variables"))?;
         let mut ready: Vec<Vec<Ready>> = outline.kernels.iter().map(|_| Vec::new()).collect();
-        let settings = compile_settings(&linked_program, &LaunchFacts::default()).settings_text();
+        let settings = settings_text(&linked_program);
         for code in kernel_code {
-            if let Some(precompiled) = ready.get_mut(code.kernel as usize).filter(|_| code.settings == settings) {
-                precompiled.push(Ready::new(code.facts, Arc::new(code.object)));
+            let KernelCode { kernel, facts, tier, object, .. } = code;
+            if let Some(precompiled) = ready.get_mut(kernel as usize).filter(|_| code.settings == settings) {
+                let kernel_index = kernel as usize;
+                precompiled.push(Ready::new(VariantCode { kernel_index, facts, tier, object: Arc::new(object) }));
             }
         }
         let kernels = outline.kernels.iter().zip(ready);
@@ -209,14 +220,14 @@ impl Executable {
         let Code { variants, ready, .. } = &self.code[index];
         if let Some((made_code, is_frequent)) = variants.serve_launch(launch_facts) {
             if is_frequent {
-                self.make_later(index, launch_facts, context);
+                self.make_later(index, launch_facts, Tier::Optimized, context);
             }
             return Some(made_code.clone().map(|made_code| made_code.variant));
         }
         let ready = ready.get().filter(|_| options().report.is_none()).into_iter().flatten();
         let (variant, is_small) = ready.into_iter().find_map(|precompiled| precompiled.variant_for(&launch_facts))?;
         if is_small {
-            self.make_later(index, launch_facts, context);
+            self.make_later(index, launch_facts, Tier::Optimized, context);
         }
         Some(Ok(variant))
     }
@@ -224,8 +235,18 @@ impl Executable {
     /// A kernel's machine code for launches of which these facts hold, or that run no work-item; made by the first
     /// caller.
     pub fn get_or_compile(&self, index: usize, launch_facts: Option<LaunchFacts>) -> Result<Arc<LoadedVariant>> {
+        self.get_or_compile_tier(index, launch_facts, options().first_tier())
+    }
+
+    /// As [`Executable::get_or_compile`]; what is made is of this tier, or a later one.
+    fn get_or_compile_tier(
+        &self,
+        index: usize,
+        launch_facts: Option<LaunchFacts>,
+        tier: Tier,
+    ) -> Result<Arc<LoadedVariant>> {
         let variants = &self.code[index].variants;
-        let make_code = |launch: &LaunchFacts| keep_failure(self.make_code(index, launch));
+        let make_code = |launch: &LaunchFacts| keep_failure(self.make_code(index, launch, tier));
         let made_code = launch_facts.map_or_else(
             || variants.any_or_make(make_code),
             |launch_facts| variants.get_or_make(launch_facts, make_code),
@@ -233,15 +254,26 @@ impl Executable {
         made_code?.clone().map(|made_code| made_code.variant)
     }
 
-    /// Has another thread make code; the event ends when it is there. A kernel's code is made in the order in which
-    /// it is wanted, that of several kernels side by side.
-    pub fn make_later(self: &Arc<Self>, index: usize, launch_facts: LaunchFacts, context: &Arc<Context>) -> Arc<Event> {
+    /// Has another thread make code for a launch that waits; the event ends when it is there. A kernel's code is made in the
+    /// order in which it is wanted, that of several kernels side by side.
+    pub fn make_soon(self: &Arc<Self>, index: usize, launch_facts: LaunchFacts, context: &Arc<Context>) -> Arc<Event> {
+        self.make_later(index, launch_facts, options().first_tier(), context)
+    }
+
+    /// As [`Executable::make_soon`], of this tier.
+    fn make_later(
+        self: &Arc<Self>,
+        index: usize,
+        launch_facts: LaunchFacts,
+        tier: Tier,
+        context: &Arc<Context>,
+    ) -> Arc<Event> {
         let mut wanted_variants = self.code[index].wanted.lock();
-        if let Some((_, event)) = wanted_variants.iter().find(|(known_facts, _)| *known_facts == launch_facts) {
-            return event.clone();
+        if let Some(wanted) = wanted_variants.iter().find(|wanted| wanted.facts == launch_facts) {
+            return wanted.event.clone();
         }
         let event = Event::new_user_event(context.clone());
-        wanted_variants.push_back((launch_facts, event.clone()));
+        wanted_variants.push_back(Wanted { facts: launch_facts, tier, event: event.clone() });
         if wanted_variants.len() == 1 {
             let executable = self.clone();
             executor::spawn_job(Service::Compilation, Box::new(move || executable.make_wanted(index)));
@@ -252,19 +284,46 @@ impl Executable {
     /// Makes what is wanted of a kernel.
     fn make_wanted(&self, index: usize) {
         let wanted_variants = &self.code[index].wanted;
-        let next_facts = || wanted_variants.lock().front().map(|(launch_facts, _)| *launch_facts);
-        while let Some(launch_facts) = next_facts() {
+        let next_wish = || wanted_variants.lock().front().map(|wanted| (wanted.facts, wanted.tier));
+        while let Some((launch_facts, tier)) = next_wish() {
             // The launch asks again and learns what went wrong.
             let _ = catch_unwind(AssertUnwindSafe(|| {
-                let Ok(_) = self.get_or_compile(index, Some(launch_facts)) else { return };
+                let Ok(_) = self.get_or_compile_tier(index, Some(launch_facts), tier) else { return };
                 // What there is will do if this fails.
-                self.code[index].variants.make_own(launch_facts, |launch| self.make_code(index, launch).ok().map(Ok));
+                let make_code = |launch: &LaunchFacts| self.make_code(index, launch, tier).ok().map(Ok);
+                self.code[index].variants.make_own(launch_facts, make_code);
             }));
             let ended_wish = wanted_variants.lock().pop_front();
-            if let Some((_, event)) = ended_wish {
-                event.end_with(CL_COMPLETE).notify_all();
+            if let Some(wanted) = ended_wish {
+                wanted.event.end_with(CL_COMPLETE).notify_all();
             }
         }
+    }
+
+    /// Has the last tier of a variant's code made in the background if it is time for that.
+    pub fn promote_if_due(self: &Arc<Self>, variant: &Arc<LoadedVariant>) {
+        let Some(&Promotion { kernel_index, facts, .. }) = variant.begin_promotion() else { return };
+        let (executable, variant) = (self.clone(), variant.clone());
+        let job = Box::new(move || executable.promote_variant(kernel_index, &facts, &variant));
+        // Without a thread for it, the code goes on as it is.
+        let _ = executor::try_spawn(Service::Promotion, job);
+    }
+
+    /// Makes the last tier of a variant's code. If that fails, it goes on as it is.
+    fn promote_variant(&self, kernel_index: usize, launch_facts: &LaunchFacts, variant: &LoadedVariant) {
+        let settings = self.compile_settings(launch_facts, Tier::Optimized);
+        let object = match self.find_kept(kernel_index, &settings) {
+            Some(object) => object,
+            None => match compiler_process::recompile_kernel(self.kernel_job(kernel_index, settings.clone())) {
+                Ok(built) if built.mistake.is_none() => {
+                    self.keep_object(kernel_index, &settings, &built.object);
+                    built.object
+                }
+                _ => return,
+            },
+        };
+        // Code that cannot be put into memory changes nothing.
+        let _ = variant.promote(&object);
     }
 
     /// The bytes of `CL_PROGRAM_BINARIES`: the portable form and the machine code that there is. Kernels that were never
@@ -275,20 +334,18 @@ impl Executable {
 
     fn make_binary(self: &Arc<Self>) -> Vec<u8> {
         self.make_likely_code();
-        let settings = compile_settings(&self.linked, &LaunchFacts::default()).settings_text();
+        let settings = settings_text(&self.linked);
         let mut kernel_code = Vec::new();
-        for (index, Code { variants, ready, .. }) in self.code.iter().enumerate() {
-            let mut add = |launch_facts: LaunchFacts, object: &KernelObject| {
-                let (settings, object) = (settings.clone(), object.clone());
-                kernel_code.push(KernelCode { kernel: index as u32, settings, facts: launch_facts, object });
-            };
-            for (launch_facts, variant) in variants.all_variants() {
-                let Ok(variant) = variant else { continue };
-                add(launch_facts, &variant.object);
-            }
-            for precompiled in ready.get().into_iter().flatten() {
-                add(precompiled.facts, &precompiled.object);
-            }
+        for Code { variants, ready, .. } in &self.code {
+            let made_code = variants.all_variants().filter_map(|(_, made)| Some(&made.as_ref().ok()?.code));
+            let ready_code = ready.get().into_iter().flatten().map(|precompiled| &precompiled.code);
+            kernel_code.extend(made_code.chain(ready_code).map(|code| KernelCode {
+                kernel: code.kernel_index as u32,
+                settings: settings.clone(),
+                facts: code.facts,
+                tier: code.tier,
+                object: (*code.object).clone(),
+            }));
         }
         let image = Image { linked: self.linked.clone(), outline: Some(self.outline.clone()), code: kernel_code };
         Binary::Program(image).to_bytes(BUILD)
@@ -333,64 +390,90 @@ impl Executable {
             false => vec![LaunchFacts::default()],
         };
         let make_code = |launch_facts: &LaunchFacts| {
-            Some(Ready::new(*launch_facts, Arc::new(self.find_or_compile(index, launch_facts).ok()?.object)))
+            Some(Ready::new(self.find_or_compile(index, launch_facts, options().first_tier()).ok()?.code))
         };
         all_facts.iter().filter_map(make_code).collect()
     }
 
     /// A kernel's code for launches of which these facts hold: what came with the program, what is in the cache, or
-    /// what is compiled now.
-    fn make_code(&self, index: usize, launch_facts: &LaunchFacts) -> std::result::Result<Made, NoCode> {
+    /// what is compiled now, of this tier or a later one.
+    fn make_code(&self, index: usize, launch_facts: &LaunchFacts, tier: Tier) -> std::result::Result<Made, NoCode> {
         if options().report.is_none() {
-            let precompiled = self.code[index]
-                .ready
-                .get()
-                .into_iter()
-                .flatten()
-                .find(|precompiled| precompiled.facts == *launch_facts);
+            let mut ready = self.code[index].ready.get().into_iter().flatten();
+            let precompiled = ready.find(|precompiled| {
+                precompiled.code.facts == *launch_facts && (precompiled.code.tier == tier || tier == Tier::Baseline)
+            });
             if let Some((precompiled, variant)) =
                 precompiled.and_then(|precompiled| Some((precompiled, precompiled.load_code()?)))
             {
-                return Ok(Made { variant, object: precompiled.object.clone() });
+                return Ok(Made { variant, code: precompiled.code.clone() });
             }
         }
-        let KeptOrCompiled { object, loaded, report } = self.find_or_compile(index, launch_facts)?;
+        let KeptOrCompiled { code, loaded, report } = self.find_or_compile(index, launch_facts, tier)?;
         let variant_usage = self.open_report(index).map(|kernel| {
             let fact_texts = describe_facts(launch_facts, &self.outline.kernels[index]);
             kernel.add_variant(fact_texts, report)
         });
-        Ok(Made { variant: Arc::new(loaded.with_usage(variant_usage)), object: Arc::new(object) })
+        Ok(Made { variant: Arc::new(loaded.with_usage(variant_usage)), code })
     }
 
     /// A kernel's code that is in the cache, or else is compiled now.
-    fn find_or_compile(&self, index: usize, launch_facts: &LaunchFacts) -> std::result::Result<KeptOrCompiled, NoCode> {
-        let settings = compile_settings(&self.linked, launch_facts);
-        let program_cache = process_cache().filter(|_| !options().inspects_code());
-        let cache_place = program_cache.map(|program_cache| (program_cache, self.code_key(index, &settings)));
-        let kept_object =
-            cache_place.as_ref().and_then(|(program_cache, cache_key)| program_cache.get::<KernelObject>(cache_key));
-        let load_object = |object: KernelObject| Some((LoadedVariant::load(&object).ok()?, object));
-        if let Some((loaded_variant, object)) = kept_object.and_then(load_object) {
-            return Ok(KeptOrCompiled { object, loaded: loaded_variant, report: None });
+    fn find_or_compile(
+        &self,
+        kernel_index: usize,
+        launch_facts: &LaunchFacts,
+        tier: Tier,
+    ) -> std::result::Result<KeptOrCompiled, NoCode> {
+        let facts = *launch_facts;
+        let variant_code = |tier, object| VariantCode { kernel_index, facts, tier, object: Arc::new(object) };
+        for kept_tier in [Tier::Optimized, tier] {
+            let kept_object = self.find_kept(kernel_index, &self.compile_settings(launch_facts, kept_tier));
+            let Some(code) = kept_object.map(|object| variant_code(kept_tier, object)) else { continue };
+            if let Ok(loaded) = LoadedVariant::load(&code) {
+                return Ok(KeptOrCompiled { code, loaded, report: None });
+            }
         }
-        let kernel_job = KernelJob {
+        let settings = self.compile_settings(launch_facts, tier);
+        let kernel_job = self.kernel_job(kernel_index, settings.clone());
+        let BuiltCode { object, tier, mistake, report } = compiler_process::compile_kernel(kernel_job)?;
+        match &mistake {
+            // The next process is to hear of it as well.
+            Some(mistake) => self.code[kernel_index].tell_mistake(mistake),
+            None => self.keep_object(kernel_index, &CompileOptions { tier, ..settings }, &object),
+        }
+        let load_error = |error: LoadError| NoCode::Ever(error!(CL_OUT_OF_RESOURCES, "its code cannot run: {error}"));
+        let code = variant_code(tier, object);
+        let loaded = LoadedVariant::load(&code).map_err(load_error)?;
+        Ok(KeptOrCompiled { code, loaded, report })
+    }
+
+    /// What the compiler is to do.
+    fn kernel_job(&self, kernel_index: usize, settings: CompileOptions) -> KernelJob {
+        KernelJob {
             program: self.linked.clone(),
-            kernel: index as u32,
+            kernel: kernel_index as u32,
             variables: self.outline.globals.clone(),
             formats: self.outline.formats.clone(),
             options: settings,
             mistake: None,
-        };
-        let BuiltCode { object, mistake, report } = compiler_process::compile_kernel(kernel_job)?;
-        match (&mistake, cache_place) {
-            // The next process is to hear of it as well.
-            (Some(mistake), _) => self.code[index].tell_mistake(mistake),
-            (None, Some((program_cache, cache_key))) => program_cache.put(&cache_key, &object),
-            (None, None) => {}
         }
-        let load_error = |error: LoadError| NoCode::Ever(error!(CL_OUT_OF_RESOURCES, "its code cannot run: {error}"));
-        let loaded = LoadedVariant::load(&object).map_err(load_error)?;
-        Ok(KeptOrCompiled { object, loaded, report })
+    }
+
+    /// A kernel's code that is in the cache.
+    fn find_kept(&self, kernel_index: usize, settings: &CompileOptions) -> Option<KernelObject> {
+        code_cache()?.get::<KernelObject>(&self.code_key(kernel_index, settings))
+    }
+
+    /// Leaves a kernel's code in the cache.
+    fn keep_object(&self, kernel_index: usize, settings: &CompileOptions, object: &KernelObject) {
+        if let Some(code_cache) = code_cache() {
+            code_cache.put(&self.code_key(kernel_index, settings), object);
+        }
+    }
+
+    /// How a kernel of the program is compiled.
+    fn compile_settings(&self, launch_facts: &LaunchFacts, tier: Tier) -> CompileOptions {
+        CompileOptions { launch: *launch_facts, tier, ..compile_settings(&self.linked) }
     }
 
     /// The report on a kernel, if one is wanted.
@@ -409,7 +492,7 @@ impl Executable {
         let key_builder =
             KeyBuilder::new("code").add_bytes(&self.program_hash()).add_text(&self.linked.options.running_options());
         let key_builder = key_builder.add_bytes(&(index as u64).to_le_bytes()).add_text(&settings.settings_text());
-        key_builder.add_text(&format!("{:?}", settings.launch)).into_key()
+        key_builder.add_text(&format!("{:?} {:?}", settings.launch, settings.tier)).into_key()
     }
 }
 
@@ -418,17 +501,26 @@ fn takes_long(kernel: &KernelOutline) -> bool {
     kernel.insts > TAKES_LONG
 }
 
-/// How kernels of a program are compiled.
-fn compile_settings(linked_program: &LinkedProgram, launch_facts: &LaunchFacts) -> CompileOptions {
+/// The cache that code may come from.
+fn code_cache() -> Option<&'static Cache> {
+    process_cache().filter(|_| !options().inspects_code())
+}
+
+/// How kernels of a program are compiled, for launches of which nothing is known.
+fn compile_settings(linked_program: &LinkedProgram) -> CompileOptions {
     CompileOptions {
         opt_disable: linked_program.options.opt_disable,
         vectorize: options().vectorize,
         simd: options().simd,
-        launch: *launch_facts,
         dump: options().dump.clone(),
         report: options().report.is_some(),
         time: options().time,
         strict: options().strict,
         ..CompileOptions::default()
     }
+}
+
+/// What code that comes with a program has to be made with.
+fn settings_text(linked_program: &LinkedProgram) -> String {
+    compile_settings(linked_program).settings_text()
 }

@@ -1,20 +1,57 @@
 //! A kernel's code in memory, as launches run it.
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use lockstep_protocol::compile_options::Tier;
 use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
 use lockstep_protocol::kernel_object::KernelObject;
+use lockstep_protocol::launch_facts::LaunchFacts;
 
 use super::kernel_report::VariantUsage;
+use super::promotion::Promotion;
 use crate::execute::loaded_code::{LoadError, LoadedCode};
+use crate::execute::own_stack::{OutOfStack, run_with_stack};
 
 /// Code, and how it is used where somebody wants to know.
 #[derive(Debug)]
 pub struct LoadedVariant {
-    code: LoadedCode,
+    code: CallableCode,
     needs: ScratchNeeds,
-    stack_bytes: u64,
     usage: Option<Arc<VariantUsage>>,
+    /// What takes the code's place in time; nothing where it is of the last tier.
+    promotion: Option<Promotion>,
+}
+
+/// A kernel's code, and for which launches it is.
+#[derive(Clone, Debug)]
+pub struct VariantCode {
+    /// The kernel's index in its program.
+    pub kernel_index: usize,
+    /// What holds of its launches.
+    pub facts: LaunchFacts,
+    /// The tier of the code.
+    pub tier: Tier,
+    /// The machine code itself.
+    pub object: Arc<KernelObject>,
+}
+
+/// Code in memory, and what its frames take of the stack.
+#[derive(Debug)]
+pub struct CallableCode {
+    code: LoadedCode,
+    stack_bytes: u64,
+}
+
+impl CallableCode {
+    fn load(object: &KernelObject) -> Result<CallableCode, LoadError> {
+        Ok(CallableCode { code: LoadedCode::map_image(&object.image)?, stack_bytes: object.stack_bytes })
+    }
+
+    /// Calls `run` with the function that runs work-groups, where there is room for its frames.
+    fn call_with_stack<T>(&self, run: impl FnOnce(KernelEntry) -> T) -> Result<T, OutOfStack> {
+        run_with_stack(self.stack_bytes, || run(self.code.kernel_entry()))
+    }
 }
 
 impl LoadedVariant {
@@ -22,9 +59,14 @@ impl LoadedVariant {
     ///
     /// # Errors
     /// When the code is damaged or the system gives no memory for it.
-    pub fn load(object: &KernelObject) -> Result<LoadedVariant, LoadError> {
-        let code = LoadedCode::map_image(&object.image)?;
-        Ok(LoadedVariant { code, needs: object.needs, stack_bytes: object.stack_bytes, usage: None })
+    pub fn load(variant_code: &VariantCode) -> Result<LoadedVariant, LoadError> {
+        let VariantCode { kernel_index, facts, tier, object } = variant_code;
+        Ok(LoadedVariant {
+            code: CallableCode::load(object)?,
+            needs: object.needs,
+            usage: None,
+            promotion: (*tier == Tier::Baseline).then(|| Promotion::new(*kernel_index, *facts)),
+        })
     }
 
     /// The same code, whose launches are counted if there is where.
@@ -32,19 +74,41 @@ impl LoadedVariant {
         LoadedVariant { usage: variant_usage, ..self }
     }
 
-    /// The function that runs work-groups. It may be called as long as the variant lives.
-    pub fn entry(&self) -> KernelEntry {
-        self.code.kernel_entry()
+    /// Calls `run` with the function that runs work-groups, the best there is, on a stack with room for it. It may be called as long as
+    /// the variant lives.
+    ///
+    /// # Errors
+    /// [`OutOfStack`] where it was not called for want of memory.
+    pub fn run_code<T>(&self, run: impl FnOnce(KernelEntry) -> T) -> Result<T, OutOfStack> {
+        let Some(promotion) = &self.promotion else { return self.code.call_with_stack(run) };
+        if let Some(optimized_code) = promotion.optimized() {
+            return optimized_code.call_with_stack(run);
+        }
+        let started = Instant::now();
+        let result = self.code.call_with_stack(run);
+        promotion.add_time(started.elapsed());
+        result
+    }
+
+    /// The promotion of its code to the last tier, if it is time for that. Only one caller gets it.
+    pub fn begin_promotion(&self) -> Option<&Promotion> {
+        self.promotion.as_ref().filter(|promotion| promotion.begin_if_due())
+    }
+
+    /// Runs code of the last tier from now on, in launches under way too, if it fits in with what was made before.
+    ///
+    /// # Errors
+    /// As [`LoadedVariant::load`].
+    pub fn promote(&self, object: &KernelObject) -> Result<(), LoadError> {
+        if let Some(promotion) = self.promotion.as_ref().filter(|_| self.needs == object.needs) {
+            promotion.finish(CallableCode::load(object)?);
+        }
+        Ok(())
     }
 
     /// The scratch memory that a call needs.
     pub fn needs(&self) -> ScratchNeeds {
         self.needs
-    }
-
-    /// Bytes of the stack that the frames of a call take.
-    pub fn stack_bytes(&self) -> u64 {
-        self.stack_bytes
     }
 
     /// Runs a launch, and counts it where somebody wants to know.

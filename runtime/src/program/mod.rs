@@ -13,6 +13,7 @@ mod inputs;
 mod kernel_report;
 pub mod loaded_variant;
 mod precompiled;
+mod promotion;
 pub mod variants;
 
 use std::fmt;

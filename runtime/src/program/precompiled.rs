@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::loaded_variant::LoadedVariant;
-use lockstep_protocol::kernel_object::KernelObject;
+use super::loaded_variant::{LoadedVariant, VariantCode};
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize, OBJECTS, Object};
 
 /// As many launches run code that came with the program before code for more that holds of them is made: those of a
@@ -47,23 +46,21 @@ pub(super) fn likely_facts(code_is_kept: bool, takes_long: bool, reads_objects: 
 
 /// Code of one kernel.
 pub(super) struct Ready {
-    /// What holds of the launches that may run it.
-    pub facts: LaunchFacts,
-    /// The machine code itself.
-    pub object: Arc<KernelObject>,
+    /// The code itself, and for which launches it is.
+    pub code: VariantCode,
     loaded: OnceLock<Option<Arc<LoadedVariant>>>,
     launches: AtomicU32,
 }
 
 impl Ready {
-    pub(super) fn new(launch_facts: LaunchFacts, object: Arc<KernelObject>) -> Ready {
-        Ready { facts: launch_facts, object, loaded: OnceLock::new(), launches: AtomicU32::new(0) }
+    pub(super) fn new(code: VariantCode) -> Ready {
+        Ready { code, loaded: OnceLock::new(), launches: AtomicU32::new(0) }
     }
 
     /// The code, for a launch of which these facts hold, if that may run it; and whether it has run so many that code for
     /// more that holds of them is worth making.
     pub(super) fn variant_for(&self, launch_facts: &LaunchFacts) -> Option<(Arc<LoadedVariant>, bool)> {
-        if !launch_facts.implies(&self.facts) {
+        if !launch_facts.implies(&self.code.facts) {
             return None;
         }
         let variant = self.load_code()?;
@@ -77,6 +74,6 @@ impl Ready {
 
     /// The code, linked into memory; none if that fails.
     pub(super) fn load_code(&self) -> Option<Arc<LoadedVariant>> {
-        self.loaded.get_or_init(|| LoadedVariant::load(&self.object).ok().map(Arc::new)).clone()
+        self.loaded.get_or_init(|| LoadedVariant::load(&self.code).ok().map(Arc::new)).clone()
     }
 }

@@ -151,6 +151,17 @@ pub enum Terminator {
 }
 
 impl InstData {
+    /// What the build options allow with the operation; nothing where it is none of floating-point values.
+    pub fn fast_math(&self) -> FastMath {
+        match self {
+            InstData::Unary { fast_math, .. }
+            | InstData::Binary { fast_math, .. }
+            | InstData::Ternary { fast_math, .. }
+            | InstData::Fcmp { fast_math, .. } => *fast_math,
+            _ => FastMath::default(),
+        }
+    }
+
     /// Calls `visit` on every operand.
     pub fn for_each_arg(&self, visit: impl FnMut(Value)) {
         let as_slice = std::slice::from_ref;

@@ -3,7 +3,7 @@
 use super::collective::Combine;
 use super::entities::{Format, LiveSlot, LocalVar, Region, Slot};
 use super::function::Function;
-use super::opcodes::AtomicOp;
+use super::opcodes::{AtomicOp, FastMath};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use lockstep_protocol::parameters::{Input, KernelAttrs, Param};
 use lockstep_protocol::types::Type;
@@ -120,5 +120,11 @@ impl Kernel {
     /// The code of a kernel that is not cut into regions, to change.
     pub fn body_mut(&mut self) -> &mut Function {
         &mut self.regions[Region::from_u32(0)]
+    }
+
+    /// Whether what an operation gives may depend on the order in which it is done with others.
+    pub fn has_fast_math(&self) -> bool {
+        let mut insts = self.regions.values().flat_map(|function| function.insts.values());
+        insts.any(|inst| inst.data.fast_math() != FastMath::default())
     }
 }

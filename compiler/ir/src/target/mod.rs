@@ -16,7 +16,7 @@ pub struct TargetInfo {
     pub masks: bool,
     /// There are such loads and stores of elements of one and two bytes (AVX-512).
     pub masks_of_bytes: bool,
-    /// There are loads of elements of four and eight bytes from anywhere (AVX2).
+    /// There are loads of elements of four and eight bytes from anywhere, and they pay (AVX-512, many processors with AVX2).
     pub gathers: bool,
     /// There are stores of such elements to anywhere (AVX-512).
     pub scatters: bool,
