@@ -39,7 +39,7 @@ fn build_name() -> String {
 }
 
 fn ask(job: Job) -> Answer {
-    let request = Request { build: build_name(), time: false, dump: None, job };
+    let request = Request { build: build_name(), time: false, dump: None, in_background: false, job };
     read_answer(&run_compiler(&write_message(&request)))
 }
 
@@ -99,6 +99,34 @@ fn a_source_becomes_a_program_and_that_code() {
     }
 }
 
+/// What the frames of a kernel's code take of the stack, as the compiler tells.
+fn stack_bytes_of(source: &str) -> u64 {
+    let program = expect_program(ask(Job::BuildProgram(files(source, "", Vec::new()))));
+    let (variables, formats) = (program.outline.globals, program.outline.formats);
+    let options = CompileOptions::default();
+    let job = KernelJob { program: program.linked, kernel: 0, variables, formats, options, mistake: None };
+    expect_code(ask(Job::CompileKernel(Box::new(job)))).object.stack_bytes
+}
+
+#[test]
+fn frames_of_many_live_values_are_told() {
+    assert_eq!(stack_bytes_of("kernel void f(global int *a) { a[get_global_id(0)] += 1; }"), 0);
+    // In each round of the loop every value is needed again, by far more than there are registers.
+    const COUNT: usize = 400;
+    let per_value = |line: fn(usize) -> String| (0..COUNT).map(line).collect::<String>();
+    let loads = per_value(|value| format!("double v{value} = a[{value} * n + i];"));
+    let rounds = per_value(|value| format!("v{value} = v{value} * 3 + v{};", (value * 7 + 1) % COUNT));
+    let stores = per_value(|value| format!("a[{value} * n + i] = v{value};"));
+    let source = format!(
+        "kernel void f(global double *a, int rounds) {{
+             int i = get_global_id(0), n = get_global_size(0);
+             {loads} for (int r = 0; r < rounds; ++r) {{ {rounds} }} {stores}
+         }}"
+    );
+    let bytes = stack_bytes_of(&source);
+    assert!(bytes > 8 * COUNT as u64 && bytes < 1 << 20, "{bytes}");
+}
+
 #[test]
 fn objects_become_libraries_and_programs() {
     let header = Header::new("inc/add.h", b"int add(int, int);");
@@ -131,7 +159,7 @@ fn mistakes_of_a_source_are_told_with_their_place() {
 #[test]
 fn what_is_no_request_of_this_build_is_refused() {
     let job = Job::BuildProgram(files("kernel void f() {}", "", Vec::new()));
-    let request = Request { build: "another".into(), time: false, dump: None, job };
+    let request = Request { build: "another".into(), time: false, dump: None, in_background: false, job };
     let whole = write_message(&request);
     for bytes in [&whole[..], &whole[..whole.len() / 2], b"GET / HTTP/1.1\r\n\r\n", &[0xff; 4096]] {
         let output = run_compiler(bytes);
