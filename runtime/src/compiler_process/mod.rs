@@ -1,11 +1,13 @@
 //! The compiler's process: jobs that it does for this one (`lockstep_protocol::job`).
 //!
-//! Nothing is compiled in the application's process. A job is a process of its own, whose crash, hang or hunger ends that job alone.
-//! The executable lies beside the driver and is opened when the application first asks for the platform ([`executable`]), started
-//! without a path ([`start`]), and bounded ([`child`]). What comes back is checked before it is used.
+//! Nothing is compiled in the application's process. A program has processes of its own, whose crash, hang or hunger ends one job
+//! alone. The executable lies beside the driver and is opened when the application first asks for the platform ([`executable`]),
+//! started without a path ([`start`]), bounded ([`child`]), and kept for a while for more jobs of the program ([`lingering`]). What comes
+//! back is checked before it is used.
 
 mod child;
 mod executable;
+mod lingering;
 mod start;
 mod streams;
 
@@ -20,9 +22,9 @@ use lockstep_protocol::job::{
 use lockstep_protocol::portable_program::LinkedProgram;
 use once_cell::sync::Lazy;
 
-use crate::cache::key::BUILD;
+use crate::cache::key::{self, BUILD};
 use crate::options::options;
-use child::{Ending, Limits, Outcome};
+use child::{Child, Ending, Limits, Outcome};
 use executable::Executable;
 use start::StartError;
 
@@ -153,7 +155,12 @@ pub fn compile_kernel(kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
 /// # Errors
 /// What went wrong, and whether it is worth another try.
 pub fn recompile_kernel(kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
-    expect_code(run_request(Request { in_background: true, ..request(Job::CompileKernel(Box::new(kernel_job))) }))
+    let request = Request { in_background: true, ..request(Job::CompileKernel(Box::new(kernel_job))) };
+    // A process that gives way to others is none for jobs that somebody waits for.
+    let mut child = start_process()?;
+    let outcome = child.do_job(write_message(&request), &job_limits()).map_err(start_failure)?;
+    lingering::leave_process(child, None);
+    expect_code(judge_outcome(&outcome))
 }
 
 fn expect_code(answer: Result<Answer, JobFailure>) -> Result<BuiltCode, CodeFailure> {
@@ -218,35 +225,63 @@ fn request(job: Job) -> Request {
     Request { build: BUILD.to_owned(), time, dump, in_background: false, job }
 }
 
-/// Does a job in a process of its own, for which somebody waits.
+/// Does a job for which somebody waits, in a process that has seen nothing but the job's program.
 fn run_job(job: Job) -> Result<Answer, JobFailure> {
-    run_request(request(job))
+    let known_program = match &job {
+        Job::CompileKernel(kernel_job) => Some(key::hash_bytes(&kernel_job.program.bitcode)),
+        _ => None,
+    };
+    let request = write_message(&request(job));
+    let waiting = known_program.and_then(lingering::take_process);
+    let (child, outcome) = match waiting.map(|child| ask_process(child, request.clone())) {
+        // One that had waited too long.
+        None | Some(Ok((_, Outcome { ending: Ending::Exited(0) | Ending::Unknown, .. }))) => {
+            ask_process(start_process()?, request)?
+        }
+        Some(asked) => asked?,
+    };
+    let answer = judge_outcome(&outcome);
+    if outcome.ending == Ending::Answered {
+        let built_program = match &answer {
+            Ok(Answer::Done(Product::Program(built))) => Some(key::hash_bytes(&built.linked.bitcode)),
+            _ => known_program,
+        };
+        let may_stay = child.busy < options().build_timeout;
+        lingering::leave_process(child, built_program.filter(|_| may_stay));
+    }
+    answer
 }
 
-fn run_request(request: Request) -> Result<Answer, JobFailure> {
-    let limits =
-        Limits { wall: options().build_timeout, address_space: ADDRESS_SPACE, output: MOST_OUTPUT, log: MOST_ERRORS };
-    let file = EXECUTABLE.open_file().map_err(start_failure)?;
-    let outcome = child::run_program(file.as_fd(), &EXECUTABLE.c_path(), &write_message(&request), &limits);
-    let outcome = outcome.map_err(start_failure)?;
+/// Asks a process for a job; what comes of it.
+fn ask_process(mut child: Child, request: Vec<u8>) -> Result<(Child, Outcome), JobFailure> {
+    let outcome = child.do_job(request, &job_limits()).map_err(start_failure)?;
     if options().time {
         eprint!("{}", String::from_utf8_lossy(&outcome.stderr));
     }
-    judge_outcome(&outcome)
+    Ok((child, outcome))
+}
+
+fn job_limits() -> Limits {
+    Limits { wall: options().build_timeout, address_space: ADDRESS_SPACE, output: MOST_OUTPUT, log: MOST_ERRORS }
+}
+
+fn start_process() -> Result<Child, JobFailure> {
+    let file = EXECUTABLE.open_file().map_err(start_failure)?;
+    Child::start(file.as_fd(), &EXECUTABLE.c_path(), &job_limits()).map_err(start_failure)
 }
 
 fn judge_outcome(outcome: &Outcome) -> Result<Answer, JobFailure> {
     let path = EXECUTABLE.file_path().display();
     let died = |how: String| Err(JobFailure::Died(describe_death(outcome, &how)));
     match outcome.ending {
-        // Without a status the answer has to speak.
-        Ending::Exited(0) | Ending::Unknown => match read_message(&outcome.stdout) {
+        Ending::Answered => match read_message(&outcome.answer) {
             Some(Answer::OtherBuild(build)) => {
                 Err(missing_compiler(&format!("it is of the build {build}, the driver of {BUILD}")))
             }
             Some(answer) => Ok(answer),
             None => died(format!("gave no answer ({path})")),
         },
+        Ending::Exited(0) | Ending::Unknown => died(format!("gave no answer ({path})")),
         Ending::Exited(status) => died(format!("ended with status {status}")),
         Ending::TooMuchOutput | Ending::Signalled(libc::SIGXFSZ) => died("wrote too much".to_owned()),
         Ending::Signalled(libc::SIGXCPU) | Ending::TimedOut => {
