@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use crate::child::is_child;
 use crate::loader::driver_library;
 
+/// Commands for `sh` that put the next request into the file `$0.$$`: the stream does not end with it.
+pub const KEEP_REQUEST: &str = "head -c 8 > \"$0.$$\"; head -c $(od -An -tu8 \"$0.$$\") >> \"$0.$$\"";
+
 /// A script in a folder of its own, which goes away with the value.
 pub struct StandIn(PathBuf);
 

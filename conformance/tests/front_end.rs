@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use lockstep_conformance::child::in_child;
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::stand_in::{StandIn, real_compiler};
+use lockstep_conformance::stand_in::{KEEP_REQUEST, StandIn, real_compiler};
 use lockstep_conformance::{Setup, cl, code_name, info, is_lockstep};
 
 const SOURCE: &str = "kernel void f(global int *a) { a[0] = 1; }";
@@ -141,7 +141,7 @@ fn succeeding_with_nonsense() {
     if !is_lockstep() {
         return;
     }
-    let stand_in = StandIn::new("nonsense", "cat > /dev/null; echo 'this is no answer'; exit 0");
+    let stand_in = StandIn::new("nonsense", "head -c 1 > /dev/null; echo 'this is no answer'; exit 0");
     let log = log_of_failed_build("succeeding_with_nonsense", &[("LOCKSTEP_COMPILER", stand_in.path())]);
     assert!(!log.trim().is_empty());
 }
@@ -211,7 +211,7 @@ fn a_small_hard_limit_of_the_stack_is_named() {
         return;
     }
     let script = format!(
-        "cat > \"$0.in\"; grep -aq 'kernel void' \"$0.in\" && kill -SEGV $$; exec '{}' < \"$0.in\"",
+        "{KEEP_REQUEST}; grep -aq 'kernel void' \"$0.$$\" && kill -SEGV $$; exec '{}' < \"$0.$$\"",
         real_compiler().display()
     );
     let stand_in = StandIn::new("hard-stack", &script);

@@ -46,9 +46,12 @@ pub enum Service {
     Compilation,
     /// Makes better code of what runs already: one at a time, as the application needs the processors.
     Promotion,
+    /// Waits for processes of the compiler to end: one job at a time, for all of them.
+    Reaping,
 }
 
-const SERVICES: [Service; 4] = [Service::Commands, Service::Builds, Service::Compilation, Service::Promotion];
+const SERVICES: [Service; 5] =
+    [Service::Commands, Service::Builds, Service::Compilation, Service::Promotion, Service::Reaping];
 
 /// The system refuses a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +115,7 @@ impl Lanes {
         let mut lanes = Self::default();
         lanes.lane_of(Service::Compilation).limit = processors;
         lanes.lane_of(Service::Promotion).limit = 1;
+        lanes.lane_of(Service::Reaping).limit = 1;
         lanes
     }
 
@@ -392,7 +396,8 @@ mod tests {
     #[test]
     fn commands_come_before_code() {
         let mut lanes = Lanes::with_processors(2);
-        for service in [Service::Promotion, Service::Compilation, Service::Builds, Service::Commands] {
+        for service in [Service::Reaping, Service::Promotion, Service::Compilation, Service::Builds, Service::Commands]
+        {
             push(&mut lanes, service);
         }
         let order: Vec<Service> = std::iter::from_fn(|| lanes.take_job()).map(|(service, _)| service).collect();

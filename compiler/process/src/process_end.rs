@@ -6,18 +6,28 @@ use std::ffi::c_int;
 const REQUEST: c_int = libc::STDIN_FILENO;
 
 /// Has the process end when the driver's end of the request's stream is closed: an application that was killed wants no answer. The
-/// request must have been read to its end. A stream that is no socket changes nothing.
+/// request must have been read. A stream that is no socket changes nothing.
 pub fn end_with_driver() {
     // SAFETY: system calls without pointers. The signal that comes (`SIGIO`) ends the process, as nobody handles it.
-    unsafe {
-        if libc::fcntl(REQUEST, libc::F_SETOWN, libc::getpid()) == 0 {
-            let flags = libc::fcntl(REQUEST, libc::F_GETFL);
-            libc::fcntl(REQUEST, libc::F_SETFL, flags | libc::O_ASYNC);
-        }
+    if unsafe { libc::fcntl(REQUEST, libc::F_SETOWN, libc::getpid()) } == 0 {
+        watch_stream(true);
     }
     // Who was gone before that sends no signal.
     if is_socket() && is_closed() {
         end_process(1);
+    }
+}
+
+/// Lets the process live when something happens on the request's stream, as another request.
+pub fn outlive_driver() {
+    watch_stream(false);
+}
+
+fn watch_stream(is_watched: bool) {
+    // SAFETY: system calls without pointers.
+    unsafe {
+        let flags = libc::fcntl(REQUEST, libc::F_GETFL) & !libc::O_ASYNC;
+        libc::fcntl(REQUEST, libc::F_SETFL, if is_watched { flags | libc::O_ASYNC } else { flags });
     }
 }
 

@@ -7,8 +7,8 @@ use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
 use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::job::{
-    Answer, BuiltCode, BuiltProgram, Header, Job, KernelJob, Objects, Product, Request, SourceFiles, read_message,
-    write_message,
+    Answer, BuiltCode, BuiltProgram, Header, Job, KernelJob, LENGTH_BYTES, Objects, Product, Request, SourceFiles,
+    message_length, read_message, write_message,
 };
 use lockstep_protocol::portable_program::CompiledObject;
 
@@ -27,20 +27,48 @@ fn run_compiler(input: &[u8]) -> Output {
 
 fn read_answer(output: &Output) -> Answer {
     let errors = String::from_utf8_lossy(&output.stderr);
-    read_message(&output.stdout).unwrap_or_else(|| panic!("no answer: {}: {errors}", output.status))
+    let message = output.stdout.get(LENGTH_BYTES..).and_then(read_message);
+    message.unwrap_or_else(|| panic!("no answer: {}: {errors}", output.status))
 }
 
 /// The name of the executable's build, as it tells those who ask for another.
 fn build_name() -> String {
-    match read_answer(&run_compiler(b"")) {
+    match read_answer(&run_compiler(&write_message(&()))) {
         Answer::OtherBuild(name) => name,
         other => panic!("{other:?}"),
     }
 }
 
 fn ask(job: Job) -> Answer {
-    let request = Request { build: build_name(), time: false, dump: None, in_background: false, job };
-    read_answer(&run_compiler(&write_message(&request)))
+    read_answer(&run_compiler(&write_request(job)))
+}
+
+fn write_request(job: Job) -> Vec<u8> {
+    write_message(&Request { build: build_name(), time: false, dump: None, in_background: false, job })
+}
+
+/// The answers to several requests.
+fn read_answers(output: &Output) -> Vec<Answer> {
+    let mut rest = &output.stdout[..];
+    let next_answer = || {
+        let (length, messages) = rest.split_at_checked(LENGTH_BYTES)?;
+        let (message, others) = messages.split_at_checked(message_length(length)? as usize)?;
+        rest = others;
+        read_message(message)
+    };
+    std::iter::from_fn(next_answer).collect()
+}
+
+/// Code of a program's first kernel.
+fn kernel_job(program: BuiltProgram) -> KernelJob {
+    KernelJob {
+        program: program.linked,
+        kernel: 0,
+        variables: program.outline.globals,
+        formats: program.outline.formats,
+        options: CompileOptions::default(),
+        mistake: None,
+    }
 }
 
 fn files(source: &str, options: &str, headers: Vec<Header>) -> SourceFiles {
@@ -77,14 +105,7 @@ fn a_source_becomes_a_program_and_that_code() {
     assert_eq!((kernel.name.as_str(), kernel.params.len()), ("f", 1));
     assert_eq!(program.read_files, [], "nothing but the source is read");
 
-    let job = KernelJob {
-        program: program.linked,
-        kernel: 0,
-        variables: program.outline.globals,
-        formats: program.outline.formats,
-        options: CompileOptions::default(),
-        mistake: None,
-    };
+    let job = kernel_job(program);
     let code = expect_code(ask(Job::CompileKernel(Box::new(job.clone()))));
     assert_eq!((code.object.image.check_bounds(), code.mistake), (Ok(()), None));
     // What a driver asks for when a process died of the kernel.
@@ -102,10 +123,7 @@ fn a_source_becomes_a_program_and_that_code() {
 /// What the frames of a kernel's code take of the stack, as the compiler tells.
 fn stack_bytes_of(source: &str) -> u64 {
     let program = expect_program(ask(Job::BuildProgram(files(source, "", Vec::new()))));
-    let (variables, formats) = (program.outline.globals, program.outline.formats);
-    let options = CompileOptions::default();
-    let job = KernelJob { program: program.linked, kernel: 0, variables, formats, options, mistake: None };
-    expect_code(ask(Job::CompileKernel(Box::new(job)))).object.stack_bytes
+    expect_code(ask(Job::CompileKernel(Box::new(kernel_job(program))))).object.stack_bytes
 }
 
 #[test]
@@ -161,8 +179,32 @@ fn what_is_no_request_of_this_build_is_refused() {
     let job = Job::BuildProgram(files("kernel void f() {}", "", Vec::new()));
     let request = Request { build: "another".into(), time: false, dump: None, in_background: false, job };
     let whole = write_message(&request);
-    for bytes in [&whole[..], &whole[..whole.len() / 2], b"GET / HTTP/1.1\r\n\r\n", &[0xff; 4096]] {
-        let output = run_compiler(bytes);
+    let message = &whole[LENGTH_BYTES..];
+    for message in [message, &message[..message.len() / 2], b"GET / HTTP/1.1\r\n\r\n", &[0xff; 4096]] {
+        let output = run_compiler(&[&(message.len() as u64).to_le_bytes(), message].concat());
         assert!(matches!(read_answer(&output), Answer::OtherBuild(_)) && output.status.success());
     }
+    for bytes in [&whole[..whole.len() - 1], b"GET / HTTP/1.1\r\n\r\n", &[0xff; 4096]] {
+        let output = run_compiler(bytes);
+        assert!(output.stdout.is_empty() && !output.status.success(), "{:?}", output.status);
+        assert!(String::from_utf8_lossy(&output.stderr).contains("cannot read the request"));
+    }
+    assert!(run_compiler(b"").status.success(), "nothing is asked");
+}
+
+#[test]
+fn a_process_makes_code_of_the_program_that_it_built_and_of_no_other() {
+    let build = |name: &str| {
+        let source = format!("kernel void {name}(global int *a) {{ a[get_global_id(0)] = 1; }}");
+        write_request(Job::BuildProgram(files(&source, "", Vec::new())))
+    };
+    let program =
+        expect_program(ask(Job::BuildProgram(files("kernel void f(global int *a) { a[1] = 1; }", "", Vec::new()))));
+    let code = write_request(Job::CompileKernel(Box::new(kernel_job(program))));
+    let output = run_compiler(&[build("f"), code.clone(), code, build("g")].concat());
+    let answers = read_answers(&output);
+    let [first, second, third, fourth] = &answers[..] else { panic!("{answers:?}") };
+    assert!(matches!(first, Answer::Done(Product::Program(_))));
+    assert!([second, third].iter().all(|answer| matches!(answer, Answer::Done(Product::Code(_)))));
+    assert!(matches!(fourth, Answer::NoCode(reason) if reason.contains("has another program")), "{fourth:?}");
 }

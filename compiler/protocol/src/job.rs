@@ -1,7 +1,8 @@
 //! What the driver asks of the compiler's process, and what that answers.
 //!
-//! A process does one job: it reads a [`Request`] from its standard input to the end and writes an [`Answer`] to its standard
-//! output, both in postcard's form.
+//! A process reads a [`Request`] from its standard input, does the job and writes an [`Answer`] to its standard output, each in
+//! postcard's form behind its length. Then it waits a while for another job of the same program, of whose sources it knows all that
+//! they could have made of it.
 
 use std::path::PathBuf;
 
@@ -224,13 +225,27 @@ impl ProgressRecord {
     }
 }
 
-/// The bytes of a request or an answer.
+/// Milliseconds that a process waits for another job before it ends.
+pub const PATIENCE_MS: u64 = 1500;
+
+/// Bytes of a message's length, which stands before it.
+pub const LENGTH_BYTES: usize = 8;
+
+/// The bytes of a request or an answer, its length before it.
 pub fn write_message<T: Serialize>(message: &T) -> Vec<u8> {
     // No type here has a form that cannot be written; nothing at all would be refused by who reads it.
-    postcard::to_stdvec(message).unwrap_or_default()
+    let mut bytes = postcard::to_extend(message, vec![0; LENGTH_BYTES]).unwrap_or_else(|_| vec![0; LENGTH_BYTES]);
+    let length = (bytes.len() - LENGTH_BYTES) as u64;
+    bytes[..LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
+    bytes
 }
 
-/// The request or answer that these bytes are, all of them.
+/// The length in bytes of a message that begins with its length, without that; none where that is not there as a whole.
+pub fn message_length(bytes: &[u8]) -> Option<u64> {
+    bytes.first_chunk::<LENGTH_BYTES>().map(|&length| u64::from_le_bytes(length))
+}
+
+/// The request or answer that these bytes are, all of them, without the length.
 pub fn read_message<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let (message, rest) = postcard::take_from_bytes(bytes).ok()?;
     rest.is_empty().then_some(message)
@@ -263,7 +278,9 @@ mod tests {
     #[test]
     fn messages_come_back_as_they_were() {
         let sent = request();
-        let received: Request = read_message(&write_message(&sent)).unwrap();
+        let bytes = write_message(&sent);
+        assert_eq!(message_length(&bytes), Some((bytes.len() - LENGTH_BYTES) as u64));
+        let received: Request = read_message(&bytes[LENGTH_BYTES..]).unwrap();
         let (Job::CompileSource(sent_files), Job::CompileSource(files)) = (sent.job, received.job) else {
             panic!("other job")
         };
@@ -286,10 +303,11 @@ mod tests {
 
     #[test]
     fn cut_and_lengthened_messages_are_refused() {
-        let bytes = write_message(&request());
-        for length in 0..bytes.len() {
-            assert!(read_message::<Request>(&bytes[..length]).is_none(), "{length}");
+        let message = write_message(&request()).split_off(LENGTH_BYTES);
+        for length in 0..message.len() {
+            assert!(read_message::<Request>(&message[..length]).is_none(), "{length}");
         }
-        assert!(read_message::<Request>(&[&bytes[..], &[0]].concat()).is_none());
+        assert!(read_message::<Request>(&[&message[..], &[0]].concat()).is_none());
+        assert_eq!(message_length(&[0; LENGTH_BYTES - 1]), None);
     }
 }

@@ -8,7 +8,7 @@ use std::ptr;
 
 use lockstep_conformance::child::{in_child, is_child};
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::stand_in::real_compiler;
+use lockstep_conformance::stand_in::{KEEP_REQUEST, real_compiler};
 use lockstep_conformance::{Context, Program, Random, Setup, cl, code_name, info, is_lockstep, read, run};
 
 const SOURCE: &str = "kernel void f(global int *a) { a[get_global_id(0)] = 1234; }";
@@ -215,7 +215,7 @@ fn a_compiler_that_is_damaged_later_is_told_from_one_that_dies_of_a_source() {
     let place = Place::new("damaged-later");
     if !is_child() {
         let script = format!(
-            "#!/bin/sh\ncat > \"$0.$$\"\ngrep -aq deadly \"$0.$$\" && kill -SEGV $$\nexec '{}' < \"$0.$$\"\n",
+            "#!/bin/sh\n{KEEP_REQUEST}\ngrep -aq deadly \"$0.$$\" && kill -SEGV $$\nexec '{}' < \"$0.$$\"\n",
             real_compiler().display()
         );
         write_program(&place.path("compiler"), script.as_bytes());

@@ -39,7 +39,7 @@ impl Installation {
         };
         let answer = self.path("answer");
         fs::write(&answer, write_message(&Answer::Done(Product::Compiler(facts)))).unwrap();
-        self.write_script(&format!("cat > /dev/null; cat '{}'", answer.display()));
+        self.write_script(&format!("cat '{}'", answer.display()));
     }
 
     fn write_script(&self, script: &str) {
@@ -126,8 +126,7 @@ fn words_about_broken(installation: &Installation, switches: &[(&str, &Path)]) -
 #[test]
 fn a_compiler_that_is_none_is_broken() {
     let installation = Installation::new();
-    for (script, words) in [("cat > /dev/null; echo something else", "no answer"), ("echo tired >&2; exit 3", "tired")]
-    {
+    for (script, words) in [("echo something else", "no answer"), ("echo tired >&2; exit 3", "tired")] {
         installation.write_script(script);
         let line = words_about_broken(&installation, &[]);
         assert!(line.contains("is not the compiler of this driver") && line.contains(words), "{line}");

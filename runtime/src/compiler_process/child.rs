@@ -1,4 +1,4 @@
-//! Runs a program as a child process with everything bounded: time, memory, stack, size of output.
+//! A process of the compiler with everything bounded: time, memory, stack, size of output. It does one job after the other.
 //!
 //! The application around us may have any disposition of `SIGCHLD` and `SIGPIPE`, may have closed its standard streams
 //! and may call `wait` in another thread. The end of the child is awaited through a process descriptor, while its streams are
@@ -10,13 +10,15 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use super::start::{self, Program, ResourceLimit, StartError, Started};
 use super::streams::Streams;
 
 /// What a child process may use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Real time from start to end.
+    /// Real time of a job.
     pub wall: Duration,
     /// Address space, in bytes.
     pub address_space: u64,
@@ -26,9 +28,11 @@ pub(super) struct Limits {
     pub log: usize,
 }
 
-/// How a child process ended.
+/// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
+    /// With an answer. The process may take another job.
+    Answered,
     /// By itself, with this status.
     Exited(i32),
     /// By this signal.
@@ -41,18 +45,21 @@ pub(super) enum Ending {
     Unknown,
 }
 
-/// What a child process left behind.
+/// What came of a job.
 #[derive(Debug)]
 pub(super) struct Outcome {
     /// How it ended.
     pub ending: Ending,
-    /// Its standard output.
-    pub stdout: Vec<u8>,
-    /// The beginning of its error stream.
+    /// The answer's message; empty where there is none.
+    pub answer: Vec<u8>,
+    /// The beginning of what was said on the error stream.
     pub stderr: Vec<u8>,
-    /// What it was doing last, if it said so.
+    /// What the process was doing last, if it said so.
     pub stage: String,
 }
+
+/// How long a child may take to end when there are no more jobs.
+const PARTING: Duration = Duration::from_secs(2);
 
 /// How long a child whose time is over may take to say what it is at.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -72,37 +79,75 @@ pub(super) fn most_address_space() -> u64 {
     ADDRESS_SPACE.min(hard_limit(libc::RLIMIT_AS))
 }
 
-/// Runs a program that is an open file and has, or had, a path, with `stdin_bytes` as its standard input.
-///
-/// # Errors
-/// The system call that failed, where it could not be started.
-pub(super) fn run_program(
-    program_file: BorrowedFd<'_>,
-    path: &CStr,
-    stdin_bytes: &[u8],
-    process_limits: &Limits,
-) -> Result<Outcome, StartError> {
-    let kept_bytes = [usize::try_from(process_limits.output).unwrap_or(usize::MAX), process_limits.log];
-    let (mut streams, process_ends) = Streams::open_streams(stdin_bytes, kept_bytes)?;
-    // What fits is there when the process begins.
-    streams.exchange()?;
-    let program = Program {
-        file: program_file,
-        path,
-        name: NAME,
-        streams: &process_ends.each_ref().map(AsFd::as_fd),
-        limits: &process_limits.resource_limits(),
-    };
-    let process = Running(start::start_program(&program)?);
-    drop(process_ends);
-    let ending = process.serve_to_end(&mut streams, process_limits)?;
-    let stage = streams.progress.read_stage();
-    Ok(Outcome { ending, stdout: streams.output.bytes, stderr: streams.errors.bytes, stage })
+/// A child process that takes jobs. One that is dropped ends.
+pub(super) struct Child {
+    process: Running,
+    streams: Streams,
+    /// How long it has worked, all jobs together.
+    pub busy: Duration,
+}
+
+impl Child {
+    /// Starts a program that is an open file and has, or had, a path.
+    ///
+    /// # Errors
+    /// The system call that failed.
+    pub fn start(program_file: BorrowedFd<'_>, path: &CStr, process_limits: &Limits) -> Result<Child, StartError> {
+        let kept_bytes = [usize::try_from(process_limits.output).unwrap_or(usize::MAX), process_limits.log];
+        let (streams, process_ends) = Streams::open_streams(kept_bytes)?;
+        let program = Program {
+            file: program_file,
+            path,
+            name: NAME,
+            streams: &process_ends.each_ref().map(AsFd::as_fd),
+            limits: &process_limits.resource_limits(),
+        };
+        let process = Running { started: start::start_program(&program)?, owner: std::process::id(), has_ended: false };
+        Ok(Child { process, streams, busy: Duration::ZERO })
+    }
+
+    /// Asks for a job and waits for what comes of it.
+    ///
+    /// # Errors
+    /// The system call that failed, where the process could not be served.
+    pub fn do_job(&mut self, request: Vec<u8>, process_limits: &Limits) -> Result<Outcome, StartError> {
+        let begun = Instant::now();
+        self.streams.ask(request);
+        let (ending, answer) = self.process.serve_job(&mut self.streams, process_limits)?;
+        self.busy += begun.elapsed();
+        let stderr = std::mem::take(&mut self.streams.errors.bytes);
+        Ok(Outcome { ending, answer, stderr, stage: self.streams.progress.read_stage() })
+    }
+
+    /// Whether it is there, as far as this process knows.
+    pub fn is_alive(&mut self) -> bool {
+        self.process.poll_ending().is_none()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // A forked child has but copies of the streams.
+        if self.process.has_ended || self.process.owner != std::process::id() {
+            return;
+        }
+        self.streams.end_requests();
+        let deadline = Instant::now() + PARTING;
+        while self.process.poll_ending().is_none() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                self.process.kill_and_reap();
+                break;
+            }
+            self.process.wait_for_end(left);
+        }
+    }
 }
 
 impl Limits {
     fn resource_limits(&self) -> [ResourceLimit; 5] {
-        let seconds = self.wall.as_secs().saturating_add(1);
+        // A process gets no other job after as much time as one may take.
+        let seconds = self.wall.as_secs().saturating_mul(2).saturating_add(1);
         let (stack_soft, stack_hard) = stack_limits();
         [
             (libc::RLIMIT_AS as i32, self.address_space, self.address_space),
@@ -129,20 +174,19 @@ fn hard_limit(resource: libc::__rlimit_resource_t) -> u64 {
     limit.rlim_max
 }
 
-struct Running(Started);
+struct Running {
+    started: Started,
+    /// The process whose child it is.
+    owner: u32,
+    /// Whether it is known to be gone: its number may be another's.
+    has_ended: bool,
+}
 
 impl Running {
-    /// Serves the streams until the process ends by itself or breaks its limits.
-    fn serve_to_end(mut self, streams: &mut Streams<'_>, process_limits: &Limits) -> Result<Ending, StartError> {
+    /// Serves the streams until there is an answer, or the process ends by itself or breaks its limits.
+    fn serve_job(&mut self, streams: &mut Streams, process_limits: &Limits) -> Result<(Ending, Vec<u8>), StartError> {
         let deadline = Instant::now() + process_limits.wall;
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                self.ask_for_last_words(streams);
-                self.kill_and_reap();
-                return Ok(Ending::TimedOut);
-            }
-            self.wait_a_while(streams, left);
             // Who has ended before the streams are looked at says nothing afterwards.
             let ending = self.poll_ending();
             let exchanged = streams.exchange();
@@ -151,18 +195,39 @@ impl Running {
             }
             exchanged?;
             if streams.output.is_too_much {
-                return Ok(Ending::TooMuchOutput);
+                return Ok((Ending::TooMuchOutput, Vec::new()));
+            }
+            if let Some(answer) = streams.output.take_message() {
+                // What it said before it answered.
+                streams.exchange()?;
+                return Ok((Ending::Answered, answer));
             }
             if let Some(ending) = ending {
-                return Ok(ending);
+                return Ok((ending, Vec::new()));
             }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                self.ask_for_last_words(streams);
+                self.kill_and_reap();
+                return Ok((Ending::TimedOut, Vec::new()));
+            }
+            self.wait_a_while(streams, left);
         }
     }
 
+    /// Waits for the end of the process or for as long as said; without a descriptor of it, for a moment.
+    fn wait_for_end(&self, longest: Duration) {
+        let mut entry = self.started.descriptor.as_ref().map(|descriptor| PollFd::new(descriptor, PollFlags::IN));
+        let longest = if entry.is_some() { longest } else { Duration::from_micros(100) };
+        let time = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
+        // Whoever waits looks again.
+        let _ = poll(entry.as_mut_slice(), Some(&time));
+    }
+
     /// Waits for news of the process or for as long as said; without a descriptor of it, for a moment.
-    fn wait_a_while(&self, streams: &Streams<'_>, longest: Duration) {
-        let longest = if self.0.descriptor.is_some() { longest } else { longest.min(Duration::from_millis(1)) };
-        streams.wait_for_news(self.0.descriptor.as_ref().map(AsFd::as_fd), longest);
+    fn wait_a_while(&self, streams: &Streams, longest: Duration) {
+        let longest = if self.started.descriptor.is_some() { longest } else { longest.min(Duration::from_millis(1)) };
+        streams.wait_for_news(self.started.descriptor.as_ref().map(AsFd::as_fd), longest);
     }
 
     /// Ends the process and those that it has started.
@@ -176,12 +241,25 @@ impl Running {
     }
 
     fn poll_ending(&mut self) -> Option<Ending> {
+        if self.has_ended {
+            return Some(Ending::Unknown);
+        }
+        let ending = self.ask_for_status();
+        self.has_ended = ending.is_some();
+        ending
+    }
+
+    fn ask_for_status(&self) -> Option<Ending> {
         let mut status = 0;
         // SAFETY: `status` may be written.
-        match unsafe { libc::waitpid(self.0.pid, &mut status, libc::WNOHANG) } {
+        match unsafe { libc::waitpid(self.started.pid, &mut status, libc::WNOHANG) } {
             0 => None,
-            pid if pid == self.0.pid && libc::WIFEXITED(status) => Some(Ending::Exited(libc::WEXITSTATUS(status))),
-            pid if pid == self.0.pid && libc::WIFSIGNALED(status) => Some(Ending::Signalled(libc::WTERMSIG(status))),
+            pid if pid == self.started.pid && libc::WIFEXITED(status) => {
+                Some(Ending::Exited(libc::WEXITSTATUS(status)))
+            }
+            pid if pid == self.started.pid && libc::WIFSIGNALED(status) => {
+                Some(Ending::Signalled(libc::WTERMSIG(status)))
+            }
             _ if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => None,
             // ECHILD: SIGCHLD is ignored, or another thread waits for every child.
             _ => Some(Ending::Unknown),
@@ -189,9 +267,9 @@ impl Running {
     }
 
     /// Tells the child that its time is over, and lets it say what it is at.
-    fn ask_for_last_words(&mut self, streams: &mut Streams<'_>) {
+    fn ask_for_last_words(&mut self, streams: &mut Streams) {
         // SAFETY: a system call without pointers. The child has not been waited for, so the number is still its own.
-        unsafe { libc::kill(self.0.pid, libc::SIGXCPU) };
+        unsafe { libc::kill(self.started.pid, libc::SIGXCPU) };
         let deadline = Instant::now() + LAST_WORDS;
         while self.poll_ending().is_none() && Instant::now() < deadline {
             self.wait_a_while(streams, deadline.saturating_duration_since(Instant::now()));
@@ -202,11 +280,14 @@ impl Running {
     }
 
     fn kill_group(&self) {
+        if self.has_ended {
+            return;
+        }
         // SAFETY: system calls without pointers. The child has not been waited for, so the numbers are still its own. The second
         // one is in case the group could not be made.
         unsafe {
-            libc::kill(-self.0.pid, libc::SIGKILL);
-            libc::kill(self.0.pid, libc::SIGKILL);
+            libc::kill(-self.started.pid, libc::SIGKILL);
+            libc::kill(self.started.pid, libc::SIGKILL);
         }
     }
 }

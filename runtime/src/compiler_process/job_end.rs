@@ -43,14 +43,14 @@ pub(super) enum JobFailure {
 pub(super) fn judge_outcome(outcome: &Outcome, path: &Path) -> Result<Answer, JobFailure> {
     let died = |how: String| Err(judge_death(outcome, &how));
     match outcome.ending {
-        // Without a status the answer has to speak.
-        Ending::Exited(0) | Ending::Unknown => match read_message(&outcome.stdout) {
+        Ending::Answered => match read_message(&outcome.answer) {
             Some(Answer::OtherBuild(build)) => {
                 Err(missing_compiler(path, &format!("it is of the build {build}, the driver of {BUILD}")))
             }
             Some(answer) => Ok(answer),
             None => died(format!("gave no answer ({})", path.display())),
         },
+        Ending::Exited(0) | Ending::Unknown => died(format!("gave no answer ({})", path.display())),
         Ending::Exited(status) => died(format!("ended with status {status}")),
         Ending::TooMuchOutput | Ending::Signalled(libc::SIGXFSZ) => died("wrote too much".to_owned()),
         Ending::Signalled(libc::SIGXCPU) | Ending::TimedOut => {
@@ -120,9 +120,9 @@ mod tests {
 
     use super::*;
 
-    fn judge(ending: Ending, stdout: &[u8], stderr: &[u8]) -> Result<Answer, JobFailure> {
-        let (stdout, stderr) = (stdout.to_vec(), stderr.to_vec());
-        judge_outcome(&Outcome { ending, stdout, stderr, stage: "clang".to_owned() }, "/some/compiler".as_ref())
+    fn judge(ending: Ending, answer: &[u8], stderr: &[u8]) -> Result<Answer, JobFailure> {
+        let (answer, stderr) = (answer.to_vec(), stderr.to_vec());
+        judge_outcome(&Outcome { ending, answer, stderr, stage: "clang".to_owned() }, "/some/compiler".as_ref())
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
         }
         let failure = judge(Ending::Signalled(libc::SIGABRT), b"", b"assertion failed\n");
         assert!(matches!(&failure, Err(JobFailure::Died(words)) if words.contains("assertion")), "{failure:?}");
-        let failure = judge(Ending::Exited(0), b"rubbish", b"");
+        let failure = judge(Ending::Answered, b"rubbish", b"");
         assert!(matches!(&failure, Err(JobFailure::Died(words)) if words.contains("/some/compiler")), "{failure:?}");
     }
 

@@ -1,12 +1,14 @@
 //! The compiler's process: jobs that it does for this one (`lockstep_protocol::job`).
 //!
-//! Nothing is compiled in the application's process. A job is a process of its own, whose crash, hang or hunger ends that job alone.
-//! The executable lies beside the driver and is opened when the application first asks for the platform ([`executable`]), started
-//! without a path ([`start`]), and bounded ([`child`]). What comes back is checked before it is used ([`job_end`]).
+//! Nothing is compiled in the application's process. A program has processes of its own, whose crash, hang or hunger ends one job
+//! alone. The executable lies beside the driver and is opened when the application first asks for the platform ([`executable`]),
+//! started without a path ([`start`]), bounded ([`child`]), and kept for a while for more jobs of the program ([`lingering`]). What comes
+//! back is checked before it is used ([`job_end`]).
 
 mod child;
 mod executable;
 mod job_end;
+mod lingering;
 mod start;
 mod streams;
 
@@ -22,10 +24,10 @@ use lockstep_protocol::job::{
 use lockstep_protocol::portable_program::LinkedProgram;
 use once_cell::sync::Lazy;
 
-use crate::cache::key::BUILD;
+use crate::cache::key::{self, BUILD};
 use crate::little_memory::has_room;
 use crate::options::options;
-use child::Limits;
+use child::{Child, Ending, Limits, Outcome};
 use executable::Executable;
 pub use executable::FILE_NAME;
 use job_end::JobFailure;
@@ -155,7 +157,9 @@ pub fn compile_kernel(kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
 /// # Errors
 /// What went wrong, and whether it is worth another try.
 pub fn recompile_kernel(kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
-    expect_code(run_request(&Request { in_background: true, ..request(Job::CompileKernel(Box::new(kernel_job))) }))
+    let request = Request { in_background: true, ..request(Job::CompileKernel(Box::new(kernel_job))) };
+    // A process that gives way to others is none for jobs that somebody waits for.
+    expect_code(ask_new_process(&request, &job_limits()))
 }
 
 fn expect_code(answer: Result<Answer, JobFailure>) -> Result<BuiltCode, CodeFailure> {
@@ -222,14 +226,9 @@ fn request(job: Job) -> Request {
     Request { build: BUILD.to_owned(), time, dump, in_background: false, job }
 }
 
-/// Does a job in a process of its own, for which somebody waits.
+/// Does a job for which somebody waits. A compiler that dies of it, and of the question what it is as well, is none.
 fn run_job(job: Job) -> Result<Answer, JobFailure> {
-    run_request(&request(job))
-}
-
-/// Does a job in a process of its own. A compiler that dies of it, and of the question what it is as well, is none.
-fn run_request(request: &Request) -> Result<Answer, JobFailure> {
-    let ended = attempt_request(request, options().build_timeout);
+    let ended = attempt_job(job);
     match &ended {
         Ok(_) => EXECUTABLE.trust(),
         Err(JobFailure::Died(words)) if matches!(introduce_compiler(), Err(JobFailure::Missing(_))) => {
@@ -243,7 +242,8 @@ fn run_request(request: &Request) -> Result<Answer, JobFailure> {
 /// Has the compiler say what it is. Whoever cannot is not the driver's.
 fn introduce_compiler() -> Result<(), JobFailure> {
     let missing = |words: &str| Err(job_end::missing_compiler(EXECUTABLE.file_path(), words));
-    match attempt_request(&request(Job::DescribeCompiler), INTRODUCTION.min(options().build_timeout)) {
+    let limits = Limits { wall: INTRODUCTION.min(options().build_timeout), ..job_limits() };
+    match ask_new_process(&request(Job::DescribeCompiler), &limits) {
         Ok(Answer::Done(Product::Compiler(_))) => {
             EXECUTABLE.trust();
             Ok(())
@@ -254,23 +254,70 @@ fn introduce_compiler() -> Result<(), JobFailure> {
     }
 }
 
-/// Does a job in a process of its own, in so much time.
-fn attempt_request(request: &Request, wall: Duration) -> Result<Answer, JobFailure> {
-    let limits = Limits { wall, address_space: child::ADDRESS_SPACE, output: MOST_OUTPUT, log: MOST_ERRORS };
-    let path = EXECUTABLE.file_path();
-    let no_memory = || job_end::judge_start(path, &StartError::no_memory());
-    if !has_room(JOB_ROOM) {
-        return Err(no_memory());
+/// Does a job in a process that has seen nothing but the job's program.
+fn attempt_job(job: Job) -> Result<Answer, JobFailure> {
+    let known_program = match &job {
+        Job::CompileKernel(kernel_job) => Some(key::hash_bytes(&kernel_job.program.bitcode)),
+        _ => None,
+    };
+    let (request, limits) = (write_message(&request(job)), job_limits());
+    let waiting = known_program.and_then(lingering::take_process);
+    let (child, outcome) = match waiting.map(|child| ask_process(child, request.clone(), &limits)) {
+        // One that had waited too long.
+        None | Some(Ok((_, Outcome { ending: Ending::Exited(0) | Ending::Unknown, .. }))) => {
+            ask_process(start_process(&limits)?, request, &limits)?
+        }
+        Some(asked) => asked?,
+    };
+    let answer = judge_outcome(&outcome);
+    if outcome.ending == Ending::Answered {
+        let built_program = match &answer {
+            Ok(Answer::Done(Product::Program(built))) => Some(key::hash_bytes(&built.linked.bitcode)),
+            _ => known_program,
+        };
+        let may_stay = child.busy < options().build_timeout;
+        lingering::leave_process(child, built_program.filter(|_| may_stay));
     }
-    let file = EXECUTABLE.open_file().map_err(|error| job_end::judge_start(path, &error))?;
-    let outcome = child::run_program(file.as_fd(), &EXECUTABLE.c_path(), &write_message(request), &limits);
-    let outcome = outcome.map_err(|error| job_end::judge_start(path, &error))?;
+    answer
+}
+
+/// Does a job in a process that ends afterwards.
+fn ask_new_process(request: &Request, limits: &Limits) -> Result<Answer, JobFailure> {
+    let (child, outcome) = ask_process(start_process(limits)?, write_message(request), limits)?;
+    lingering::leave_process(child, None);
+    judge_outcome(&outcome)
+}
+
+/// Asks a process for a job; what comes of it.
+fn ask_process(mut child: Child, request: Vec<u8>, limits: &Limits) -> Result<(Child, Outcome), JobFailure> {
+    let outcome =
+        child.do_job(request, limits).map_err(|error| job_end::judge_start(EXECUTABLE.file_path(), &error))?;
     if options().time {
         eprint!("{}", String::from_utf8_lossy(&outcome.stderr));
     }
+    Ok((child, outcome))
+}
+
+fn judge_outcome(outcome: &Outcome) -> Result<Answer, JobFailure> {
     // An answer is some pieces of what was received, each a copy.
-    if !has_room(JOB_ROOM + 2 * outcome.stdout.len()) {
-        return Err(no_memory());
+    expect_room(JOB_ROOM + 2 * outcome.answer.len())?;
+    job_end::judge_outcome(outcome, EXECUTABLE.file_path())
+}
+
+fn expect_room(bytes: usize) -> Result<(), JobFailure> {
+    match has_room(bytes) {
+        true => Ok(()),
+        false => Err(job_end::judge_start(EXECUTABLE.file_path(), &StartError::no_memory())),
     }
-    job_end::judge_outcome(&outcome, path)
+}
+
+fn job_limits() -> Limits {
+    let (wall, address_space) = (options().build_timeout, child::ADDRESS_SPACE);
+    Limits { wall, address_space, output: MOST_OUTPUT, log: MOST_ERRORS }
+}
+
+fn start_process(limits: &Limits) -> Result<Child, JobFailure> {
+    expect_room(JOB_ROOM)?;
+    let start = || Child::start(EXECUTABLE.open_file()?.as_fd(), &EXECUTABLE.c_path(), limits);
+    start().map_err(|error| job_end::judge_start(EXECUTABLE.file_path(), &error))
 }

@@ -1,8 +1,8 @@
-//! The streams of a job's process: what it is asked, and what it says.
+//! The streams of the compiler's process: what it is asked, and what it says.
 //!
 //! Each is a pair of connected sockets. Unlike files in memory they are known to every kernel and allowed by most filters of
 //! system calls, and no limit of the application's for the size of files holds for them. Unlike pipes they raise no `SIGPIPE`,
-//! and the end of the request can be told (`shutdown`) although a process that the application has forked meanwhile has
+//! and the end of the requests can be told (`shutdown`) although a process that the application has forked meanwhile has
 //! a copy of the socket. Nothing here blocks: who waits for the process passes on what there is.
 //!
 //! What the process is at is in a file in memory, which it writes to often and we read once. Where there can be none, nothing is
@@ -11,7 +11,7 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
-use lockstep_protocol::job::{PROGRESS_STREAM, ProgressRecord};
+use lockstep_protocol::job::{LENGTH_BYTES, PROGRESS_STREAM, ProgressRecord, message_length};
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -30,8 +30,8 @@ const ROOM: usize = 64 << 10;
 const MOST_READS: usize = 64;
 
 /// This process's ends of the three streams.
-pub(super) struct Streams<'a> {
-    request: Request<'a>,
+pub(super) struct Streams {
+    requests: Requests,
     /// Its standard output.
     pub output: Received,
     /// Its error stream.
@@ -47,10 +47,12 @@ pub(super) type ProcessEnds = [OwnedFd; 4];
 /// The lowest number of a descriptor that has none of those which the process has for its streams.
 pub(super) const LOWEST_DESCRIPTOR: RawFd = PROGRESS_STREAM + 1;
 
-/// What is still to be said.
-struct Request<'a> {
+/// What the process is asked.
+struct Requests {
     socket: OwnedFd,
-    rest: &'a [u8],
+    /// What is still to be said.
+    rest: Vec<u8>,
+    /// Whether nobody listens any more.
     is_over: bool,
 }
 
@@ -69,12 +71,12 @@ pub(super) struct Received {
 /// The file with what the process is at.
 pub(super) struct Progress(Option<OwnedFd>);
 
-impl<'a> Streams<'a> {
-    /// Streams for a process that is to be asked `request`, and its ends of them. Of output and errors so many bytes are kept.
+impl Streams {
+    /// Streams for a process, and its ends of them. Of output and errors so many bytes are kept.
     ///
     /// # Errors
     /// The system call that failed.
-    pub fn open_streams(request: &'a [u8], limits: [usize; 2]) -> Result<(Streams<'a>, ProcessEnds), StartError> {
+    pub fn open_streams(limits: [usize; 2]) -> Result<(Streams, ProcessEnds), StartError> {
         let [(request_socket, stdin), (output_socket, stdout), (error_socket, stderr)] =
             [connect_sockets()?, connect_sockets()?, connect_sockets()?];
         let progress = Progress::create_file();
@@ -86,7 +88,7 @@ impl<'a> Streams<'a> {
         let progress_end = progress_end.map_err(|error| StartError { call: "fcntl", error })?;
         let process_ends = [stdin, stdout, stderr, leave_process_numbers(progress_end)?];
         let streams = Streams {
-            request: Request { socket: request_socket, rest: request, is_over: false },
+            requests: Requests { socket: request_socket, rest: Vec::new(), is_over: false },
             output: Received::new(output_socket, limits[0]),
             errors: Received::new(error_socket, limits[1]),
             progress,
@@ -94,12 +96,25 @@ impl<'a> Streams<'a> {
         Ok((streams, process_ends))
     }
 
+    /// Has a request passed on. What was said about the one before is gone.
+    pub fn ask(&mut self, request: Vec<u8>) {
+        self.requests.rest = request;
+        self.output.forget();
+        self.errors.forget();
+    }
+
+    /// Tells the process that there are no more requests.
+    pub fn end_requests(&self) {
+        // If it fails nobody listens any more.
+        let _ = shutdown(&self.requests.socket, Shutdown::Write);
+    }
+
     /// Passes on what can be passed on at once.
     ///
     /// # Errors
     /// The system call that failed for want of something. That the process has closed its end is no error here.
     pub fn exchange(&mut self) -> Result<(), StartError> {
-        self.request.send_some()?;
+        self.requests.send_some()?;
         self.output.receive_some()?;
         self.errors.receive_some()
     }
@@ -108,7 +123,8 @@ impl<'a> Streams<'a> {
     pub fn wait_for_news(&self, ending: Option<BorrowedFd<'_>>, longest: Duration) {
         let mut entries = Vec::with_capacity(4);
         entries.extend(ending.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN)));
-        entries.extend((!self.request.is_over).then(|| PollFd::new(&self.request.socket, PollFlags::OUT)));
+        let is_asking = !self.requests.is_over && !self.requests.rest.is_empty();
+        entries.extend(is_asking.then(|| PollFd::new(&self.requests.socket, PollFlags::OUT)));
         let incoming = [&self.output, &self.errors].into_iter().filter(|stream| !stream.is_over);
         entries.extend(incoming.map(|stream| PollFd::new(&stream.socket, PollFlags::IN)));
         let time = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
@@ -121,17 +137,12 @@ impl<'a> Streams<'a> {
     }
 }
 
-impl Request<'_> {
+impl Requests {
     fn send_some(&mut self) -> Result<(), StartError> {
-        while !self.is_over {
-            if self.rest.is_empty() {
-                // If it fails nobody listens any more.
-                let _ = shutdown(&self.socket, Shutdown::Write);
-                self.is_over = true;
-                break;
-            }
-            match send(&self.socket, self.rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-                Ok(count) => self.rest = self.rest.get(count..).unwrap_or_default(),
+        let mut sent = 0;
+        while !self.is_over && sent < self.rest.len() {
+            match send(&self.socket, &self.rest[sent..], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(count) => sent += count,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => break,
                 // How the process ends tells why it does not listen.
@@ -139,6 +150,7 @@ impl Request<'_> {
                 Err(error) => return Err(StartError { call: "send", error: error.into() }),
             }
         }
+        self.rest.drain(..sent);
         Ok(())
     }
 }
@@ -146,6 +158,20 @@ impl Request<'_> {
 impl Received {
     fn new(socket: OwnedFd, limit: usize) -> Received {
         Received { socket, bytes: Vec::new(), limit, is_too_much: false, is_over: false }
+    }
+
+    fn forget(&mut self) {
+        self.bytes.clear();
+        self.is_too_much = false;
+    }
+
+    /// Takes a message that is there as a whole, without its length, if nothing comes behind it.
+    pub fn take_message(&mut self) -> Option<Vec<u8>> {
+        let length = message_length(&self.bytes)?;
+        if (self.bytes.len() - LENGTH_BYTES) as u64 != length {
+            return None;
+        }
+        Some(self.bytes.split_off(LENGTH_BYTES))
     }
 
     fn receive_some(&mut self) -> Result<(), StartError> {
@@ -208,15 +234,18 @@ mod tests {
     use std::fs::File;
     use std::io::{Read, Write};
 
+    use lockstep_protocol::job::write_message;
+
     use super::*;
 
     #[test]
     fn more_than_sockets_hold_goes_both_ways() {
         let request = vec![7; 5 << 20];
-        let (mut streams, [stdin, stdout, stderr, _]) = Streams::open_streams(&request, [usize::MAX, 3]).unwrap();
+        let (mut streams, [stdin, stdout, stderr, _]) = Streams::open_streams([usize::MAX, 3]).unwrap();
+        streams.ask(request.clone());
         let process = std::thread::spawn(move || {
             let mut read = Vec::new();
-            File::from(stdin).read_to_end(&mut read).unwrap();
+            File::from(stdin).take(5 << 20).read_to_end(&mut read).unwrap();
             File::from(stdout).write_all(&read).unwrap();
             File::from(stderr).write_all(b"words").unwrap();
         });
@@ -230,12 +259,29 @@ mod tests {
     }
 
     #[test]
+    fn messages_are_taken_when_they_are_whole() {
+        let (mut streams, [_stdin, stdout, _stderr, _]) = Streams::open_streams([usize::MAX, 3]).unwrap();
+        let mut stdout = File::from(stdout);
+        let message = write_message(&"words");
+        let (first, second) = message.split_at(message.len() - 1);
+        for (part, expected) in [(first, None), (second, Some(&message[LENGTH_BYTES..]))] {
+            stdout.write_all(part).unwrap();
+            streams.exchange().unwrap();
+            assert_eq!(streams.output.take_message().as_deref(), expected);
+        }
+        streams.ask(Vec::new());
+        stdout.write_all(&[&message[..], b"more"].concat()).unwrap();
+        streams.exchange().unwrap();
+        assert_eq!(streams.output.take_message(), None);
+    }
+
+    #[test]
     fn who_does_not_listen_is_no_error() {
-        let request = vec![7; 5 << 20];
-        let (mut streams, ends) = Streams::open_streams(&request, [1, 1]).unwrap();
+        let (mut streams, ends) = Streams::open_streams([1, 1]).unwrap();
+        streams.ask(vec![7; 5 << 20]);
         drop(ends);
         streams.exchange().unwrap();
         streams.exchange().unwrap();
-        assert!(streams.request.is_over && streams.output.is_over && streams.errors.is_over);
+        assert!(streams.requests.is_over && streams.output.is_over && streams.errors.is_over);
     }
 }
