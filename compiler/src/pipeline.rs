@@ -257,6 +257,11 @@ fn compile_form(
     }
     let compilation = Compilation { table: pass_table, module, options, mistake };
     match compilation.compile(kernel_index, request) {
+        // What lies on the stack then may fit in registers after all, and both tiers are to have the same plan.
+        Err(CompileError::MachineCode(MachineCodeError::StackFrame(_))) if options.tier == Tier::Baseline => {
+            let options = CompileOptions { tier: Tier::Optimized, ..options.clone() };
+            compile_form(pass_table, module, kernel_index, &options, compilation.mistake)
+        }
         // Sub-groups are gangs, whatever they cost.
         Err(CompileError::MachineCode(MachineCodeError::StackFrame(_)))
             if !module.kernels.get(kernel_index).is_some_and(needs_sub_groups) =>
