@@ -6,7 +6,7 @@ use std::io::Error;
 use lockstep_conformance::child::in_child;
 use lockstep_conformance::{Setup, is_lockstep};
 
-use crate::work::{Work, build_and_launch, listening_setup, log_of_failed_build, take_messages};
+use crate::work::{Work, build_and_launch, let_compilers_end, listening_setup, log_of_failed_build, take_messages};
 
 type Resource = libc::__rlimit_resource_t;
 
@@ -28,6 +28,7 @@ pub fn set_soft_limit(resource: Resource, value: u64) -> u64 {
 fn fail_under_limit(setup: &Setup, resource: Resource, value: u64, sentence: &str) {
     let work = Work::build(&setup.context);
     work.launch(&setup.queue, 10);
+    let_compilers_end();
     let before = set_soft_limit(resource, value);
     let log = log_of_failed_build(&setup.context);
     assert!(log.contains(sentence), "{log}");

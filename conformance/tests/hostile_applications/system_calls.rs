@@ -5,7 +5,7 @@ use std::io::Error;
 use lockstep_conformance::child::in_child;
 use lockstep_conformance::{Setup, is_lockstep};
 
-use crate::work::{Work, build_and_launch, listening_setup, log_of_failed_build, take_messages};
+use crate::work::{Work, build_and_launch, let_compilers_end, listening_setup, log_of_failed_build, take_messages};
 
 /// What makes new processes and threads.
 const NEW_PROCESSES: [libc::c_long; 6] =
@@ -54,6 +54,7 @@ fn no_process_can_be_made_after_the_build() {
         let Setup { context, queue } = listening_setup();
         let work = Work::build(&context);
         work.launch(&queue, 10);
+        let_compilers_end();
         forbid(&NEW_PROCESSES, libc::EPERM);
         // Code that is there runs.
         (0..10).for_each(|_| work.launch(&queue, 10));
@@ -77,6 +78,7 @@ fn only_programs_are_forbidden() {
         let Setup { context, queue } = listening_setup();
         let work = Work::build(&context);
         work.launch(&queue, 10);
+        let_compilers_end();
         forbid(&[libc::SYS_execve, libc::SYS_execveat], libc::EPERM);
         work.fail_to_launch(&queue, 20);
         let messages = take_messages();

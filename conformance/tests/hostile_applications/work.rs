@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 use lockstep_conformance::commands::{finish, try_launch};
 use lockstep_conformance::loader::device;
@@ -109,6 +110,11 @@ pub fn listening_setup() -> Setup {
 /// What contexts of [`listening_setup`] were told since this was last asked.
 pub fn take_messages() -> String {
     std::mem::take(&mut *TOLD.lock().expect("no panic")).join("\n")
+}
+
+/// Waits until processes of the compiler have ended that would take another job: what needs none of its own goes on without new ones.
+pub fn let_compilers_end() {
+    std::thread::sleep(Duration::from_millis(1500));
 }
 
 /// Whatever is enqueued comes to its end.

@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::fstat;
 
 use super::start::{self, Program, ResourceLimit, StartError, Started};
 use super::streams::Streams;
@@ -83,6 +84,8 @@ pub(super) fn most_address_space() -> u64 {
 pub(super) struct Child {
     process: Running,
     streams: Streams,
+    /// Which files its descriptors are.
+    identities: Vec<Option<(u64, u64)>>,
     /// How long it has worked, all jobs together.
     pub busy: Duration,
 }
@@ -103,7 +106,8 @@ impl Child {
             limits: &process_limits.resource_limits(),
         };
         let process = Running { started: start::start_program(&program)?, owner: std::process::id(), has_ended: false };
-        Ok(Child { process, streams, busy: Duration::ZERO })
+        let identities = identify_descriptors(&process, &streams);
+        Ok(Child { process, streams, identities, busy: Duration::ZERO })
     }
 
     /// Asks for a job and waits for what comes of it.
@@ -123,6 +127,27 @@ impl Child {
     pub fn is_alive(&mut self) -> bool {
         self.process.poll_ending().is_none()
     }
+
+    /// Whether its descriptors are what they were: an application may have closed them, and have other files under their numbers.
+    pub fn is_intact(&self) -> bool {
+        self.identities == identify_descriptors(&self.process, &self.streams)
+    }
+
+    /// Ends the process, and leaves the descriptors to the application that has others under their numbers.
+    pub fn abandon(mut self) {
+        // Of one that is gone the number may be another's by now.
+        if self.process.owner == std::process::id() && self.process.poll_ending().is_none() {
+            self.process.kill_and_reap();
+        }
+        std::mem::forget(self);
+    }
+}
+
+/// Which files the descriptors of a child are, by device and number; none of one that is closed.
+fn identify_descriptors(process: &Running, streams: &Streams) -> Vec<Option<(u64, u64)>> {
+    let identify = |descriptor: BorrowedFd<'_>| fstat(descriptor).ok().map(|file| (file.st_dev, file.st_ino));
+    let ending = process.started.descriptor.as_ref().map(AsFd::as_fd);
+    streams.descriptors().into_iter().chain(ending).map(identify).collect()
 }
 
 impl Drop for Child {

@@ -55,9 +55,10 @@ pub(super) fn take_process(program: ProgramHash) -> Option<Child> {
     loop {
         let position = lingering.waiting.iter().position(|waiting| waiting.program == Some(program))?;
         let mut child = lingering.waiting.swap_remove(position).child;
-        if child.is_alive() {
+        if child.is_intact() && child.is_alive() {
             return Some(child);
         }
+        end_process(child);
     }
 }
 
@@ -76,8 +77,25 @@ pub(super) fn leave_process(child: Child, program: Option<ProgramHash>) {
         // Without a thread they all go at once.
         let ended = std::mem::take(&mut lingering.waiting);
         drop(lingering);
-        drop(ended);
+        end_all(ended);
     }
+}
+
+/// Ends all processes that wait. Whether there were any.
+pub(super) fn end_all_waiting() -> bool {
+    let waiting = std::mem::take(&mut lock_in_process().waiting);
+    let were_some = !waiting.is_empty();
+    end_all(waiting);
+    were_some
+}
+
+fn end_all(ended: Vec<Waiting>) {
+    ended.into_iter().for_each(|waiting| end_process(waiting.child));
+}
+
+/// Ends a process, and closes nothing that an application has opened meanwhile under the numbers of its descriptors.
+fn end_process(child: Child) {
+    if child.is_intact() { drop(child) } else { child.abandon() }
 }
 
 /// Has those go for whom there are too many, who came first first.
@@ -98,7 +116,7 @@ fn attend_processes() {
         match (ended.is_empty(), next) {
             (false, _) => {
                 drop(lingering);
-                drop(ended);
+                end_all(ended);
                 lingering = lock_in_process();
             }
             (true, Some(next)) => _ = CHANGED.wait_until(&mut lingering, next),

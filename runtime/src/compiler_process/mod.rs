@@ -316,7 +316,17 @@ fn job_limits() -> Limits {
     Limits { wall, address_space, output: MOST_OUTPUT, log: MOST_ERRORS }
 }
 
+/// Starts a process. What it wants may be what processes have that wait for further jobs; these go first.
 fn start_process(limits: &Limits) -> Result<Child, JobFailure> {
+    match try_start_process(limits) {
+        Err(JobFailure::NotStarted(_) | JobFailure::OutOfMemory(_)) if lingering::end_all_waiting() => {
+            try_start_process(limits)
+        }
+        started => started,
+    }
+}
+
+fn try_start_process(limits: &Limits) -> Result<Child, JobFailure> {
     expect_room(JOB_ROOM)?;
     let start = || Child::start(EXECUTABLE.open_file()?.as_fd(), &EXECUTABLE.c_path(), limits);
     start().map_err(|error| job_end::judge_start(EXECUTABLE.file_path(), &error))

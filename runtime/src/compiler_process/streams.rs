@@ -96,6 +96,12 @@ impl Streams {
         Ok((streams, process_ends))
     }
 
+    /// This process's ends.
+    pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        let sockets = [&self.requests.socket, &self.output.socket, &self.errors.socket];
+        sockets.into_iter().chain(&self.progress.0).map(AsFd::as_fd).collect()
+    }
+
     /// Has a request passed on. What was said about the one before is gone.
     pub fn ask(&mut self, request: Vec<u8>) {
         self.requests.rest = request;
