@@ -15,14 +15,14 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::little_memory::start_thread;
+use crate::per_process::PerProcess;
 use crate::schedule;
 
 /// Something for another thread to do. It guards what it runs; a panic that slips through ends the job alone.
@@ -166,13 +166,11 @@ struct State {
     lanes: Lanes,
     /// Threads that wait for a job.
     idle: usize,
-    /// The process that the threads are of.
-    process: u32,
 }
 
 impl State {
     fn new(processors: usize) -> Self {
-        Self { lanes: Lanes::with_processors(processors), idle: 0, process: process::id() }
+        Self { lanes: Lanes::with_processors(processors), idle: 0 }
     }
 }
 
@@ -196,23 +194,14 @@ impl Executor {
         }
     }
 
-    /// That of the process.
+    /// That of the process. A forked child has none of its parent's threads, and does not what these were to do.
     fn process_executor() -> &'static Self {
-        static EXECUTOR: OnceLock<Executor> = OnceLock::new();
-        EXECUTOR.get_or_init(|| Executor::new(schedule::available_cpus()))
-    }
-
-    /// The state, of which a forked child gets its own. What its parent's threads were to do is left as it is.
-    fn lock_in_process(&self) -> MutexGuard<'_, State> {
-        let mut executor_state = self.state.lock();
-        if executor_state.process != process::id() {
-            std::mem::forget(std::mem::replace(&mut *executor_state, State::new(self.processors)));
-        }
-        executor_state
+        static EXECUTOR: PerProcess<Executor> = PerProcess::new();
+        EXECUTOR.get(|| Executor::new(schedule::available_cpus()))
     }
 
     fn spawn_job(&'static self, service: Service, job: Job) {
-        let mut executor_state = self.lock_in_process();
+        let mut executor_state = self.state.lock();
         executor_state.lanes.add_job(service, job);
         if !self.find_thread(executor_state) {
             let _state = self.state.lock();
@@ -221,7 +210,7 @@ impl Executor {
     }
 
     fn try_spawn(&'static self, service: Service, job: Job) -> Result<(), NoThread> {
-        let mut executor_state = self.lock_in_process();
+        let mut executor_state = self.state.lock();
         let job_number = executor_state.lanes.add_job(service, job);
         // Without a thread for it, one that has become free may have begun with it meanwhile.
         if self.find_thread(executor_state) || !self.state.lock().lanes.remove_job(service, job_number) {
@@ -250,7 +239,7 @@ impl Executor {
         if !self.refused.load(Ordering::Relaxed) {
             return false;
         }
-        let mut executor_state = self.lock_in_process();
+        let mut executor_state = self.state.lock();
         let Some((service, job)) = executor_state.lanes.take_job() else {
             if executor_state.lanes.is_empty() {
                 // The next job tries for a thread again.

@@ -32,6 +32,7 @@ pub mod memory_transfer;
 pub mod names;
 pub mod options;
 pub mod partition;
+mod per_process;
 pub mod pipe;
 pub mod platform;
 mod processor;

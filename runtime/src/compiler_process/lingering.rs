@@ -5,7 +5,6 @@
 //! Processes wait for a second, as many as there are processors to run on; then they end. That, and taking leave of processes for which there
 //! is no further job, is done by one thread, as long as there are any.
 
-use std::process;
 use std::time::{Duration, Instant};
 
 use lockstep_protocol::job::PATIENCE_MS;
@@ -13,6 +12,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::child::Child;
 use crate::executor::{self, Service};
+use crate::per_process::PerProcess;
 use crate::schedule::available_cpus;
 
 /// How long a process waits. It would go by itself a little later.
@@ -29,24 +29,27 @@ struct Waiting {
     until: Instant,
 }
 
+#[derive(Default)]
 struct Lingering {
     waiting: Vec<Waiting>,
     /// Whether a thread ends those whose time is over.
     is_attended: bool,
-    /// The process whose children they are.
-    owner: u32,
 }
 
-static LINGERING: Mutex<Lingering> = Mutex::new(Lingering { waiting: Vec::new(), is_attended: false, owner: 0 });
-static CHANGED: Condvar = Condvar::new();
+/// What threads share. A forked child has no such processes, and nobody who attends to them.
+#[derive(Default)]
+struct Shared {
+    lingering: Mutex<Lingering>,
+    changed: Condvar,
+}
 
-/// The processes of this one. A forked child has none, and nobody who attends to them.
+fn shared() -> &'static Shared {
+    static SHARED: PerProcess<Shared> = PerProcess::new();
+    SHARED.get(Shared::default)
+}
+
 fn lock_in_process() -> MutexGuard<'static, Lingering> {
-    let mut lingering = LINGERING.lock();
-    if lingering.owner != process::id() {
-        *lingering = Lingering { waiting: Vec::new(), is_attended: false, owner: process::id() };
-    }
-    lingering
+    shared().lingering.lock()
 }
 
 /// A process that knows a program, if one waits.
@@ -70,7 +73,7 @@ pub(super) fn leave_process(child: Child, program: Option<ProgramHash>) {
     dismiss_longest_waiting(&mut lingering.waiting, available_cpus());
     let is_attended = std::mem::replace(&mut lingering.is_attended, true);
     drop(lingering);
-    CHANGED.notify_all();
+    shared().changed.notify_all();
     if !is_attended && executor::try_spawn(Service::Reaping, Box::new(attend_processes)).is_err() {
         let mut lingering = lock_in_process();
         lingering.is_attended = false;
@@ -119,7 +122,7 @@ fn attend_processes() {
                 end_all(ended);
                 lingering = lock_in_process();
             }
-            (true, Some(next)) => _ = CHANGED.wait_until(&mut lingering, next),
+            (true, Some(next)) => _ = shared().changed.wait_until(&mut lingering, next),
             (true, None) => {
                 lingering.is_attended = false;
                 return;

@@ -1,0 +1,56 @@
+//! Values of which a forked child has its own.
+//!
+//! A lock that another thread of the parent held while it forked stays locked in the child for good, as that has none of the threads.
+//! So what threads of the background share is made anew in a child, locks and all, and the parent's is left as it is.
+
+use std::process;
+use std::sync::OnceLock;
+
+/// A value for each process that asks for it.
+pub(crate) struct PerProcess<T> {
+    first: OnceLock<Box<Owned<T>>>,
+}
+
+/// A process's value, and that of a forked child behind it.
+struct Owned<T> {
+    process: u32,
+    value: T,
+    next: OnceLock<Box<Owned<T>>>,
+}
+
+impl<T> PerProcess<T> {
+    pub(crate) const fn new() -> PerProcess<T> {
+        PerProcess { first: OnceLock::new() }
+    }
+
+    /// This process's value, made when it is asked for first.
+    pub(crate) fn get(&self, make: impl Fn() -> T) -> &T {
+        self.get_of(process::id(), make)
+    }
+
+    fn get_of(&self, process: u32, make: impl Fn() -> T) -> &T {
+        let mut place = &self.first;
+        loop {
+            let owned = place.get_or_init(|| Box::new(Owned { process, value: make(), next: OnceLock::new() }));
+            if owned.process == process {
+                return &owned.value;
+            }
+            place = &owned.next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn each_process_has_its_own_value() {
+        let made = AtomicU32::new(0);
+        let values = PerProcess::new();
+        let value_of = |process| *values.get_of(process, || made.fetch_add(1, Ordering::Relaxed));
+        assert_eq!([7, 7, 8, 9, 8, 7].map(value_of), [0, 0, 1, 2, 1, 0]);
+    }
+}
