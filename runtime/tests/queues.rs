@@ -16,8 +16,9 @@ use lockstep_runtime::platform::Platform;
 use lockstep_runtime::queue::Queue;
 use opencl_sys::{
     CL_COMMAND_BARRIER, CL_COMMAND_MARKER, CL_COMMAND_NATIVE_KERNEL, CL_COMPLETE,
-    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_OPERATION, CL_MEM_READ_WRITE, CL_OUT_OF_RESOURCES,
-    CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUED, CL_RUNNING, CL_SUBMITTED, cl_command_type, cl_int,
+    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, CL_INVALID_OPERATION, CL_MEM_READ_WRITE, CL_OUT_OF_HOST_MEMORY,
+    CL_OUT_OF_RESOURCES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUED, CL_RUNNING, CL_SUBMITTED, cl_command_type,
+    cl_int,
 };
 
 const OUT_OF_ORDER: u64 = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
@@ -196,15 +197,16 @@ fn errors_end_dependents_in_every_queue() {
 }
 
 #[test]
-fn a_queue_remembers_once_that_a_command_without_event_found_no_resources() {
+fn a_queue_remembers_once_what_a_command_without_event_did_not_find() {
     let context = context();
     let queue = queue(&context, 0);
     let own = Event::of_command(&queue, CL_COMMAND_NATIVE_KERNEL);
     own.api.set_handle(1, &HandleOperations { recycle: |_| (), retain: |_| Ok(()), release: |_| () });
     // The event of a part is nobody's; what tells of it is that of the whole.
     let part_event = Event::of_command(&queue, CL_COMMAND_NATIVE_KERNEL);
-    for (error_code, event, whole_event, ran_out) in [
+    for (error_code, event, whole_event, is_remembered) in [
         (CL_OUT_OF_RESOURCES, None, None, true),
+        (CL_OUT_OF_HOST_MEMORY, None, None, true),
         (CL_OUT_OF_RESOURCES, Some(own.clone()), None, false),
         (CL_OUT_OF_RESOURCES, Some(part_event.clone()), None, true),
         (CL_OUT_OF_RESOURCES, Some(part_event), Some(own), false),
@@ -218,9 +220,10 @@ fn a_queue_remembers_once_that_a_command_without_event_found_no_resources() {
             whole: whole_event,
             ..Command::default()
         });
-        assert!(!queue.ran_out(), "nothing has run");
+        assert_eq!(queue.take_want(), None, "nothing has run");
         queue.finish();
-        assert_eq!((queue.ran_out(), queue.ran_out()), (ran_out, false), "{error_code}");
+        let expected = is_remembered.then_some(error_code);
+        assert_eq!([queue.take_want(), queue.take_want()], [expected, None], "{error_code}");
     }
 }
 

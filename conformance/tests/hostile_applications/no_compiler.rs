@@ -76,8 +76,10 @@ fn write_truncated(path: &Path, bytes: usize) {
     write_program(path, &contents);
 }
 
-/// What may be in the compiler's place, and how it comes there.
-const DAMAGES: [(&str, fn(&Path)); 9] = [
+/// What may be in the compiler's place, and what puts it there.
+type Damage = (&'static str, fn(&Path));
+
+const DAMAGES: [Damage; 9] = [
     ("nothing", |_| {}),
     ("a folder", |path| fs::create_dir(path).expect("a folder")),
     ("an empty file", |path| write_program(path, b"")),

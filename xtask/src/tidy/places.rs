@@ -80,7 +80,9 @@ pub fn unsafety(tree: &Tree) -> Vec<Violation> {
             allowed: &[
                 "icd/",
                 "compiler/process/src/process_end",
+                "compiler/process/src/process_priority",
                 "compiler/process/src/progress_stream",
+                "compiler/process/src/requests",
                 "compiler/protocol/src/kernel_abi",
                 "compiler/src/frontend",
                 "compiler/src/import",
