@@ -27,9 +27,13 @@ impl Place {
             std::fs::create_dir_all(root.join(folder)).expect("a folder");
         }
         let place = Place { root, test };
-        // Sources come as they are, so builds are told from jobs that make code.
+        // Sources come as they are, so builds are told from jobs that make code. The first request comes behind its length.
         let script = format!(
-            "#!/bin/sh\ncat > \"$0.$$\"\ngrep -aq 'kernel void' \"$0.$$\" && echo run >> '{}'\n'{}' < \"$0.$$\"\n",
+            "#!/bin/sh\n\
+             head -c 8 > \"$0.$$.length\"\n\
+             head -c $(od -An -tu8 \"$0.$$.length\") > \"$0.$$\"\n\
+             grep -aq 'kernel void' \"$0.$$\" && echo run >> '{}'\n\
+             cat \"$0.$$.length\" \"$0.$$\" - | '{}'\n",
             place.path("runs").display(),
             real_compiler().display()
         );

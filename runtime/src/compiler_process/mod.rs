@@ -157,8 +157,7 @@ pub fn compile_kernel(kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
 pub fn recompile_kernel(kernel_job: KernelJob) -> Result<BuiltCode, CodeFailure> {
     let request = Request { in_background: true, ..request(Job::CompileKernel(Box::new(kernel_job))) };
     // A process that gives way to others is none for jobs that somebody waits for.
-    let mut child = start_process()?;
-    let outcome = child.do_job(write_message(&request), &job_limits()).map_err(start_failure)?;
+    let (child, outcome) = ask_process(start_process()?, write_message(&request))?;
     lingering::leave_process(child, None);
     expect_code(judge_outcome(&outcome))
 }
@@ -234,11 +233,9 @@ fn run_job(job: Job) -> Result<Answer, JobFailure> {
     let request = write_message(&request(job));
     let waiting = known_program.and_then(lingering::take_process);
     let (child, outcome) = match waiting.map(|child| ask_process(child, request.clone())) {
-        // One that had waited too long.
-        None | Some(Ok((_, Outcome { ending: Ending::Exited(0) | Ending::Unknown, .. }))) => {
-            ask_process(start_process()?, request)?
-        }
-        Some(asked) => asked?,
+        Some(Ok(asked)) if matches!(asked.1.ending, Ending::Answered | Ending::TimedOut) => asked,
+        // One that waited may have ended of that, and dies again of the job if not.
+        _ => ask_process(start_process()?, request)?,
     };
     let answer = judge_outcome(&outcome);
     if outcome.ending == Ending::Answered {
