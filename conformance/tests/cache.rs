@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lockstep_conformance::child::{Output, in_child};
-use lockstep_conformance::stand_in::{KEEP_REQUEST, real_compiler};
+use lockstep_conformance::stand_in::real_compiler;
 use lockstep_conformance::{Random, Setup, is_lockstep, ok, read, run};
 
 const SOURCE: &str = "kernel void f(global int *out) { out[get_global_id(0)] = NUMBER + (int)get_global_id(0); }";
@@ -27,9 +27,13 @@ impl Place {
             std::fs::create_dir_all(root.join(folder)).expect("a folder");
         }
         let place = Place { root, test };
-        // Sources come as they are, so builds are told from jobs that make code.
+        // Sources come as they are, so builds are told from jobs that make code. The first request comes behind its length.
         let script = format!(
-            "#!/bin/sh\n{KEEP_REQUEST}\ngrep -aq 'kernel void' \"$0.$$\" && echo run >> '{}'\n'{}' < \"$0.$$\"\n",
+            "#!/bin/sh\n\
+             head -c 8 > \"$0.$$.length\"\n\
+             head -c $(od -An -tu8 \"$0.$$.length\") > \"$0.$$\"\n\
+             grep -aq 'kernel void' \"$0.$$\" && echo run >> '{}'\n\
+             cat \"$0.$$.length\" \"$0.$$\" - | '{}'\n",
             place.path("runs").display(),
             real_compiler().display()
         );

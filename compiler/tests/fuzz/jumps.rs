@@ -5,7 +5,7 @@
 //! lock-step interpreter runs what every configuration makes of it, and machine code is made of some.
 
 use crate::seeds::Seeds;
-use crate::ways::{Way, bounds_of, expected};
+use crate::ways::{Effort, Way, bounds_of, expected};
 use lockstep_compiler::frontend::{FrontendConfig, compile_source, link_program};
 use lockstep_compiler::import;
 use lockstep_compiler::pipeline::load;
@@ -15,8 +15,7 @@ use lockstep_ir::testing::jumps::{JumpProgram, OUTPUTS, VARIABLES, evaluate_prog
 use lockstep_ir::testing::{Generated, Random};
 use lockstep_ir::transform::reducible::make_reducible;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
-use lockstep_protocol::compile_options::Bounds;
-use lockstep_protocol::compile_options::Vectorize;
+use lockstep_protocol::compile_options::{Bounds, Tier, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::pass_switches::PassSwitch;
@@ -111,8 +110,9 @@ fn lockstep_ways(seed: u64) -> Vec<Way> {
 fn machine_ways(seed: u64) -> Vec<Way> {
     let width = [2, 4, 8, 16, 32][seed as usize % 5];
     let simd = [None, None, Some(256), Some(128)][seed as usize / 5 % 4];
-    let opt_disable = !seed.is_multiple_of(OPTIMIZED_EVERY * MACHINE_CODE_EVERY);
-    let machine = |vectorize, regions| Way::Machine { vectorize, opt_disable, simd, regions };
+    let is_optimized = seed.is_multiple_of(OPTIMIZED_EVERY * MACHINE_CODE_EVERY);
+    let effort = Effort::Of(if is_optimized { Tier::Optimized } else { Tier::Baseline });
+    let machine = |vectorize, regions| Way::Machine { vectorize, effort, simd, regions };
     let gangs = all_gangs(width).into_iter().chain([Gangs::default()]);
     let in_gangs = gangs.map(|gangs| machine(Vectorize::Gangs(gangs), bounds_of(gangs)));
     [machine(Vectorize::Scalar, Bounds::default())].into_iter().chain(in_gangs).collect()

@@ -1,10 +1,11 @@
 //! Random kernels with one long switch in a loop: cases fall through, break, leave the loop, go on to later cases, part
 //! lanes or loop for themselves. Linearized and as machine code they do what the interpreter does for each work-item.
 
-use crate::ways::{Way, expected};
+use crate::ways::{Effort, Way, expected};
 use lockstep_ir::interp::{Arg, NdRange};
 use lockstep_ir::ir::parse_module;
 use lockstep_ir::testing::{Generated, Random};
+use lockstep_protocol::compile_options::Tier;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use std::fmt::Write;
@@ -161,7 +162,7 @@ fn long_switches_do_in_gangs_what_work_items_do_alone() {
         let right = expected(&g).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", g.module));
         let mut ways = Way::lockstep(Layout::X);
         if seed % MACHINE_CODE_EVERY == 0 {
-            ways.extend(Way::machine([4, 16][seed as usize / 4 % 2], Layout::X, false, None));
+            ways.extend(Way::machine([4, 16][seed as usize / 4 % 2], Layout::X, Effort::Of(Tier::Optimized), None));
         }
         for way in ways {
             if let Some(fault) = way.fault(&g, LaunchFacts::default(), &right) {

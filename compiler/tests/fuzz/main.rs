@@ -16,7 +16,7 @@ use lockstep_protocol::parameters::Input;
 use lockstep_protocol::types::Type;
 use seeds::Seeds;
 use std::sync::atomic::{AtomicU64, Ordering};
-use ways::{Planned, Way, expected, planned};
+use ways::{Effort, Planned, Way, expected, planned};
 
 /// The kernels of a test run.
 const KERNELS: u64 = 2000;
@@ -83,7 +83,7 @@ fn check(seed: u64, machine_code: bool, count: &Count) -> Result<(), String> {
     let machine = match machine_code {
         true => {
             let simd = [None, Some(256), Some(128)][seed as usize / 11 % 3];
-            Way::machine([2, 4, 8, 16, 32][seed as usize / 7 % 5], layout, !seed.is_multiple_of(8), simd)
+            Way::machine([2, 4, 8, 16, 32][seed as usize / 7 % 5], layout, Effort::of_seed(seed), simd)
         }
         false => Vec::new(),
     };

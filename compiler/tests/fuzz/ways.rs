@@ -14,7 +14,7 @@ use lockstep_ir::transform::barriers::{barriers_within, cut_at_barriers};
 use lockstep_ir::transform::uniform_live_values::uniform_live_values;
 use lockstep_ir::verify::{Stage, verify_kernel, verify_module};
 use lockstep_protocol::compile_options::Bounds;
-use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
+use lockstep_protocol::compile_options::{CompileOptions, Tier, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
@@ -36,7 +36,27 @@ pub enum Way {
     /// Linearized, in the lock-step interpreter in gangs of `lanes`.
     Lockstep { gangs: Gangs, lanes: usize, regions: Bounds },
     /// As machine code, in registers of at most so many bits.
-    Machine { vectorize: Vectorize, opt_disable: bool, simd: Option<u32>, regions: Bounds },
+    Machine { vectorize: Vectorize, effort: Effort, simd: Option<u32>, regions: Bounds },
+}
+
+/// How much LLVM does for machine code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effort {
+    /// As little as possible.
+    Disabled,
+    /// That of a tier.
+    Of(Tier),
+}
+
+impl Effort {
+    /// That of a kernel made from a seed: one in eight is of the last tier, which takes longest.
+    pub fn of_seed(seed: u64) -> Effort {
+        match (seed.is_multiple_of(8), seed / 8 % 2) {
+            (true, _) => Effort::Of(Tier::Optimized),
+            (false, 0) => Effort::Of(Tier::Baseline),
+            (false, _) => Effort::Disabled,
+        }
+    }
 }
 
 impl Way {
@@ -58,7 +78,7 @@ impl Way {
 
     /// Machine code: scalar; naive, with all the analyses and with versions for lanes that agree, where barriers share
     /// regions, for gangs of `width` in a layout; and what the estimate chooses, for each region by itself.
-    pub fn machine(width: u32, layout: Layout, opt_disable: bool, simd: Option<u32>) -> Vec<Way> {
+    pub fn machine(width: u32, layout: Layout, effort: Effort, simd: Option<u32>) -> Vec<Way> {
         let naive = Gangs { configuration: Configuration::Naive, ..Gangs::default() };
         let gangs = [naive, Gangs::default(), versioned()]
             .map(|gangs| Vectorize::Gangs(Gangs { width: Some(width), layout: Some(layout), ..gangs }));
@@ -68,7 +88,7 @@ impl Way {
                 Vectorize::Gangs(gangs) => bounds_of(gangs),
                 Vectorize::Scalar => Bounds::default(),
             };
-            Way::Machine { vectorize, opt_disable, simd, regions }
+            Way::Machine { vectorize, effort, simd, regions }
         };
         all.map(way).collect()
     }
@@ -77,11 +97,13 @@ impl Way {
     pub fn fault(&self, g: &Generated, launch: LaunchFacts, expected: &[Vec<u8>]) -> Option<String> {
         let run = || match *self {
             Way::Lockstep { gangs, lanes, regions } => lockstep(g, gangs, lanes, regions, &launch),
-            Way::Machine { vectorize, opt_disable, simd, regions } => {
+            Way::Machine { vectorize, effort, simd, regions } => {
+                let opt_disable = effort == Effort::Disabled;
+                let tier = if let Effort::Of(tier) = effort { tier } else { Tier::default() };
                 // Where barriers share regions at once, these are functions as well.
                 let region_functions = if regions.few_insts == 0 { Versions::Always } else { Versions::WherePays };
                 let of_barriers = CompileOptions { regions, region_functions, ..CompileOptions::default() };
-                let options = CompileOptions { vectorize, launch, opt_disable, simd, ..of_barriers };
+                let options = CompileOptions { tier, vectorize, launch, opt_disable, simd, ..of_barriers };
                 let name = &g.module.kernels[0].name;
                 let code = Code::compile(&g.module, name, &options)?;
                 // Without optimisation all values of wide gangs lie on the stack.

@@ -263,11 +263,9 @@ fn attempt_job(job: Job) -> Result<Answer, JobFailure> {
     let (request, limits) = (write_message(&request(job)), job_limits());
     let waiting = known_program.and_then(lingering::take_process);
     let (child, outcome) = match waiting.map(|child| ask_process(child, request.clone(), &limits)) {
-        // One that had waited too long.
-        None | Some(Ok((_, Outcome { ending: Ending::Exited(0) | Ending::Unknown, .. }))) => {
-            ask_process(start_process(&limits)?, request, &limits)?
-        }
-        Some(asked) => asked?,
+        Some(Ok(asked)) if matches!(asked.1.ending, Ending::Answered | Ending::TimedOut) => asked,
+        // One that waited may have ended of that, and dies again of the job if not.
+        _ => ask_process(start_process(&limits)?, request, &limits)?,
     };
     let answer = judge_outcome(&outcome);
     if outcome.ending == Ending::Answered {

@@ -1,0 +1,180 @@
+//! Code of the first tier that better code replaces while the kernel runs, and processes of the compiler that make code of one
+//! program after the other kernel. For this driver only.
+
+use std::time::{Duration, Instant};
+
+use lockstep_conformance::child::in_child;
+use lockstep_conformance::stand_in::{StandIn, real_compiler};
+use lockstep_conformance::{Setup, is_lockstep, read, run};
+
+const ITEMS: usize = 4096;
+
+/// A kernel whose results depend on every rounding.
+const SERIES: &str = "kernel void series(global float *out, int steps) {
+    float x = get_global_id(0) * 0.001f, sum = 0;
+    local float shared[64];
+    for (int i = 0; i < steps; ++i) {
+        x = i % 7 == 3 ? sqrt(fabs(x)) * 3.0f : x * 0.97f + 0.1f / (1.0f + x * x);
+        sum += x * (1.0f - sum * 0.3f);
+    }
+    shared[get_local_id(0)] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = sum + shared[63 - get_local_id(0)] * 0.5f;
+}";
+
+/// What is left of a launch, as bits.
+fn run_series(setup: &Setup, steps: i32) -> Vec<u32> {
+    let kernel = setup.context.kernel(SERIES, "series");
+    let out = setup.context.zeros::<u32>(ITEMS);
+    kernel.set(0, &out);
+    kernel.set(1, steps);
+    run(&setup.queue, &kernel, &[ITEMS], &[64]);
+    read(&setup.queue, &out)
+}
+
+/// How often a stage's time was told.
+fn count_stage(text: &str, stage: &str) -> usize {
+    text.lines().filter(|line| line.contains(stage)).count()
+}
+
+#[test]
+fn both_tiers_give_the_same_bits_also_in_one_launch() {
+    if !is_lockstep() {
+        return;
+    }
+    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1")];
+    let output = in_child("both_tiers_give_the_same_bits_also_in_one_launch", &environment, || {
+        let setup = Setup::new();
+        let kernel = setup.context.kernel(SERIES, "series");
+        let out = setup.context.zeros::<u32>(ITEMS);
+        kernel.set(0, &out);
+        // Each launch takes some milliseconds: the first one wants better code, which comes while one of them runs.
+        kernel.set(1, 2000_i32);
+        let mut results: Vec<Vec<u32>> = Vec::new();
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(3) || results.len() < 3 {
+            run(&setup.queue, &kernel, &[ITEMS], &[64]);
+            results.push(read(&setup.queue, &out));
+        }
+        assert!(results.iter().all(|result| *result == results[0]), "the tiers differ");
+        print!("{}", results[0][1234]);
+    });
+    assert_eq!(count_stage(&output.stderr, "series: emit"), 2, "{}", output.stderr);
+    // What has one tier from the beginning gives the same.
+    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1"), ("LOCKSTEP_TIERS", "0")];
+    let test = "one_tier_gives_the_same_bits";
+    assert_eq!(one_tier(test, &environment).0, output.stdout);
+}
+
+/// A result of the last tier alone, and what was told on standard error.
+fn one_tier(test: &str, environment: &[(&str, &str)]) -> (String, String) {
+    let output = in_child(test, environment, || print!("{}", run_series(&Setup::new(), 2000)[1234]));
+    (output.stdout, output.stderr)
+}
+
+#[test]
+fn one_tier_gives_the_same_bits() {
+    if !is_lockstep() {
+        return;
+    }
+    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1"), ("LOCKSTEP_TIERS", "0")];
+    let (_, stderr) = one_tier("one_tier_gives_the_same_bits", &environment);
+    assert_eq!(count_stage(&stderr, "series: emit"), 1, "{stderr}");
+}
+
+#[test]
+fn code_that_runs_for_a_moment_stays_as_it_is() {
+    if !is_lockstep() {
+        return;
+    }
+    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1")];
+    let output = in_child("code_that_runs_for_a_moment_stays_as_it_is", &environment, || {
+        run_series(&Setup::new(), 1);
+        std::thread::sleep(Duration::from_secs(1));
+    });
+    assert_eq!(count_stage(&output.stderr, "series: emit"), 1, "{}", output.stderr);
+}
+
+/// A stand-in that runs the compiler and notes each time that it does.
+fn counting_compiler(name: &str) -> StandIn {
+    StandIn::new(name, &format!("echo run >> \"$0.runs\"; exec '{}'", real_compiler().display()))
+}
+
+fn count_runs(stand_in: &StandIn) -> usize {
+    std::fs::read_to_string(format!("{}.runs", stand_in.path())).map_or(0, |text| text.lines().count())
+}
+
+/// Three kernels of which each stores a number of its own.
+const STORES: &str = "#define STORE(n) kernel void store_##n(global int *a) { a[get_global_id(0)] = n; }
+STORE(1) STORE(2) STORE(3)";
+
+fn launch_stores(setup: &Setup, options: &str) {
+    let program = setup.context.build(STORES, options);
+    let buffer = setup.context.zeros::<i32>(64);
+    for number in 1..=3 {
+        let kernel = program.kernel(&format!("store_{number}"));
+        kernel.set(0, &buffer);
+        run(&setup.queue, &kernel, &[64], &[16]);
+        assert_eq!(read::<i32>(&setup.queue, &buffer), [number; 64]);
+    }
+}
+
+#[test]
+fn a_process_stays_for_its_program() {
+    if !is_lockstep() {
+        return;
+    }
+    let stand_in = counting_compiler("stays");
+    let environment = [("LOCKSTEP_COMPILER", stand_in.path()), ("LOCKSTEP_CACHE", "off")];
+    in_child("a_process_stays_for_its_program", &environment, || {
+        let setup = Setup::new();
+        launch_stores(&setup, "");
+        // Another program has another process.
+        launch_stores(&setup, "-DOTHER");
+    });
+    assert_eq!(count_runs(&stand_in), 2);
+}
+
+#[test]
+fn processes_that_wait_in_vain_end() {
+    if !is_lockstep() {
+        return;
+    }
+    in_child("processes_that_wait_in_vain_end", &[("LOCKSTEP_CACHE", "off")], || {
+        let setup = Setup::new();
+        for round in 0..3 {
+            launch_stores(&setup, &format!("-DROUND={round}"));
+        }
+        let begun = Instant::now();
+        // SAFETY: a system call without a pointer that is used.
+        while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } >= 0 {
+            assert!(begun.elapsed() < Duration::from_secs(20), "a child of the driver is still there");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+}
+
+#[test]
+fn a_process_that_is_killed_while_it_waits_is_replaced() {
+    if !is_lockstep() {
+        return;
+    }
+    let stand_in = counting_compiler("killed");
+    let environment = [("LOCKSTEP_COMPILER", stand_in.path()), ("LOCKSTEP_CACHE", "off")];
+    in_child("a_process_that_is_killed_while_it_waits_is_replaced", &environment, || {
+        let setup = Setup::new();
+        let program = setup.context.build(STORES, "");
+        for thread in std::fs::read_dir("/proc/self/task").expect("a folder") {
+            let children = thread.expect("an entry").path().join("children");
+            for child in std::fs::read_to_string(children).expect("a list").split_whitespace() {
+                // SAFETY: a system call without pointers.
+                assert_eq!(unsafe { libc::kill(child.parse().expect("a number"), libc::SIGKILL) }, 0);
+            }
+        }
+        let (kernel, buffer) = (program.kernel("store_3"), setup.context.zeros::<i32>(64));
+        kernel.set(0, &buffer);
+        run(&setup.queue, &kernel, &[64], &[16]);
+        assert_eq!(read::<i32>(&setup.queue, &buffer), [3; 64]);
+    });
+    assert_eq!(count_runs(&stand_in), 2);
+}
