@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use lockstep_benches::command_line::Rounds;
+use lockstep_benches::compare::TIERS;
 use lockstep_benches::growth::{ELEMENTS, ITEMS, KERNEL, SHAPES, Shape, find};
 use lockstep_conformance::{Setup, run};
 
@@ -165,7 +166,7 @@ fn least(shape: Shape, units: usize, rounds: usize) -> Sample {
 fn sample(shape: Shape, units: usize) -> Sample {
     let program = std::env::current_exe().expect("this program has a path");
     let mut child = Command::new(program);
-    child.args(["--child", shape.name, "--units", &units.to_string()]).env(TIME, "1");
+    child.args(["--child", shape.name, "--units", &units.to_string()]).env(TIME, "1").env(TIERS, "0");
     let output = child.output().expect("this program can be run");
     let [said, times] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     assert!(output.status.success(), "a child failed: {times}");

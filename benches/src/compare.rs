@@ -32,6 +32,9 @@ const FEW_TURNS: usize = 2;
 /// How long each turn of a configuration is, in milliseconds.
 const TURN: u64 = 25;
 
+/// The switch by which kernels first get code that is made quickly.
+pub const TIERS: &str = "LOCKSTEP_TIERS";
+
 /// A driver and how it is set up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
@@ -229,6 +232,8 @@ impl Worker {
             .args((clock == Clock::Wall).then_some(WITHOUT_EVENTS))
             // Code that a mistake of our driver makes simple is no measurement of it.
             .env("LOCKSTEP_STRICT", "1")
+            // Code that stays is measured, unless a configuration says otherwise.
+            .env(TIERS, "0")
             .envs(environment)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
