@@ -6,7 +6,7 @@ use code::{Code, Side};
 use lockstep_ir::interp::{Arg, Memory, NdRange, Report};
 use lockstep_ir::ir::Module;
 use lockstep_ir::plan::Reason;
-use lockstep_protocol::compile_options::CompileOptions;
+use lockstep_protocol::compile_options::{CompileOptions, Tier};
 use lockstep_protocol::launch_facts::LaunchFacts;
 
 /// Compiles a kernel, its work-items one after the other, and runs it over a range. `opt_disable` is the build
@@ -39,7 +39,8 @@ pub fn run_with(
 ) -> Result<(Report, Option<Reason>), String> {
     let dump = std::env::var_os("LOCKSTEP_TEST_DUMP").map(Into::into);
     let name = format!("{kernel}, {options:?}");
-    let code = Code::compile(module, kernel, &CompileOptions { dump, ..options })?;
+    let tier = choose_tier(&name);
+    let code = Code::compile(module, kernel, &CompileOptions { tier, dump, ..options })?;
     let before = memory.clone();
     let report = code.run(&name, range, arguments, memory, Side::Rear)?;
     let mut again = before;
@@ -49,4 +50,10 @@ pub fn run_with(
         return Err("what the code does depends on where memory lies".to_string());
     }
     Ok((report, code.compiled.reason()))
+}
+
+/// The tier of the code that is run: the last one of each fourth, as the first one is made sooner and has to do the same.
+fn choose_tier(name: &str) -> Tier {
+    let sum = name.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    if sum.is_multiple_of(4) { Tier::Optimized } else { Tier::Baseline }
 }
