@@ -205,17 +205,6 @@ INL double reduce(float x, private int *quarter)
 }
 INL double sin_kernel(double r) { return r * poly_sin(r * r); }
 INL double cos_kernel(double r) { return poly_cos(r * r); }
-INL double sin_of(double r, int quarter)
-{
-    double v = quarter & 1 ? cos_kernel(r) : sin_kernel(r);
-    return quarter & 2 ? -v : v;
-}
-INL double cos_of(double r, int quarter) { return sin_of(r, quarter + 1); }
-INL double tan_of(double r, int quarter)
-{
-    double s = sin_kernel(r), c = cos_kernel(r);
-    return quarter & 1 ? -c / s : s / c;
-}
 
 // --- inverse functions ----------------------------------------------------------------------------------------------
 INL double atan_core(double t)

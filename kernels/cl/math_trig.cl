@@ -2,21 +2,45 @@
 #include "float_math.h"
 #include "single.h"
 
-// The far ones' arguments are reduced in double, by code that gangs pass over unless one of them is far.
-#define WAVE(F, OF)                                                                                                    \
-    OVL float F(float x)                                                                                               \
-    {                                                                                                                  \
-        float v = F##_single(x);                                                                                       \
-        if (!(__builtin_elementwise_abs(x) < NEAR)) {                                                                  \
-            int quarter;                                                                                               \
-            double r = reduce(x, &quarter);                                                                            \
-            v = (float)OF(r, quarter);                                                                                 \
-        }                                                                                                              \
-        return v;                                                                                                      \
+// Arguments are reduced in float; far ones in double, by code that gangs pass over unless one of them is far.
+INL int is_far(float x) { return !(__builtin_elementwise_abs(x) < NEAR); }
+
+// The argument of sin_near for r and so many quarters of a turn, and whether its result is negated (bit 0).
+INL float far_sine_argument(double r, int quarter, private int *flip)
+{
+    *flip = quarter >> 1;
+    return (float)(quarter & 1 ? PI / 2.0 - __builtin_elementwise_abs(r) : r);
+}
+OVL float sin(float x)
+{
+    int flip;
+    float r = sine_argument(x, &flip);
+    if (is_far(x)) {
+        int quarter;
+        double far = reduce(x, &quarter);
+        r = far_sine_argument(far, quarter, &flip);
     }
-WAVE(sin, sin_of)
-WAVE(cos, cos_of)
-WAVE(tan, tan_of)
+    return sin_near(r, flip);
+}
+OVL float cos(float x)
+{
+    int flip;
+    float r = cosine_argument(x, &flip);
+    if (is_far(x)) {
+        int quarter;
+        double far = reduce(x, &quarter);
+        r = far_sine_argument(far, quarter + 1, &flip);
+    }
+    return sin_near(r, flip);
+}
+OVL float tan(float x)
+{
+    int odd;
+    float r = tangent_argument(x, &odd);
+    if (is_far(x))
+        r = (float)reduce(x, &odd);
+    return tan_near(r, odd);
+}
 OVL float asin(float x) { return (float)asin_core((double)x); }
 OVL float acos(float x) { return (float)acos_core((double)x); }
 
@@ -46,15 +70,16 @@ FLOAT_AND_HALF1(atan)
 
 OVL float sincos(float x, private float *c)
 {
-    float sine = sin_single(x), cosine = cos_single(x);
-    if (!(__builtin_elementwise_abs(x) < NEAR)) {
+    int flip, cosine_flip;
+    float r = sine_argument(x, &flip), cosine_r = cosine_argument(x, &cosine_flip);
+    if (is_far(x)) {
         int quarter;
-        double r = reduce(x, &quarter);
-        sine = (float)sin_of(r, quarter);
-        cosine = (float)cos_of(r, quarter);
+        double far = reduce(x, &quarter);
+        r = far_sine_argument(far, quarter, &flip);
+        cosine_r = far_sine_argument(far, quarter + 1, &cosine_flip);
     }
-    *c = cosine;
-    return sine;
+    *c = sin_near(cosine_r, cosine_flip);
+    return sin_near(r, flip);
 }
 OVL half sincos(half x, private half *c)
 {

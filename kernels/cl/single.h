@@ -194,25 +194,32 @@ INL float sin_near(float r, int flip)
     v = fused ? v : bounded(v, -1.0f, 1.0f);
     return as_float(as_int(v) ^ flip << 31);
 }
-// For arguments below NEAR. Adding 0x1.8p23 rounds, and leaves the multiple's parity in bit 0.
-INL float sin_single(float x)
+// The arguments of sin_near and tan_near for x below NEAR, and what bit 0 of is asked. Adding 0x1.8p23 rounds, and leaves the multiple's
+// parity in bit 0.
+INL float sine_argument(float x, private int *flip)
 {
     float shifted = mul_add(x, 0x1.45f306p-2f, 0x1.8p23f);
-    return sin_near(minus_multiple(x, shifted - 0x1.8p23f), as_int(shifted));
+    *flip = as_int(shifted);
+    return minus_multiple(x, shifted - 0x1.8p23f);
 }
-INL float cos_single(float x)
+INL float cosine_argument(float x, private int *flip)
 {
     float shifted = mul_add(x, 0x1.45f306p-2f, -0.5f) + 0x1.8p23f;
-    return sin_near(minus_multiple(x, (shifted - 0x1.8p23f) + 0.5f), as_int(shifted) + 1);
+    *flip = as_int(shifted) + 1;
+    return minus_multiple(x, (shifted - 0x1.8p23f) + 0.5f);
 }
-INL float tan_single(float x)
+INL float tangent_argument(float x, private int *odd)
 {
     float shifted = mul_add(x, 0x1.45f306p-1f, 0x1.8p23f);
-    float r = minus_multiple(x, (shifted - 0x1.8p23f) * 0.5f);
+    *odd = as_int(shifted);
+    return minus_multiple(x, (shifted - 0x1.8p23f) * 0.5f);
+}
+// The tangent of r up to pi/4, or of pi/2 more where bit 0 of `odd` is set.
+INL float tan_near(float r, int odd)
+{
     float square = r * r;
     float t = r * mul_add(square, poly_tan_rest(square), 1.0f);
-    int odd = as_int(shifted) & 1;
-    return (odd ? -1.0f : t) / (odd ? t : 1.0f);
+    return (odd & 1 ? -1.0f : t) / (odd & 1 ? t : 1.0f);
 }
 
 #endif

@@ -93,17 +93,6 @@ fn has_feature(feature: &str) -> bool {
         .any(|feature_name| feature_name.strip_prefix('+') == Some(feature))
 }
 
-/// The beginnings of models with AVX2 whose loads from anywhere take longer than as many loads one by one, and a model that is unknown.
-const SLOW_GATHERS: [&str; 5] = ["znver", "bdver", "haswell", "broadwell", "x86-64"];
-
-/// Whether there are loads from anywhere that pay. LLVM makes branches of those that are none, one for each lane; on masks
-/// that the data decide, as a search in a tree has, these take three times as long as loads that are all done.
-fn has_fast_gathers() -> bool {
-    let tuning = this_host().tuning.to_string_lossy();
-    let is_slow = SLOW_GATHERS.iter().any(|model| tuning.starts_with(model)) || *tuning == *"generic";
-    has_feature("avx512f") || has_feature("avx2") && !is_slow
-}
-
 /// Bits of the widest vector registers, where at most `simd_limit` may be used.
 fn register_bits(simd_limit: Option<u32>) -> u32 {
     let bit_width = match () {
@@ -123,7 +112,7 @@ pub fn host_target(simd_limit: Option<u32>) -> TargetInfo {
         masks_in_vectors: has_feature("avx") && maximum > 128 && !avx512,
         masks: has_feature("avx") && maximum > 128,
         masks_of_bytes: avx512 && has_feature("avx512bw"),
-        gathers: has_fast_gathers() && maximum > 128,
+        gathers: avx512,
         scatters: avx512,
         slow_masked_stores: !avx512,
         estimates: avx512 && has_feature("avx512vl"),
@@ -146,8 +135,6 @@ impl HostMachine {
         initialize_target();
         let host = this_host();
         let mut features = host.features.to_bytes().to_vec();
-        // LLVM is to hold the same loads for fast as our passes.
-        features.extend_from_slice(if has_fast_gathers() { b",+fast-gather" } else { b",-fast-gather" });
         // What is taken away last takes along what builds on it.
         match simd_limit {
             Some(0..=128) => features.extend_from_slice(b",-avx"),

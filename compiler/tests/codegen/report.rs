@@ -62,7 +62,7 @@ fn some_of_everything() {
 29:21 atomic uniform, masked: reduced, lanes' old values by a scan
 29:21 gate put: skipped where no lane comes
 30:9 atomic uniform, masked: reduced
-30:33 load gather, masked: i32 from global memory, lanes anywhere
+30:33 load gather, masked: i32 from global memory, lanes anywhere, lanes that are off redirected
 32:5 atomic per lane: addresses differ
 33:5 atomic per lane: no reduction
 34:13 store contiguous: i32 to global memory
@@ -105,7 +105,7 @@ fn what_was_asked_for() {
 2:5 branch divergent: folded
 2:5 loop divergent: lanes part at 2:5, carries 0 scalars and 2 vectors
 3:29 store scatter, masked: i32 to global memory, lanes anywhere, lanes that are off redirected
-- load gather, masked: i32 from global memory, lanes anywhere
+- load gather, masked: i32 from global memory, lanes anywhere, lanes that are off redirected
 ";
     assert!(text == expected, "{text}");
     let [text, json] = report(&module, Vectorize::Scalar);
