@@ -54,13 +54,8 @@ impl TargetInfo {
     };
 
     /// An x86-64 processor with AVX2.
-    const AVX2: TargetInfo = TargetInfo {
-        register_bits: 256,
-        masks_in_vectors: true,
-        masks: true,
-        eight_floats: true,
-        ..TargetInfo::SSE
-    };
+    const AVX2: TargetInfo =
+        TargetInfo { register_bits: 256, masks_in_vectors: true, masks: true, eight_floats: true, ..TargetInfo::SSE };
 
     /// An x86-64 processor with AVX-512 as servers have had it first.
     const AVX512: TargetInfo = TargetInfo {
