@@ -133,7 +133,7 @@ behind5:                                          ; preds = %behind
 ; Function Attrs: nocallback nofree nosync nounwind willreturn memory(read)
 declare <8 x float> @llvm.masked.gather.v8f32.v8p0(<8 x ptr>, <8 x i1>, <8 x float>) #1
 
-attributes #0 = { nounwind "no-builtin-memcpy" "reciprocal-estimates"="none" "warn-stack-size"="131072" }
+attributes #0 = { nounwind "no-builtin-memcpy" "reciprocal-estimates"="none" "warn-stack-size"="4096" }
 attributes #1 = { nocallback nofree nosync nounwind willreturn memory(read) }
 
 !0 = !{}

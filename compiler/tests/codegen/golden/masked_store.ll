@@ -142,7 +142,7 @@ behind7:                                          ; preds = %behind
 ; Function Attrs: nocallback nofree nosync nounwind willreturn memory(argmem: write)
 declare void @llvm.masked.store.v16f32.p0(<16 x float>, ptr captures(none), <16 x i1>) #1
 
-attributes #0 = { nounwind "no-builtin-memcpy" "reciprocal-estimates"="none" "warn-stack-size"="131072" }
+attributes #0 = { nounwind "no-builtin-memcpy" "reciprocal-estimates"="none" "warn-stack-size"="4096" }
 attributes #1 = { nocallback nofree nosync nounwind willreturn memory(argmem: write) }
 
 !0 = !{}

@@ -138,7 +138,7 @@ behind5:                                          ; preds = %behind
   br label %group.next
 }
 
-attributes #0 = { nounwind "no-builtin-memcpy" "reciprocal-estimates"="none" "warn-stack-size"="131072" }
+attributes #0 = { nounwind "no-builtin-memcpy" "reciprocal-estimates"="none" "warn-stack-size"="4096" }
 
 !0 = !{}
 !1 = !{!2}
