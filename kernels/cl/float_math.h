@@ -182,7 +182,7 @@ INL double reduce_large(float x, private int *quarter)
     int row = (as_int(x) >> 23) - (127 + 20);
     double t = (double)x;
     double product = t * TWO_OVER_PI_HIGH[row];
-    double shifted = product + ROUNDER;
+    double shifted = mul_add(t, TWO_OVER_PI_MIDDLE[row], product) + ROUNDER;
     *quarter = (int)as_long(shifted);
     double fraction = mul_add(t, TWO_OVER_PI_MIDDLE[row], product - (shifted - ROUNDER));
     return mul_add(t, TWO_OVER_PI_LOW[row], fraction) * (PI / 2.0);
