@@ -52,11 +52,7 @@ fn find_host() -> Host {
 /// them, which takes the square of their number. Where a gang's scatters are stores of their own, blocks have a thousand and
 /// more: with a fifth of the bound a kernel of 884 instructions takes a quarter of the time to emit (`docs/experiments/compile-time.md`).
 /// Blocks with fewer accesses are scheduled as before.
-///
-/// Where instructions are selected quickly ([`OptLevel::Less`]), values are not to lie on the stack: registers allocated as for the last
-/// tier take a third of the instructions away, and an eighth of the time more.
-const LLVM_OPTIONS: [&CStr; 4] =
-    [c"lockstep", c"-dag-maps-huge-region=200", c"-dag-maps-reduction-size=100", c"-optimize-regalloc"];
+const SCHEDULER_BOUNDS: [&CStr; 3] = [c"lockstep", c"-dag-maps-huge-region=200", c"-dag-maps-reduction-size=100"];
 
 /// Makes LLVM's code generator for the host known to LLVM.
 pub(super) fn initialize_target() {
@@ -73,8 +69,8 @@ unsafe fn register_target() {
         // They answer whether the build of LLVM has a native target; if not, the look-up by triple fails with a reason.
         LLVM_InitializeNativeTarget();
         LLVM_InitializeNativeAsmPrinter();
-        // Only here are these to be had. What LLVM does not know, or knows already, changes nothing.
-        let arguments = LLVM_OPTIONS.map(CStr::as_ptr);
+        // Only here are these bounds to be had. What LLVM does not know, or knows already, changes nothing.
+        let arguments = SCHEDULER_BOUNDS.map(CStr::as_ptr);
         LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr());
     }
 }
@@ -155,7 +151,8 @@ impl HostMachine {
                 BASE_CPU.as_ptr(),
                 features.as_ptr(),
                 match opt_level {
-                    OptLevel::None | OptLevel::Less => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
+                    OptLevel::None => LLVMCodeGenOptLevel::LLVMCodeGenLevelNone,
+                    OptLevel::Less => LLVMCodeGenOptLevel::LLVMCodeGenLevelLess,
                     OptLevel::Default => LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
                     OptLevel::Aggressive => LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
                 },

@@ -5,7 +5,7 @@
 pub enum OptLevel {
     /// As little as possible (`-cl-opt-disable`).
     None,
-    /// Each pass about once, and none that makes code larger; instructions as they come ([`Tier::Baseline`](lockstep_protocol::compile_options::Tier)).
+    /// Each pass about once, and none that makes code larger ([`Tier::Baseline`](lockstep_protocol::compile_options::Tier)).
     Less,
     /// The O2 pipeline.
     #[default]
