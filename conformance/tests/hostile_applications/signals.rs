@@ -8,7 +8,7 @@ use lockstep_conformance::child::in_child;
 use lockstep_conformance::stand_in::{StandIn, real_compiler};
 use lockstep_conformance::{Setup, is_lockstep};
 
-use crate::work::{build_and_launch, log_of_failed_build};
+use crate::work::{build_and_launch, let_compilers_end, log_of_failed_build};
 
 /// How often work is done beside what the application does: races want several tries.
 const TIMES: usize = 10;
@@ -84,6 +84,7 @@ fn a_handler_reaps_every_child() {
         build_and_launch(&setup);
         set_disposition(libc::SIGCHLD, reap_children as extern "C" fn(libc::c_int) as libc::sighandler_t);
         (0..TIMES).for_each(|_| build_and_launch(&setup));
+        let_compilers_end();
         assert!(HANDLED.load(Ordering::Relaxed) > 0, "the handler was never the first");
         set_disposition(libc::SIGCHLD, libc::SIG_DFL);
         build_and_launch(&setup);
