@@ -11,27 +11,27 @@ INL float far_sine_argument(double r, int quarter, private int *flip)
     *flip = quarter >> 1;
     return (float)(quarter & 1 ? PI / 2.0 - __builtin_elementwise_abs(r) : r);
 }
+// The sine of x and a quarter of a turn or none, from what sin_near is called with where x is not far.
+INL float sine_of(float x, float near, int flip, int quarters)
+{
+    if (is_far(x)) {
+        int quarter;
+        double far = reduce(x, &quarter);
+        near = far_sine_argument(far, quarter + quarters, &flip);
+    }
+    return sin_near(near, flip);
+}
 OVL float sin(float x)
 {
     int flip;
     float r = sine_argument(x, &flip);
-    if (is_far(x)) {
-        int quarter;
-        double far = reduce(x, &quarter);
-        r = far_sine_argument(far, quarter, &flip);
-    }
-    return sin_near(r, flip);
+    return sine_of(x, r, flip, 0);
 }
 OVL float cos(float x)
 {
     int flip;
     float r = cosine_argument(x, &flip);
-    if (is_far(x)) {
-        int quarter;
-        double far = reduce(x, &quarter);
-        r = far_sine_argument(far, quarter + 1, &flip);
-    }
-    return sin_near(r, flip);
+    return sine_of(x, r, flip, 1);
 }
 OVL float tan(float x)
 {

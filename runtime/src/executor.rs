@@ -197,7 +197,7 @@ impl Executor {
     /// That of the process. A forked child has none of its parent's threads, and does not what these were to do.
     fn process_executor() -> &'static Self {
         static EXECUTOR: PerProcess<Executor> = PerProcess::new();
-        EXECUTOR.get(|| Executor::new(schedule::available_cpus()))
+        EXECUTOR.get_or_make(|| Executor::new(schedule::available_cpus()))
     }
 
     fn spawn_job(&'static self, service: Service, job: Job) {

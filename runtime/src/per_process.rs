@@ -24,11 +24,11 @@ impl<T> PerProcess<T> {
     }
 
     /// This process's value, made when it is asked for first.
-    pub(crate) fn get(&self, make: impl Fn() -> T) -> &T {
-        self.get_of(process::id(), make)
+    pub(crate) fn get_or_make(&self, make: impl Fn() -> T) -> &T {
+        self.find_of(process::id(), make)
     }
 
-    fn get_of(&self, process: u32, make: impl Fn() -> T) -> &T {
+    fn find_of(&self, process: u32, make: impl Fn() -> T) -> &T {
         let mut place = &self.first;
         loop {
             let owned = place.get_or_init(|| Box::new(Owned { process, value: make(), next: OnceLock::new() }));
@@ -50,7 +50,7 @@ mod tests {
     fn each_process_has_its_own_value() {
         let made = AtomicU32::new(0);
         let values = PerProcess::new();
-        let value_of = |process| *values.get_of(process, || made.fetch_add(1, Ordering::Relaxed));
+        let value_of = |process| *values.find_of(process, || made.fetch_add(1, Ordering::Relaxed));
         assert_eq!([7, 7, 8, 9, 8, 7].map(value_of), [0, 0, 1, 2, 1, 0]);
     }
 }

@@ -163,7 +163,7 @@ fn pipelines(opt_level: OptLevel) -> [String; 2] {
 
 /// An object file, and what its functions take of the stack.
 pub struct ObjectFile {
-    /// The file.
+    /// The bytes of the file, in ELF form.
     pub bytes: Vec<u8>,
     /// Frames of more bytes than the functions' attributes `warn-stack-size` say.
     pub frames: StackFrames,

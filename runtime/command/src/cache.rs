@@ -17,7 +17,7 @@ pub enum Command {
 }
 
 /// Runs the command.
-pub fn run(command: Command) -> ExitCode {
+pub fn run_command(command: Command) -> ExitCode {
     let CachePlace::Folder(folder) = &options().cache else {
         println!("no folder keeps what was compiled (LOCKSTEP_CACHE)");
         return ExitCode::SUCCESS;

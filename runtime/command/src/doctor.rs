@@ -32,7 +32,7 @@ enum State {
 }
 
 /// Looks at everything; fails if something is broken.
-pub fn run() -> ExitCode {
+pub fn report_findings() -> ExitCode {
     let findings = examine_all();
     findings.iter().for_each(|finding| println!("{}", describe_finding(finding)));
     let is_broken = findings.iter().any(|finding| finding.state == State::Broken);

@@ -38,8 +38,8 @@ fn main() -> ExitCode {
     }
     match arguments.command {
         None => ExitCode::SUCCESS,
-        Some(Subcommands::Doctor) => doctor::run(),
-        Some(Subcommands::Cache(command)) => cache::run(command),
+        Some(Subcommands::Doctor) => doctor::report_findings(),
+        Some(Subcommands::Cache(command)) => cache::run_command(command),
     }
 }
 

@@ -198,7 +198,7 @@ pub(super) fn list_entries(path: &Path) -> io::Result<Vec<CacheEntry>> {
 /// Removes the entries of a folder that is there, and tells which they were.
 ///
 /// # Errors
-/// As [`list_entries`].
+/// When the folder is not this user's alone, or cannot be read.
 pub(super) fn remove_entries(path: &Path) -> io::Result<Vec<CacheEntry>> {
     let folder = Folder { path: path.to_owned(), limit: 0, written: AtomicU64::new(0) }.open_checked()?;
     let is_removed = |entry: &CacheEntry| rustix::fs::unlinkat(&folder, entry.name.as_str(), AtFlags::empty()).is_ok();

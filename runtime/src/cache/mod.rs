@@ -77,7 +77,7 @@ pub fn list_entries(folder: &Path) -> io::Result<Vec<CacheEntry>> {
 /// Removes the entries of a folder, and tells which they were.
 ///
 /// # Errors
-/// As [`list_entries`].
+/// When the folder is not this user's alone, or cannot be read.
 pub fn clear_entries(folder: &Path) -> io::Result<Vec<CacheEntry>> {
     if !folder.exists() {
         return Ok(Vec::new());

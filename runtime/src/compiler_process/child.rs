@@ -95,7 +95,11 @@ impl Child {
     ///
     /// # Errors
     /// The system call that failed.
-    pub fn start(program_file: BorrowedFd<'_>, path: &CStr, process_limits: &Limits) -> Result<Child, StartError> {
+    pub fn start_program(
+        program_file: BorrowedFd<'_>,
+        path: &CStr,
+        process_limits: &Limits,
+    ) -> Result<Child, StartError> {
         let kept_bytes = [usize::try_from(process_limits.output).unwrap_or(usize::MAX), process_limits.log];
         let (streams, process_ends) = Streams::open_streams(kept_bytes)?;
         let program = Program {
@@ -116,7 +120,7 @@ impl Child {
     /// The system call that failed, where the process could not be served.
     pub fn do_job(&mut self, request: Vec<u8>, process_limits: &Limits) -> Result<Outcome, StartError> {
         let begun = Instant::now();
-        self.streams.ask(request);
+        self.streams.begin_request(request);
         let (ending, answer) = self.process.serve_job(&mut self.streams, process_limits)?;
         self.busy += begun.elapsed();
         let stderr = std::mem::take(&mut self.streams.errors.bytes);
@@ -134,7 +138,7 @@ impl Child {
     }
 
     /// Ends the process, and leaves the descriptors to the application that has others under their numbers.
-    pub fn abandon(mut self) {
+    pub fn abandon_descriptors(mut self) {
         // Of one that is gone the number may be another's by now.
         if self.process.owner == std::process::id() && self.process.poll_ending().is_none() {
             self.process.kill_and_reap();

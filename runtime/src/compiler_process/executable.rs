@@ -71,7 +71,7 @@ impl Executable {
     }
 
     /// Notes that it has.
-    pub(super) fn trust(&self) {
+    pub(super) fn mark_trusted(&self) {
         if let Some(file) = self.opened.lock().as_ref() {
             file.is_trusted.store(true, Ordering::Relaxed);
         }

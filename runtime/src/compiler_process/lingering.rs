@@ -45,7 +45,7 @@ struct Shared {
 
 fn shared() -> &'static Shared {
     static SHARED: PerProcess<Shared> = PerProcess::new();
-    SHARED.get(Shared::default)
+    SHARED.get_or_make(Shared::default)
 }
 
 fn lock_in_process() -> MutexGuard<'static, Lingering> {
@@ -98,7 +98,7 @@ fn end_all(ended: Vec<Waiting>) {
 
 /// Ends a process, and closes nothing that an application has opened meanwhile under the numbers of its descriptors.
 fn end_process(child: Child) {
-    if child.is_intact() { drop(child) } else { child.abandon() }
+    if child.is_intact() { drop(child) } else { child.abandon_descriptors() }
 }
 
 /// Has those go for whom there are too many, who came first first.

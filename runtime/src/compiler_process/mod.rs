@@ -230,7 +230,7 @@ fn request(job: Job) -> Request {
 fn run_job(job: Job) -> Result<Answer, JobFailure> {
     let ended = attempt_job(job);
     match &ended {
-        Ok(_) => EXECUTABLE.trust(),
+        Ok(_) => EXECUTABLE.mark_trusted(),
         Err(JobFailure::Died(words)) if matches!(introduce_compiler(), Err(JobFailure::Missing(_))) => {
             return Err(job_end::missing_compiler(EXECUTABLE.file_path(), words));
         }
@@ -245,7 +245,7 @@ fn introduce_compiler() -> Result<(), JobFailure> {
     let limits = Limits { wall: INTRODUCTION.min(options().build_timeout), ..job_limits() };
     match ask_new_process(&request(Job::DescribeCompiler), &limits) {
         Ok(Answer::Done(Product::Compiler(_))) => {
-            EXECUTABLE.trust();
+            EXECUTABLE.mark_trusted();
             Ok(())
         }
         Ok(_) => missing(&unexpected_answer()),
@@ -326,6 +326,6 @@ fn start_process(limits: &Limits) -> Result<Child, JobFailure> {
 
 fn try_start_process(limits: &Limits) -> Result<Child, JobFailure> {
     expect_room(JOB_ROOM)?;
-    let start = || Child::start(EXECUTABLE.open_file()?.as_fd(), &EXECUTABLE.c_path(), limits);
+    let start = || Child::start_program(EXECUTABLE.open_file()?.as_fd(), &EXECUTABLE.c_path(), limits);
     start().map_err(|error| job_end::judge_start(EXECUTABLE.file_path(), &error))
 }

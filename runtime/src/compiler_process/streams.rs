@@ -103,7 +103,7 @@ impl Streams {
     }
 
     /// Has a request passed on. What was said about the one before is gone.
-    pub fn ask(&mut self, request: Vec<u8>) {
+    pub fn begin_request(&mut self, request: Vec<u8>) {
         self.requests.rest = request;
         self.output.forget();
         self.errors.forget();
@@ -248,7 +248,7 @@ mod tests {
     fn more_than_sockets_hold_goes_both_ways() {
         let request = vec![7; 5 << 20];
         let (mut streams, [stdin, stdout, stderr, _]) = Streams::open_streams([usize::MAX, 3]).unwrap();
-        streams.ask(request.clone());
+        streams.begin_request(request.clone());
         let process = std::thread::spawn(move || {
             let mut read = Vec::new();
             File::from(stdin).take(5 << 20).read_to_end(&mut read).unwrap();
@@ -275,7 +275,7 @@ mod tests {
             streams.exchange().unwrap();
             assert_eq!(streams.output.take_message().as_deref(), expected);
         }
-        streams.ask(Vec::new());
+        streams.begin_request(Vec::new());
         stdout.write_all(&[&message[..], b"more"].concat()).unwrap();
         streams.exchange().unwrap();
         assert_eq!(streams.output.take_message(), None);
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn who_does_not_listen_is_no_error() {
         let (mut streams, ends) = Streams::open_streams([1, 1]).unwrap();
-        streams.ask(vec![7; 5 << 20]);
+        streams.begin_request(vec![7; 5 << 20]);
         drop(ends);
         streams.exchange().unwrap();
         streams.exchange().unwrap();

@@ -323,7 +323,7 @@ impl Executable {
             },
         };
         // Code that cannot be put into memory changes nothing.
-        let _ = variant.promote(&object);
+        let _ = variant.adopt_code(&object);
     }
 
     /// The bytes of `CL_PROGRAM_BINARIES`: the portable form and the machine code that there is. Kernels that were never

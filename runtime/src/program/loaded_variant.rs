@@ -98,10 +98,10 @@ impl LoadedVariant {
     /// Runs code of the last tier from now on, in launches under way too, if it fits in with what was made before.
     ///
     /// # Errors
-    /// As [`LoadedVariant::load`].
-    pub fn promote(&self, object: &KernelObject) -> Result<(), LoadError> {
+    /// When the code is damaged or the system gives no memory for it.
+    pub fn adopt_code(&self, object: &KernelObject) -> Result<(), LoadError> {
         if let Some(promotion) = self.promotion.as_ref().filter(|_| self.needs == object.needs) {
-            promotion.finish(CallableCode::load(object)?);
+            promotion.install_code(CallableCode::load(object)?);
         }
         Ok(())
     }

@@ -58,7 +58,7 @@ impl Promotion {
     }
 
     /// Has the code of the last tier run from now on.
-    pub fn finish(&self, code: CallableCode) {
+    pub fn install_code(&self, code: CallableCode) {
         // It is made once.
         let _ = self.optimized.set(code);
     }
