@@ -84,13 +84,14 @@ fn code_that_runs_for_a_moment_stays_as_it_is() {
     assert_eq!(count_stage(&output.stderr, "series: emit"), 1, "{}", output.stderr);
 }
 
-/// A stand-in that runs the compiler and notes each time that it does.
-fn counting_compiler(name: &str) -> StandIn {
-    StandIn::new(name, &format!("echo run >> \"$0.runs\"; exec '{}'", real_compiler().display()))
-}
-
-fn count_runs(stand_in: &StandIn) -> usize {
-    std::fs::read_to_string(format!("{}.runs", stand_in.path())).map_or(0, |text| text.lines().count())
+/// Runs `body` in a child of a test with a compiler that notes each start; how often it was started.
+#[track_caller]
+fn count_compilers(test: &str, body: impl FnOnce()) -> usize {
+    let script = format!("echo run >> \"$0.runs\"; exec '{}'", real_compiler().display());
+    let stand_in = StandIn::new(test, &script);
+    in_child(test, &[("LOCKSTEP_COMPILER", stand_in.path()), ("LOCKSTEP_CACHE", "off")], body);
+    let starts = std::fs::read_to_string(format!("{}.runs", stand_in.path()));
+    starts.map_or(0, |text| text.lines().count())
 }
 
 /// Three kernels of which each stores a number of its own.
@@ -113,15 +114,13 @@ fn a_process_stays_for_its_program() {
     if !is_lockstep() {
         return;
     }
-    let stand_in = counting_compiler("stays");
-    let environment = [("LOCKSTEP_COMPILER", stand_in.path()), ("LOCKSTEP_CACHE", "off")];
-    in_child("a_process_stays_for_its_program", &environment, || {
+    let starts = count_compilers("a_process_stays_for_its_program", || {
         let setup = Setup::new();
         launch_stores(&setup, "");
         // Another program has another process.
         launch_stores(&setup, "-DOTHER");
     });
-    assert_eq!(count_runs(&stand_in), 2);
+    assert_eq!(starts, 2);
 }
 
 #[test]
@@ -148,9 +147,7 @@ fn a_process_that_is_killed_while_it_waits_is_replaced() {
     if !is_lockstep() {
         return;
     }
-    let stand_in = counting_compiler("killed");
-    let environment = [("LOCKSTEP_COMPILER", stand_in.path()), ("LOCKSTEP_CACHE", "off")];
-    in_child("a_process_that_is_killed_while_it_waits_is_replaced", &environment, || {
+    let starts = count_compilers("a_process_that_is_killed_while_it_waits_is_replaced", || {
         let setup = Setup::new();
         let program = setup.context.build(STORES, "");
         for thread in std::fs::read_dir("/proc/self/task").expect("a folder") {
@@ -165,5 +162,5 @@ fn a_process_that_is_killed_while_it_waits_is_replaced() {
         run(&setup.queue, &kernel, &[64], &[16]);
         assert_eq!(read::<i32>(&setup.queue, &buffer), [3; 64]);
     });
-    assert_eq!(count_runs(&stand_in), 2);
+    assert_eq!(starts, 2);
 }
