@@ -22,7 +22,7 @@ use lockstep_protocol::code_image::CodeImage;
 pub use error::MachineCodeError;
 pub use fatal_errors::end_process_on_fatal_errors;
 pub use host::{HostMachine, host_target, llvm_version};
-pub use link::link_image;
+pub use link::{SectionPlaces, link_image, link_with_places};
 pub use opt_level::OptLevel;
 pub use optimize::{ObjectFile, StackFrames, assembly_text, emit_object, ir_text, optimize, worthwhile};
 

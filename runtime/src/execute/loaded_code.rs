@@ -5,13 +5,18 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use lockstep_protocol::code_image::{CodeImage, ImageFault, ImportSlot, SLOT_BYTES};
+use lockstep_protocol::debug_object::DebugFault;
 use lockstep_protocol::kernel_abi::KernelEntry;
+use lockstep_protocol::kernel_object::KernelObject;
 use memmap2::{Mmap, MmapMut};
 
+use super::announcement::Announcement;
 use super::symbols::list_symbols;
 
 /// An image in memory that may be executed and not be written to. The memory goes with it, so whoever runs the code keeps it.
 pub struct LoadedCode {
+    /// That debuggers know it, if they do; it goes before the memory does.
+    announcement: Option<Announcement>,
     memory: Mmap,
     entry: usize,
 }
@@ -22,6 +27,9 @@ pub enum LoadError {
     /// The image is not one that may be mapped.
     #[error("the code is damaged: {0}")]
     Image(ImageFault),
+    /// What debuggers would get does not belong to the image.
+    #[error("the code is damaged: {0}")]
+    Debug(DebugFault),
     /// The system gives no memory for code.
     #[error("there is no memory for code: {0}")]
     Memory(std::io::Error),
@@ -42,7 +50,21 @@ impl LoadedCode {
             memory[slot].copy_from_slice(&addresses[function as usize].to_ne_bytes());
         }
         let memory = memory.make_exec().map_err(LoadError::Memory)?;
-        Ok(LoadedCode { memory, entry: image.entry as usize })
+        Ok(LoadedCode { announcement: None, memory, entry: image.entry as usize })
+    }
+
+    /// Puts a kernel's image into memory, and tells debuggers and profilers of it if they are to know.
+    ///
+    /// # Errors
+    /// As [`LoadedCode::map_image`], and when what debuggers would get is damaged.
+    pub fn map_object(object: &KernelObject) -> Result<LoadedCode, LoadError> {
+        let mut code = LoadedCode::map_image(&object.image)?;
+        if let Some(debug_object) = &object.debug_object {
+            let start = code.memory.as_ptr() as usize;
+            let addresses = start..start + code.memory.len();
+            code.announcement = Some(Announcement::announce(debug_object, &addresses).map_err(LoadError::Debug)?);
+        }
+        Ok(code)
     }
 
     /// Where the image's function begins.
