@@ -101,6 +101,6 @@ fn what_is_inlined_from_a_header_has_the_place_of_its_call() {
     let kernel = &module.kernels[0];
     let text = kernel.to_string();
     assert!(text.contains(" @3:") && !text.contains(" @21:"), "{text}");
-    let definition = Definition { file: "program.cl".to_owned(), folder: ".".to_owned(), line: 2 };
-    assert_eq!(kernel.definition.as_ref(), Some(&definition));
+    let Definition { file, line, .. } = kernel.definition.as_ref().unwrap();
+    assert_eq!((&**file, *line), ("program.cl", 2));
 }

@@ -95,6 +95,8 @@ fn function_addresses() -> &'static [usize] {
 mod tests {
     use super::*;
     use lockstep_protocol::code_image::IMPORTED_FUNCTIONS;
+    use lockstep_protocol::debug_object::{DebugObject, SectionAddress};
+    use lockstep_protocol::kernel_abi::ScratchNeeds;
 
     /// `mov eax, 42; ret`
     const ANSWER: [u8; 6] = [0xb8, 42, 0, 0, 0, 0xc3];
@@ -126,6 +128,23 @@ mod tests {
         let image = CodeImage { bytes: ANSWER.to_vec(), entry: 6, imports: Vec::new() };
         let error = LoadedCode::map_image(&image).expect_err("the entry is outside");
         assert!(error.to_string().contains("the entry at 6"), "{error}");
+    }
+
+    #[test]
+    fn code_is_not_run_whose_object_for_debuggers_is_damaged() {
+        let image = CodeImage { bytes: ANSWER.to_vec(), entry: 0, imports: Vec::new() };
+        let debug_object = DebugObject {
+            variant_name: "damaged [no lanes]".to_owned(),
+            bytes: b"\x7fELF and no section".to_vec(),
+            sections: vec![SectionAddress { position: 1000, image_offset: 0 }],
+            code_bytes: 6,
+        };
+        let mut object =
+            KernelObject { image, needs: ScratchNeeds::default(), stack_bytes: 0, debug_object: Some(debug_object) };
+        let error = LoadedCode::map_object(&object).expect_err("the section is outside");
+        assert!(matches!(error, LoadError::Debug(DebugFault::Section(0))), "{error}");
+        object.debug_object = None;
+        LoadedCode::map_object(&object).expect("debuggers are not to know it");
     }
 
     #[test]
