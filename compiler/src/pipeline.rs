@@ -8,7 +8,6 @@ use crate::pass_record::PassRecord;
 use crate::progress::begin_stage;
 use crate::stage_times::describe_times;
 use crate::variant_name::name_variant;
-use inkwell::values::FunctionValue;
 use lockstep_ir::analysis::work_group_dependence::needs_sub_groups;
 use lockstep_ir::ir::{Module, SourceLoc};
 use lockstep_ir::plan::kernel_state::{KernelState, ProgramFacts, Request};
@@ -17,7 +16,6 @@ use lockstep_ir::plan::passes::{PASSES, Pass};
 use lockstep_ir::plan::{Reason, Widening};
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::verify::{Stage, VerifyError, verify_module};
-use lockstep_protocol::code_image::IMPORTED_FUNCTIONS;
 use lockstep_protocol::compile_options::{CompileOptions, Tier, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::debug_object::DebugObject;
@@ -326,7 +324,7 @@ impl Compilation<'_> {
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "ll", || machine_code::ir_text(&generated.module));
         let assembly = || machine_code::assembly_text(&generated.module, &machine).unwrap_or_default();
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "s", assembly);
-        let entry_name = name_entry(generated.entry, options.debug.then_some(&*name));
+        let entry_name = machine_code::name_entry(generated.entry, options.debug.then_some(&*name));
         let object_file = steps.run(EMIT, || machine_code::emit_object(&generated.module, &machine))?;
         let object_file = object_file.map_err(|step_error| steps.of_llvm(step_error))?;
         let frames = object_file.frames;
@@ -347,6 +345,7 @@ impl Compilation<'_> {
             sections: places.addresses,
             code_bytes: places.code_bytes,
         });
+        let debug_object = debug_object.map(Box::new);
         let object = KernelObject { image, needs: generated.needs, stack_bytes: frames.total, debug_object };
         Ok(Compiled { object, tier, times, reason, report, mistake: self.mistake.clone() })
     }
@@ -370,14 +369,6 @@ impl Compilation<'_> {
         let layout = widening.map_or("", |widening| widening.layout.describe());
         Report::new(kernel, configuration, (width, layout), width_reason, notes)
     }
-}
-
-/// The name that the kernel's function has in the object: the one for debuggers, if there is one and it is no other function's.
-fn name_entry(entry: FunctionValue<'_>, debug_name: Option<&str>) -> String {
-    if let Some(debug_name) = debug_name.filter(|debug_name| !IMPORTED_FUNCTIONS.contains(debug_name)) {
-        entry.as_global_value().set_name(debug_name);
-    }
-    entry.get_name().to_string_lossy().into_owned()
 }
 
 /// The steps that come after the table's passes, of one kernel.

@@ -17,5 +17,5 @@ pub struct KernelObject {
     /// [`LITTLE_FRAME`]: crate::kernel_abi::LITTLE_FRAME
     pub stack_bytes: u64,
     /// The same for debuggers, if that was wanted.
-    pub debug_object: Option<DebugObject>,
+    pub debug_object: Option<Box<DebugObject>>,
 }

@@ -51,7 +51,7 @@ fn compile_both_ways(module: &Module, options: &CompileOptions) -> DebugObject {
     let [plain, known] = compiled;
     assert_eq!(plain.image, known.image, "debug information changes the code: {options:?}");
     assert!(plain.debug_object.is_none());
-    let debug_object = known.debug_object.unwrap();
+    let debug_object = *known.debug_object.unwrap();
     assert_eq!(debug_object.check_bounds(known.image.bytes.len()), Ok(()));
     debug_object
 }

@@ -139,8 +139,12 @@ mod tests {
             sections: vec![SectionAddress { position: 1000, image_offset: 0 }],
             code_bytes: 6,
         };
-        let mut object =
-            KernelObject { image, needs: ScratchNeeds::default(), stack_bytes: 0, debug_object: Some(debug_object) };
+        let mut object = KernelObject {
+            image,
+            needs: ScratchNeeds::default(),
+            stack_bytes: 0,
+            debug_object: Some(debug_object.into()),
+        };
         let error = LoadedCode::map_object(&object).expect_err("the section is outside");
         assert!(matches!(error, LoadError::Debug(DebugFault::Section(0))), "{error}");
         object.debug_object = None;
