@@ -126,7 +126,7 @@ fn resident_bytes(start: usize, byte_size: usize) -> u64 {
 
 /// Bytes that the system could give this process without swapping, by what it says of all its memory and of the
 /// process's control groups.
-fn bytes_left() -> Option<u64> {
+pub(crate) fn bytes_left() -> Option<u64> {
     static GROUPS: Mutex<Option<ControlGroups>> = Mutex::new(None);
     let root_folder = Path::new("/");
     let mut groups = GROUPS.lock();

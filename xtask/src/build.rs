@@ -10,18 +10,30 @@ use anyhow::{Result, bail};
 
 use crate::driver::cargo_with;
 use crate::progress::step;
-use crate::{process, workspace};
+use crate::{process, relinkable, workspace};
 
 /// What rustc is told for the executable alone: everything it uses is compiled as for others. One that lies at a fixed address
 /// starts in 2 ms; one that does not takes 5, for the 145,000 addresses in LLVM's tables.
 const STATIC_FLAGS: [&str; 6] =
     ["-C", "target-feature=+crt-static", "-C", "relocation-model=static", "-C", "strip=symbols"];
 
+/// What the command is told.
+#[derive(Default, clap::Args)]
+pub struct Options {
+    /// Write everything that the compiler's executable is linked of to this file, a tar archive of half a gigabyte
+    #[arg(long, value_name = "FILE")]
+    relinkable: Option<PathBuf>,
+}
+
 /// Builds the driver, the command and the compiler, starts the compiler once, and has the command ask it what it is.
-pub fn run() -> Result<()> {
+pub fn run(options: &Options) -> Result<()> {
     let results = [workspace::driver(), workspace::command()];
     build("build the driver and the command lockstep (release)", &mut driver_and_command(), &results)?;
-    build("build the compiler (release, static)", &mut static_compiler(), &[workspace::compiler()])?;
+    let archive = options.relinkable.as_deref().map(std::path::absolute).transpose()?;
+    build("build the compiler (release, static)", &mut static_compiler(archive.as_deref()), &[workspace::compiler()])?;
+    if let Some(archive) = &archive {
+        relinkable::try_linking(archive)?;
+    }
     start_alone(&workspace::compiler())?;
     examine_all()
 }
@@ -49,9 +61,11 @@ fn driver_and_command() -> Command {
     cargo_with(&["build", "--release", "--package", "lockstep-icd", "--package", "lockstep-command"])
 }
 
-fn static_compiler() -> Command {
+/// The command that links the executable, and writes what it is linked of to an archive.
+fn static_compiler(archive: Option<&Path>) -> Command {
     let mut command = cargo_with(&["rustc", "--release", "--package", "lockstep-compiler-process"]);
     command.args(["--bin", "lockstep-compiler", "--features", "static", "--"]).args(STATIC_FLAGS);
+    command.args(archive.into_iter().flat_map(relinkable::linker_flags));
     command
 }
 

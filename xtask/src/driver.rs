@@ -26,7 +26,12 @@ pub fn cargo_with(arguments: &[&str]) -> Command {
 
 /// Builds the release driver and writes the `.icd` file that names it.
 pub fn build() -> Result<()> {
-    build::run()?;
+    build_as_told(&build::Options::default())
+}
+
+/// The same, and what else the options ask for.
+pub fn build_as_told(options: &build::Options) -> Result<()> {
+    build::run(options)?;
     let driver = workspace::driver();
     let directory = workspace::icd_directory();
     std::fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;

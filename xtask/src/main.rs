@@ -21,6 +21,7 @@ mod opencl;
 mod peers;
 mod process;
 mod progress;
+mod relinkable;
 mod rust_text;
 mod same_code;
 mod sanitizer;
@@ -49,7 +50,7 @@ enum Task {
     /// Install what the build needs (says what, where it may not)
     Setup,
     /// Build the release driver and, beside it, the command lockstep and the compiler as one static executable
-    Build,
+    Build(build::Options),
     /// Set up, build, show the device, render and check a picture
     Demo,
     /// The part of the demo that talks OpenCL, in the environment that leads the loader to our driver
@@ -89,7 +90,7 @@ impl Task {
     fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Setup => setup::run(),
-            Self::Build => driver::build(),
+            Self::Build(options) => driver::build_as_told(&options),
             Self::Demo => demo::run(),
             Self::DemoRender => demo::render(),
             Self::Test(options) => test::run(&options),

@@ -19,6 +19,7 @@ const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("LOCKSTEP_BUILD
 
 fn main() {
     end_process_on_fatal_errors();
+    process_priority::end_first_for_memory();
     progress_stream::write_stages();
     requests::limit_patience();
     let ended = answer_requests();

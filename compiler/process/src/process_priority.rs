@@ -1,4 +1,4 @@
-//! How much of the processors the process gets while others want them.
+//! What the process gets while others want it as well: processors and memory.
 
 use std::ffi::c_int;
 
@@ -9,4 +9,10 @@ const NICER: c_int = 5;
 pub fn give_way() {
     // SAFETY: a system call without pointers.
     unsafe { libc::nice(NICER) };
+}
+
+/// Should the machine or a control group run out of memory, this process ends, not the application. Where the system has no such
+/// file, nothing changes.
+pub fn end_first_for_memory() {
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
 }

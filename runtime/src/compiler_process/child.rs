@@ -57,6 +57,8 @@ pub(super) struct Outcome {
     pub stderr: Vec<u8>,
     /// What the process was doing last, if it said so.
     pub stage: String,
+    /// Bytes of address space that it had at most.
+    pub address_space: u64,
 }
 
 /// How long a child may take to end when there are no more jobs.
@@ -75,10 +77,11 @@ pub(super) const STACK: u64 = 64 << 20;
 /// Bytes of address space that a child may take.
 pub(super) const ADDRESS_SPACE: u64 = 8 << 30;
 
-/// Bytes of address space that a child gets at most: less if that is this process's hard limit.
-pub(super) fn most_address_space() -> u64 {
-    ADDRESS_SPACE.min(hard_limit(libc::RLIMIT_AS))
-}
+/// Bytes of address space with which most programs can be compiled, however little memory there seems to be.
+pub(super) const LEAST_ADDRESS_SPACE: u64 = 512 << 20;
+
+/// Bytes of address space that the program's file takes, which are no memory of its own.
+pub(super) const PROGRAM_SIZE: u64 = 128 << 20;
 
 /// A child process that takes jobs. One that is dropped ends.
 pub(super) struct Child {
@@ -88,6 +91,8 @@ pub(super) struct Child {
     identities: Vec<Option<(u64, u64)>>,
     /// How long it has worked, all jobs together.
     pub busy: Duration,
+    /// Bytes of address space that it has at most: less than its limit if that is this process's hard one.
+    address_space: u64,
 }
 
 impl Child {
@@ -111,7 +116,8 @@ impl Child {
         };
         let process = Running { started: start::start_program(&program)?, owner: std::process::id(), has_ended: false };
         let identities = identify_descriptors(&process, &streams);
-        Ok(Child { process, streams, identities, busy: Duration::ZERO })
+        let address_space = process_limits.address_space.min(hard_limit(libc::RLIMIT_AS));
+        Ok(Child { process, streams, identities, busy: Duration::ZERO, address_space })
     }
 
     /// Asks for a job and waits for what comes of it.
@@ -124,7 +130,8 @@ impl Child {
         let (ending, answer) = self.process.serve_job(&mut self.streams, process_limits)?;
         self.busy += begun.elapsed();
         let stderr = std::mem::take(&mut self.streams.errors.bytes);
-        Ok(Outcome { ending, answer, stderr, stage: self.streams.progress.read_stage() })
+        let stage = self.streams.progress.read_stage();
+        Ok(Outcome { ending, answer, stderr, stage, address_space: self.address_space })
     }
 
     /// Whether it is there, as far as this process knows.
@@ -196,7 +203,7 @@ pub(super) fn stack_limits() -> (u64, u64) {
 }
 
 /// How far this process may raise its limit of a resource.
-fn hard_limit(resource: libc::__rlimit_resource_t) -> u64 {
+pub(super) fn hard_limit(resource: libc::__rlimit_resource_t) -> u64 {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: `limit` may be written. Should the call fail it stays as it is.
     unsafe { libc::getrlimit(resource, &mut limit) };

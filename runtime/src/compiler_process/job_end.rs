@@ -83,15 +83,24 @@ pub(super) fn missing_compiler(path: &Path, reason: &str) -> JobFailure {
 
 fn judge_death(outcome: &Outcome, how: &str) -> JobFailure {
     let errors = String::from_utf8_lossy(&outcome.stderr);
-    let address_space = child::most_address_space();
+    let address_space = outcome.address_space;
     let was_ended = matches!(outcome.ending, Ending::Signalled(_) | Ending::Unknown);
     let is_little = address_space < LITTLE_ADDRESS_SPACE;
     if (was_ended && is_little) || WORDS_OF_WANT.iter().any(|words| errors.contains(words)) {
-        let limit = if address_space < child::ADDRESS_SPACE { ", the limit of this process (ulimit -Hv)" } else { "" };
+        let limit = describe_memory_limit(address_space);
         let how = format!("had too little memory, at most {} MiB{limit}, and {how}", address_space >> 20);
         return JobFailure::OutOfMemory(describe_death(outcome, &how));
     }
     JobFailure::Died(describe_death(outcome, how))
+}
+
+/// Why a job had no more than so many bytes of address space, if it had less than usual.
+fn describe_memory_limit(address_space: u64) -> &'static str {
+    match address_space {
+        child::ADDRESS_SPACE.. => "",
+        _ if address_space == child::hard_limit(libc::RLIMIT_AS) => ", the limit of this process (ulimit -Hv)",
+        _ => ", as the machine or the control group had little left",
+    }
 }
 
 /// How a job ended badly, what it was doing and what it said last.
@@ -122,7 +131,8 @@ mod tests {
 
     fn judge(ending: Ending, answer: &[u8], stderr: &[u8]) -> Result<Answer, JobFailure> {
         let (answer, stderr) = (answer.to_vec(), stderr.to_vec());
-        judge_outcome(&Outcome { ending, answer, stderr, stage: "clang".to_owned() }, "/some/compiler".as_ref())
+        let (stage, address_space) = ("clang".to_owned(), child::ADDRESS_SPACE);
+        judge_outcome(&Outcome { ending, answer, stderr, stage, address_space }, "/some/compiler".as_ref())
     }
 
     #[test]

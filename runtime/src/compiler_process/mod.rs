@@ -2,12 +2,14 @@
 //!
 //! Nothing is compiled in the application's process. A program has processes of its own, whose crash, hang or hunger ends one job
 //! alone. The executable lies beside the driver and is opened when the application first asks for the platform ([`executable`]),
-//! started without a path ([`start`]), bounded ([`child`]), and kept for a while for more jobs of the program ([`lingering`]). What comes
-//! back is checked before it is used ([`job_end`]).
+//! started without a path ([`start`]), bounded ([`child`]), and kept for a while for more jobs of the program ([`lingering`]). There are no
+//! more jobs at a time than the machine has processors and memory for ([`job_slots`]). What comes back is checked before it is used
+//! ([`job_end`]).
 
 mod child;
 mod executable;
 mod job_end;
+mod job_slots;
 mod lingering;
 mod start;
 mod streams;
@@ -26,11 +28,13 @@ use once_cell::sync::Lazy;
 
 use crate::cache::key::{self, BUILD};
 use crate::little_memory::has_room;
+use crate::memory_headroom::bytes_left;
 use crate::options::options;
 use child::{Child, Ending, Limits, Outcome};
 use executable::Executable;
 pub use executable::FILE_NAME;
 use job_end::JobFailure;
+use job_slots::{Urgency, take_slot};
 use start::StartError;
 
 /// Most bytes that a job may answer.
@@ -261,6 +265,7 @@ fn attempt_job(job: Job) -> Result<Answer, JobFailure> {
         _ => None,
     };
     let (request, limits) = (write_message(&request(job)), job_limits());
+    let _slot = take_slot(Urgency::Awaited);
     let waiting = known_program.and_then(lingering::take_process);
     let (child, outcome) = match waiting.map(|child| ask_process(child, request.clone(), &limits)) {
         Some(Ok(asked)) if matches!(asked.1.ending, Ending::Answered | Ending::TimedOut) => asked,
@@ -281,6 +286,7 @@ fn attempt_job(job: Job) -> Result<Answer, JobFailure> {
 
 /// Does a job in a process that ends afterwards.
 fn ask_new_process(request: &Request, limits: &Limits) -> Result<Answer, JobFailure> {
+    let _slot = take_slot(if request.in_background { Urgency::Background } else { Urgency::Awaited });
     let (child, outcome) = ask_process(start_process(limits)?, write_message(request), limits)?;
     lingering::leave_process(child, None);
     judge_outcome(&outcome)
@@ -310,8 +316,15 @@ fn expect_room(bytes: usize) -> Result<(), JobFailure> {
 }
 
 fn job_limits() -> Limits {
-    let (wall, address_space) = (options().build_timeout, child::ADDRESS_SPACE);
+    let (wall, address_space) = (options().build_timeout, grantable_address_space());
     Limits { wall, address_space, output: MOST_OUTPUT, log: MOST_ERRORS }
+}
+
+/// Bytes of address space that a process gets: no more than there is memory, by the machine and by control groups, whose end would
+/// otherwise be the application's.
+fn grantable_address_space() -> u64 {
+    let left = bytes_left().unwrap_or(u64::MAX);
+    left.saturating_add(child::PROGRAM_SIZE).clamp(child::LEAST_ADDRESS_SPACE, child::ADDRESS_SPACE)
 }
 
 /// Starts a process. What it wants may be what processes have that wait for further jobs; these go first.
