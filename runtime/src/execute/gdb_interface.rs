@@ -3,7 +3,7 @@
 //! A debugger finds the list by the name of its head and stops the process in a function of a known name whenever the list changes.
 //! Only objects for debuggers are in it, so where nobody asked for any it stays empty.
 //!
-//! Source: "Debugging with GDB", chapter "JIT Compilation Interface". LLDB knows it too.
+//! Source: "Debugging with GDB", chapter "JIT Compilation Interface".
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};

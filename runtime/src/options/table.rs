@@ -115,7 +115,7 @@ pub const TABLE: &[Switch] = &[
     Switch {
         name: "LOCKSTEP_DEBUG",
         default: "0",
-        meaning: "whether debuggers and profilers see the code of kernels: 1, or 0 for that of programs alone that are built with `-g`. GDB and LLDB get an object with names and source lines of each kernel's code while it is in memory (GDB's JIT interface), perf a line in `/tmp/perf-PID.map` with the kernel's name and how its work-items run.",
+        meaning: "whether debuggers and profilers see the code of kernels: 1, or 0 for that of programs alone that are built with `-g`. GDB gets an object with the name and the source lines of each kernel's code while it is in memory (GDB's JIT interface), perf a line in `/tmp/perf-PID.map` with the kernel's name and how its work-items run.",
         read: |value, reading| on_or_off(value, &mut reading.options.debug),
         accepted: "1",
         refused: Some("gdb"),
