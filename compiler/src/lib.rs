@@ -8,3 +8,4 @@ pub mod pass_record;
 pub mod pipeline;
 pub mod progress;
 pub mod stage_times;
+mod variant_name;

@@ -1,12 +1,13 @@
 //! The way of a kernel: what `lockstep_ir::plan::passes` lists, of a program when it is built and of a kernel when it is first
 //! launched, then code generation and LLVM. After each pass its result can be dumped, and in debug builds it is verified.
 
-use crate::codegen::{self, CodeOptions, Context, ENTRY_NAME};
+use crate::codegen::{self, CodeOptions, Context};
 use crate::import::{self, ImportError};
 use crate::machine_code::{self, HostMachine, MachineCodeError, OptLevel};
 use crate::pass_record::PassRecord;
 use crate::progress::begin_stage;
 use crate::stage_times::describe_times;
+use crate::variant_name::name_variant;
 use lockstep_ir::analysis::work_group_dependence::needs_sub_groups;
 use lockstep_ir::ir::{Module, SourceLoc};
 use lockstep_ir::plan::kernel_state::{KernelState, ProgramFacts, Request};
@@ -17,6 +18,7 @@ use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::verify::{Stage, VerifyError, verify_module};
 use lockstep_protocol::compile_options::{CompileOptions, Tier, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
+use lockstep_protocol::debug_object::DebugObject;
 use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::portable_program::LinkedProgram;
 use lockstep_protocol::variables::{FormatData, GlobalData};
@@ -300,6 +302,7 @@ impl Compilation<'_> {
             target: machine_code::host_target(options.simd),
             region_functions: options.region_functions,
             place: Cell::default(),
+            debug: options.debug,
         };
         let mut steps = Steps { record, kernel: &name, place: &code_options.place };
         let generate = || codegen::generate_kernel(&context, module, &kernel, widening.as_ref(), &code_options, &notes);
@@ -321,21 +324,29 @@ impl Compilation<'_> {
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "ll", || machine_code::ir_text(&generated.module));
         let assembly = || machine_code::assembly_text(&generated.module, &machine).unwrap_or_default();
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "s", assembly);
+        let entry_name = machine_code::name_entry(generated.entry, options.debug.then_some(&*name));
         let object_file = steps.run(EMIT, || machine_code::emit_object(&generated.module, &machine))?;
         let object_file = object_file.map_err(|step_error| steps.of_llvm(step_error))?;
         let frames = object_file.frames;
         if widening.as_ref().is_some_and(|widening| frames.largest > widening.stack) {
             return Err(CompileError::MachineCode(MachineCodeError::StackFrame(frames.largest)));
         }
-        let image = steps.run(LINK, || machine_code::link_image(&object_file.bytes, ENTRY_NAME))?;
-        let image = image.map_err(|step_error| steps.of_llvm(step_error))?;
+        let linked = steps.run(LINK, || machine_code::link_with_places(&object_file.bytes, &entry_name))?;
+        let (image, places) = linked.map_err(|step_error| steps.of_llvm(step_error))?;
 
         let times = steps.record.into_times();
         if options.time {
             eprint!("{name}: {instruction_count} instructions\n{}", describe_times(&name, &times));
         }
-        let object = KernelObject { image, needs: generated.needs, stack_bytes: frames.total };
         let tier = if opt_level == OptLevel::Less { Tier::Baseline } else { Tier::Optimized };
+        let debug_object = options.debug.then(|| DebugObject {
+            variant_name: name_variant(&name, widening.as_ref(), &options.launch, tier),
+            bytes: object_file.bytes,
+            sections: places.addresses,
+            code_bytes: places.code_bytes,
+        });
+        let debug_object = debug_object.map(Box::new);
+        let object = KernelObject { image, needs: generated.needs, stack_bytes: frames.total, debug_object };
         Ok(Compiled { object, tier, times, reason, report, mistake: self.mistake.clone() })
     }
 

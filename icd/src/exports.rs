@@ -1,10 +1,11 @@
-//! The symbols the library exports, and the only ones: what an ICD loader looks up by name.
+//! The symbols the library exports for OpenCL, and the only ones: what an ICD loader looks up by name. Beside them there are those
+//! that debuggers look up (`runtime/src/execute/gdb_interface.rs`).
 //!
 //! Whatever an application calls first comes through here, or through what one of these gave it; so these say which table
 //! handles lead to.
 //!
-//! The dispatch table never points here: an application linked with a loader has symbols of these names of its own, and
-//! the dynamic linker would prefer those.
+//! The dispatch table never points here: an application linked with a loader has symbols of these names of its own,
+//! which only the way the library is linked (`icd/build.rs`) keeps the dynamic linker from preferring.
 
 use std::ffi::{c_char, c_void};
 

@@ -59,6 +59,8 @@ pub struct CompileOptions {
     pub launch: LaunchFacts,
     /// The folder that receives the kernel after every pass.
     pub dump: Option<PathBuf>,
+    /// Whether debuggers and profilers are to see the code's names and lines.
+    pub debug: bool,
     /// Whether what becomes of the kernel's loads, stores, branches and loops is noted.
     pub report: bool,
     /// Whether the time of each pass is written to standard error.
@@ -78,6 +80,7 @@ impl Default for CompileOptions {
             region_functions: Versions::default(),
             launch: LaunchFacts::default(),
             dump: None,
+            debug: false,
             report: false,
             time: false,
             strict: true,
@@ -88,7 +91,7 @@ impl Default for CompileOptions {
 impl CompileOptions {
     /// What makes code differ beside the kernel, the machine, the launch and the tier.
     pub fn settings_text(&self) -> String {
-        let CompileOptions { opt_disable, vectorize, simd, regions, region_functions, .. } = self;
-        format!("{opt_disable} {simd:?} {vectorize:?} {regions:?} {region_functions:?}")
+        let CompileOptions { opt_disable, vectorize, simd, regions, region_functions, debug, .. } = self;
+        format!("{opt_disable} {simd:?} {vectorize:?} {regions:?} {region_functions:?} {debug}")
     }
 }

@@ -1,6 +1,7 @@
 //! A kernel's machine code, before it lies in memory that may be executed.
 
 use crate::code_image::CodeImage;
+use crate::debug_object::DebugObject;
 use crate::kernel_abi::ScratchNeeds;
 use serde::{Deserialize, Serialize};
 
@@ -15,4 +16,6 @@ pub struct KernelObject {
     ///
     /// [`LITTLE_FRAME`]: crate::kernel_abi::LITTLE_FRAME
     pub stack_bytes: u64,
+    /// The same for debuggers, if that was wanted.
+    pub debug_object: Option<Box<DebugObject>>,
 }

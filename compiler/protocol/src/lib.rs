@@ -9,6 +9,7 @@ pub mod build_options;
 pub mod code_image;
 pub mod compile_options;
 pub mod configuration;
+pub mod debug_object;
 pub mod features;
 pub mod file_names;
 pub mod image_format;

@@ -1,6 +1,7 @@
 //! A thin layer over LLVM's builder: our types and constants in LLVM's, intrinsics by name, flags.
 
 use super::alias::{Part, Scopes};
+use super::debug_lines::FunctionLines;
 use crate::codegen::error::CodegenError;
 use inkwell::AtomicOrdering;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -43,6 +44,8 @@ pub struct Emitter<'ctx, 'm> {
     pub nowhere: OnceCell<PointerValue<'ctx>>,
     /// The place in the source of what is being emitted.
     pub place: &'m Cell<SourceLoc>,
+    /// What debuggers hear of the function, if they are to.
+    pub lines: Option<FunctionLines<'ctx, 'm>>,
 }
 
 impl<'ctx> Emitter<'ctx, '_> {

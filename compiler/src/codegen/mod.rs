@@ -20,6 +20,7 @@ mod atomics;
 mod calls;
 mod coroutines;
 mod counters;
+mod debug_lines;
 mod emit;
 pub mod error;
 mod estimates;
@@ -35,6 +36,7 @@ mod work_group_collectives;
 use crate::codegen::error::CodegenError;
 use alias::Scopes;
 use cranelift_entity::{EntityRef, SecondaryMap};
+use debug_lines::DebugLines;
 use emit::{Emitted, Emitter};
 use frame::{Call, Frame};
 use groups::{Group, GroupLoop};
@@ -66,6 +68,8 @@ pub const ENTRY_NAME: &str = "lockstep_kernel";
 pub struct Generated<'ctx> {
     /// The module; its target is not set yet.
     pub module: LlvmModule<'ctx>,
+    /// The kernel's function in it.
+    pub entry: FunctionValue<'ctx>,
     /// The scratch memory that the code needs.
     pub needs: ScratchNeeds,
 }
@@ -80,6 +84,8 @@ pub struct CodeOptions<'a> {
     pub region_functions: Versions,
     /// Receives the place in the source of what code is generated of, for whoever has to say where that went wrong.
     pub place: Cell<SourceLoc>,
+    /// Whether code tells debuggers its names and lines.
+    pub debug: bool,
 }
 
 /// Regions have blocks from the beginning.
@@ -92,11 +98,13 @@ struct KernelCode<'a, 'ctx> {
     kernel: &'a Kernel,
     widening: Option<&'a Widening>,
     options: &'a CodeOptions<'a>,
+    lines: Option<&'a DebugLines<'ctx>>,
 }
 
 impl<'a, 'ctx> KernelCode<'a, 'ctx> {
     /// An emitter at the beginning of a function that has no blocks yet.
-    fn begin_function(&self, function: FunctionValue<'ctx>) -> Emitter<'ctx, 'a> {
+    /// `part` says which part of the kernel it is, if it is not the kernel's own.
+    fn begin_function(&self, function: FunctionValue<'ctx>, part: Option<&str>) -> Emitter<'ctx, 'a> {
         let context = self.context;
         mark_function(context, function, self.widening.is_some());
         let emitter = Emitter {
@@ -108,8 +116,10 @@ impl<'a, 'ctx> KernelCode<'a, 'ctx> {
             target: self.options.target,
             nowhere: OnceCell::new(),
             place: &self.options.place,
+            lines: self.lines.map(|lines| lines.describe_function(function, part)),
         };
         emitter.position_at(emitter.append_block("entry"));
+        emitter.leave_lines();
         emitter
     }
 }
@@ -128,8 +138,11 @@ pub fn generate_kernel<'ctx>(
     let llvm_module = context.create_module(&kernel.name);
     let layout = widening.map_or(Layout::X, |widening| widening.layout);
     let storage = widening.map_or_else(|| Storage::lay_out(kernel, 1, layout), |widening| widening.storage.clone());
-    let kernel_code = KernelCode { context, llvm_module: &llvm_module, kernel, widening, options };
-    let emitter = kernel_code.begin_function(declare_entry(context, &llvm_module));
+    let lines = options.debug.then(|| DebugLines::describe_module(context, &llvm_module, kernel));
+    let kernel_code =
+        KernelCode { context, llvm_module: &llvm_module, kernel, widening, options, lines: lines.as_ref() };
+    let entry = declare_entry(context, &llvm_module);
+    let emitter = kernel_code.begin_function(entry, None);
     let parameter_value = |parameter_index| {
         emitter
             .function
@@ -180,7 +193,8 @@ pub fn generate_kernel<'ctx>(
                     false => region_functions::call_region(&emitter, function, region_record)?,
                 }
                 let next_number = region_functions::next_region(&emitter, region_record)?;
-                let emitter = &kernel_code.begin_function(function);
+                let part = region_functions::name_function(region);
+                let emitter = &kernel_code.begin_function(function, Some(&part));
                 let kernel_call = region_functions::called_with(emitter, kernel)?;
                 let shared = region_functions::kept_once(emitter, kernel, &frame.shared)?;
                 let frame = frame::enter_kernel(emitter, module, kernel, &storage, launch, layout, &kernel_call)?;
@@ -237,7 +251,10 @@ pub fn generate_kernel<'ctx>(
     counters::merge_copies(&emitter, &frame, kernel)?;
     emitter.builder.build_return(None)?;
     drop(emitter);
-    Ok(Generated { module: llvm_module, needs: storage.needs })
+    if let Some(lines) = lines {
+        lines.finish();
+    }
+    Ok(Generated { module: llvm_module, entry, needs: storage.needs })
 }
 
 /// What LLVM has to know of every function.

@@ -98,11 +98,13 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
                 self.emitter.position_at(target);
             }
             for &instruction in &self.body.blocks[block].insts {
-                self.emitter.place.set(self.body.insts[instruction].location);
+                self.emitter.come_to(self.body.insts[instruction].location);
                 self.emit_inst(instruction)?;
             }
+            self.emitter.tell_line(self.body.end_locs[block]);
             self.emit_terminator(block, &mut exits)?;
         }
+        self.emitter.leave_lines();
         Ok(exits)
     }
 

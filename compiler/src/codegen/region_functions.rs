@@ -152,11 +152,15 @@ pub fn close_function<'ctx>(
     Ok(emitter.builder.build_return(None).map(drop)?)
 }
 
+/// The name of a region's function.
+pub fn name_function(region: Region) -> String {
+    format!("region_{}", region.index())
+}
+
 /// Declares a region's function.
 pub fn declare_function<'ctx>(emitter: &Emitter<'ctx, '_>, region: Region) -> FunctionValue<'ctx> {
     let function_type = emitter.context.void_type().fn_type(&[emitter.pointer_type().into()], false);
-    let function =
-        emitter.module.add_function(&format!("region_{}", region.index()), function_type, Some(Linkage::Internal));
+    let function = emitter.module.add_function(&name_function(region), function_type, Some(Linkage::Internal));
     // It has a reason not to stand in the kernel's function.
     let noinline = emitter.context.create_enum_attribute(Attribute::get_named_enum_kind_id("noinline"), 0);
     function.add_attribute(AttributeLoc::Function, noinline);

@@ -9,7 +9,7 @@ use super::types::leaf_scalars;
 use super::{instructions, memory};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use llvm_sys::LLVMOpcode;
-use lockstep_ir::ir::{Block, BlockCall, Kernel, Region, SourceLoc, Terminator};
+use lockstep_ir::ir::{Block, BlockCall, Kernel, Region, Terminator};
 use lockstep_protocol::parameters::{Input, Param, ParamKind};
 use lockstep_protocol::types::Type;
 use std::collections::{HashMap, HashSet};
@@ -48,6 +48,7 @@ pub(super) fn import_kernel<'m>(
         regions,
         combines: SecondaryMap::new(),
         attrs: signature.attrs,
+        definition: function.definition(),
     })
 }
 
@@ -171,7 +172,7 @@ fn add_parameters<'m>(kernel_body: &mut Body<'_, 'm>, llvm_block: LlvmBlock<'m>)
     let own_block = kernel_body.blocks[&llvm_block];
     let mut block_phis = Phis::new();
     for phi in llvm_block.instructions().take_while(|instruction| instruction.opcode() == Some(LLVMOpcode::LLVMPHI)) {
-        kernel_body.location = source_location(phi);
+        kernel_body.location = phi.debug_location();
         let types = kernel_body.leaf_types(phi.ty())?;
         let params = types.into_iter().map(|scalar_type| kernel_body.function.add_param(own_block, scalar_type));
         let lanes: Lanes = params.collect();
@@ -179,12 +180,6 @@ fn add_parameters<'m>(kernel_body: &mut Body<'_, 'm>, llvm_block: LlvmBlock<'m>)
         block_phis.push(phi.incoming_values().into_iter().collect());
     }
     Ok(block_phis)
-}
-
-/// An instruction's place in the source.
-pub(super) fn source_location(instruction: LlvmValue<'_>) -> SourceLoc {
-    let (line, column) = instruction.debug_location();
-    SourceLoc { line, column }
 }
 
 fn import_terminator<'m>(
@@ -195,7 +190,7 @@ fn import_terminator<'m>(
     let Some(instruction) = llvm_block.terminator() else {
         refuse!("a block without an end");
     };
-    kernel_body.location = source_location(instruction);
+    kernel_body.location = instruction.debug_location();
     kernel_body.at = kernel_body.blocks[&llvm_block];
     let successors = llvm_block.successors();
     let mut block_calls = HashMap::new();

@@ -3,7 +3,7 @@
 use super::emit::{Body, Lanes, map_lanes, map_typed_lanes, operand_of};
 use super::error::{Attempt, refuse};
 use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
-use super::{blocks, calls, memory, vectors};
+use super::{calls, memory, vectors};
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, InstData, IntCc, IntFlags, TernaryOp, UnaryOp, Value};
 use lockstep_protocol::types::Type;
@@ -13,7 +13,7 @@ use lockstep_protocol::types::Type;
 pub(super) fn import_block<'m>(kernel_body: &mut Body<'_, 'm>, llvm_block: LlvmBlock<'m>) -> Attempt<bool> {
     let mut instructions = llvm_block.instructions().peekable();
     while let Some(instruction) = instructions.next() {
-        kernel_body.location = blocks::source_location(instruction);
+        kernel_body.location = instruction.debug_location();
         let Some(opcode) = instruction.opcode() else {
             refuse!("{}", instruction.text());
         };

@@ -5,12 +5,12 @@
 //! add a constant to the context, which no view observes. A call that needs a certain kind of value
 //! checks for it first and answers `None` or zero for any other.
 
+mod debug_info;
 mod instructions;
 
 use inkwell::module::Module as InkwellModule;
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::core::*;
-use llvm_sys::debuginfo::{LLVMDISubprogramGetLine, LLVMGetSubprogram};
 use llvm_sys::prelude::{LLVMBasicBlockRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef};
 use llvm_sys::target::{
     LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement, LLVMTargetDataRef,
@@ -539,18 +539,6 @@ impl<'m> Value<'m> {
         }
         // SAFETY: a function with a body has an entry block.
         Some(Block(unsafe { LLVMGetEntryBasicBlock(self.0) }, PhantomData))
-    }
-
-    /// The line a function starts at; 0 without debug information.
-    pub fn function_line(self) -> u32 {
-        if !self.is_function() {
-            return 0;
-        }
-        // SAFETY: a function; the line is asked only where a description is attached.
-        unsafe {
-            let program = LLVMGetSubprogram(self.0);
-            if program.is_null() { 0 } else { LLVMDISubprogramGetLine(program) }
-        }
     }
 
     /// Whether a function's parameter (from 0) has an attribute.

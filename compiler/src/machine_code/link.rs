@@ -1,16 +1,18 @@
 //! Makes an image of an object file: code and constants at fixed distances from each other, calls out through slots.
 //!
 //! Requires: a relocatable ELF object for x86-64, position independent, of the small code model, without variables.
-//! Ensures: a [`CodeImage`] that runs at any address; what cannot be one is refused: what the object writes to, absolute
+//! Ensures: a [`CodeImage`] that runs at any address, and for debuggers, if that is wanted, where the object's sections are in it; what cannot be one is refused: what the object writes to, absolute
 //! addresses, names that nobody has.
 //! Phases: the sections that belong in memory get their places, code first; each name outside of the object gets a stub and a
 //! slot; relative addresses are filled in.
 //! Source: the x86-64 psABI, section 4.4 (relocation types).
 
 use std::collections::{BTreeMap, HashMap};
+use std::mem::offset_of;
 
 use lockstep_protocol::code_image::{CodeImage, IMAGE_ALIGN, IMPORTED_FUNCTIONS, ImportSlot, SLOT_BYTES};
-use object::elf::{R_X86_64_PC32, R_X86_64_PLT32, SHF_ALLOC, SHF_WRITE};
+use lockstep_protocol::debug_object::SectionAddress;
+use object::elf::{R_X86_64_PC32, R_X86_64_PLT32, SHF_ALLOC, SHF_WRITE, SectionHeader64};
 use object::{
     Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionFlags, SectionIndex, SectionKind,
     SymbolIndex,
@@ -34,7 +36,23 @@ const PADDING: u8 = 0xcc;
 /// # Errors
 /// When the object is none, cannot run at any address, or has no such function.
 pub fn link_image(object_bytes: &[u8], entry_name: &str) -> Result<CodeImage, MachineCodeError> {
+    link_with_places(object_bytes, entry_name).map(|(image, _)| image)
+}
+
+/// As [`link_image`], and what debuggers have to know to find the object's sections in the image.
+///
+/// # Errors
+/// As [`link_image`].
+pub fn link_with_places(object_bytes: &[u8], entry_name: &str) -> Result<(CodeImage, SectionPlaces), MachineCodeError> {
     Linker::new(object_bytes).and_then(|linker| linker.link(entry_name)).map_err(MachineCodeError::Link)
+}
+
+/// Where the sections of an object are in its image.
+pub struct SectionPlaces {
+    /// Where the object has the address of each section that the image holds.
+    pub addresses: Vec<SectionAddress>,
+    /// How many of the image's bytes, from its start, are code.
+    pub code_bytes: u32,
 }
 
 /// Why there is no image, in words.
@@ -58,16 +76,18 @@ impl<'a> Linker<'a> {
         Ok(Linker { file, bytes: Vec::new(), sections: HashMap::new(), stubs: BTreeMap::new() })
     }
 
-    fn link(mut self, entry_name: &str) -> Attempt<CodeImage> {
+    fn link(mut self, entry_name: &str) -> Attempt<(CodeImage, SectionPlaces)> {
         self.place_sections(true)?;
         self.place_stubs()?;
+        let code_bytes = self.bytes.len() as u32;
         self.place_sections(false)?;
         let imports = self.place_slots()?;
         self.fill_addresses()?;
         let entry = self.find_entry(entry_name)?;
+        let places = SectionPlaces { addresses: self.list_addresses(), code_bytes };
         let image = CodeImage { entry, bytes: self.bytes, imports };
         image.check_bounds().map_err(|fault| fault.to_string())?;
-        Ok(image)
+        Ok((image, places))
     }
 
     /// Copies the sections of code, or the others, to the end of the image.
@@ -142,6 +162,20 @@ impl<'a> Linker<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Where the object has the addresses of the sections that have places, in the order of the image.
+    fn list_addresses(&self) -> Vec<SectionAddress> {
+        let table_start = self.file.elf_header().e_shoff.get(self.file.endian()) as usize;
+        let header_bytes = size_of::<SectionHeader64<object::Endianness>>();
+        let address_of_section = |(index, &start): (&SectionIndex, &usize)| SectionAddress {
+            position: (table_start + index.0 * header_bytes + offset_of!(SectionHeader64<object::Endianness>, sh_addr))
+                as u32,
+            image_offset: start as u32,
+        };
+        let mut addresses: Vec<SectionAddress> = self.sections.iter().map(address_of_section).collect();
+        addresses.sort_by_key(|address| address.image_offset);
+        addresses
     }
 
     fn find_entry(&self, entry_name: &str) -> Attempt<u32> {

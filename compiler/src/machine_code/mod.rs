@@ -17,14 +17,23 @@ mod single_lane_stores;
 mod store_to_load_forwarding;
 
 use inkwell::module::Module;
-use lockstep_protocol::code_image::CodeImage;
+use inkwell::values::FunctionValue;
+use lockstep_protocol::code_image::{CodeImage, IMPORTED_FUNCTIONS};
 
 pub use error::MachineCodeError;
 pub use fatal_errors::end_process_on_fatal_errors;
 pub use host::{HostMachine, host_target, llvm_version};
-pub use link::link_image;
+pub use link::{SectionPlaces, link_image, link_with_places};
 pub use opt_level::OptLevel;
 pub use optimize::{ObjectFile, StackFrames, assembly_text, emit_object, ir_text, optimize, worthwhile};
+
+/// The name that the kernel's function has in the object: the one for debuggers, if there is one and it is no other function's.
+pub fn name_entry(entry: FunctionValue<'_>, debug_name: Option<&str>) -> String {
+    if let Some(debug_name) = debug_name.filter(|debug_name| !IMPORTED_FUNCTIONS.contains(debug_name)) {
+        entry.as_global_value().set_name(debug_name);
+    }
+    entry.get_name().to_string_lossy().into_owned()
+}
 
 /// Optimises the module, makes code of it and finds `entry_name` in that.
 ///

@@ -30,7 +30,8 @@ pub fn lower_kernel(module: &Module, gangs: Gangs, target: TargetInfo, launch: &
     let notes = Notes::new(true);
     let widening = plan_gangs(module, &mut kernel, gangs, target, launch, &notes)
         .unwrap_or_else(|reason| panic!("no gangs: {reason}\n{kernel}"));
-    let options = CodeOptions { launch, target, region_functions: Versions::Never, place: Cell::default() };
+    let options =
+        CodeOptions { launch, target, region_functions: Versions::Never, place: Cell::default(), debug: false };
     let context = Context::create();
     let generated = generate_kernel(&context, module, &kernel, Some(&widening), &options, &notes)
         .unwrap_or_else(|error| panic!("{error}\n{kernel}"));

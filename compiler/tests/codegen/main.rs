@@ -12,6 +12,7 @@ mod bounds;
 mod chunks;
 mod clock;
 mod columns;
+mod debug_lines;
 mod elsewhere;
 mod exponents;
 mod gangs;

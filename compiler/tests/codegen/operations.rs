@@ -93,6 +93,7 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
         regions: Default::default(),
         combines: Default::default(),
         attrs: KernelAttrs::default(),
+        definition: None,
     };
     kernel.slots.push(SlotData::new(16, 16));
     let all: Vec<Type> = types.iter().copied().chain(operations.iter().map(|&(_, ty, _)| ty)).collect();

@@ -5,13 +5,18 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use lockstep_protocol::code_image::{CodeImage, ImageFault, ImportSlot, SLOT_BYTES};
+use lockstep_protocol::debug_object::DebugFault;
 use lockstep_protocol::kernel_abi::KernelEntry;
+use lockstep_protocol::kernel_object::KernelObject;
 use memmap2::{Mmap, MmapMut};
 
+use super::announcement::Announcement;
 use super::symbols::list_symbols;
 
 /// An image in memory that may be executed and not be written to. The memory goes with it, so whoever runs the code keeps it.
 pub struct LoadedCode {
+    /// That debuggers know it, if they do; it goes before the memory does.
+    announcement: Option<Announcement>,
     memory: Mmap,
     entry: usize,
 }
@@ -22,6 +27,9 @@ pub enum LoadError {
     /// The image is not one that may be mapped.
     #[error("the code is damaged: {0}")]
     Image(ImageFault),
+    /// What debuggers would get does not belong to the image.
+    #[error("the code is damaged: {0}")]
+    Debug(DebugFault),
     /// The system gives no memory for code.
     #[error("there is no memory for code: {0}")]
     Memory(std::io::Error),
@@ -42,7 +50,21 @@ impl LoadedCode {
             memory[slot].copy_from_slice(&addresses[function as usize].to_ne_bytes());
         }
         let memory = memory.make_exec().map_err(LoadError::Memory)?;
-        Ok(LoadedCode { memory, entry: image.entry as usize })
+        Ok(LoadedCode { announcement: None, memory, entry: image.entry as usize })
+    }
+
+    /// Puts a kernel's image into memory, and tells debuggers and profilers of it if they are to know.
+    ///
+    /// # Errors
+    /// As [`LoadedCode::map_image`], and when what debuggers would get is damaged.
+    pub fn map_object(object: &KernelObject) -> Result<LoadedCode, LoadError> {
+        let mut code = LoadedCode::map_image(&object.image)?;
+        if let Some(debug_object) = &object.debug_object {
+            let start = code.memory.as_ptr() as usize;
+            let addresses = start..start + code.memory.len();
+            code.announcement = Some(Announcement::announce(debug_object, &addresses).map_err(LoadError::Debug)?);
+        }
+        Ok(code)
     }
 
     /// Where the image's function begins.
@@ -73,6 +95,8 @@ fn function_addresses() -> &'static [usize] {
 mod tests {
     use super::*;
     use lockstep_protocol::code_image::IMPORTED_FUNCTIONS;
+    use lockstep_protocol::debug_object::{DebugObject, SectionAddress};
+    use lockstep_protocol::kernel_abi::ScratchNeeds;
 
     /// `mov eax, 42; ret`
     const ANSWER: [u8; 6] = [0xb8, 42, 0, 0, 0, 0xc3];
@@ -104,6 +128,27 @@ mod tests {
         let image = CodeImage { bytes: ANSWER.to_vec(), entry: 6, imports: Vec::new() };
         let error = LoadedCode::map_image(&image).expect_err("the entry is outside");
         assert!(error.to_string().contains("the entry at 6"), "{error}");
+    }
+
+    #[test]
+    fn code_is_not_run_whose_object_for_debuggers_is_damaged() {
+        let image = CodeImage { bytes: ANSWER.to_vec(), entry: 0, imports: Vec::new() };
+        let debug_object = DebugObject {
+            variant_name: "damaged [no lanes]".to_owned(),
+            bytes: b"\x7fELF and no section".to_vec(),
+            sections: vec![SectionAddress { position: 1000, image_offset: 0 }],
+            code_bytes: 6,
+        };
+        let mut object = KernelObject {
+            image,
+            needs: ScratchNeeds::default(),
+            stack_bytes: 0,
+            debug_object: Some(debug_object.into()),
+        };
+        let error = LoadedCode::map_object(&object).expect_err("the section is outside");
+        assert!(matches!(error, LoadError::Debug(DebugFault::Section(0))), "{error}");
+        object.debug_object = None;
+        LoadedCode::map_object(&object).expect("debuggers are not to know it");
     }
 
     #[test]

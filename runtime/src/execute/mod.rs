@@ -1,8 +1,11 @@
 //! Running machine code: what generated code calls, and who puts it into memory.
 
+mod announcement;
 mod compiler_rt;
 mod coroutines;
+mod gdb_interface;
 pub mod loaded_code;
 pub(crate) mod own_stack;
+mod perf_map;
 pub mod process_exit;
 pub mod symbols;

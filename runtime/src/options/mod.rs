@@ -47,6 +47,8 @@ pub struct Options {
     pub cache_bytes: u64,
     /// The folder for what passes leave (`LOCKSTEP_DUMP`).
     pub dump: Option<PathBuf>,
+    /// Whether debuggers and profilers see the names and lines of code (`LOCKSTEP_DEBUG`).
+    pub debug: bool,
     /// The folder for reports (`LOCKSTEP_REPORT`).
     pub report: Option<PathBuf>,
     /// Whether the milliseconds of each pass of building and compiling go to standard error (`LOCKSTEP_TIME`).
@@ -165,6 +167,7 @@ impl Default for Options {
             cache: CachePlace::Memory,
             cache_bytes: 512 << 20,
             dump: None,
+            debug: false,
             report: None,
             time: false,
             strict: false,

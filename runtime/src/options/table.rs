@@ -113,6 +113,14 @@ pub const TABLE: &[Switch] = &[
         refused: None,
     },
     Switch {
+        name: "LOCKSTEP_DEBUG",
+        default: "0",
+        meaning: "whether debuggers and profilers see the code of kernels: 1, or 0 for that of programs alone that are built with `-g`. GDB gets an object with the name and the source lines of each kernel's code while it is in memory (GDB's JIT interface), perf a line in `/tmp/perf-PID.map` with the kernel's name and how its work-items run.",
+        read: |value, reading| on_or_off(value, &mut reading.options.debug),
+        accepted: "1",
+        refused: Some("gdb"),
+    },
+    Switch {
         name: "LOCKSTEP_TIME",
         default: "0",
         meaning: "whether how long each pass takes goes to standard error: of a program's build clang, link, clean-up, import and the passes of programs, of a kernel's compilation its instructions after the import and every pass, over all regions (the estimates of widths are `width_selection`), LLVM's `optimize` and `emit` apart, and `link`; in milliseconds, a line each (`cargo xtask bench compile_growth` reads them): 0 or 1",

@@ -16,7 +16,7 @@ use lockstep_protocol::program_metadata::Outline;
 
 const MAGIC: &[u8] = b"LOCKSTEP";
 /// Raise when the bytes or the meaning of the bitcode change.
-const FORMAT: &[u8; 8] = b"FORMAT11";
+const FORMAT: &[u8; 8] = b"FORMAT12";
 
 /// What a program binary holds.
 #[derive(Clone, Debug)]
@@ -147,7 +147,7 @@ mod tests {
         options.math.denorms_are_zero = true;
         options.opt_disable = true;
         let needs = ScratchNeeds { row: 8, ..ScratchNeeds::default() };
-        let object = KernelObject { image: code_image(), needs, stack_bytes: 70_000 };
+        let object = KernelObject { image: code_image(), needs, stack_bytes: 70_000, debug_object: None };
         let facts = LaunchFacts { multiples: 3, ..LaunchFacts::default() };
         Image {
             linked: LinkedProgram { bitcode: vec![1, 2], options, log: String::new(), times: Vec::new() },

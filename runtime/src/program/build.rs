@@ -270,8 +270,8 @@ fn source_files(text: &str, headers: Vec<Header>, options: &BuildOptions) -> Sou
         source: text.as_bytes().to_vec(),
         headers,
         options: options.clone(),
-        // Source lines take time, and only the report shows them.
-        source_lines: crate::options::options().report.is_some(),
+        // Source lines take time, and only the report and debuggers show them.
+        source_lines: crate::options::options().report.is_some() || crate::options::options().debug,
         reads_files: crate::options::options().includes,
     }
 }

@@ -513,6 +513,7 @@ fn compile_settings(linked_program: &LinkedProgram) -> CompileOptions {
         vectorize: options().vectorize,
         simd: options().simd,
         dump: options().dump.clone(),
+        debug: options().debug || linked_program.options.debug,
         report: options().report.is_some(),
         time: options().time,
         strict: options().strict,

@@ -45,7 +45,7 @@ pub struct CallableCode {
 
 impl CallableCode {
     fn load(object: &KernelObject) -> Result<CallableCode, LoadError> {
-        Ok(CallableCode { code: LoadedCode::map_image(&object.image)?, stack_bytes: object.stack_bytes })
+        Ok(CallableCode { code: LoadedCode::map_object(object)?, stack_bytes: object.stack_bytes })
     }
 
     /// Calls `run` with the function that runs work-groups, where there is room for its frames.

@@ -24,7 +24,7 @@ pub use entities::{Block, Format, Inst, LiveSlot, LocalVar, Region, Slot, Value}
 pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef};
 pub use inst::{Access, BlockCall, InstData, Targets, TargetsIter, Terminator};
 pub use lex::ParseError;
-pub use module::{Counters, Kernel, LiveData, LocalData, Module, SlotData, SlotLayout};
+pub use module::{Counters, Definition, Kernel, LiveData, LocalData, Module, SlotData, SlotLayout};
 pub use opcodes::{
     AtomicOp, BinaryOp, COUNTS_SIXTEENTHS, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, ROOTS,
     TernaryOp, UnaryOp,

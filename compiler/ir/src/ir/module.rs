@@ -86,6 +86,17 @@ pub enum SlotLayout {
     },
 }
 
+/// Where a kernel stands in its source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Definition {
+    /// The name of the file.
+    pub file: String,
+    /// The file's folder, as the file's debug information has it.
+    pub folder: String,
+    /// The line of the kernel's name, from 1.
+    pub line: u32,
+}
+
 /// A kernel. Before `barriers` it has one region; after, region 0 starts every work-item.
 #[derive(Clone, Debug)]
 pub struct Kernel {
@@ -109,6 +120,8 @@ pub struct Kernel {
     pub combines: SecondaryMap<Region, Option<Combine>>,
     /// What the source says of local sizes, sub-group sizes and vector types.
     pub attrs: KernelAttrs,
+    /// Where it stands in its source, as far as that is known. The text of the kernel does not say it.
+    pub definition: Option<Definition>,
 }
 
 impl Kernel {

@@ -284,6 +284,7 @@ impl Parser {
             regions: Default::default(),
             combines: Default::default(),
             attrs: KernelAttrs::default(),
+            definition: None,
         };
         self.expect_sign('{')?;
         loop {

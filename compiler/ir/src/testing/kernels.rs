@@ -359,5 +359,6 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
         regions: std::iter::once(generator.function).collect(),
         combines: SecondaryMap::new(),
         attrs: KernelAttrs::default(),
+        definition: None,
     }
 }

@@ -188,11 +188,13 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
             }
             self.block = block;
             for &instruction in &self.body.blocks[block].insts {
-                emitter.place.set(self.body.insts[instruction].location);
+                emitter.come_to(self.body.insts[instruction].location);
                 self.emit_inst(instruction)?;
             }
+            emitter.tell_line(self.body.end_locs[block]);
             self.emit_terminator(&mut exits)?;
         }
+        emitter.leave_lines();
         Ok(exits)
     }
 

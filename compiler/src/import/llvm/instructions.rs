@@ -18,15 +18,6 @@ pub(in crate::import) struct GepFlags {
 }
 
 impl<'m> Value<'m> {
-    /// Line and column from debug information; zeros without.
-    pub fn debug_location(self) -> (u32, u32) {
-        if !self.is_instruction() {
-            return (0, 0);
-        }
-        // SAFETY: an instruction.
-        unsafe { (LLVMGetDebugLocLine(self.0), LLVMGetDebugLocColumn(self.0)) }
-    }
-
     /// No-signed-wrap and no-unsigned-wrap of an integer operation that can have them.
     pub fn wrap_flags(self) -> (bool, bool) {
         let has_flags = self.opcode().is_some_and(|opcode| {

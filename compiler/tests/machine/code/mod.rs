@@ -70,7 +70,7 @@ impl<'m> Code<'m> {
     ) -> Result<Code<'m>, String> {
         let index = module.kernels.iter().position(|k| k.name == kernel).ok_or("no such kernel")?;
         let compiled = compile_kernel_by(table, module, index, options).map_err(|error| error.to_string())?;
-        let loaded = LoadedCode::map_image(&compiled.object.image).map_err(|error| error.to_string())?;
+        let loaded = LoadedCode::map_object(&compiled.object).map_err(|error| error.to_string())?;
         Ok(Code { module, kernel: &module.kernels[index], compiled, loaded })
     }
 
