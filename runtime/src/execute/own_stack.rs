@@ -56,7 +56,9 @@ fn size_of_stack(stack: &DefaultStack) -> usize {
 mod tests {
     use super::*;
 
-    /// Takes so many bytes of the stack, and has something for each of them.
+    /// Takes so many bytes of the stack, and has something for each of them. It is not to be part of its caller's frame, which may lie on
+    /// another stack.
+    #[inline(never)]
     fn fill_frame<const BYTES: usize>(seed: u8) -> usize {
         let frame = std::hint::black_box([seed; BYTES]);
         frame.iter().map(|&byte| usize::from(byte)).sum()
