@@ -3,7 +3,7 @@
 
 use crate::codegen::{self, CodeOptions, Context};
 use crate::import::{self, ImportError};
-use crate::machine_code::{self, HostMachine, MachineCodeError, OptLevel};
+use crate::machine_code::{self, HostMachine, LinkedImage, MachineCodeError, OptLevel};
 use crate::pass_record::PassRecord;
 use crate::progress::begin_stage;
 use crate::stage_times::describe_times;
@@ -331,8 +331,9 @@ impl Compilation<'_> {
         if widening.as_ref().is_some_and(|widening| frames.largest > widening.stack) {
             return Err(CompileError::MachineCode(MachineCodeError::StackFrame(frames.largest)));
         }
-        let linked = steps.run(LINK, || machine_code::link_with_places(&object_file.bytes, &entry_name))?;
-        let (image, places) = linked.map_err(|step_error| steps.of_llvm(step_error))?;
+        let linked = steps.run(LINK, || machine_code::link_image(&object_file.bytes, &entry_name))?;
+        let LinkedImage { image, section_addresses, code_bytes } =
+            linked.map_err(|step_error| steps.of_llvm(step_error))?;
 
         let times = steps.record.into_times();
         if options.time {
@@ -342,8 +343,8 @@ impl Compilation<'_> {
         let debug_object = options.debug.then(|| DebugObject {
             variant_name: name_variant(&name, widening.as_ref(), &options.launch, tier),
             bytes: object_file.bytes,
-            sections: places.addresses,
-            code_bytes: places.code_bytes,
+            sections: section_addresses,
+            code_bytes,
         });
         let debug_object = debug_object.map(Box::new);
         let object = KernelObject { image, needs: generated.needs, stack_bytes: frames.total, debug_object };

@@ -45,7 +45,7 @@ fn memory_does_not_grow() {
         emit_object(module, &machine).unwrap().bytes
     });
     // A leaked image would be at least a page, 40 MB in all.
-    let image = link_image(&object, "f").unwrap();
+    let image = link_image(&object, "f").unwrap().image;
     let loads = growth(10_000, || drop(LoadedCode::map_image(&image).unwrap()));
     assert!(loads < 2048, "10000 loads took {loads} KiB");
     let failures = growth(2_000, || drop(link_image(&object, "g").unwrap_err()));

@@ -40,7 +40,7 @@ fn run(body: &str, behind: usize) -> (String, Vec<i32>) {
     let machine = HostMachine::new(OptLevel::Aggressive, None).unwrap();
     optimize(&module, &machine).unwrap_or_else(|error| panic!("{error}"));
     let optimized = ir_text(&module);
-    let image = link_image(&emit_object(&module, &machine).unwrap().bytes, "f").unwrap();
+    let image = link_image(&emit_object(&module, &machine).unwrap().bytes, "f").unwrap().image;
     let code = LoadedCode::map_image(&image).unwrap();
     let input: Vec<i32> = (100..132).collect();
     let mut output = vec![0_i32; 32];

@@ -87,7 +87,7 @@ impl<'ctx> DebugLines<'ctx> {
     }
 
     /// Ends the module's debug information. Verification comes later.
-    pub fn finish(self) {
+    pub fn finish_module(self) {
         self.builder.finalize();
     }
 }

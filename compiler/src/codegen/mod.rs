@@ -102,8 +102,7 @@ struct KernelCode<'a, 'ctx> {
 }
 
 impl<'a, 'ctx> KernelCode<'a, 'ctx> {
-    /// An emitter at the beginning of a function that has no blocks yet.
-    /// `part` says which part of the kernel it is, if it is not the kernel's own.
+    /// An emitter at the beginning of a function that has no blocks yet. `part` says which part of the kernel it is, if it is not the kernel's own.
     fn begin_function(&self, function: FunctionValue<'ctx>, part: Option<&str>) -> Emitter<'ctx, 'a> {
         let context = self.context;
         mark_function(context, function, self.widening.is_some());
@@ -252,7 +251,7 @@ pub fn generate_kernel<'ctx>(
     emitter.builder.build_return(None)?;
     drop(emitter);
     if let Some(lines) = lines {
-        lines.finish();
+        lines.finish_module();
     }
     Ok(Generated { module: llvm_module, entry, needs: storage.needs })
 }

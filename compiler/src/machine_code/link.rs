@@ -1,8 +1,8 @@
 //! Makes an image of an object file: code and constants at fixed distances from each other, calls out through slots.
 //!
 //! Requires: a relocatable ELF object for x86-64, position independent, of the small code model, without variables.
-//! Ensures: a [`CodeImage`] that runs at any address, and for debuggers, if that is wanted, where the object's sections are in it; what cannot be one is refused: what the object writes to, absolute
-//! addresses, names that nobody has.
+//! Ensures: a [`CodeImage`] that runs at any address, and where the object's sections are in it; what cannot be one is refused: what
+//! the object writes to, absolute addresses, names that nobody has.
 //! Phases: the sections that belong in memory get their places, code first; each name outside of the object gets a stub and a
 //! slot; relative addresses are filled in.
 //! Source: the x86-64 psABI, section 4.4 (relocation types).
@@ -35,22 +35,17 @@ const PADDING: u8 = 0xcc;
 ///
 /// # Errors
 /// When the object is none, cannot run at any address, or has no such function.
-pub fn link_image(object_bytes: &[u8], entry_name: &str) -> Result<CodeImage, MachineCodeError> {
-    link_with_places(object_bytes, entry_name).map(|(image, _)| image)
-}
-
-/// As [`link_image`], and what debuggers have to know to find the object's sections in the image.
-///
-/// # Errors
-/// As [`link_image`].
-pub fn link_with_places(object_bytes: &[u8], entry_name: &str) -> Result<(CodeImage, SectionPlaces), MachineCodeError> {
+pub fn link_image(object_bytes: &[u8], entry_name: &str) -> Result<LinkedImage, MachineCodeError> {
     Linker::new(object_bytes).and_then(|linker| linker.link(entry_name)).map_err(MachineCodeError::Link)
 }
 
-/// Where the sections of an object are in its image.
-pub struct SectionPlaces {
+/// An image, and what debuggers have to know to find the sections of its object in it.
+#[derive(Debug)]
+pub struct LinkedImage {
+    /// The code, ready to be mapped.
+    pub image: CodeImage,
     /// Where the object has the address of each section that the image holds.
-    pub addresses: Vec<SectionAddress>,
+    pub section_addresses: Vec<SectionAddress>,
     /// How many of the image's bytes, from its start, are code.
     pub code_bytes: u32,
 }
@@ -76,7 +71,7 @@ impl<'a> Linker<'a> {
         Ok(Linker { file, bytes: Vec::new(), sections: HashMap::new(), stubs: BTreeMap::new() })
     }
 
-    fn link(mut self, entry_name: &str) -> Attempt<(CodeImage, SectionPlaces)> {
+    fn link(mut self, entry_name: &str) -> Attempt<LinkedImage> {
         self.place_sections(true)?;
         self.place_stubs()?;
         let code_bytes = self.bytes.len() as u32;
@@ -84,10 +79,10 @@ impl<'a> Linker<'a> {
         let imports = self.place_slots()?;
         self.fill_addresses()?;
         let entry = self.find_entry(entry_name)?;
-        let places = SectionPlaces { addresses: self.list_addresses(), code_bytes };
+        let section_addresses = self.list_addresses();
         let image = CodeImage { entry, bytes: self.bytes, imports };
         image.check_bounds().map_err(|fault| fault.to_string())?;
-        Ok((image, places))
+        Ok(LinkedImage { image, section_addresses, code_bytes })
     }
 
     /// Copies the sections of code, or the others, to the end of the image.

@@ -23,7 +23,7 @@ use lockstep_protocol::code_image::{CodeImage, IMPORTED_FUNCTIONS};
 pub use error::MachineCodeError;
 pub use fatal_errors::end_process_on_fatal_errors;
 pub use host::{HostMachine, host_target, llvm_version};
-pub use link::{SectionPlaces, link_image, link_with_places};
+pub use link::{LinkedImage, link_image};
 pub use opt_level::OptLevel;
 pub use optimize::{ObjectFile, StackFrames, assembly_text, emit_object, ir_text, optimize, worthwhile};
 
@@ -47,5 +47,5 @@ pub fn compile_module(
 ) -> Result<CodeImage, MachineCodeError> {
     let machine = HostMachine::new(opt_level, None)?;
     optimize(module, &machine)?;
-    link_image(&emit_object(module, &machine)?.bytes, entry_name)
+    link_image(&emit_object(module, &machine)?.bytes, entry_name).map(|linked| linked.image)
 }
