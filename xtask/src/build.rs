@@ -26,7 +26,7 @@ pub struct Options {
 }
 
 /// Builds the driver, the command and the compiler, starts the compiler once, and has the command ask it what it is.
-pub fn run(options: &Options) -> Result<()> {
+pub fn build_products(options: &Options) -> Result<()> {
     let results = [workspace::driver(), workspace::command()];
     build("build the driver and the command lockstep (release)", &mut driver_and_command(), &results)?;
     let archive = options.relinkable.as_deref().map(std::path::absolute).transpose()?;

@@ -26,12 +26,12 @@ pub fn cargo_with(arguments: &[&str]) -> Command {
 
 /// Builds the release driver and writes the `.icd` file that names it.
 pub fn build() -> Result<()> {
-    build_as_told(&build::Options::default())
+    build_with_options(&build::Options::default())
 }
 
 /// The same, and what else the options ask for.
-pub fn build_as_told(options: &build::Options) -> Result<()> {
-    build::run(options)?;
+pub fn build_with_options(options: &build::Options) -> Result<()> {
+    build::build_products(options)?;
     let driver = workspace::driver();
     let directory = workspace::icd_directory();
     std::fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;

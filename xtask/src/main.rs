@@ -90,7 +90,7 @@ impl Task {
     fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Setup => setup::run(),
-            Self::Build(options) => driver::build_as_told(&options),
+            Self::Build(options) => driver::build_with_options(&options),
             Self::Demo => demo::run(),
             Self::DemoRender => demo::render(),
             Self::Test(options) => test::run(&options),
