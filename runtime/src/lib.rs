@@ -31,6 +31,7 @@ mod memory_mappings;
 pub mod memory_transfer;
 pub mod names;
 pub mod options;
+mod own_file;
 pub mod partition;
 mod per_process;
 pub mod pipe;

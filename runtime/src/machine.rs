@@ -78,8 +78,18 @@ pub fn allowed_processors() -> usize {
 /// process's control groups. A quota is rounded to the nearest number: who may use one and a half processors is better
 /// served by two threads that pause for a quarter of the time than by one.
 pub fn usable_processors() -> usize {
-    let granted = ControlGroups::of_this_process(Path::new("/")).allowed_processors();
-    granted.unwrap_or(usize::MAX).min(allowed_processors())
+    granted_processors().min(allowed_processors())
+}
+
+/// Bytes of memory that this process may have, by the machine and by its control groups.
+pub fn usable_memory() -> u64 {
+    let granted = ControlGroups::of_this_process(Path::new("/")).memory_limit().unwrap_or(u64::MAX);
+    installed_memory(&|path| fs::read_to_string(path).ok()).min(granted)
+}
+
+/// How many processors' time the quotas of the process's control groups leave it.
+pub fn granted_processors() -> usize {
+    ControlGroups::of_this_process(Path::new("/")).allowed_processors().unwrap_or(usize::MAX)
 }
 
 /// The frequency the processor can reach, or else the one it has now.

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
@@ -23,6 +24,29 @@ fn run_compiler(input: &[u8]) -> Output {
         .unwrap();
     process.stdin.take().unwrap().write_all(input).unwrap();
     process.wait_with_output().unwrap()
+}
+
+/// Waits until the process is the executable's and has said what should become of it when memory runs out.
+fn read_memory_score(process: u32) -> String {
+    let path = format!("/proc/{process}/oom_score_adj");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let score = std::fs::read_to_string(&path).unwrap();
+        if score.trim() == "1000" || Instant::now() > deadline {
+            return score.trim().to_owned();
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn the_process_ends_first_where_memory_runs_out() {
+    let mut process =
+        Command::new(env!("CARGO_BIN_EXE_lockstep-compiler")).env_clear().stdin(Stdio::piped()).spawn().unwrap();
+    let score = read_memory_score(process.id());
+    drop(process.stdin.take());
+    process.wait().unwrap();
+    assert_eq!(score, "1000");
 }
 
 fn read_answer(output: &Output) -> Answer {

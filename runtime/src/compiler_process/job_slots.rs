@@ -16,10 +16,10 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::fs::{OFlags, fstat};
 
-use crate::control_groups::ControlGroups;
-use crate::machine::Machine;
+use crate::machine;
+use crate::own_file::open_own_file;
 use crate::per_process::PerProcess;
 use crate::schedule::available_cpus;
 
@@ -35,9 +35,9 @@ const RETRIES: [Duration; 2] = [Duration::from_micros(500), Duration::from_milli
 /// Who waits for a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Urgency {
-    /// The application.
+    /// The application, in a call or by a command.
     Awaited,
-    /// Nobody: what there is already will do.
+    /// Nobody, as there is code that will do until then.
     Background,
 }
 
@@ -54,8 +54,9 @@ struct Capacity {
 #[derive(Debug)]
 pub(super) struct JobSlot {
     urgency: Urgency,
-    /// The number of the shared slot; none where others were not waited for.
+    /// The number of the shared slot, or of the place in this process alone.
     number: usize,
+    /// Whether it is a slot that all processes count; not where others kept theirs for too long.
     is_shared: bool,
     /// The process that took it: a forked child has but a copy.
     owner: u32,
@@ -172,9 +173,8 @@ impl Capacity {
     fn of_machine() -> Capacity {
         static CAPACITY: OnceLock<Capacity> = OnceLock::new();
         *CAPACITY.get_or_init(|| {
-            let granted = ControlGroups::of_this_process(Path::new("/")).allowed_processors().unwrap_or(usize::MAX);
-            let processors = online_processors().min(granted);
-            Capacity::of(available_cpus(), processors, Machine::this_machine().memory)
+            let processors = online_processors().min(machine::granted_processors());
+            Capacity::of(available_cpus(), processors, machine::usable_memory())
         })
     }
 
@@ -214,14 +214,10 @@ impl SlotFile {
         SlotFile::open_at(&PathBuf::from(format!("/dev/shm/lockstep-jobs-{user}")))
     }
 
-    /// Opens a file of this user's alone, which is made if it is not there; none where it is another's or anything but a file.
     fn open_at(path: &Path) -> Option<SlotFile> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = File::from(open(path, flags, Mode::RUSR | Mode::WUSR).ok()?);
+        let file = open_own_file(path, OFlags::RDWR).ok()?;
         let status = fstat(&file).ok()?;
-        let is_own = status.st_uid == rustix::process::geteuid().as_raw() && status.st_mode & 0o077 == 0;
-        let is_file = FileType::from_raw_mode(status.st_mode) == FileType::RegularFile;
-        (is_own && is_file).then_some(SlotFile { file, identity: (status.st_dev, status.st_ino) })
+        Some(SlotFile { file, identity: (status.st_dev, status.st_ino) })
     }
 
     /// Whether the descriptor still is the file's: an application may have closed it, and have another file under its number.
@@ -288,31 +284,17 @@ mod tests {
     }
 
     #[test]
-    fn files_that_others_may_write_to_are_not_shared() {
-        use std::os::unix::fs::{PermissionsExt, symlink};
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("slots");
-        assert!(SlotFile::open_at(&path).is_some_and(|file| file.is_intact()));
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).expect("permissions");
-        assert!(SlotFile::open_at(&path).is_none());
-        let link = folder.path().join("link");
-        symlink(&path, &link).expect("a link");
-        assert!(SlotFile::open_at(&link).is_none());
-        assert!(SlotFile::open_at(folder.path()).is_none());
-    }
-
-    #[test]
     fn a_slot_counts_until_it_is_dropped() {
         let capacity = Capacity::of_machine().for_urgency(Urgency::Background);
         let held: Vec<JobSlot> = (0..capacity.own).map(|_| take_slot(Urgency::Background)).collect();
         let waiting = std::thread::spawn(|| {
-            let slot = take_slot(Urgency::Background);
-            (slot.number, Instant::now())
+            let _slot = take_slot(Urgency::Background);
+            Instant::now()
         });
         std::thread::sleep(Duration::from_millis(50));
         let given_up = Instant::now();
         drop(held);
-        let (_, taken) = waiting.join().expect("the slot was taken");
+        let taken = waiting.join().expect("the slot was taken");
         assert!(taken >= given_up);
     }
 }

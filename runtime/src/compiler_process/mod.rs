@@ -316,14 +316,14 @@ fn expect_room(bytes: usize) -> Result<(), JobFailure> {
 }
 
 fn job_limits() -> Limits {
-    let (wall, address_space) = (options().build_timeout, grantable_address_space());
+    let (wall, address_space) = (options().build_timeout, child::ADDRESS_SPACE);
     Limits { wall, address_space, output: MOST_OUTPUT, log: MOST_ERRORS }
 }
 
 /// Bytes of address space that a process gets: no more than there is memory, by the machine and by control groups, whose end would
 /// otherwise be the application's.
-fn grantable_address_space() -> u64 {
-    let left = bytes_left().unwrap_or(u64::MAX);
+fn grantable_address_space(memory_left: Option<u64>) -> u64 {
+    let left = memory_left.unwrap_or(u64::MAX);
     left.saturating_add(child::PROGRAM_SIZE).clamp(child::LEAST_ADDRESS_SPACE, child::ADDRESS_SPACE)
 }
 
@@ -339,6 +339,21 @@ fn start_process(limits: &Limits) -> Result<Child, JobFailure> {
 
 fn try_start_process(limits: &Limits) -> Result<Child, JobFailure> {
     expect_room(JOB_ROOM)?;
-    let start = || Child::start_program(EXECUTABLE.open_file()?.as_fd(), &EXECUTABLE.c_path(), limits);
+    let limits = Limits { address_space: grantable_address_space(bytes_left()), ..*limits };
+    let start = || Child::start_program(EXECUTABLE.open_file()?.as_fd(), &EXECUTABLE.c_path(), &limits);
     start().map_err(|error| job_end::judge_start(EXECUTABLE.file_path(), &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_gets_no_more_address_space_than_there_is_memory() {
+        const MIB: u64 = 1 << 20;
+        assert_eq!(grantable_address_space(None), child::ADDRESS_SPACE);
+        assert_eq!(grantable_address_space(Some(64 << 30)), child::ADDRESS_SPACE);
+        assert_eq!(grantable_address_space(Some(2000 * MIB)), 2128 * MIB);
+        assert_eq!(grantable_address_space(Some(10 * MIB)), child::LEAST_ADDRESS_SPACE);
+    }
 }
