@@ -54,6 +54,29 @@ fn find_host() -> Host {
 /// Blocks with fewer accesses are scheduled as before.
 const SCHEDULER_BOUNDS: [&CStr; 3] = [c"lockstep", c"-dag-maps-huge-region=200", c"-dag-maps-reduction-size=100"];
 
+/// What code generation leaves out where a module has long blocks. Machine LICM compares each
+/// constant that it takes out of a loop with all others, and where they are more than registers, register allocation takes as
+/// long again to put them back.
+const OPTIONS_FOR_LONG_BLOCKS: [&CStr; 2] = [c"lockstep", c"-disable-machine-licm"];
+
+/// Sets LLVM's options for long blocks. LLVM has them once for a process, so they hold for all that it compiles from here on; a
+/// process that works for an application compiles one kernel.
+pub(super) fn set_options_for_long_blocks() {
+    static SET_OPTIONS: Once = Once::new();
+    // SAFETY: `Once` calls it a single time; a process that works for an application compiles in one thread.
+    SET_OPTIONS.call_once(|| unsafe { set_options(&OPTIONS_FOR_LONG_BLOCKS) });
+}
+
+/// Gives LLVM options of its command line. What it does not know, or knows already, changes nothing.
+///
+/// # Safety
+/// No other thread reads or writes LLVM's options meanwhile.
+unsafe fn set_options(options: &[&'static CStr]) {
+    let arguments: Vec<_> = options.iter().map(|option| option.as_ptr()).collect();
+    // SAFETY: the arguments are texts that live on; the caller ensures the rest.
+    unsafe { LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr()) };
+}
+
 /// Makes LLVM's code generator for the host known to LLVM.
 pub(super) fn initialize_target() {
     static INITIALISE: Once = Once::new();
@@ -64,14 +87,13 @@ pub(super) fn initialize_target() {
 /// # Safety
 /// It is called by one thread at a time.
 unsafe fn register_target() {
-    // SAFETY: registration must not run twice at the same time, which the caller ensures; the arguments are texts that live on.
+    // SAFETY: neither registration nor options may be set twice at the same time, which the caller ensures.
     unsafe {
         // They answer whether the build of LLVM has a native target; if not, the look-up by triple fails with a reason.
         LLVM_InitializeNativeTarget();
         LLVM_InitializeNativeAsmPrinter();
-        // Only here are these bounds to be had. What LLVM does not know, or knows already, changes nothing.
-        let arguments = SCHEDULER_BOUNDS.map(CStr::as_ptr);
-        LLVMParseCommandLineOptions(arguments.len() as i32, arguments.as_ptr(), c"".as_ptr());
+        // Only here are these bounds to be had.
+        set_options(&SCHEDULER_BOUNDS);
     }
 }
 

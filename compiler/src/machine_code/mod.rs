@@ -11,6 +11,7 @@ mod error;
 mod fatal_errors;
 mod host;
 mod link;
+mod long_blocks;
 mod opt_level;
 mod optimize;
 mod single_lane_stores;

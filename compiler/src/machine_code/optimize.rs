@@ -16,7 +16,8 @@ use lockstep_protocol::compile_options::Tier;
 
 use super::deinterleave3::choose_thirds;
 use super::error::MachineCodeError;
-use super::host::HostMachine;
+use super::host::{HostMachine, set_options_for_long_blocks};
+use super::long_blocks::split_long_blocks;
 use super::opt_level::OptLevel;
 use super::single_lane_stores::split_single_lane_stores;
 use super::store_to_load_forwarding::keep_rows;
@@ -193,6 +194,9 @@ impl StackFrames {
 
 /// Makes an object file. The module is spent afterwards: code generation rewrites it.
 pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<ObjectFile, MachineCodeError> {
+    if split_long_blocks(module).map_err(|error| MachineCodeError::Emit(error.to_string()))? {
+        set_options_for_long_blocks();
+    }
     let diagnostics = Diagnostics::start_collecting(module.get_context());
     let bytes =
         emit(module.as_mut_ptr(), machine, LLVMCodeGenFileType::LLVMObjectFile).map_err(MachineCodeError::Emit)?;
