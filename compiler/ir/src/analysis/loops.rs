@@ -8,10 +8,11 @@
 //! inner loops; then latches, exits and blocks per loop.
 //! Source: textbook (Aho, Lam, Sethi & Ullman 2006, 9.6); inner loops are stepped over as in LLVM.
 
-use super::cfg::Cfg;
-use super::dominators::Dominators;
-use crate::ir::Block;
+use super::cfg::{Cfg, build_cfg};
+use super::dominators::{Dominators, compute_dominators};
+use crate::ir::{Block, Function};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
+use std::ops::Range;
 
 /// A loop of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +41,8 @@ pub struct LoopData {
 #[derive(Clone, Debug)]
 pub struct Loops {
     loops: PrimaryMap<Loop, LoopData>,
+    /// The numbers of a loop and of those in it, counted from outermost loops inwards, one after the other.
+    numbers: SecondaryMap<Loop, Range<u32>>,
     innermost: SecondaryMap<Block, Option<Loop>>,
     irreducible: Vec<(Block, Block)>,
 }
@@ -67,7 +70,8 @@ impl Loops {
 
     /// Whether a block is in this loop or one inside it.
     pub fn contains(&self, loop_id: Loop, block: Block) -> bool {
-        self.loops_around(block).any(|other_loop| other_loop == loop_id)
+        let is_inside = |innermost: Loop| self.numbers[loop_id].contains(&self.numbers[innermost].start);
+        self.innermost[block].is_some_and(is_inside)
     }
 
     /// The loops a block is in, innermost first.
@@ -145,7 +149,8 @@ pub fn find_loops(flow_graph: &Cfg, dominators: &Dominators) -> Loops {
     }
     let loop_count = headers.len() as u32;
     let turned = |number: u32| Loop::from_u32(loop_count - 1 - number);
-    let mut loop_forest = Loops { loops: PrimaryMap::new(), innermost: SecondaryMap::new(), irreducible };
+    let mut loop_forest =
+        Loops { loops: PrimaryMap::new(), numbers: SecondaryMap::new(), innermost: SecondaryMap::new(), irreducible };
     for number in (0..loop_count).rev() {
         let parent = parents[number as usize].map(turned);
         let header = headers[number as usize];
@@ -158,6 +163,7 @@ pub fn find_loops(flow_graph: &Cfg, dominators: &Dominators) -> Loops {
             exits: Vec::new(),
         });
     }
+    loop_forest.numbers = number_loops(&loop_forest.loops);
     for &block in flow_graph.reverse_post_order() {
         loop_forest.innermost[block] = innermost[block].map(turned);
     }
@@ -177,10 +183,36 @@ pub fn find_loops(flow_graph: &Cfg, dominators: &Dominators) -> Loops {
     loop_forest
 }
 
+/// Numbers loops so that those in a loop have the numbers behind its own. Outer loops come before inner ones.
+fn number_loops(loops: &PrimaryMap<Loop, LoopData>) -> SecondaryMap<Loop, Range<u32>> {
+    let mut loop_counts: SecondaryMap<Loop, u32> = SecondaryMap::with_default(1);
+    for (loop_id, loop_data) in loops.iter().rev() {
+        let count = loop_counts[loop_id];
+        loop_data.parent.iter().for_each(|&parent| loop_counts[parent] += count);
+    }
+    // The next number that is free, in each loop, and outside of all.
+    let mut next_inside: SecondaryMap<Loop, u32> = SecondaryMap::new();
+    let mut next_outside = 0;
+    let mut numbers = SecondaryMap::new();
+    for (loop_id, loop_data) in loops {
+        let next_number = loop_data.parent.map_or(&mut next_outside, |parent| &mut next_inside[parent]);
+        let start = *next_number;
+        *next_number += loop_counts[loop_id];
+        next_inside[loop_id] = start + 1;
+        numbers[loop_id] = start..start + loop_counts[loop_id];
+    }
+    numbers
+}
+
+/// How many loops of a function lie in each other, the deepest ones.
+pub fn find_loop_depth(function: &Function) -> u32 {
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+    loop_forest.iter().map(|(_, loop_data)| loop_data.depth).max().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::cfg::build_cfg;
-    use super::super::dominators::compute_dominators;
     use super::super::testing::{random_graph, reaches_without};
     use super::*;
     use std::collections::BTreeSet;
@@ -227,6 +259,9 @@ mod tests {
                 assert_eq!(loop_data.depth as usize, outer.clone().count() + 1);
                 let parent = outer.min_by_key(|(_, _, b)| b.len());
                 assert_eq!(loop_data.parent.map(|p| loop_forest.get(p).header), parent.map(|(h, _, _)| *h));
+                for &other_block in flow_graph.reverse_post_order() {
+                    assert_eq!(loop_forest.contains(loop_id, other_block), body.contains(&other_block));
+                }
                 for &other_block in body {
                     for &to in flow_graph.successors(other_block) {
                         assert_eq!(loop_data.exits.contains(&(other_block, to)), !body.contains(&to));

@@ -10,6 +10,7 @@ use super::storage::Storage;
 use super::widening::Reason;
 use super::width_selection::{choose_width, may_lie};
 use crate::analysis::divergence::Facts;
+use crate::analysis::loops::find_loop_depth;
 use crate::analysis::spin_loops::may_wait;
 use crate::analysis::underlying_objects::find_apart_arguments;
 use crate::analysis::work_group_dependence::needs_sub_groups;
@@ -82,10 +83,19 @@ pub(super) fn rounds(kernel_state: &mut KernelState<'_>) {
     transform::unroll_barrier_loops::separate_rounds(&mut kernel_state.kernel, &kernel_state.launch);
 }
 
+/// Loops in each other up to which a kernel gets gangs. A loop that lanes leave one by one carries a mask and what it waits with
+/// through the loops in it, so code and time grow with the square of the depth: 250 loops took 15.6 s to compile.
+const MOST_LOOP_DEPTH: u32 = 32;
+
 pub(super) fn gang_limits(kernel_state: &mut KernelState<'_>) {
     let width = kernel_state.gangs.and_then(|gangs| gangs.width).filter(|gang_width| !WIDTHS.contains(gang_width));
-    let slot = kernel_state.kernel.slots.values().find(|slot| slot.align > MOST_SLOT_ALIGN);
+    let kernel = &kernel_state.kernel;
+    let slot = kernel.slots.values().find(|slot| slot.align > MOST_SLOT_ALIGN);
+    let find_depth = || kernel.regions.values().map(find_loop_depth).find(|&depth| depth > MOST_LOOP_DEPTH);
+    // Sub-groups are gangs, however long that takes.
+    let depth = if kernel_state.sub_groups { None } else { find_depth() };
     let reason = width.map(Reason::Width).or(slot.map(|slot| Reason::SlotAlignment(slot.align)));
+    let reason = reason.or(depth.map(Reason::LoopDepth));
     if let Some(reason) = reason {
         kernel_state.refuse_gangs(reason);
     }

@@ -104,7 +104,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "gang_limits",
-        what: "finds what no gang can do: widths that there are not, private variables of a greater alignment than one lane's copy can have",
+        what: "finds what no gang can do: widths that there are not, private variables of a greater alignment than one lane's copy can have, loops of which too many lie in each other",
         file: "plan/kernel_passes.rs",
         phase: Phase::Gangs,
         after: Stage::Regions,

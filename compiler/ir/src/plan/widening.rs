@@ -27,6 +27,8 @@ pub enum Reason {
     SlotAlignment(u32),
     /// The values that a gang keeps alive would take too much of the stack.
     StackFrame,
+    /// So many loops lie in each other.
+    LoopDepth(u32),
     /// Work-items may wait for each other.
     Waits,
 }
@@ -38,6 +40,7 @@ impl fmt::Display for Reason {
             Reason::Cost(choice) => choice.fmt(formatter),
             Reason::SlotAlignment(alignment) => write!(formatter, "a private variable is aligned to {alignment} bytes"),
             Reason::Waits => formatter.write_str("work-items may wait for each other in a loop"),
+            Reason::LoopDepth(depth) => write!(formatter, "{depth} loops lie in each other"),
             Reason::StackFrame => formatter.write_str("the values of a gang take too much of the stack"),
         }
     }
