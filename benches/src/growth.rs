@@ -30,6 +30,8 @@ pub const SHAPES: &[Shape] = &[
         around: ["for (int j = 0; j < 3; ++j) switch ((a + j) & 65535) {", "}"],
         functions: "",
     },
+    Shape { name: "choices", unit: write_choice, around: ["b =", "b;"], functions: "" },
+    Shape { name: "chain", unit: write_chain, around: ["", ""], functions: "" },
     Shape { name: "barriers", unit: write_barriers, around: ["", ""], functions: "" },
     Shape {
         name: "arrays",
@@ -161,6 +163,16 @@ fn write_case(text: &mut String, k: usize) {
     let end = if k.is_multiple_of(4) { "" } else { " break;" };
     writeln!(text, "case {k}: b = b * {} + c; x = x * y + {k}.5f; c ^= b >> {};{end}", 2 * k + 3, k % 15 + 1)
         .expect("text grows");
+}
+
+/// A choice, in the other arm of which all later ones lie.
+fn write_choice(text: &mut String, k: usize) {
+    writeln!(text, "((a * {}) & 31) == 7 ? b * 5 + {k} :", 2 * k + 3).expect("text grows");
+}
+
+/// Steps of which each waits for the last one.
+fn write_chain(text: &mut String, k: usize) {
+    writeln!(text, "a = a * {} + (a >> {});", 2 * k + 3, k % 15 + 1).expect("text grows");
 }
 
 /// Barriers under a uniform condition, and one that all pass every fourth time.

@@ -14,7 +14,7 @@ mod hoist_common_stores;
 mod images;
 mod link;
 pub(crate) mod llvm;
-mod simplify_llvm;
+pub(crate) mod simplify_llvm;
 mod source;
 mod sub_group_size;
 

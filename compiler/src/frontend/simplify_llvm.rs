@@ -96,7 +96,7 @@ const LATE_FOR_MANY_BLOCKS: &str = "instcombine<no-verify-fixpoint;max-iteration
 /// Loops of a function from which on LLVM's passes over loops are left out. They keep scalar evolution, and whenever a loop
 /// changes, it forgets all that follows from the loop's values: where these go through all loops of a kernel, the time
 /// grows with the square of their number, 1,000 loops took 3.6 s and 2,000 took 17.1 s.
-const MANY_LOOPS: usize = 300;
+pub(crate) const MANY_LOOPS: usize = 300;
 
 /// [`LATE`] for functions with many loops: they keep the form that the program gives them.
 const LATE_FOR_MANY_LOOPS: &str = "instcombine<no-verify-fixpoint>,early-cse<memssa>,instsimplify,sroa<modify-cfg>,\
@@ -305,7 +305,7 @@ fn late_passes(function: FunctionValue<'_>) -> &'static str {
 }
 
 /// How many edges go back in the order of a function's blocks: those of loops, as clang and inlining leave the order.
-fn count_loops(function: FunctionValue<'_>) -> usize {
+pub(crate) fn count_loops(function: FunctionValue<'_>) -> usize {
     let blocks = function.get_basic_blocks();
     let block_positions: HashMap<_, _> =
         blocks.iter().enumerate().map(|(block_position, &block)| (block, block_position)).collect();

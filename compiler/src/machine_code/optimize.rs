@@ -16,12 +16,13 @@ use lockstep_protocol::compile_options::Tier;
 
 use super::deinterleave3::choose_thirds;
 use super::error::MachineCodeError;
-use super::host::{HostMachine, set_options_for_long_blocks};
+use super::host::{HostMachine, set_options_for_large_modules, set_options_for_long_blocks};
 use super::long_blocks::split_long_blocks;
 use super::opt_level::OptLevel;
 use super::single_lane_stores::split_single_lane_stores;
 use super::store_to_load_forwarding::keep_rows;
 use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
+use crate::frontend::simplify_llvm::{MANY_LOOPS, count_loops};
 
 /// Optimises the module in place.
 pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), MachineCodeError> {
@@ -37,6 +38,7 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), Machin
     let outcome = match (machine.opt_level(), instructions(module)) {
         (OptLevel::None, _) => run_pipeline("always-inline"),
         (OptLevel::Less, _) => run_pipeline(BASELINE),
+        _ if module.get_functions().any(|function| count_loops(function) > MANY_LOOPS) => run_pipeline(LEANEST),
         (opt_level, ..=LONG) => {
             let [simplify, late_passes] = pipelines(opt_level);
             run_pipeline(&simplify)?;
@@ -87,7 +89,8 @@ const LEAN: &str = "always-inline,function(dce,sroa<modify-cfg>,simplifycfg<keep
 /// Blocks of a function from which on LLVM's `licm` takes longer than all else: each store that it moves walks over them.
 const MANY_BLOCKS: u32 = 4000;
 
-/// The passes for large modules with functions of many blocks.
+/// The passes for large modules with functions of many blocks, and for functions of many loops: where these lie in each other, `licm`
+/// makes a φ for each value and each loop around it.
 const LEANEST: &str = "always-inline,function(dce,sroa<modify-cfg>,simplifycfg<keep-loops>,early-cse<memssa>,instsimplify,\
     simplifycfg<keep-loops>,adce)";
 
@@ -196,6 +199,9 @@ impl StackFrames {
 pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<ObjectFile, MachineCodeError> {
     if split_long_blocks(module).map_err(|error| MachineCodeError::Emit(error.to_string()))? {
         set_options_for_long_blocks();
+    }
+    if instructions(module) > LARGE {
+        set_options_for_large_modules();
     }
     let diagnostics = Diagnostics::start_collecting(module.get_context());
     let bytes =

@@ -103,11 +103,16 @@ fn describe_memory_limit(address_space: u64) -> &'static str {
     }
 }
 
+/// How lines begin that LLVM writes whatever it was at.
+const WORDS_WITHOUT_NEWS: [&str; 2] = ["PLEASE submit a bug report", "Stack dump:"];
+
 /// How a job ended badly, what it was doing and what it said last.
 fn describe_death(outcome: &Outcome, how: &str) -> String {
     let stage = if outcome.stage.is_empty() { String::new() } else { format!(" in {}", outcome.stage) };
     let errors = String::from_utf8_lossy(&outcome.stderr);
-    let last_line = errors.trim_end().lines().next_back().unwrap_or_default();
+    let says_something =
+        |line: &&str| !line.trim().is_empty() && !WORDS_WITHOUT_NEWS.iter().any(|words| line.starts_with(words));
+    let last_line = errors.lines().rfind(says_something).unwrap_or_default();
     // LLVM numbers what it is at.
     let last_line = last_line.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').trim_start();
     let last_words = if last_line.is_empty() { String::new() } else { format!(": {last_line}") };
@@ -153,6 +158,19 @@ mod tests {
         assert!(matches!(&failure, Err(JobFailure::Died(words)) if words.contains("assertion")), "{failure:?}");
         let failure = judge(Ending::Answered, b"rubbish", b"");
         assert!(matches!(&failure, Err(JobFailure::Died(words)) if words.contains("/some/compiler")), "{failure:?}");
+    }
+
+    #[test]
+    fn the_last_words_are_those_that_say_something() {
+        let words_after = |stderr: &[u8]| match judge(Ending::TimedOut, b"", stderr) {
+            Err(JobFailure::TimedOut(words)) => words,
+            other => panic!("{other:?}"),
+        };
+        let report =
+            b"PLEASE submit a bug report to https://example.org and include the crash backtrace.\nStack dump:\n";
+        assert_eq!(words_after(report), words_after(b""));
+        let at_work = [report.as_slice(), b"0.\tRunning pass 'X86 DAG->DAG Instruction Selection'\n"].concat();
+        assert!(words_after(&at_work).ends_with(": Running pass 'X86 DAG->DAG Instruction Selection'"));
     }
 
     #[test]
