@@ -54,28 +54,30 @@ fn find_host() -> Host {
 /// Blocks with fewer accesses are scheduled as before.
 const SCHEDULER_BOUNDS: [&CStr; 3] = [c"lockstep", c"-dag-maps-huge-region=200", c"-dag-maps-reduction-size=100"];
 
-/// What code generation leaves out where a module has long blocks. Machine LICM compares each
-/// constant that it takes out of a loop with all others, and where they are more than registers, register allocation takes as
-/// long again to put them back.
-const OPTIONS_FOR_LONG_BLOCKS: [&CStr; 2] = [c"lockstep", c"-disable-machine-licm"];
-
-/// Sets LLVM's options for long blocks. LLVM has them once for a process, so they hold for all that it compiles from here on; a
-/// process that works for an application compiles one kernel.
-pub(super) fn set_options_for_long_blocks() {
-    static SET_OPTIONS: Once = Once::new();
-    // SAFETY: `Once` calls it a single time; a process that works for an application compiles in one thread.
-    SET_OPTIONS.call_once(|| unsafe { set_options(&OPTIONS_FOR_LONG_BLOCKS) });
+/// What makes a pass of LLVM's code generation take longer than all others together, for little or nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum CostlyShape {
+    /// Machine LICM compares each constant that it takes out of a loop with all others, and where they are more than registers,
+    /// register allocation takes as long again to put them back.
+    LongBlocks,
+    /// The scheduler behind register allocation, which LLVM runs for some models of processors (AMD's), took 0.88 of 2.06 s of a
+    /// kernel of 5,000 instructions. Such processors reorder instructions themselves.
+    ManyInstructions,
+    /// The placement of blocks takes the square of a switch's cases: 2.2 of 2.5 s for 3,000.
+    LongSwitches,
 }
 
-/// What code generation leaves out of large modules: the scheduler behind register allocation, which LLVM runs for some models of
-/// processors (AMD's). Of a kernel of 5,000 instructions it took 0.88 of 2.06 s, for processors that reorder instructions anyway.
-const OPTIONS_FOR_LARGE_MODULES: [&CStr; 2] = [c"lockstep", c"-post-RA-scheduler=false"];
-
-/// Sets LLVM's options for large modules, which hold as those for long blocks do.
-pub(super) fn set_options_for_large_modules() {
-    static SET_OPTIONS: Once = Once::new();
-    // SAFETY: as in `set_options_for_long_blocks`.
-    SET_OPTIONS.call_once(|| unsafe { set_options(&OPTIONS_FOR_LARGE_MODULES) });
+/// Has LLVM leave out the pass that a shape makes costly. Its switches of passes are those of a process, so they hold for all that is
+/// compiled from here on; a process that works for an application compiles one kernel.
+pub(super) fn leave_out_pass(shape: CostlyShape) {
+    static LEFT_OUT: [Once; 3] = [const { Once::new() }; 3];
+    let option = match shape {
+        CostlyShape::LongBlocks => c"-disable-machine-licm",
+        CostlyShape::ManyInstructions => c"-post-RA-scheduler=false",
+        CostlyShape::LongSwitches => c"-disable-block-placement",
+    };
+    // SAFETY: `Once` calls it a single time; a process that works for an application compiles in one thread.
+    LEFT_OUT[shape as usize].call_once(|| unsafe { set_options(&[c"lockstep", option]) });
 }
 
 /// Gives LLVM options of its command line. What it does not know, or knows already, changes nothing.

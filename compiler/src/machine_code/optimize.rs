@@ -7,8 +7,10 @@
 
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
+use inkwell::values::AsValueRef;
 use llvm_sys::core::{
     LLVMCloneModule, LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMGetBufferSize, LLVMGetBufferStart,
+    LLVMGetNumSuccessors,
 };
 use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemoryBuffer};
@@ -16,7 +18,7 @@ use lockstep_protocol::compile_options::Tier;
 
 use super::deinterleave3::choose_thirds;
 use super::error::MachineCodeError;
-use super::host::{HostMachine, set_options_for_large_modules, set_options_for_long_blocks};
+use super::host::{CostlyShape, HostMachine, leave_out_pass};
 use super::long_blocks::split_long_blocks;
 use super::opt_level::OptLevel;
 use super::single_lane_stores::split_single_lane_stores;
@@ -109,6 +111,16 @@ fn instructions(module: &Module<'_>) -> usize {
     blocks.map(|block| block.get_instructions().count()).sum()
 }
 
+/// Cases from which on a switch is long.
+const LONG_SWITCH: u32 = 1000;
+
+fn has_long_switch(module: &Module<'_>) -> bool {
+    let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
+    let mut terminators = blocks.filter_map(|block| block.get_terminator());
+    // SAFETY: the instruction is alive and ends its block.
+    terminators.any(|terminator| unsafe { LLVMGetNumSuccessors(terminator.as_value_ref()) } > LONG_SWITCH)
+}
+
 /// The passes in order, in front of [`keep_rows`] and behind it.
 ///
 /// They are LLVM's O2 and O3 written out. `default<O2>` will not do: LLVM 22 runs the vectorizers there even when they
@@ -198,10 +210,13 @@ impl StackFrames {
 /// Makes an object file. The module is spent afterwards: code generation rewrites it.
 pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<ObjectFile, MachineCodeError> {
     if split_long_blocks(module).map_err(|error| MachineCodeError::Emit(error.to_string()))? {
-        set_options_for_long_blocks();
+        leave_out_pass(CostlyShape::LongBlocks);
     }
     if instructions(module) > LARGE {
-        set_options_for_large_modules();
+        leave_out_pass(CostlyShape::ManyInstructions);
+    }
+    if has_long_switch(module) {
+        leave_out_pass(CostlyShape::LongSwitches);
     }
     let diagnostics = Diagnostics::start_collecting(module.get_context());
     let bytes =
