@@ -50,7 +50,7 @@ enum Outcome {
 const ATTACKS: [Attack; 9] = [
     Attack {
         name: "nested gotos",
-        short: 40,
+        short: 30,
         long: 1000,
         source: nested_gotos,
         compute: Outcome::Values(follow_gotos),

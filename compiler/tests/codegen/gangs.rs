@@ -527,6 +527,36 @@ fn registers_of_every_width() {
     }
 }
 
+/// A kernel of so many loops in each other, which lanes leave one by one.
+fn nested_loops(depth: usize) -> Module {
+    let mut text = head(1)
+        + " region r0 {
+ b0(v0: ptr.global):
+   v1: i64 = query.global_id 0
+   v2: i64 = shl v1, 2
+   v3: ptr.global = ptradd v0, v2
+   v4: i32 = load v3 align 4
+   jump b1
+";
+    (1..=depth).for_each(|header| text += &format!(" b{header}:\n   jump b{}\n", header + 1));
+    for header in (1..=depth).rev() {
+        let latch = 2 * depth + 1 - header;
+        let condition = format!("v{}", 4 + header);
+        text += &format!(" b{latch}:\n   {condition}: i1 = icmp.eq v4, {header}:i32\n");
+        text += &format!("   br {condition}, b{header}, b{}\n", latch + 1);
+    }
+    text += &format!(" b{}:\n   return\n }}\n}}\n", 2 * depth + 1);
+    parse_module(&text).unwrap()
+}
+
+#[test]
+fn loops_deep_in_each_other_run_item_by_item() {
+    let options = CompileOptions { vectorize: Vectorize::Gangs(Gangs::of_width(4)), ..CompileOptions::default() };
+    for (depth, reason) in [(32, None), (33, Some(Reason::LoopDepth(33)))] {
+        assert_eq!(compile_kernel(&nested_loops(depth), 0, &options).unwrap().reason(), reason);
+    }
+}
+
 /// What the stages of compiling a kernel in gangs leave, by the ends of the files' names.
 pub fn stages<const N: usize>(module: &Module, width: u32, stages: [&str; N]) -> [String; N] {
     let vectorize = Vectorize::Gangs(Gangs::of_width(width));
