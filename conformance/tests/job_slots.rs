@@ -1,6 +1,7 @@
 //! How many jobs of the compiler there are at a time, in a process and over all processes of a user. For this driver only.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use lockstep_conformance::child::{in_child, is_child};
@@ -11,6 +12,9 @@ use lockstep_conformance::{Setup, info, is_lockstep};
 
 /// Programs that are built at once.
 const PROGRAMS: usize = 6;
+
+/// Tests of this file take turns: processes of a user share the slots that each of them counts.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// A compiler that notes when it begins and, a fifth of a second later, when it goes on.
 fn slow_compiler(name: &str) -> StandIn {
@@ -55,6 +59,7 @@ fn a_process_has_as_many_jobs_as_processors() {
     if !is_lockstep() {
         return;
     }
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let stand_in = slow_compiler("own-slots");
     let environment = [("LOCKSTEP_COMPILER", stand_in.path()), ("LOCKSTEP_CACHE", "off")];
     in_child("a_process_has_as_many_jobs_as_processors", &environment, || {
@@ -75,6 +80,7 @@ fn processes_of_a_user_share_the_processors() {
     if !is_lockstep() || !Path::new("/dev/shm").is_dir() {
         return;
     }
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let stand_in = slow_compiler("shared-slots");
     let environment = [("LOCKSTEP_COMPILER", stand_in.path()), ("LOCKSTEP_CACHE", "off")];
     let build_in_child = || {
