@@ -1,7 +1,7 @@
 //! The machine we run on, as LLVM sees it.
 
 use std::ffi::{CStr, CString};
-use std::sync::{Once, OnceLock};
+use std::sync::{Once, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use llvm_sys::support::LLVMParseCommandLineOptions;
 use llvm_sys::target::{
@@ -76,8 +76,19 @@ pub(super) fn leave_out_pass(shape: CostlyShape) {
         CostlyShape::ManyInstructions => c"-post-RA-scheduler=false",
         CostlyShape::LongSwitches => c"-disable-block-placement",
     };
-    // SAFETY: `Once` calls it a single time; a process that works for an application compiles in one thread.
-    LEFT_OUT[shape as usize].call_once(|| unsafe { set_options(&[c"lockstep", option]) });
+    LEFT_OUT[shape as usize].call_once(|| {
+        let _nobody_reads = OPTIONS.write().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: code generation, which reads the option, holds the lock meanwhile; `Once` sets each option a single time.
+        unsafe { set_options(&[c"lockstep", option]) };
+    });
+}
+
+/// LLVM's options of code generation: who generates code reads them.
+static OPTIONS: RwLock<()> = RwLock::new(());
+
+/// Keeps LLVM's options of code generation as they are while the guard lives.
+pub(super) fn keep_options() -> RwLockReadGuard<'static, ()> {
+    OPTIONS.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Gives LLVM options of its command line. What it does not know, or knows already, changes nothing.

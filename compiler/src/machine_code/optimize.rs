@@ -7,10 +7,8 @@
 
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
-use inkwell::values::AsValueRef;
 use llvm_sys::core::{
     LLVMCloneModule, LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMGetBufferSize, LLVMGetBufferStart,
-    LLVMGetNumSuccessors,
 };
 use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemoryBuffer};
@@ -18,11 +16,11 @@ use lockstep_protocol::compile_options::Tier;
 
 use super::deinterleave3::choose_thirds;
 use super::error::MachineCodeError;
-use super::host::{CostlyShape, HostMachine, leave_out_pass};
+use super::host::{CostlyShape, HostMachine, keep_options, leave_out_pass};
 use super::long_blocks::split_long_blocks;
 use super::opt_level::OptLevel;
 use super::single_lane_stores::split_single_lane_stores;
-use super::store_to_load_forwarding::keep_rows;
+use super::store_to_load_forwarding::{keep_rows, successors};
 use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
 use crate::frontend::simplify_llvm::{MANY_LOOPS, count_loops};
 
@@ -112,13 +110,11 @@ fn instructions(module: &Module<'_>) -> usize {
 }
 
 /// Cases from which on a switch is long.
-const LONG_SWITCH: u32 = 1000;
+const LONG_SWITCH: usize = 1000;
 
 fn has_long_switch(module: &Module<'_>) -> bool {
-    let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
-    let mut terminators = blocks.filter_map(|block| block.get_terminator());
-    // SAFETY: the instruction is alive and ends its block.
-    terminators.any(|terminator| unsafe { LLVMGetNumSuccessors(terminator.as_value_ref()) } > LONG_SWITCH)
+    let mut blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
+    blocks.any(|block| successors(block).count() > LONG_SWITCH)
 }
 
 /// The passes in order, in front of [`keep_rows`] and behind it.
@@ -264,6 +260,7 @@ fn annotate(module: &Module<'_>, machine: &HostMachine) {
 fn emit(module: LLVMModuleRef, machine: &HostMachine, file_type: LLVMCodeGenFileType) -> Result<Vec<u8>, String> {
     let mut message = std::ptr::null_mut();
     let mut buffer = std::ptr::null_mut();
+    let _unchanged = keep_options();
     // SAFETY: module and machine are alive; message and buffer are ours to free.
     unsafe {
         if LLVMTargetMachineEmitToMemoryBuffer(machine.as_raw(), module, file_type, &mut message, &mut buffer) != 0 {

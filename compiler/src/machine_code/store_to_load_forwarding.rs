@@ -428,7 +428,8 @@ impl<'ctx> Rows<'ctx> {
     }
 }
 
-fn successors<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<'ctx>> {
+/// The blocks that a block's terminator leads to.
+pub(super) fn successors<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<'ctx>> {
     let operands = block.get_terminator().into_iter().flat_map(InstructionValue::get_operands);
     operands.flatten().filter_map(|operand| operand.block())
 }

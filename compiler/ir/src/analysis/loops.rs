@@ -5,7 +5,7 @@
 //! header are one loop, loops nest or are disjoint; retreating edges that are no back edges, the sign of
 //! irreducible control flow, are reported and make no loop.
 //! Phases: headers, innermost first; bodies by walking back from the latches, stepping over finished
-//! inner loops; then latches, exits and blocks per loop.
+//! inner loops; numbers, by which loops in a loop are told; then latches, exits and blocks per loop.
 //! Source: textbook (Aho, Lam, Sethi & Ullman 2006, 9.6); inner loops are stepped over as in LLVM.
 
 use super::cfg::{Cfg, build_cfg};
