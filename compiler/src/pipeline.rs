@@ -318,7 +318,7 @@ impl Compilation<'_> {
             true => OptLevel::None,
             false => machine_code::worthwhile(&generated.module, tier),
         };
-        let machine = HostMachine::new(opt_level, options.simd)?;
+        let machine = HostMachine::of_this_thread(opt_level, options.simd)?;
         let optimized = steps.run(OPTIMIZE, || machine_code::optimize(&generated.module, &machine))?;
         optimized.map_err(|step_error| steps.of_llvm(step_error))?;
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "ll", || machine_code::ir_text(&generated.module));

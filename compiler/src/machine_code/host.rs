@@ -1,6 +1,8 @@
 //! The machine we run on, as LLVM sees it.
 
+use std::cell::RefCell;
 use std::ffi::{CStr, CString};
+use std::rc::Rc;
 use std::sync::{Once, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use llvm_sys::support::LLVMParseCommandLineOptions;
@@ -212,6 +214,27 @@ impl HostMachine {
             return Err(MachineCodeError::Host(format!("{} is not supported", host.triple.to_string_lossy())));
         }
         Ok(Self { raw: raw_machine, level: opt_level, target: host_target(simd_limit) })
+    }
+
+    /// As [`HostMachine::new`], but a thread makes each once: half of what the smallest kernel's code takes is LLVM's tables of what the
+    /// processor can do, which a code generator fills when it is first used.
+    ///
+    /// # Errors
+    /// As of [`HostMachine::new`].
+    pub fn of_this_thread(opt_level: OptLevel, simd_limit: Option<u32>) -> Result<Rc<HostMachine>, MachineCodeError> {
+        type Machines = Vec<(OptLevel, Option<u32>, Rc<HostMachine>)>;
+        thread_local! {
+            static MACHINES: RefCell<Machines> = const { RefCell::new(Vec::new()) };
+        }
+        MACHINES.with_borrow_mut(|machines| {
+            let is_wanted = |&&(level, limit, _): &&(OptLevel, Option<u32>, _)| (level, limit) == (opt_level, simd_limit);
+            if let Some((_, _, machine)) = machines.iter().find(is_wanted) {
+                return Ok(machine.clone());
+            }
+            let machine = Rc::new(HostMachine::new(opt_level, simd_limit)?);
+            machines.push((opt_level, simd_limit, machine.clone()));
+            Ok(machine)
+        })
     }
 
     /// How hard it tries.
