@@ -12,6 +12,8 @@ use memmap2::MmapMut;
 use parking_lot::Mutex;
 use rustix::process::{Resource, getrlimit};
 
+use crate::per_process::PerProcess;
+
 /// What a thread needs beside its stack: its thread-local data, and the C library's records of it.
 const THREAD_ROOM: usize = 1 << 20;
 
@@ -34,8 +36,8 @@ pub(crate) fn start_thread<R: Send + 'static>(
         return thread.spawn(body);
     }
     // One after the other: what the last one needs is taken when the next one asks.
-    static STARTING: Mutex<()> = Mutex::new(());
-    let _starting = STARTING.lock();
+    static STARTING: PerProcess<Mutex<()>> = PerProcess::new();
+    let _starting = STARTING.get_or_make(Mutex::default).lock();
     if !has_room(stack + THREAD_ROOM) {
         return Err(io::Error::from_raw_os_error(libc::ENOMEM));
     }

@@ -12,9 +12,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use once_cell::sync::Lazy;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::control_groups::ControlGroups;
+use crate::per_process::PerProcess;
 
 /// Bytes of a page of x86-64.
 pub(crate) const BASE_PAGE: usize = 4096;
@@ -32,7 +33,8 @@ pub(crate) static LEDGER: Lazy<Ledger> = Lazy::new(|| Ledger::new(Box::new(bytes
 pub(crate) struct Ledger {
     /// Bytes that the process may still use, if there is a limit.
     bytes_left: Box<dyn Fn() -> Option<u64> + Send + Sync>,
-    state: Mutex<State>,
+    /// A forked child counts anew: what its parent has is not its own before it writes to it.
+    state: PerProcess<Mutex<State>>,
 }
 
 #[derive(Default)]
@@ -51,14 +53,18 @@ struct State {
 
 impl Ledger {
     fn new(bytes_left: Box<dyn Fn() -> Option<u64> + Send + Sync>) -> Self {
-        Self { bytes_left, state: Mutex::default() }
+        Self { bytes_left, state: PerProcess::new() }
+    }
+
+    fn lock_state(&self) -> MutexGuard<'_, State> {
+        self.state.get_or_make(Mutex::default).lock()
     }
 
     /// Counts a buffer of `size` bytes, with pages of its own if it is `mapped`, so that all together take no more than
     /// `total` bytes; or says why there is no room. What is refused is not counted, not even for a moment: others may ask
     /// for what there is room for.
     pub(crate) fn reserve_bytes(&self, size: u64, mapped: bool, total: u64) -> Result<(), &'static str> {
-        let mut state = self.state.lock();
+        let mut state = self.lock_state();
         let taken = state.taken.checked_add(size).filter(|&taken| taken <= total);
         let taken = taken.ok_or("more than the device's memory together with the other buffers")?;
         let is_fresh = |asked: Instant| asked.elapsed() < ANSWER_LIFETIME;
@@ -77,19 +83,20 @@ impl Ledger {
 
     /// Takes back what [`Ledger::reserve_bytes`] counted.
     pub(crate) fn release_bytes(&self, size: u64, mapped: bool) {
-        let mut state = self.state.lock();
-        state.taken -= size;
-        state.mapped -= if mapped { size } else { 0 };
+        let mut state = self.lock_state();
+        // A forked child may release what its parent counted.
+        state.taken = state.taken.saturating_sub(size);
+        state.mapped = state.mapped.saturating_sub(if mapped { size } else { 0 });
     }
 
     /// Keeps in mind where the pages of a buffer are.
     pub(crate) fn add_mapping(&self, start: usize, byte_size: usize) {
-        self.state.lock().mappings.insert(start, byte_size);
+        self.lock_state().mappings.insert(start, byte_size);
     }
 
     /// Forgets them. They must still be there.
     pub(crate) fn remove_mapping(&self, start: usize) {
-        self.state.lock().mappings.remove(&start);
+        self.lock_state().mappings.remove(&start);
     }
 
     /// Bytes that a new buffer of `size` bytes may take.
@@ -127,9 +134,9 @@ fn resident_bytes(start: usize, byte_size: usize) -> u64 {
 /// Bytes that the system could give this process without swapping, by what it says of all its memory and of the
 /// process's control groups.
 pub(crate) fn bytes_left() -> Option<u64> {
-    static GROUPS: Mutex<Option<ControlGroups>> = Mutex::new(None);
+    static GROUPS: PerProcess<Mutex<Option<ControlGroups>>> = PerProcess::new();
     let root_folder = Path::new("/");
-    let mut groups = GROUPS.lock();
+    let mut groups = GROUPS.get_or_make(Mutex::default).lock();
     let known_groups = groups.take().filter(|control_groups| control_groups.are_current(root_folder));
     let control_groups = groups.insert(known_groups.unwrap_or_else(|| ControlGroups::of_this_process(root_folder)));
     [available_memory(), control_groups.memory_left()].into_iter().flatten().min()

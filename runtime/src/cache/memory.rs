@@ -3,28 +3,36 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::key::Key;
+use crate::per_process::PerProcess;
 
 /// Entries in the order in which they came; the oldest go first.
 pub(super) struct Memory {
     limit: u64,
-    entries: Mutex<VecDeque<(Key, Arc<[u8]>)>>,
+    /// A forked child begins without any.
+    entries: PerProcess<Mutex<Entries>>,
 }
+
+type Entries = VecDeque<(Key, Arc<[u8]>)>;
 
 impl Memory {
     pub(super) fn new(byte_limit: u64) -> Memory {
-        Memory { limit: byte_limit, entries: Mutex::default() }
+        Memory { limit: byte_limit, entries: PerProcess::new() }
+    }
+
+    fn lock_entries(&self) -> MutexGuard<'_, Entries> {
+        self.entries.get_or_make(Mutex::default).lock()
     }
 
     pub(super) fn entry_bytes(&self, cache_key: &Key) -> Option<Arc<[u8]>> {
-        let entries = self.entries.lock();
+        let entries = self.lock_entries();
         entries.iter().rev().find(|(known_key, _)| known_key == cache_key).map(|(_, bytes)| bytes.clone())
     }
 
     pub(super) fn keep_entry(&self, cache_key: &Key, bytes: Vec<u8>) {
-        let mut entries = self.entries.lock();
+        let mut entries = self.lock_entries();
         entries.retain(|(known_key, _)| known_key != cache_key);
         entries.push_back((*cache_key, bytes.into()));
         let mut byte_size: u64 = entries.iter().map(|(_, bytes)| bytes.len() as u64).sum();

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use rustix::io::fcntl_dupfd_cloexec;
 
 use super::start::StartError;
 use super::streams::LOWEST_DESCRIPTOR;
 use crate::options::options;
+use crate::per_process::PerProcess;
 
 /// The name of the file, beside the driver's.
 pub const FILE_NAME: &str = "lockstep-compiler";
@@ -27,10 +28,12 @@ const UNUSUAL_DESCRIPTOR: RawFd = 100;
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 
 /// The compiler's executable.
-#[derive(Debug)]
 pub(super) struct Executable {
     path: PathBuf,
-    opened: Mutex<Option<Arc<Opened>>>,
+    /// What was opened when the driver was loaded.
+    opened_first: Option<Arc<Opened>>,
+    /// What is open now.
+    opened: PerProcess<Mutex<Option<Arc<Opened>>>>,
 }
 
 /// The open file, and what tells it from others: an application that closes descriptors it does not know may open
@@ -49,8 +52,12 @@ impl Executable {
     pub(super) fn find_executable() -> Executable {
         let path = options().compiler.clone().or_else(find_in_folder).or_else(find_beside_driver);
         let path = path.unwrap_or_else(|| PathBuf::from(FILE_NAME));
-        let opened = Mutex::new(Opened::open_program(&path).ok().map(Arc::new));
-        Executable { path, opened }
+        let opened_first = Opened::open_program(&path).ok().map(Arc::new);
+        Executable { path, opened_first, opened: PerProcess::new() }
+    }
+
+    fn lock_opened(&self) -> MutexGuard<'_, Option<Arc<Opened>>> {
+        self.opened.get_or_make(|| Mutex::new(self.opened_first.clone())).lock()
     }
 
     /// The same as the system takes it.
@@ -66,13 +73,13 @@ impl Executable {
 
     /// Whether the open file has answered as the compiler of this driver does.
     pub(super) fn is_trusted(&self) -> bool {
-        let opened = self.opened.lock();
+        let opened = self.lock_opened();
         opened.as_ref().is_some_and(|file| file.is_unchanged() && file.is_trusted.load(Ordering::Relaxed))
     }
 
     /// Notes that it has.
     pub(super) fn mark_trusted(&self) {
-        if let Some(file) = self.opened.lock().as_ref() {
+        if let Some(file) = self.lock_opened().as_ref() {
             file.is_trusted.store(true, Ordering::Relaxed);
         }
     }
@@ -82,7 +89,7 @@ impl Executable {
     /// # Errors
     /// When it is not there or is no program that this process may run.
     pub(super) fn open_file(&self) -> Result<Arc<Opened>, StartError> {
-        let mut opened = self.opened.lock();
+        let mut opened = self.lock_opened();
         if let Some(file) = opened.as_ref().filter(|file| file.is_unchanged()) {
             return Ok(file.clone());
         }
