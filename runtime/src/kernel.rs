@@ -95,7 +95,7 @@ impl Kernel {
     }
 
     fn with_args(program: &Arc<Program>, executable: &Arc<Executable>, index: usize, arguments: Args) -> Arc<Kernel> {
-        Arc::new(Kernel {
+        let kernel = Arc::new(Kernel {
             program: program.clone(),
             executable: executable.clone(),
             index,
@@ -103,7 +103,9 @@ impl Kernel {
             launches: Arc::default(),
             _attached: program.attach_kernel(),
             api: ApiHandle::default(),
-        })
+        });
+        executable.note_kernel(index, &kernel);
+        kernel
     }
 
     /// A new kernel object with the same arguments (`clCloneKernel`).
@@ -276,6 +278,12 @@ impl Kernel {
             return Err(error!(CL_INVALID_KERNEL_ARGS, "{} was never set", self.describe_argument(index)));
         }
         use_arguments(&arguments)
+    }
+
+    /// Calls `use_arguments` with the arguments set so far, and whether these are all.
+    pub(crate) fn with_arguments<R>(&self, use_arguments: impl FnOnce(&Args, bool) -> R) -> R {
+        let arguments = self.args.lock();
+        use_arguments(&arguments, arguments.set.iter().all(|&is_set| is_set))
     }
 
     /// Bytes of local memory a work-group uses: CL_KERNEL_LOCAL_MEM_SIZE.

@@ -227,7 +227,8 @@ impl HostMachine {
             static MACHINES: RefCell<Machines> = const { RefCell::new(Vec::new()) };
         }
         MACHINES.with_borrow_mut(|machines| {
-            let is_wanted = |&&(level, limit, _): &&(OptLevel, Option<u32>, _)| (level, limit) == (opt_level, simd_limit);
+            let is_wanted =
+                |&&(level, limit, _): &&(OptLevel, Option<u32>, _)| (level, limit) == (opt_level, simd_limit);
             if let Some((_, _, machine)) = machines.iter().find(is_wanted) {
                 return Ok(machine.clone());
             }

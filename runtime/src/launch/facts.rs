@@ -51,6 +51,34 @@ pub fn collect_facts(kernel: &Kernel, nd_range: &NdRange, arguments: &Args) -> L
     launch_facts
 }
 
+/// What is likely to hold of a launch of `kernel`, whose arguments may yet be set. None where arguments decide about the code.
+pub fn predict_facts(kernel: &Kernel, nd_range: &NdRange) -> Option<LaunchFacts> {
+    kernel.with_arguments(|arguments, are_all_set| {
+        let outline = kernel.outline();
+        let KernelOutline { divisors, steps, counters, .. } = *outline;
+        let reads_objects = object_params(&outline.params).next().is_some();
+        match (are_all_set, divisors | steps | counters == 0 && !reads_objects) {
+            (true, _) => Some(collect_facts(kernel, nd_range, arguments)),
+            (false, true) if kernel.executable().uses_facts() => Some(predict_without_arguments(outline, nd_range)),
+            (false, true) => Some(LaunchFacts::default()),
+            (false, false) => None,
+        }
+    })
+}
+
+/// What is likely to hold of a launch if each pointer leads to memory of its own, as most do.
+fn predict_without_arguments(outline: &KernelOutline, nd_range: &NdRange) -> LaunchFacts {
+    let is_argument = |&input: &u32| matches!(outline.inputs[input as usize].0, Input::Value { .. });
+    let select_arguments =
+        |asked: u32| list_set_bits(asked).filter(is_argument).fold(0, |inputs, input| inputs | 1 << input);
+    let streams = if exceeds_caches(nd_range, outline.streams) { outline.streams.written } else { 0 };
+    LaunchFacts {
+        apart: select_arguments(outline.to_be_apart),
+        streams: select_arguments(streams),
+        ..LaunchFacts::of_range(nd_range.offset, nd_range.global, nd_range.local)
+    }
+}
+
 /// The inputs that lead to counters of which each thread is to have a copy, and the bytes that a copy needs. The copies
 /// lie in local memory, which they leave to the kernel for the greater part.
 fn private_counters(kernel: &Kernel, nd_range: &NdRange, arguments: &Args) -> (u32, u32) {

@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use lockstep_protocol::configuration::WIDTHS;
 use lockstep_protocol::kernel_abi::ScratchNeeds;
+use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::parameters::{Param, ParamKind};
 use opencl_sys::{CL_INVALID_KERNEL_ARGS, CL_OUT_OF_RESOURCES};
 
@@ -51,6 +52,8 @@ pub struct Prepared {
 #[derive(Clone)]
 pub struct CheckedLaunch {
     kernel: Arc<Kernel>,
+    /// The range in the groups that the application asked for.
+    asked: NdRange,
     /// The range in the groups that are to run.
     range: NdRange,
 }
@@ -63,14 +66,8 @@ impl CheckedLaunch {
     pub fn new(kernel: Arc<Kernel>, request: &Request) -> Result<Self> {
         let asked = NdRange::new(request, &kernel.launch_rules())
             .map_err(|error| name_kernel(&kernel.outline().name, error))?;
-        let nd_range = match kernel.executable().may_flatten(kernel.index()) {
-            true => {
-                let (maximum, threads) = (kernel.max_group_size() as u64, schedule::worker_count() as u64);
-                regroup::flatten_range(&asked, maximum, threads, kernel.outline().order)
-            }
-            false => asked,
-        };
-        Ok(Self { kernel, range: nd_range })
+        let range = choose_groups(&kernel, &asked);
+        Ok(Self { kernel, asked, range })
     }
 
     /// The kernel that is launched.
@@ -84,11 +81,19 @@ impl CheckedLaunch {
     /// `CL_INVALID_KERNEL_ARGS` for arguments that are not set or whose objects are gone, and `CL_OUT_OF_RESOURCES` where
     /// memory does not suffice or the kernel cannot be compiled.
     pub fn prepare(&self) -> Result<Prepared> {
-        let Self { kernel, range } = self;
+        let Self { kernel, asked, range } = self;
         let with_kernel_name = |error| name_kernel(&kernel.outline().name, error);
         let (executable, index) = (kernel.executable(), kernel.index());
         let launch_call = Call { executable, index, pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
-        kernel.with_set_args(|arguments| launch_call.prepare_call(kernel, *range, arguments).map_err(with_kernel_name))
+        let (launch_facts, prepared) = kernel.with_set_args(|arguments| {
+            let launch_facts = (range.group_count() > 0).then(|| facts::collect_facts(kernel, range, arguments));
+            let prepared = launch_call.prepare_call(kernel, *range, launch_facts, arguments);
+            Ok((launch_facts, prepared.map_err(with_kernel_name)?))
+        })?;
+        if let Some(launch_facts) = launch_facts {
+            executable.look_ahead(index, &launch_facts, |next_kernel| predict_facts(next_kernel, asked));
+        }
+        Ok(prepared)
     }
 
     /// Checks that all arguments are set, and their objects still there.
@@ -98,6 +103,22 @@ impl CheckedLaunch {
     pub fn check_arguments(&self) -> Result<()> {
         self.kernel.with_set_args(|arguments| argument_objects(arguments).try_for_each(|object| object.map(drop)))
     }
+}
+
+/// The range in the groups that are to run: the driver's own where the kernel cannot tell.
+fn choose_groups(kernel: &Kernel, asked: &NdRange) -> NdRange {
+    if !kernel.executable().may_flatten(kernel.index()) {
+        return *asked;
+    }
+    let (maximum, threads) = (kernel.max_group_size() as u64, schedule::worker_count() as u64);
+    regroup::flatten_range(asked, maximum, threads, kernel.outline().order)
+}
+
+/// What is likely to hold of a launch of `kernel` over a range that another kernel was launched over. None where it may not be, or where
+/// its arguments decide about its code.
+fn predict_facts(kernel: &Arc<Kernel>, asked: &NdRange) -> Option<LaunchFacts> {
+    let asked = asked.adapt_to_rules(&kernel.launch_rules())?;
+    facts::predict_facts(kernel, &choose_groups(kernel, &asked))
 }
 
 /// An error that says which kernel it is about.
@@ -121,8 +142,13 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// Makes a launch ready to run, or finds that its code has to be waited for.
-    fn prepare_call(&self, kernel: &Kernel, nd_range: NdRange, arguments: &Args) -> Result<Prepared> {
-        let launch_facts = (nd_range.group_count() > 0).then(|| facts::collect_facts(kernel, &nd_range, arguments));
+    fn prepare_call(
+        &self,
+        kernel: &Kernel,
+        nd_range: NdRange,
+        launch_facts: Option<LaunchFacts>,
+        arguments: &Args,
+    ) -> Result<Prepared> {
         let context = kernel.program().context();
         let variant =
             match launch_facts.and_then(|launch_facts| self.executable.lookup(self.index, launch_facts, context)) {

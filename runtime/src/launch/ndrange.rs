@@ -96,6 +96,18 @@ impl NdRange {
         })
     }
 
+    /// The same work-items for a kernel with these rules, in groups of the size that it requires; none where that may not be.
+    pub fn adapt_to_rules(&self, rules: &Rules) -> Option<NdRange> {
+        let local = rules.required.map_or(self.local, |required| required.map(u64::from));
+        let narrow = |sizes: [u64; 3]| sizes.map(|length| length as usize);
+        let (offset, global, local) = (narrow(self.offset), narrow(self.global), narrow(local));
+        let used = ..self.dimensions as usize;
+        let (offset, global, local) = (&offset[used], &global[used], &local[used]);
+        let request =
+            Request { offset: Some(offset), global: Some(global), local: Some(local), dimensions: self.dimensions };
+        NdRange::new(&request, rules).ok()
+    }
+
     /// The number of work-groups; 0 when a dimension is empty.
     pub fn group_count(&self) -> u64 {
         self.groups.iter().product()

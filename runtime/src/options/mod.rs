@@ -29,6 +29,8 @@ pub struct Options {
     pub includes: bool,
     /// Whether first launches get code of a first tier (`LOCKSTEP_TIERS`).
     pub tiers: bool,
+    /// Whether code is made of kernels that are likely to be launched next (`LOCKSTEP_LOOKAHEAD`).
+    pub lookahead: bool,
     /// How many threads run work-groups (`LOCKSTEP_THREADS`).
     pub threads: Option<usize>,
     /// Whether and how work-items run in gangs (`LOCKSTEP_VECTORIZE`).
@@ -158,6 +160,7 @@ impl Default for Options {
             build_timeout: Duration::from_millis(60_000),
             includes: true,
             tiers: true,
+            lookahead: true,
             threads: None,
             vectorize: Vectorize::Gangs(Gangs::default()),
             simd: None,
@@ -187,6 +190,11 @@ impl Options {
     pub fn first_tier(&self) -> Tier {
         // Whoever looks at code wants to see what stays.
         if self.tiers && !self.inspects_code() { Tier::Baseline } else { Tier::Optimized }
+    }
+
+    /// Whether code is made of kernels that are likely to be launched next. Whoever looks at code wants that of the launches there were.
+    pub fn looks_ahead(&self) -> bool {
+        self.lookahead && !self.inspects_code()
     }
 
     /// Reads every switch through `variable`, and says what is wrong with values. Empty ones count as not set.

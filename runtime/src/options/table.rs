@@ -64,6 +64,14 @@ pub const TABLE: &[Switch] = &[
         refused: Some("2"),
     },
     Switch {
+        name: "LOCKSTEP_LOOKAHEAD",
+        default: "1",
+        meaning: "whether, after a kernel's first launch, processors that are free make code of the program's next kernels that have kernel objects: 0 or 1. Of kernels that are never launched at most one gets code so, unless guesses were right before. It is as 0 with `LOCKSTEP_DUMP` and `LOCKSTEP_REPORT`.",
+        read: |value, reading| on_or_off(value, &mut reading.options.lookahead),
+        accepted: "0",
+        refused: Some("2"),
+    },
+    Switch {
         name: "LOCKSTEP_THREADS",
         default: "the CPUs this process may use",
         meaning: "threads that run work-groups, the calling one included, at most 1024. The default is how many CPUs the affinity mask has, or what the least quota of the process's control groups and those above them comes to if that is less: 150 % of a CPU are two threads, 140 % are one, and so is anything below.",

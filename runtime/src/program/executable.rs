@@ -21,16 +21,18 @@ use crate::context::Context;
 use crate::event::Event;
 use crate::execute::loaded_code::LoadError;
 use crate::executor::{self, Service};
+use crate::kernel::Kernel;
 use crate::launch::facts_text::describe_facts;
 use crate::launch::globals::Globals;
 use crate::options::options;
 use crate::program::binary::{Binary, Image, KernelCode};
 use crate::program::kernel_report::KernelReport;
 use crate::program::loaded_variant::{LoadedVariant, VariantCode};
+use crate::program::lookahead::Lookahead;
 use crate::program::precompiled::{Ready, likely_facts};
 use crate::program::promotion::Promotion;
 use crate::program::variants::Variants;
-use crate::{Error, Result, error};
+use crate::{Error, Result, error, schedule};
 
 /// As many instructions of kernels that were never launched are compiled for a binary.
 const MOST_FOR_BINARY: usize = 20_000;
@@ -46,6 +48,8 @@ pub struct Executable {
     identity: OnceLock<[u8; 32]>,
     globals: Globals,
     code: Vec<Code>,
+    /// Whose code is made before it is asked for.
+    lookahead: Lookahead<Kernel>,
     /// What `CL_PROGRAM_BINARIES` gives, from when it was first asked for: it must not grow between the question for
     /// its size and that for its bytes.
     binary: OnceLock<Vec<u8>>,
@@ -117,8 +121,8 @@ impl Code {
 struct Wanted {
     facts: LaunchFacts,
     tier: Tier,
-    /// It ends when the code is there.
-    event: Arc<Event>,
+    /// It ends when the code is there; none while no launch waits for it.
+    event: Option<Arc<Event>>,
 }
 
 #[derive(Clone)]
@@ -152,6 +156,7 @@ impl Executable {
             }
         }
         let kernels = outline.kernels.iter().zip(ready);
+        let lookahead = Lookahead::new(outline.kernels.len());
         let kernel_code = kernels.map(|(kernel, precompiled)| Code::new(takes_long(kernel), precompiled)).collect();
         Ok(Executable {
             linked: linked_program,
@@ -159,6 +164,7 @@ impl Executable {
             identity: OnceLock::new(),
             globals,
             code: kernel_code,
+            lookahead,
             binary: OnceLock::new(),
         })
     }
@@ -260,6 +266,42 @@ impl Executable {
         self.make_later(index, launch_facts, options().first_tier(), context)
     }
 
+    /// Notes that a kernel of the program has a kernel object: it may be launched.
+    pub fn note_kernel(&self, index: usize, kernel: &Arc<Kernel>) {
+        self.lookahead.note_kernel(index, kernel);
+    }
+
+    /// Has code made of the kernels that may be launched after the first launch of this one, of which `launch_facts` hold, as far as
+    /// `predict_facts` says what holds of their launches.
+    pub fn look_ahead(
+        self: &Arc<Self>,
+        index: usize,
+        launch_facts: &LaunchFacts,
+        predict_facts: impl Fn(&Arc<Kernel>) -> Option<LaunchFacts>,
+    ) {
+        let is_first_launch = self.lookahead.note_launch(index, launch_facts);
+        if !is_first_launch || !options().looks_ahead() {
+            return;
+        }
+        let predict_facts = |kernel: &Arc<Kernel>| match takes_long(kernel.outline()) {
+            true => None,
+            false => predict_facts(kernel).filter(|facts| !self.has_code(kernel.index(), facts)),
+        };
+        while let Some((next_index, next_facts)) =
+            self.lookahead.choose_next(index, schedule::available_cpus(), predict_facts)
+        {
+            self.make_ahead(next_index, next_facts);
+        }
+    }
+
+    /// Whether a kernel has code for launches of which these facts hold.
+    fn has_code(&self, index: usize, launch_facts: &LaunchFacts) -> bool {
+        let Code { variants, ready, .. } = &self.code[index];
+        let mut ready = ready.get().into_iter().flatten();
+        variants.find_variant(*launch_facts).is_some()
+            || ready.any(|precompiled| launch_facts.implies(&precompiled.code.facts))
+    }
+
     /// As [`Executable::make_soon`], of this tier.
     fn make_later(
         self: &Arc<Self>,
@@ -269,16 +311,31 @@ impl Executable {
         context: &Arc<Context>,
     ) -> Arc<Event> {
         let mut wanted_variants = self.code[index].wanted.lock();
-        if let Some(wanted) = wanted_variants.iter().find(|wanted| wanted.facts == launch_facts) {
-            return wanted.event.clone();
+        let new_event = || Event::new_user_event(context.clone());
+        if let Some(wanted) = wanted_variants.iter_mut().find(|wanted| wanted.facts == launch_facts) {
+            return wanted.event.get_or_insert_with(new_event).clone();
         }
-        let event = Event::new_user_event(context.clone());
-        wanted_variants.push_back(Wanted { facts: launch_facts, tier, event: event.clone() });
+        let event = new_event();
+        wanted_variants.push_back(Wanted { facts: launch_facts, tier, event: Some(event.clone()) });
         if wanted_variants.len() == 1 {
-            let executable = self.clone();
-            executor::spawn_job(Service::Compilation, Box::new(move || executable.make_wanted(index)));
+            self.spawn_making(index);
         }
         event
+    }
+
+    /// Has another thread make code for a launch that is likely to come, of a kernel of which no code is being made.
+    fn make_ahead(self: &Arc<Self>, index: usize, launch_facts: LaunchFacts) {
+        let mut wanted_variants = self.code[index].wanted.lock();
+        if wanted_variants.is_empty() {
+            wanted_variants.push_back(Wanted { facts: launch_facts, tier: options().first_tier(), event: None });
+            self.spawn_making(index);
+        }
+    }
+
+    /// Has another thread make what is wanted of a kernel.
+    fn spawn_making(self: &Arc<Self>, index: usize) {
+        let executable = self.clone();
+        executor::spawn_job(Service::Compilation, Box::new(move || executable.make_wanted(index)));
     }
 
     /// Makes what is wanted of a kernel.
@@ -293,9 +350,10 @@ impl Executable {
                 let make_code = |launch: &LaunchFacts| self.make_code(index, launch, tier).ok().map(Ok);
                 self.code[index].variants.make_own(launch_facts, make_code);
             }));
+            self.lookahead.note_made(index);
             let ended_wish = wanted_variants.lock().pop_front();
-            if let Some(wanted) = ended_wish {
-                wanted.event.end_with(CL_COMPLETE).notify_all();
+            if let Some(event) = ended_wish.and_then(|wanted| wanted.event) {
+                event.end_with(CL_COMPLETE).notify_all();
             }
         }
     }

@@ -12,6 +12,7 @@ pub mod executable;
 mod inputs;
 mod kernel_report;
 pub mod loaded_variant;
+mod lookahead;
 mod precompiled;
 mod promotion;
 pub mod variants;
