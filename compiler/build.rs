@@ -10,7 +10,8 @@ use std::process::ExitCode;
 
 use installed_llvm::InstalledLlvm;
 
-const SHIM: &str = "src/frontend/clang_library/clang_library.cpp";
+/// Around clang, and of what LLVM does not offer in C.
+const SHIMS: [&str; 2] = ["src/frontend/clang_library/clang_library.cpp", "src/machine_code/wide_arms/narrow_copy.cpp"];
 
 /// LLVM's version: the first two numbers, as libraries have them in their names.
 struct LibraryVersion {
@@ -21,7 +22,7 @@ struct LibraryVersion {
 fn main() -> ExitCode {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=build/installed_llvm.rs");
-    println!("cargo:rerun-if-changed={SHIM}");
+    SHIMS.iter().for_each(|shim| println!("cargo:rerun-if-changed={shim}"));
     match prepare_clang(cfg!(feature = "static")) {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
@@ -35,7 +36,7 @@ fn prepare_clang(is_static: bool) -> Result<(), String> {
     let llvm = InstalledLlvm::find_installed()?;
     let version = library_version(&llvm)?;
     println!("cargo:rustc-env=LOCKSTEP_OPENCL_BASE_HEADER={}", base_header(&llvm, &version)?.display());
-    compile_shim(&llvm, is_static)?;
+    compile_shims(&llvm, is_static)?;
     if !is_static {
         link_clang(&llvm, &version);
     }
@@ -60,14 +61,16 @@ fn base_header(llvm: &InstalledLlvm, version: &LibraryVersion) -> Result<PathBuf
     }
 }
 
-fn compile_shim(llvm: &InstalledLlvm, is_static: bool) -> Result<(), String> {
+fn compile_shims(llvm: &InstalledLlvm, is_static: bool) -> Result<(), String> {
     let mut build = llvm.cpp_build()?;
-    build.file(SHIM);
+    build.files(SHIMS);
     if is_static {
         build.cpp_link_stdlib(None);
     }
     build.try_compile("lockstep_clang").map_err(|error| {
-        format!("the C++ around clang does not compile; are clang's headers there (`cargo xtask setup`)? {error}")
+        format!(
+            "the C++ around clang and LLVM does not compile; are their headers there (`cargo xtask setup`)? {error}"
+        )
     })
 }
 

@@ -95,10 +95,14 @@ impl Context {
 
 fn compile_kernel(kernel_job: KernelJob) -> Answer {
     let KernelJob { program, kernel, variables, formats, options, mistake } = kernel_job;
+    let started = Instant::now();
     let module = match pipeline::load_kernel(&program, kernel as usize, &variables, &formats, options.dump.as_deref()) {
         Ok(module) => module,
         Err(error) => return Answer::NoCode(format!("the program could not be read: {error}")),
     };
+    if let Some(kernel) = module.kernels.first().filter(|_| options.time) {
+        eprint!("{}", describe_times(&kernel.name, &[("import", started.elapsed())]));
+    }
     let compiled = match mistake {
         None => pipeline::compile_kernel(&module, 0, &options),
         Some(mistake) => pipeline::compile_simplest(&module, 0, &options, mistake),

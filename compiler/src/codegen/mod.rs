@@ -61,6 +61,9 @@ use vector::EmitContext;
 /// Owns the LLVM types and constants of one module.
 pub use inkwell::context::Context;
 
+/// Metadata of branches to what may be passed over where no lane comes, and need not be: one side is for any lane.
+pub const ANY_LANE: &str = "lockstep.any_lane";
+
 /// The name of the kernel's function in its module.
 pub const ENTRY_NAME: &str = "lockstep_kernel";
 

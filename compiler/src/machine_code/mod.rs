@@ -16,6 +16,7 @@ mod opt_level;
 mod optimize;
 mod single_lane_stores;
 mod store_to_load_forwarding;
+mod wide_arms;
 
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;

@@ -21,6 +21,7 @@ use super::long_blocks::split_long_blocks;
 use super::opt_level::OptLevel;
 use super::single_lane_stores::split_single_lane_stores;
 use super::store_to_load_forwarding::{keep_rows, successors};
+use super::wide_arms::run_arms_in_pieces;
 use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
 use crate::frontend::simplify_llvm::{MANY_LOOPS, count_loops};
 
@@ -57,6 +58,10 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), Machin
         choose_thirds(module);
     }
     split_single_lane_stores(module);
+    if machine.opt_level() == OptLevel::Less {
+        let registers = machine.target().register_bits;
+        run_arms_in_pieces(module, registers).map_err(|error| MachineCodeError::Optimize(error.to_string()))?;
+    }
     outcome
 }
 

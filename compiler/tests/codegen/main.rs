@@ -37,4 +37,5 @@ mod sub_groups;
 mod turns;
 mod volatile_rows;
 mod walks;
+mod wide_arms;
 mod widths;

@@ -30,6 +30,7 @@ use super::emit::{Emitted, Emitter, vector_of};
 use super::frame::Frame;
 use super::groups::{Group, Item};
 use super::region::Exits;
+use crate::codegen::ANY_LANE;
 use crate::codegen::error::CodegenError;
 use cranelift_entity::SecondaryMap;
 use inkwell::basic_block::BasicBlock;
@@ -38,7 +39,7 @@ use inkwell::values::{BasicValueEnum, PhiValue, PointerValue, VectorValue};
 use lane_value::LaneValue;
 use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::underlying_objects::Origins;
-use lockstep_ir::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Value};
+use lockstep_ir::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Value, ValueDef};
 use lockstep_ir::plan::access_lowering::region::GangKind;
 use lockstep_ir::plan::storage::{SlotHome, Storage};
 use lockstep_ir::plan::value_form::Form;
@@ -248,6 +249,12 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
         if self.masked { self.freeze_value(value) } else { Ok(value) }
     }
 
+    /// Whether a value says if any lane comes.
+    fn is_any(&self, value: Value) -> bool {
+        matches!(self.body.values[value].definition, ValueDef::Result(instruction, _)
+            if matches!(self.body.insts[instruction].data, InstData::Any { .. }))
+    }
+
     fn emit_terminator(&mut self, exits: &mut Exits<'ctx>) -> Emitted<()> {
         let emitter = self.around.emitter;
         let builder = &emitter.builder;
@@ -276,7 +283,11 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
                 builder.build_unconditional_branch(targets[0])?;
             }
             (Terminator::Branch { .. }, Some(condition)) => {
-                builder.build_conditional_branch(condition.into_int_value(), targets[0], targets[1])?;
+                let branch = builder.build_conditional_branch(condition.into_int_value(), targets[0], targets[1])?;
+                if terminator.selector().is_some_and(|operand| self.is_any(operand)) {
+                    let context = emitter.context;
+                    branch.set_metadata(context.metadata_node(&[]), context.get_kind_id(ANY_LANE))?;
+                }
             }
             (Terminator::Switch { value, cases: switch_cases, .. }, Some(selector)) => {
                 let scalar_type = self.type_of(*value);
