@@ -88,10 +88,14 @@ pub fn prepare_module<'ctx>(context: &'ctx Context, program: &LinkedProgram) -> 
     parse_module(context, &diagnostics, &program.bitcode)
 }
 
-/// The same of a program that was prepared before, without looking for mistakes in it.
-pub fn read_module<'ctx>(context: &'ctx Context, program: &LinkedProgram) -> Result<Module<'ctx>, FrontendError> {
+/// The same of a program that was prepared before, without looking for mistakes in it. Functions' bodies are read when they are asked for:
+/// who makes code of one kernel of many reads one.
+pub fn read_module_lazily<'a>(context: &'a Context, program: &'a LinkedProgram) -> Result<Module<'a>, FrontendError> {
     let diagnostics = Diagnostics::start_collecting(context);
-    read_bitcode(context, &diagnostics, &program.bitcode)
+    // SAFETY: the program's bytes live as long as the module, to which the buffer belongs from here on.
+    take_module(&diagnostics, |module| unsafe {
+        LLVMGetBitcodeModuleInContext2(raw_context(context), memory_buffer(&program.bitcode), module) != 0
+    })
 }
 
 /// What holds for the program: the linker's options and whatever every object was compiled with.
@@ -199,14 +203,22 @@ fn read_bitcode<'ctx>(
     diagnostics: &Diagnostics<'_>,
     bitcode: &[u8],
 ) -> Result<Module<'ctx>, FrontendError> {
-    let mut module_ref: LLVMModuleRef = std::ptr::null_mut();
     // SAFETY: the reader copies what it needs while the bytes are borrowed; the buffer object is freed afterwards.
-    let has_failed = unsafe {
+    take_module(diagnostics, |module| unsafe {
         let buffer = memory_buffer(bitcode);
-        let has_failed = LLVMParseBitcodeInContext2(raw_context(context), buffer, &mut module_ref) != 0;
+        let has_failed = LLVMParseBitcodeInContext2(raw_context(context), buffer, module) != 0;
         LLVMDisposeMemoryBuffer(buffer);
         has_failed
-    };
+    })
+}
+
+/// Takes over the module that a reader of LLVM's makes, which answers whether it failed.
+fn take_module<'ctx>(
+    diagnostics: &Diagnostics<'_>,
+    read: impl FnOnce(&mut LLVMModuleRef) -> bool,
+) -> Result<Module<'ctx>, FrontendError> {
+    let mut module_ref: LLVMModuleRef = std::ptr::null_mut();
+    let has_failed = read(&mut module_ref);
     let diagnostics_text = diagnostics.take_messages();
     if has_failed || module_ref.is_null() {
         let (Ok(text) | Err(text)) = diagnostics_text;

@@ -16,8 +16,13 @@ use llvm_sys::target::{
     LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMOffsetOfElement, LLVMTargetDataRef,
 };
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_int};
 use std::marker::PhantomData;
+
+// It is in `llvm/read_body.cpp`.
+unsafe extern "C" {
+    fn lockstep_read_body(function: LLVMValueRef) -> c_int;
+}
 
 /// A module and its data layout.
 #[derive(Clone, Copy)]
@@ -515,6 +520,12 @@ impl<'m> Value<'m> {
     pub fn is_declaration(self) -> bool {
         // SAFETY: asked of functions only.
         self.is_function() && unsafe { LLVMIsDeclaration(self.0) != 0 }
+    }
+
+    /// Reads a function's body, if it has not been; whether it is there.
+    pub fn read_body(self) -> bool {
+        // SAFETY: asked of functions only, whose module is alive, with the bytes that it is read from.
+        self.is_function() && unsafe { lockstep_read_body(self.0) != 0 }
     }
 
     /// A function's calling convention.

@@ -59,7 +59,7 @@ pub fn import_linked_kernel(
     formats: &[FormatData],
 ) -> Result<Option<ir::Module>, ImportError> {
     let context = inkwell::context::Context::create();
-    let llvm_module = frontend::read_module(&context, program).map_err(at_program)?;
+    let llvm_module = frontend::read_module_lazily(&context, program).map_err(at_program)?;
     module::import_one_kernel(llvm::Module::new(&llvm_module), kernel_index, variables, formats)
 }
 

@@ -28,8 +28,8 @@ pub(super) fn import_module(llvm_module: Module<'_>) -> Result<ir::Module, Impor
     Ok(builder.out)
 }
 
-/// Imports one kernel of a module whose variables and formats are known from when all of it was imported. The module is not
-/// verified again.
+/// Imports one kernel of a module whose variables and formats are known from when all of it was imported. Of the module that
+/// kernel's body alone needs to have been read, and it is not verified again.
 pub(super) fn import_one_kernel(
     llvm_module: Module<'_>,
     kernel_index: usize,
@@ -41,6 +41,9 @@ pub(super) fn import_one_kernel(
     let Some(globals) = Globals::with_variables(llvm_module, &mut out, variables) else { return Ok(None) };
     let mut builder = ModuleBuilder { llvm: llvm_module, globals, out };
     let Some(function) = kernel_functions(llvm_module).nth(kernel_index) else { return Ok(None) };
+    if !function.read_body() {
+        return Ok(None);
+    }
     let kernel = builder.import_kernel(function)?;
     let ir::Module { globals, formats: all_formats, .. } = &builder.out;
     if (globals.len(), all_formats.len()) != (variables.len(), formats.len()) {
