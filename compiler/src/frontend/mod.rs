@@ -19,7 +19,9 @@ mod source;
 mod sub_group_size;
 
 pub use clang::{RecordedCompilation, compile_recorded, compile_source};
-pub use link::{LibraryLookup, built_in_library, link_library, link_program, link_with, prepare_module, read_module_lazily};
+pub use link::{
+    LibraryLookup, built_in_library, link_library, link_program, link_with, prepare_module, read_module_lazily,
+};
 
 use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::portable_program::{CompiledObject, LinkedProgram};

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::rc::Rc;
-use std::sync::{Once, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Once, OnceLock};
 
 use llvm_sys::support::LLVMParseCommandLineOptions;
 use llvm_sys::target::{
@@ -55,43 +55,6 @@ fn find_host() -> Host {
 /// more: with a fifth of the bound a kernel of 884 instructions takes a quarter of the time to emit (`docs/experiments/compile-time.md`).
 /// Blocks with fewer accesses are scheduled as before.
 const SCHEDULER_BOUNDS: [&CStr; 3] = [c"lockstep", c"-dag-maps-huge-region=200", c"-dag-maps-reduction-size=100"];
-
-/// What makes a pass of LLVM's code generation take longer than all others together, for little or nothing.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum CostlyShape {
-    /// Machine LICM compares each constant that it takes out of a loop with all others, and where they are more than registers,
-    /// register allocation takes as long again to put them back.
-    LongBlocks,
-    /// The scheduler behind register allocation, which LLVM runs for some models of processors (AMD's), took 0.88 of 2.06 s of a
-    /// kernel of 5,000 instructions. Such processors reorder instructions themselves.
-    ManyInstructions,
-    /// The placement of blocks takes the square of a switch's cases: 2.2 of 2.5 s for 3,000.
-    LongSwitches,
-}
-
-/// Has LLVM leave out the pass that a shape makes costly. Its switches of passes are those of a process, so they hold for all that is
-/// compiled from here on; a process that works for an application compiles one kernel.
-pub(super) fn leave_out_pass(shape: CostlyShape) {
-    static LEFT_OUT: [Once; 3] = [const { Once::new() }; 3];
-    let option = match shape {
-        CostlyShape::LongBlocks => c"-disable-machine-licm",
-        CostlyShape::ManyInstructions => c"-post-RA-scheduler=false",
-        CostlyShape::LongSwitches => c"-disable-block-placement",
-    };
-    LEFT_OUT[shape as usize].call_once(|| {
-        let _nobody_reads = OPTIONS.write().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: code generation, which reads the option, holds the lock meanwhile; `Once` sets each option a single time.
-        unsafe { set_options(&[c"lockstep", option]) };
-    });
-}
-
-/// LLVM's options of code generation: who generates code reads them.
-static OPTIONS: RwLock<()> = RwLock::new(());
-
-/// Keeps LLVM's options of code generation as they are while the guard lives.
-pub(super) fn keep_options() -> RwLockReadGuard<'static, ()> {
-    OPTIONS.read().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Gives LLVM options of its command line. What it does not know, or knows already, changes nothing.
 ///

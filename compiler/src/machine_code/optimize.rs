@@ -14,9 +14,10 @@ use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemoryBuffer};
 use lockstep_protocol::compile_options::Tier;
 
+use super::codegen_flags::{CodegenFlags, LeanReason};
 use super::deinterleave3::choose_thirds;
 use super::error::MachineCodeError;
-use super::host::{CostlyShape, HostMachine, keep_options, leave_out_pass};
+use super::host::HostMachine;
 use super::long_blocks::split_long_blocks;
 use super::opt_level::OptLevel;
 use super::single_lane_stores::split_single_lane_stores;
@@ -210,15 +211,15 @@ impl StackFrames {
 
 /// Makes an object file. The module is spent afterwards: code generation rewrites it.
 pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<ObjectFile, MachineCodeError> {
-    if split_long_blocks(module).map_err(|error| MachineCodeError::Emit(error.to_string()))? {
-        leave_out_pass(CostlyShape::LongBlocks);
-    }
-    if instructions(module) > LARGE {
-        leave_out_pass(CostlyShape::ManyInstructions);
-    }
-    if has_long_switch(module) {
-        leave_out_pass(CostlyShape::LongSwitches);
-    }
+    let has_long_blocks = split_long_blocks(module).map_err(|error| MachineCodeError::Emit(error.to_string()))?;
+    let reasons = [
+        (has_long_blocks, LeanReason::LongBlocks),
+        (instructions(module) > LARGE, LeanReason::ManyInstructions),
+        (has_long_switch(module), LeanReason::LongSwitches),
+        (machine.opt_level() == OptLevel::Less, LeanReason::WantedAtOnce),
+    ];
+    let reasons: Vec<_> = reasons.into_iter().filter_map(|(holds, reason)| holds.then_some(reason)).collect();
+    let _flags = CodegenFlags::for_reasons(&reasons);
     let diagnostics = Diagnostics::start_collecting(module.get_context());
     let bytes =
         emit(module.as_mut_ptr(), machine, LLVMCodeGenFileType::LLVMObjectFile).map_err(MachineCodeError::Emit)?;
@@ -237,6 +238,7 @@ fn emit_assembly(module: &Module<'_>, machine: &HostMachine) -> Result<Vec<u8>, 
     // SAFETY: the module is alive; the copy is ours and freed once.
     unsafe {
         let module_copy = LLVMCloneModule(module.as_mut_ptr());
+        let _flags = CodegenFlags::for_reasons(&[]);
         let result = emit(module_copy, machine, LLVMCodeGenFileType::LLVMAssemblyFile);
         LLVMDisposeModule(module_copy);
         result
@@ -265,7 +267,6 @@ fn annotate(module: &Module<'_>, machine: &HostMachine) {
 fn emit(module: LLVMModuleRef, machine: &HostMachine, file_type: LLVMCodeGenFileType) -> Result<Vec<u8>, String> {
     let mut message = std::ptr::null_mut();
     let mut buffer = std::ptr::null_mut();
-    let _unchanged = keep_options();
     // SAFETY: module and machine are alive; message and buffer are ours to free.
     unsafe {
         if LLVMTargetMachineEmitToMemoryBuffer(machine.as_raw(), module, file_type, &mut message, &mut buffer) != 0 {
