@@ -227,6 +227,20 @@ fn deep_and_wide_call_graphs_end_in_an_error_or_a_program() {
     assert!(log.contains("kernel 'f' has") && log.contains("inlined"), "{log}");
 }
 
+/// Of which all functions together have 54 million instructions once everything is inlined into each.
+#[test]
+fn chains_of_calls_are_inlined_into_their_kernel_alone() {
+    const LENGTH: usize = 4500;
+    let mut source = "int f0(int x) { return x; }\n".to_owned();
+    for number in 1..=LENGTH {
+        source += &format!("int f{number}(int x) {{ return f{}(x * 3 ^ {number}); }}\n", number - 1);
+    }
+    source += &format!("kernel void f(global int *a) {{ *a = f{LENGTH}(*a); }}");
+    let text = ir_of(&source);
+    assert_eq!(text.matches(" = xor i32 ").count(), LENGTH);
+    assert_eq!(text.matches("define ").count(), 1);
+}
+
 #[test]
 fn noinline_is_no_obstacle() {
     let text = ir_of(

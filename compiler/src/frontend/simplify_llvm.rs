@@ -49,7 +49,7 @@ pub(crate) enum Level {
 /// LLVM's number for the calling convention of kernels.
 const SPIR_KERNEL: u32 = 76;
 const BARRIER: &[u8] = b"__lockstep_barrier";
-/// The most instructions that all functions may have together once everything is inlined into them. LLVM handles about
+/// The most instructions that all kernels may have together once everything is inlined into them. LLVM handles about
 /// a million in a second.
 const MAX_INLINED: u64 = 32_000_000;
 
@@ -60,9 +60,12 @@ const MINIMAL: &str = "function(lower-expect,lower-constant-intrinsics,sroa<modi
 /// takes time in the number of variables times the number of blocks, so it is done here and not in the large kernels.
 const BEFORE_INLINING: &str = "function(sroa<modify-cfg>,early-cse,simplifycfg<no-sink-common-insts;keep-loops>)";
 
-/// Instructions that all functions have together with everything inlined from which on callees are simplified before they
+/// Instructions that all kernels have together with everything inlined from which on callees are simplified before they
 /// are copied into their callers: a password cracker's kernels shrink to a fifth, and clean-up took 5.4 s all at once, 3.4 s so.
 const MANY_INLINED: u64 = 50_000;
+
+/// As many times the kernels' instructions may all functions together have for that: of a chain of calls they are its length times as many.
+const MOST_LEVELS: u64 = 8;
 
 /// Inlines callees first.
 const INLINING_BY_LEVELS: &str = "cgscc(inline<only-mandatory>,function(sroa<modify-cfg>,early-cse,instsimplify,\
@@ -107,12 +110,13 @@ const LATE_FOR_MANY_LOOPS: &str = "instcombine<no-verify-fixpoint>,early-cse<mem
 pub(crate) fn clean_up(module: &Module<'_>, cleanup_level: Level) -> Result<(), FrontendError> {
     let kernels: Vec<_> = module.get_functions().filter(is_kernel).collect();
     let call_graph = CallGraph::of_module(module);
-    let inlined = call_graph.check_inlinable(&kernels)?;
+    let inlining_plan = call_graph.plan_inlining(&kernels)?;
+    inlining_plan.callers_first.iter().copied().for_each(move_last);
     fence_barriers(module);
     internalize_functions(module);
     run_pipeline(module, "globaldce")?;
     run_pipeline(module, BEFORE_INLINING)?;
-    run_pipeline(module, if inlined > MANY_INLINED { INLINING_BY_LEVELS } else { "always-inline,globaldce" })?;
+    run_pipeline(module, inlining_plan.choose_pipeline())?;
     check_defined(module)?;
     fix_sub_group_sizes(module);
     match cleanup_level {
@@ -131,6 +135,12 @@ pub(crate) fn clean_up(module: &Module<'_>, cleanup_level: Level) -> Result<(), 
         module.verify().map_err(|error| internal_error(&error.to_string()))?;
     }
     Ok(())
+}
+
+/// Puts a function behind all others of its module.
+fn move_last(function: FunctionValue<'_>) {
+    // SAFETY: the function is alive, and one of a module's.
+    unsafe { lockstep_move_function_last(function.as_value_ref_raw()) };
 }
 
 fn is_kernel(function: &FunctionValue<'_>) -> bool {
@@ -216,6 +226,11 @@ impl Drop for SpirvMachine {
         // SAFETY: ours, and freed once.
         unsafe { llvm_sys::target_machine::LLVMDisposeTargetMachine(self.0) };
     }
+}
+
+// It is in `function_order.cpp`.
+unsafe extern "C" {
+    fn lockstep_move_function_last(function: LLVMValueRef);
 }
 
 unsafe extern "C" {
@@ -391,6 +406,35 @@ struct CallGraph<'ctx> {
     nodes: HashMap<LLVMValueRef, Node<'ctx>>,
 }
 
+/// How everything is inlined.
+struct InliningPlan<'ctx> {
+    /// The functions that kernels come to and that are none, each behind its callers. LLVM's inliner copies a function into its callers in
+    /// the order of the module and removes it then. In this order each is copied as the program has it; the other way round a chain
+    /// of functions, of which each calls the next, was copied in the square of its length.
+    callers_first: Vec<FunctionValue<'ctx>>,
+    /// Instructions of all kernels together afterwards.
+    kernel_instructions: u64,
+    /// Those of all functions, if all calls were inlined into all of them.
+    all_instructions: u64,
+}
+
+impl InliningPlan<'_> {
+    fn choose_pipeline(&self) -> &'static str {
+        let by_levels = self.kernel_instructions > MANY_INLINED
+            && self.all_instructions <= self.kernel_instructions.saturating_mul(MOST_LEVELS);
+        if by_levels { INLINING_BY_LEVELS } else { "always-inline,globaldce" }
+    }
+}
+
+/// What functions come to once everything is inlined into them.
+#[derive(Default)]
+struct InlinedSizes {
+    /// Instructions of each function; none while those that it calls are looked at.
+    sizes: HashMap<LLVMValueRef, Option<u64>>,
+    /// The functions, each behind those that it calls.
+    callees_first: Vec<LLVMValueRef>,
+}
+
 struct Node<'ctx> {
     function: FunctionValue<'ctx>,
     size: u64,
@@ -417,44 +461,45 @@ impl<'ctx> CallGraph<'ctx> {
         Self { nodes }
     }
 
-    /// Refuses recursion, and sources of a few lines that would inline into gigabytes. The instructions of all functions
-    /// together once everything is inlined.
-    fn check_inlinable(&self, kernels: &[FunctionValue<'_>]) -> Result<u64, FrontendError> {
-        let mut allocation_sizes = HashMap::new();
+    /// Refuses recursion, and sources of a few lines that would inline into gigabytes.
+    fn plan_inlining(&self, kernels: &[FunctionValue<'ctx>]) -> Result<InliningPlan<'ctx>, FrontendError> {
+        let mut sizes = InlinedSizes::default();
+        let mut kernel_instructions: u64 = 0;
         for kernel in kernels {
-            let inlined_size = self.inlined_size(kernel.as_value_ref_raw(), &mut allocation_sizes)?;
+            let inlined_size = self.inlined_size(kernel.as_value_ref_raw(), &mut sizes)?;
             if inlined_size > MAX_INLINED {
                 let name = shown_name(*kernel);
                 return Err(too_large(&format!("kernel '{name}' has {inlined_size} instructions")));
             }
+            kernel_instructions = kernel_instructions.saturating_add(inlined_size);
         }
-        let total_size = allocation_sizes
-            .values()
-            .flatten()
-            .fold(0, |size_sum: u64, inlined_size| size_sum.saturating_add(*inlined_size));
-        if total_size > MAX_INLINED {
-            return Err(too_large(&format!("the functions have {total_size} instructions together")));
+        if kernel_instructions > MAX_INLINED {
+            return Err(too_large(&format!("the kernels have {kernel_instructions} instructions together")));
         }
-        Ok(total_size)
+        let callers_first = sizes.callees_first.iter().rev().filter_map(|function_key| self.nodes.get(function_key));
+        let callers_first = callers_first.map(|call_node| call_node.function).filter(|function| !is_kernel(function));
+        let callers_first = callers_first.collect();
+        let all_instructions = sizes.sizes.values().flatten().copied().fold(0, u64::saturating_add);
+        Ok(InliningPlan { callers_first, kernel_instructions, all_instructions })
     }
 
     /// Depth first with a stack of its own: the depth is the program's choice.
     fn inlined_size(
         &self,
         root_function: LLVMValueRef,
-        allocation_sizes: &mut HashMap<LLVMValueRef, Option<u64>>,
+        InlinedSizes { sizes, callees_first }: &mut InlinedSizes,
     ) -> Result<u64, FrontendError> {
         let mut call_stack = vec![(root_function, 0)];
         while let Some((function_key, next_call)) = call_stack.pop() {
             let Some(call_node) = self.nodes.get(&function_key) else { continue };
-            if next_call == 0 && allocation_sizes.contains_key(&function_key) {
+            if next_call == 0 && sizes.contains_key(&function_key) {
                 continue;
             }
-            allocation_sizes.entry(function_key).or_insert(None);
+            sizes.entry(function_key).or_insert(None);
             match call_node.callees.get(next_call) {
                 Some(&callee) => {
                     call_stack.push((function_key, next_call + 1));
-                    match allocation_sizes.get(&callee) {
+                    match sizes.get(&callee) {
                         Some(Some(_)) => {}
                         Some(None) => return Err(self.recursion_error(callee, &call_stack)),
                         None => call_stack.push((callee, 0)),
@@ -462,13 +507,14 @@ impl<'ctx> CallGraph<'ctx> {
                 }
                 None => {
                     let callee_sizes =
-                        call_node.callees.iter().filter_map(|callee| allocation_sizes.get(callee).copied().flatten());
+                        call_node.callees.iter().filter_map(|callee| sizes.get(callee).copied().flatten());
                     let function_size = callee_sizes.fold(call_node.size, u64::saturating_add);
-                    allocation_sizes.insert(function_key, Some(function_size));
+                    sizes.insert(function_key, Some(function_size));
+                    callees_first.push(function_key);
                 }
             }
         }
-        Ok(allocation_sizes.get(&root_function).copied().flatten().unwrap_or(0))
+        Ok(sizes.get(&root_function).copied().flatten().unwrap_or(0))
     }
 
     fn recursion_error(&self, cycle_start: LLVMValueRef, call_stack: &[(LLVMValueRef, usize)]) -> FrontendError {

@@ -179,8 +179,8 @@ impl HostMachine {
         Ok(Self { raw: raw_machine, level: opt_level, target: host_target(simd_limit) })
     }
 
-    /// As [`HostMachine::new`], but a thread makes each once: half of what the smallest kernel's code takes is LLVM's tables of what the
-    /// processor can do, which a code generator fills when it is first used.
+    /// As [`HostMachine::new`], but a thread makes each once: a code generator fills LLVM's tables of what the processor can do when it is
+    /// first used, which takes 1.4 ms.
     ///
     /// # Errors
     /// As of [`HostMachine::new`].

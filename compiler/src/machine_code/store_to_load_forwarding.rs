@@ -524,7 +524,7 @@ pub(super) fn value_operand<'ctx>(
 }
 
 /// Only for accesses that are neither volatile nor atomic.
-fn plain(instruction: InstructionValue<'_>) -> Option<()> {
+pub(super) fn plain(instruction: InstructionValue<'_>) -> Option<()> {
     let plain = instruction.get_volatile() == Ok(false)
         && instruction.get_atomic_ordering().is_ok_and(|ordering| ordering == inkwell::AtomicOrdering::NotAtomic);
     plain.then_some(())

@@ -107,6 +107,8 @@ gate:
   %x = load <16 x float>, ptr %in
   %mask = fcmp ogt <16 x float> %x, splat (float 3.0)
   %bits = bitcast <16 x i1> %mask to i16
+  %words = load <16 x i16>, ptr %in
+  %fives = trunc <16 x i16> %words to <16 x i5>
   {condition}
 arm:
   %wide = fpext <16 x float> %x to <16 x double>
@@ -197,6 +199,8 @@ inner_join:
                 "nobody says it is a gate",
             ),
             (long.clone(), "br i1 %flag, label %join, label %arm, !lockstep.any_lane !0", "no lanes are asked"),
+            (with_line("%word = load atomic i32, ptr %out monotonic, align 4"), ASKS_ANY, "it reads what others write"),
+            (with_line("%odd = xor <16 x i5> %fives, splat (i5 1)"), ASKS_ANY, "five bits are no bytes"),
             (with_line("store i32 1, ptr %out"), ASKS_ANY, "it stores"),
             (with_line("%row = load <16 x double>, ptr %in"), ASKS_ANY, "it loads what lies side by side"),
             (with_line("%lane = extractelement <16 x double> %wide, i32 3"), ASKS_ANY, "one lane is picked"),

@@ -244,10 +244,16 @@ impl<'ctx> Survey<'ctx> {
         }
     }
 
+    /// Whether memory can hold a vector so that pieces of it can be loaded.
+    fn is_storable(&self, vector_type: VectorType<'ctx>) -> bool {
+        let bits = bits_of(vector_type.get_element_type());
+        vector_type.get_size() == self.lanes && matches!(bits, 1 | 8 | 16 | 32 | 64)
+    }
+
     /// Takes an operand into account, which may be from elsewhere.
     fn add_operand(&mut self, operand: BasicValueEnum<'ctx>) -> Option<()> {
         let BasicValueEnum::VectorValue(vector) = operand else { return Some(()) };
-        if vector.get_type().get_size() != self.lanes {
+        if !self.is_storable(vector.get_type()) {
             return None;
         }
         if operand.as_instruction_value().is_some_and(|instruction| self.own_values.contains(&instruction))
@@ -262,12 +268,9 @@ impl<'ctx> Survey<'ctx> {
 
     /// Takes into account what a φ behind the arm gets from it.
     fn add_result(&mut self, phi: PhiValue<'ctx>, blocks: &[BasicBlock<'ctx>]) -> Option<()> {
-        let is_fitting = match phi.as_basic_value().get_type() {
-            BasicTypeEnum::VectorType(vector) => vector.get_size() == self.lanes,
-            _ => false,
-        };
-        if !is_fitting {
-            return None;
+        match phi.as_basic_value().get_type() {
+            BasicTypeEnum::VectorType(vector) if self.is_storable(vector) => {}
+            _ => return None,
         }
         let values = phi.get_incomings().filter(|(_, block)| blocks.contains(block)).map(|(value, _)| value);
         values.collect::<Vec<_>>().into_iter().try_for_each(|value| self.add_operand(value))

@@ -7,6 +7,8 @@ use inkwell::values::{AsValueRef, BasicValueEnum, InstructionOpcode, Instruction
 use llvm_sys::core::{LLVMConstVector, LLVMGetAggregateElement, LLVMIsConstant};
 use llvm_sys::prelude::LLVMValueRef;
 
+use crate::machine_code::store_to_load_forwarding::plain;
+
 // They are in `narrow_copy.cpp`.
 unsafe extern "C" {
     fn lockstep_works_by_lane(call: LLVMValueRef) -> c_int;
@@ -26,9 +28,7 @@ pub(super) fn works_by_lane(instruction: InstructionValue<'_>) -> bool {
         | Or | Xor | FNeg | Trunc | ZExt | SExt | FPToUI | FPToSI | UIToFP | SIToFP | FPTrunc | FPExt | PtrToInt
         | IntToPtr | BitCast | ICmp | FCmp | Select | Freeze | GetElementPtr | Phi => true,
         // What lies side by side lies elsewhere for other lanes.
-        Load => {
-            !matches!(instruction.get_type(), AnyTypeEnum::VectorType(_)) && instruction.get_volatile() == Ok(false)
-        }
+        Load => !matches!(instruction.get_type(), AnyTypeEnum::VectorType(_)) && plain(instruction).is_some(),
         // SAFETY: the instruction is a call and alive.
         Call => unsafe { lockstep_works_by_lane(instruction.as_value_ref()) != 0 },
         _ => false,

@@ -25,7 +25,7 @@ pub(super) fn run_in_pieces<'ctx>(function: FunctionValue<'ctx>, arm: &Arm<'ctx>
     let context = function.get_type().get_context();
     let new_block = || context.insert_basic_block_after(arm.gate, "");
     let (before, head, last, behind) = (new_block(), new_block(), new_block(), new_block());
-    let mut strips = Strips {
+    let mut piece_loop = PieceLoop {
         arm,
         context,
         builder: context.create_builder(),
@@ -34,13 +34,13 @@ pub(super) fn run_in_pieces<'ctx>(function: FunctionValue<'ctx>, arm: &Arm<'ctx>
         blocks: HashMap::from([(arm.gate, head), (arm.join, last)]),
     };
     for &block in &arm.blocks {
-        strips.blocks.insert(block, context.insert_basic_block_after(head, ""));
+        piece_loop.blocks.insert(block, context.insert_basic_block_after(head, ""));
     }
-    let lane = strips.begin_loop(before, head)?;
+    let lane = piece_loop.begin_loop(before, head)?;
     for &block in &arm.blocks {
-        strips.copy_block(block)?;
+        piece_loop.copy_block(block)?;
     }
-    strips.end_loop(lane, [head, last, behind])?;
+    piece_loop.end_loop(lane, [head, last, behind])?;
     arm.blocks[0].replace_all_uses_with(&before);
     // Nothing leads to them any more; what uses their values is in later ones.
     arm.blocks.iter().rev().for_each(|block| {
@@ -51,7 +51,7 @@ pub(super) fn run_in_pieces<'ctx>(function: FunctionValue<'ctx>, arm: &Arm<'ctx>
 }
 
 /// The loop while it is made.
-struct Strips<'a, 'ctx> {
+struct PieceLoop<'a, 'ctx> {
     arm: &'a Arm<'ctx>,
     context: ContextRef<'ctx>,
     builder: Builder<'ctx>,
@@ -63,7 +63,7 @@ struct Strips<'a, 'ctx> {
     blocks: HashMap<BasicBlock<'ctx>, BasicBlock<'ctx>>,
 }
 
-impl<'ctx> Strips<'_, 'ctx> {
+impl<'ctx> PieceLoop<'_, 'ctx> {
     /// Keeps the inputs in memory before the loop, and loads their pieces in its first block. The answer is the number of a piece's first lane.
     fn begin_loop(&mut self, before: BasicBlock<'ctx>, head: BasicBlock<'ctx>) -> Result<PhiValue<'ctx>, BuilderError> {
         self.builder.position_at_end(head);
