@@ -104,7 +104,7 @@ pub(crate) const MANY_LOOPS: usize = 300;
 /// [`LATE`] for functions with many loops: they keep the form that the program gives them.
 const LATE_FOR_MANY_LOOPS: &str = "instcombine<no-verify-fixpoint>,early-cse<memssa>,instsimplify,sroa<modify-cfg>,\
     gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,instcombine<no-verify-fixpoint>,dse,adce,\
-    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn";
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;no-simplify-cond-branch;hoist-common-insts>,mergereturn";
 
 /// Brings the module into the form that the importer reads.
 pub(crate) fn clean_up(module: &Module<'_>, cleanup_level: Level) -> Result<(), FrontendError> {
@@ -115,14 +115,14 @@ pub(crate) fn clean_up(module: &Module<'_>, cleanup_level: Level) -> Result<(), 
     fence_barriers(module);
     internalize_functions(module);
     run_pipeline(module, "globaldce")?;
-    run_pipeline(module, BEFORE_INLINING)?;
+    run_for_loops(module, BEFORE_INLINING)?;
     run_pipeline(module, inlining_plan.choose_pipeline())?;
     check_defined(module)?;
     fix_sub_group_sizes(module);
     match cleanup_level {
         Level::Minimal => run_pipeline(module, MINIMAL)?,
         Level::Full => {
-            run_pipeline(module, EARLY)?;
+            run_for_loops(module, EARLY)?;
             infer_address_spaces(module)?;
             keep_barriers_single(module);
             module.get_functions().for_each(share_addresses);
@@ -151,6 +151,20 @@ fn run_pipeline(module: &Module<'_>, pipeline: &str) -> Result<(), FrontendError
     // SAFETY: the module is alive; no machine is needed.
     unsafe { run_passes(module.as_mut_ptr(), pipeline, std::ptr::null_mut(), &PassOptions::new()) }
         .map_err(|error| internal_error(&error))
+}
+
+/// A pipeline whose `simplifycfg` leaves conditional branches alone, for functions with [`MANY_LOOPS`]: it simplifies one of a chain of
+/// them at a time and looks at all blocks each time, which took 0.95 s of the 1.23 s of cleaning up 1,000 loops.
+pub(crate) fn with_branches_as_they_are(pipeline: &str) -> String {
+    pipeline.replace("keep-loops", "keep-loops;no-simplify-cond-branch")
+}
+
+/// Runs a pipeline, with conditional branches as they are where a function has [`MANY_LOOPS`].
+fn run_for_loops(module: &Module<'_>, pipeline: &str) -> Result<(), FrontendError> {
+    match module.get_functions().any(|function| count_loops(function) > MANY_LOOPS) {
+        true => run_pipeline(module, &with_branches_as_they_are(pipeline)),
+        false => run_pipeline(module, pipeline),
+    }
 }
 
 fn internal_error(message: &str) -> FrontendError {

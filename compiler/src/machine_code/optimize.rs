@@ -24,7 +24,7 @@ use super::single_lane_stores::split_single_lane_stores;
 use super::store_to_load_forwarding::{keep_rows, successors};
 use super::wide_arms::run_arms_in_pieces;
 use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
-use crate::frontend::simplify_llvm::{MANY_LOOPS, count_loops};
+use crate::frontend::simplify_llvm::{MANY_LOOPS, count_loops, with_branches_as_they_are};
 
 /// Optimises the module in place.
 pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), MachineCodeError> {
@@ -40,7 +40,7 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), Machin
     let outcome = match (machine.opt_level(), instructions(module)) {
         (OptLevel::None, _) => run_pipeline("always-inline"),
         (OptLevel::Less, _) => run_pipeline(BASELINE),
-        _ if module.get_functions().any(|function| count_loops(function) > MANY_LOOPS) => run_pipeline(LEANEST),
+        _ if has_many_loops(module) => run_pipeline(&with_branches_as_they_are(LEANEST)),
         (opt_level, ..=LONG) => {
             let [simplify, late_passes] = pipelines(opt_level);
             run_pipeline(&simplify)?;
@@ -99,6 +99,11 @@ const MANY_BLOCKS: u32 = 4000;
 /// makes a φ for each value and each loop around it.
 const LEANEST: &str = "always-inline,function(dce,sroa<modify-cfg>,simplifycfg<keep-loops>,early-cse<memssa>,instsimplify,\
     simplifycfg<keep-loops>,adce)";
+
+/// Whether a function has so many loops that some passes take the square of their number.
+fn has_many_loops(module: &Module<'_>) -> bool {
+    module.get_functions().any(|function| count_loops(function) > MANY_LOOPS)
+}
 
 /// How much of LLVM's time a module is worth in a tier: beyond what its passes take, the last level spends a tenth of code
 /// generation on registers. Long modules get passes that each run once in either tier.
@@ -216,6 +221,7 @@ pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<ObjectF
         (has_long_blocks, LeanReason::LongBlocks),
         (instructions(module) > LARGE, LeanReason::ManyInstructions),
         (has_long_switch(module), LeanReason::LongSwitches),
+        (has_many_loops(module), LeanReason::ManyLoops),
         (machine.opt_level() == OptLevel::Less, LeanReason::WantedAtOnce),
     ];
     let reasons: Vec<_> = reasons.into_iter().filter_map(|(holds, reason)| holds.then_some(reason)).collect();
