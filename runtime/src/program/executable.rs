@@ -318,7 +318,7 @@ impl Executable {
         let event = new_event();
         wanted_variants.push_back(Wanted { facts: launch_facts, tier, event: Some(event.clone()) });
         if wanted_variants.len() == 1 {
-            self.spawn_making(index);
+            executor::spawn_job(Service::Compilation, self.making_job(index));
         }
         event
     }
@@ -326,16 +326,21 @@ impl Executable {
     /// Has another thread make code for a launch that is likely to come, of a kernel of which no code is being made.
     fn make_ahead(self: &Arc<Self>, index: usize, launch_facts: LaunchFacts) {
         let mut wanted_variants = self.code[index].wanted.lock();
-        if wanted_variants.is_empty() {
-            wanted_variants.push_back(Wanted { facts: launch_facts, tier: options().first_tier(), event: None });
-            self.spawn_making(index);
+        if !wanted_variants.is_empty() {
+            return;
+        }
+        wanted_variants.push_back(Wanted { facts: launch_facts, tier: options().first_tier(), event: None });
+        // Without a thread for it the application would do it, which did not ask for it.
+        if executor::try_spawn(Service::Compilation, self.making_job(index)).is_err() {
+            wanted_variants.clear();
+            self.lookahead.note_made(index);
         }
     }
 
-    /// Has another thread make what is wanted of a kernel.
-    fn spawn_making(self: &Arc<Self>, index: usize) {
+    /// Makes what is wanted of a kernel.
+    fn making_job(self: &Arc<Self>, index: usize) -> executor::Job {
         let executable = self.clone();
-        executor::spawn_job(Service::Compilation, Box::new(move || executable.make_wanted(index)));
+        Box::new(move || executable.make_wanted(index))
     }
 
     /// Makes what is wanted of a kernel.
