@@ -165,9 +165,9 @@ fn write_case(text: &mut String, k: usize) {
         .expect("text grows");
 }
 
-/// A choice, in the other arm of which all later ones lie.
+/// A choice, in the other arm of which all later ones lie. No condition follows from those before it.
 fn write_choice(text: &mut String, k: usize) {
-    writeln!(text, "((a * {}) & 31) == 7 ? b * 5 + {k} :", 2 * k + 3).expect("text grows");
+    writeln!(text, "(a * {} >> 9 & 255) == {} ? b * 5 + {k} :", 2 * k + 3, k % 256).expect("text grows");
 }
 
 /// Steps of which each waits for the last one.
