@@ -59,6 +59,7 @@ use std::cell::{Cell, OnceCell};
 use vector::EmitContext;
 
 /// Owns the LLVM types and constants of one module.
+pub(crate) use emit::vector_of;
 pub use inkwell::context::Context;
 
 /// Metadata of branches to what may be passed over where no lane comes, and need not be: one side is for any lane.

@@ -201,7 +201,7 @@ impl<'ctx> Rows<'ctx> {
         let llvm_type = BasicTypeEnum::try_from(instruction.get_type()).ok()?;
         match instruction.get_opcode() {
             InstructionOpcode::Load => {
-                plain(instruction)?;
+                require_plain_access(instruction)?;
                 self.access(value_operand(instruction, 0)?.into_pointer_value(), llvm_type, None)
             }
             InstructionOpcode::Call if callee_name(instruction)?.starts_with("llvm.masked.load.") => {
@@ -216,7 +216,7 @@ impl<'ctx> Rows<'ctx> {
     fn store(&self, instruction: InstructionValue<'ctx>) -> Option<(Access<'ctx>, BasicValueEnum<'ctx>)> {
         let mask = match instruction.get_opcode() {
             InstructionOpcode::Store => {
-                plain(instruction)?;
+                require_plain_access(instruction)?;
                 None
             }
             InstructionOpcode::Call if callee_name(instruction)?.starts_with("llvm.masked.store.") => {
@@ -524,7 +524,7 @@ pub(super) fn value_operand<'ctx>(
 }
 
 /// Only for accesses that are neither volatile nor atomic.
-pub(super) fn plain(instruction: InstructionValue<'_>) -> Option<()> {
+pub(super) fn require_plain_access(instruction: InstructionValue<'_>) -> Option<()> {
     let plain = instruction.get_volatile() == Ok(false)
         && instruction.get_atomic_ordering().is_ok_and(|ordering| ordering == inkwell::AtomicOrdering::NotAtomic);
     plain.then_some(())

@@ -187,6 +187,25 @@ inner_join:
         assert!(rewritten.contains("llvm.fma.v8f64") && !rewritten.contains("call <16 x double>"), "{rewritten}");
     }
 
+    /// The mask was made an integer in front of the arm, so what asks for it there is the same for all pieces.
+    #[test]
+    fn masks_of_all_lanes_may_be_asked_for_in_the_arm() {
+        let arm = format!(
+            "{}
+  %some = icmp ne i16 %bits, 0
+  br i1 %some, label %inner, label %inner_join, !lockstep.any_lane !0
+inner:
+  %more = fadd <16 x double> %first, %wide
+  br label %inner_join
+inner_join:
+  %result = phi <16 x double> [ %first, %arm ], [ %more, %inner ]",
+            additions(LEAST_OPERATIONS).replace("%result", "%first")
+        );
+        let rewritten = rewrite(&with_arm(&arm, ASKS_ANY), 512);
+        assert!(rewritten.contains("fadd <8 x double>") && !rewritten.contains("fadd <16 x double>"), "{rewritten}");
+        assert!(rewritten.contains("icmp ne i16 %bits, 0"), "{rewritten}");
+    }
+
     #[test]
     fn other_arms_stay_as_they_are() {
         let long = additions(LEAST_OPERATIONS);

@@ -7,7 +7,7 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::types::{AnyTypeEnum, BasicTypeEnum, VectorType};
 use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, PhiValue};
 
-use super::narrow_copy::{is_constant, narrow_constant, works_by_lane};
+use super::narrow_copy::{narrow_constant, works_by_lane};
 use super::{LEAST_OPERATIONS, LEAST_PIECES};
 use crate::codegen::ANY_LANE;
 use crate::machine_code::store_to_load_forwarding::{callee_name, successors, value_operand};
@@ -58,7 +58,7 @@ impl<'ctx> Arm<'ctx> {
         for instruction in blocks.iter().flat_map(|block| block.get_instructions()) {
             survey.add_instruction(instruction)?;
         }
-        let results: Vec<PhiValue> = phis(join).collect();
+        let results: Vec<PhiValue> = list_phis(join).collect();
         for phi in &results {
             survey.add_result(*phi, &blocks)?;
         }
@@ -103,7 +103,7 @@ fn element_of(value_type: BasicTypeEnum<'_>) -> Option<BasicTypeEnum<'_>> {
 }
 
 /// The φs of a block.
-pub(super) fn phis(block: BasicBlock<'_>) -> impl Iterator<Item = PhiValue<'_>> {
+pub(super) fn list_phis(block: BasicBlock<'_>) -> impl Iterator<Item = PhiValue<'_>> {
     block.get_instructions().map_while(|instruction| PhiValue::try_from(instruction).ok())
 }
 
@@ -258,7 +258,7 @@ impl<'ctx> Survey<'ctx> {
         }
         if operand.as_instruction_value().is_some_and(|instruction| self.own_values.contains(&instruction))
             || self.inputs.contains(&operand)
-            || is_constant(operand) && narrow_constant(vector, 1).is_some()
+            || vector.is_const() && narrow_constant(vector, 1).is_some()
         {
             return Some(());
         }

@@ -2,12 +2,13 @@
 
 use std::ffi::{c_int, c_uint};
 
-use inkwell::types::{AnyTypeEnum, BasicTypeEnum, VectorType};
-use inkwell::values::{AsValueRef, BasicValueEnum, InstructionOpcode, InstructionValue, VectorValue};
-use llvm_sys::core::{LLVMConstVector, LLVMGetAggregateElement, LLVMIsConstant};
+use inkwell::types::{AnyTypeEnum, VectorType};
+use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue, VectorValue};
+use llvm_sys::core::{LLVMConstVector, LLVMGetAggregateElement};
 use llvm_sys::prelude::LLVMValueRef;
 
-use crate::machine_code::store_to_load_forwarding::plain;
+use crate::codegen::vector_of;
+use crate::machine_code::store_to_load_forwarding::require_plain_access;
 
 // They are in `narrow_copy.cpp`.
 unsafe extern "C" {
@@ -28,7 +29,9 @@ pub(super) fn works_by_lane(instruction: InstructionValue<'_>) -> bool {
         | Or | Xor | FNeg | Trunc | ZExt | SExt | FPToUI | FPToSI | UIToFP | SIToFP | FPTrunc | FPExt | PtrToInt
         | IntToPtr | BitCast | ICmp | FCmp | Select | Freeze | GetElementPtr | Phi => true,
         // What lies side by side lies elsewhere for other lanes.
-        Load => !matches!(instruction.get_type(), AnyTypeEnum::VectorType(_)) && plain(instruction).is_some(),
+        Load => {
+            !matches!(instruction.get_type(), AnyTypeEnum::VectorType(_)) && require_plain_access(instruction).is_some()
+        }
         // SAFETY: the instruction is a call and alive.
         Call => unsafe { lockstep_works_by_lane(instruction.as_value_ref()) != 0 },
         _ => false,
@@ -50,19 +53,7 @@ pub(super) fn copy_narrowed<'ctx>(
 
 /// A vector type of other lanes.
 pub(super) fn with_lanes<'ctx>(vector_type: VectorType<'ctx>, lanes: u32) -> VectorType<'ctx> {
-    match vector_type.get_element_type() {
-        BasicTypeEnum::IntType(element) => element.vec_type(lanes),
-        BasicTypeEnum::FloatType(element) => element.vec_type(lanes),
-        BasicTypeEnum::PointerType(element) => element.vec_type(lanes),
-        // Vectors have no other elements.
-        _ => vector_type,
-    }
-}
-
-/// Whether a value is a constant.
-pub(super) fn is_constant(value: BasicValueEnum<'_>) -> bool {
-    // SAFETY: the value is alive.
-    unsafe { LLVMIsConstant(value.as_value_ref()) != 0 }
+    vector_of(vector_type.get_element_type(), lanes)
 }
 
 /// A constant whose lanes are all the same, with other lanes; none for other constants.

@@ -13,8 +13,8 @@ use inkwell::values::{
 };
 use llvm_sys::prelude::LLVMValueRef;
 
-use super::arm::{Arm, lanes_asked, memory_bits, memory_type, phis};
-use super::narrow_copy::{copy_narrowed, is_constant, narrow_constant, with_lanes};
+use super::arm::{Arm, lanes_asked, list_phis, memory_bits, memory_type};
+use super::narrow_copy::{copy_narrowed, narrow_constant, with_lanes};
 use crate::machine_code::store_to_load_forwarding::{callee_name, successors, value_operand};
 
 /// Bytes to which memory for whole vectors is aligned at most: the widest register's.
@@ -44,7 +44,8 @@ pub(super) fn run_in_pieces<'ctx>(function: FunctionValue<'ctx>, arm: &Arm<'ctx>
     arm.blocks[0].replace_all_uses_with(&before);
     // Nothing leads to them any more; what uses their values is in later ones.
     arm.blocks.iter().rev().for_each(|block| {
-        // SAFETY: no instruction and no block refers to it.
+        // SAFETY: LLVM frees a block and its instructions, to which nothing refers: the gate leads to the loop, the φs behind it have others'
+        // values, and blocks that used its values were deleted before.
         let _ = unsafe { block.delete() };
     });
     Ok(())
@@ -150,7 +151,7 @@ impl<'ctx> PieceLoop<'_, 'ctx> {
     fn copy_block(&mut self, block: BasicBlock<'ctx>) -> Result<(), BuilderError> {
         self.builder.position_at_end(self.blocks[&block]);
         // φs are of blocks that came before.
-        for phi in phis(block) {
+        for phi in list_phis(block) {
             let narrow_phi = match phi.as_basic_value() {
                 BasicValueEnum::VectorValue(vector) => {
                     self.builder.build_phi(with_lanes(vector.get_type(), self.arm.piece_lanes), "")?
@@ -176,13 +177,20 @@ impl<'ctx> PieceLoop<'_, 'ctx> {
             InstructionOpcode::Br => return self.copy_branch(block, instruction),
             // Who asks for a mask as an integer makes it.
             InstructionOpcode::BitCast if !instruction.get_type().is_vector_type() => return Ok(()),
-            _ => match lanes_asked(instruction) {
+            _ => match lanes_asked(instruction).filter(|_| self.compares_own_bits(instruction)) {
                 Some((lanes, _)) => self.ask_lanes(instruction, lanes)?.into(),
                 None => self.copy_by_lane(instruction),
             },
         };
         self.values.insert(instruction.as_value_ref(), narrow_value);
         Ok(())
+    }
+
+    /// Whether a comparison is of a mask that the arm makes an integer. One from elsewhere is the same for all pieces.
+    fn compares_own_bits(&self, condition: InstructionValue<'ctx>) -> bool {
+        let mask_bits = value_operand(condition, 0).and_then(|operand| operand.as_instruction_value());
+        let block = mask_bits.and_then(|mask_bits| mask_bits.get_parent());
+        block.is_some_and(|block| self.arm.blocks.contains(&block))
     }
 
     fn copy_by_lane(&self, instruction: InstructionValue<'ctx>) -> BasicValueEnum<'ctx> {
@@ -195,7 +203,7 @@ impl<'ctx> PieceLoop<'_, 'ctx> {
             }
         }
         self.builder.insert_instruction(&copy, None);
-        // SAFETY: an instruction that makes a value is one.
+        // SAFETY: the shim's copy is alive and in a block; `copy_instruction` is called for branches apart, and all others make values.
         unsafe { BasicValueEnum::new(copy.as_value_ref()) }
     }
 
@@ -230,7 +238,7 @@ impl<'ctx> PieceLoop<'_, 'ctx> {
         match self.values.get(&value.as_value_ref()) {
             Some(&narrow_value) => narrow_value,
             None => match value {
-                BasicValueEnum::VectorValue(vector) if is_constant(value) => {
+                BasicValueEnum::VectorValue(vector) if vector.is_const() => {
                     narrow_constant(vector, self.arm.piece_lanes).map_or(value, BasicValueEnum::from)
                 }
                 _ => value,
