@@ -19,7 +19,8 @@ pub(super) enum LeanReason {
     /// register allocation takes as long again to put them back.
     LongBlocks,
     /// The scheduler behind register allocation, which LLVM runs for some models of processors (AMD's), took 0.88 of 2.06 s of a
-    /// kernel of 5,000 instructions. Such processors reorder instructions themselves.
+    /// kernel of 5,000 instructions. Such processors reorder instructions themselves. Machine LICM takes all constants out of the loop over
+    /// gangs, far more than there are registers.
     ManyInstructions,
     /// The placement of blocks takes the square of a switch's cases: 2.2 of 2.5 s for 3,000.
     LongSwitches,
@@ -34,7 +35,7 @@ impl LeanReason {
     fn flags(self) -> &'static [(&'static CStr, bool)] {
         match self {
             LeanReason::LongBlocks => &[(c"disable-machine-licm", true)],
-            LeanReason::ManyInstructions => &[(c"post-RA-scheduler", false)],
+            LeanReason::ManyInstructions => &[(c"post-RA-scheduler", false), (c"disable-machine-licm", true)],
             LeanReason::LongSwitches => &[(c"disable-block-placement", true)],
             LeanReason::ManyLoops => {
                 &[(c"disable-machine-licm", true), (c"disable-block-placement", true), (c"disable-lsr", true)]
