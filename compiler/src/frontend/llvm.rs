@@ -3,7 +3,9 @@
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::marker::PhantomData;
 
+use inkwell::basic_block::BasicBlock;
 use inkwell::context::{AsContextRef, Context};
+use inkwell::values::InstructionValue;
 use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::core::{
     LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity,
@@ -15,6 +17,12 @@ use llvm_sys::transforms::pass_builder::{
     LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMPassBuilderOptionsRef, LLVMRunPasses,
 };
 use parking_lot::Mutex;
+
+/// The blocks that a block's terminator leads to.
+pub(crate) fn successors<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<'ctx>> {
+    let operands = block.get_terminator().into_iter().flat_map(InstructionValue::get_operands);
+    operands.flatten().filter_map(|operand| operand.block())
+}
 
 /// The messages of one LLVM context, collected for as long as this lives.
 ///

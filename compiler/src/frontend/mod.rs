@@ -14,6 +14,7 @@ mod hoist_common_stores;
 mod images;
 mod link;
 pub(crate) mod llvm;
+pub(crate) mod loop_extent;
 pub(crate) mod simplify_llvm;
 mod source;
 mod sub_group_size;

@@ -21,10 +21,11 @@ use super::host::HostMachine;
 use super::long_blocks::split_long_blocks;
 use super::opt_level::OptLevel;
 use super::single_lane_stores::split_single_lane_stores;
-use super::store_to_load_forwarding::{keep_rows, successors};
+use super::store_to_load_forwarding::keep_rows;
 use super::wide_arms::run_arms_in_pieces;
-use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
-use crate::frontend::simplify_llvm::{MANY_LOOPS, count_loops, with_branches_as_they_are};
+use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, successors, take_message};
+use crate::frontend::loop_extent::measure_loops;
+use crate::frontend::simplify_llvm::with_branches_as_they_are;
 
 /// Optimises the module in place.
 pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), MachineCodeError> {
@@ -102,12 +103,15 @@ const LEANEST: &str = "always-inline,function(dce,sroa<modify-cfg>,simplifycfg<k
 
 /// Whether a function has so many loops that some passes take the square of their number.
 fn has_many_loops(module: &Module<'_>) -> bool {
-    module.get_functions().any(|function| count_loops(function) > MANY_LOOPS)
+    module.get_functions().any(|function| measure_loops(function).are_many())
 }
 
 /// How much of LLVM's time a module is worth in a tier: beyond what its passes take, the last level spends a tenth of code
-/// generation on registers. Long modules get passes that each run once in either tier.
+/// generation on registers. Long modules get passes that each run once in either tier, and loops that lie deep in each other none.
 pub fn worthwhile(module: &Module<'_>, tier: Tier) -> OptLevel {
+    if module.get_functions().any(|function| measure_loops(function).are_deep()) {
+        return OptLevel::None;
+    }
     match (tier, instructions(module)) {
         (Tier::Baseline, ..=LONG) => OptLevel::Less,
         (Tier::Optimized, ..=LONG) => OptLevel::Aggressive,

@@ -28,6 +28,8 @@ use inkwell::values::{
 use llvm_sys::core::{LLVMGetAggregateElement, LLVMIsAConstantInt, LLVMIsConstant, LLVMReplaceAllUsesWith};
 use llvm_sys::prelude::LLVMValueRef;
 
+use crate::frontend::llvm::successors;
+
 /// Stores that a load may read from.
 const MOST_SOURCES: usize = 4;
 
@@ -426,12 +428,6 @@ impl<'ctx> Rows<'ctx> {
         is_dead.iter().for_each(|store_instruction| store_instruction.erase_from_basic_block());
         !is_dead.is_empty()
     }
-}
-
-/// The blocks that a block's terminator leads to.
-pub(super) fn successors<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<'ctx>> {
-    let operands = block.get_terminator().into_iter().flat_map(InstructionValue::get_operands);
-    operands.flatten().filter_map(|operand| operand.block())
 }
 
 /// The blocks that can be reached, each behind those that dominate it.

@@ -44,7 +44,7 @@ use inkwell::builder::BuilderError;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 
-use super::store_to_load_forwarding::successors;
+use crate::frontend::llvm::successors;
 use arm::Arm;
 
 /// Registers that an arm's widest values take from which on it is worth a loop.

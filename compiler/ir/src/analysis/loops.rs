@@ -4,8 +4,8 @@
 //! Ensures: each back edge (an edge to a dominator of its source) belongs to one loop, loops with one
 //! header are one loop, loops nest or are disjoint; retreating edges that are no back edges, the sign of
 //! irreducible control flow, are reported and make no loop.
-//! Phases: headers, innermost first; bodies by walking back from the latches, stepping over finished
-//! inner loops; numbers, by which loops in a loop are told; then latches, exits and blocks per loop.
+//! Phases: a tree: headers, innermost first, and bodies by walking back from the latches, stepping over
+//! finished inner loops; numbers, by which loops in a loop are told; then latches, exits and blocks per loop.
 //! Source: textbook (Aho, Lam, Sethi & Ullman 2006, 9.6); inner loops are stepped over as in LLVM.
 
 use super::cfg::{Cfg, build_cfg};
@@ -90,33 +90,49 @@ impl Loops {
     }
 }
 
-/// Computes the loop forest.
-pub fn find_loops(flow_graph: &Cfg, dominators: &Dominators) -> Loops {
-    let mut irreducible = Vec::new();
-    let mut latches_of: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+/// Edges back in the order that do not lead to a dominator; none in reducible functions.
+pub fn find_irreducible_edges(flow_graph: &Cfg, dominators: &Dominators) -> Vec<(Block, Block)> {
+    let goes_back = |block: Block, target: Block| flow_graph.rpo_number(target) <= flow_graph.rpo_number(block);
+    let is_irreducible =
+        |&(block, target): &(Block, Block)| goes_back(block, target) && !dominators.dominates(target, block);
+    let blocks = flow_graph.reverse_post_order().iter();
+    let edges = blocks.flat_map(|&block| flow_graph.successors(block).iter().map(move |&target| (block, target)));
+    edges.filter(is_irreducible).collect()
+}
+
+/// Which loop lies in which, without lists of their blocks, which are long where many loops lie in each other.
+struct LoopTree {
+    /// The loops' headers, inner loops before outer ones.
+    headers: Vec<Block>,
+    /// The place in `headers` of the innermost loop around each one.
+    parents: Vec<Option<u32>>,
+    /// The same of the innermost loop that each block is in.
+    innermost: SecondaryMap<Block, Option<u32>>,
+    /// The sources of the back edges to each header, in reverse post-order, each once.
+    latches: SecondaryMap<Block, Vec<Block>>,
+}
+
+/// Finds headers, innermost first, and which loops and blocks are in a loop by walking back from its latches.
+fn build_loop_tree(flow_graph: &Cfg, dominators: &Dominators) -> LoopTree {
+    let mut latches: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
     for &block in flow_graph.reverse_post_order() {
         for &target in flow_graph.successors(block) {
-            if dominators.dominates(target, block) {
-                if latches_of[target].last() != Some(&block) {
-                    latches_of[target].push(block);
-                }
-            } else if flow_graph.rpo_number(target) <= flow_graph.rpo_number(block) {
-                irreducible.push((block, target));
+            if dominators.dominates(target, block) && latches[target].last() != Some(&block) {
+                latches[target].push(block);
             }
         }
     }
-    // Loops are numbered innermost first here and turned round below.
     let mut headers: Vec<Block> = Vec::new();
     let mut parents: Vec<Option<u32>> = Vec::new();
     let mut innermost: SecondaryMap<Block, Option<u32>> = SecondaryMap::new();
     for &header in flow_graph.reverse_post_order().iter().rev() {
-        if latches_of[header].is_empty() {
+        if latches[header].is_empty() {
             continue;
         }
         let loop_number = headers.len() as u32;
         headers.push(header);
         parents.push(None);
-        let mut worklist = latches_of[header].clone();
+        let mut worklist = latches[header].clone();
         while let Some(block) = worklist.pop() {
             let Some(inner) = innermost[block] else {
                 innermost[block] = Some(loop_number);
@@ -147,10 +163,21 @@ pub fn find_loops(flow_graph: &Cfg, dominators: &Dominators) -> Loops {
         }
         innermost[header] = Some(loop_number);
     }
+    LoopTree { headers, parents, innermost, latches }
+}
+
+/// Computes the loop forest.
+pub fn find_loops(flow_graph: &Cfg, dominators: &Dominators) -> Loops {
+    let LoopTree { headers, parents, innermost, mut latches } = build_loop_tree(flow_graph, dominators);
+    // They are numbered innermost first there, and outermost first here.
     let loop_count = headers.len() as u32;
     let turned = |number: u32| Loop::from_u32(loop_count - 1 - number);
-    let mut loop_forest =
-        Loops { loops: PrimaryMap::new(), numbers: SecondaryMap::new(), innermost: SecondaryMap::new(), irreducible };
+    let mut loop_forest = Loops {
+        loops: PrimaryMap::new(),
+        numbers: SecondaryMap::new(),
+        innermost: SecondaryMap::new(),
+        irreducible: find_irreducible_edges(flow_graph, dominators),
+    };
     for number in (0..loop_count).rev() {
         let parent = parents[number as usize].map(turned);
         let header = headers[number as usize];
@@ -159,7 +186,7 @@ pub fn find_loops(flow_graph: &Cfg, dominators: &Dominators) -> Loops {
             parent,
             depth: parent.map_or(1, |outer| loop_forest.loops[outer].depth + 1),
             blocks: Vec::new(),
-            latches: std::mem::take(&mut latches_of[header]),
+            latches: std::mem::take(&mut latches[header]),
             exits: Vec::new(),
         });
     }
@@ -207,8 +234,15 @@ fn number_loops(loops: &PrimaryMap<Loop, LoopData>) -> SecondaryMap<Loop, Range<
 /// How many loops of a function lie in each other, the deepest ones.
 pub fn find_loop_depth(function: &Function) -> u32 {
     let flow_graph = build_cfg(function);
-    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
-    loop_forest.iter().map(|(_, loop_data)| loop_data.depth).max().unwrap_or(0)
+    let LoopTree { parents, .. } = build_loop_tree(&flow_graph, &compute_dominators(&flow_graph));
+    let mut depths = vec![1; parents.len()];
+    // Outer loops come first this way.
+    for (number, parent) in parents.iter().enumerate().rev() {
+        if let Some(parent) = *parent {
+            depths[number] = depths[parent as usize] + 1;
+        }
+    }
+    depths.into_iter().max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -248,6 +282,9 @@ mod tests {
                 expected.push((header, latches, body));
             }
             assert_eq!(loop_forest.iter().count(), expected.len(), "seed {seed}\n{function}");
+            let depth_of = |block: &Block| expected.iter().filter(|(.., body)| body.contains(block)).count();
+            let deepest = flow_graph.reverse_post_order().iter().map(depth_of).max();
+            assert_eq!(Some(find_loop_depth(&function) as usize), deepest, "seed {seed}\n{function}");
             for (header, latches, body) in &expected {
                 let loop_id = loop_forest.with_header(*header).unwrap();
                 let loop_data = loop_forest.get(loop_id);

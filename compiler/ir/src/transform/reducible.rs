@@ -26,7 +26,7 @@
 
 use crate::analysis::cfg::{Cfg, build_cfg};
 use crate::analysis::dominators::compute_dominators;
-use crate::analysis::loops::find_loops;
+use crate::analysis::loops::find_irreducible_edges;
 use crate::ir::{Block, BlockCall, Function, Terminator, Value};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::Type;
@@ -34,7 +34,7 @@ use lockstep_protocol::types::Type;
 /// Gives every cycle one entry; how many headers were added.
 pub fn make_reducible(function: &mut Function) -> usize {
     let mut flow_graph = build_cfg(function);
-    if find_loops(&flow_graph, &compute_dominators(&flow_graph)).irreducible_edges().is_empty() {
+    if find_irreducible_edges(&flow_graph, &compute_dominators(&flow_graph)).is_empty() {
         return 0;
     }
     let mut added = 0;

@@ -10,7 +10,8 @@ use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode,
 use super::narrow_copy::{narrow_constant, works_by_lane};
 use super::{LEAST_OPERATIONS, LEAST_PIECES};
 use crate::codegen::ANY_LANE;
-use crate::machine_code::store_to_load_forwarding::{callee_name, successors, value_operand};
+use crate::frontend::llvm::successors;
+use crate::machine_code::store_to_load_forwarding::{callee_name, value_operand};
 
 /// An arm behind a gate.
 pub(super) struct Arm<'ctx> {

@@ -15,7 +15,8 @@ use llvm_sys::prelude::LLVMValueRef;
 
 use super::arm::{Arm, lanes_asked, list_phis, memory_bits, memory_type};
 use super::narrow_copy::{copy_narrowed, narrow_constant, with_lanes};
-use crate::machine_code::store_to_load_forwarding::{callee_name, successors, value_operand};
+use crate::frontend::llvm::successors;
+use crate::machine_code::store_to_load_forwarding::{callee_name, value_operand};
 
 /// Bytes to which memory for whole vectors is aligned at most: the widest register's.
 const MOST_ALIGNED: u32 = 64;

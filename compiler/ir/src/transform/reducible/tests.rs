@@ -117,7 +117,7 @@ fn any_graph_becomes_reducible_and_keeps_its_paths() {
             .unwrap_or_else(|errors| panic!("seed {seed}: {}\n{before}\n{after}", errors[0]));
         let (previous, new) = (before.kernels[0].body(), after.kernels[0].body());
         let flow_graph = build_cfg(new);
-        let left = find_loops(&flow_graph, &compute_dominators(&flow_graph)).irreducible_edges().to_vec();
+        let left = find_irreducible_edges(&flow_graph, &compute_dominators(&flow_graph));
         assert!(left.is_empty(), "seed {seed}: {left:?}\n{before}\n{after}");
         let original = previous.blocks.len();
         assert_eq!(new.blocks.len(), original + added, "seed {seed}");
