@@ -1,12 +1,13 @@
-//! How many loops a function of LLVM has and how deep they lie in each other, in the time that it takes to walk over its blocks once:
+//! How many loops a function of LLVM has, how deep they lie in each other and how many values they keep, in the time that it takes to walk over its blocks once:
 //! by this it is decided which passes over loops a function is spared.
 //!
-//! Both are read from the order of the blocks, as clang, inlining and our own code generation leave it: the blocks of a loop follow each
+//! The first two are read from the order of the blocks, as clang, inlining and our own code generation leave it: the blocks of a loop follow each
 //! other. In another order the numbers are off, which costs time or speed, never a right value.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use inkwell::values::FunctionValue;
+use inkwell::basic_block::BasicBlock;
+use inkwell::values::{FunctionValue, InstructionOpcode};
 
 use super::llvm::successors;
 
@@ -19,6 +20,10 @@ const MANY: usize = 300;
 /// their number, and does so eight times while it generates code: 0.99 s for 1,000, and 0.02 s without optimization.
 const DEEP: usize = 200;
 
+/// Values that a loop keeps from one iteration to the next from which on LLVM's `loop-rotate` and `instcombine`, which look through all φs
+/// of a block for each of them, are left out.
+const MANY_VALUES: usize = 400;
+
 /// The loops of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LoopExtent {
@@ -26,6 +31,8 @@ pub(crate) struct LoopExtent {
     back_edges: usize,
     /// The most loops that a block is in.
     depth: usize,
+    /// The most φs of a block that an edge back leads to.
+    kept_values: usize,
 }
 
 impl LoopExtent {
@@ -37,6 +44,11 @@ impl LoopExtent {
     /// Whether even asking for the loops takes too long.
     pub(crate) fn are_deep(self) -> bool {
         self.depth > DEEP
+    }
+
+    /// Whether a loop keeps more values than passes that compare them with each other take.
+    pub(crate) fn keep_many_values(self) -> bool {
+        self.kept_values > MANY_VALUES
     }
 }
 
@@ -50,7 +62,13 @@ pub(crate) fn measure_loops(function: FunctionValue<'_>) -> LoopExtent {
         let targets = successors(*block).filter_map(|target| block_positions.get(&target));
         back_edges.extend(targets.filter(|&&header| header <= block_position).map(|&header| (header, block_position)));
     }
-    LoopExtent { back_edges: back_edges.len(), depth: find_depth(&back_edges, blocks.len()) }
+    let headers: HashSet<usize> = back_edges.iter().map(|&(header, _)| header).collect();
+    let kept_values = headers.into_iter().map(|header| count_phis(blocks[header])).max().unwrap_or(0);
+    LoopExtent { back_edges: back_edges.len(), depth: find_depth(&back_edges, blocks.len()), kept_values }
+}
+
+fn count_phis(block: BasicBlock<'_>) -> usize {
+    block.get_instructions().take_while(|instruction| instruction.get_opcode() == InstructionOpcode::Phi).count()
 }
 
 /// The most loops that one of so many blocks is in. An edge back is the position of a header and of a block that leads to it; of a header
@@ -88,13 +106,16 @@ mod tests {
     fn loops_beside_and_in_each_other_are_told_apart() {
         let nested = "define void @f(i1 %c) {
 entry: br label %outer
-outer: br label %inner
+outer:
+  %p = phi i32 [ 0, %entry ], [ %q, %again ], [ 1, %end ]
+  %q = phi i32 [ 0, %entry ], [ %p, %again ], [ 2, %end ]
+  br label %inner
 inner: br i1 %c, label %inner, label %again
 again: br i1 %c, label %outer, label %end
 end: br i1 %c, label %outer, label %exit
 exit: ret void
 }";
-        assert_eq!(measure_function(nested), LoopExtent { back_edges: 3, depth: 2 });
+        assert_eq!(measure_function(nested), LoopExtent { back_edges: 3, depth: 2, kept_values: 2 });
         let beside = "define void @f(i1 %c) {
 entry: br label %one
 one: br i1 %c, label %one, label %two
@@ -102,14 +123,18 @@ two: br i1 %c, label %two, label %three
 three: br i1 %c, label %three, label %exit
 exit: ret void
 }";
-        assert_eq!(measure_function(beside), LoopExtent { back_edges: 3, depth: 1 });
-        assert_eq!(measure_function("define void @f() { ret void }"), LoopExtent { back_edges: 0, depth: 0 });
+        assert_eq!(measure_function(beside), LoopExtent { back_edges: 3, depth: 1, kept_values: 0 });
+        assert_eq!(
+            measure_function("define void @f() { ret void }"),
+            LoopExtent { back_edges: 0, depth: 0, kept_values: 0 }
+        );
     }
 
     #[test]
     fn the_limits_are_those_of_the_numbers() {
-        let extent = |back_edges, depth| LoopExtent { back_edges, depth };
-        assert!(!extent(MANY, 1).are_many() && extent(MANY + 1, 1).are_many());
-        assert!(!extent(1000, DEEP).are_deep() && extent(1000, DEEP + 1).are_deep());
+        let extent = |back_edges, depth, kept_values| LoopExtent { back_edges, depth, kept_values };
+        assert!(!extent(MANY, 1, 9).are_many() && extent(MANY + 1, 1, 9).are_many());
+        assert!(!extent(1000, DEEP, 9).are_deep() && extent(1000, DEEP + 1, 9).are_deep());
+        assert!(!extent(1, 1, MANY_VALUES).keep_many_values() && extent(1, 1, MANY_VALUES + 1).keep_many_values());
     }
 }
