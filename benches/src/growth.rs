@@ -56,11 +56,6 @@ void mix_both(float *x, float *y, int n) { float z = mix_one(*x, *y, n); *y = mi
 int count_up(int n, int m) { for (int j = 0; j < (m & 3); ++j) n = n * 5 + j; return n; }
 ";
 
-/// The shape of this name.
-pub fn find(name: &str) -> Option<Shape> {
-    SHAPES.iter().copied().find(|shape| shape.name == name)
-}
-
 impl Shape {
     /// The OpenCL C of a kernel of so many units. Its arguments are a buffer of floats, one of ints, and an int.
     pub fn source(self, units: usize) -> String {
@@ -217,7 +212,6 @@ mod tests {
             let size = |units| shape.source(units).len() - shape.source(0).len();
             let (less, more) = (size(200), size(400));
             assert!(more > 2 * less - less / 20 && more < 2 * less + less / 5, "{}: {less}, {more}", shape.name);
-            assert!(find(shape.name).is_some());
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod images;
 pub mod info;
 pub mod kept_programs;
 pub mod loader;
+pub mod long_sources;
 pub mod objects;
 pub mod plain;
 pub mod random;

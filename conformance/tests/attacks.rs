@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 
 use lockstep_conformance::child::in_child;
 use lockstep_conformance::commands::launch;
+use lockstep_conformance::long_sources::{
+    BRANCHES, CHAINED_CALLS, LIVE_VALUES, LONG_SWITCH, LongSource, NESTED_CHOICES, NESTED_GOTOS, STATEMENTS, kernel_of,
+};
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::{Setup, code_name, read};
 
@@ -28,6 +31,7 @@ const LIMIT: Duration = Duration::from_secs(90);
 const VALUES: u32 = 64;
 
 /// A source of a kernel `f(global uint *a)`, which makes of each element what `compute` does.
+#[derive(Clone, Copy)]
 struct Attack {
     name: &'static str,
     short: usize,
@@ -47,30 +51,20 @@ enum Outcome {
     Error,
 }
 
-const ATTACKS: [Attack; 9] = [
-    Attack {
-        name: "nested gotos",
-        short: 30,
-        long: 1000,
-        source: nested_gotos,
-        compute: Outcome::Values(follow_gotos),
-    },
-    Attack {
-        name: "cases of a switch",
-        short: 200,
-        long: 3000,
-        source: long_switch,
-        compute: Outcome::Values(choose_case),
-    },
-    Attack { name: "nested ?:", short: 80, long: 800, source: nested_choices, compute: Outcome::Values(choose) },
-    Attack { name: "chained calls", short: 1000, long: 30_000, source: chained_calls, compute: Outcome::Values(call) },
-    Attack {
-        name: "statements",
-        short: 2000,
-        long: 30_000,
-        source: statements,
-        compute: Outcome::Values(run_statements),
-    },
+/// The sizes of the sources that take the compiler long: a short one and the longest one.
+const SHORT_LENGTHS: [(&LongSource, usize); 7] = [
+    // More than lie too deep in each other for most passes.
+    (&NESTED_GOTOS, 300),
+    (&LONG_SWITCH, 200),
+    (&NESTED_CHOICES, 80),
+    (&CHAINED_CALLS, 1000),
+    (&STATEMENTS, 2000),
+    (&BRANCHES, 16),
+    (&LIVE_VALUES, 40),
+];
+
+/// The others.
+const OTHERS: [Attack; 4] = [
     Attack {
         name: "nested blocks",
         short: 100,
@@ -104,102 +98,6 @@ const ATTACKS: [Attack; 9] = [
     },
 ];
 
-fn kernel_of(body: &str) -> String {
-    format!("kernel void f(global uint *a) {{\n uint x = a[get_global_id(0)];\n{body} a[get_global_id(0)] = x;\n}}\n")
-}
-
-/// Loops around loops, each by a jump back to a label.
-fn nested_gotos(count: usize) -> String {
-    let mut body = " uint c = 0;\n".to_owned();
-    for label in 0..count {
-        let _ = writeln!(body, " L{label}: x = x * 5 + {label};");
-    }
-    for label in (0..count).rev() {
-        let _ = writeln!(body, " if ((x >> 7 & 3) == 0 && ++c < 50) goto L{label};");
-    }
-    kernel_of(&body)
-}
-
-fn follow_gotos(count: usize, mut x: u32) -> u32 {
-    let (mut first, mut jumps) = (0, 0);
-    loop {
-        for label in first..count {
-            x = x.wrapping_mul(5).wrapping_add(label as u32);
-        }
-        let jumps_to = (0..count).rev().find(|_| {
-            let wants = x >> 7 & 3 == 0;
-            jumps += u32::from(wants);
-            wants && jumps < 50
-        });
-        match jumps_to {
-            Some(label) => first = label,
-            None => return x,
-        }
-    }
-}
-
-/// Every third case falls through to the next one.
-fn long_switch(count: usize) -> String {
-    let mut body = format!(" switch (x * 2654435761u % {count}) {{\n");
-    for case in 0..count {
-        let ending = if case % 3 == 0 { "" } else { " break;" };
-        let _ = writeln!(body, " case {case}: x = x * 3 + {};{ending}", case * case);
-    }
-    kernel_of(&(body + " }\n"))
-}
-
-fn choose_case(count: usize, mut x: u32) -> u32 {
-    let first = x.wrapping_mul(2_654_435_761) as usize % count;
-    for case in first..count {
-        x = x.wrapping_mul(3).wrapping_add((case * case) as u32);
-        if case % 3 != 0 {
-            break;
-        }
-    }
-    x
-}
-
-fn nested_choices(count: usize) -> String {
-    let mut body = " x = ".to_owned();
-    for choice in 0..count {
-        let _ = writeln!(body, "(x * {} & 31) == 7 ? x * 5 + {choice} :", 2 * choice + 3);
-    }
-    kernel_of(&(body + " x;\n"))
-}
-
-fn choose(count: usize, x: u32) -> u32 {
-    let fits = |&choice: &u32| x.wrapping_mul(2 * choice + 3) & 31 == 7;
-    (0..count as u32).find(fits).map_or(x, |choice| x.wrapping_mul(5).wrapping_add(choice))
-}
-
-fn chained_calls(count: usize) -> String {
-    let mut text = "uint f0(uint x) { return x; }\n".to_owned();
-    for function in 1..=count {
-        let _ = writeln!(text, "uint f{function}(uint x) {{ return f{}(x ^ {function}) * 3; }}", function - 1);
-    }
-    text + &kernel_of(&format!(" x = f{count}(x);\n"))
-}
-
-fn call(count: usize, x: u32) -> u32 {
-    let innermost = (1..=count as u32).rev().fold(x, |x, function| x ^ function);
-    (0..count).fold(innermost, |x, _| x.wrapping_mul(3))
-}
-
-fn statements(count: usize) -> String {
-    let mut body = String::new();
-    for statement in 0..count {
-        let _ = writeln!(body, " x = x * 31 + {statement}; x ^= x >> 7;");
-    }
-    kernel_of(&body)
-}
-
-fn run_statements(count: usize, x: u32) -> u32 {
-    (0..count as u32).fold(x, |x, statement| {
-        let x = x.wrapping_mul(31).wrapping_add(statement);
-        x ^ x >> 7
-    })
-}
-
 fn nested_blocks(count: usize) -> String {
     kernel_of(&format!(" {} x += 1; {}\n", "{".repeat(count), "}".repeat(count)))
 }
@@ -211,6 +109,18 @@ fn doubled_macro(count: usize) -> String {
         let _ = writeln!(text, "#define A{doubling} A{0} A{0}", doubling - 1);
     }
     text + &kernel_of(&format!(" A{count}\n"))
+}
+
+/// All attacks.
+fn list_attacks() -> Vec<Attack> {
+    let long_sources = SHORT_LENGTHS.map(|(source, short)| Attack {
+        name: source.name,
+        short,
+        long: source.longest,
+        source: source.write,
+        compute: Outcome::Values(source.compute),
+    });
+    long_sources.into_iter().chain(OTHERS).collect()
 }
 
 /// What came of a source: nothing wrong, or the error.
@@ -255,10 +165,11 @@ fn check_attack(attack: &Attack) {
 
 #[test]
 fn sources_give_the_right_values_or_an_error_in_time() {
-    for index in 0..ATTACKS.len() {
+    let attacks = list_attacks();
+    for index in 0..attacks.len() {
         let chosen = std::env::var(CHOSEN).ok().and_then(|text| text.parse().ok()).unwrap_or(index);
         let text = index.to_string();
-        let limit = match ATTACKS[chosen].compute {
+        let limit = match attacks[chosen].compute {
             Outcome::Values(_) => JOB_LIMIT,
             Outcome::ValuesOrError(_) | Outcome::Error => HOPELESS_JOB_LIMIT,
         };
@@ -270,6 +181,6 @@ fn sources_give_the_right_values_or_an_error_in_time() {
             ("LOCKSTEP_STRICT", "0"),
         ];
         let test = "sources_give_the_right_values_or_an_error_in_time";
-        print!("{}", in_child(test, &environment, || check_attack(&ATTACKS[chosen])).stdout);
+        print!("{}", in_child(test, &environment, || check_attack(&attacks[chosen])).stdout);
     }
 }

@@ -37,9 +37,9 @@ pub struct Options {
 enum Benchmark {
     /// How long programs take to build and to launch first
     Build(OneDriver),
-    /// How compile time grows with the size of kernels of several shapes, and which stage is to blame
-    #[command(name = "compile_growth")]
-    CompileGrowth(Growth),
+    /// How compile time grows with the size of kernels of several shapes and of long sources, and which stage is to blame
+    #[command(name = "compile_scaling")]
+    CompileScaling(Growth),
     /// How long programs take from their source to their first results, beside other drivers
     #[command(name = "first-result")]
     FirstResult(SideBySide),
@@ -221,8 +221,8 @@ impl Plan {
         match &options.benchmark {
             None => Self::of_suite(&options.evidence),
             Some(Benchmark::Build(one)) => Ok(Self::of_one_driver("build", one)),
-            Some(Benchmark::CompileGrowth(growth)) => {
-                let plan = Self::new("compile_growth").on(&growth.driver).rounds(&growth.rounds);
+            Some(Benchmark::CompileScaling(growth)) => {
+                let plan = Self::new("compile_scaling").on(&growth.driver).rounds(&growth.rounds);
                 Ok(plan.option("--only", growth.only.as_ref()).option("--most", growth.most.map(text)))
             }
             Some(Benchmark::FirstResult(columns)) => Ok(Self::of_drivers("first_result", columns)),
@@ -344,7 +344,7 @@ mod tests {
             told("vectorizer --only dct --configs scalar,unicf --clock cpu --only nest"),
             "--only dct --only nest --configs scalar,unicf --clock cpu"
         );
-        assert_eq!(told("compile_growth --only loops --most 12500"), "--only loops --most 12500");
+        assert_eq!(told("compile_scaling --only loops --most 12500"), "--only loops --most 12500");
     }
 
     #[test]

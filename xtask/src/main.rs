@@ -151,7 +151,7 @@ mod tests {
             "install --prefix /usr",
             "bench",
             "bench --gate --only dct",
-            "bench compile_growth --most 12500",
+            "bench compile_scaling --most 12500",
             "same-code HEAD --only suite",
             "accuracy --only sin,cos",
             "fuzz",

@@ -33,7 +33,7 @@ use llvm_sys::target_machine::LLVMTargetMachineRef;
 use super::FrontendError;
 use super::hoist_common_stores::share_addresses;
 use super::llvm::{PassOptions, run_passes};
-use super::loop_extent::measure_loops;
+use super::loop_extent::{LoopExtent, measure_loops};
 use super::sub_group_size::{fix_sub_group_size, is_sub_group_size};
 
 /// How much is done.
@@ -158,11 +158,16 @@ pub(crate) fn with_branches_as_they_are(pipeline: &str) -> String {
     pipeline.replace("keep-loops", "keep-loops;no-simplify-cond-branch")
 }
 
-/// Runs a pipeline, with conditional branches as they are where a function has many loops.
+/// Runs a pipeline: with conditional branches as they are where a function has many loops, and where they lie deep in each other also
+/// without `early-cse`, whose time grows with the square of the depth (30 ms of 1,000 loops).
 fn run_for_loops(module: &Module<'_>, pipeline: &str) -> Result<(), FrontendError> {
-    match module.get_functions().any(|function| measure_loops(function).are_many()) {
-        true => run_pipeline(module, &with_branches_as_they_are(pipeline)),
-        false => run_pipeline(module, pipeline),
+    let extents: Vec<LoopExtent> = module.get_functions().map(measure_loops).collect();
+    if extents.iter().any(|extent| extent.are_deep()) {
+        run_pipeline(module, &with_branches_as_they_are(pipeline).replace("early-cse", "instsimplify"))
+    } else if extents.iter().any(|extent| extent.are_many()) {
+        run_pipeline(module, &with_branches_as_they_are(pipeline))
+    } else {
+        run_pipeline(module, pipeline)
     }
 }
 
