@@ -5,10 +5,11 @@ use std::marker::PhantomData;
 
 use inkwell::basic_block::BasicBlock;
 use inkwell::context::{AsContextRef, Context};
-use inkwell::values::InstructionValue;
+use inkwell::values::AsValueRef;
 use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::core::{
     LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity,
+    LLVMGetNumSuccessors, LLVMGetSuccessor,
 };
 use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
 use llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef, LLVMModuleRef};
@@ -18,10 +19,14 @@ use llvm_sys::transforms::pass_builder::{
 };
 use parking_lot::Mutex;
 
-/// The blocks that a block's terminator leads to.
+/// The blocks that a block's terminator leads to. (inkwell's operands of a `ret` of an event cannot be asked for.)
 pub(crate) fn successors<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<'ctx>> {
-    let operands = block.get_terminator().into_iter().flat_map(InstructionValue::get_operands);
-    operands.flatten().filter_map(|operand| operand.block())
+    let terminator = block.get_terminator().map(|terminator| terminator.as_value_ref());
+    // SAFETY: the instruction is alive and ends its block.
+    let count = terminator.map_or(0, |terminator| unsafe { LLVMGetNumSuccessors(terminator) });
+    // SAFETY: as above; the index is that of one of its successors, which all are blocks.
+    let successor = |terminator, index| unsafe { BasicBlock::new(LLVMGetSuccessor(terminator, index)) };
+    (0..count).filter_map(move |index| successor(terminator?, index))
 }
 
 /// The messages of one LLVM context, collected for as long as this lives.

@@ -131,6 +131,16 @@ exit: ret void
     }
 
     #[test]
+    fn functions_that_return_events_have_loops_too() {
+        let text = "define target(\"spirv.Event\") @f(target(\"spirv.Event\") %e, i1 %c) {
+entry: br label %loop
+loop: br i1 %c, label %loop, label %exit
+exit: ret target(\"spirv.Event\") %e
+}";
+        assert_eq!(measure_function(text), LoopExtent { back_edges: 1, depth: 1, kept_values: 0 });
+    }
+
+    #[test]
     fn the_limits_are_those_of_the_numbers() {
         let extent = |back_edges, depth, kept_values| LoopExtent { back_edges, depth, kept_values };
         assert!(!extent(MANY, 1, 9).are_many() && extent(MANY + 1, 1, 9).are_many());

@@ -103,8 +103,8 @@ fn describe_memory_limit(address_space: u64) -> &'static str {
     }
 }
 
-/// How lines begin that LLVM writes whatever it was at.
-const WORDS_WITHOUT_NEWS: [&str; 2] = ["PLEASE submit a bug report", "Stack dump:"];
+/// How lines begin that LLVM and Rust write whatever it was at.
+const WORDS_WITHOUT_NEWS: [&str; 3] = ["PLEASE submit a bug report", "Stack dump:", "note: run with `RUST_BACKTRACE"];
 
 /// How a job ended badly, what it was doing and what it said last.
 fn describe_death(outcome: &Outcome, how: &str) -> String {
@@ -169,6 +169,9 @@ mod tests {
         let report =
             b"PLEASE submit a bug report to https://example.org and include the crash backtrace.\nStack dump:\n";
         assert_eq!(words_after(report), words_after(b""));
+        let panic =
+            b"thread 'main' panicked at a.rs:1:2:\nno such value\nnote: run with `RUST_BACKTRACE=1` to see more\n";
+        assert!(words_after(panic).ends_with(": no such value"));
         let at_work = [report.as_slice(), b"0.\tRunning pass 'X86 DAG->DAG Instruction Selection'\n"].concat();
         assert!(words_after(&at_work).ends_with(": Running pass 'X86 DAG->DAG Instruction Selection'"));
     }
