@@ -1,5 +1,5 @@
 //! Time to the first result: from `clCreateProgramWithSource` to the end of the first launch of every kernel, of programs that no
-//! driver has seen before, on several drivers in turn.
+//! driver has seen before, on several drivers in turn; and the same in a second process, which finds on disk what the first one left.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use lockstep_benches::command_line::{Compared, end_with, serve_as_child};
 use lockstep_benches::compare::{Clock, TIERS, Team};
 use lockstep_benches::first_result::PROGRAMS;
 use lockstep_benches::suite;
+use lockstep_conformance::loader::CACHE;
 
 /// Measure how long programs take to their first results, on several drivers side by side
 #[derive(Parser)]
@@ -44,27 +45,44 @@ fn compare_drivers(options: &Compared) -> Result<Vec<String>, String> {
         // First results come from what an application gets.
         driver.environment.insert(0, (TIERS.to_owned(), "1".to_owned()));
     }
-    let mut team = Team::new(drivers, Clock::Wall);
     let mut errors = Vec::new();
     let names: Vec<&str> = options.drivers.iter().map(|driver| driver.name.as_str()).collect();
     println!("milliseconds: build + first launches = total (share of the driver's)\n{:<28}{}", "", names.join("  "));
-    let mut measure = |program: &str| {
-        let measured = measure_program(&mut team, program, options.rounds.or(5));
+    let chosen_programs = || PROGRAMS.into_iter().filter(|program| options.chosen.wants(program));
+    let mut team = Team::new(drivers.clone(), Clock::Wall);
+    let mut measure = |team: &mut Team, program: &str, heading: &str| {
+        let measured = measure_program(team, program, options.rounds.or(5));
         match &measured {
-            Ok(row) => println!("{program:<28}{}", describe_row(row)),
+            Ok(row) if !heading.is_empty() => println!("{heading:<28}{}", describe_row(row)),
+            Ok(_) => {}
             Err(error) => errors.push(format!("{program}: {error}")),
         }
         measured.ok()
     };
-    PROGRAMS.iter().filter(|program| options.chosen.wants(program)).for_each(|program| _ = measure(program));
+    chosen_programs().for_each(|program| _ = measure(&mut team, program, program));
     let mut sums = vec![Medians::default(); options.drivers.len()];
     for case in suite::all().into_iter().filter(|case| options.chosen.wants(case.name)) {
-        for (sum, medians) in sums.iter_mut().zip(measure(case.name).unwrap_or_default()) {
+        for (sum, medians) in sums.iter_mut().zip(measure(&mut team, case.name, case.name).unwrap_or_default()) {
             sum.build += medians.build;
             sum.launches += medians.launches;
         }
     }
     println!("{:<28}{}", "programs of the suite", describe_row(&sums));
+    drop(team);
+    let cache = std::env::temp_dir().join(format!("lockstep-first-result-{}", std::process::id()));
+    for driver in &mut drivers {
+        driver.environment.push((CACHE.to_owned(), cache.display().to_string()));
+    }
+    let mut first_process = Team::new(drivers.clone(), Clock::Wall);
+    chosen_programs().for_each(|program| _ = measure(&mut first_process, program, ""));
+    drop(first_process);
+    let mut second_process = Team::new(drivers, Clock::Wall);
+    for program in chosen_programs() {
+        measure(&mut second_process, program, &format!("{program}, second process"));
+    }
+    drop(second_process);
+    // Other drivers make no such folder.
+    let _ = std::fs::remove_dir_all(cache);
     Ok(errors)
 }
 
