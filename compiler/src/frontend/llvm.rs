@@ -5,11 +5,11 @@ use std::marker::PhantomData;
 
 use inkwell::basic_block::BasicBlock;
 use inkwell::context::{AsContextRef, Context};
-use inkwell::values::AsValueRef;
+use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, VectorValue};
 use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::core::{
-    LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity,
-    LLVMGetNumSuccessors, LLVMGetSuccessor,
+    LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetAggregateElement, LLVMGetDiagInfoDescription,
+    LLVMGetDiagInfoSeverity, LLVMGetNumSuccessors, LLVMGetSuccessor, LLVMIsConstant,
 };
 use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
 use llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef, LLVMModuleRef};
@@ -27,6 +27,28 @@ pub(crate) fn successors<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = 
     // SAFETY: as above; the index is that of one of its successors, which all are blocks.
     let successor = |terminator, index| unsafe { BasicBlock::new(LLVMGetSuccessor(terminator, index)) };
     (0..count).filter_map(move |index| successor(terminator?, index))
+}
+
+/// The instructions that use another one's value.
+pub(crate) fn list_users(instruction: InstructionValue<'_>) -> Vec<InstructionValue<'_>> {
+    let uses = std::iter::successors(instruction.get_first_use(), |value_use| value_use.get_next_use());
+    // SAFETY: nothing but instructions uses the value of an instruction.
+    uses.map(|value_use| unsafe { InstructionValue::new(value_use.get_user().as_value_ref()) }).collect()
+}
+
+/// What all lanes of a constant are; none where they differ, and of what is no constant.
+pub(crate) fn find_splat_element<'ctx>(vector: VectorValue<'ctx>) -> Option<BasicValueEnum<'ctx>> {
+    let raw_vector = vector.as_value_ref();
+    // SAFETY: the value is alive; only constants are asked for elements, and for those that they have, which live as long as the context.
+    unsafe {
+        if LLVMIsConstant(raw_vector) == 0 {
+            return None;
+        }
+        let element = LLVMGetAggregateElement(raw_vector, 0);
+        let is_same = |lane| LLVMGetAggregateElement(raw_vector, lane) == element;
+        let is_splat = !element.is_null() && (1..vector.get_type().get_size()).all(is_same);
+        is_splat.then(|| BasicValueEnum::new(element))
+    }
 }
 
 /// The messages of one LLVM context, collected for as long as this lives.

@@ -7,6 +7,7 @@
 //! an error.
 
 mod codegen_flags;
+mod constants_in_memory;
 mod deinterleave3;
 mod error;
 mod fatal_errors;

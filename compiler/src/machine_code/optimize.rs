@@ -15,6 +15,7 @@ use llvm_sys::target_machine::{LLVMCodeGenFileType, LLVMTargetMachineEmitToMemor
 use lockstep_protocol::compile_options::Tier;
 
 use super::codegen_flags::{CodegenFlags, LeanReason};
+use super::constants_in_memory::load_constants;
 use super::deinterleave3::choose_thirds;
 use super::error::MachineCodeError;
 use super::host::HostMachine;
@@ -220,10 +221,14 @@ impl StackFrames {
 
 /// Makes an object file. The module is spent afterwards: code generation rewrites it.
 pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<ObjectFile, MachineCodeError> {
+    let has_many_instructions = instructions(module) > LARGE;
+    if has_many_instructions && machine.target().masks_of_bytes {
+        load_constants(module).map_err(|error| MachineCodeError::Emit(error.to_string()))?;
+    }
     let has_long_blocks = split_long_blocks(module).map_err(|error| MachineCodeError::Emit(error.to_string()))?;
     let reasons = [
         (has_long_blocks, LeanReason::LongBlocks),
-        (instructions(module) > LARGE, LeanReason::ManyInstructions),
+        (has_many_instructions, LeanReason::ManyInstructions),
         (has_long_switch(module), LeanReason::LongSwitches),
         (has_many_loops(module), LeanReason::ManyLoops),
         (machine.opt_level() == OptLevel::Less, LeanReason::WantedAtOnce),

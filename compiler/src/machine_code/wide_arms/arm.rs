@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::{AnyTypeEnum, BasicTypeEnum, VectorType};
-use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, PhiValue};
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, InstructionValue, PhiValue};
 
 use super::narrow_copy::{narrow_constant, works_by_lane};
 use super::{LEAST_OPERATIONS, LEAST_PIECES};
 use crate::codegen::ANY_LANE;
-use crate::frontend::llvm::successors;
+use crate::frontend::llvm::{list_users, successors};
 use crate::machine_code::store_to_load_forwarding::{callee_name, value_operand};
 
 /// An arm behind a gate.
@@ -147,13 +147,6 @@ pub(super) fn lanes_asked(condition: InstructionValue<'_>) -> Option<(BasicValue
     is_mask.then(|| (lanes, vector.get_type().get_size()))
 }
 
-/// The instructions that use another one's value.
-fn users_of(instruction: InstructionValue<'_>) -> Vec<InstructionValue<'_>> {
-    let uses = std::iter::successors(instruction.get_first_use(), |value_use| value_use.get_next_use());
-    // SAFETY: nothing but instructions uses the value of an instruction.
-    uses.map(|value_use| unsafe { InstructionValue::new(value_use.get_user().as_value_ref()) }).collect()
-}
-
 /// All blocks that are entered by way of `entry` alone, without those in loops, and the one block that they lead to.
 fn collect_blocks<'ctx>(
     entry: BasicBlock<'ctx>,
@@ -222,10 +215,10 @@ impl<'ctx> Survey<'ctx> {
 
     /// A mask as an integer, which gates alone may ask for.
     fn add_mask_bits(&mut self, mask_bits: InstructionValue<'ctx>) -> Option<()> {
-        for condition in users_of(mask_bits) {
+        for condition in list_users(mask_bits) {
             lanes_asked(condition).filter(|&(_, lanes)| lanes == self.lanes)?;
             let is_gate = |branch| self.own_values.contains(&branch) && gate_condition(branch).is_some();
-            if !users_of(condition).into_iter().all(is_gate) {
+            if !list_users(condition).into_iter().all(is_gate) {
                 return None;
             }
         }

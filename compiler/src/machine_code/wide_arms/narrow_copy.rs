@@ -4,10 +4,11 @@ use std::ffi::{c_int, c_uint};
 
 use inkwell::types::{AnyTypeEnum, VectorType};
 use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue, VectorValue};
-use llvm_sys::core::{LLVMConstVector, LLVMGetAggregateElement};
+use llvm_sys::core::LLVMConstVector;
 use llvm_sys::prelude::LLVMValueRef;
 
 use crate::codegen::vector_of;
+use crate::frontend::llvm::find_splat_element;
 use crate::machine_code::store_to_load_forwarding::require_plain_access;
 
 // They are in `narrow_copy.cpp`.
@@ -58,15 +59,8 @@ pub(super) fn with_lanes<'ctx>(vector_type: VectorType<'ctx>, lanes: u32) -> Vec
 
 /// A constant whose lanes are all the same, with other lanes; none for other constants.
 pub(super) fn narrow_constant<'ctx>(vector: VectorValue<'ctx>, narrow_lanes: u32) -> Option<VectorValue<'ctx>> {
-    let lanes = vector.get_type().get_size();
-    // SAFETY: the value is a constant vector of as many lanes; what comes of it lives as long as the context.
-    unsafe {
-        let element = LLVMGetAggregateElement(vector.as_value_ref(), 0);
-        let is_same = |lane| LLVMGetAggregateElement(vector.as_value_ref(), lane) == element;
-        if element.is_null() || !(1..lanes).all(is_same) {
-            return None;
-        }
-        let mut elements = vec![element; narrow_lanes as usize];
-        Some(VectorValue::new(LLVMConstVector(elements.as_mut_ptr(), narrow_lanes)))
-    }
+    let element = find_splat_element(vector)?;
+    let mut elements = vec![element.as_value_ref(); narrow_lanes as usize];
+    // SAFETY: the element is a constant; what comes of it lives as long as the context.
+    Some(unsafe { VectorValue::new(LLVMConstVector(elements.as_mut_ptr(), narrow_lanes)) })
 }
