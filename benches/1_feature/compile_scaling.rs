@@ -99,11 +99,11 @@ impl Growing {
     /// Builds and launches the kernel of a source for the first time.
     fn launch_first(&self, setup: &Setup, source: &str) {
         let program = setup.context.build(source, "");
-        let ints = setup.context.zeros::<i32>(ELEMENTS);
+        let (floats, ints) = (setup.context.zeros::<f32>(ELEMENTS), setup.context.zeros::<i32>(ELEMENTS));
         let kernel = match self {
             Growing::Shape(_) => {
                 let kernel = program.kernel(KERNEL);
-                kernel.set(0, &setup.context.zeros::<f32>(ELEMENTS));
+                kernel.set(0, &floats);
                 kernel.set(1, &ints);
                 kernel.set(2, 0_i32);
                 kernel
