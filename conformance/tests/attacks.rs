@@ -51,7 +51,7 @@ enum Outcome {
     Error,
 }
 
-/// The sizes of the sources that take the compiler long: a short one and the longest one.
+/// Sources that take the compiler long, and what the short ones have so many of.
 const SHORT_LENGTHS: [(&LongSource, usize); 7] = [
     // More than lie too deep in each other for most passes.
     (&NESTED_GOTOS, 300),

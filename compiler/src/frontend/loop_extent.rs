@@ -1,8 +1,8 @@
-//! How many loops a function of LLVM has, how deep they lie in each other and how many values they keep, in the time that it takes to walk over its blocks once:
-//! by this it is decided which passes over loops a function is spared.
+//! How many loops a function of LLVM has, how deep they lie in each other and how many values they keep, in the time that it takes to walk
+//! over its blocks once: by this it is decided which passes over loops a function is spared.
 //!
-//! The first two are read from the order of the blocks, as clang, inlining and our own code generation leave it: the blocks of a loop follow each
-//! other. In another order the numbers are off, which costs time or speed, never a right value.
+//! The first two are read from the order of the blocks, as clang, inlining and our own code generation leave it: the blocks of a loop
+//! follow each other. In another order the numbers are off, which costs time or speed, never a right value.
 
 use std::collections::{HashMap, HashSet};
 
