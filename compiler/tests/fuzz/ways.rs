@@ -103,7 +103,8 @@ impl Way {
                 // Where barriers share regions at once, these are functions as well.
                 let region_functions = if regions.few_insts == 0 { Versions::Always } else { Versions::WherePays };
                 let of_barriers = CompileOptions { regions, region_functions, ..CompileOptions::default() };
-                let options = CompileOptions { tier, vectorize, launch, opt_disable, simd, ..of_barriers };
+                let dump = std::env::var_os("LOCKSTEP_TEST_DUMP").map(Into::into);
+                let options = CompileOptions { tier, vectorize, launch, opt_disable, simd, dump, ..of_barriers };
                 let name = &g.module.kernels[0].name;
                 let code = Code::compile(&g.module, name, &options)?;
                 // Without optimisation all values of wide gangs lie on the stack.
