@@ -19,7 +19,8 @@ use llvm_sys::transforms::pass_builder::{
 };
 use parking_lot::Mutex;
 
-/// The blocks that a block's terminator leads to. (inkwell's operands of a `ret` of an event cannot be asked for.)
+/// The blocks that a block's terminator leads to, of a conditional branch that for true first. (inkwell's operands of a `ret` of an event cannot
+/// be asked for.)
 pub(crate) fn successors<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = BasicBlock<'ctx>> {
     let terminator = block.get_terminator().map(|terminator| terminator.as_value_ref());
     // SAFETY: the instruction is alive and ends its block.

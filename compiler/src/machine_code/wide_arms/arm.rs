@@ -112,9 +112,8 @@ pub(super) fn list_phis(block: BasicBlock<'_>) -> impl Iterator<Item = PhiValue<
 fn entry_behind<'ctx>(gate: BasicBlock<'ctx>) -> Option<(BasicBlock<'ctx>, u32)> {
     let branch = gate.get_terminator()?;
     let (condition, lanes) = gate_condition(branch)?;
-    // The block for true comes last among LLVM's operands.
     let targets: Vec<_> = successors(gate).collect();
-    let [if_false, if_true] = targets[..] else { return None };
+    let [if_true, if_false] = targets[..] else { return None };
     match condition.get_icmp_predicate()? {
         IntPredicate::EQ => Some((if_false, lanes)),
         IntPredicate::NE => Some((if_true, lanes)),

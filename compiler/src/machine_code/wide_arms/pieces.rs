@@ -224,8 +224,7 @@ impl<'ctx> PieceLoop<'_, 'ctx> {
     fn copy_branch(&self, block: BasicBlock<'ctx>, branch: InstructionValue<'ctx>) -> Result<(), BuilderError> {
         let targets: Vec<_> = successors(block).map(|target| self.blocks[&target]).collect();
         match (targets[..].as_ref(), value_operand(branch, 0)) {
-            // The block for true comes last among LLVM's operands.
-            (&[if_false, if_true], Some(condition)) => {
+            (&[if_true, if_false], Some(condition)) => {
                 let condition = self.narrow_value(condition).into_int_value();
                 self.builder.build_conditional_branch(condition, if_true, if_false)?
             }
