@@ -52,7 +52,7 @@ const BACK_END: [&str; 2] = ["kernel: optimize", "kernel: emit"];
 /// Seconds after which clang is stopped.
 const CLANG_LIMIT: &str = "60";
 
-/// What grows.
+/// A kernel that is built in several sizes.
 #[derive(Clone, Copy, Debug)]
 enum Growing {
     /// The number of a shape's units, which is chosen by the instructions that they make.
@@ -197,13 +197,14 @@ fn time_clang(source: &str) -> String {
     clang.args([CLANG_LIMIT, "clang-22", "-x", "cl", "-cl-std=CL3.0", "--target=x86_64-linux-gnu", "-march=native"]);
     clang.args(["-O2", "-w", "-c", "-o", "/dev/null", "-"]).stdin(Stdio::piped()).stderr(Stdio::null());
     let start = Instant::now();
-    let Ok(mut clang) = clang.spawn() else { return "not there".to_owned() };
+    let mut clang = clang.spawn().expect("the system has timeout");
     // If it ends before it has read all, its exit code says so.
     let _ = clang.stdin.take().expect("its input is a pipe").write_all(source.as_bytes());
     let status = clang.wait().expect("a child that was started ends");
     match status.code() {
         Some(0) => format!("{:.1}", start.elapsed().as_secs_f64() * 1e3),
         Some(124) => format!("over {CLANG_LIMIT} s"),
+        Some(127) => "not there".to_owned(),
         _ => "fails".to_owned(),
     }
 }

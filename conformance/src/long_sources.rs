@@ -19,7 +19,7 @@ pub struct LongSource {
 /// Loops in each other.
 pub const NESTED_GOTOS: LongSource =
     LongSource { name: "nested gotos", longest: 1000, write: nested_gotos, compute: follow_gotos };
-/// One switch.
+/// A switch, of which every third case falls through to the next one.
 pub const LONG_SWITCH: LongSource =
     LongSource { name: "cases of a switch", longest: 3000, write: long_switch, compute: choose_case };
 /// Conditional expressions in each other.
@@ -73,7 +73,6 @@ fn follow_gotos(count: usize, mut x: u32) -> u32 {
     }
 }
 
-/// Every third case falls through to the next one.
 fn long_switch(count: usize) -> String {
     let mut body = format!(" switch (x * 2654435761u % {count}) {{\n");
     for case in 0..count {

@@ -63,7 +63,7 @@ const SHORT_LENGTHS: [(&LongSource, usize); 7] = [
     (&LIVE_VALUES, 40),
 ];
 
-/// The others.
+/// Sources that the compiler is done with at once, or is to refuse.
 const OTHERS: [Attack; 4] = [
     Attack {
         name: "nested blocks",
@@ -111,7 +111,6 @@ fn doubled_macro(count: usize) -> String {
     text + &kernel_of(&format!(" A{count}\n"))
 }
 
-/// All attacks.
 fn list_attacks() -> Vec<Attack> {
     let long_sources = SHORT_LENGTHS.map(|(source, short)| Attack {
         name: source.name,

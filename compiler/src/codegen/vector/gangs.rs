@@ -257,8 +257,8 @@ fn at_most<'ctx>(
     Ok(minimum.into_int_value())
 }
 
-/// The same number, which LLVM does not know any more. Of masks in registers of their own (AVX-512) that are off in known lanes it leaves out what
-/// turns these off where it takes them for off already, which they were not always (LLVM 22.1.8; a group of 8 in a gang of 16).
+/// The same number, which LLVM does not know any more. Of masks in registers of their own (AVX-512) that are off in known lanes it leaves
+/// out what turns these off where it takes them for off already, which they were not always (LLVM 22.1.8; a group of 8 in a gang of 16).
 fn hide_constant<'ctx>(emitter: &Emitter<'ctx, '_>, number: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
     let function_type = number.get_type().fn_type(&[number.get_type().into()], false);
     let same_register = "=r,0".to_owned();

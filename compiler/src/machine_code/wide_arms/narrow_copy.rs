@@ -4,7 +4,6 @@ use std::ffi::{c_int, c_uint};
 
 use inkwell::types::{AnyTypeEnum, VectorType};
 use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue, VectorValue};
-use llvm_sys::core::LLVMConstVector;
 use llvm_sys::prelude::LLVMValueRef;
 
 use crate::codegen::vector_of;
@@ -60,7 +59,5 @@ pub(super) fn with_lanes<'ctx>(vector_type: VectorType<'ctx>, lanes: u32) -> Vec
 /// A constant whose lanes are all the same, with other lanes; none for other constants.
 pub(super) fn narrow_constant<'ctx>(vector: VectorValue<'ctx>, narrow_lanes: u32) -> Option<VectorValue<'ctx>> {
     let element = find_splat_element(vector)?;
-    let mut elements = vec![element.as_value_ref(); narrow_lanes as usize];
-    // SAFETY: the element is a constant; what comes of it lives as long as the context.
-    Some(unsafe { VectorValue::new(LLVMConstVector(elements.as_mut_ptr(), narrow_lanes)) })
+    Some(VectorType::const_vector(&vec![element; narrow_lanes as usize]))
 }
