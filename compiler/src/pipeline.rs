@@ -316,7 +316,7 @@ impl Compilation<'_> {
         let tier = if kernel.has_fast_math() { Tier::Optimized } else { options.tier };
         let opt_level = match options.opt_disable {
             true => OptLevel::None,
-            false => machine_code::worthwhile(&generated.module, tier),
+            false => machine_code::worthwhile(&generated.module, tier, widening.is_some()),
         };
         let machine = HostMachine::of_this_thread(opt_level, options.simd)?;
         let optimized = steps.run(OPTIMIZE, || machine_code::optimize(&generated.module, &machine))?;

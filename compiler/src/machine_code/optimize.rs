@@ -108,9 +108,10 @@ fn has_many_loops(module: &Module<'_>) -> bool {
 }
 
 /// How much of LLVM's time a module is worth in a tier: beyond what its passes take, the last level spends a tenth of code
-/// generation on registers. Long modules get passes that each run once in either tier, and loops that lie deep in each other none.
-pub fn worthwhile(module: &Module<'_>, tier: Tier) -> OptLevel {
-    if module.get_functions().any(|function| measure_loops(function).are_deep()) {
+/// generation on registers. Long modules get passes that each run once in either tier, and loops that lie deep in each other none,
+/// unless gangs run them: all values of a gang would lie on the stack.
+pub fn worthwhile(module: &Module<'_>, tier: Tier, is_widened: bool) -> OptLevel {
+    if !is_widened && module.get_functions().any(|function| measure_loops(function).are_deep()) {
         return OptLevel::None;
     }
     match (tier, instructions(module)) {
@@ -301,4 +302,40 @@ fn guarded<T>(module: &Module<'_>, action: impl FnOnce() -> Result<T, String>) -
     let result = action()?;
     diagnostics.take_messages()?;
     Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    /// So many loops, one in the other.
+    fn nested_loops(depth: usize) -> String {
+        let heads = (0..depth).map(|level| format!("h{level}: br label %h{}\n", level + 1));
+        let latches = (0..depth).rev().map(|level| {
+            let next = level.checked_sub(1).map_or("exit".to_owned(), |outer| format!("l{outer}"));
+            format!("l{level}: br i1 %c, label %h{level}, label %{next}\n")
+        });
+        let body = format!("h{depth}: br label %l{}\n", depth - 1);
+        let blocks: String = heads.chain([body]).chain(latches).collect();
+        format!("define void @f(i1 %c) {{\nentry: br label %h0\n{blocks}exit: ret void\n}}\n")
+    }
+
+    fn choose_level(text: &str, tier: Tier, is_widened: bool) -> OptLevel {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+        worthwhile(&context.create_module_from_ir(buffer).unwrap(), tier, is_widened)
+    }
+
+    #[test]
+    fn loops_deep_in_each_other_are_not_worth_llvms_time() {
+        let (few, many) = (nested_loops(150), nested_loops(250));
+        assert_eq!(choose_level(&few, Tier::Optimized, false), OptLevel::Aggressive);
+        assert_eq!(choose_level(&few, Tier::Baseline, false), OptLevel::Less);
+        for tier in [Tier::Baseline, Tier::Optimized] {
+            assert_eq!(choose_level(&many, tier, false), OptLevel::None);
+        }
+        assert_eq!(choose_level(&many, Tier::Optimized, true), OptLevel::Aggressive, "gangs keep their registers");
+    }
 }
