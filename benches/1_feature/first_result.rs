@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Parser;
 use lockstep_benches::Spread;
 use lockstep_benches::command_line::{Compared, end_with, serve_as_child};
-use lockstep_benches::compare::{Clock, TIERS, Team};
+use lockstep_benches::compare::{Clock, Configuration, TIERS, Team};
 use lockstep_benches::first_result::PROGRAMS;
 use lockstep_benches::suite;
 use lockstep_conformance::loader::CACHE;
@@ -39,51 +39,82 @@ impl Medians {
     }
 }
 
+/// The drivers' times, and what failed.
+struct Comparison<'a> {
+    options: &'a Compared,
+    drivers: Vec<Configuration>,
+    errors: Vec<String>,
+}
+
 fn compare_drivers(options: &Compared) -> Result<Vec<String>, String> {
     let mut drivers = options.drivers.clone();
     for driver in &mut drivers {
         // First results come from what an application gets.
         driver.environment.insert(0, (TIERS.to_owned(), "1".to_owned()));
     }
-    let mut errors = Vec::new();
     let names: Vec<&str> = options.drivers.iter().map(|driver| driver.name.as_str()).collect();
     println!("milliseconds: build + first launches = total (share of the driver's)\n{:<28}{}", "", names.join("  "));
-    let chosen_programs = || PROGRAMS.into_iter().filter(|program| options.chosen.wants(program));
-    let mut team = Team::new(drivers.clone(), Clock::Wall);
-    let mut measure = |team: &mut Team, program: &str, heading: &str| {
-        let measured = measure_program(team, program, options.rounds.or(5));
-        match &measured {
-            Ok(row) if !heading.is_empty() => println!("{heading:<28}{}", describe_row(row)),
-            Ok(_) => {}
-            Err(error) => errors.push(format!("{program}: {error}")),
+    let mut comparison = Comparison { options, drivers, errors: Vec::new() };
+    comparison.print_first_process();
+    comparison.print_second_process();
+    Ok(comparison.errors)
+}
+
+impl Comparison<'_> {
+    fn start_team(&self) -> Team {
+        Team::new(self.drivers.clone(), Clock::Wall)
+    }
+
+    fn chosen_programs(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let chosen = self.options.chosen.clone();
+        PROGRAMS.into_iter().filter(move |program| chosen.wants(program))
+    }
+
+    fn measure(&mut self, team: &mut Team, program: &str) -> Option<Vec<Medians>> {
+        let measured = measure_program(team, program, self.options.rounds.or(5));
+        measured.map_err(|error| self.errors.push(format!("{program}: {error}"))).ok()
+    }
+
+    /// Prints the rows of programs that nobody has built before.
+    fn print_first_process(&mut self) {
+        let mut team = self.start_team();
+        for program in self.chosen_programs() {
+            self.measure(&mut team, program).iter().for_each(|row| print_row(program, row));
         }
-        measured.ok()
-    };
-    chosen_programs().for_each(|program| _ = measure(&mut team, program, program));
-    let mut sums = vec![Medians::default(); options.drivers.len()];
-    for case in suite::all().into_iter().filter(|case| options.chosen.wants(case.name)) {
-        for (sum, medians) in sums.iter_mut().zip(measure(&mut team, case.name, case.name).unwrap_or_default()) {
-            sum.build += medians.build;
-            sum.launches += medians.launches;
+        let mut sums = vec![Medians::default(); self.drivers.len()];
+        for case in suite::all().into_iter().filter(|case| self.options.chosen.wants(case.name)) {
+            let Some(row) = self.measure(&mut team, case.name) else { continue };
+            print_row(case.name, &row);
+            for (sum, medians) in sums.iter_mut().zip(row) {
+                sum.build += medians.build;
+                sum.launches += medians.launches;
+            }
         }
+        print_row("programs of the suite", &sums);
     }
-    println!("{:<28}{}", "programs of the suite", describe_row(&sums));
-    drop(team);
-    let cache = std::env::temp_dir().join(format!("lockstep-first-result-{}", std::process::id()));
-    for driver in &mut drivers {
-        driver.environment.push((CACHE.to_owned(), cache.display().to_string()));
+
+    /// Prints the rows of a process that finds on disk what another one left there.
+    fn print_second_process(&mut self) {
+        let cache = std::env::temp_dir().join(format!("lockstep-first-result-{}", std::process::id()));
+        for driver in &mut self.drivers {
+            driver.environment.push((CACHE.to_owned(), cache.display().to_string()));
+        }
+        let mut first_process = self.start_team();
+        self.chosen_programs().for_each(|program| _ = self.measure(&mut first_process, program));
+        drop(first_process);
+        let mut second_process = self.start_team();
+        for program in self.chosen_programs() {
+            let row = self.measure(&mut second_process, program);
+            row.iter().for_each(|row| print_row(&format!("{program}, second process"), row));
+        }
+        drop(second_process);
+        // Other drivers make no such folder.
+        let _ = std::fs::remove_dir_all(cache);
     }
-    let mut first_process = Team::new(drivers.clone(), Clock::Wall);
-    chosen_programs().for_each(|program| _ = measure(&mut first_process, program, ""));
-    drop(first_process);
-    let mut second_process = Team::new(drivers, Clock::Wall);
-    for program in chosen_programs() {
-        measure(&mut second_process, program, &format!("{program}, second process"));
-    }
-    drop(second_process);
-    // Other drivers make no such folder.
-    let _ = std::fs::remove_dir_all(cache);
-    Ok(errors)
+}
+
+fn print_row(heading: &str, row: &[Medians]) {
+    println!("{heading:<28}{}", describe_row(row));
 }
 
 /// Asks all drivers in turn, as often as said.
