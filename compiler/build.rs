@@ -11,11 +11,12 @@ use std::process::ExitCode;
 use installed_llvm::InstalledLlvm;
 
 /// Around clang, and of what LLVM does not offer in C.
-const SHIMS: [&str; 5] = [
+const SHIMS: [&str; 6] = [
     "src/frontend/clang_library/clang_library.cpp",
     "src/frontend/function_order.cpp",
     "src/import/llvm/read_body.cpp",
     "src/machine_code/codegen_flags.cpp",
+    "src/machine_code/mask_extensions.cpp",
     "src/machine_code/wide_arms/narrow_copy.cpp",
 ];
 

@@ -291,3 +291,71 @@ fn code_may_be_made_and_run_on_many_threads() {
         thread.join().unwrap();
     }
 }
+
+/// More masks than a processor has registers for.
+const MASKS: usize = 14;
+
+/// A function that stores rows of 1 where the input is positive and 3 elsewhere, and then 2 in the lower half of each row where it is positive.
+/// Rows have `lanes` integers.
+fn store_lower_halves(lanes: usize) -> String {
+    let half = lanes / 2;
+    let selected: Vec<String> = (0..half).chain(lanes + half..2 * lanes).map(|lane| format!("i32 {lane}")).collect();
+    let lower_half = selected.join(", ");
+    let off = [vec!["i1 poison"; half], vec!["i1 false"; half]].concat().join(", ");
+    let (mut masks, mut stores) = (String::new(), String::new());
+    for mask in 0..MASKS {
+        let offset = mask * lanes;
+        masks += &format!(
+            "%p{mask} = getelementptr i32, ptr %in, i64 {offset}
+             %x{mask} = load <{lanes} x i32>, ptr %p{mask}, align 4
+             %c{mask} = icmp sgt <{lanes} x i32> %x{mask}, zeroinitializer
+             %h{mask} = shufflevector <{lanes} x i1> %c{mask}, <{lanes} x i1> <{off}>, <{lanes} x i32> <{lower_half}>\n"
+        );
+        stores += &format!(
+            "%q{mask} = getelementptr i32, ptr %row, i64 {offset}
+             %s{mask} = select <{lanes} x i1> %c{mask}, <{lanes} x i32> splat (i32 1), <{lanes} x i32> splat (i32 3)
+             store <{lanes} x i32> %s{mask}, ptr %q{mask}, align 4
+             call void @store(<{lanes} x i32> splat (i32 2), ptr align 4 %q{mask}, <{lanes} x i1> %h{mask})\n"
+        );
+    }
+    // In the loop all masks are live.
+    format!(
+        "declare void @store(<{lanes} x i32>, ptr, <{lanes} x i1>)
+         define void @f(ptr noalias %in, ptr noalias %out, i64 %rows) {{
+         entry:
+           {masks}
+           br label %loop
+         loop:
+           %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+           %row = getelementptr [{} x i32], ptr %out, i64 %i
+           {stores}
+           %next = add i64 %i, 1
+           %done = icmp eq i64 %next, %rows
+           br i1 %done, label %exit, label %loop
+         exit:
+           ret void
+         }}",
+        MASKS * lanes
+    )
+    .replace("@store(", &format!("@llvm.masked.store.v{lanes}i32.p0("))
+}
+
+#[test]
+fn lanes_above_the_lower_half_stay_off() {
+    const ROWS: usize = 2;
+    for lanes in [8, 16] {
+        let code = code(&store_lower_halves(lanes), "f");
+        // SAFETY: the function has this type.
+        let store: extern "C" fn(*const i32, *mut i32, u64) = unsafe { as_fn(&code) };
+        let input: Vec<i32> = (0..MASKS * lanes).map(|index| if index % 5 == 0 { -1 } else { 1 }).collect();
+        let mut output = vec![0; ROWS * input.len()];
+        store(input.as_ptr(), output.as_mut_ptr(), ROWS as u64);
+        let expected = |index: usize| match input[index % input.len()] {
+            ..=0 => 3,
+            _ if index % lanes < lanes / 2 => 2,
+            _ => 1,
+        };
+        let differing = (0..output.len()).find(|&index| output[index] != expected(index));
+        assert_eq!(differing, None, "{lanes} lanes");
+    }
+}

@@ -16,6 +16,7 @@ use llvm_sys::target_machine::{
 };
 
 use super::error::MachineCodeError;
+use super::mask_extensions::keep_mask_extensions;
 use super::opt_level::OptLevel;
 use crate::frontend::llvm::take_message;
 use lockstep_ir::target::TargetInfo;
@@ -84,6 +85,7 @@ unsafe fn register_target() {
         // Only here are these bounds to be had.
         set_options(&SCHEDULER_BOUNDS);
     }
+    keep_mask_extensions();
 }
 
 /// LLVM's name and version.

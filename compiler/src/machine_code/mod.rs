@@ -14,6 +14,7 @@ mod fatal_errors;
 mod host;
 mod link;
 mod long_blocks;
+mod mask_extensions;
 mod opt_level;
 mod optimize;
 mod single_lane_stores;

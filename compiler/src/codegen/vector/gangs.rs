@@ -257,26 +257,12 @@ fn at_most<'ctx>(
     Ok(minimum.into_int_value())
 }
 
-/// The same number, which LLVM does not know any more. Of masks in registers of their own (AVX-512) that are off in known lanes it leaves
-/// out what turns these off where it takes them for off already, which they were not always (LLVM 22.1.8; a group of 8 in a gang of 16).
-fn hide_constant<'ctx>(emitter: &Emitter<'ctx, '_>, number: IntValue<'ctx>) -> Emitted<IntValue<'ctx>> {
-    let function_type = number.get_type().fn_type(&[number.get_type().into()], false);
-    let same_register = "=r,0".to_owned();
-    let nothing =
-        emitter.context.create_inline_asm(function_type, String::new(), same_register, false, false, None, false);
-    let call = emitter.builder.build_indirect_call(function_type, nothing, &[number.into()], "")?;
-    Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
-}
-
 /// The mask of the first `item_count` lanes.
 pub fn first_lanes<'ctx>(around: EmitContext<'_, 'ctx, '_>, item_count: IntValue<'ctx>) -> Emitted<VectorValue<'ctx>> {
     let (emitter, gang_width) = (around.emitter, around.width());
     let i32_type = emitter.context.i32_type();
     let lane_numbers: Vec<IntValue> = (0..gang_width).map(|lane| i32_type.const_int(lane.into(), false)).collect();
-    let mut item_count = emitter.builder.build_int_truncate(item_count, i32_type, "")?;
-    if item_count.is_const() && emitter.target.masks_of_bytes {
-        item_count = hide_constant(emitter, item_count)?;
-    }
+    let item_count = emitter.builder.build_int_truncate(item_count, i32_type, "")?;
     let item_count = emitter.splat(item_count.into(), gang_width)?;
     Ok(emitter.builder.build_int_compare(
         IntPredicate::ULT,
