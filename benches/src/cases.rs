@@ -56,6 +56,8 @@ mod stencils;
 pub(crate) mod streams;
 #[path = "../2_combination/transforms.rs"]
 pub(crate) mod transforms;
+#[path = "../2_combination/uneven.rs"]
+mod uneven;
 
 /// All but [`NESTS`], in the order of the tables.
 const CASES: &[Case] = &[
@@ -106,6 +108,9 @@ const CASES: &[Case] = &[
     // Most work-items of the range have nothing to do.
     case("idle_groups", idle::SOURCE, NO_LOSS, idle::idle_groups),
     case("idle_windows", idle::SOURCE, NO_LOSS, idle::idle_windows),
+    // Work-items of which one works long while the others wait.
+    case("uneven_walks", uneven::SOURCE, NO_LOSS, uneven::one_of_many),
+    case("uneven_tails", uneven::SOURCE, NO_LOSS, uneven::long_tail),
     // Parts of applications.
     case("sgemm", matrices::SOURCE, NO_LOSS, matrices::sgemm),
     case("private_tiles", matrices::SOURCE, NO_LOSS, matrices::private_tiles),

@@ -19,7 +19,9 @@ use lockstep_ir::verify::{Stage, VerifyError, verify_module};
 use lockstep_protocol::compile_options::{CompileOptions, Tier, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::debug_object::DebugObject;
+use lockstep_protocol::kernel_abi::COUNT_ITERATIONS;
 use lockstep_protocol::kernel_object::KernelObject;
+use lockstep_protocol::loop_profile::LoopProfile;
 use lockstep_protocol::portable_program::LinkedProgram;
 use lockstep_protocol::variables::{FormatData, GlobalData};
 use std::cell::Cell;
@@ -248,6 +250,7 @@ fn compile_form(
         vectorize: options.vectorize,
         target: machine_code::host_target(options.simd),
         bounds: options.regions,
+        loops: options.loops,
         only_needed: false,
         against: None,
     };
@@ -283,9 +286,13 @@ struct Compilation<'a> {
 }
 
 impl Compilation<'_> {
-    fn compile(&self, kernel_index: usize, request: Request) -> Result<Compiled, CompileError> {
+    fn compile(&self, kernel_index: usize, mut request: Request) -> Result<Compiled, CompileError> {
         let &Compilation { table, module, options, .. } = self;
         let kernel = module.kernels.get(kernel_index).ok_or(CompileError::NoKernel(kernel_index))?.clone();
+        // Only code counts that is replaced.
+        if request.loops == LoopProfile::Count && (options.tier != Tier::Baseline || kernel.has_fast_math()) {
+            request.loops = LoopProfile::Unknown;
+        }
         let name = kernel.name.clone();
         let instruction_count: usize = kernel.regions.values().map(|function| function.insts.len()).sum();
         let mut record = PassRecord::new(options.dump.as_deref());
@@ -318,6 +325,9 @@ impl Compilation<'_> {
             true => OptLevel::None,
             false => machine_code::worthwhile(&generated.module, tier, widening.is_some()),
         };
+        if opt_level != OptLevel::Less {
+            machine_code::remove_calls(&generated.module, COUNT_ITERATIONS);
+        }
         let machine = HostMachine::of_this_thread(opt_level, options.simd)?;
         let optimized = steps.run(OPTIMIZE, || machine_code::optimize(&generated.module, &machine))?;
         optimized.map_err(|step_error| steps.of_llvm(step_error))?;

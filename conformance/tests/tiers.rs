@@ -71,6 +71,62 @@ fn the_last_tier_alone_is_made_once() {
     assert_eq!(count_stage(&output.stderr, "series: emit"), 1, "{}", output.stderr);
 }
 
+/// A loop in which one work-item of 64 is at work for most of the time, so the last tier has it run alone.
+const UNEVEN: &str = "kernel void uneven(global float *out, int steps) {
+    int i = get_global_id(0), own = i % 64 == 7 ? steps : i % 5;
+    float x = i * 0.001f, sum = 0;
+    for (int k = 0; k < own; ++k) {
+        x = k % 7 == 3 ? sqrt(fabs(x)) * 3.0f : x * 0.97f + 0.1f / (1.0f + x * x);
+        sum += x * (1.0f - sum * 0.3f) + exp(-x) / 7;
+    }
+    out[i] = sum;
+}";
+
+/// Hashes of the bits that launches leave. Better code comes while they run.
+fn run_uneven_loops(setup: &Setup) -> Vec<u64> {
+    let kernel = setup.context.kernel(UNEVEN, "uneven");
+    let out = setup.context.zeros::<u32>(ITEMS);
+    kernel.set(0, &out);
+    let hash_bits = |bits: Vec<u32>| {
+        // Fowler, Noll and Vo's.
+        bits.into_iter()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, word| (hash ^ u64::from(word)).wrapping_mul(0x0100_0000_01b3))
+    };
+    let launch = |steps: i32| {
+        kernel.set(1, steps);
+        run(&setup.queue, &kernel, &[ITEMS], &[64]);
+        hash_bits(read(&setup.queue, &out))
+    };
+    (20_000..20_200).map(launch).collect()
+}
+
+#[test]
+fn what_was_counted_of_loops_changes_no_bits() {
+    if !is_lockstep() {
+        return;
+    }
+    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1")];
+    let output = in_child("what_was_counted_of_loops_changes_no_bits", &environment, || {
+        print!("{:?}", run_uneven_loops(&Setup::new()));
+    });
+    assert_eq!(count_stage(&output.stderr, "uneven: emit"), 2, "{}", output.stderr);
+    let one_tier = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1"), ("LOCKSTEP_TIERS", "0")];
+    let alone = in_child("uneven_loops_of_the_last_tier_alone", &one_tier, || ());
+    assert!(alone.stdout == output.stdout, "the tiers differ");
+}
+
+#[test]
+fn uneven_loops_of_the_last_tier_alone() {
+    if !is_lockstep() {
+        return;
+    }
+    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1"), ("LOCKSTEP_TIERS", "0")];
+    let output = in_child("uneven_loops_of_the_last_tier_alone", &environment, || {
+        print!("{:?}", run_uneven_loops(&Setup::new()));
+    });
+    assert_eq!(count_stage(&output.stderr, "uneven: emit"), 1, "{}", output.stderr);
+}
+
 #[test]
 fn code_that_runs_for_a_moment_stays_as_it_is() {
     if !is_lockstep() {

@@ -357,7 +357,10 @@ impl Verifier<'_> {
                 }
                 live_slot.to_string()
             }
-            InstData::Any { .. } | InstData::LaneOf { .. } | InstData::Put { .. }
+            InstData::Any { .. }
+            | InstData::LaneOf { .. }
+            | InstData::Put { .. }
+            | InstData::CountIterations { .. }
                 if !matches!(self.stage, Stage::Versioned | Stage::Linearized) =>
             {
                 let line = inst_text(code.function, instruction);

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel_abi::{READ_CLOCK, TAKE_TURNS, YIELD};
+use crate::kernel_abi::{COUNT_ITERATIONS, READ_CLOCK, TAKE_TURNS, YIELD};
 
 /// Hands the functions of the C library that code may call to a macro, as `"library": names…;` a library: the mathematical
 /// functions of C99 and of GNU that LLVM knows by intrinsics, and what it makes of loops and copies.
@@ -42,7 +42,7 @@ macro_rules! name_functions {
             "__truncsfbf2", "__truncdfbf2", "__udivti3", "__umodti3", "__divti3", "__modti3", "__multi3", "__muloti4",
             "__ashlti3", "__ashrti3", "__lshrti3", "__fixsfti", "__fixdfti", "__fixunssfti", "__fixunsdfti",
             "__floattisf", "__floattidf", "__floatuntisf", "__floatuntidf", "__powisf2", "__powidf2",
-            READ_CLOCK, TAKE_TURNS, YIELD,
+            READ_CLOCK, TAKE_TURNS, YIELD, COUNT_ITERATIONS,
         ]
     };
 }

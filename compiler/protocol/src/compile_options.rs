@@ -2,6 +2,7 @@
 
 use crate::configuration::{Gangs, Versions};
 use crate::launch_facts::LaunchFacts;
+use crate::loop_profile::LoopProfile;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -57,6 +58,8 @@ pub struct CompileOptions {
     pub region_functions: Versions,
     /// What holds of every launch of the code.
     pub launch: LaunchFacts,
+    /// What is known of the kernel's loops. Code of the first tier may count; results do not depend on it.
+    pub loops: LoopProfile,
     /// The folder that receives the kernel after every pass.
     pub dump: Option<PathBuf>,
     /// Whether debuggers and profilers are to see the code's names and lines.
@@ -79,6 +82,7 @@ impl Default for CompileOptions {
             regions: Bounds::default(),
             region_functions: Versions::default(),
             launch: LaunchFacts::default(),
+            loops: LoopProfile::default(),
             dump: None,
             debug: false,
             report: false,

@@ -19,6 +19,7 @@
 //!                          ScratchNeeds::row
 //! ```
 
+use crate::loop_profile::LoopCounters;
 use serde::{Deserialize, Serialize};
 use std::ffi::c_void;
 
@@ -48,6 +49,8 @@ pub struct LaunchFrame {
     pub printf_context: *const c_void,
     /// What `get_work_dim` gives.
     pub work_dim: u32,
+    /// The counters of [`MOST_COUNTED_LOOPS`](crate::loop_profile::MOST_COUNTED_LOOPS) loops; null where nobody wants to know.
+    pub loop_counters: *const LoopCounters,
 }
 
 /// Called by printf: context, the format's index, packed arguments (each element of each argument in
@@ -63,6 +66,10 @@ pub const TAKE_TURNS: &str = "__lockstep_take_turns";
 
 /// By this name work of such a region lets other work go on: `fn()`.
 pub const YIELD: &str = "__lockstep_yield";
+
+/// By this name a gang that has left a loop adds to its counters: `fn(frame, the loop's number, the iterations of each lane, lanes)`. Lanes
+/// that were not there have none.
+pub const COUNT_ITERATIONS: &str = "__lockstep_count_iterations";
 
 /// Bytes of a stack frame of generated code that need not be told: any thread has as many.
 pub const LITTLE_FRAME: u64 = 4 << 10;

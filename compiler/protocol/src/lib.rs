@@ -18,6 +18,7 @@ pub mod kernel_abi;
 pub mod kernel_object;
 pub mod launch_facts;
 pub mod layout;
+pub mod loop_profile;
 pub mod option_error;
 pub mod parameters;
 pub mod pass_switches;

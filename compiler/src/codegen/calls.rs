@@ -5,9 +5,14 @@ use super::frame::Frame;
 use crate::codegen::error::CodegenError;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, FunctionType};
-use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionOpcode, IntValue};
-use lockstep_protocol::kernel_abi::{READ_CLOCK, YIELD};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionOpcode, IntValue, VectorValue,
+};
+use lockstep_protocol::kernel_abi::{COUNT_ITERATIONS, READ_CLOCK, YIELD};
 use lockstep_protocol::types::Type;
+
+/// LLVM's number for a function that reads what its arguments lead to, and reads and writes memory to which the module has no access.
+const READS_ARGUMENTS_AND_COUNTS: u64 = 0b11 << 2 | 0b01;
 
 impl<'ctx> Emitter<'ctx, '_> {
     /// Calls a function of the host's C library. It is pure, whatever it does to `errno`.
@@ -61,6 +66,36 @@ impl<'ctx> Emitter<'ctx, '_> {
             .get_function(YIELD)
             .unwrap_or_else(|| self.declare(YIELD, self.context.void_type().fn_type(&[], false), &["nounwind"]));
         self.builder.build_call(function, &[], "")?;
+        Ok(())
+    }
+
+    /// Adds a gang's way through a loop to the loop's counters, by the iterations of each lane.
+    pub fn count_iterations(
+        &self,
+        frame: &Frame<'ctx>,
+        loop_number: u32,
+        lane_iterations: VectorValue<'ctx>,
+    ) -> Emitted<()> {
+        let (i32_type, lane_count) = (self.context.i32_type(), lane_iterations.get_type().get_size());
+        let function = self.module.get_function(COUNT_ITERATIONS).unwrap_or_else(|| {
+            let parameters = [self.pointer_type().into(), i32_type.into(), self.pointer_type().into(), i32_type.into()];
+            let attributes = ["nounwind", "willreturn"];
+            let function =
+                self.declare(COUNT_ITERATIONS, self.context.void_type().fn_type(&parameters, false), &attributes);
+            let memory = Attribute::get_named_enum_kind_id("memory");
+            let not_of_kernels = self.context.create_enum_attribute(memory, READS_ARGUMENTS_AND_COUNTS);
+            function.add_attribute(AttributeLoc::Function, not_of_kernels);
+            function
+        });
+        let address = self.allocate_in_entry(lane_iterations.get_type())?;
+        self.builder.build_store(address, lane_iterations)?;
+        let [loop_number, lane_count] =
+            [loop_number, lane_count].map(|number| i32_type.const_int(number.into(), false));
+        self.builder.build_call(
+            function,
+            &[frame.address.into(), loop_number.into(), address.into(), lane_count.into()],
+            "",
+        )?;
         Ok(())
     }
 

@@ -147,6 +147,19 @@ impl<'ctx> Emitter<'ctx, '_> {
         call_site.try_as_basic_value().basic().ok_or_else(|| CodegenError::NoResult(format!("the call of {name}")))
     }
 
+    /// Memory on the stack for the lanes of a vector, in the entry block, so that loops around do not make the stack grow.
+    pub fn allocate_in_entry(&self, vector_type: VectorType<'ctx>) -> Emitted<PointerValue<'ctx>> {
+        let current_block = self.current_block()?;
+        let entry_block = self.function.get_first_basic_block().ok_or(CodegenError::Missing("entry block"))?;
+        match entry_block.get_first_instruction() {
+            Some(first) => self.builder.position_before(&first),
+            None => self.builder.position_at_end(entry_block),
+        }
+        let address = self.builder.build_alloca(vector_type, "lanes")?;
+        self.position_at(current_block);
+        Ok(address)
+    }
+
     /// Calls an intrinsic, overloaded on `overloads`.
     pub fn intrinsic_call(
         &self,

@@ -47,6 +47,8 @@ pub struct Frame<'ctx> {
     pub printf: (PointerValue<'ctx>, PointerValue<'ctx>),
     /// Where printf's arguments are packed.
     pub printf_args: Option<PointerValue<'ctx>>,
+    /// The address of the launch's [`LaunchFrame`].
+    pub address: PointerValue<'ctx>,
     /// The kernel's inputs, in order.
     pub inputs: Vec<BasicValueEnum<'ctx>>,
     /// Addresses of the `__local` variables.
@@ -225,6 +227,7 @@ pub fn enter_kernel<'ctx>(
         work_dim: load_field(offset_of!(LaunchFrame, work_dim), Type::I32)?.into_int_value(),
         printf: (pointer(offset_of!(LaunchFrame, printf))?, pointer(offset_of!(LaunchFrame, printf_context))?),
         printf_args,
+        address: frame,
         inputs,
         locals,
         globals,

@@ -280,6 +280,7 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
             | InstData::Across { .. }
             | InstData::Shuffle { .. }
             | InstData::GangBarrier
+            | InstData::CountIterations { .. }
             | InstData::Put { .. } => {
                 return Err(CodegenError::Unexpected(format!("{instruction} is no instruction of one work-item")));
             }

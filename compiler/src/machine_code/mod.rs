@@ -22,7 +22,7 @@ mod store_to_load_forwarding;
 mod wide_arms;
 
 use inkwell::module::Module;
-use inkwell::values::FunctionValue;
+use inkwell::values::{AnyValueEnum, BasicValue, FunctionValue};
 use lockstep_protocol::code_image::{CodeImage, IMPORTED_FUNCTIONS};
 
 pub use error::MachineCodeError;
@@ -38,6 +38,20 @@ pub fn name_entry(entry: FunctionValue<'_>, debug_name: Option<&str>) -> String 
         entry.as_global_value().set_name(debug_name);
     }
     entry.get_name().to_string_lossy().into_owned()
+}
+
+/// Takes out the calls of a function without result.
+pub fn remove_calls(module: &Module<'_>, function_name: &str) {
+    let Some(function) = module.get_function(function_name) else { return };
+    let first_use = function.as_global_value().as_pointer_value().get_first_use();
+    let users: Vec<AnyValueEnum> = std::iter::successors(first_use, |value_use| value_use.get_next_use())
+        .map(|value_use| value_use.get_user())
+        .collect();
+    for user in users {
+        if let AnyValueEnum::InstructionValue(call) = user {
+            call.erase_from_basic_block();
+        }
+    }
 }
 
 /// Optimises the module, makes code of it and finds `entry_name` in that.

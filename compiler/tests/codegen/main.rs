@@ -21,6 +21,7 @@ mod host_code;
 mod kept_places;
 mod kernels;
 mod layouts;
+mod loop_profile;
 mod lowered;
 mod masked_loads;
 mod memory_order;

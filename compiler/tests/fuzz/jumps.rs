@@ -5,7 +5,7 @@
 //! lock-step interpreter runs what every configuration makes of it, and machine code is made of some.
 
 use crate::seeds::Seeds;
-use crate::ways::{Effort, Way, bounds_of, expected};
+use crate::ways::{Effort, Way, bounds_of, expected, few_at_work};
 use lockstep_compiler::frontend::{FrontendConfig, compile_source, link_program};
 use lockstep_compiler::import;
 use lockstep_compiler::pipeline::load;
@@ -18,6 +18,7 @@ use lockstep_protocol::build_options::{BuildOptions, Stage};
 use lockstep_protocol::compile_options::{Bounds, Tier, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::loop_profile::LoopProfile;
 use lockstep_protocol::pass_switches::PassSwitch;
 use lockstep_protocol::portable_program::LinkedProgram;
 use std::ops::Range;
@@ -102,7 +103,12 @@ fn lockstep_ways(seed: u64) -> Vec<Way> {
     let width = [2, 4, 8, 16][seed as usize % 4];
     all_gangs(width)
         .into_iter()
-        .map(|gangs| Way::Lockstep { gangs, lanes: width as usize, regions: bounds_of(gangs) })
+        .map(|gangs| Way::Lockstep {
+            gangs,
+            loops: loop_profile(seed, gangs),
+            lanes: width as usize,
+            regions: bounds_of(gangs),
+        })
         .collect()
 }
 
@@ -112,10 +118,19 @@ fn machine_ways(seed: u64) -> Vec<Way> {
     let simd = [None, None, Some(256), Some(128)][seed as usize / 5 % 4];
     let is_optimized = seed.is_multiple_of(OPTIMIZED_EVERY * MACHINE_CODE_EVERY);
     let effort = Effort::Of(if is_optimized { Tier::Optimized } else { Tier::Baseline });
-    let machine = |vectorize, regions| Way::Machine { vectorize, effort, simd, regions };
+    let machine = |vectorize, loops, regions| Way::Machine { vectorize, loops, effort, simd, regions };
     let gangs = all_gangs(width).into_iter().chain([Gangs::default()]);
-    let in_gangs = gangs.map(|gangs| machine(Vectorize::Gangs(gangs), bounds_of(gangs)));
-    [machine(Vectorize::Scalar, Bounds::default())].into_iter().chain(in_gangs).collect()
+    let in_gangs = gangs.map(|gangs| machine(Vectorize::Gangs(gangs), loop_profile(seed, gangs), bounds_of(gangs)));
+    [machine(Vectorize::Scalar, LoopProfile::Unknown, Bounds::default())].into_iter().chain(in_gangs).collect()
+}
+
+/// What is known of a program's loops: of every second one with all versions, that few lanes were at work; else code of the first tier counts.
+fn loop_profile(seed: u64, gangs: Gangs) -> LoopProfile {
+    match gangs.configuration {
+        Configuration::UniCf if bounds_of(gangs).few_insts == 0 && seed.is_multiple_of(2) => few_at_work(),
+        Configuration::UniCf => LoopProfile::Count,
+        _ => LoopProfile::Unknown,
+    }
 }
 
 fn link_cases(cases: &[Case], options: &str) -> LinkedProgram {

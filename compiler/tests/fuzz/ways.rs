@@ -9,7 +9,7 @@ use lockstep_ir::plan::{Reason, RegionPlan};
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::Generated;
-use lockstep_ir::testing::plan_gangs;
+use lockstep_ir::testing::{plan_gangs, plan_profiled_gangs};
 use lockstep_ir::transform::barriers::{barriers_within, cut_at_barriers};
 use lockstep_ir::transform::uniform_live_values::uniform_live_values;
 use lockstep_ir::verify::{Stage, verify_kernel, verify_module};
@@ -18,6 +18,7 @@ use lockstep_protocol::compile_options::{CompileOptions, Tier, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
+use lockstep_protocol::loop_profile::{LoopCounts, LoopProfile, MOST_COUNTED_LOOPS};
 use lockstep_protocol::pass_switches::PassSwitch;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -34,9 +35,9 @@ const WIDTH: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub enum Way {
     /// Linearized, in the lock-step interpreter in gangs of `lanes`.
-    Lockstep { gangs: Gangs, lanes: usize, regions: Bounds },
+    Lockstep { gangs: Gangs, loops: LoopProfile, lanes: usize, regions: Bounds },
     /// As machine code, in registers of at most so many bits.
-    Machine { vectorize: Vectorize, effort: Effort, simd: Option<u32>, regions: Bounds },
+    Machine { vectorize: Vectorize, loops: LoopProfile, effort: Effort, simd: Option<u32>, regions: Bounds },
 }
 
 /// How much LLVM does for machine code.
@@ -66,7 +67,9 @@ impl Way {
         let way = |gangs: Gangs, lanes: u32| {
             let width = Some(lanes.max(2));
             let regions = bounds_of(gangs);
-            Way::Lockstep { gangs: Gangs { width, layout: Some(layout), ..gangs }, lanes: lanes as usize, regions }
+            let loops = if gangs == versioned() && lanes > 2 { few_at_work() } else { LoopProfile::Unknown };
+            let gangs = Gangs { width, layout: Some(layout), ..gangs };
+            Way::Lockstep { gangs, loops, lanes: lanes as usize, regions }
         };
         let mut ways = Vec::new();
         for gangs in [Gangs { configuration: Configuration::Naive, ..Gangs::default() }, Gangs::default()] {
@@ -88,7 +91,13 @@ impl Way {
                 Vectorize::Gangs(gangs) => bounds_of(gangs),
                 Vectorize::Scalar => Bounds::default(),
             };
-            Way::Machine { vectorize, effort, simd, regions }
+            let may_count = matches!(vectorize, Vectorize::Gangs(gangs) if gangs.configuration == Configuration::UniCf);
+            let loops = match vectorize {
+                Vectorize::Gangs(gangs) if bounds_of(gangs).few_insts == 0 && width > 4 => few_at_work(),
+                _ if may_count => LoopProfile::Count,
+                _ => LoopProfile::Unknown,
+            };
+            Way::Machine { vectorize, loops, effort, simd, regions }
         };
         all.map(way).collect()
     }
@@ -96,15 +105,15 @@ impl Way {
     /// Why the kernel, run this way in a launch of which the facts hold, does not leave what is expected; none: it does.
     pub fn fault(&self, g: &Generated, launch: LaunchFacts, expected: &[Vec<u8>]) -> Option<String> {
         let run = || match *self {
-            Way::Lockstep { gangs, lanes, regions } => lockstep(g, gangs, lanes, regions, &launch),
-            Way::Machine { vectorize, effort, simd, regions } => {
+            Way::Lockstep { gangs, loops, lanes, regions } => lockstep(g, gangs, loops, lanes, regions, &launch),
+            Way::Machine { vectorize, loops, effort, simd, regions } => {
                 let opt_disable = effort == Effort::Disabled;
                 let tier = if let Effort::Of(tier) = effort { tier } else { Tier::default() };
                 // Where barriers share regions at once, these are functions as well.
                 let region_functions = if regions.few_insts == 0 { Versions::Always } else { Versions::WherePays };
                 let of_barriers = CompileOptions { regions, region_functions, ..CompileOptions::default() };
                 let dump = std::env::var_os("LOCKSTEP_TEST_DUMP").map(Into::into);
-                let options = CompileOptions { tier, vectorize, launch, opt_disable, simd, dump, ..of_barriers };
+                let options = CompileOptions { tier, vectorize, launch, loops, opt_disable, simd, dump, ..of_barriers };
                 let name = &g.module.kernels[0].name;
                 let code = Code::compile(&g.module, name, &options)?;
                 // Without optimisation all values of wide gangs lie on the stack.
@@ -202,6 +211,12 @@ fn versioned() -> Gangs {
         .with_pass(PassSwitch::Gates, Versions::Always)
 }
 
+/// Of each loop that is counted, that one lane was at work in an iteration.
+pub fn few_at_work() -> LoopProfile {
+    let counts = LoopCounts { entries: 100, gang_iterations: 1000, lane_iterations: 1000 };
+    LoopProfile::Counted([counts; MOST_COUNTED_LOOPS])
+}
+
 /// Regions that barriers share as soon as a block would stand in two of them, where code has all its versions.
 pub fn bounds_of(gangs: Gangs) -> Bounds {
     match gangs.pass_versions(PassSwitch::CoherentBranches) {
@@ -213,6 +228,7 @@ pub fn bounds_of(gangs: Gangs) -> Bounds {
 fn lockstep(
     g: &Generated,
     gangs: Gangs,
+    loops: LoopProfile,
     lanes: usize,
     regions: Bounds,
     launch: &LaunchFacts,
@@ -220,8 +236,8 @@ fn lockstep(
     let mut kernel = g.module.kernels[0].clone();
     barriers_within(&mut kernel, regions);
     uniform_live_values(&g.module, &mut kernel);
-    let planned =
-        plan_gangs(&g.module, &mut kernel, gangs, TargetInfo::of_bits(REGISTER_BITS), launch, &Notes::default());
+    let (target, notes) = (TargetInfo::of_bits(REGISTER_BITS), Notes::default());
+    let planned = plan_profiled_gangs(&g.module, &mut kernel, gangs, loops, target, launch, &notes);
     let layout = planned.map_err(|reason| reason.to_string())?.layout;
     verify_kernel(&g.module, &kernel, Stage::Linearized).map_err(|errors| errors[0].to_string())?;
     let module = Module { kernels: vec![kernel], ..g.module.clone() };

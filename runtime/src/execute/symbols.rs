@@ -6,7 +6,8 @@
 
 use super::{compiler_rt, coroutines};
 use crate::clock;
-use lockstep_protocol::kernel_abi::{READ_CLOCK, TAKE_TURNS, YIELD};
+use lockstep_protocol::kernel_abi::{COUNT_ITERATIONS, LaunchFrame, READ_CLOCK, TAKE_TURNS, YIELD};
+use lockstep_protocol::loop_profile::{LoopCounters, MOST_COUNTED_LOOPS};
 use lockstep_protocol::with_c_library_functions;
 
 /// A function of the C library, whatever its type: only its address is used.
@@ -68,6 +69,26 @@ extern "C" fn read_clock() -> u64 {
     clock::now_nanoseconds()
 }
 
+/// Adds a gang's way through a loop to the loop's counters.
+///
+/// # Safety
+/// The frame is a launch's, and `lane_iterations` has a number for each of the lanes.
+unsafe extern "C" fn count_iterations(
+    launch_frame: *const LaunchFrame,
+    loop_number: u32,
+    lane_iterations: *const u32,
+    lane_count: u32,
+) {
+    // SAFETY: as the caller promises. The counters are null or as many as the frame says, and live as long as the launch.
+    let (counters, lane_iterations) = unsafe {
+        let counters = (*launch_frame).loop_counters.cast::<[LoopCounters; MOST_COUNTED_LOOPS]>();
+        (counters.as_ref(), std::slice::from_raw_parts(lane_iterations, lane_count as usize))
+    };
+    if let Some(loop_counters) = counters.and_then(|counters| counters.get(loop_number as usize)) {
+        loop_counters.add_entry(lane_iterations);
+    }
+}
+
 /// Every name with its address, in the order of [`IMPORTED_FUNCTIONS`](lockstep_protocol::code_image::IMPORTED_FUNCTIONS).
 pub fn list_symbols() -> Vec<(&'static str, usize)> {
     let c_library = c_library_functions().iter().map(|&(name, function)| (name, function as usize));
@@ -75,6 +96,7 @@ pub fn list_symbols() -> Vec<(&'static str, usize)> {
         (READ_CLOCK, read_clock as *const ()),
         (TAKE_TURNS, coroutines::run_region as *const ()),
         (YIELD, coroutines::go_on as *const ()),
+        (COUNT_ITERATIONS, count_iterations as *const ()),
     ];
     let own_symbols = arithmetic_functions().into_iter().chain(driver);
     c_library.chain(own_symbols.map(|(name, address)| (name, address as usize))).collect()

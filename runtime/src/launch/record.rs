@@ -75,6 +75,7 @@ impl Launch {
             items_offset: self.items_offset,
             printf: print_from_kernel,
             printf_context: std::ptr::from_ref(self).cast(),
+            loop_counters: self.variant.loop_counters(),
             work_dim: self.range.dimensions,
         }
     }

@@ -9,6 +9,7 @@ use lockstep_protocol::compile_options::{CompileOptions, Tier};
 use lockstep_protocol::job::{BuiltCode, KernelJob, ReportTexts};
 use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::launch_facts::{LaunchFacts, object_params};
+use lockstep_protocol::loop_profile::LoopProfile;
 use lockstep_protocol::portable_program::LinkedProgram;
 use lockstep_protocol::program_metadata::{KernelOutline, Outline};
 use opencl_sys::{CL_COMPLETE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
@@ -30,7 +31,6 @@ use crate::program::kernel_report::KernelReport;
 use crate::program::loaded_variant::{LoadedVariant, VariantCode};
 use crate::program::lookahead::Lookahead;
 use crate::program::precompiled::{Ready, likely_facts};
-use crate::program::promotion::Promotion;
 use crate::program::variants::Variants;
 use crate::{Error, Result, error, schedule};
 
@@ -365,16 +365,23 @@ impl Executable {
 
     /// Has the last tier of a variant's code made in the background if it is time for that.
     pub fn promote_if_due(self: &Arc<Self>, variant: &Arc<LoadedVariant>) {
-        let Some(&Promotion { kernel_index, facts, .. }) = variant.begin_promotion() else { return };
+        let Some(promotion) = variant.begin_promotion() else { return };
+        let (kernel_index, facts, loops) = (promotion.kernel_index, promotion.facts, promotion.loop_profile());
         let (executable, variant) = (self.clone(), variant.clone());
-        let job = Box::new(move || executable.promote_variant(kernel_index, &facts, &variant));
+        let job = Box::new(move || executable.promote_variant(kernel_index, &facts, loops, &variant));
         // Without a thread for it, the code goes on as it is.
         let _ = executor::try_spawn(Service::Promotion, job);
     }
 
     /// Makes the last tier of a variant's code. If that fails, it goes on as it is.
-    fn promote_variant(&self, kernel_index: usize, launch_facts: &LaunchFacts, variant: &LoadedVariant) {
-        let settings = self.compile_settings(launch_facts, Tier::Optimized);
+    fn promote_variant(
+        &self,
+        kernel_index: usize,
+        launch_facts: &LaunchFacts,
+        loops: LoopProfile,
+        variant: &LoadedVariant,
+    ) {
+        let settings = CompileOptions { loops, ..self.compile_settings(launch_facts, Tier::Optimized) };
         let object = match self.find_kept(kernel_index, &settings) {
             Some(object) => object,
             None => match compiler_process::recompile_kernel(self.kernel_job(kernel_index, settings.clone())) {
@@ -536,7 +543,8 @@ impl Executable {
 
     /// How a kernel of the program is compiled.
     fn compile_settings(&self, launch_facts: &LaunchFacts, tier: Tier) -> CompileOptions {
-        CompileOptions { launch: *launch_facts, tier, ..compile_settings(&self.linked) }
+        let loops = if tier == Tier::Baseline { LoopProfile::Count } else { LoopProfile::Unknown };
+        CompileOptions { launch: *launch_facts, tier, loops, ..compile_settings(&self.linked) }
     }
 
     /// The report on a kernel, if one is wanted.

@@ -7,6 +7,7 @@ use lockstep_protocol::compile_options::Tier;
 use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
 use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::loop_profile::LoopCounters;
 
 use super::kernel_report::VariantUsage;
 use super::promotion::Promotion;
@@ -88,6 +89,12 @@ impl LoadedVariant {
         let result = self.code.call_with_stack(run);
         promotion.add_time(started.elapsed());
         result
+    }
+
+    /// What its frames have for [`LaunchFrame::loop_counters`](lockstep_protocol::kernel_abi::LaunchFrame::loop_counters). It leads to
+    /// counters that live as long as the variant.
+    pub fn loop_counters(&self) -> *const LoopCounters {
+        self.promotion.as_ref().map_or(std::ptr::null(), |promotion| promotion.loop_counters().as_ptr())
     }
 
     /// The promotion of its code to the last tier, if it is time for that. Only one caller gets it.

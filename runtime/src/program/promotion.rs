@@ -1,11 +1,13 @@
 //! Code of the first tier on its way to the last one. It runs until it has run for so long that better code pays. That is made in the
-//! background and takes its place, also in a launch that is under way: both give the same results to the bit.
+//! background, by what the first tier counted of its loops, and takes its place, also in a launch that is under way: both give the same
+//! results to the bit.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::loop_profile::{LoopCounters, LoopProfile, MOST_COUNTED_LOOPS};
 
 use super::loaded_variant::CallableCode;
 
@@ -22,6 +24,8 @@ pub struct Promotion {
     pub facts: LaunchFacts,
     /// How long threads have run the first tier, all together.
     busy_nanoseconds: AtomicU64,
+    /// What gangs did in the kernel's loops.
+    loop_counters: [LoopCounters; MOST_COUNTED_LOOPS],
     /// Whether the last tier was asked for.
     is_begun: AtomicBool,
     optimized: OnceLock<CallableCode>,
@@ -34,6 +38,7 @@ impl Promotion {
             kernel_index,
             facts,
             busy_nanoseconds: AtomicU64::new(0),
+            loop_counters: Default::default(),
             is_begun: AtomicBool::new(false),
             optimized: OnceLock::new(),
         }
@@ -42,6 +47,16 @@ impl Promotion {
     /// The code of the last tier, from when it is there.
     pub fn optimized(&self) -> Option<&CallableCode> {
         self.optimized.get()
+    }
+
+    /// The counters to which the first tier adds.
+    pub fn loop_counters(&self) -> &[LoopCounters; MOST_COUNTED_LOOPS] {
+        &self.loop_counters
+    }
+
+    /// What the first tier has counted of the kernel's loops.
+    pub fn loop_profile(&self) -> LoopProfile {
+        LoopProfile::Counted(self.loop_counters.each_ref().map(LoopCounters::read_counts))
     }
 
     /// Counts time in which a thread ran the first tier.

@@ -634,6 +634,7 @@ impl Solver<'_> {
             | InstData::GangBarrier
             | InstData::Yield
             | InstData::Collective { .. }
+            | InstData::CountIterations { .. }
             | InstData::LiveStore { .. } => return,
         };
         self.update_value(result, value_facts);

@@ -458,6 +458,8 @@ impl Item {
             // The group gives its result.
             InstData::Collective { .. } => return Ok(()),
             InstData::Fence { .. } | InstData::Barrier | InstData::GangBarrier | InstData::Yield => return Ok(()),
+            // Nothing of the kernel depends on it.
+            InstData::CountIterations { .. } => return Ok(()),
         };
         if let Some(&result) = inst_node.results.first() {
             self.values[result.as_u32() as usize] = bits;

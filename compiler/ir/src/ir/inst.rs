@@ -106,6 +106,8 @@ pub enum InstData {
     LaneOf { argument: Value, lane: Value },
     /// `value` in the lane with this number (`i64`), `into` in the others. Only after `normalize`.
     Put { into: Value, lane: Value, value: Value },
+    /// Adds to the counters of a loop how many iterations of it the active lanes ran, which have just left it. Only after `normalize`.
+    CountIterations { loop_number: u32, argument: Value },
     /// Formats and prints; the result is `i32`: 0, or -1 on failure.
     Printf { format: Format, arguments: Vec<Value> },
 }
@@ -170,6 +172,7 @@ impl InstData {
             | InstData::LiveStore { argument, .. }
             | InstData::Collective { argument, .. }
             | InstData::Across { argument, .. }
+            | InstData::CountIterations { argument, .. }
             | InstData::Any { condition: argument }
             | InstData::Ballot { condition: argument } => [as_slice(argument), &[], &[]],
             InstData::LaneOf { argument, lane } | InstData::Shuffle { argument, lane } => {
@@ -217,6 +220,7 @@ impl InstData {
             | InstData::LiveStore { argument, .. }
             | InstData::Collective { argument, .. }
             | InstData::Across { argument, .. }
+            | InstData::CountIterations { argument, .. }
             | InstData::Any { condition: argument }
             | InstData::Ballot { condition: argument } => [as_slice(argument), &mut [], &mut []],
             InstData::LaneOf { argument, lane } | InstData::Shuffle { argument, lane } => {
@@ -286,6 +290,7 @@ impl InstData {
             | InstData::Yield
             | InstData::Collective { .. }
             | InstData::LiveStore { .. }
+            | InstData::CountIterations { .. }
             | InstData::Printf { .. } => true,
             InstData::Load { access, .. } => access.volatile || access.atomic.is_some(),
             _ => false,

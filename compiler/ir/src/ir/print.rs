@@ -279,6 +279,7 @@ pub fn inst_text(function: &Function, instruction: Inst) -> String {
         InstData::GangBarrier => "gang_barrier".to_string(),
         InstData::Clock => "clock".to_string(),
         InstData::Yield => "yield".to_string(),
+        InstData::CountIterations { loop_number, .. } => format!("count_iterations {loop_number}, {list}"),
         InstData::LaneOf { .. } => format!("lane_of {list}"),
         InstData::Put { .. } => format!("put {list}"),
         InstData::CallHost { name, .. } => format!("call_host {}({list})", quote_text(name)),

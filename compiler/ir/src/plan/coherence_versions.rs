@@ -2,7 +2,7 @@
 //!
 //! Requires: a function in normal form and what diverges in it.
 //! Ensures: `Stage::Versioned`; what diverges in what came out.
-//! Phases: divergent loops, outer ones first; then targets of divergent branches; then loops in their copies; until
+//! Phases: divergent loops in which few lanes were at work when they were counted; divergent loops, outer ones first; then targets of divergent branches; then loops in their copies; until
 //! nothing is left that pays or may be; then what is left of divergent loops that lanes enter one by one.
 //! Source: as `transform::unmasked_loops`, `transform::coherent_branches` and `transform::per_lane_loops`.
 
@@ -17,12 +17,13 @@ use crate::ir::{Block, Function, SourceLoc, Value};
 use crate::report::{Note, Notes};
 use crate::target::Registers;
 use crate::transform::coherent_branches;
-use crate::transform::per_lane_loops;
+use crate::transform::per_lane_loops::{self, Turns};
 use crate::transform::unmasked_loops::{self, Known, Refusal};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
+use lockstep_protocol::loop_profile::LoopCounts;
 use lockstep_protocol::pass_switches::PassSwitch;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Functions with more instructions get no versions unless always: compiling would take too long.
 const MOST: usize = 600;
@@ -35,6 +36,7 @@ pub fn make_versions(
     function: &mut Function,
     gang_facts: &Facts,
     divergence: Divergence,
+    counts: &HashMap<Block, LoopCounts>,
     gangs: Gangs,
     registers: Registers,
     notes: &Notes,
@@ -45,6 +47,7 @@ pub fn make_versions(
     let mut pass = Pass {
         facts: gang_facts,
         found: divergence,
+        counts,
         gangs,
         registers,
         loops_done: EntitySet::new(),
@@ -60,6 +63,10 @@ pub fn make_versions(
     .contains(&Versions::Always);
     let maximum = if always { usize::MAX } else { MOST };
     let mut version_count = 0;
+    while version_count < MOST_VERSIONS && count_instructions(function) <= maximum && pass.give_counted_turns(function)
+    {
+        version_count += 1;
+    }
     while version_count < MOST_VERSIONS
         && count_instructions(function) <= maximum
         && (pass.version_a_loop(function) || pass.copy_a_target(function))
@@ -112,13 +119,17 @@ pub fn loops_in_turn(
         let is_inner = per_lane_loops.iter().any(|&outer| loop_forest.contains(outer, loop_data.header));
         if divergence.divergent_loops.contains(loop_id)
             && !is_inner
-            && per_lane_loops::plan_turns(function, function_facts, loop_id, pass_versions == Versions::Always)
+            && per_lane_loops::plan_turns(function, function_facts, loop_id, expected_turns(pass_versions))
                 .is_ok_and(|plan| plan.is_for_all())
         {
             per_lane_loops.push(loop_id);
         }
     }
     per_lane_loops
+}
+
+fn expected_turns(pass_versions: Versions) -> Turns {
+    if pass_versions == Versions::Always { Turns::Always } else { Turns::Expected }
 }
 
 fn count_instructions(function: &Function) -> usize {
@@ -128,6 +139,8 @@ fn count_instructions(function: &Function) -> usize {
 struct Pass<'a> {
     facts: &'a Facts,
     found: Divergence,
+    /// What was counted of loops, by their headers.
+    counts: &'a HashMap<Block, LoopCounts>,
     gangs: Gangs,
     registers: Registers,
     /// Headers of loops that have a version, or get none.
@@ -275,23 +288,36 @@ impl Pass<'_> {
         false
     }
 
+    /// Lets lanes run one divergent loop alone in which few were at work when it was counted; false if there is none for that.
+    fn give_counted_turns(&mut self, function: &mut Function) -> bool {
+        !self.counts.is_empty()
+            && self.give_turns_by(function, |pass, header| pass.counts.get(&header).copied().map(Turns::Counted))
+    }
+
     /// Lets lanes run one divergent loop alone where few enter it; false if there is none for that.
     fn give_turns(&mut self, function: &mut Function) -> bool {
-        let pass_versions = self.gangs.pass_versions(PassSwitch::PerLaneLoops);
-        if pass_versions == Versions::Never {
+        let turns = expected_turns(self.gangs.pass_versions(PassSwitch::PerLaneLoops));
+        self.give_turns_by(function, |pass, header| pass.turns_done.insert(header).then_some(turns))
+    }
+
+    /// Lets lanes run one divergent loop alone, of those for which `choose_turns` finds when, by their headers; false if there is none for
+    /// that.
+    fn give_turns_by(
+        &mut self,
+        function: &mut Function,
+        choose_turns: impl Fn(&mut Self, Block) -> Option<Turns>,
+    ) -> bool {
+        if self.gangs.pass_versions(PassSwitch::PerLaneLoops) == Versions::Never {
             return false;
         }
         let outline = Outline::new(function, &self.found, self.registers);
         for (loop_id, loop_data) in outline.forest.iter() {
-            if !self.found.divergent_loops.contains(loop_id) || !self.turns_done.insert(loop_data.header) {
+            if !self.found.divergent_loops.contains(loop_id) {
                 continue;
             }
+            let Some(turns) = choose_turns(self, loop_data.header) else { continue };
             let function_facts = outline.known_of(&self.found, self.registers);
-            let Ok(plan) =
-                per_lane_loops::plan_turns(function, function_facts, loop_id, pass_versions == Versions::Always)
-            else {
-                continue;
-            };
+            let Ok(plan) = per_lane_loops::plan_turns(function, function_facts, loop_id, turns) else { continue };
             let location = loop_place(function, loop_data);
             let before = function.clone();
             let turn_block = plan.make_turns(function);
@@ -330,7 +356,7 @@ impl Pass<'_> {
             let (class, detail) = match version {
                 Version::Loop => ("unmasked loop", "until a lane leaves".to_owned()),
                 Version::Copy => ("all-true copy", "where all lanes go one way".to_owned()),
-                Version::Turns(most) => ("in turn", format!("{most} of those who enter it, one after the other")),
+                Version::Turns(most) => ("in turn", format!("{most}, one after the other")),
                 Version::NoLoop(_) if self.decided.iter().any(has_version) => continue,
                 Version::NoLoop(reason) => ("none", format!("of the loop: {reason}")),
             };

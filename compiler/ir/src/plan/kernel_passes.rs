@@ -16,12 +16,14 @@ use crate::analysis::underlying_objects::find_apart_arguments;
 use crate::analysis::work_group_dependence::needs_sub_groups;
 use crate::ir::{Kernel, Region};
 use crate::transform;
+use crate::transform::count_iterations::find_countable_loops;
 use crate::transform::insert_yields::mark_waiting_loops;
 use crate::transform::private_array_soa::MOST_SLOT_ALIGN;
 use crate::transform::reducible::make_reducible;
 use crate::transform::split_conditions::has_joined_condition;
 use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
 use lockstep_protocol::layout::Layout;
+use lockstep_protocol::loop_profile::{LoopProfile, MOST_COUNTED_LOOPS};
 use lockstep_protocol::pass_switches::PassSwitch;
 
 pub(super) fn reducible(kernel: &mut Kernel, _: ProgramFacts) {
@@ -170,6 +172,31 @@ pub(super) fn divergence(kernel_state: &mut KernelState<'_>) {
             kernel_state.regions.push(RegionState::scalar_region());
         } else {
             kernel_state.regions.push(RegionState::of_region(function, context));
+        }
+    }
+}
+
+/// Has the first tier count, and hands what it counted to the regions of the last one. Both tiers come here with the same loops, so
+/// these have the same numbers.
+pub(super) fn loop_profile(kernel_state: &mut KernelState<'_>) {
+    let (Some(context), profile) = (&kernel_state.context, kernel_state.request.loops) else { return };
+    let mut loop_numbers = 0..MOST_COUNTED_LOOPS;
+    for (function, region_state) in kernel_state.kernel.regions.values_mut().zip(kernel_state.regions.values_mut()) {
+        if region_state.plan.alone || profile == LoopProfile::Unknown {
+            continue;
+        }
+        let countable_loops = find_countable_loops(function, &region_state.found);
+        for (countable, loop_number) in countable_loops.iter().zip(&mut loop_numbers) {
+            match &profile {
+                LoopProfile::Unknown => {}
+                LoopProfile::Count => countable.count_iterations(function, loop_number as u32),
+                LoopProfile::Counted(counts) => {
+                    region_state.counts.insert(countable.header, counts[loop_number]);
+                }
+            }
+        }
+        if profile == LoopProfile::Count && !countable_loops.is_empty() {
+            region_state.analyze_region(function, context);
         }
     }
 }

@@ -15,6 +15,7 @@ use cranelift_entity::PrimaryMap;
 use lockstep_protocol::compile_options::{Bounds, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::loop_profile::LoopProfile;
 use lockstep_protocol::pass_switches::PassSwitch;
 
 /// What passes know of a program.
@@ -33,6 +34,8 @@ pub struct Request {
     pub target: TargetInfo,
     /// How much regions may copy.
     pub bounds: Bounds,
+    /// What is known of the kernel's loops.
+    pub loops: LoopProfile,
     /// Only passes run that code has to have.
     pub only_needed: bool,
     /// Why work-items are to run one after the other, if that is known before.

@@ -253,6 +253,18 @@ pub const PASSES: &[Pass] = &[
         ..PLAIN
     },
     Pass {
+        name: "loop_profile",
+        what: "has code of the first tier count what lanes do in divergent loops, and finds what was counted for code of the last one",
+        file: "transform/count_iterations.rs",
+        source: "Bulavintsev 2019, section III",
+        phase: Phase::Gangs,
+        after: Stage::Versioned,
+        least: Configuration::UniCf,
+        estimate: Estimate::LeavesOut("what is counted is not to change what is chosen"),
+        run: Run::Kernel(kernels::loop_profile),
+        ..PLAIN
+    },
+    Pass {
         name: "coherence_versions",
         what: "gives divergent loops versions without masks (`transform/unmasked_loops.rs`), targets of divergent branches copies for gangs all of whose lanes go there (`transform/coherent_branches.rs`), and lets lanes run a loop one after the other that few of them enter (`transform/per_lane_loops.rs`)",
         file: "plan/coherence_versions.rs",

@@ -37,8 +37,9 @@ pub(super) fn control_notes(function: &mut Function, region_state: &mut RegionSt
 
 pub(super) fn coherence_versions(function: &mut Function, region_state: &mut RegionState, context: &GangContext<'_>) {
     let divergence = std::mem::take(&mut region_state.found);
+    let counts = std::mem::take(&mut region_state.counts);
     region_state.found =
-        make_versions(function, &context.facts, divergence, context.gangs, context.registers, context.notes);
+        make_versions(function, &context.facts, divergence, &counts, context.gangs, context.registers, context.notes);
 }
 
 pub(super) fn divergent_loops(function: &mut Function, region_state: &mut RegionState, context: &GangContext<'_>) {

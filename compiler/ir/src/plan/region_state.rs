@@ -14,6 +14,8 @@ use cranelift_entity::EntitySet;
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
+use lockstep_protocol::loop_profile::LoopCounts;
+use std::collections::HashMap;
 
 /// Which gangs a kernel's work-items form.
 #[derive(Clone, Copy)]
@@ -94,6 +96,8 @@ pub struct RegionState {
     pub found: Divergence,
     /// What differs between those of a tile's row.
     pub rows: Option<Divergence>,
+    /// What was counted of its loops, by their headers.
+    pub counts: HashMap<Block, LoopCounts>,
     /// The branches that are to be folded.
     pub divergent: EntitySet<Block>,
     /// What making loops uniform left.

@@ -10,6 +10,7 @@ use crate::target::TargetInfo;
 use lockstep_protocol::compile_options::{Bounds, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::loop_profile::LoopProfile;
 
 /// The first pass of those that plan.
 const FIRST: &str = "gang_limits";
@@ -32,10 +33,28 @@ pub fn plan_gangs(
     launch_facts: &LaunchFacts,
     notes: &Notes,
 ) -> Result<Widening, Reason> {
+    plan_profiled_gangs(module, kernel, gangs, LoopProfile::Unknown, target, launch_facts, notes)
+}
+
+/// As [`plan_gangs`], with what is known of the kernel's loops.
+///
+/// # Panics
+///
+/// When a pass makes a mistake.
+pub fn plan_profiled_gangs(
+    module: &Module,
+    kernel: &mut Kernel,
+    gangs: Gangs,
+    loops: LoopProfile,
+    target: TargetInfo,
+    launch_facts: &LaunchFacts,
+    notes: &Notes,
+) -> Result<Widening, Reason> {
     let request = Request {
         vectorize: Vectorize::Gangs(gangs),
         target,
         bounds: Bounds::default(),
+        loops,
         only_needed: false,
         against: None,
     };

@@ -4,6 +4,7 @@ pub mod barriers;
 pub mod boscc;
 pub mod coherent_branches;
 pub mod copy;
+pub mod count_iterations;
 pub mod dce;
 pub mod divergent_loops;
 pub mod divisibility;

@@ -1,9 +1,11 @@
-//! Loops that few lanes of a gang enter are run for one lane after the other.
+//! Loops that few lanes of a gang enter, or in which few are left, are run for one lane after the other.
 //!
-//! Requires: a function in normal form, what diverges in it, and a divergent loop that not all lanes enter.
+//! Requires: a function in normal form, what diverges in it, and a divergent loop: one that not all lanes enter, or one in which few lanes
+//! were at work when it was counted (`transform/count_iterations.rs`).
 //! Ensures: normal form, with questions to all lanes (`Stage::Versioned`). Where at most so many lanes come to the loop
 //! as cost less alone than the gang does, a copy of it is run once for each: all that it computes is uniform. Where even
-//! all lanes would, the loop itself is gone. Each work-item does what it did, in an order that lanes of a gang have among
+//! all lanes would, the loop itself is gone. Where lanes were counted, it is asked before each iteration how many are left, and
+//! the last ones run the rest of the loop alone. Each work-item does what it did, in an order that lanes of a gang have among
 //! each other no more than work-items do.
 //! Phases: whether the copy does what a lane may do for itself; what it costs; gate, count and copy; normal form.
 //! Source: none; the inverse of the all-true copies of Moll 2021, section 9.2, for what Bulavintsev 2019 measures: inner
@@ -18,10 +20,23 @@
 //!                             done(x…):  put x… into out… at lane;  the next bit, or on to exit(out…)
 //!                             past:  jump exit(0…)                 nobody comes here
 //! ```
+//!
+//! Where the last ones are to run alone, the question takes the header's place:
+//!
+//! ```text
+//! pre:  jump head(v…)         pre:   jump ask(v…)
+//! head(i…): …           =>    ask(a…):  br popcount(ballot true) <= most, few, head(a…)
+//! latch:  jump head(w…)       head(i…): …                          as before;  latch:  jump ask(w…)
+//!                             few:   br any(true), first, past
+//!                             first:  bits = ballot true;  jump turn(bits, 0…)
+//!                             turn(bits, out…):  lane = ctz bits;  jump head'(a… of lane)
+//! ```
 
+use crate::analysis::cfg::Cfg;
 use crate::analysis::cost;
 use crate::analysis::critical_path;
-use crate::analysis::loops::Loop;
+use crate::analysis::divergence::Divergence;
+use crate::analysis::loops::{Loop, Loops};
 use crate::analysis::recurrence;
 use crate::analysis::shape::Shape;
 use crate::ir::*;
@@ -29,6 +44,7 @@ use crate::transform::copy::{Copies, copy_blocks};
 use crate::transform::normalize::normalize_function;
 use crate::transform::unmasked_loops::Known;
 use cranelift_entity::SecondaryMap;
+use lockstep_protocol::loop_profile::LoopCounts;
 use lockstep_protocol::types::{Space, Type};
 use std::fmt;
 
@@ -37,6 +53,24 @@ const MOST: usize = 200;
 
 /// What it costs to take a value out of its lane.
 const VALUE: u64 = 3;
+
+/// When lanes are to run a loop alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turns {
+    /// Where as few enter it as cost less alone than the gang does.
+    Expected,
+    /// Where one enters it alone, whatever that costs.
+    Always,
+    /// Where few are left in it, if few were at work when it was counted.
+    Counted(LoopCounts),
+}
+
+/// Ways through a loop that have to be counted before it is changed for them.
+const FEWEST_ENTRIES: u64 = 8;
+
+/// In a loop in which this part of a gang's lanes is at work, or less, it is asked how many are left: that takes a tenth of a short
+/// iteration.
+const FEW_AT_WORK: u64 = 4;
 
 /// Why no lane runs a loop alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,6 +85,8 @@ pub enum Refusal {
     Instruction(Inst),
     /// The gang is cheaper than a single lane.
     Cost,
+    /// Many lanes were at work when it was counted.
+    AtWork,
 }
 
 impl fmt::Display for Refusal {
@@ -61,6 +97,7 @@ impl fmt::Display for Refusal {
             Refusal::Size(insts) => write!(formatter, "it has {insts} instructions"),
             Refusal::Instruction(_) => formatter.write_str("it does what is not for one lane"),
             Refusal::Cost => formatter.write_str("the gang costs no more than one lane"),
+            Refusal::AtWork => formatter.write_str("many lanes were at work in it"),
         }
     }
 }
@@ -77,31 +114,43 @@ pub struct Plan {
     most: u64,
     /// Whether that may be all of the gang.
     all: bool,
+    /// Whether lanes are asked before each iteration, and not before the first one alone.
+    asks_each_time: bool,
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.all { formatter.write_str("every lane") } else { write!(formatter, "up to {}", self.most) }
+        match self {
+            Plan { all: true, .. } => formatter.write_str("every lane of those who enter it"),
+            Plan { asks_each_time: true, most: 1, .. } => formatter.write_str("the last one in it"),
+            Plan { asks_each_time: true, most, .. } => write!(formatter, "the last {most} in it"),
+            Plan { most, .. } => write!(formatter, "up to {most} of those who enter it"),
+        }
     }
 }
 
-/// Finds out whether lanes run a divergent loop alone, and how many may; at least one if `always`.
-pub fn plan_turns(
+/// The blocks around a loop.
+pub struct Ends {
+    /// The block before it.
+    pub preheader: Block,
+    /// The only block behind it.
+    pub exit: Block,
+}
+
+/// Whether a lane can run a loop alone: what it does is for one lane, and it leads to one block.
+pub fn check_for_one_lane(
     function: &Function,
-    function_facts: Known<'_>,
+    flow_graph: &Cfg,
+    loop_forest: &Loops,
+    divergence: &Divergence,
     loop_id: Loop,
-    always: bool,
-) -> Result<Plan, Refusal> {
-    if function_facts.is_entered_by_all(loop_id) {
-        return Err(Refusal::AllLanes);
-    }
-    let Known { cfg, forest, found, registers, .. } = function_facts;
-    let loop_data = forest.get(loop_id);
-    let outside = |predecessor: &&Block| !forest.contains(loop_id, **predecessor);
-    let preheader = cfg.predecessors(loop_data.header).iter().find(outside).ok_or(Refusal::AllLanes)?;
-    let &(_, exit_block) = loop_data.exits.first().ok_or(Refusal::Exits)?;
-    if loop_data.exits.iter().any(|&(_, target)| target != exit_block)
-        || !matches!(function.blocks[*preheader].terminator, Terminator::Jump(_))
+) -> Result<Ends, Refusal> {
+    let loop_data = loop_forest.get(loop_id);
+    let outside = |predecessor: &&Block| !loop_forest.contains(loop_id, **predecessor);
+    let &preheader = flow_graph.predecessors(loop_data.header).iter().find(outside).ok_or(Refusal::AllLanes)?;
+    let &(_, exit) = loop_data.exits.first().ok_or(Refusal::Exits)?;
+    if loop_data.exits.iter().any(|&(_, target)| target != exit)
+        || !matches!(function.blocks[preheader].terminator, Terminator::Jump(_))
     {
         return Err(Refusal::Exits);
     }
@@ -109,13 +158,32 @@ pub fn plan_turns(
     if loop_size > MOST {
         return Err(Refusal::Size(loop_size));
     }
+    let mut instructions = loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).copied();
+    match instructions.find(|&instruction| !is_for_one_lane(function, divergence, instruction)) {
+        Some(instruction) => Err(Refusal::Instruction(instruction)),
+        None => Ok(Ends { preheader, exit }),
+    }
+}
+
+/// Finds out whether lanes run a divergent loop alone, and how many may.
+pub fn plan_turns(
+    function: &Function,
+    function_facts: Known<'_>,
+    loop_id: Loop,
+    turns: Turns,
+) -> Result<Plan, Refusal> {
+    match turns {
+        Turns::Counted(counts) if !are_few_at_work(counts, function_facts.registers.width) => {
+            return Err(Refusal::AtWork);
+        }
+        Turns::Expected | Turns::Always if function_facts.is_entered_by_all(loop_id) => return Err(Refusal::AllLanes),
+        _ => {}
+    }
+    let Known { cfg, forest, found, registers, .. } = function_facts;
+    let Ends { preheader, exit: exit_block } = check_for_one_lane(function, cfg, forest, found, loop_id)?;
+    let loop_data = forest.get(loop_id);
     let shapes = &found.shapes;
     let instructions = || loop_data.blocks.iter().flat_map(|&block| &function.blocks[block].insts).copied();
-    if let Some(instruction) =
-        instructions().find(|&instruction| !is_for_one_lane(function, function_facts, instruction))
-    {
-        return Err(Refusal::Instruction(instruction));
-    }
     let is_inside = |value: Value| match function.values[value].definition {
         ValueDef::Const(_) => None,
         ValueDef::Param(block, _) => Some(forest.contains(loop_id, block)),
@@ -129,7 +197,7 @@ pub fn plan_turns(
     };
     instructions().for_each(|instruction| function.insts[instruction].data.for_each_arg(&mut note_use));
     loop_data.blocks.iter().for_each(|&block| function.blocks[block].terminator.for_each_arg(&mut note_use));
-    function.blocks[*preheader].terminator.for_each_arg(&mut note_use);
+    function.blocks[preheader].terminator.for_each_arg(&mut note_use);
 
     let header = loop_data.header;
     let gang_cost = |once: Block, blocks: &[Block]| {
@@ -172,32 +240,47 @@ pub fn plan_turns(
     let values = varying.len() + function.blocks[exit_block].params.len();
     let turn = cost::ROUNDS.saturating_mul(alone).saturating_add(cost::TURN + VALUE * values as u64);
     let maximum = cost::ROUNDS.saturating_mul(together) / turn.max(1);
-    let maximum = if always { maximum.max(1) } else { maximum };
+    let takes_all = maximum >= u64::from(registers.width);
+    let asks_each_time = matches!(turns, Turns::Counted(_)) && !takes_all;
+    let maximum = match turns {
+        Turns::Expected => maximum,
+        Turns::Always => maximum.max(1),
+        // The gang of long iterations is cheaper than expected, but no cheaper than one lane.
+        Turns::Counted(_) => (maximum / 2).max(1),
+    };
     if maximum == 0 {
         return Err(Refusal::Cost);
     }
-    let takes_all = maximum >= u64::from(registers.width);
     Ok(Plan {
-        preheader: *preheader,
+        preheader,
         blocks: loop_data.blocks.clone(),
         exit: exit_block,
         varying,
         most: maximum,
         all: takes_all,
+        asks_each_time,
     })
+}
+
+/// Whether the lanes that were at work in an iteration of a gang, on average, are a small part of it.
+fn are_few_at_work(counts: LoopCounts, gang_width: u32) -> bool {
+    let LoopCounts { entries, gang_iterations, lane_iterations } = counts;
+    entries >= FEWEST_ENTRIES && FEW_AT_WORK * lane_iterations <= u64::from(gang_width) * gang_iterations
 }
 
 /// Whether an instruction does for all lanes, given one lane's operands, what that lane alone would do. Stores store the
 /// same more than once at most. What a lane has of its own, its place and its private memory, is not the others'.
-fn is_for_one_lane(function: &Function, function_facts: Known<'_>, instruction: Inst) -> bool {
+fn is_for_one_lane(function: &Function, divergence: &Divergence, instruction: Inst) -> bool {
     let shared =
         |pointer: Value| matches!(function.ty(pointer), Type::Ptr(Space::Global | Space::Constant | Space::Local));
     match &function.insts[instruction].data {
         InstData::Load { pointer, access, .. } | InstData::Store { pointer, access, .. } => {
             shared(*pointer) && !access.volatile && access.atomic.is_none()
         }
-        InstData::Query { .. } => function_facts.found.shapes[function.insts[instruction].results[0]].is_uniform(),
+        InstData::Query { .. } => divergence.shapes[function.insts[instruction].results[0]].is_uniform(),
         InstData::SlotAddr { .. } | InstData::LiveLoad { .. } => false,
+        // A lane's turn leaves it out.
+        InstData::CountIterations { .. } => true,
         inst_data => !inst_data.has_effect() && !inst_data.needs_lanes(),
     }
 }
@@ -216,64 +299,44 @@ impl Plan {
         let types: Vec<Type> =
             function.blocks[self.exit].params.iter().map(|&parameter| function.ty(parameter)).collect();
         let zeros: Vec<Value> = types.iter().map(|&value_type| function.constant(value_type, 0)).collect();
-        let [if_true, no_lanes] =
-            [(Type::BOOL, 1), (Type::I64, 0)].map(|(value_type, bits)| function.constant(value_type, bits));
-        let [ask_block, gang_block, past_block, turn_block, done_block, next_block, leave_block, join_block] =
-            [(); 8].map(|()| function.add_block());
+        let no_lanes = function.constant(Type::I64, 0);
+        let [turn_block, done_block, next_block, leave_block, join_block] = [(); 5].map(|()| function.add_block());
 
         // Behind the loop, the gang and the turns meet.
         let results: Vec<Value> = types.iter().map(|&value_type| function.add_param(join_block, value_type)).collect();
         function.blocks[join_block].terminator = Terminator::Jump(BlockCall { block: self.exit, arguments: results });
-        for &block in &self.blocks {
-            let mut terminator = function.blocks[block].terminator.clone();
-            terminator
-                .targets_mut()
-                .into_iter()
-                .filter(|target| target.block == self.exit)
-                .for_each(|target| target.block = join_block);
-            function.blocks[block].terminator = terminator;
-        }
+        redirect_edges(function, &self.blocks, self.exit, join_block);
 
-        let mut builder = Builder::at_end_of(function, self.preheader);
-        let any_lane = builder.any(if_true);
-        builder.branch(any_lane, (ask_block, &[]), (past_block, &[]));
-        builder.switch_to(past_block);
-        builder.jump(self.exit, &zeros);
-        builder.switch_to(ask_block);
-        let lane_bits = builder.ballot(if_true);
-        let first: Vec<Value> = [lane_bits].into_iter().chain(zeros).collect();
-        if self.all {
-            builder.jump(turn_block, &first);
+        // What the lanes hold as they come to the header.
+        let (entered, header) = if self.asks_each_time {
+            self.ask_each_time(function, turn_block, &zeros)
         } else {
-            let lane_count = builder.unary(UnaryOp::Popcount, Type::I64, lane_bits);
-            let most = builder.int(Type::I64, self.most.into());
-            let are_few = builder.icmp(IntCc::Ule, lane_count, most);
-            builder.branch(are_few, (turn_block, &first), (gang_block, &[]));
-        }
-        builder.switch_to(gang_block);
-        builder.jump(entry_edge.block, &entry_edge.arguments);
+            self.ask_once(function, &entry_edge, turn_block, &zeros);
+            (entry_edge.arguments, entry_edge.block)
+        };
 
         let lane_bits = function.add_param(turn_block, Type::I64);
         let outputs: Vec<Value> = types.iter().map(|&value_type| function.add_param(turn_block, value_type)).collect();
         let mut builder = Builder::at_end_of(function, turn_block);
         let lane = builder.unary(UnaryOp::Ctz, Type::I64, lane_bits);
         let mut of_lane = Copies::default();
-        for &value in &self.varying {
+        let held_by_header = if self.asks_each_time { &entered[..] } else { &[] };
+        for &value in self.varying.iter().chain(held_by_header) {
             let lane_value = builder.lane_of(value, lane);
             of_lane.map_value(value, lane_value);
         }
         let copies = copy_blocks(function, &self.blocks, &of_lane);
-        let arguments: Vec<Value> = entry_edge.arguments.iter().map(|&value| of_lane.value_copy(value)).collect();
-        Builder::at_end_of(function, turn_block).jump(copies.block_copy(entry_edge.block), &arguments);
         for &block in &self.blocks {
-            let mut terminator = function.blocks[copies.block_copy(block)].terminator.clone();
-            terminator
-                .targets_mut()
-                .into_iter()
-                .filter(|target| target.block == join_block)
-                .for_each(|target| target.block = done_block);
-            function.blocks[copies.block_copy(block)].terminator = terminator;
+            let Function { blocks, insts, .. } = &mut *function;
+            let counts = |instruction: Inst| matches!(insts[instruction].data, InstData::CountIterations { .. });
+            blocks[copies.block_copy(block)].insts.retain(|&instruction| !counts(instruction));
         }
+        let copied_blocks: Vec<Block> = self.blocks.iter().map(|&block| copies.block_copy(block)).collect();
+        let header_copy = copies.block_copy(self.blocks[0]);
+        let arguments: Vec<Value> = entered.iter().map(|&value| of_lane.value_copy(value)).collect();
+        Builder::at_end_of(function, turn_block).jump(header_copy, &arguments);
+        redirect_edges(function, &copied_blocks, join_block, done_block);
+        redirect_edges(function, &copied_blocks, header, header_copy);
 
         let results: Vec<Value> = types.iter().map(|&value_type| function.add_param(done_block, value_type)).collect();
         let mut builder = Builder::at_end_of(function, done_block);
@@ -291,6 +354,68 @@ impl Plan {
         builder.jump(self.exit, &outputs);
         normalize_function(function);
         turn_block
+    }
+
+    /// Asks before the loop how many lanes enter it.
+    fn ask_once(&self, function: &mut Function, entry_edge: &BlockCall, turn_block: Block, zeros: &[Value]) {
+        let gang_block = function.add_block();
+        let if_any = self.ask_for_lanes(function, self.preheader, zeros);
+        let mut builder = Builder::at_end_of(function, if_any.block);
+        if self.all {
+            builder.jump(turn_block, &if_any.arguments);
+        } else {
+            let lane_count = builder.unary(UnaryOp::Popcount, Type::I64, if_any.arguments[0]);
+            let most = builder.int(Type::I64, self.most.into());
+            let are_few = builder.icmp(IntCc::Ule, lane_count, most);
+            builder.branch(are_few, (turn_block, &if_any.arguments), (gang_block, &[]));
+        }
+        builder.switch_to(gang_block);
+        builder.jump(entry_edge.block, &entry_edge.arguments);
+    }
+
+    /// Asks before each iteration how many lanes are left; the answer is what they hold for the header, and the block of the question,
+    /// which is the loop's header from now on.
+    fn ask_each_time(&self, function: &mut Function, turn_block: Block, zeros: &[Value]) -> (Vec<Value>, Block) {
+        let header = self.blocks[0];
+        let [question, few_block] = [(); 2].map(|()| function.add_block());
+        let types: Vec<Type> = function.blocks[header].params.iter().map(|&parameter| function.ty(parameter)).collect();
+        let held: Vec<Value> = types.iter().map(|&value_type| function.add_param(question, value_type)).collect();
+        redirect_edges(function, &self.blocks, header, question);
+        redirect_edges(function, &[self.preheader], header, question);
+        let if_true = function.constant(Type::BOOL, 1);
+        let mut builder = Builder::at_end_of(function, question);
+        let lane_bits = builder.ballot(if_true);
+        let lane_count = builder.unary(UnaryOp::Popcount, Type::I64, lane_bits);
+        let most = builder.int(Type::I64, self.most.into());
+        let are_few = builder.icmp(IntCc::Ule, lane_count, most);
+        builder.branch(are_few, (few_block, &[]), (header, &held));
+        // Lanes that left before are not among those that come here.
+        let if_any = self.ask_for_lanes(function, few_block, zeros);
+        Builder::at_end_of(function, if_any.block).jump(turn_block, &if_any.arguments);
+        (held, question)
+    }
+
+    /// Goes past the turns from a block's end where no lane comes; the answer is the block where one does, and what the first turn is
+    /// given: the lanes' bits and no results.
+    fn ask_for_lanes(&self, function: &mut Function, block: Block, zeros: &[Value]) -> BlockCall {
+        let [some_block, past_block] = [(); 2].map(|()| function.add_block());
+        let if_true = function.constant(Type::BOOL, 1);
+        let mut builder = Builder::at_end_of(function, block);
+        let any_lane = builder.any(if_true);
+        builder.branch(any_lane, (some_block, &[]), (past_block, &[]));
+        builder.switch_to(past_block);
+        builder.jump(self.exit, zeros);
+        builder.switch_to(some_block);
+        let lane_bits = builder.ballot(if_true);
+        BlockCall { block: some_block, arguments: [lane_bits].into_iter().chain(zeros.iter().copied()).collect() }
+    }
+}
+
+/// Has edges from blocks to one target lead to another one.
+fn redirect_edges(function: &mut Function, blocks: &[Block], from_target: Block, to_target: Block) {
+    for &block in blocks {
+        let targets = function.blocks[block].terminator.targets_mut();
+        targets.into_iter().filter(|target| target.block == from_target).for_each(|target| target.block = to_target);
     }
 }
 

@@ -252,6 +252,10 @@ impl Verifier<'_> {
                 check_same("the value", result_type, function.ty(*value))
             }
             InstData::Barrier | InstData::GangBarrier | InstData::Yield => check_count::<0>(&results).map(drop),
+            InstData::CountIterations { argument, .. } => {
+                check_count::<0>(&results)?;
+                check_same("the operand", Type::I32, function.ty(*argument))
+            }
             InstData::Collective { opcode, argument, .. } | InstData::Across { opcode, argument, .. } => {
                 let [result_type] = check_count(&results)?;
                 check_same("the operand", result_type, function.ty(*argument))?;

@@ -3,7 +3,8 @@
 //! A test is called as the passes of `plan::passes` that it runs, one after the other: `divergent_loops, linearize`; or as
 //! parts of passes: `sccp_apply, simplify, dce`. They get gangs of 16 along x on registers of 512 bits, in launches of which nothing is known, unless the file says otherwise:
 //! `; gangs: width(4) layout(linear) configuration(naive)`, `; passes:` as `LOCKSTEP_PASSES`, `; launch:` (`filetest/analyses.rs`), `; bounds:
-//! few_insts(0) most_copies(0)`.
+//! few_insts(0) most_copies(0)`, and of their loops `; loops: count` or, for each one by its number, `; loops: counted(entries,
+//! iterations of gangs,iterations of lanes)`.
 //!
 //! With `BLESS=1` in the environment the files are rewritten to what the passes give.
 
@@ -26,6 +27,7 @@ use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::{Bounds, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::layout::Layout;
+use lockstep_protocol::loop_profile::{LoopCounts, LoopProfile, MOST_COUNTED_LOOPS};
 use std::path::Path;
 
 /// Passes that change nothing and without which others know too little: they run before the first that comes after them.
@@ -119,9 +121,27 @@ fn request(script: &Script) -> Request {
         vectorize: Vectorize::Gangs(gangs),
         target: TargetInfo::of_bits(512),
         bounds,
+        loops: loop_profile(script),
         only_needed: false,
         against: None,
     }
+}
+
+/// What a file says of loops.
+fn loop_profile(script: &Script) -> LoopProfile {
+    let mut loop_counts = [LoopCounts::default(); MOST_COUNTED_LOOPS];
+    let said = words(script, "loops");
+    for (loop_number, &(name, argument)) in said.iter().enumerate() {
+        let numbers: Vec<u64> = argument.split(',').filter_map(|number| number.parse().ok()).collect();
+        match (name, &numbers[..]) {
+            ("count", []) => return LoopProfile::Count,
+            ("counted", &[entries, gang_iterations, lane_iterations]) => {
+                loop_counts[loop_number] = LoopCounts { entries, gang_iterations, lane_iterations };
+            }
+            _ => panic!("loops have no {name:?}"),
+        }
+    }
+    if said.is_empty() { LoopProfile::Unknown } else { LoopProfile::Counted(loop_counts) }
 }
 
 /// Runs a test of passes; `None` if there is none of this name.

@@ -156,15 +156,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let emitter = self.around.emitter;
         let builder = &emitter.builder;
         let whole_vector = values.get_type();
-        // In the entry block, so that loops around do not make the stack grow.
-        let current_block = emitter.current_block()?;
-        let entry_block = emitter.function.get_first_basic_block().ok_or(CodegenError::Missing("entry block"))?;
-        match entry_block.get_first_instruction() {
-            Some(first) => builder.position_before(&first),
-            None => builder.position_at_end(entry_block),
-        }
-        let address = builder.build_alloca(whole_vector, "lanes")?;
-        emitter.position_at(current_block);
+        let address = emitter.allocate_in_entry(whole_vector)?;
         emitter.intrinsic_call("llvm.lifetime.start", &[emitter.pointer_type().into()], &[address.into()])?;
         builder.build_store(address, values)?;
         let mut result = whole_vector.get_poison();

@@ -151,6 +151,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             }
             InstData::Any { condition } => uniform(self.any_active(*condition)?.into()),
             InstData::Ballot { condition } => uniform(self.lanes_as_bits(self.lanes_where(*condition)?)?.into()),
+            InstData::LaneOf { lane, .. } | InstData::Put { lane, .. } if !self.is_uniform(*lane) => {
+                return Err(CodegenError::Unexpected(format!("{instruction} is of several lanes")));
+            }
             InstData::LaneOf { argument, lane } => {
                 uniform(self.read_lane(*argument, self.lane_zero(*lane)?.into_int_value())?)
             }
@@ -158,6 +161,15 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 self.combine_active(*collective, *opcode, *cluster, *argument)?
             }
             InstData::Shuffle { argument, lane } => self.lanes_at(*argument, *lane)?,
+            InstData::CountIterations { loop_number, argument } => {
+                let mut lane_iterations = self.as_vector(*argument)?;
+                if let Some(mask) = self.block_mask()? {
+                    let none = lane_iterations.get_type().const_zero();
+                    lane_iterations =
+                        emitter.builder.build_select(mask.lanes, lane_iterations, none, "")?.into_vector_value();
+                }
+                return without_results(emitter.count_iterations(frame, *loop_number, lane_iterations));
+            }
             InstData::Yield => return without_results(emitter.let_others_go_on()),
             InstData::GangBarrier => return without_results(emitter.fence(Ordering::AcqRel)),
             InstData::Put { into, lane, value } => {

@@ -7,7 +7,7 @@
 source_filename = "k"
 
 ; Function Attrs: nounwind
-define void @lockstep_kernel(ptr noalias noundef readonly align 8 dereferenceable(144) %0, ptr noalias noundef align 128 %1, i64 %2, i64 %3) #0 {
+define void @lockstep_kernel(ptr noalias noundef readonly align 8 dereferenceable(152) %0, ptr noalias noundef align 128 %1, i64 %2, i64 %3) #0 {
 entry:
   %4 = getelementptr inbounds i8, ptr %0, i64 24
   %5 = load i64, ptr %4, align 8, !invariant.load !0

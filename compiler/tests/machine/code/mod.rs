@@ -11,6 +11,7 @@ use lockstep_ir::ir::{Format, Kernel, Module};
 use lockstep_ir::plan::passes::{PASSES, Pass};
 use lockstep_protocol::compile_options::CompileOptions;
 use lockstep_protocol::kernel_abi::LaunchFrame;
+use lockstep_protocol::loop_profile::{LoopCounters, MOST_COUNTED_LOOPS};
 use lockstep_protocol::parameters::ParamKind;
 use lockstep_protocol::types::Type;
 use lockstep_runtime::execute::loaded_code::LoadedCode;
@@ -54,6 +55,8 @@ pub struct Code<'m> {
     kernel: &'m Kernel,
     pub compiled: Compiled,
     loaded: LoadedCode,
+    /// What it counts if it was compiled to count.
+    pub loop_counters: [LoopCounters; MOST_COUNTED_LOOPS],
 }
 
 impl<'m> Code<'m> {
@@ -71,7 +74,7 @@ impl<'m> Code<'m> {
         let index = module.kernels.iter().position(|k| k.name == kernel).ok_or("no such kernel")?;
         let compiled = compile_kernel_by(table, module, index, options).map_err(|error| error.to_string())?;
         let loaded = LoadedCode::map_object(&compiled.object).map_err(|error| error.to_string())?;
-        Ok(Code { module, kernel: &module.kernels[index], compiled, loaded })
+        Ok(Code { module, kernel: &module.kernels[index], compiled, loaded, loop_counters: Default::default() })
     }
 
     /// Runs it over a range, with all objects at this side of the memory around them. The name is for what
@@ -84,7 +87,7 @@ impl<'m> Code<'m> {
         memory: &mut Memory,
         side: Side,
     ) -> Result<Report, String> {
-        let Code { module, kernel, compiled, loaded } = self;
+        let Code { module, kernel, compiled, loaded, loop_counters } = self;
         // Elements of every type are aligned in whole numbers of them, so that a buffer can end where memory does.
         let buffer = |bytes: &Vec<u8>| Object::new(bytes, 1 << bytes.len().trailing_zeros().min(7), side);
         let buffers: Vec<Object> = memory.buffers.iter().map(buffer).collect();
@@ -131,6 +134,7 @@ impl<'m> Code<'m> {
             items_offset,
             printf: print,
             printf_context: (&raw const printer).cast(),
+            loop_counters: loop_counters.as_ptr(),
             work_dim: range.work_dim,
         };
         let groups: u64 = range.num_groups().iter().product();

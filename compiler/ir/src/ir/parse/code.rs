@@ -293,6 +293,11 @@ impl Parser {
                 "gang_barrier" => InstData::GangBarrier,
                 "clock" => InstData::Clock,
                 "yield" => InstData::Yield,
+                "count_iterations" => {
+                    let loop_number = self.parse_number()?;
+                    self.expect_sign(',')?;
+                    InstData::CountIterations { loop_number, argument: self.parse_operand(function_text)? }
+                }
                 "combined" => InstData::Combined,
                 "live_load" => {
                     InstData::LiveLoad { live_slot: LiveSlot::from_u32(self.parse_entity("ls", "a live slot")?.0) }
