@@ -16,6 +16,7 @@ const TOO_MANY: u32 = 1 << 31;
 #[derive(Debug, Default)]
 pub struct LoopCounters {
     entries: AtomicU64,
+    lane_entries: AtomicU64,
     gang_iterations: AtomicU64,
     lane_iterations: AtomicU64,
 }
@@ -24,10 +25,12 @@ impl LoopCounters {
     /// Adds one way of a gang through the loop, by the iterations of each lane.
     pub fn add_entry(&self, lane_iterations: &[u32]) {
         let gang_iterations = lane_iterations.iter().copied().max().unwrap_or(0);
+        let lane_entries = lane_iterations.iter().filter(|&&iterations| iterations > 0).count() as u64;
         let lane_iterations: u64 = lane_iterations.iter().copied().map(u64::from).sum();
         let is_counted = (1..TOO_MANY).contains(&gang_iterations) && self.entries.load(Ordering::Relaxed) < ENOUGH;
         if is_counted {
             self.entries.fetch_add(1, Ordering::Relaxed);
+            self.lane_entries.fetch_add(lane_entries, Ordering::Relaxed);
             self.gang_iterations.fetch_add(gang_iterations.into(), Ordering::Relaxed);
             self.lane_iterations.fetch_add(lane_iterations, Ordering::Relaxed);
         }
@@ -37,6 +40,7 @@ impl LoopCounters {
     pub fn read_counts(&self) -> LoopCounts {
         LoopCounts {
             entries: self.entries.load(Ordering::Relaxed),
+            lane_entries: self.lane_entries.load(Ordering::Relaxed),
             gang_iterations: self.gang_iterations.load(Ordering::Relaxed),
             lane_iterations: self.lane_iterations.load(Ordering::Relaxed),
         }
@@ -48,6 +52,8 @@ impl LoopCounters {
 pub struct LoopCounts {
     /// How often gangs went through the loop.
     pub entries: u64,
+    /// How many lanes came to it then, all together.
+    pub lane_entries: u64,
     /// The iterations that gangs ran until their last lane had left.
     pub gang_iterations: u64,
     /// The iterations that lanes ran until they left, all together.
@@ -77,7 +83,12 @@ mod tests {
         counters.add_entry(&[1, TOO_MANY]);
         assert_eq!(counters.read_counts(), LoopCounts::default());
         (0..2 * ENOUGH).for_each(|_| counters.add_entry(&[2, 0, 3]));
-        let counts = LoopCounts { entries: ENOUGH, gang_iterations: 3 * ENOUGH, lane_iterations: 5 * ENOUGH };
+        let counts = LoopCounts {
+            entries: ENOUGH,
+            lane_entries: 2 * ENOUGH,
+            gang_iterations: 3 * ENOUGH,
+            lane_iterations: 5 * ENOUGH,
+        };
         assert_eq!(counters.read_counts(), counts);
     }
 }

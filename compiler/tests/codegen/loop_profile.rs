@@ -55,12 +55,14 @@ fn the_first_tier_counts_iterations_of_gangs_and_lanes() {
     let gangs = starts.len() as u64 / u64::from(WIDTH);
     let down = LoopCounts {
         entries: gangs,
+        lane_entries: ITEMS,
         gang_iterations: starts.chunks(WIDTH as usize).filter_map(|gang| gang.iter().max()).sum(),
         lane_iterations: starts.iter().sum(),
     };
     assert!(counts.contains(&down), "{down:?} in {counts:?}");
     // One lane of each gang comes to the second loop.
-    let up = LoopCounts { entries: gangs, gang_iterations: large().sum(), lane_iterations: large().sum() };
+    let steps = large().sum();
+    let up = LoopCounts { entries: gangs, lane_entries: gangs, gang_iterations: steps, lane_iterations: steps };
     assert!(counts.contains(&up), "{up:?} in {counts:?}");
     assert_eq!(counts[2..], [LoopCounts::default(); MOST_COUNTED_LOOPS - 2]);
 }
@@ -68,8 +70,16 @@ fn the_first_tier_counts_iterations_of_gangs_and_lanes() {
 #[test]
 fn the_last_lane_of_a_loop_with_few_at_work_runs_alone() {
     let module = build(SOURCE, "");
-    for (lane_iterations, is_alone) in [(1000, true), (4000, true), (4100, false), (16000, false)] {
-        let counts = LoopCounts { entries: 100, gang_iterations: 1000, lane_iterations };
+    for (lane_entries, lane_iterations, is_alone) in [
+        (1600, 1000, true),
+        (1600, 4000, true),
+        (1600, 4100, false),
+        (1600, 16000, false),
+        // Hardly more came to the loop.
+        (200, 1000, true),
+        (199, 1000, false),
+    ] {
+        let counts = LoopCounts { entries: 100, lane_entries, gang_iterations: 1000, lane_iterations };
         let code = compile(&module, Tier::Optimized, LoopProfile::Counted([counts; MOST_COUNTED_LOOPS]));
         check_results(&code, &module);
         let report = code.compiled.report.as_ref().expect("it was asked for").to_string();
@@ -84,7 +94,7 @@ fn the_last_lane_of_a_loop_with_few_at_work_runs_alone() {
 #[test]
 fn few_counts_change_nothing() {
     let module = build(SOURCE, "");
-    let counts = LoopCounts { entries: 7, gang_iterations: 1000, lane_iterations: 1000 };
+    let counts = LoopCounts { entries: 7, lane_entries: 7 * 16, gang_iterations: 1000, lane_iterations: 1000 };
     let code = compile(&module, Tier::Optimized, LoopProfile::Counted([counts; MOST_COUNTED_LOOPS]));
     let report = code.compiled.report.as_ref().expect("it was asked for").to_string();
     assert!(!report.contains("the last one in it"), "{report}");

@@ -213,7 +213,7 @@ fn versioned() -> Gangs {
 
 /// Of each loop that is counted, that one lane was at work in an iteration.
 pub fn few_at_work() -> LoopProfile {
-    let counts = LoopCounts { entries: 100, gang_iterations: 1000, lane_iterations: 1000 };
+    let counts = LoopCounts { entries: 100, lane_entries: 1600, gang_iterations: 1000, lane_iterations: 1000 };
     LoopProfile::Counted([counts; MOST_COUNTED_LOOPS])
 }
 

@@ -58,7 +58,7 @@ pub const TABLE: &[Switch] = &[
     Switch {
         name: "LOCKSTEP_TIERS",
         default: "1",
-        meaning: "whether a kernel first gets code that LLVM makes quickly, which code of the same plan with all of LLVM's passes, made in the background, replaces once it has run for 2 ms: 1; or 0 for the latter at once, as it is with `LOCKSTEP_DUMP` and `LOCKSTEP_REPORT`. Results are the same to the bit.",
+        meaning: "whether a kernel first gets code that LLVM makes quickly, which code of the same plan with all of LLVM's passes, made in the background, replaces once it has run for 2 ms, by how many lanes were at work in loops until then: 1; or 0 for the latter at once, as it is with `LOCKSTEP_DUMP` and `LOCKSTEP_REPORT`. Results are the same to the bit.",
         read: |value, reading| on_or_off(value, &mut reading.options.tiers),
         accepted: "0",
         refused: Some("2"),

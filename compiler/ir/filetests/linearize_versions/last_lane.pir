@@ -1,7 +1,7 @@
 ; test: loop_profile, coherence_versions, divergent_loops, linearize
 ; test: run
 ; stage: normalized
-; loops: counted(100,1000,1100)
+; loops: counted(100,1600,1000,1100)
 ; The last lane in the loop runs the rest of it alone; those that have left wait.
 ; run: last_lane([11, 2, 13, 4]:i32) global=4 local=4 => [21, 2, 46, 4]:i32
 ; run: last_lane([12, 12, 13, 10]:i32) global=4 local=4 => [33, 33, 46, 10]:i32

@@ -2,7 +2,7 @@
 ; test: run
 ; stage: normalized
 ; passes: -unmasked_loops
-; loops: counted(100,1000,5000)
+; loops: counted(100,1600,1000,5000)
 ; A third of the lanes was at work: nothing changes.
 ; run: many_lanes_at_work([11, 2, 13, 4]:i32) global=4 local=4 => [21, 2, 46, 4]:i32
 ; run: many_lanes_at_work([12, 12, 13, 10]:i32) global=4 local=4 => [33, 33, 46, 10]:i32

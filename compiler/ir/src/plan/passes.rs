@@ -266,7 +266,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "coherence_versions",
-        what: "gives divergent loops versions without masks (`transform/unmasked_loops.rs`), targets of divergent branches copies for gangs all of whose lanes go there (`transform/coherent_branches.rs`), and lets lanes run a loop one after the other that few of them enter (`transform/per_lane_loops.rs`)",
+        what: "gives divergent loops versions without masks (`transform/unmasked_loops.rs`), targets of divergent branches copies for gangs all of whose lanes go there (`transform/coherent_branches.rs`), and lets lanes run a loop one after the other that few of them enter or stay in (`transform/per_lane_loops.rs`)",
         file: "plan/coherence_versions.rs",
         source: "Moll 2021, section 9.1; Sun et al. 2019 as told there in 9.2; for `per_lane_loops` what Bulavintsev 2019 measures",
         phase: Phase::Regions,

@@ -70,7 +70,10 @@ const FEWEST_ENTRIES: u64 = 8;
 
 /// In a loop in which this part of a gang's lanes is at work, or less, it is asked how many are left: that takes a tenth of a short
 /// iteration.
-const FEW_AT_WORK: u64 = 4;
+const FEW_AT_WORK: u128 = 4;
+
+/// The same of the lanes that come to a loop: where most of them stay to the end, it is enough to ask when they come.
+const FEW_OF_ENTERED: u128 = 2;
 
 /// Why no lane runs a loop alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -173,7 +176,7 @@ pub fn plan_turns(
     turns: Turns,
 ) -> Result<Plan, Refusal> {
     match turns {
-        Turns::Counted(counts) if !are_few_at_work(counts, function_facts.registers.width) => {
+        Turns::Counted(counts) if !are_few_left(counts, function_facts.registers.width) => {
             return Err(Refusal::AtWork);
         }
         Turns::Expected | Turns::Always if function_facts.is_entered_by_all(loop_id) => return Err(Refusal::AllLanes),
@@ -262,10 +265,14 @@ pub fn plan_turns(
     })
 }
 
-/// Whether the lanes that were at work in an iteration of a gang, on average, are a small part of it.
-fn are_few_at_work(counts: LoopCounts, gang_width: u32) -> bool {
-    let LoopCounts { entries, gang_iterations, lane_iterations } = counts;
-    entries >= FEWEST_ENTRIES && FEW_AT_WORK * lane_iterations <= u64::from(gang_width) * gang_iterations
+/// Whether the lanes that were at work in an iteration of a gang, on average, are a small part of it, and of those that came to the loop.
+fn are_few_left(counts: LoopCounts, gang_width: u32) -> bool {
+    let LoopCounts { entries, .. } = counts;
+    let [lane_entries, gang_iterations, lane_iterations] =
+        [counts.lane_entries, counts.gang_iterations, counts.lane_iterations].map(u128::from);
+    entries >= FEWEST_ENTRIES
+        && FEW_AT_WORK * lane_iterations <= u128::from(gang_width) * gang_iterations
+        && FEW_OF_ENTERED * lane_iterations * u128::from(entries) <= lane_entries * gang_iterations
 }
 
 /// Whether an instruction does for all lanes, given one lane's operands, what that lane alone would do. Stores store the

@@ -4,7 +4,7 @@
 //! parts of passes: `sccp_apply, simplify, dce`. They get gangs of 16 along x on registers of 512 bits, in launches of which nothing is known, unless the file says otherwise:
 //! `; gangs: width(4) layout(linear) configuration(naive)`, `; passes:` as `LOCKSTEP_PASSES`, `; launch:` (`filetest/analyses.rs`), `; bounds:
 //! few_insts(0) most_copies(0)`, and of their loops `; loops: count` or, for each one by its number, `; loops: counted(entries,
-//! iterations of gangs,iterations of lanes)`.
+//! entries of lanes,iterations of gangs,iterations of lanes)`.
 //!
 //! With `BLESS=1` in the environment the files are rewritten to what the passes give.
 
@@ -135,8 +135,8 @@ fn loop_profile(script: &Script) -> LoopProfile {
         let numbers: Vec<u64> = argument.split(',').filter_map(|number| number.parse().ok()).collect();
         match (name, &numbers[..]) {
             ("count", []) => return LoopProfile::Count,
-            ("counted", &[entries, gang_iterations, lane_iterations]) => {
-                loop_counts[loop_number] = LoopCounts { entries, gang_iterations, lane_iterations };
+            ("counted", &[entries, lane_entries, gang_iterations, lane_iterations]) => {
+                loop_counts[loop_number] = LoopCounts { entries, lane_entries, gang_iterations, lane_iterations };
             }
             _ => panic!("loops have no {name:?}"),
         }
