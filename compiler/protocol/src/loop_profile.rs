@@ -62,6 +62,7 @@ pub struct LoopCounts {
 
 /// What is known of the loops that are counted, or whether they are to be counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "there is one for a kernel that is compiled")]
 pub enum LoopProfile {
     /// Nothing is known, and nothing is counted.
     #[default]
