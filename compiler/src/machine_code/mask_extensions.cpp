@@ -66,7 +66,7 @@ char KeepMaskExtensions::ID = 0;
 // This is also written in `mask_extensions.rs`.
 extern "C" {
 
-// Adds the pass to all code generation of this process from now on. To be called once.
+// Adds the pass to all code generation of this process from now on. Calls after the first one do nothing.
 void lockstep_keep_mask_extensions(void) {
     static RegisterTargetPassConfigCallback callback(
         [](TargetMachine &, legacy::PassManagerBase &, TargetPassConfig *passes) {

@@ -2,8 +2,9 @@
 //!
 //! Requires: a function in normal form and what diverges in it.
 //! Ensures: `Stage::Versioned`; what diverges in what came out.
-//! Phases: divergent loops in which few lanes were at work when they were counted; divergent loops, outer ones first; then targets of divergent branches; then loops in their copies; until
-//! nothing is left that pays or may be; then what is left of divergent loops that lanes enter one by one.
+//! Phases: divergent loops in which few lanes were at work when they were counted; divergent loops, outer ones first; then targets of
+//! divergent branches; then loops in their copies; until nothing is left that pays or may be; then what is left of divergent loops that
+//! lanes enter one by one.
 //! Source: as `transform::unmasked_loops`, `transform::coherent_branches` and `transform::per_lane_loops`.
 
 use super::notes::{branch_place, loop_place};
