@@ -347,7 +347,8 @@ impl Compilation<'_> {
 
         let times = steps.record.into_times();
         if options.time {
-            eprint!("{name}: {instruction_count} instructions\n{}", describe_times(&name, &times));
+            let counted_loops = request.loops.describe();
+            eprint!("{name}: {instruction_count} instructions\n{counted_loops}{}", describe_times(&name, &times));
         }
         let tier = if opt_level == OptLevel::Less { Tier::Baseline } else { Tier::Optimized };
         let debug_object = options.debug.then(|| DebugObject {

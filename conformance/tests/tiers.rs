@@ -110,6 +110,8 @@ fn what_was_counted_of_loops_changes_no_bits() {
         print!("{:?}", run_uneven_loops(&Setup::new()));
     });
     assert_eq!(count_stage(&output.stderr, "uneven: emit"), 2, "{}", output.stderr);
+    // The last tier was made by what the first one had counted.
+    assert!(output.stderr.contains("loop 0: 1.0 lanes at work of"), "{}", output.stderr);
     let one_tier = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1"), ("LOCKSTEP_TIERS", "0")];
     let alone = in_child("uneven_loops_of_the_last_tier_alone", &one_tier, || ());
     assert!(alone.stdout == output.stdout, "the tiers differ");

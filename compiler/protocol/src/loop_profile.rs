@@ -73,6 +73,20 @@ pub enum LoopProfile {
     Counted([LoopCounts; MOST_COUNTED_LOOPS]),
 }
 
+impl LoopProfile {
+    /// What was counted, a line for each loop that gangs came to.
+    pub fn describe(&self) -> String {
+        let LoopProfile::Counted(all_counts) = self else { return String::new() };
+        let mut lines = String::new();
+        for (loop_number, counts) in all_counts.iter().enumerate().filter(|(_, counts)| counts.entries > 0) {
+            let lanes_came = counts.lane_entries as f64 / counts.entries as f64;
+            let lanes_at_work = counts.lane_iterations as f64 / counts.gang_iterations as f64;
+            lines += &format!("loop {loop_number}: {lanes_at_work:.1} lanes at work of {lanes_came:.1} that came\n");
+        }
+        lines
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

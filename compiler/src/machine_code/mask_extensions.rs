@@ -17,13 +17,13 @@
 //!                                     KMOVWmk %stack.0, %3:vk16
 //! ```
 
-// It is in `mask_extensions.cpp`.
+// SAFETY: it is in `mask_extensions.cpp`, has this type, and adds to LLVM's list under a lock, the first time only, what lives as long as
+// the process.
 unsafe extern "C" {
-    fn lockstep_keep_mask_extensions();
+    safe fn lockstep_keep_mask_extensions();
 }
 
 /// Has all code that this process generates from now on keep its masks' extensions. One call is enough.
 pub(super) fn keep_mask_extensions() {
-    // SAFETY: it adds to LLVM's list under a lock, the first time only, what lives as long as the process.
-    unsafe { lockstep_keep_mask_extensions() };
+    lockstep_keep_mask_extensions();
 }

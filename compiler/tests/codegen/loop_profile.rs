@@ -36,6 +36,15 @@ fn compile(module: &Module, tier: Tier, loops: LoopProfile) -> Code<'_> {
     Code::compile(module, "k", &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// What became of the kernel's code.
+fn report_text(code: &Code<'_>) -> String {
+    code.compiled.report.as_ref().expect("it was asked for").to_string()
+}
+
+fn read_counts(code: &Code<'_>) -> [LoopCounts; MOST_COUNTED_LOOPS] {
+    code.loop_counters.each_ref().map(|counters| counters.read_counts())
+}
+
 /// Runs code, which is to do what the interpreter does.
 fn check_results(code: &Code<'_>, module: &Module) {
     let (range, arguments) = (NdRange::new(&[ITEMS], &[ITEMS]), [Arg::Buffer(0), Arg::Buffer(1)]);
@@ -50,7 +59,7 @@ fn the_first_tier_counts_iterations_of_gangs_and_lanes() {
     let module = build(SOURCE, "");
     let code = compile(&module, Tier::Baseline, LoopProfile::Count);
     check_results(&code, &module);
-    let counts = code.loop_counters.each_ref().map(|counters| counters.read_counts());
+    let counts = read_counts(&code);
     let starts: Vec<u64> = starts().into_iter().map(|start| start as u64).collect();
     let large = || starts.iter().filter(|&&start| start > 50);
     let gangs = ITEMS.div_ceil(WIDTH.into());
@@ -83,11 +92,11 @@ fn the_last_lane_of_a_loop_with_few_at_work_runs_alone() {
         let counts = LoopCounts { entries: 100, lane_entries, gang_iterations: 1000, lane_iterations };
         let code = compile(&module, Tier::Optimized, LoopProfile::Counted([counts; MOST_COUNTED_LOOPS]));
         check_results(&code, &module);
-        let report = code.compiled.report.as_ref().expect("it was asked for").to_string();
+        let report = report_text(&code);
         assert_eq!(report.contains("the last one in it"), is_alone, "{lane_iterations}:\n{report}");
     }
     let code = compile(&module, Tier::Optimized, LoopProfile::Unknown);
-    let report = code.compiled.report.as_ref().expect("it was asked for").to_string();
+    let report = report_text(&code);
     assert!(!report.contains("the last one in it"), "{report}");
 }
 
@@ -97,7 +106,7 @@ fn few_counts_change_nothing() {
     let module = build(SOURCE, "");
     let counts = LoopCounts { entries: 7, lane_entries: 7 * 16, gang_iterations: 1000, lane_iterations: 1000 };
     let code = compile(&module, Tier::Optimized, LoopProfile::Counted([counts; MOST_COUNTED_LOOPS]));
-    let report = code.compiled.report.as_ref().expect("it was asked for").to_string();
+    let report = report_text(&code);
     assert!(!report.contains("the last one in it"), "{report}");
 }
 
@@ -107,6 +116,5 @@ fn code_of_the_last_tier_does_not_count() {
     let module = build(SOURCE, "");
     let code = compile(&module, Tier::Optimized, LoopProfile::Count);
     check_results(&code, &module);
-    let counts = code.loop_counters.each_ref().map(|counters| counters.read_counts());
-    assert_eq!(counts, [LoopCounts::default(); MOST_COUNTED_LOOPS]);
+    assert_eq!(read_counts(&code), [LoopCounts::default(); MOST_COUNTED_LOOPS]);
 }

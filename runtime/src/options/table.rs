@@ -131,7 +131,7 @@ pub const TABLE: &[Switch] = &[
     Switch {
         name: "LOCKSTEP_TIME",
         default: "0",
-        meaning: "whether how long each pass takes goes to standard error: of a program's build clang, link, clean-up, import and the passes of programs, of a kernel's compilation its instructions after the import and every pass, over all regions (the estimates of widths are `width_selection`), LLVM's `optimize` and `emit` apart, and `link`; in milliseconds, a line each (`cargo xtask bench compile_scaling` reads them): 0 or 1",
+        meaning: "whether how long each pass takes goes to standard error: of a program's build clang, link, clean-up, import and the passes of programs, of a kernel's compilation its instructions after the import, what the first tier had counted of its loops, and every pass, over all regions (the estimates of widths are `width_selection`), LLVM's `optimize` and `emit` apart, and `link`; in milliseconds, a line each (`cargo xtask bench compile_scaling` reads them): 0 or 1",
         read: |value, reading| on_or_off(value, &mut reading.options.time),
         accepted: "1",
         refused: Some("yes"),

@@ -24,7 +24,7 @@ use lockstep_protocol::types::Type;
 
 /// A loop that can be counted.
 pub struct CountableLoop {
-    /// Its header.
+    /// The block through which it is entered, by which versions of the loop know it.
     pub header: Block,
     /// The block behind it, to which only the loop leads.
     exit: Block,
