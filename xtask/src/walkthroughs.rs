@@ -25,6 +25,8 @@ const TITLE: &str = "Walk-through: ";
 const RUN: &str = "Run: ";
 /// What the line about a file that a patch changes or makes begins with.
 const CHANGED: &str = "+++ b/";
+/// What the line about a file that a patch changes begins with.
+const BEFORE: &str = "--- a/";
 
 /// A patch of the folder.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,6 +58,39 @@ impl<'a> Walkthrough<'a> {
             return Err("it changes no file".to_owned());
         }
         Ok(Self { title, commands, files })
+    }
+}
+
+/// A piece of a patch.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Hunk<'a> {
+    /// The file that it changes, from the workspace's root.
+    pub file: &'a str,
+    /// The lines that it looks for there, each with its end.
+    pub old_text: String,
+}
+
+impl<'a> Hunk<'a> {
+    /// The pieces of a patch that change files which are there.
+    pub fn list(patch: &'a str) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        let mut changed = None;
+        let mut in_hunk = false;
+        for line in patch.lines() {
+            if line.starts_with("diff --git ") {
+                (changed, in_hunk) = (None, false);
+            } else if line.starts_with("@@ ") {
+                found.extend(changed.map(|file| Self { file, old_text: String::new() }));
+                in_hunk = changed.is_some();
+            } else if !in_hunk {
+                changed = line.strip_prefix(BEFORE).or(changed);
+            } else if let Some(hunk) = found.last_mut()
+                && let Some(text) = line.strip_prefix([' ', '-'])
+            {
+                hunk.old_text.extend([text, "\n"]);
+            }
+        }
+        found
     }
 }
 
@@ -229,6 +264,16 @@ new file mode 100644
         assert_eq!(walkthrough.title, "an identity");
         assert_eq!(walkthrough.commands, ["cargo test one", "BLESS=1 cargo test two"]);
         assert_eq!(walkthrough.files, ["src/a.rs", "b.pir"]);
+    }
+
+    #[test]
+    fn pieces_hold_the_lines_they_look_for() {
+        let patch = format!(
+            "{PATCH}diff --git a/c b/c\n--- a/c\n+++ b/c\n@@ -1,3 +1 @@\n one\n--- a/two\n+2\n@@ -9 +9 @@\n-nine\n"
+        );
+        let pieces = Hunk::list(&patch);
+        let texts: Vec<_> = pieces.iter().map(|hunk| (hunk.file, hunk.old_text.as_str())).collect();
+        assert_eq!(texts, [("src/a.rs", "old\n"), ("c", "one\n-- a/two\n"), ("c", "nine\n")]);
     }
 
     #[test]

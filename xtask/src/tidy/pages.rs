@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::Violation;
 use super::source::{SourceFile, Tree};
-use crate::walkthroughs::{FOLDER, Walkthrough};
+use crate::walkthroughs::{FOLDER, Hunk, Walkthrough};
 
 const README: &str = "README.md";
 const CONTRIBUTING: &str = "CONTRIBUTING.md";
@@ -125,7 +125,8 @@ fn is_there(tree: &Tree, name: &str) -> bool {
         .any(|file| file.path.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/')))
 }
 
-/// CONTRIBUTING's table says how many files each walk-through touches, as its patches and the lists below the table have it.
+/// Each walk-through finds the lines that it changes, and CONTRIBUTING's table says how many files it touches, as its patch
+/// or the list below the table has it.
 pub fn walkthroughs(tree: &Tree) -> Vec<Violation> {
     let Some(page) = tree.file(CONTRIBUTING) else {
         return Vec::new();
@@ -136,6 +137,11 @@ pub fn walkthroughs(tree: &Tree) -> Vec<Violation> {
         match Walkthrough::parse(&patch.text) {
             Err(what) => found.push(in_file(&patch.path, what)),
             Ok(walkthrough) => found.extend(check_row(page, &patch.path, walkthrough.files.len())),
+        }
+        let is_stale = |hunk: &Hunk| !tree.file(hunk.file).is_some_and(|file| file.text.contains(&hunk.old_text));
+        for hunk in Hunk::list(&patch.text).into_iter().filter(is_stale) {
+            let message = format!("it no longer applies to {} ({FOLDER}/README.md says how to mend it)", hunk.file);
+            found.push(in_file(&patch.path, message));
         }
     }
     for (anchor, files) in lists(page) {
@@ -255,6 +261,17 @@ mod tests {
             "#an-x has 1 files, its row says 2",
         ];
         assert_eq!(messages(&found), wanted);
+    }
+
+    #[test]
+    fn patches_apply_to_the_tree() {
+        let patch = "Walk-through: x\nRun: y\n--- a/a.rs\n+++ b/a.rs\n@@ -1,2 +1 @@\n same\n-old\n";
+        let row = "| x | 1 | [patch](docs/walkthroughs/x.patch) |\n";
+        let with = |text| {
+            walkthroughs(&Tree::of(&[(CONTRIBUTING, row), ("docs/walkthroughs/x.patch", patch), ("a.rs", text)]))
+        };
+        assert!(with("before\nsame\nold\n").is_empty());
+        assert!(with("same\nother\nold\n")[0].message.starts_with("it no longer applies to a.rs"));
     }
 
     #[test]
