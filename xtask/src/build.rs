@@ -27,12 +27,16 @@ pub struct Options {
 
 /// Builds the driver, the command and the compiler, starts the compiler once, and has the command ask it what it is.
 pub fn build_products(options: &Options) -> Result<()> {
-    let results = [workspace::driver(), workspace::command()];
-    build("build the driver and the command lockstep (release)", &mut driver_and_command(), &results)?;
+    build_step(
+        "build the driver and the command lockstep (release)",
+        &mut driver_and_command(),
+        &[&workspace::driver(), &workspace::command()],
+    )?;
     let archive = options.relinkable.as_deref().map(std::path::absolute).transpose()?;
-    build("build the compiler (release, static)", &mut static_compiler(archive.as_deref()), &[workspace::compiler()])?;
+    let compiler = workspace::compiler();
+    build_step("build the compiler (release, static)", &mut static_compiler(archive.as_deref()), &[&compiler])?;
     if let Some(archive) = &archive {
-        relinkable::try_linking(archive)?;
+        relinkable::try_linking(archive, &compiler)?;
     }
     start_alone(&workspace::compiler())?;
     examine_all()
@@ -62,14 +66,15 @@ fn driver_and_command() -> Command {
 }
 
 /// The command that links the executable, and writes what it is linked of to an archive.
-fn static_compiler(archive: Option<&Path>) -> Command {
+pub fn static_compiler(archive: Option<&Path>) -> Command {
     let mut command = cargo_with(&["rustc", "--release", "--package", "lockstep-compiler-process"]);
     command.args(["--bin", "lockstep-compiler", "--features", "static", "--"]).args(STATIC_FLAGS);
     command.args(archive.into_iter().flat_map(relinkable::linker_flags));
     command
 }
 
-fn build(title: &str, command: &mut Command, results: &[PathBuf]) -> Result<()> {
+/// Runs a command that builds, as a step, and looks whether it left what it should.
+pub fn build_step(title: &str, command: &mut Command, results: &[&Path]) -> Result<()> {
     let building = step(title);
     process::run(command)?;
     if let Some(missing) = results.iter().find(|result| !result.exists()) {

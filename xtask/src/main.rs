@@ -18,6 +18,7 @@ mod fuzz;
 mod install;
 mod metrics;
 mod opencl;
+mod package;
 mod peers;
 mod process;
 mod progress;
@@ -66,6 +67,8 @@ enum Task {
     Walkthroughs(walkthroughs::Options),
     /// Copy the driver, its compiler and the command lockstep, and register the driver with the ICD loader
     Install(install::Options),
+    /// Make what users get: a wheel for pip, a package for Debian, a tarball, with their checksums
+    Package(package::Options),
     /// Measure through the loader: without a name, what docs/performance.md shows
     Bench(bench::Options),
     /// List the kernels whose machine code differs from another build's
@@ -98,6 +101,7 @@ impl Task {
             Self::Metrics(options) => metrics::run(&options),
             Self::Walkthroughs(options) => walkthroughs::run(&options),
             Self::Install(options) => install::run(&options),
+            Self::Package(options) => package::run(&options),
             Self::Bench(options) => bench::run(&options),
             Self::SameCode(options) => same_code::run(&options),
             Self::Accuracy(options) => accuracy::run(&options),

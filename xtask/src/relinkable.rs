@@ -9,8 +9,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::process;
 use crate::progress::step;
-use crate::{process, workspace};
 
 /// What rustc is told so that the linker writes the archive.
 pub fn linker_flags(archive: &Path) -> [String; 2] {
@@ -18,7 +18,7 @@ pub fn linker_flags(archive: &Path) -> [String; 2] {
 }
 
 /// Links what is in the archive, and compares the result with the executable.
-pub fn try_linking(archive: &Path) -> Result<()> {
+pub fn try_linking(archive: &Path, executable: &Path) -> Result<()> {
     let linking = step(format!("link {} anew", archive.display()));
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     process::run(Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(folder.path()))?;
@@ -26,7 +26,7 @@ pub fn try_linking(archive: &Path) -> Result<()> {
     process::run(Command::new(linker()?).arg("@response.txt").current_dir(&inputs))?;
     let result = output_file(&inputs)?;
     let read = |path: &Path| std::fs::read(path).with_context(|| format!("cannot read {}", path.display()));
-    if read(&result)? != read(&workspace::compiler())? {
+    if read(&result)? != read(executable)? {
         bail!("{} links to another executable", archive.display());
     }
     linking.done();

@@ -3,10 +3,12 @@
 mod cache;
 mod doctor;
 mod installation;
+mod pages;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use lockstep_runtime::compiler_process;
 use lockstep_runtime::machine::processor_name;
 
@@ -28,6 +30,12 @@ enum Subcommands {
     /// What was compiled before
     #[command(subcommand)]
     Cache(cache::Command),
+    /// Write man pages and completions for shells
+    #[command(hide = true)]
+    WritePages {
+        /// The folder `share` to put them into
+        folder: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -40,6 +48,13 @@ fn main() -> ExitCode {
         None => ExitCode::SUCCESS,
         Some(Subcommands::Doctor) => doctor::report_findings(),
         Some(Subcommands::Cache(command)) => cache::run_command(command),
+        Some(Subcommands::WritePages { folder }) => match pages::write_pages(Arguments::command(), &folder) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{}: {error}", folder.display());
+                ExitCode::FAILURE
+            }
+        },
     }
 }
 

@@ -16,7 +16,7 @@ impl Installation {
         let installation = Installation(tempfile::tempdir().unwrap());
         let folders = ["bin", "lib/lockstep"].map(|name| installation.path(name));
         folders.iter().for_each(|folder| fs::create_dir_all(folder).unwrap());
-        fs::copy(env!("CARGO_BIN_EXE_lockstep"), installation.path("bin/lockstep")).unwrap();
+        copy_program(Path::new(env!("CARGO_BIN_EXE_lockstep")), &installation.path("bin/lockstep"));
         fs::write(installation.path("lib/lockstep/liblockstep.so"), "").unwrap();
         installation.write_compiler(true);
         installation
@@ -43,8 +43,10 @@ impl Installation {
     }
 
     fn write_script(&self, script: &str) {
-        fs::write(self.compiler(), format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(self.compiler(), fs::Permissions::from_mode(0o755)).unwrap();
+        let draft = self.path("script");
+        fs::write(&draft, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).unwrap();
+        copy_program(&draft, &self.compiler());
     }
 
     /// Runs the command with no switch set but these.
@@ -61,6 +63,13 @@ impl Installation {
         assert!(output.status.success(), "{output:?}");
         printed(&output)
     }
+}
+
+/// Copies a program in a process of its own. Written by this one, it would be open in children of other tests until they begin
+/// their own programs, and what is open for writing does not run.
+#[track_caller]
+fn copy_program(from: &Path, to: &Path) {
+    assert!(Command::new("cp").arg("--preserve=mode").arg(from).arg(to).status().unwrap().success());
 }
 
 fn printed(output: &Output) -> String {
