@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
-use crate::driver::cargo_with;
+use crate::driver::{VENDORS, cargo_with};
 use crate::progress::step;
 use crate::{process, relinkable, workspace};
 
@@ -39,12 +39,12 @@ pub fn build_products(options: &Options) -> Result<()> {
         relinkable::try_linking(archive, &compiler)?;
     }
     start_alone(&workspace::compiler())?;
-    examine_all()
+    examine_products(&workspace::command(), &workspace::driver())
 }
 
-/// Has the command look whether the three belong together.
-fn examine_all() -> Result<()> {
-    let output = Command::new(workspace::command()).arg("doctor").output()?;
+/// Has the command look whether the three belong together, as if the driver were registered.
+pub fn examine_products(command: &Path, driver: &Path) -> Result<()> {
+    let output = Command::new(command).arg("doctor").env(VENDORS, driver).output()?;
     match output.status.success() {
         true => Ok(()),
         false => bail!("what was built does not fit together:\n{}", String::from_utf8_lossy(&output.stdout)),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lockstep_runtime::compiler_process;
 
 /// The driver's name.
-const DRIVER: &str = "liblockstep.so";
+pub const DRIVER: &str = "liblockstep.so";
 
 /// Where an installation has the driver, from the folder of its programs.
 const LIBRARY_FOLDER: &str = "../lib/lockstep";

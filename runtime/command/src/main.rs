@@ -1,9 +1,11 @@
 //! `lockstep`: what a user asks of an installed driver. It reads the same switches as the driver does.
 
 mod cache;
+mod devices;
 mod doctor;
 mod installation;
 mod pages;
+mod probe;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,10 +28,23 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Subcommands {
     /// Look whether everything is in its place, and say what to do where it is not
-    Doctor,
+    Doctor {
+        /// Print one object of JSON: `version`, and `findings` with `subject`, `state` (`ok`, `lacking`, `broken`) and `words`
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the platforms and devices that applications find, this driver's and others'
+    Devices {
+        /// Print them as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// What was compiled before
     #[command(subcommand)]
     Cache(cache::Command),
+    /// Load the drivers and print what they are; other subcommands run this in a process of its own
+    #[command(hide = true, name = probe::SUBCOMMAND)]
+    Probe,
     /// Write man pages and completions for shells
     #[command(hide = true)]
     WritePages {
@@ -46,7 +61,9 @@ fn main() -> ExitCode {
     }
     match arguments.command {
         None => ExitCode::SUCCESS,
-        Some(Subcommands::Doctor) => doctor::report_findings(),
+        Some(Subcommands::Doctor { json }) => doctor::report_findings(json),
+        Some(Subcommands::Devices { json }) => devices::list_devices(json),
+        Some(Subcommands::Probe) => probe::print_probe(),
         Some(Subcommands::Cache(command)) => cache::run_command(command),
         Some(Subcommands::WritePages { folder }) => match pages::write_pages(Arguments::command(), &folder) {
             Ok(()) => ExitCode::SUCCESS,

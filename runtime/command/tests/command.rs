@@ -17,13 +17,18 @@ impl Installation {
         let folders = ["bin", "lib/lockstep"].map(|name| installation.path(name));
         folders.iter().for_each(|folder| fs::create_dir_all(folder).unwrap());
         copy_program(Path::new(env!("CARGO_BIN_EXE_lockstep")), &installation.path("bin/lockstep"));
-        fs::write(installation.path("lib/lockstep/liblockstep.so"), "").unwrap();
+        // Something that can be loaded.
+        fs::copy(own_library(), installation.driver()).unwrap();
         installation.write_compiler(true);
         installation
     }
 
     fn path(&self, name: &str) -> PathBuf {
         fs::canonicalize(self.0.path()).unwrap().join(name)
+    }
+
+    fn driver(&self) -> PathBuf {
+        self.path("lib/lockstep/liblockstep.so")
     }
 
     fn compiler(&self) -> PathBuf {
@@ -49,10 +54,11 @@ impl Installation {
         copy_program(&draft, &self.compiler());
     }
 
-    /// Runs the command with no switch set but these.
+    /// Runs the command with no variable set but these, and the one that registers the driver.
     fn run(&self, words: &[&str], switches: &[(&str, &Path)]) -> Output {
         let mut command = Command::new(self.path("bin/lockstep"));
         command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.0.path());
+        command.env("OCL_ICD_VENDORS", self.driver());
         command.args(words).envs(switches.iter().copied()).output().unwrap()
     }
 
@@ -63,6 +69,13 @@ impl Installation {
         assert!(output.status.success(), "{output:?}");
         printed(&output)
     }
+}
+
+/// A library of the system's.
+fn own_library() -> PathBuf {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let path = maps.lines().filter_map(|line| Some(&line[line.find('/')?..])).find(|path| path.ends_with("/libc.so.6"));
+    PathBuf::from(path.expect("tests use the C library"))
 }
 
 /// Copies a program in a process of its own. Written by this one, it would be open in children of other tests until they begin
@@ -99,10 +112,12 @@ fn the_version_has_commit_llvm_and_processor() {
 #[test]
 fn all_is_well_with_an_installation() {
     let installation = Installation::new();
+    let driver = installation.driver();
     let text = installation.text(&["doctor"], &[]);
-    assert!(text.lines().all(|line| line.starts_with("ok ")), "{text}");
+    for subject in ["processor", "memory", "driver", "compiler", "sandbox", "cache", "registered"] {
+        assert!(line_about(&text, subject).starts_with("ok "), "{text}");
+    }
     assert!(line_about(&text, "processor").contains(&processor_name()), "{text}");
-    let driver = installation.path("lib/lockstep/liblockstep.so");
     assert!(line_about(&text, "driver").ends_with(driver.to_str().unwrap()), "{text}");
     let compiler = format!("{}, LLVM 1.2.3", installation.compiler().display());
     assert!(line_about(&text, "compiler").ends_with(&compiler), "{text}");
@@ -111,12 +126,43 @@ fn all_is_well_with_an_installation() {
 }
 
 #[test]
+fn findings_are_json_where_that_is_asked_for() {
+    let installation = Installation::new();
+    fs::remove_file(installation.compiler()).unwrap();
+    let output = installation.run(&["doctor", "--json"], &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let report: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
+    assert!(report["version"].as_str().unwrap().starts_with("lockstep "), "{report}");
+    let state_of = |subject: &str| {
+        let findings = report["findings"].as_array().unwrap();
+        findings.iter().find(|finding| finding["subject"] == subject).unwrap()["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!([state_of("processor"), state_of("compiler"), state_of("driver")], ["ok", "broken", "ok"]);
+}
+
+#[test]
+fn a_driver_that_nothing_names_or_loads_is_broken() {
+    let installation = Installation::new();
+    let driver = installation.driver();
+    let elsewhere = [("OCL_ICD_VENDORS", installation.0.path())];
+    let output = installation.run(&["doctor"], &elsewhere);
+    assert_eq!(output.status.code(), Some(1));
+    let line = line_about(&printed(&output), "registered").to_owned();
+    assert!(line.starts_with("BROKEN ") && line.contains(driver.to_str().unwrap()), "{line}");
+    fs::write(&driver, "text").unwrap();
+    let line = line_about(&printed(&installation.run(&["doctor"], &[])), "driver").to_owned();
+    assert!(line.starts_with("BROKEN ") && line.contains("cannot be loaded"), "{line}");
+    fs::remove_file(&driver).unwrap();
+    let line = line_about(&printed(&installation.run(&["doctor"], &[])), "driver").to_owned();
+    assert!(line.starts_with("lacking ") && line.contains("is not there"), "{line}");
+}
+
+#[test]
 fn what_lacks_is_said_and_no_failure() {
     let installation = Installation::new();
     installation.write_compiler(false);
-    fs::remove_file(installation.path("lib/lockstep/liblockstep.so")).unwrap();
     let text = installation.text(&["doctor"], &[("LOCKSTEP_CACHE", "off".as_ref())]);
-    for subject in ["driver", "sandbox", "cache"] {
+    for subject in ["sandbox", "cache"] {
         assert!(line_about(&text, subject).starts_with("lacking "), "{text}");
     }
 }
@@ -173,7 +219,7 @@ fn entries_are_listed_and_cleared() {
     let output = installation.run(&["cache", "clear"], &cache);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let text = installation.text(&["doctor"], &cache);
-    assert!(line_about(&text, "cache").contains("must be yours and writable by nobody else"), "{text}");
+    assert!(line_about(&text, "cache").contains("must be yours, writable by nobody else"), "{text}");
 }
 
 #[test]

@@ -38,6 +38,9 @@ const STALE: Duration = Duration::from_secs(600);
 /// How often a name for a new file is made up before the folder is given up.
 const ATTEMPTS: usize = 16;
 
+/// Bytes of an entry for a small program.
+const SMALL_ENTRY: usize = 64 << 10;
+
 /// A folder of entries.
 pub(super) struct Folder {
     path: PathBuf,
@@ -184,6 +187,20 @@ impl Folder {
         }
         Ok(())
     }
+}
+
+/// Does what storing an entry does, with a file that goes at once.
+///
+/// # Errors
+/// When the folder cannot be made, is not this user's alone, or has no room.
+pub(super) fn try_writing(path: &Path) -> io::Result<()> {
+    let folder = Folder { path: path.to_owned(), limit: 0, written: AtomicU64::new(0) };
+    folder.create_folder()?;
+    let opened = folder.open_checked()?;
+    let (mut file, name) = create_unfinished(&opened)?;
+    let written = file.write_all(&[0; SMALL_ENTRY]);
+    rustix::fs::unlinkat(&opened, &name, AtFlags::empty())?;
+    written
 }
 
 /// The entries of a folder that is there.

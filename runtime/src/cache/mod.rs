@@ -74,6 +74,14 @@ pub fn list_entries(folder: &Path) -> io::Result<Vec<CacheEntry>> {
     folder::list_entries(folder)
 }
 
+/// Whether entries can be stored in a folder, which is made if it is not there.
+///
+/// # Errors
+/// When it cannot be made, is not this user's alone, or has no room.
+pub fn try_writing(folder: &Path) -> io::Result<()> {
+    folder::try_writing(folder)
+}
+
 /// Removes the entries of a folder, and tells which they were.
 ///
 /// # Errors

@@ -76,6 +76,11 @@ pub fn look_in_folder(folder: &Path) {
     executable::look_in_folder(folder);
 }
 
+/// Bytes of the stack that a job asks for, and those that it gets, which are less where this process's hard limit is lower.
+pub fn asked_and_granted_stack() -> (u64, u64) {
+    (child::STACK, child::stack_limits().0)
+}
+
 /// Whether there is a compiler (`CL_DEVICE_COMPILER_AVAILABLE`). The first time it is asked what it is, unless it has done a job.
 pub fn is_available() -> bool {
     EXECUTABLE.is_trusted() || !matches!(introduce_compiler(), Err(JobFailure::Missing(_)))

@@ -4,6 +4,8 @@
 //! Packages of a commit have the same bytes wherever they are made with the same tools and libraries.
 
 mod deb;
+#[cfg(test)]
+mod install_script;
 mod licences;
 mod products;
 mod tarball;
@@ -19,11 +21,10 @@ use anyhow::{Context, Result};
 
 use crate::progress::step;
 use crate::{process, workspace};
-use products::Products;
 use tools::PythonTools;
 
-pub use products::version;
-pub use tools::CARGO_DENY;
+pub use products::Products;
+pub use tree::assemble_tree;
 
 /// What to make.
 #[derive(clap::Args)]
@@ -58,9 +59,11 @@ pub fn run(options: &Options) -> Result<()> {
     let archive = (!options.without_relinkable).then(|| relinkable_archive(&results));
     let products = products::build_products(&tools, archive.as_deref())?;
     let tree = workspace::root().join(tree::FOLDER);
-    let assembling = step("put the tree of files together");
     assemble_tree(&tree, &products)?;
-    assembling.done();
+    let collecting = step("collect the licences of what is inside");
+    licences::write_licences(&tree::documents_folder(&tree))?;
+    tree::set_modes(&tree)?;
+    collecting.done();
     let mut made = Vec::new();
     for kind in [Kind::Wheel, Kind::Deb, Kind::Tarball] {
         if options.kind == kind || options.kind == Kind::All {
@@ -71,13 +74,6 @@ pub fn run(options: &Options) -> Result<()> {
         made.push(compress_archive(&archive)?);
     }
     write_checksums(&results, &made)
-}
-
-/// The tree with the licences of what is inside.
-fn assemble_tree(folder: &Path, products: &Products) -> Result<()> {
-    tree::assemble_tree(folder, products)?;
-    licences::write_licences(&tree::documents_folder(folder))?;
-    tree::set_modes(folder)
 }
 
 fn make_package(kind: Kind, tree: &Path, results: &Path, tools: &PythonTools) -> Result<PathBuf> {
@@ -93,7 +89,7 @@ fn make_package(kind: Kind, tree: &Path, results: &Path, tools: &PythonTools) ->
 }
 
 fn relinkable_archive(results: &Path) -> PathBuf {
-    results.join(format!("lockstep-compiler-{}-relinkable.tar", version()))
+    results.join(format!("lockstep-compiler-{}-relinkable.tar", products::version()))
 }
 
 fn compress_archive(archive: &Path) -> Result<PathBuf> {

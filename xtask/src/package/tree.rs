@@ -8,12 +8,12 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::package::products::Products;
-use crate::{process, workspace};
+use crate::{build, process, workspace};
 
 /// Where it is put together, from the workspace's root: Debian's package takes it from there.
 pub const FOLDER: &str = "target/package/tree";
 /// What puts the tree into its place, and takes it away.
-const INSTALL_SCRIPT: &str = include_str!("install.sh");
+pub const INSTALL_SCRIPT: &str = include_str!("install.sh");
 
 /// Documents that users of a package get.
 const DOCUMENTS: [&str; 6] =
@@ -39,7 +39,8 @@ pub fn assemble_tree(folder: &Path, products: &Products) -> Result<()> {
     // Man pages and completions are made of what the command itself knows of its words.
     process::run(Command::new(&products.command).args(["write-pages"]).arg(folder.join("share")))?;
     write_file(&folder.join("install.sh"), INSTALL_SCRIPT)?;
-    set_modes(folder)
+    set_modes(folder)?;
+    build::examine_products(&folder.join("bin/lockstep"), &folder.join("lib/lockstep/liblockstep.so"))
 }
 
 /// Where documents lie in a tree.

@@ -88,6 +88,7 @@ pub fn unsafety(tree: &Tree) -> Vec<Violation> {
                 "compiler/src/import",
                 "compiler/src/codegen",
                 "compiler/src/machine_code",
+                "runtime/command/src/probe/libraries.rs",
                 "runtime/src/launch",
                 "runtime/src/arena",
                 "runtime/src/compiler_process",
