@@ -69,6 +69,8 @@ enum Task {
     Install(install::Options),
     /// Make what users get: a wheel for pip, a package for Debian, a tarball, with their checksums
     Package(package::Options),
+    /// Install the packages on systems without LLVM and clang, run programs, and remove them (as root, with debootstrap)
+    PackageTest(package::trial::Options),
     /// Measure through the loader: without a name, what docs/performance.md shows
     Bench(bench::Options),
     /// List the kernels whose machine code differs from another build's
@@ -102,6 +104,7 @@ impl Task {
             Self::Walkthroughs(options) => walkthroughs::run(&options),
             Self::Install(options) => install::run(&options),
             Self::Package(options) => package::run(&options),
+            Self::PackageTest(options) => package::trial::run(&options),
             Self::Bench(options) => bench::run(&options),
             Self::SameCode(options) => same_code::run(&options),
             Self::Accuracy(options) => accuracy::run(&options),

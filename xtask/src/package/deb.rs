@@ -1,4 +1,4 @@
-//! The package for Debian and its descendants, by cargo-deb: `runtime/command/Cargo.toml` says what it holds.
+//! The package for Debian and its descendants, by cargo-deb: `icd/Cargo.toml` says what it holds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,12 +13,16 @@ use crate::{process, workspace};
 /// Where the files are put that only this package has, from the workspace's root.
 const EXTRA_FOLDER: &str = "target/package/debian";
 
-/// As `runtime/command/Cargo.toml` has it.
+/// Which package of the same version this is.
+const REVISION: &str = "1";
+/// As `icd/Cargo.toml` has it.
 const MAINTAINER: &str = "The Lockstep developers <lockstep@lockstep.invalid>";
 /// What lintian is told not to complain of, and why.
 const LINTIAN_OVERRIDES: &str = "\
 # The compiler has to start in containers and after a change of the root folder, where no library is.
 lockstep-opencl-icd: statically-linked-binary [usr/lib/lockstep/lockstep-compiler]
+# LLVM asks for it.
+lockstep-opencl-icd: embedded-library zlib [usr/lib/lockstep/lockstep-compiler]
 ";
 
 /// What leads loaders to the driver.
@@ -30,7 +34,7 @@ Upstream-Name: Lockstep
 Comment: What is linked into the programs besides, and under which licences, is in THIRD-PARTY.txt beside this file.
 
 Files: *
-Copyright: the Lockstep developers
+Copyright: 2026 the Lockstep developers
 License: MIT or Apache-2.0
  The text of the first is in LICENSE-MIT beside this file, that of the second in
  /usr/share/common-licenses/Apache-2.0.
@@ -43,9 +47,9 @@ pub fn pack_deb(results: &Path) -> Result<PathBuf> {
     write_file(&extra.join("lintian-overrides"), LINTIAN_OVERRIDES)?;
     write_file(&extra.join("copyright"), COPYRIGHT)?;
     write_file(&extra.join("changelog"), &describe_change()?)?;
-    let package = results.join(format!("lockstep-opencl-icd_{}_amd64.deb", version()));
+    let package = results.join(format!("lockstep-opencl-icd_{}-{REVISION}_amd64.deb", version()));
     let mut command = CARGO_DEB.command()?;
-    command.args(["--package", "lockstep-command", "--no-build", "--no-strip", "--deb-revision=", "--quiet"]);
+    command.args(["--package", "lockstep-icd", "--no-build", "--no-strip", "--deb-revision", REVISION, "--quiet"]);
     command.arg("--output").arg(&package).env("SOURCE_DATE_EPOCH", commit_time()?.to_string());
     process::run(&mut command)?;
     Ok(package)
@@ -57,7 +61,7 @@ fn describe_change() -> Result<String> {
     date.args(["--utc", "--rfc-email", "--date"]).arg(format!("@{}", commit_time()?));
     let date = process::output_of(&mut date).context("date does not tell the time of the commit")?;
     Ok(format!(
-        "lockstep-opencl-icd ({}) unstable; urgency=medium\n\n  * CHANGELOG.md beside this file lists what is new.\n\n \
+        "lockstep-opencl-icd ({}-{REVISION}) unstable; urgency=medium\n\n  * CHANGELOG.md beside this file lists what is new.\n\n \
          -- {MAINTAINER}  {date}",
         version()
     ))

@@ -11,6 +11,7 @@ mod products;
 mod tarball;
 mod tools;
 mod tree;
+pub mod trial;
 mod wheel;
 
 use std::fs;
