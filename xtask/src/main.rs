@@ -69,6 +69,8 @@ enum Task {
     Install(install::Options),
     /// Make what users get: a wheel for pip, a package for Debian, a tarball, with their checksums
     Package(package::Options),
+    /// Check where crates come from and under which licences they are (cargo-deny)
+    Licences,
     /// Install the packages on systems without LLVM and clang, run programs, and remove them (as root, with debootstrap)
     PackageTest(package::trial::Options),
     /// Measure through the loader: without a name, what docs/performance.md shows
@@ -104,6 +106,7 @@ impl Task {
             Self::Walkthroughs(options) => walkthroughs::run(&options),
             Self::Install(options) => install::run(&options),
             Self::Package(options) => package::run(&options),
+            Self::Licences => package::licences::check_crates(),
             Self::PackageTest(options) => package::trial::run(&options),
             Self::Bench(options) => bench::run(&options),
             Self::SameCode(options) => same_code::run(&options),

@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::package::tools::CARGO_ABOUT;
+use crate::package::tools::{CARGO_ABOUT, CARGO_DENY};
 use crate::package::tree::{copy_file, write_file};
 use crate::process;
 
@@ -60,6 +60,11 @@ struct Crate {
 /// Licences' names and texts, and the crates under each.
 type Crates = BTreeMap<(String, String), BTreeSet<String>>;
 
+/// `licences`: has cargo-deny look where crates come from and under which licences they are, by `deny.toml`.
+pub fn check_crates() -> Result<()> {
+    process::run(CARGO_DENY.command()?.args(["check", "licenses", "bans", "sources"]))
+}
+
 /// Writes the file, and what Rust says of its standard library.
 ///
 /// # Errors
@@ -103,17 +108,7 @@ fn collect_crates() -> Result<Crates> {
     let mut crates = Crates::new();
     for manifest in MANIFESTS {
         let mut command = CARGO_ABOUT.command()?;
-        command.args([
-            "generate",
-            "--format",
-            "json",
-            "--offline",
-            "--fail",
-            "--config",
-            "about.toml",
-            "--manifest-path",
-            manifest,
-        ]);
+        command.args(["generate", "--format", "json", "--fail", "--config", "about.toml", "--manifest-path", manifest]);
         let output = command.output().context("cargo-about does not start")?;
         if !output.status.success() {
             bail!("cargo-about: {}", String::from_utf8_lossy(&output.stderr));

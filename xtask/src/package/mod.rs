@@ -6,7 +6,7 @@
 mod deb;
 #[cfg(test)]
 mod install_script;
-mod licences;
+pub mod licences;
 mod products;
 mod tarball;
 mod tools;
