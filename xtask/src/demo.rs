@@ -5,7 +5,7 @@
 //! operations in the same order, and contraction is off, so the two have to
 //! agree to the last bit: one differing pixel is a wrong driver.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -55,13 +55,23 @@ pub fn run() -> Result<()> {
     listing.done();
     let render = step("render the Mandelbrot set through the ICD loader");
     let ourselves = std::env::current_exe().context("cannot find xtask's own program")?;
-    process::run(Command::new(ourselves).arg("demo-render").env(VENDORS, &vendors))?;
+    let mut child = Command::new(ourselves);
+    child.args(["demo-render", "--picture"]).arg(workspace::root().join("target/mandelbrot.png"));
+    process::run(child.env(VENDORS, &vendors))?;
     render.done();
     Ok(())
 }
 
+/// What the child is told.
+#[derive(clap::Args)]
+pub struct RenderOptions {
+    /// The file for the picture
+    #[arg(long, value_name = "FILE")]
+    picture: PathBuf,
+}
+
 /// The child's part: everything that talks OpenCL.
-pub fn render() -> Result<()> {
+pub fn render(options: &RenderOptions) -> Result<()> {
     let device: Device = first_device()?;
     println!("    device:    {} ({})", device.name()?, device.platform_name()?);
     println!("    version:   {}", device.version()?);
@@ -105,9 +115,8 @@ pub fn render() -> Result<()> {
     compare(&steps, &reference)?;
     println!("    all {} pixels equal the Rust reference", steps.len());
 
-    let path = workspace::root().join("target/mandelbrot.png");
-    write_png(&path, &steps)?;
-    println!("    picture:   {}", path.display());
+    write_png(&options.picture, &steps)?;
+    println!("    picture:   {}", options.picture.display());
     Ok(())
 }
 

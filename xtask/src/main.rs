@@ -56,7 +56,7 @@ enum Task {
     Demo,
     /// The part of the demo that talks OpenCL, in the environment that leads the loader to our driver
     #[command(hide = true)]
-    DemoRender,
+    DemoRender(demo::RenderOptions),
     /// Set up, build, run every test and the tidy rules
     Test(test::Options),
     /// Check the architecture's rules
@@ -99,7 +99,7 @@ impl Task {
             Self::Setup => setup::run(),
             Self::Build(options) => driver::build_with_options(&options),
             Self::Demo => demo::run(),
-            Self::DemoRender => demo::render(),
+            Self::DemoRender(options) => demo::render(&options),
             Self::Test(options) => test::run(&options),
             Self::Tidy => tidy::run(),
             Self::Metrics(options) => metrics::run(&options),

@@ -68,6 +68,7 @@ pub fn run(options: &Options) -> Result<()> {
     let mut made = Vec::new();
     for kind in [Kind::Wheel, Kind::Deb, Kind::Tarball] {
         if options.kind == kind || options.kind == Kind::All {
+            remove_packages(&results, kind)?;
             made.push(make_package(kind, &tree, &results, &tools)?);
         }
     }
@@ -75,6 +76,23 @@ pub fn run(options: &Options) -> Result<()> {
         made.push(compress_archive(&archive)?);
     }
     write_checksums(&results, &made)
+}
+
+/// Removes packages of a kind that were made before, perhaps of another version.
+fn remove_packages(results: &Path, kind: Kind) -> Result<()> {
+    let end = match kind {
+        Kind::Wheel => ".whl",
+        Kind::Deb => ".deb",
+        Kind::Tarball | Kind::All => "-linux-x86_64.tar.gz",
+    };
+    for entry in fs::read_dir(results).with_context(|| format!("cannot read {}", results.display()))? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with("lockstep") && name.ends_with(end) {
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 fn make_package(kind: Kind, tree: &Path, results: &Path, tools: &PythonTools) -> Result<PathBuf> {

@@ -11,7 +11,7 @@ use crate::process;
 /// Packs a tree; gives the archive's path.
 pub fn pack_tarball(tree: &Path, results: &Path) -> Result<PathBuf> {
     let name = format!("lockstep-{}-linux-x86_64", version());
-    let archive = results.join(format!("{name}.tar.xz"));
+    let archive = results.join(format!("{name}.tar.gz"));
     pack_folder(tree, &name, &archive)?;
     Ok(archive)
 }
@@ -24,6 +24,6 @@ pub fn pack_folder(folder: &Path, name: &str, archive: &Path) -> Result<()> {
     tar.arg("--create").arg("--file").arg(archive).arg("--directory").arg(parent);
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"]);
     tar.arg(format!("--mtime=@{}", commit_time()?)).arg(format!("--transform=flags=r;s,^{own_name},{name},"));
-    // As many threads as there are processors give the same bytes as two do.
-    process::run(tar.args(["--use-compress-program=xz --threads=2", own_name]))
+    // Small systems have no xz.
+    process::run(tar.args(["--use-compress-program=gzip -9 --no-name", own_name]))
 }

@@ -53,17 +53,16 @@ const INSTALLED: &str = "--include=python3,python3-venv,ocl-icd-libopencl1,clinf
 /// Python packages that users have, for the Python of that release.
 const PYTHON_PACKAGES: [&str; 2] = ["pyopencl", "numpy"];
 
-/// Has `sh` make the system's own file systems, go there and become somebody. `$1` is the root folder, `$2` the script.
+/// How a script becomes the user who was made for it.
 const ENTER_AS_USER: &str = "exec setpriv --reuid=1000 --regid=1000 --clear-groups";
 
 /// Runs the command.
 pub fn run(options: &Options) -> Result<()> {
     let packages = workspace::root().join(&options.packages);
+    let trials = find_trials(&options.names)?;
     let base = make_base()?;
     let mut failed = Vec::new();
-    let is_wanted =
-        |trial: &&Trial| options.names.is_empty() || options.names.iter().any(|name| trial.name.contains(name));
-    for trial in TRIALS.iter().filter(is_wanted) {
+    for trial in trials {
         let trying = step(format!("try the {}", trial.name));
         match try_package(trial, &base, &packages) {
             Ok(()) => trying.done(),
@@ -76,8 +75,18 @@ pub fn run(options: &Options) -> Result<()> {
     if !failed.is_empty() {
         bail!("trials failed: {}", failed.join(", "));
     }
-    println!("package-test: all trials passed");
+    println!("package-test: passed");
     Ok(())
+}
+
+/// The trials whose names contain one of these; all of them where there is none.
+fn find_trials(names: &[String]) -> Result<Vec<&'static Trial>> {
+    let is_wanted = |trial: &&Trial| names.is_empty() || names.iter().any(|name| trial.name.contains(name));
+    let found: Vec<_> = TRIALS.iter().filter(is_wanted).collect();
+    if found.is_empty() {
+        bail!("no trial has such a name");
+    }
+    Ok(found)
 }
 
 /// The system that each trial gets a copy of. It is kept.
@@ -131,7 +140,7 @@ fn try_package(trial: &Trial, base: &Path, packages: &Path) -> Result<()> {
         let name = path.file_name().context("a file without a name")?;
         match path.extension().and_then(|end| end.to_str()) {
             Some("whl") => copy_file(&path, &place.join("wheels").join(name))?,
-            Some("deb" | "xz") => copy_file(&path, &place.join(name))?,
+            Some("deb" | "gz") => copy_file(&path, &place.join(name))?,
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Loading the ICD loader and our driver, to see whether that works and to ask the loader what it is.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,9 @@ use super::Loader;
 
 /// The name by which programs ask for the loader.
 const LOADER: &str = "libOpenCL.so.1";
+
+/// The loader's function that finds functions by their names.
+type FindFunction = unsafe extern "C" fn(name: *const c_char) -> *mut c_void;
 
 /// What both known loaders answer questions about themselves by.
 type AskLoader = unsafe extern "C" fn(question: c_int, size: usize, answer: *mut c_void, needed: *mut usize) -> c_int;
@@ -32,8 +35,15 @@ pub fn find_loader() -> Result<Loader, String> {
 }
 
 fn ask_loader(library: &Library, question: c_int) -> Option<String> {
+    // SAFETY: the function has this type in OpenCL's header.
+    let find = unsafe { library.get::<FindFunction>(b"clGetExtensionFunctionAddress\0") }.ok()?;
+    // SAFETY: the name is a string with a 0 at its end.
+    let ask = unsafe { find(c"clGetICDLoaderInfoOCLICD".as_ptr()) };
+    if ask.is_null() {
+        return None;
+    }
     // SAFETY: the function has this type in ocl-icd and in the Khronos loader.
-    let ask = unsafe { library.get::<AskLoader>(b"clGetICDLoaderInfoOCLICD\0") }.ok()?;
+    let ask = unsafe { std::mem::transmute::<*mut c_void, AskLoader>(ask) };
     let mut answer = [0_u8; 128];
     // SAFETY: it writes as many bytes as it is told that there are, the last of them being 0, or fails.
     let status = unsafe { ask(question, answer.len(), answer.as_mut_ptr().cast(), std::ptr::null_mut()) };

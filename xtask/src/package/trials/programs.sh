@@ -11,13 +11,13 @@ run_programs() {
     clinfo -l
     clinfo -l | grep -q 'Platform #[0-9]*: Lockstep'
     echo "--- Mandelbrot set"
-    CARGO_TARGET_DIR=/tmp /trial/xtask demo-render
+    /trial/xtask demo-render --picture /tmp/mandelbrot.png
 }
 
 # The files of this system, but for what programs leave of their own.
 list_files() {
     find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /trial -o -path /var/lib/dpkg -o -path /var/cache \
-        -o -path /var/log -o -path /var/lib/apt -o -path '*/.cache' -o -name __pycache__ \) -prune -o -print | sort
+        -o -path /var/log -o -path /var/lib/apt -o -path '*/.cache' -o -name __pycache__ \) -prune -o -print 2>/dev/null | sort
 }
 
 # Compares with the list that was made before the installation.

@@ -4,7 +4,7 @@ set -eu
 cd
 list_files >/tmp/before
 mkdir /tmp/unpacked
-tar -xf /trial/lockstep-*.tar.xz -C /tmp/unpacked
+tar -xf /trial/lockstep-*.tar.gz -C /tmp/unpacked
 echo "--- where it was unpacked"
 OCL_ICD_VENDORS="$(echo /tmp/unpacked/*/lib/lockstep/liblockstep.so)" clinfo -l
 /tmp/unpacked/*/install.sh
