@@ -14,6 +14,7 @@ use lockstep_protocol::compile_options::{Tier, Vectorize};
 use lockstep_protocol::configuration::{Gangs, Versions};
 use once_cell::sync::Lazy;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use table::{ALIASES, TABLE};
@@ -97,6 +98,16 @@ pub enum CachePlace {
     Memory,
     /// In this folder.
     Folder(PathBuf),
+}
+
+impl fmt::Display for CachePlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CachePlace::Off => formatter.write_str("off"),
+            CachePlace::Memory => formatter.write_str("in memory"),
+            CachePlace::Folder(folder) => folder.display().fmt(formatter),
+        }
+    }
 }
 
 /// The values for this process.
