@@ -74,7 +74,7 @@ impl LineWriter {
 
 impl Subscriber for LineWriter {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && *metadata.level() <= self.level
+        !metadata.is_span() && *metadata.level() <= self.level
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {

@@ -231,7 +231,8 @@ fn describe_code(code: &Code) -> String {
         Code::Object(object) => format!("object {}", key::short_hash(&object.bitcode)),
         Code::Executable(executable) => {
             let kernel_count = executable.outline().kernels.len();
-            format!("program {} with {kernel_count} kernels", key::short_hash(&executable.linked().bitcode))
+            let plural = if kernel_count == 1 { "" } else { "s" };
+            format!("program {} of {kernel_count} kernel{plural}", key::short_hash(&executable.linked().bitcode))
         }
     }
 }
