@@ -1,13 +1,14 @@
 //! What `LOCKSTEP_LOG` has the driver say, and where. For this driver only. Each use is a process of its own.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::ptr;
+use std::time::{Duration, Instant};
 
 use lockstep_conformance::child::{Output, in_child, is_child};
 use lockstep_conformance::loader::driver;
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{Setup, expect, is_lockstep, run};
+use lockstep_conformance::{Context, Setup, expect, is_lockstep, run};
 
 const SOURCE: &str = "kernel void triple(global int *out) { out[get_global_id(0)] = 3 * get_global_id(0); }";
 
@@ -128,7 +129,7 @@ fn a_file_takes_the_lines_of_several_processes() {
         let output = run_program(test, &format!("debug:{log}"), &cache);
         assert_eq!(driver_lines(&output.stderr), [""; 0]);
     }
-    let text = std::fs::read_to_string(Path::new(&log)).expect("a file");
+    let text = read_log(&log);
     let second_process = text.match_indices("lockstep: debug: driver: begins").nth(1).expect("two processes").0;
     let (first, second) = text.split_at(text[..second_process].rfind('\n').map_or(0, |end| end + 1));
     expect_info(first, "compiled in ");
@@ -169,6 +170,65 @@ fn what_works_but_not_as_it_could_is_a_warning() {
     let warning = ["shared cannot be used: ", "what is compiled is kept in memory"];
     assert_eq!(count_lines(&warned, "warn: cache: ", &warning), 1, "{warned}");
     assert_eq!(driver_lines(&run_program(test, "error", &cache).stderr), [FAILED_CALL]);
+}
+
+#[test]
+fn a_compiler_that_is_not_there_is_a_warning() {
+    if !is_lockstep() {
+        return;
+    }
+    let test = "a_compiler_that_is_not_there_is_a_warning";
+    let output = in_child(test, &[("LOCKSTEP_LOG", "warn"), ("LOCKSTEP_COMPILER", "/not/there")], || {
+        let context = Context::new();
+        assert_eq!(context.source(SOURCE).build(""), CL_COMPILER_NOT_AVAILABLE);
+    });
+    let text = &output.stderr;
+    assert_eq!(
+        count_lines(text, "warn: driver: /not/there cannot be opened: ", &["nothing can be compiled"]),
+        1,
+        "{text}"
+    );
+    assert_eq!(count_lines(text, "warn: job: ", &["build a program: fails after ", "/not/there"]), 1, "{text}");
+    assert_eq!(count_lines(text, "info: ", &[]), 0, "{text}");
+}
+
+#[test]
+fn the_last_tier_is_told_of() {
+    if !is_lockstep() {
+        return;
+    }
+    let test = "the_last_tier_is_told_of";
+    let place = Place::new(test);
+    let log = place.path("log");
+    in_child(
+        test,
+        &[("LOCKSTEP_LOG", &format!("debug:{log}")), ("LOCKSTEP_CACHE", "off"), (LOG_OF_PARENT, &log)],
+        || {
+            let log = std::env::var(LOG_OF_PARENT).expect("a path");
+            let setup = Setup::new();
+            let kernel = setup.context.kernel(SOURCE, "triple");
+            let buffer = setup.context.zeros::<i32>(1 << 20);
+            kernel.set(0, &buffer);
+            // Launches go on until one has been run by the last tier.
+            let deadline = Instant::now() + Duration::from_secs(60);
+            while !read_log(&log).contains("now last tier, ") && Instant::now() < deadline {
+                run(&setup.queue, &kernel, &[1 << 20], &[64]);
+            }
+            run(&setup.queue, &kernel, &[1 << 20], &[64]);
+        },
+    );
+    let text = read_log(&log);
+    let promotion = ["1 of kernel triple: now last tier, compiled in ", " ms"];
+    assert_eq!(count_lines(&text, "info: variant: ", &promotion), 1, "{text}");
+    assert!(count_lines(&text, "debug: launch: ", &["variant 1, first tier, "]) > 0, "{text}");
+    assert!(count_lines(&text, "debug: launch: ", &["variant 1, last tier, "]) > 0, "{text}");
+}
+
+/// Where a child finds the log that its parent has named.
+const LOG_OF_PARENT: &str = "LOCKSTEP_CONFORMANCE_LOG";
+
+fn read_log(path: &str) -> String {
+    std::fs::read_to_string(path).expect("a file")
 }
 
 #[test]
@@ -219,7 +279,7 @@ fn a_forked_child_logs_whatever_threads_of_the_parent_do() {
         });
         drop(setup);
     });
-    let text = std::fs::read_to_string(place.path("log")).expect("a file");
+    let text = read_log(&place.path("log"));
     assert!(text.lines().all(|line| line.matches("lockstep: ").count() == 1), "lines are not whole");
 }
 

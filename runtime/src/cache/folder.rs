@@ -323,8 +323,8 @@ mod tests {
         assert!(Folder::open(parent.path(), 1 << 20).is_err());
         let path = parent.path().join("file");
         fs::write(&path, "").unwrap();
-        assert!(Folder::open(&path, 1 << 20).is_none());
-        assert!(Folder::open(&path.join("below"), 1 << 20).is_none());
+        assert!(Folder::open(&path, 1 << 20).is_err());
+        assert!(Folder::open(&path.join("below"), 1 << 20).is_err());
     }
 
     #[test]
