@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use lockstep_conformance::child::{Output, in_child, is_child};
 use lockstep_conformance::loader::driver;
 use lockstep_conformance::opencl_sys::*;
+use lockstep_conformance::stand_in::{KEEP_REQUEST, StandIn, real_compiler};
 use lockstep_conformance::{Context, Setup, expect, is_lockstep, run};
 
 const SOURCE: &str = "kernel void triple(global int *out) { out[get_global_id(0)] = 3 * get_global_id(0); }";
@@ -190,6 +191,40 @@ fn a_compiler_that_is_not_there_is_a_warning() {
     );
     assert_eq!(count_lines(text, "warn: job: ", &["build a program: fails after ", "/not/there"]), 1, "{text}");
     assert_eq!(count_lines(text, "info: ", &[]), 0, "{text}");
+}
+
+#[test]
+fn a_kernel_in_its_simplest_form_is_said_unasked_and_logged() {
+    if !is_lockstep() {
+        return;
+    }
+    let test = "a_kernel_in_its_simplest_form_is_said_unasked_and_logged";
+    // Each process does one job. The first one that gets no source, which is to make code, dies.
+    let script = format!(
+        "{KEEP_REQUEST}\n\
+         grep -aq 'kernel void' \"$0.$$\" || {{ mkdir \"$0.died\" 2> /dev/null && kill -9 $$; }}\n\
+         cat \"$0.$$\" | '{}'",
+        real_compiler().display()
+    );
+    let stand_in = StandIn::new("simplest-form", &script);
+    let log = stand_in.folder().join("log").display().to_string();
+    let level = format!("warn:{log}");
+    let environment = [
+        ("LOCKSTEP_LOG", level.as_str()),
+        ("LOCKSTEP_CACHE", "off"),
+        ("LOCKSTEP_COMPILER", stand_in.path()),
+        ("LOCKSTEP_STRICT", "0"),
+    ];
+    let output = in_child(test, &environment, build_and_launch);
+    let said = driver_lines(&output.stderr);
+    assert!(matches!(said[..], [line] if line.ends_with("; the kernel runs in its simplest form")), "{said:?}");
+    let text = read_log(&log);
+    assert_eq!(count_lines(&text, "warn: driver: ", &[said[0]]), 1, "{text}");
+    assert_eq!(
+        count_lines(&text, "warn: job: ", &["compile a kernel for the first tier: fails", "signal 9"]),
+        1,
+        "{text}"
+    );
 }
 
 #[test]
