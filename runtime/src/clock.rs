@@ -14,3 +14,8 @@ pub fn now_nanoseconds() -> u64 {
     // A time of 0 says "not yet" in an event.
     start.elapsed().as_nanos() as u64 + 1
 }
+
+/// Milliseconds since `begun`, as the log gives times.
+pub fn milliseconds_since(begun: Instant) -> f64 {
+    begun.elapsed().as_secs_f64() * 1e3
+}

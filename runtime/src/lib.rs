@@ -22,6 +22,7 @@ pub mod image;
 pub mod kernel;
 pub mod launch;
 mod little_memory;
+pub mod log;
 pub mod machine;
 pub mod memory;
 mod memory_allocation;
@@ -43,6 +44,7 @@ pub mod report;
 pub mod sampler;
 pub mod schedule;
 pub mod semaphore;
+mod standard_error;
 pub mod svm;
 pub mod topology;
 

@@ -1,14 +1,20 @@
 //! The one platform: its name, its versions and its devices.
 
+use std::panic::catch_unwind;
 use std::sync::{Arc, OnceLock};
 
 use opencl_sys::{cl_ulong, cl_version};
+use tracing::{Level, debug};
 
 use crate::ApiHandle;
+use crate::cache::key::BUILD;
 use crate::compiler_process;
 use crate::device::{DRIVER_VERSION, Device, NAME, VENDOR};
+use crate::execute::process_exit::call_at_exit;
 use crate::extensions;
+use crate::log::start_log;
 use crate::options::options;
+use crate::schedule;
 
 /// What the ICD loader tells platforms apart by (`CL_PLATFORM_ICD_SUFFIX_KHR`).
 pub const ICD_SUFFIX: &str = "LOCKSTEP";
@@ -21,12 +27,28 @@ pub struct Platform {
     device: Arc<Device>,
 }
 
+/// Logs that the driver begins its work, and its end when the process ends.
+fn log_beginning() {
+    if !tracing::enabled!(target: "driver", Level::DEBUG) {
+        return;
+    }
+    let (threads, compiler) = (schedule::worker_count(), compiler_process::executable_path().display());
+    debug!(target: "driver", "begins: {NAME} {BUILD}, {threads} threads, compiler {compiler}, cache {}", options().cache);
+    call_at_exit(log_end);
+}
+
+extern "C" fn log_end() {
+    let _ = catch_unwind(|| debug!(target: "driver", "ends with the process"));
+}
+
 impl Platform {
     /// The platform of this process.
     pub fn get() -> &'static Arc<Platform> {
         static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
         PLATFORM.get_or_init(|| {
+            start_log();
             compiler_process::open_executable();
+            log_beginning();
             Arc::new(Platform { api: ApiHandle::default(), device: Arc::new(Device::this_processor()) })
         })
     }

@@ -144,7 +144,8 @@ fn a_map_that_is_a_link_is_not_followed() {
     if !is_lockstep() {
         return;
     }
-    let output = in_child("a_map_that_is_a_link_is_not_followed", &[("LOCKSTEP_DEBUG", "1")], || {
+    let environment = [("LOCKSTEP_DEBUG", "1"), ("LOCKSTEP_LOG", "warn")];
+    let output = in_child("a_map_that_is_a_link_is_not_followed", &environment, || {
         let target = std::env::temp_dir().join(format!("lockstep-map-target-{}", std::process::id()));
         std::fs::write(&target, "as it was").expect("it can be written");
         let _ = std::fs::remove_file(map_path());

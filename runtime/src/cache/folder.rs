@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use tracing::{debug, warn};
 
 use super::CacheEntry;
 use super::key::Key;
@@ -57,13 +58,16 @@ struct Removable {
 }
 
 impl Folder {
-    /// The folder, made if it is not there. None if others could write to it, or we cannot.
-    pub(super) fn open(path: &Path, byte_limit: u64) -> Option<Folder> {
+    /// The folder, made if it is not there.
+    ///
+    /// # Errors
+    /// When others could write to it, or we cannot.
+    pub(super) fn open(path: &Path, byte_limit: u64) -> io::Result<Folder> {
         // The first entry counts what there is.
         let folder = Folder { path: path.to_owned(), limit: byte_limit, written: AtomicU64::new(byte_limit) };
-        folder.create_folder().ok()?;
-        folder.open_checked().ok()?;
-        Some(folder)
+        folder.create_folder()?;
+        folder.open_checked()?;
+        Ok(folder)
     }
 
     /// Entries are code that we run, so the folder is for this user alone.
@@ -127,6 +131,9 @@ impl Folder {
         }
         self.write_entry(cache_key, bytes)
             .or_else(|_| self.create_folder().and_then(|()| self.write_entry(cache_key, bytes)))
+            .inspect_err(
+                |error| warn!(target: "cache", "{cache_key} cannot be written to {}: {error}", self.path.display()),
+            )
             .is_ok()
     }
 
@@ -182,7 +189,9 @@ impl Folder {
                 break;
             }
             // Another process may have been faster.
-            let _ = rustix::fs::unlinkat(&folder, &*file.name, AtFlags::empty());
+            if rustix::fs::unlinkat(&folder, &*file.name, AtFlags::empty()).is_ok() {
+                debug!(target: "cache", "{} is removed to make room, {} bytes", file.name.to_string_lossy(), file.size);
+            }
             byte_size -= file.size;
         }
         Ok(())
@@ -328,11 +337,11 @@ mod tests {
     fn a_folder_that_others_can_write_to_is_not_used() {
         let parent = tempfile::tempdir().unwrap();
         fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(Folder::open(parent.path(), 1 << 20).is_none());
+        assert!(Folder::open(parent.path(), 1 << 20).is_err());
         let path = parent.path().join("file");
         fs::write(&path, "").unwrap();
-        assert!(Folder::open(&path, 1 << 20).is_none());
-        assert!(Folder::open(&path.join("below"), 1 << 20).is_none());
+        assert!(Folder::open(&path, 1 << 20).is_err());
+        assert!(Folder::open(&path.join("below"), 1 << 20).is_err());
     }
 
     #[test]
@@ -340,10 +349,10 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let other = rustix::process::geteuid().as_raw() + 1;
         if chown(parent.path(), Some(other), None).is_ok() {
-            assert!(Folder::open(parent.path(), 1 << 20).is_none());
+            assert!(Folder::open(parent.path(), 1 << 20).is_err());
         } else {
             // Only an administrator gives folders away; everybody has some that are not theirs.
-            assert!(Folder::open(Path::new("/"), 1 << 20).is_none());
+            assert!(Folder::open(Path::new("/"), 1 << 20).is_err());
         }
     }
 

@@ -53,6 +53,12 @@ pub fn hash_bytes(bytes: &[u8]) -> [u8; blake3::OUT_LEN] {
     *blake3::hash(bytes).as_bytes()
 }
 
+/// The first digits of that hash, by which the log names programs.
+pub fn short_hash(bytes: &[u8]) -> String {
+    let [a, b, c, d, ..] = hash_bytes(bytes);
+    format!("{a:02x}{b:02x}{c:02x}{d:02x}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

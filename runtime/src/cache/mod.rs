@@ -17,6 +17,7 @@ use std::time::SystemTime;
 use once_cell::sync::Lazy;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tracing::{debug, warn};
 
 use crate::options::{CachePlace, options};
 use folder::Folder;
@@ -47,9 +48,18 @@ pub fn process_cache() -> Option<&'static Cache> {
     static CACHE: Lazy<Option<Cache>> = Lazy::new(|| match &options().cache {
         CachePlace::Off => None,
         CachePlace::Memory => Some(Cache::new(None)),
-        CachePlace::Folder(path) => Some(Cache::new(Folder::open(path, options().cache_bytes))),
+        CachePlace::Folder(path) => Some(Cache::new(open_folder(path))),
     });
     CACHE.as_ref()
+}
+
+/// A folder for entries, if it can be used.
+fn open_folder(path: &Path) -> Option<Folder> {
+    let opened = Folder::open(path, options().cache_bytes);
+    let log_failure = |error: &io::Error| {
+        warn!(target: "cache", "{} cannot be used: {error}; what is compiled is kept in memory", path.display());
+    };
+    opened.inspect_err(log_failure).ok()
 }
 
 /// A file of the folder.
@@ -109,17 +119,27 @@ impl Cache {
             let cache_entry: Entry<T> = checksummed::open(MARK, bytes)?;
             (cache_entry.key == *cache_key).then_some(cache_entry.value)
         };
-        let stored = self.folder.as_ref().and_then(|folder| parse_entry(&folder.read_entry(cache_key)?));
-        stored.or_else(|| parse_entry(&self.memory.entry_bytes(cache_key)?))
+        let in_folder = self.folder.as_ref().and_then(|folder| parse_entry(&folder.read_entry(cache_key)?));
+        if in_folder.is_some() {
+            debug!(target: "cache", "{cache_key} was in the folder");
+            return in_folder;
+        }
+        let in_memory = self.memory.entry_bytes(cache_key).and_then(|bytes| parse_entry(&bytes));
+        let place = if in_memory.is_some() { "in memory" } else { "not there" };
+        debug!(target: "cache", "{cache_key} was {place}");
+        in_memory
     }
 
     /// Stores a value under a key, if that is possible.
     pub fn put<T: Serialize>(&self, cache_key: &Key, value: &T) {
         let bytes = checksummed::seal(MARK, &Entry { key: *cache_key, value });
-        let stored = self.folder.as_ref().is_some_and(|folder| folder.store_entry(cache_key, &bytes));
-        if !stored {
+        let byte_count = bytes.len();
+        let in_folder = self.folder.as_ref().is_some_and(|folder| folder.store_entry(cache_key, &bytes));
+        if !in_folder {
             self.memory.keep_entry(cache_key, bytes);
         }
+        let place = if in_folder { "folder" } else { "memory" };
+        debug!(target: "cache", "{cache_key} is stored in the {place}, {byte_count} bytes");
     }
 }
 
@@ -133,7 +153,7 @@ mod tests {
     }
 
     fn in_folder(path: &Path) -> Cache {
-        Cache::new(Folder::open(path, 1 << 20))
+        Cache::new(Folder::open(path, 1 << 20).ok())
     }
 
     #[test]

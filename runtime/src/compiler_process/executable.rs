@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, MutexGuard};
 use rustix::io::fcntl_dupfd_cloexec;
+use tracing::warn;
 
 use super::start::StartError;
 use super::streams::LOWEST_DESCRIPTOR;
@@ -52,7 +53,10 @@ impl Executable {
     pub(super) fn find_executable() -> Executable {
         let path = options().compiler.clone().or_else(find_in_folder).or_else(find_beside_driver);
         let path = path.unwrap_or_else(|| PathBuf::from(FILE_NAME));
-        let opened_first = Opened::open_program(&path).ok().map(Arc::new);
+        let opened_first = Opened::open_program(&path).inspect_err(|error| {
+            warn!(target: "driver", "{} cannot be opened: {error}; nothing can be compiled", path.display());
+        });
+        let opened_first = opened_first.ok().map(Arc::new);
         Executable { path, opened_first, opened: PerProcess::new() }
     }
 

@@ -9,6 +9,7 @@
 mod child;
 mod executable;
 mod job_end;
+mod job_log;
 mod job_slots;
 mod lingering;
 mod start;
@@ -30,10 +31,12 @@ use crate::cache::key::{self, BUILD};
 use crate::little_memory::has_room;
 use crate::memory_headroom::bytes_left;
 use crate::options::options;
+use crate::standard_error::write_to_standard_error;
 use child::{Child, Ending, Limits, Outcome};
 use executable::Executable;
 pub use executable::FILE_NAME;
 use job_end::JobFailure;
+use job_log::JobLog;
 use job_slots::{Urgency, take_slot};
 use start::StartError;
 
@@ -265,6 +268,13 @@ fn introduce_compiler() -> Result<(), JobFailure> {
 
 /// Does a job in a process that has seen nothing but the job's program.
 fn attempt_job(job: Job) -> Result<Answer, JobFailure> {
+    let job_log = JobLog::begin_job(&job);
+    let ended = ask_knowing_process(job);
+    job_log.end_job(&ended);
+    ended
+}
+
+fn ask_knowing_process(job: Job) -> Result<Answer, JobFailure> {
     let known_program = match &job {
         Job::CompileKernel(kernel_job) => Some(key::hash_bytes(&kernel_job.program.bitcode)),
         _ => None,
@@ -291,6 +301,13 @@ fn attempt_job(job: Job) -> Result<Answer, JobFailure> {
 
 /// Does a job in a process that ends afterwards.
 fn ask_new_process(request: &Request, limits: &Limits) -> Result<Answer, JobFailure> {
+    let job_log = JobLog::begin_job(&request.job);
+    let ended = ask_ending_process(request, limits);
+    job_log.end_job(&ended);
+    ended
+}
+
+fn ask_ending_process(request: &Request, limits: &Limits) -> Result<Answer, JobFailure> {
     let _slot = take_slot(if request.in_background { Urgency::Background } else { Urgency::Awaited });
     let (child, outcome) = ask_process(start_process(limits)?, write_message(request), limits)?;
     lingering::leave_process(child, None);
@@ -302,7 +319,7 @@ fn ask_process(mut child: Child, request: Vec<u8>, limits: &Limits) -> Result<(C
     let outcome =
         child.do_job(request, limits).map_err(|error| job_end::judge_start(EXECUTABLE.file_path(), &error))?;
     if options().time {
-        eprint!("{}", String::from_utf8_lossy(&outcome.stderr));
+        write_to_standard_error(&String::from_utf8_lossy(&outcome.stderr));
     }
     Ok((child, outcome))
 }

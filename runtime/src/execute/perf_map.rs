@@ -11,15 +11,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use rustix::fs::OFlags;
+use tracing::warn;
 
 use crate::own_file::open_own_file;
 
-/// Adds a line for code at these addresses. That there can be none is said once on standard error.
+/// Adds a line for code at these addresses. That there can be none is logged once.
 pub(super) fn add_code(name: &str, addresses: &Range<usize>) {
     let map_path = map_path();
     if let Err(error) = append_line(&map_path, &map_line(name, addresses)) {
         static TOLD: Once = Once::new();
-        TOLD.call_once(|| eprintln!("lockstep: {} is not written: {error}", map_path.display()));
+        TOLD.call_once(|| warn!(target: "perf", "{} is not written: {error}", map_path.display()));
     }
 }
 

@@ -185,7 +185,7 @@ impl Call<'_> {
         let scratch_needs = variant.needs();
         let spare_record = self.pool.take_free();
         let mut launch_record =
-            spare_record.unwrap_or_else(|| Arc::new(Launch::new(self.executable.clone(), variant.clone())));
+            spare_record.unwrap_or_else(|| Arc::new(Launch::new(self.executable.clone(), self.index, variant.clone())));
         let record = Arc::get_mut(&mut launch_record)
             .ok_or_else(|| error!(CL_OUT_OF_RESOURCES, "its launch record is in use"))?;
         record.pool = Some(self.pool.clone());

@@ -5,21 +5,25 @@ use std::ops::Range;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use lockstep_protocol::kernel_abi::{LaunchFrame, ScratchNeeds};
 use opencl_sys::CL_OUT_OF_RESOURCES;
+use tracing::{Level, debug};
 
 use super::block::ArgBlock;
 use super::ndrange::NdRange;
 use super::pool::Pool;
 use super::{float_mode, printf};
 use crate::arena;
+use crate::clock::milliseconds_since;
 use crate::command::Run;
 use crate::device::Device;
 use crate::execute::own_stack::OutOfStack;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::program::loaded_variant::LoadedVariant;
+use crate::program::variant_log::name_tier;
 use crate::schedule::GroupWork;
 use crate::{Error, Result, ensure, error};
 
@@ -27,6 +31,8 @@ use crate::{Error, Result, ensure, error};
 pub struct Launch {
     /// Owns code, formats and program-scope variables.
     pub(super) executable: Arc<Executable>,
+    /// The kernel's index in its program.
+    index: usize,
     /// The code that runs its groups.
     pub(super) variant: Arc<LoadedVariant>,
     /// The range of its work-items.
@@ -48,9 +54,10 @@ pub struct Launch {
 }
 
 impl Launch {
-    pub(super) fn new(executable: Arc<Executable>, variant: Arc<LoadedVariant>) -> Launch {
+    pub(super) fn new(executable: Arc<Executable>, index: usize, variant: Arc<LoadedVariant>) -> Launch {
         Launch {
             executable,
+            index,
             variant,
             range: NdRange::default(),
             args: ArgBlock::default(),
@@ -62,6 +69,21 @@ impl Launch {
             failed: AtomicBool::new(false),
             printed: AtomicBool::new(false),
         }
+    }
+
+    /// Logs which kernel has run, over how many work-items, by which code and for how long.
+    fn log_end(&self, begun: Instant) {
+        let NdRange { dimensions, global, local, .. } = self.range;
+        let (variant, milliseconds) = (&self.variant, milliseconds_since(begun));
+        debug!(
+            target: "launch",
+            "kernel {}: global {}, local {}, variant {}, {}, {milliseconds:.3} ms",
+            self.executable.kernel_outline(self.index).name,
+            describe_sizes(dimensions, global),
+            describe_sizes(dimensions, local),
+            variant.number(),
+            name_tier(variant.current_tier()),
+        );
     }
 
     fn launch_frame(&self) -> LaunchFrame {
@@ -85,8 +107,12 @@ impl Run for Launch {
     fn run(self: Arc<Launch>, device: &Device) -> Result<()> {
         let group_count = self.range.group_count();
         let group_work: Arc<dyn GroupWork> = self.clone();
+        let begun = tracing::enabled!(target: "launch", Level::DEBUG).then(Instant::now);
         let outcome = self.variant.run_launch(|| device.team().run_groups(&group_work, group_count));
         drop(group_work);
+        if let Some(begun) = begun {
+            self.log_end(begun);
+        }
         if self.printed.swap(false, Ordering::Relaxed) {
             printf::flush_output();
         }
@@ -173,6 +199,11 @@ impl GroupWork for Launch {
             kernel.long.store(long, Ordering::Relaxed);
         }
     }
+}
+
+/// Sizes by dimension, for the log.
+fn describe_sizes(dimensions: u32, sizes: [u64; 3]) -> String {
+    sizes.iter().take(dimensions as usize).map(u64::to_string).collect::<Vec<_>>().join(" x ")
 }
 
 /// What code calls for printf: a `kernel_abi::PrintfFn`.

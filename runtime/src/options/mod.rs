@@ -14,9 +14,13 @@ use lockstep_protocol::compile_options::{Tier, Vectorize};
 use lockstep_protocol::configuration::{Gangs, Versions};
 use once_cell::sync::Lazy;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use table::{ALIASES, TABLE};
+use tracing::level_filters::LevelFilter;
+
+use crate::standard_error::write_to_standard_error;
 
 /// The switches' values.
 #[derive(Clone, Debug)]
@@ -57,20 +61,19 @@ pub struct Options {
     pub time: bool,
     /// Whether a mistake of the driver in a pass or in code generation is an error (`LOCKSTEP_STRICT`).
     pub strict: bool,
-    /// What goes to standard error (`LOCKSTEP_LOG`).
+    /// What the driver says of its work (`LOCKSTEP_LOG`).
     pub log: Log,
     /// What the platform and the device call themselves, for applications that look for names they know.
     pub identity: Identity,
 }
 
-/// What the driver says on standard error, beside what is wrong with its options.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Log {
-    /// Nothing is kept or said.
-    #[default]
-    Off,
-    /// A line for each call and each command that fails.
-    Error,
+/// What the driver says of its work, beside what a user has to know.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Log {
+    /// The least important events that have a line.
+    pub level: LevelFilter,
+    /// The file that lines are added to; none for standard error.
+    pub file: Option<PathBuf>,
 }
 
 /// Names in place of the driver's own.
@@ -97,6 +100,16 @@ pub enum CachePlace {
     Folder(PathBuf),
 }
 
+impl fmt::Display for CachePlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CachePlace::Off => formatter.write_str("off"),
+            CachePlace::Memory => formatter.write_str("in memory"),
+            CachePlace::Folder(folder) => folder.display().fmt(formatter),
+        }
+    }
+}
+
 /// The values for this process.
 pub fn options() -> &'static Options {
     static OPTIONS: Lazy<Options> = Lazy::new(read_environment);
@@ -116,7 +129,7 @@ fn read_environment() -> Options {
         let folders = table::named_folders(&options);
         complaints.extend(folders.filter_map(|(name, folder)| complaint_about_folder(name, folder)));
     }
-    complaints.iter().for_each(|complaint| eprintln!("lockstep: {complaint}"));
+    complaints.iter().for_each(|complaint| write_to_standard_error(&format!("lockstep: {complaint}\n")));
     if options.cache == CachePlace::Memory {
         options.cache = usual_cache(variable("XDG_CACHE_HOME"), variable("HOME"));
     }
@@ -174,7 +187,7 @@ impl Default for Options {
             report: None,
             time: false,
             strict: false,
-            log: Log::Off,
+            log: Log { level: LevelFilter::OFF, file: None },
             identity: Identity::default(),
         }
     }
@@ -332,6 +345,22 @@ mod tests {
         let folder = std::env::temp_dir().join("lockstep-options-not-there/dumps");
         assert_eq!(complaint_about_folder("LOCKSTEP_DUMP", &folder), None);
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn the_log_has_a_level_and_may_have_a_file() {
+        let log = |value: &str| read(&[("LOCKSTEP_LOG", value)]).0.log;
+        let at_level = |level| Log { level, file: None };
+        assert_eq!(log("off"), at_level(LevelFilter::OFF));
+        assert_eq!(log(" warn "), at_level(LevelFilter::WARN));
+        assert_eq!(log("debug"), at_level(LevelFilter::DEBUG));
+        assert_eq!(log("info:/a:b"), Log { level: LevelFilter::INFO, file: Some("/a:b".into()) });
+        let file = log("error:here").file.expect("a file");
+        assert!(file.is_absolute() && file.ends_with("here"));
+        for refused in ["trace", "info:", ":/a", "2", "Debug"] {
+            let (options, complaints) = read(&[("LOCKSTEP_LOG", refused)]);
+            assert_eq!((options.log, complaints.len()), (at_level(LevelFilter::OFF), 1), "{refused}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use lockstep_protocol::configuration::WIDTHS;
 use lockstep_protocol::pass_switches::PassSwitch;
+use tracing::level_filters::LevelFilter;
 
 use super::values::{on_or_off, parse_number, parse_text, parse_versions};
 use super::{CachePlace, Log, Reading};
@@ -147,12 +148,12 @@ pub const TABLE: &[Switch] = &[
     Switch {
         name: "LOCKSTEP_LOG",
         default: "`off`",
-        meaning: "what goes to standard error: `error` has a line for each call and each command that fails, with what is wrong and the code's name, as `lockstep: clCreateBuffer: a buffer of 70368744177664 bytes; 12638259200 are allowed [CL_INVALID_BUFFER_SIZE]`; `off` has none",
+        meaning: "what is logged, a line each: `error` each call and each command that fails, with what is wrong and the code's name, as `lockstep: clCreateBuffer: a buffer of 70368744177664 bytes; 12638259200 are allowed [CL_INVALID_BUFFER_SIZE]`; `warn` also what works but not as it could (a cache that cannot be used, a job of the compiler that failed), as `lockstep: warn: cache: …`; `info` also each build, each variant of a kernel's code and its last tier, with their times; `debug` also jobs of the compiler, what the cache has and keeps, launches, and the driver's beginning and end; `off` nothing. Lines go to standard error or, by `LEVEL:FILE`, to the end of a file, with the time in UTC and the number of the process before them; several processes may share the file.",
         read: |value, reading| {
             reading.options.log = parse_log(value)?;
             Ok(())
         },
-        accepted: "error",
+        accepted: "info:/logs/one",
         refused: Some("all"),
     },
     Switch {
@@ -296,13 +297,23 @@ fn parse_cache_place(value: &str) -> Result<CachePlace, String> {
     }
 }
 
-/// What goes to standard error.
+/// What is logged, and where: `LEVEL` or `LEVEL:FILE`.
 fn parse_log(value: &str) -> Result<Log, String> {
-    match value.trim() {
-        "off" => Ok(Log::Off),
-        "error" => Ok(Log::Error),
-        _ => Err("is not off or error".into()),
-    }
+    let (level, file) = match value.split_once(':') {
+        Some((level, file)) => (level, Some(file)),
+        None => (value, None),
+    };
+    let level = match level.trim() {
+        "off" => LevelFilter::OFF,
+        "error" => LevelFilter::ERROR,
+        "warn" => LevelFilter::WARN,
+        "info" => LevelFilter::INFO,
+        "debug" => LevelFilter::DEBUG,
+        _ => return Err("is not off, error, warn, info or debug, or one of these, a colon and a file".into()),
+    };
+    // Wherever the application goes, the file stays. An empty path is an error.
+    let file = file.map(std::path::absolute).transpose().map_err(|error| error.to_string())?;
+    Ok(Log { level, file })
 }
 
 /// Takes over how work-items run together: `scalar`, or the name of a configuration of gangs.

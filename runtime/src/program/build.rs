@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
@@ -16,11 +17,14 @@ use opencl_sys::{
     CL_INVALID_COMPILER_OPTIONS, CL_INVALID_LINKER_OPTIONS, CL_INVALID_OPERATION, CL_LINK_PROGRAM_FAILURE,
     CL_LINKER_NOT_AVAILABLE, CL_OUT_OF_HOST_MEMORY, cl_int,
 };
+use tracing::{Level, info};
 
 use super::binary::{Binary, Image, KernelCode};
 use super::cached::{self, Linked};
 use super::executable::Executable;
 use super::{BuildState, BuildStatus, Code, Program};
+use crate::cache::key;
+use crate::clock::milliseconds_since;
 use crate::context::Context;
 use crate::device::Device;
 use crate::executor::{self, NoThread, Service};
@@ -173,10 +177,12 @@ fn run_action(
     action: impl FnOnce(&Program) -> Outcome,
     failure: cl_int,
 ) -> std::result::Result<(), cl_int> {
+    let begun = Instant::now();
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| action(program)));
     let outcome = outcome.unwrap_or_else(|_| {
         Err(FrontendError::LinkFailure { log: "error: the compiler failed; this is an error of the driver\n".into() })
     });
+    log_outcome(program, failure, &outcome, begun);
     let mut build_state = program.state.lock();
     let ended = outcome.as_ref().map_or_else(|error| Err(failure_code(error, failure)), |_| Ok(()));
     match outcome {
@@ -193,6 +199,42 @@ fn run_action(
     }
     program.action_ended.notify_all();
     ended
+}
+
+/// Logs what an action has made, of what, with which options and in which time.
+fn log_outcome(program: &Program, failure: cl_int, outcome: &Outcome, begun: Instant) {
+    if !tracing::enabled!(target: "build", Level::INFO) {
+        return;
+    }
+    let made = match outcome {
+        Ok((code, _)) => describe_code(code),
+        Err(error) => format!("fails: {}", first_error(&error.build_log())),
+    };
+    let (input, options) = (describe_input(program), program.state.lock().options.clone());
+    let (action, milliseconds) = (action_of(failure), milliseconds_since(begun));
+    info!(target: "build", "{action} of {input} with options {options:?}: {made}, {milliseconds:.1} ms");
+}
+
+/// What a program is built of, for the log.
+fn describe_input(program: &Program) -> String {
+    match (&program.source, &program.binary) {
+        (Some(source), _) => format!("a source of {} bytes", source.len()),
+        (None, Some(_)) => "a binary".to_owned(),
+        (None, None) => "objects".to_owned(),
+    }
+}
+
+/// What a build has made, for the log.
+fn describe_code(code: &Code) -> String {
+    match code {
+        Code::None => "nothing".to_owned(),
+        Code::Object(object) => format!("object {}", key::short_hash(&object.bitcode)),
+        Code::Executable(executable) => {
+            let kernel_count = executable.outline().kernels.len();
+            let plural = if kernel_count == 1 { "" } else { "s" };
+            format!("program {} of {kernel_count} kernel{plural}", key::short_hash(&executable.linked().bitcode))
+        }
+    }
 }
 
 /// The code of an action's error, where `failure` is that of programs that are wrong.

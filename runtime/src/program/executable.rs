@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once, OnceLock};
+use std::time::Instant;
 
 use lockstep_protocol::compile_options::{CompileOptions, Tier};
 use lockstep_protocol::job::{BuiltCode, KernelJob, ReportTexts};
@@ -14,6 +15,7 @@ use lockstep_protocol::portable_program::LinkedProgram;
 use lockstep_protocol::program_metadata::{KernelOutline, Outline};
 use opencl_sys::{CL_COMPLETE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 use parking_lot::Mutex;
+use tracing::warn;
 
 use crate::cache::key::{self, BUILD, Key, KeyBuilder};
 use crate::cache::{Cache, process_cache};
@@ -25,12 +27,14 @@ use crate::executor::{self, Service};
 use crate::kernel::Kernel;
 use crate::launch::facts_text::describe_facts;
 use crate::launch::globals::Globals;
+use crate::log::tell_user;
 use crate::options::options;
 use crate::program::binary::{Binary, Image, KernelCode};
 use crate::program::kernel_report::KernelReport;
 use crate::program::loaded_variant::{LoadedVariant, VariantCode};
 use crate::program::lookahead::Lookahead;
 use crate::program::precompiled::{Ready, likely_facts};
+use crate::program::variant_log::{Origin, log_promotion, log_variant};
 use crate::program::variants::Variants;
 use crate::{Error, Result, error, schedule};
 
@@ -113,7 +117,7 @@ impl Code {
 
     /// Says, once of a kernel, for which mistake of the driver it runs in its simplest form.
     fn tell_mistake(&self, mistake: &str) {
-        self.told.call_once(|| eprintln!("lockstep: {mistake}; the kernel runs in its simplest form"));
+        self.told.call_once(|| tell_user(&format!("{mistake}; the kernel runs in its simplest form")));
     }
 }
 
@@ -231,7 +235,9 @@ impl Executable {
             return Some(made_code.clone().map(|made_code| made_code.variant));
         }
         let ready = ready.get().filter(|_| options().report.is_none()).into_iter().flatten();
-        let (variant, is_small) = ready.into_iter().find_map(|precompiled| precompiled.variant_for(&launch_facts))?;
+        let (variant, is_small) = ready
+            .into_iter()
+            .find_map(|precompiled| precompiled.variant_for(&launch_facts, self.kernel_outline(index)))?;
         if is_small {
             self.make_later(index, launch_facts, Tier::Optimized, context);
         }
@@ -369,11 +375,12 @@ impl Executable {
         let (kernel_index, facts, loops) = (promotion.kernel_index, promotion.facts, promotion.loop_profile());
         let (executable, variant) = (self.clone(), variant.clone());
         let job = Box::new(move || executable.promote_variant(kernel_index, &facts, loops, &variant));
-        // Without a thread for it, the code goes on as it is.
-        let _ = executor::try_spawn(Service::Promotion, job);
+        if executor::try_spawn(Service::Promotion, job).is_err() {
+            warn!(target: "variant", "there is no thread to make code of the last tier");
+        }
     }
 
-    /// Makes the last tier of a variant's code. If that fails, it goes on as it is.
+    /// Has a variant run code of the last tier. If that fails, it goes on as it is.
     fn promote_variant(
         &self,
         kernel_index: usize,
@@ -381,19 +388,49 @@ impl Executable {
         loops: LoopProfile,
         variant: &LoadedVariant,
     ) {
+        let begun = Instant::now();
         let settings = CompileOptions { loops, ..self.compile_settings(launch_facts, Tier::Optimized) };
-        let object = match self.find_kept(kernel_index, &settings) {
-            Some(object) => object,
-            None => match compiler_process::recompile_kernel(self.kernel_job(kernel_index, settings.clone())) {
-                Ok(built) if built.mistake.is_none() => {
-                    self.keep_object(kernel_index, &settings, &built.object);
-                    built.object
-                }
-                _ => return,
-            },
-        };
-        // Code that cannot be put into memory changes nothing.
-        let _ = variant.adopt_code(&object);
+        let ended = self.adopt_last_tier(kernel_index, settings, variant);
+        log_promotion(self.kernel_outline(kernel_index), variant, ended, begun);
+    }
+
+    /// Has a variant run code that is made so from now on. Where the code comes from.
+    ///
+    /// # Errors
+    /// In words: why the variant goes on as it is.
+    fn adopt_last_tier(
+        &self,
+        kernel_index: usize,
+        settings: CompileOptions,
+        variant: &LoadedVariant,
+    ) -> std::result::Result<Origin, String> {
+        let (object, origin) = self.find_or_recompile(kernel_index, settings)?;
+        match variant.adopt_code(&object) {
+            Ok(true) => Ok(origin),
+            Ok(false) => Err("its new code needs other scratch memory".to_owned()),
+            Err(error) => Err(format!("its new code cannot run: {error}")),
+        }
+    }
+
+    /// Code of the last tier that is in the cache, or else is compiled now.
+    ///
+    /// # Errors
+    /// In words: why there is none.
+    fn find_or_recompile(
+        &self,
+        kernel_index: usize,
+        settings: CompileOptions,
+    ) -> std::result::Result<(KernelObject, Origin), String> {
+        if let Some(object) = self.find_kept(kernel_index, &settings) {
+            return Ok((object, Origin::Cache));
+        }
+        let kernel_job = self.kernel_job(kernel_index, settings.clone());
+        let built = compiler_process::recompile_kernel(kernel_job).map_err(|failure| failure.to_string())?;
+        if let Some(mistake) = built.mistake {
+            return Err(mistake);
+        }
+        self.keep_object(kernel_index, &settings, &built.object);
+        Ok((built.object, Origin::Compiler))
     }
 
     /// The bytes of `CL_PROGRAM_BINARIES`: the portable form and the machine code that there is. Kernels that were never
@@ -473,8 +510,8 @@ impl Executable {
             let precompiled = ready.find(|precompiled| {
                 precompiled.code.facts == *launch_facts && (precompiled.code.tier == tier || tier == Tier::Baseline)
             });
-            if let Some((precompiled, variant)) =
-                precompiled.and_then(|precompiled| Some((precompiled, precompiled.load_code()?)))
+            if let Some((precompiled, variant)) = precompiled
+                .and_then(|precompiled| Some((precompiled, precompiled.load_code(self.kernel_outline(index))?)))
             {
                 return Ok(Made { variant, code: precompiled.code.clone() });
             }
@@ -494,12 +531,14 @@ impl Executable {
         launch_facts: &LaunchFacts,
         tier: Tier,
     ) -> std::result::Result<KeptOrCompiled, NoCode> {
-        let facts = *launch_facts;
+        let begun = Instant::now();
+        let (facts, kernel) = (*launch_facts, self.kernel_outline(kernel_index));
         let variant_code = |tier, object| VariantCode { kernel_index, facts, tier, object: Arc::new(object) };
         for kept_tier in [Tier::Optimized, tier] {
             let kept_object = self.find_kept(kernel_index, &self.compile_settings(launch_facts, kept_tier));
             let Some(code) = kept_object.map(|object| variant_code(kept_tier, object)) else { continue };
             if let Ok(loaded) = LoadedVariant::load(&code) {
+                log_variant(kernel, &loaded, &code, Origin::Cache, begun);
                 return Ok(KeptOrCompiled { code, loaded, report: None });
             }
         }
@@ -514,6 +553,7 @@ impl Executable {
         let load_error = |error: LoadError| NoCode::Ever(error!(CL_OUT_OF_RESOURCES, "its code cannot run: {error}"));
         let code = variant_code(tier, object);
         let loaded = LoadedVariant::load(&code).map_err(load_error)?;
+        log_variant(kernel, &loaded, &code, Origin::Compiler, begun);
         Ok(KeptOrCompiled { code, loaded, report })
     }
 

@@ -18,6 +18,7 @@ use lockstep_protocol::file_names::file_name;
 use lockstep_protocol::job::ReportTexts;
 use parking_lot::Mutex;
 use serde::Serialize;
+use tracing::warn;
 
 /// The report on one kernel of a program.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl KernelReport {
         variant_usage
     }
 
-    /// Writes the files. That they cannot be written must not change what the application sees.
+    /// Writes the files. That they cannot be written is logged and changes nothing else.
     fn write(&self) {
         // One at a time writes, and what is written last is the newest.
         let variants = self.variants.lock();
@@ -69,12 +70,15 @@ impl KernelReport {
             variants: described,
         };
         let json = serde_json::to_string_pretty(&described).unwrap_or_default() + "\n";
-        let _ = self
+        let written = self
             .path
             .parent()
             .map_or(Ok(()), std::fs::create_dir_all)
             .and_then(|()| std::fs::write(self.path.with_extension("txt"), described.text()))
             .and_then(|()| std::fs::write(self.path.with_extension("json"), json));
+        if let Err(error) = written {
+            warn!(target: "report", "{} is not written: {error}", self.path.display());
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A kernel's code in memory, as launches run it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use lockstep_protocol::compile_options::Tier;
@@ -17,6 +18,8 @@ use crate::execute::own_stack::{OutOfStack, run_with_stack};
 /// Code, and how it is used where somebody wants to know.
 #[derive(Debug)]
 pub struct LoadedVariant {
+    /// What the log calls it.
+    number: u64,
     code: CallableCode,
     needs: ScratchNeeds,
     usage: Option<Arc<VariantUsage>>,
@@ -61,13 +64,28 @@ impl LoadedVariant {
     /// # Errors
     /// When the code is damaged or the system gives no memory for it.
     pub fn load(variant_code: &VariantCode) -> Result<LoadedVariant, LoadError> {
+        static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
         let VariantCode { kernel_index, facts, tier, object } = variant_code;
         Ok(LoadedVariant {
+            number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
             code: CallableCode::load(object)?,
             needs: object.needs,
             usage: None,
             promotion: (*tier == Tier::Baseline).then(|| Promotion::new(*kernel_index, *facts)),
         })
+    }
+
+    /// Its number among the variants of the process.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The tier of the code that runs its launches now.
+    pub fn current_tier(&self) -> Tier {
+        match &self.promotion {
+            Some(promotion) if promotion.optimized().is_none() => Tier::Baseline,
+            _ => Tier::Optimized,
+        }
     }
 
     /// The same code, whose launches are counted if there is where.
@@ -102,15 +120,16 @@ impl LoadedVariant {
         self.promotion.as_ref().filter(|promotion| promotion.begin_if_due())
     }
 
-    /// Runs code of the last tier from now on, in launches under way too, if it fits in with what was made before.
+    /// Runs code of the last tier from now on, in launches under way too, if it fits in with what was made before. Whether it does.
     ///
     /// # Errors
     /// When the code is damaged or the system gives no memory for it.
-    pub fn adopt_code(&self, object: &KernelObject) -> Result<(), LoadError> {
-        if let Some(promotion) = self.promotion.as_ref().filter(|_| self.needs == object.needs) {
+    pub fn adopt_code(&self, object: &KernelObject) -> Result<bool, LoadError> {
+        let promotion = self.promotion.as_ref().filter(|_| self.needs == object.needs);
+        if let Some(promotion) = promotion {
             promotion.install_code(CallableCode::load(object)?);
         }
-        Ok(())
+        Ok(promotion.is_some())
     }
 
     /// The scratch memory that a call needs.

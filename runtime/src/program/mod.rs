@@ -15,6 +15,7 @@ pub mod loaded_variant;
 mod lookahead;
 mod precompiled;
 mod promotion;
+pub(crate) mod variant_log;
 pub mod variants;
 
 use std::fmt;

@@ -2,9 +2,13 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use super::loaded_variant::{LoadedVariant, VariantCode};
+use super::variant_log::{Origin, log_variant};
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize, OBJECTS, Object};
+use lockstep_protocol::program_metadata::KernelOutline;
+use tracing::warn;
 
 /// As many launches run code that came with the program before code for more that holds of them is made: those of a
 /// program that does little are over before that would pay.
@@ -59,11 +63,15 @@ impl Ready {
 
     /// The code, for a launch of which these facts hold, if that may run it; and whether it has run so many that code for
     /// more that holds of them is worth making.
-    pub(super) fn variant_for(&self, launch_facts: &LaunchFacts) -> Option<(Arc<LoadedVariant>, bool)> {
+    pub(super) fn variant_for(
+        &self,
+        launch_facts: &LaunchFacts,
+        kernel: &KernelOutline,
+    ) -> Option<(Arc<LoadedVariant>, bool)> {
         if !launch_facts.implies(&self.code.facts) {
             return None;
         }
-        let variant = self.load_code()?;
+        let variant = self.load_code(kernel)?;
         // The count stays where it is once it has come so far.
         let many = self.launches.load(Ordering::Relaxed) >= LAUNCHES;
         if !many {
@@ -72,8 +80,22 @@ impl Ready {
         Some((variant, many))
     }
 
-    /// The code, linked into memory; none if that fails.
-    pub(super) fn load_code(&self) -> Option<Arc<LoadedVariant>> {
-        self.loaded.get_or_init(|| LoadedVariant::load(&self.code).ok().map(Arc::new)).clone()
+    /// The code in memory; none if that fails. It is code of `kernel`.
+    pub(super) fn load_code(&self, kernel: &KernelOutline) -> Option<Arc<LoadedVariant>> {
+        self.loaded.get_or_init(|| self.load_first(kernel)).clone()
+    }
+
+    fn load_first(&self, kernel: &KernelOutline) -> Option<Arc<LoadedVariant>> {
+        let begun = Instant::now();
+        match LoadedVariant::load(&self.code) {
+            Ok(variant) => {
+                log_variant(kernel, &variant, &self.code, Origin::Binary, begun);
+                Some(Arc::new(variant))
+            }
+            Err(error) => {
+                warn!(target: "variant", "kernel {}: code of the program's binary cannot run: {error}", kernel.name);
+                None
+            }
+        }
     }
 }

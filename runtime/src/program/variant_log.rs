@@ -1,0 +1,73 @@
+//! What the log says of the variants of kernels.
+
+use std::fmt;
+use std::time::Instant;
+
+use lockstep_protocol::compile_options::Tier;
+use lockstep_protocol::program_metadata::KernelOutline;
+use tracing::{Level, info, warn};
+
+use super::loaded_variant::{LoadedVariant, VariantCode};
+use crate::clock::milliseconds_since;
+use crate::launch::facts_text::describe_facts;
+
+/// Where code comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// It came with the program, or was made for the program's binary.
+    Binary,
+    /// It was kept.
+    Cache,
+    /// It is new.
+    Compiler,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Origin::Binary => "from the program's binary",
+            Origin::Cache => "from the cache",
+            Origin::Compiler => "compiled",
+        })
+    }
+}
+
+/// Logs that a kernel has got a variant: of which tier, for which launches, from where, and how long that took.
+pub(super) fn log_variant(
+    kernel: &KernelOutline,
+    variant: &LoadedVariant,
+    code: &VariantCode,
+    origin: Origin,
+    begun: Instant,
+) {
+    // Phrases are made for nothing else.
+    if tracing::enabled!(target: "variant", Level::INFO) {
+        let (name, number, milliseconds) = (&kernel.name, variant.number(), milliseconds_since(begun));
+        let (tier, facts) = (name_tier(code.tier), describe_facts(&code.facts, kernel).join(", "));
+        info!(target: "variant", "{number} of kernel {name}: {tier}, {origin} in {milliseconds:.1} ms, for {facts}");
+    }
+}
+
+/// Logs that a variant has got code of the last tier, or why not.
+pub(super) fn log_promotion(
+    kernel: &KernelOutline,
+    variant: &LoadedVariant,
+    ended: Result<Origin, String>,
+    begun: Instant,
+) {
+    let (name, number, milliseconds) = (&kernel.name, variant.number(), milliseconds_since(begun));
+    match ended {
+        Ok(origin) => {
+            info!(target: "variant", "{number} of kernel {name}: now last tier, {origin} in {milliseconds:.1} ms");
+        }
+        Err(reason) => warn!(target: "variant", "{number} of kernel {name}: stays in its first tier: {reason}"),
+    }
+}
+
+/// The name of a tier in the log.
+pub(crate) fn name_tier(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Baseline => "first tier",
+        Tier::Optimized => "last tier",
+    }
+}
