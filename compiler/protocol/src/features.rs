@@ -36,61 +36,112 @@ pub struct Extension {
     pub name: &'static str,
     /// The version of the extension's specification.
     pub version: Version,
+    /// What it gives, in a few words.
+    pub purpose: &'static str,
     /// Whether it changes the language, so that clang has to be told to switch it on.
     pub language: bool,
     /// Whether `CL_PLATFORM_EXTENSIONS` lists it too.
     pub platform: bool,
 }
 
-const fn language_extension(name: &'static str) -> Extension {
-    Extension { name, version: Version::new(1, 0, 0), language: true, platform: true }
+const fn language_extension(name: &'static str, purpose: &'static str) -> Extension {
+    Extension { name, purpose, version: Version::new(1, 0, 0), language: true, platform: true }
 }
 
 /// An extension of the host API alone.
-const fn host_extension(name: &'static str, version: Version) -> Extension {
-    Extension { name, version, language: false, platform: true }
+const fn host_extension(name: &'static str, purpose: &'static str, version: Version) -> Extension {
+    Extension { name, purpose, version, language: false, platform: true }
 }
 
 /// Every extension reported, in the order in which it is reported.
 pub const EXTENSIONS: &[Extension] = &[
-    host_extension("cl_ext_buffer_device_address", Version::new(1, 0, 2)),
-    language_extension("cl_ext_float_atomics"),
-    language_extension("cl_intel_required_subgroup_size"),
-    host_extension("cl_intel_unified_shared_memory", Version::new(1, 2, 0)),
-    language_extension("cl_khr_3d_image_writes"),
-    language_extension("cl_khr_byte_addressable_store"),
-    host_extension("cl_khr_command_buffer", Version::new(0, 9, 8)),
-    host_extension("cl_khr_command_buffer_mutable_dispatch", Version::new(0, 9, 5)),
-    host_extension("cl_khr_create_command_queue", Version::new(1, 0, 0)),
-    language_extension("cl_khr_depth_images"),
-    host_extension("cl_khr_device_uuid", Version::new(1, 0, 0)),
-    language_extension("cl_khr_extended_bit_ops"),
-    host_extension("cl_khr_extended_versioning", Version::new(1, 0, 0)),
-    language_extension("cl_khr_fp16"),
-    language_extension("cl_khr_fp64"),
-    language_extension("cl_khr_global_int32_base_atomics"),
-    language_extension("cl_khr_global_int32_extended_atomics"),
-    host_extension("cl_khr_icd", Version::new(1, 0, 0)),
-    language_extension("cl_khr_image2d_from_buffer"),
-    language_extension("cl_khr_int64_base_atomics"),
-    language_extension("cl_khr_int64_extended_atomics"),
-    Extension { version: Version::new(2, 0, 0), ..language_extension("cl_khr_integer_dot_product") },
-    language_extension("cl_khr_kernel_clock"),
-    language_extension("cl_khr_local_int32_base_atomics"),
-    language_extension("cl_khr_local_int32_extended_atomics"),
-    host_extension("cl_khr_priority_hints", Version::new(1, 0, 0)),
-    host_extension("cl_khr_semaphore", Version::new(1, 0, 1)),
-    language_extension("cl_khr_subgroup_ballot"),
-    language_extension("cl_khr_subgroup_clustered_reduce"),
-    language_extension("cl_khr_subgroup_extended_types"),
-    language_extension("cl_khr_subgroup_non_uniform_arithmetic"),
-    language_extension("cl_khr_subgroup_non_uniform_vote"),
-    language_extension("cl_khr_subgroup_rotate"),
-    language_extension("cl_khr_subgroup_shuffle"),
-    language_extension("cl_khr_subgroup_shuffle_relative"),
-    language_extension("cl_khr_subgroups"),
-    host_extension("cl_khr_suggested_local_work_size", Version::new(1, 0, 0)),
-    host_extension("cl_khr_throttle_hints", Version::new(1, 0, 0)),
+    host_extension(
+        "cl_ext_buffer_device_address",
+        "buffers have addresses that kernels keep in memory",
+        Version::new(1, 0, 2),
+    ),
+    language_extension("cl_ext_float_atomics", "atomic sums, least and greatest of `float` and `double`"),
+    language_extension(
+        "cl_intel_required_subgroup_size",
+        "a kernel chooses how many work-items a sub-group has: 8, 16 or 32",
+    ),
+    host_extension(
+        "cl_intel_unified_shared_memory",
+        "memory that host and kernels share by its address; SYCL uses it",
+        Version::new(1, 2, 0),
+    ),
+    language_extension("cl_khr_3d_image_writes", "kernels write to images of three dimensions"),
+    language_extension("cl_khr_byte_addressable_store", "kernels store bytes and 16-bit numbers"),
+    host_extension("cl_khr_command_buffer", "commands are recorded once and enqueued often", Version::new(0, 9, 8)),
+    host_extension(
+        "cl_khr_command_buffer_mutable_dispatch",
+        "launches of such a record change arguments and sizes",
+        Version::new(0, 9, 5),
+    ),
+    host_extension("cl_khr_create_command_queue", "queues with properties before OpenCL 2.0", Version::new(1, 0, 0)),
+    language_extension("cl_khr_depth_images", "images of depths"),
+    host_extension("cl_khr_device_uuid", "device and driver have identifiers", Version::new(1, 0, 0)),
+    language_extension("cl_khr_extended_bit_ops", "bits are inserted, extracted and reversed"),
+    host_extension(
+        "cl_khr_extended_versioning",
+        "versions of platform, device and extensions are numbers",
+        Version::new(1, 0, 0),
+    ),
+    language_extension("cl_khr_fp16", "arithmetic of `half`"),
+    language_extension("cl_khr_fp64", "arithmetic of `double`"),
+    language_extension(
+        "cl_khr_global_int32_base_atomics",
+        "atomic sums, exchanges and comparisons of 32 bits in global memory",
+    ),
+    language_extension(
+        "cl_khr_global_int32_extended_atomics",
+        "atomic least, greatest and bitwise operations of 32 bits in global memory",
+    ),
+    host_extension("cl_khr_icd", "the ICD loader finds the driver", Version::new(1, 0, 0)),
+    language_extension("cl_khr_image2d_from_buffer", "images that lie in a buffer"),
+    language_extension("cl_khr_int64_base_atomics", "atomic sums, exchanges and comparisons of 64 bits"),
+    language_extension("cl_khr_int64_extended_atomics", "atomic least, greatest and bitwise operations of 64 bits"),
+    Extension {
+        version: Version::new(2, 0, 0),
+        ..language_extension("cl_khr_integer_dot_product", "dot products of vectors of bytes")
+    },
+    language_extension("cl_khr_kernel_clock", "kernels read a clock"),
+    language_extension(
+        "cl_khr_local_int32_base_atomics",
+        "atomic sums, exchanges and comparisons of 32 bits in local memory",
+    ),
+    language_extension(
+        "cl_khr_local_int32_extended_atomics",
+        "atomic least, greatest and bitwise operations of 32 bits in local memory",
+    ),
+    host_extension(
+        "cl_khr_priority_hints",
+        "queues have priorities; the driver treats all alike",
+        Version::new(1, 0, 0),
+    ),
+    host_extension("cl_khr_semaphore", "queues wait for each other by semaphores", Version::new(1, 0, 1)),
+    language_extension("cl_khr_subgroup_ballot", "sub-groups collect a bit of each work-item"),
+    language_extension("cl_khr_subgroup_clustered_reduce", "sums and other reductions over parts of a sub-group"),
+    language_extension("cl_khr_subgroup_extended_types", "operations of sub-groups on vectors and small integers"),
+    language_extension(
+        "cl_khr_subgroup_non_uniform_arithmetic",
+        "reductions and scans of the work-items that are there",
+    ),
+    language_extension("cl_khr_subgroup_non_uniform_vote", "votes of the work-items that are there"),
+    language_extension("cl_khr_subgroup_rotate", "values move around a sub-group"),
+    language_extension("cl_khr_subgroup_shuffle", "work-items of a sub-group read values of each other"),
+    language_extension("cl_khr_subgroup_shuffle_relative", "the same, by distance"),
+    language_extension("cl_khr_subgroups", "work-items that run together know each other"),
+    host_extension(
+        "cl_khr_suggested_local_work_size",
+        "the driver tells which local size it would choose",
+        Version::new(1, 0, 0),
+    ),
+    host_extension(
+        "cl_khr_throttle_hints",
+        "queues ask for more or less power; the driver treats all alike",
+        Version::new(1, 0, 0),
+    ),
 ];
 
 /// One optional feature of OpenCL C 3.0.
@@ -98,43 +149,60 @@ pub const EXTENSIONS: &[Extension] = &[
 pub struct Feature {
     /// The feature macro.
     pub name: &'static str,
+    /// What it gives, in a few words.
+    pub purpose: &'static str,
     /// The version of OpenCL C that describes it.
     pub version: Version,
 }
 
-const fn language_feature(name: &'static str) -> Feature {
-    Feature { name, version: Version::new(3, 0, 0) }
+const fn language_feature(name: &'static str, purpose: &'static str) -> Feature {
+    Feature { name, purpose, version: Version::new(3, 0, 0) }
 }
 
 /// Every optional feature of OpenCL C 3.0 that is reported.
 pub const FEATURES: &[Feature] = &[
-    language_feature("__opencl_c_3d_image_writes"),
-    language_feature("__opencl_c_atomic_order_acq_rel"),
-    language_feature("__opencl_c_atomic_order_seq_cst"),
-    language_feature("__opencl_c_atomic_scope_all_devices"),
-    language_feature("__opencl_c_atomic_scope_device"),
-    language_feature("__opencl_c_ext_fp32_global_atomic_add"),
-    language_feature("__opencl_c_ext_fp32_global_atomic_min_max"),
-    language_feature("__opencl_c_ext_fp32_local_atomic_add"),
-    language_feature("__opencl_c_ext_fp32_local_atomic_min_max"),
-    language_feature("__opencl_c_ext_fp64_global_atomic_add"),
-    language_feature("__opencl_c_ext_fp64_global_atomic_min_max"),
-    language_feature("__opencl_c_ext_fp64_local_atomic_add"),
-    language_feature("__opencl_c_ext_fp64_local_atomic_min_max"),
-    language_feature("__opencl_c_fp64"),
-    language_feature("__opencl_c_generic_address_space"),
-    language_feature("__opencl_c_images"),
-    language_feature("__opencl_c_int64"),
-    language_feature("__opencl_c_integer_dot_product_input_4x8bit"),
-    language_feature("__opencl_c_integer_dot_product_input_4x8bit_packed"),
-    language_feature("__opencl_c_kernel_clock_scope_device"),
-    language_feature("__opencl_c_kernel_clock_scope_sub_group"),
-    language_feature("__opencl_c_kernel_clock_scope_work_group"),
-    language_feature("__opencl_c_pipes"),
-    language_feature("__opencl_c_program_scope_global_variables"),
-    language_feature("__opencl_c_read_write_images"),
-    language_feature("__opencl_c_subgroups"),
-    language_feature("__opencl_c_work_group_collective_functions"),
+    language_feature("__opencl_c_3d_image_writes", "kernels write to images of three dimensions"),
+    language_feature("__opencl_c_atomic_order_acq_rel", "atomics that acquire and release"),
+    language_feature("__opencl_c_atomic_order_seq_cst", "atomics in one order for all"),
+    language_feature("__opencl_c_atomic_scope_all_devices", "atomics between kernels and host"),
+    language_feature("__opencl_c_atomic_scope_device", "atomics between work-groups"),
+    language_feature("__opencl_c_ext_fp32_global_atomic_add", "atomic sums of `float` in global memory"),
+    language_feature(
+        "__opencl_c_ext_fp32_global_atomic_min_max",
+        "atomic least and greatest of `float` in global memory",
+    ),
+    language_feature("__opencl_c_ext_fp32_local_atomic_add", "atomic sums of `float` in local memory"),
+    language_feature(
+        "__opencl_c_ext_fp32_local_atomic_min_max",
+        "atomic least and greatest of `float` in local memory",
+    ),
+    language_feature("__opencl_c_ext_fp64_global_atomic_add", "atomic sums of `double` in global memory"),
+    language_feature(
+        "__opencl_c_ext_fp64_global_atomic_min_max",
+        "atomic least and greatest of `double` in global memory",
+    ),
+    language_feature("__opencl_c_ext_fp64_local_atomic_add", "atomic sums of `double` in local memory"),
+    language_feature(
+        "__opencl_c_ext_fp64_local_atomic_min_max",
+        "atomic least and greatest of `double` in local memory",
+    ),
+    language_feature("__opencl_c_fp64", "arithmetic of `double`"),
+    language_feature("__opencl_c_generic_address_space", "pointers without an address space"),
+    language_feature("__opencl_c_images", "images"),
+    language_feature("__opencl_c_int64", "integers of 64 bits"),
+    language_feature("__opencl_c_integer_dot_product_input_4x8bit", "dot products of four bytes"),
+    language_feature("__opencl_c_integer_dot_product_input_4x8bit_packed", "dot products of four bytes in an integer"),
+    language_feature("__opencl_c_kernel_clock_scope_device", "a clock of the device"),
+    language_feature("__opencl_c_kernel_clock_scope_sub_group", "a clock of the sub-group"),
+    language_feature("__opencl_c_kernel_clock_scope_work_group", "a clock of the work-group"),
+    language_feature("__opencl_c_pipes", "pipes between kernels"),
+    language_feature(
+        "__opencl_c_program_scope_global_variables",
+        "variables of the program that keep their values between launches",
+    ),
+    language_feature("__opencl_c_read_write_images", "images that a kernel reads and writes"),
+    language_feature("__opencl_c_subgroups", "sub-groups"),
+    language_feature("__opencl_c_work_group_collective_functions", "broadcasts, reductions and scans of work-groups"),
 ];
 
 /// Extensions whose macros clang does not know: they change nothing but what the host may do, or are no clang extensions
