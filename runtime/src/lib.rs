@@ -25,6 +25,7 @@ mod little_memory;
 pub mod machine;
 pub mod memory;
 mod memory_allocation;
+pub mod memory_contents;
 mod memory_headroom;
 pub mod memory_layout;
 mod memory_mappings;

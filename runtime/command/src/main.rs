@@ -1,8 +1,11 @@
 //! `lockstep`: what a user asks of an installed driver. It reads the same switches as the driver does.
 
+mod build;
 mod cache;
 mod doctor;
 mod installation;
+mod program_file;
+mod run;
 
 use std::process::ExitCode;
 
@@ -28,6 +31,13 @@ enum Subcommands {
     /// What was compiled before
     #[command(subcommand)]
     Cache(cache::Command),
+    /// Build a program without an application, and write the binary that the driver would give one
+    ///
+    /// Options and messages are those of clBuildProgram: the build log goes to standard error as it is, and includes are looked for
+    /// in folders that -I names. The binary holds machine code for this processor, which other ones do not take.
+    Build(build::Arguments),
+    /// Launch one kernel with arguments from the command line, and check what it leaves in buffers
+    Run(run::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +50,8 @@ fn main() -> ExitCode {
         None => ExitCode::SUCCESS,
         Some(Subcommands::Doctor) => doctor::report_findings(),
         Some(Subcommands::Cache(command)) => cache::run_command(command),
+        Some(Subcommands::Build(arguments)) => build::run_command(&arguments),
+        Some(Subcommands::Run(arguments)) => run::run_command(&arguments),
     }
 }
 

@@ -87,6 +87,11 @@ impl Binary {
     }
 }
 
+/// Whether bytes begin as a program binary of some version of this driver does.
+pub fn is_program_binary(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
 /// Who understands the bitcode in a binary: this version, with the LLVM that it is built for.
 const PRODUCER: &str = concat!(env!("CARGO_PKG_VERSION"), " LLVM 22.1");
 
