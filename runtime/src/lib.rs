@@ -37,7 +37,7 @@ pub mod partition;
 mod per_process;
 pub mod pipe;
 pub mod platform;
-mod processor;
+pub mod processor;
 pub mod program;
 pub mod queue;
 pub mod report;

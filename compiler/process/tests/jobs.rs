@@ -68,7 +68,7 @@ fn ask(job: Job) -> Answer {
 }
 
 fn write_request(job: Job) -> Vec<u8> {
-    write_message(&Request { build: build_name(), time: false, dump: None, in_background: false, job })
+    write_message(&Request { build: build_name(), time: false, dump: None, in_background: false, level: None, job })
 }
 
 /// The answers to several requests.
@@ -201,7 +201,7 @@ fn mistakes_of_a_source_are_told_with_their_place() {
 #[test]
 fn what_is_no_request_of_this_build_is_refused() {
     let job = Job::BuildProgram(files("kernel void f() {}", "", Vec::new()));
-    let request = Request { build: "another".into(), time: false, dump: None, in_background: false, job };
+    let request = Request { build: "another".into(), time: false, dump: None, in_background: false, level: None, job };
     let whole = write_message(&request);
     let message = &whole[LENGTH_BYTES..];
     for message in [message, &message[..message.len() / 2], b"GET / HTTP/1.1\r\n\r\n", &[0xff; 4096]] {

@@ -1,12 +1,16 @@
 //! `lockstep build`: an offline compiler, with the options and messages of the API.
 
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 
+use lockstep_protocol::feature_level::FeatureLevel;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::platform::Platform;
+use lockstep_runtime::processor::choose_level;
+use lockstep_runtime::program::binary::join_binaries;
 
-use crate::program_file::{BuildArguments, build_file};
+use crate::program_file::{BuildArguments, ProgramFailure, build_file};
 
 /// What the command is told.
 #[derive(clap::Args)]
@@ -16,6 +20,11 @@ pub struct Arguments {
     /// The binary to write, for clCreateProgramWithBinary
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// The processors to make code for: this one's kind, or any of a level; of several targets the driver takes the best that the
+    /// machine has
+    #[arg(long, value_delimiter = ',', value_parser = parse_target, default_value = NATIVE,
+          value_name = "native|x86-64|x86-64-v2|x86-64-v3|x86-64-v4")]
+    target: Vec<Target>,
     #[command(flatten)]
     build: BuildArguments,
     /// More build options, each a word
@@ -23,24 +32,112 @@ pub struct Arguments {
     words: Vec<String>,
 }
 
+/// The name of [`Target::Native`].
+const NATIVE: &str = "native";
+
+/// What processors code is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    /// Those of this one's kind.
+    Native,
+    /// Those with the features of a level.
+    Level(FeatureLevel),
+}
+
+impl Target {
+    fn name(self) -> &'static str {
+        match self {
+            Target::Native => NATIVE,
+            Target::Level(level) => level.name(),
+        }
+    }
+}
+
+fn parse_target(name: &str) -> Result<Target, String> {
+    let level = FeatureLevel::from_name(name).map(Target::Level);
+    level.or_else(|| (name == NATIVE).then_some(Target::Native)).ok_or_else(|| {
+        let levels = FeatureLevel::ALL.map(FeatureLevel::name);
+        format!("targets are {NATIVE}, {}", levels.join(", "))
+    })
+}
+
 /// Builds a program and writes its binary.
 pub fn run_command(arguments: &Arguments) -> ExitCode {
-    let context = Context::new(vec![Platform::get().device().clone()], Vec::new(), None);
     let options = arguments.build.text_with(&arguments.words);
-    let program = match build_file(&arguments.file, &context, &options) {
-        Ok(program) => program,
+    let mut targets: Vec<Target> = Vec::new();
+    for target in &arguments.target {
+        if !targets.contains(target) {
+            targets.push(*target);
+        }
+    }
+    let made = match targets[..] {
+        [target] => build_for_target(&arguments.file, &options, target),
+        _ => build_editions(&arguments.file, &options, &targets),
+    };
+    let (bytes, log) = match made {
+        Ok(made) => made,
         Err(failure) => {
             failure.report(&arguments.file);
             return ExitCode::FAILURE;
         }
     };
     // Warnings.
-    eprint!("{}", program.state().log);
-    match std::fs::write(&arguments.output, program.binary()) {
+    eprint!("{log}");
+    match std::fs::write(&arguments.output, bytes) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("lockstep: {}: {error}", arguments.output.display());
             ExitCode::FAILURE
         }
+    }
+}
+
+/// The binary of a program for one target, and the log of its build.
+fn build_for_target(path: &Path, options: &str, target: Target) -> Result<(Vec<u8>, String), ProgramFailure> {
+    if let Target::Level(level) = target {
+        choose_level(level);
+    }
+    let context = Context::new(vec![Platform::get().device().clone()], Vec::new(), None);
+    let program = build_file(path, &context, options)?;
+    Ok((program.binary(), program.state().log))
+}
+
+/// The binary of a program for several targets, and the log of one of the builds, which say the same. Each has a process of its own, as all
+/// code of a process is for one target.
+fn build_editions(path: &Path, options: &str, targets: &[Target]) -> Result<(Vec<u8>, String), ProgramFailure> {
+    // A file's name may begin as an option does.
+    let path = std::path::absolute(path).map_err(|error| ProgramFailure::File(error.to_string()))?;
+    let folder = tempfile::tempdir().map_err(|error| ProgramFailure::File(error.to_string()))?;
+    let output = folder.path().join("program.bin");
+    let mut binaries = Vec::new();
+    let mut log = String::new();
+    for target in targets {
+        let make_edition = || -> io::Result<std::process::Output> {
+            Command::new(std::env::current_exe()?)
+                .args(["build", "--target", target.name(), "--options", options, "--output"])
+                .args([output.as_os_str(), path.as_os_str()])
+                .output()
+        };
+        let ended = make_edition().map_err(|error| ProgramFailure::File(error.to_string()))?;
+        log = String::from_utf8_lossy(&ended.stderr).into_owned();
+        if !ended.status.success() {
+            return Err(ProgramFailure::Build(log));
+        }
+        binaries.push(std::fs::read(&output).map_err(|error| ProgramFailure::File(error.to_string()))?);
+    }
+    let bytes = join_binaries(&binaries).map_err(|reason| ProgramFailure::File(reason.to_owned()))?;
+    Ok((bytes, log))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_have_names() {
+        for name in ["native", "x86-64", "x86-64-v4"] {
+            assert_eq!(parse_target(name).map(Target::name), Ok(name));
+        }
+        assert!(parse_target("x86-64-v5").expect_err("there is none").ends_with("x86-64-v3, x86-64-v4"));
     }
 }
