@@ -167,6 +167,12 @@ fn binaries_may_be_for_several_levels_of_processors() {
     check_binary(&place.read("base.bin"));
     place.build("all.bin", &["--target", "x86-64,x86-64-v2,x86-64-v3", "--target", "x86-64-v4,native"]);
     check_binary(&place.read("all.bin"));
+    // Without a compiler there is no code but what the binary has.
+    let words = ["run", "base.bin", "-k", "scale", "-g", "3", "--print", "0", "buffer:3=iota", "2", "3"];
+    let mut command = Command::new(real_compiler().with_file_name("lockstep"));
+    command.current_dir(&place.0).env("LOCKSTEP_CACHE", "off").env("LOCKSTEP_COMPILER", "/no/such/compiler");
+    let (status, stdout, _) = ended(&command.args(words).output().expect("it can be run"));
+    assert_eq!((status, &*stdout), (0, "argument 0 'x' (float*) of kernel 'scale': 3 5 7\n"));
     place.build("levels.bin", &["--target", "x86-64-v2,x86-64,x86-64-v2"]);
     check_binary(&place.read("levels.bin"));
     let sizes = ["base.bin", "levels.bin", "all.bin"].map(|name| place.read(name).len());

@@ -30,7 +30,7 @@ pub enum Command {
         /// The file, which is replaced if it is there
         file: PathBuf,
     },
-    /// Add the entries of such a file
+    /// Add the entries of such a file, which applications will run: take none of whom you do not trust
     ///
     /// Nothing is stored unless every entry of the file is sound. Entries that the cache has stay as they are, and none has to go for
     /// another one: what its size (LOCKSTEP_CACHE_MB) leaves no room for is left out. The machine profits if it has the build of the

@@ -26,6 +26,7 @@ use crate::kernel::Kernel;
 use crate::launch::facts_text::describe_facts;
 use crate::launch::globals::Globals;
 use crate::options::options;
+use crate::processor::chosen_level;
 use crate::program::binary::{Binary, Image, KernelCode};
 use crate::program::kernel_report::KernelReport;
 use crate::program::loaded_variant::{LoadedVariant, VariantCode};
@@ -452,11 +453,12 @@ impl Executable {
 
     /// Code for the launches that are likely.
     fn likely_code(&self, index: usize) -> Vec<Ready> {
-        let outlives_process = process_cache().is_some_and(Cache::outlives_the_process);
+        // The machine that code of a level is for has another cache.
+        let is_kept = chosen_level().is_none() && process_cache().is_some_and(Cache::outlives_the_process);
         let outline = &self.outline.kernels[index];
         let of_objects = object_params(&outline.params).next().is_some();
         let all_facts = match self.uses_facts() {
-            true => likely_facts(outlives_process, takes_long(outline), of_objects, outline.to_be_apart),
+            true => likely_facts(is_kept, takes_long(outline), of_objects, outline.to_be_apart),
             false => vec![LaunchFacts::default()],
         };
         let make_code = |launch_facts: &LaunchFacts| {

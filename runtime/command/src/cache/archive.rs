@@ -1,8 +1,9 @@
 //! The entries of a cache in one file, to fill the caches of other machines with.
 //!
 //! The file is a tar archive: a plain file for each entry, sorted by names, and an empty one at the end by which an archive that was cut
-//! off is found. The same entries give the same bytes. An archive may be anybody's work: of each member only name, size and bytes count,
-//! no path is made of them, and nothing is stored before all of the archive has been read and is sound.
+//! off is found. The same entries give the same bytes. An archive may be damaged or made by hand: of each member only name, size and bytes
+//! count, no path is made of them, and nothing is stored before all of the archive has been read and is sound. That keeps out accidents and
+//! nothing else than entries; whoever can make entries can have applications run code of his.
 
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
 
