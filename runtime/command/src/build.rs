@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Output};
 
 use lockstep_protocol::feature_level::FeatureLevel;
 use lockstep_runtime::context::Context;
@@ -74,7 +74,7 @@ pub fn run_command(arguments: &Arguments) -> ExitCode {
         [target] => build_for_target(&arguments.file, &options, target),
         _ => build_editions(&arguments.file, &options, &targets),
     };
-    let (bytes, log) = match made {
+    let (binary, build_log) = match made {
         Ok(made) => made,
         Err(failure) => {
             failure.report(&arguments.file);
@@ -82,8 +82,8 @@ pub fn run_command(arguments: &Arguments) -> ExitCode {
         }
     };
     // Warnings.
-    eprint!("{log}");
-    match std::fs::write(&arguments.output, bytes) {
+    eprint!("{build_log}");
+    match std::fs::write(&arguments.output, binary) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("lockstep: {}: {error}", arguments.output.display());
@@ -93,40 +93,42 @@ pub fn run_command(arguments: &Arguments) -> ExitCode {
 }
 
 /// The binary of a program for one target, and the log of its build.
-fn build_for_target(path: &Path, options: &str, target: Target) -> Result<(Vec<u8>, String), ProgramFailure> {
+fn build_for_target(source_path: &Path, options: &str, target: Target) -> Result<(Vec<u8>, String), ProgramFailure> {
     if let Target::Level(level) = target {
         choose_level(level);
     }
     let context = Context::new(vec![Platform::get().device().clone()], Vec::new(), None);
-    let program = build_file(path, &context, options)?;
+    let program = build_file(source_path, &context, options)?;
     Ok((program.binary(), program.state().log))
 }
 
 /// The binary of a program for several targets, and the log of one of the builds, which say the same. Each has a process of its own, as all
 /// code of a process is for one target.
-fn build_editions(path: &Path, options: &str, targets: &[Target]) -> Result<(Vec<u8>, String), ProgramFailure> {
+fn build_editions(source_path: &Path, options: &str, targets: &[Target]) -> Result<(Vec<u8>, String), ProgramFailure> {
     // A file's name may begin as an option does.
-    let path = std::path::absolute(path).map_err(|error| ProgramFailure::File(error.to_string()))?;
-    let folder = tempfile::tempdir().map_err(|error| ProgramFailure::File(error.to_string()))?;
-    let output = folder.path().join("program.bin");
+    let source_path = std::path::absolute(source_path)?;
+    let folder = tempfile::tempdir()?;
+    let edition_path = folder.path().join("program.bin");
     let mut binaries = Vec::new();
-    let mut log = String::new();
+    let mut build_log = String::new();
     for target in targets {
-        let make_edition = || -> io::Result<std::process::Output> {
-            Command::new(std::env::current_exe()?)
-                .args(["build", "--target", target.name(), "--options", options, "--output"])
-                .args([output.as_os_str(), path.as_os_str()])
-                .output()
-        };
-        let ended = make_edition().map_err(|error| ProgramFailure::File(error.to_string()))?;
-        log = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let ended = run_own_build(&source_path, &edition_path, options, *target)?;
+        build_log = String::from_utf8_lossy(&ended.stderr).into_owned();
         if !ended.status.success() {
-            return Err(ProgramFailure::Build(log));
+            return Err(ProgramFailure::Build(build_log));
         }
-        binaries.push(std::fs::read(&output).map_err(|error| ProgramFailure::File(error.to_string()))?);
+        binaries.push(std::fs::read(&edition_path)?);
     }
-    let bytes = join_binaries(&binaries).map_err(|reason| ProgramFailure::File(reason.to_owned()))?;
-    Ok((bytes, log))
+    let joined_binary = join_binaries(&binaries).map_err(|reason| ProgramFailure::File(reason.to_owned()))?;
+    Ok((joined_binary, build_log))
+}
+
+/// Has another process of this command build a program for one target.
+fn run_own_build(source_path: &Path, edition_path: &Path, options: &str, target: Target) -> io::Result<Output> {
+    Command::new(std::env::current_exe()?)
+        .args(["build", "--target", target.name(), "--options", options, "--output"])
+        .args([edition_path, source_path])
+        .output()
 }
 
 #[cfg(test)]

@@ -37,6 +37,12 @@ pub enum ProgramFailure {
     File(String),
 }
 
+impl From<std::io::Error> for ProgramFailure {
+    fn from(io_error: std::io::Error) -> ProgramFailure {
+        ProgramFailure::File(io_error.to_string())
+    }
+}
+
 impl ProgramFailure {
     /// Tells standard error: a build's log as it is.
     pub fn report(&self, path: &Path) {
@@ -66,7 +72,7 @@ pub fn build_file(path: &Path, context: &Arc<Context>, options: &str) -> Result<
 /// The program that a file's bytes are.
 fn make_program(path: &Path, context: &Arc<Context>, bytes: &[u8]) -> Result<Arc<Program>, String> {
     if binary::is_program_binary(bytes) {
-        let program_binary = program::read_binary(bytes).map_err(|error| error.sentence().to_owned())?;
+        let program_binary = program::read_binary(bytes).map_err(|api_error| api_error.sentence().to_owned())?;
         return Ok(Program::with_binary(context.clone(), context.devices().to_vec(), program_binary));
     }
     if is_bitcode(bytes) {
@@ -75,7 +81,7 @@ fn make_program(path: &Path, context: &Arc<Context>, bytes: &[u8]) -> Result<Arc
     if path.extension().is_some_and(|extension| extension == "ll" || extension == "bc") {
         return Err("it is not LLVM bitcode, in which alone LLVM IR is read (`llvm-as` makes it of text)".to_owned());
     }
-    let source = program::join_source(&[bytes]).map_err(|error| error.sentence().to_owned())?;
+    let source = program::join_source(&[bytes]).map_err(|api_error| api_error.sentence().to_owned())?;
     Ok(Program::with_source(context.clone(), source))
 }
 
@@ -89,9 +95,9 @@ fn is_bitcode(bytes: &[u8]) -> bool {
 /// # Errors
 /// In words: why it cannot be read.
 pub fn read_limited(path: &Path, most_bytes: u64) -> Result<Vec<u8>, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
+    let file = File::open(path).map_err(|io_error| io_error.to_string())?;
     let mut bytes = Vec::new();
-    file.take(most_bytes + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    file.take(most_bytes + 1).read_to_end(&mut bytes).map_err(|io_error| io_error.to_string())?;
     if bytes.len() as u64 > most_bytes { Err(format!("it has more than {most_bytes} bytes")) } else { Ok(bytes) }
 }
 

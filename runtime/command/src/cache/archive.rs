@@ -21,7 +21,7 @@ const CUT_OFF: &str = "it is no archive of a cache, or is cut off: its last memb
 pub struct Exported {
     /// Entries that are in the archive.
     pub entries: usize,
-    /// Their bytes.
+    /// Bytes of these entries.
     pub bytes: u64,
     /// Files that are damaged and so were left out.
     pub damaged: usize,
@@ -80,10 +80,10 @@ fn append_member(builder: &mut Builder<impl Write>, name: &str, bytes: &[u8]) ->
 pub fn read_archive(mut file: impl Read + Seek, store: &mut EntryStore) -> Result<Imported, String> {
     let largest_entry = store.largest_entry();
     visit_entries(&mut file, largest_entry, |_, _| Ok(()))?;
-    file.rewind().map_err(|error| format!("it is read twice, which cannot be done: {error}"))?;
+    file.rewind().map_err(|io_error| format!("it is read twice, which cannot be done: {io_error}"))?;
     let mut imported = Imported::default();
     let too_large = visit_entries(&mut file, largest_entry, |name, bytes| {
-        match store.add_entry(name, bytes).map_err(|error| format!("'{name}': {error}"))? {
+        match store.add_entry(name, bytes).map_err(|io_error| format!("'{name}': {io_error}"))? {
             Added::Stored => imported.stored += 1,
             Added::WasThere => imported.known += 1,
             Added::NoRoom => imported.without_room += 1,

@@ -14,14 +14,14 @@ pub enum Word {
     Value {
         /// The type, if it was said.
         element: Option<Element>,
-        /// The components.
+        /// The components as they were written.
         text: String,
     },
     /// The bytes of any value.
     Bytes(Vec<u8>),
     /// A pointer to nothing.
     Null,
-    /// A buffer.
+    /// A buffer that is to be made.
     Buffer {
         /// How many elements it has; none: as many as a file.
         count: Option<usize>,
@@ -103,7 +103,7 @@ pub enum Given {
 /// A buffer that is to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferPlan {
-    /// Its size.
+    /// Its size in bytes.
     pub byte_size: usize,
     /// The type of what it holds.
     pub element: Element,

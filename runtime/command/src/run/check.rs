@@ -69,7 +69,7 @@ pub fn describe_elements(session: &Session, buffer: &Buffer, most: usize) -> Res
 /// # Errors
 /// In words: why that cannot be.
 pub fn save_buffer(session: &Session, buffer: &Buffer, path: &Path) -> Result<(), String> {
-    let describe_error = |error: std::io::Error| format!("{}: {error}", path.display());
+    let describe_error = |io_error: std::io::Error| format!("{}: {io_error}", path.display());
     let mut file = BufWriter::new(File::create(path).map_err(describe_error)?);
     visit_pieces(session, buffer, |piece| file.write_all(piece).map_err(describe_error))?;
     file.flush().map_err(describe_error)
@@ -94,7 +94,7 @@ pub fn compare_buffer(
     let mut differences = Differences::new(buffer.element, most_ulps);
     visit_pieces(session, buffer, |piece| {
         expected.resize(piece.len(), 0);
-        file.read_exact(&mut expected).map_err(|error| format!("{}: {error}", path.display()))?;
+        file.read_exact(&mut expected).map_err(|io_error| format!("{}: {io_error}", path.display()))?;
         differences.compare_piece(piece, &expected);
         Ok(())
     })?;

@@ -76,7 +76,7 @@ impl Filler {
         piece.clear();
         if let Filler::File(file) = self {
             piece.resize(byte_size, 0);
-            return file.read_exact(piece).map_err(|error| format!("the file cannot be read: {error}"));
+            return file.read_exact(piece).map_err(|io_error| format!("the file cannot be read: {io_error}"));
         }
         for _ in 0..byte_size / scalar.byte_size() {
             scalar.push_bits(self.next_bits(scalar), piece);
@@ -104,7 +104,7 @@ impl Filler {
 /// # Errors
 /// In words: why it cannot be opened, or that it is not a plain one, which has a size.
 pub fn open_plain_file(path: &Path) -> Result<(File, u64), String> {
-    let describe_error = |error: std::io::Error| format!("{}: {error}", path.display());
+    let describe_error = |io_error: std::io::Error| format!("{}: {io_error}", path.display());
     // Opening a FIFO would wait for who writes to it.
     let metadata = std::fs::metadata(path).map_err(describe_error)?;
     if !metadata.is_file() {

@@ -50,7 +50,7 @@ pub struct Sizes {
 }
 
 impl Buffer {
-    /// Its size.
+    /// Its size in bytes.
     pub fn byte_size(&self) -> usize {
         self.memory.size()
     }
@@ -100,7 +100,7 @@ impl Session {
         subject: &str,
     ) -> std::result::Result<Option<Buffer>, String> {
         let word: Word = word.parse()?;
-        let say = |error: Error| error.sentence().to_owned();
+        let say = |api_error: Error| api_error.sentence().to_owned();
         let parameter = kernel.param(index).map_err(say)?;
         match match_parameter(word, parameter)? {
             Given::Value(bytes) => kernel.set_value(index, &bytes).map_err(say)?,
@@ -117,7 +117,7 @@ impl Session {
 
     /// A buffer with what it is to hold.
     fn make_buffer(&self, plan: &BufferPlan) -> std::result::Result<Arc<Memory>, String> {
-        let say = |error: Error| error.sentence().to_owned();
+        let say = |api_error: Error| api_error.sentence().to_owned();
         let memory = create_buffer(&self.context, plan.byte_size).map_err(say)?;
         let mut filler = Filler::new(&plan.fill)?;
         let mut piece = Vec::new();
@@ -134,7 +134,7 @@ impl Session {
     /// # Errors
     /// In words: what went wrong.
     pub fn read_buffer(&self, buffer: &Buffer, offset: usize, bytes: &mut [u8]) -> std::result::Result<(), String> {
-        read_bytes(&self.queue, &buffer.memory, offset, bytes).map_err(|error| self.describe_failure(&error))
+        read_bytes(&self.queue, &buffer.memory, offset, bytes).map_err(|api_error| self.describe_failure(&api_error))
     }
 
     /// Launches a kernel, waits for its end and returns how long it ran.
@@ -142,7 +142,7 @@ impl Session {
     /// # Errors
     /// In words: what is wrong with the launch.
     pub fn launch_kernel(&self, kernel: &Arc<Kernel>, sizes: &Sizes) -> std::result::Result<Duration, String> {
-        self.try_launch(kernel, sizes).map_err(|error| self.describe_failure(&error))
+        self.try_launch(kernel, sizes).map_err(|api_error| self.describe_failure(&api_error))
     }
 
     fn try_launch(&self, kernel: &Arc<Kernel>, Sizes { global, local }: &Sizes) -> Result<Duration> {
@@ -167,7 +167,7 @@ impl Session {
 /// # Errors
 /// In words: which kernels there are.
 pub fn find_kernel(program: &Arc<Program>, name: Option<&str>) -> std::result::Result<Arc<Kernel>, String> {
-    let say = |error: Error| error.sentence().to_owned();
+    let say = |api_error: Error| api_error.sentence().to_owned();
     if let Some(name) = name {
         return Kernel::new(program, name).map_err(say);
     }

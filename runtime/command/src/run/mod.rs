@@ -25,6 +25,7 @@ const SYNTAX: &str = "\
 Arguments, one word each, in the order of the kernel's parameters:
   5  1.5  1,2,3,4        a value of the parameter's type; one number for all components of a vector
   int:5  float4:1,2,3,4  a value whose type is said, as it must be where the parameter's is a typedef
+  int2:-1,2              as a vector must be whose first component is negative
   hex:0A0B0C             the bytes of any value, such as a struct
   buffer:COUNT           so many elements of what the parameter points to, zeros
   buffer:COUNT*TYPE=FILL elements of a type; of bytes where neither says one
@@ -170,13 +171,13 @@ fn describe_times(mut times: Vec<Duration>) -> String {
     format!("min {least:.6} ms, median {median:.6} ms of {} launches", times.len())
 }
 
-/// `INDEX=FILE`.
+/// An argument's index and a file: `INDEX=FILE`.
 fn parse_file_choice(text: &str) -> Result<(usize, PathBuf), String> {
     let (index, path) = text.split_once('=').ok_or("it is no INDEX=FILE")?;
     Ok((parse_index(index)?, path.into()))
 }
 
-/// `INDEX` or `INDEX:COUNT`.
+/// An argument's index and a number of elements: `INDEX` or `INDEX:COUNT`.
 fn parse_print_choice(text: &str) -> Result<(usize, usize), String> {
     let Some((index, count)) = text.split_once(':') else { return Ok((parse_index(text)?, PRINTED)) };
     let count = count.parse().map_err(|_| format!("'{count}' is no number of elements"))?;
