@@ -51,17 +51,26 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// The first elements of a buffer, as they are written.
+/// Writes the first elements of a buffer in a line, after the argument's name and type.
 ///
 /// # Errors
-/// In words: why they cannot be read.
-pub fn describe_elements(session: &Session, buffer: &Buffer, most: usize) -> Result<String, String> {
+/// In words: why they cannot be read or written.
+pub fn print_elements(session: &Session, buffer: &Buffer, most: usize, output: &mut impl Write) -> Result<(), String> {
     let element_size = buffer.element.byte_size();
-    let count = most.min(buffer.byte_size() / element_size);
-    let mut bytes = vec![0; count * element_size];
-    session.read_buffer(buffer, 0, &mut bytes)?;
-    let words: Vec<String> = bytes.chunks_exact(element_size).map(|value| buffer.element.format_value(value)).collect();
-    Ok(words.join(" "))
+    let byte_count = most.saturating_mul(element_size).min(buffer.byte_size());
+    write!(output, "{}:", buffer.subject).map_err(describe_output_error)?;
+    visit_pieces(session, buffer, byte_count, |piece| {
+        let mut values = piece.chunks_exact(element_size);
+        values.try_for_each(|value| {
+            write!(output, " {}", buffer.element.format_value(value)).map_err(describe_output_error)
+        })
+    })?;
+    writeln!(output).and_then(|()| output.flush()).map_err(describe_output_error)
+}
+
+/// Why there is nothing to print to.
+pub fn describe_output_error(io_error: std::io::Error) -> String {
+    format!("standard output: {io_error}")
 }
 
 /// Writes a buffer's bytes to a file.
@@ -71,7 +80,7 @@ pub fn describe_elements(session: &Session, buffer: &Buffer, most: usize) -> Res
 pub fn save_buffer(session: &Session, buffer: &Buffer, path: &Path) -> Result<(), String> {
     let describe_error = |io_error: std::io::Error| format!("{}: {io_error}", path.display());
     let mut file = BufWriter::new(File::create(path).map_err(describe_error)?);
-    visit_pieces(session, buffer, |piece| file.write_all(piece).map_err(describe_error))?;
+    visit_pieces(session, buffer, buffer.byte_size(), |piece| file.write_all(piece).map_err(describe_error))?;
     file.flush().map_err(describe_error)
 }
 
@@ -92,7 +101,7 @@ pub fn compare_buffer(
     let mut file = BufReader::new(file);
     let mut expected = Vec::new();
     let mut differences = Differences::new(buffer.element, most_ulps);
-    visit_pieces(session, buffer, |piece| {
+    visit_pieces(session, buffer, buffer.byte_size(), |piece| {
         expected.resize(piece.len(), 0);
         file.read_exact(&mut expected).map_err(|io_error| format!("{}: {io_error}", path.display()))?;
         differences.compare_piece(piece, &expected);
@@ -101,15 +110,16 @@ pub fn compare_buffer(
     Ok(differences.into_comparison())
 }
 
-/// Calls `visit` with all bytes of a buffer, piece by piece.
+/// Calls `visit` with the first `byte_count` bytes of a buffer, piece by piece.
 fn visit_pieces(
     session: &Session,
     buffer: &Buffer,
+    byte_count: usize,
     mut visit: impl FnMut(&[u8]) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut piece = Vec::new();
-    for offset in (0..buffer.byte_size()).step_by(PIECE) {
-        piece.resize(PIECE.min(buffer.byte_size() - offset), 0);
+    for offset in (0..byte_count).step_by(PIECE) {
+        piece.resize(PIECE.min(byte_count - offset), 0);
         session.read_buffer(buffer, offset, &mut piece)?;
         visit(&piece)?;
     }

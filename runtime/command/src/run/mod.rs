@@ -6,6 +6,7 @@ mod element;
 mod fill;
 mod launch;
 
+use std::io::{BufWriter, Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::time::Duration;
 use lockstep_runtime::kernel::Kernel;
 
 use crate::program_file::{BuildArguments, build_file};
-use check::{Comparison, compare_buffer, describe_elements, save_buffer};
+use check::{Comparison, compare_buffer, describe_output_error, print_elements, save_buffer};
 use launch::{Buffer, Session, Sizes, find_kernel};
 
 /// As many elements are printed where no number is said.
@@ -107,7 +108,7 @@ fn launch_and_check(session: &Session, kernel: &Arc<Kernel>, arguments: &Argumen
     let is_as_expected = check_buffers(session, &buffers, arguments)?;
     if let Some(count) = arguments.repeat.filter(|count| *count > 0) {
         let times: Result<Vec<Duration>, String> = (0..count).map(|_| session.launch_kernel(kernel, &sizes)).collect();
-        println!("{}", describe_times(times?));
+        writeln!(stdout(), "{}", describe_times(times?)).map_err(describe_output_error)?;
     }
     Ok(is_as_expected)
 }
@@ -143,8 +144,7 @@ fn find_buffer(buffers: &[Option<Buffer>], index: usize) -> Result<&Buffer, Stri
 /// Prints, saves and compares what is asked for; whether all was as expected.
 fn check_buffers(session: &Session, buffers: &[Option<Buffer>], arguments: &Arguments) -> Result<bool, String> {
     for (index, count) in &arguments.print {
-        let buffer = find_buffer(buffers, *index)?;
-        println!("{}: {}", buffer.subject, describe_elements(session, buffer, *count)?);
+        print_elements(session, find_buffer(buffers, *index)?, *count, &mut BufWriter::new(stdout()))?;
     }
     for (index, path) in &arguments.save {
         save_buffer(session, find_buffer(buffers, *index)?, path)?;
@@ -154,7 +154,7 @@ fn check_buffers(session: &Session, buffers: &[Option<Buffer>], arguments: &Argu
         let buffer = find_buffer(buffers, *index)?;
         let comparison = compare_buffer(session, buffer, path, arguments.ulps)?;
         if let Comparison::Same(_) = comparison {
-            println!("{}: {comparison}", buffer.subject);
+            writeln!(stdout(), "{}: {comparison}", buffer.subject).map_err(describe_output_error)?;
         } else {
             eprintln!("{}: {comparison}", buffer.subject);
             is_as_expected = false;
