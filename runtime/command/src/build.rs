@@ -28,7 +28,7 @@ pub struct Arguments {
     #[command(flatten)]
     build: BuildArguments,
     /// More build options, each a word
-    #[arg(last = true, value_name = "OPTIONS")]
+    #[arg(last = true, value_name = "BUILD_OPTIONS")]
     words: Vec<String>,
 }
 

@@ -34,7 +34,8 @@ enum Subcommands {
     /// Build a program without an application, and write the binary that the driver would give one
     ///
     /// Options and messages are those of clBuildProgram: the build log goes to standard error as it is, and includes are looked for
-    /// in folders that -I names. The binary holds machine code for this processor, which other ones do not take.
+    /// in folders that -I names. The binary holds machine code for processors of this one's kind, or of the levels that --target names,
+    /// and is for this version of the driver; other machines and versions do not take it.
     Build(build::Arguments),
     /// Launch one kernel with arguments from the command line, and check what it leaves in buffers
     Run(run::Arguments),

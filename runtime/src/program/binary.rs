@@ -52,6 +52,9 @@ pub struct KernelCode {
     pub tier: Tier,
     /// The machine code itself.
     pub object: KernelObject,
+    /// Whether it is for any processor of a level, and not for those of this one's kind.
+    #[serde(skip)]
+    pub of_level: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -104,7 +107,11 @@ const PRODUCER: &str = concat!(env!("CARGO_PKG_VERSION"), " LLVM 22.1");
 fn write_binary(binary: Binary, build_id: &str, machine: String) -> Vec<u8> {
     let content_kind = match binary {
         Binary::Object(object) => What::Object(object),
-        Binary::Program(image) => What::Program(vec![Edition { machine, build: build_id.to_owned(), image }]),
+        Binary::Program(mut image) => {
+            // What is written is for this processor's kind.
+            image.code.retain(|code| !code.of_level);
+            What::Program(vec![Edition { machine, build: build_id.to_owned(), image }])
+        }
     };
     seal_contents(content_kind)
 }
@@ -142,7 +149,11 @@ fn read_binary(bytes: &[u8], build_id: &str) -> Result<Binary, &'static str> {
         Some((_, Edition { build, image, .. })) if build != build_id => {
             Ok(Binary::Program(Image { outline: None, code: Vec::new(), ..image }))
         }
-        Some((_, Edition { image, .. })) => Ok(Binary::Program(image)),
+        Some((_, Edition { machine, mut image, .. })) => {
+            let of_level = machine != processor_identity();
+            image.code.iter_mut().for_each(|code| code.of_level = of_level);
+            Ok(Binary::Program(image))
+        }
     }
 }
 
@@ -192,7 +203,14 @@ mod tests {
         Image {
             linked: LinkedProgram { bitcode: vec![1, 2], options, log: String::new(), times: Vec::new() },
             outline: Some(Outline { globals: Vec::new(), formats: Vec::new(), kernels: Vec::new() }),
-            code: vec![KernelCode { kernel: 2, settings: "wide".into(), facts, tier: Tier::Baseline, object }],
+            code: vec![KernelCode {
+                kernel: 2,
+                settings: "wide".into(),
+                facts,
+                tier: Tier::Baseline,
+                object,
+                of_level: false,
+            }],
         }
     }
 
@@ -265,6 +283,15 @@ mod tests {
         let names = FeatureLevel::ALL.map(FeatureLevel::name);
         assert_eq!(chosen_edition(&names), best as u8, "the best level that it has");
         assert_eq!(names[chosen_edition(&names) as usize], best.name());
+    }
+
+    #[test]
+    fn code_of_a_level_is_known_and_not_handed_on_as_this_processors() {
+        let back = program(&edition(FeatureLevel::Base.name(), 0), BUILD);
+        assert!(back.code.len() == 1 && back.code[0].of_level);
+        assert_eq!(program(&Binary::Program(back).to_bytes(BUILD), BUILD).code.len(), 0);
+        let own = program(&edition(&processor_identity(), 0), BUILD);
+        assert!(own.code.len() == 1 && !own.code[0].of_level);
     }
 
     #[test]

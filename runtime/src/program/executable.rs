@@ -150,10 +150,16 @@ impl Executable {
         let mut ready: Vec<Vec<Ready>> = outline.kernels.iter().map(|_| Vec::new()).collect();
         let settings = settings_text(&linked_program);
         for code in kernel_code {
-            let KernelCode { kernel, facts, tier, object, .. } = code;
+            let KernelCode { kernel, facts, tier, object, of_level, .. } = code;
             if let Some(precompiled) = ready.get_mut(kernel as usize).filter(|_| code.settings == settings) {
                 let kernel_index = kernel as usize;
-                precompiled.push(Ready::new(VariantCode { kernel_index, facts, tier, object: Arc::new(object) }));
+                precompiled.push(Ready::new(VariantCode {
+                    kernel_index,
+                    facts,
+                    tier,
+                    object: Arc::new(object),
+                    of_level,
+                }));
             }
         }
         let kernels = outline.kernels.iter().zip(ready);
@@ -416,6 +422,7 @@ impl Executable {
                 facts: code.facts,
                 tier: code.tier,
                 object: (*code.object).clone(),
+                of_level: code.of_level,
             }));
         }
         let image = Image { linked: self.linked.clone(), outline: Some(self.outline.clone()), code: kernel_code };
@@ -472,8 +479,9 @@ impl Executable {
     fn make_code(&self, index: usize, launch_facts: &LaunchFacts, tier: Tier) -> std::result::Result<Made, NoCode> {
         if options().report.is_none() {
             let mut ready = self.code[index].ready.get().into_iter().flatten();
-            let precompiled = ready.find(|precompiled| {
-                precompiled.code.facts == *launch_facts && (precompiled.code.tier == tier || tier == Tier::Baseline)
+            let precompiled = ready.find(|Ready { code, .. }| {
+                let is_late_enough = code.tier == tier || tier == Tier::Baseline;
+                code.facts == *launch_facts && is_late_enough && !code.of_level
             });
             if let Some((precompiled, variant)) =
                 precompiled.and_then(|precompiled| Some((precompiled, precompiled.load_code()?)))
@@ -497,7 +505,8 @@ impl Executable {
         tier: Tier,
     ) -> std::result::Result<KeptOrCompiled, NoCode> {
         let facts = *launch_facts;
-        let variant_code = |tier, object| VariantCode { kernel_index, facts, tier, object: Arc::new(object) };
+        let variant_code =
+            |tier, object| VariantCode { kernel_index, facts, tier, object: Arc::new(object), of_level: false };
         for kept_tier in [Tier::Optimized, tier] {
             let kept_object = self.find_kept(kernel_index, &self.compile_settings(launch_facts, kept_tier));
             let Some(code) = kept_object.map(|object| variant_code(kept_tier, object)) else { continue };
