@@ -11,7 +11,7 @@ use lockstep_runtime::launch::ndrange::Request;
 use lockstep_runtime::launch::{CheckedLaunch, Prepared};
 use lockstep_runtime::memory::Memory;
 use lockstep_runtime::platform::Platform;
-use lockstep_runtime::program::{Program, build};
+use lockstep_runtime::program::{Code, Program, build};
 use lockstep_runtime::queue::Queue;
 use opencl_sys::{
     CL_COMMAND_NDRANGE_KERNEL, CL_INVALID_KERNEL_ARGS, CL_MEM_READ_WRITE, CL_MEM_USE_HOST_PTR, CL_OUT_OF_RESOURCES,
@@ -86,6 +86,30 @@ fn source_to_results() {
     fixture.launch(&kernel, &[1000], Some(&[64]));
     drop((buffer, kernel));
     assert!(data.iter().enumerate().all(|(i, &x)| x == 7 * i as u32 + 3), "{data:?}");
+}
+
+/// A program of LLVM bitcode, as clang makes it of a source, is the program of that source.
+#[test]
+fn bitcode_to_results() {
+    let fixture = Fixture::new();
+    let source = "kernel void triple(global uint *x) { x[get_global_id(0)] *= 3; }";
+    let compiled = Program::with_source(fixture.context.clone(), source.into());
+    build::compile_program(&compiled, "", Vec::new(), None).unwrap();
+    let Code::Object(object) = compiled.state().code else { panic!("no object") };
+    let program = Program::with_bitcode(fixture.context.clone(), object.bitcode.clone());
+    build::build_program(&program, "-cl-mad-enable", None).unwrap();
+    assert_eq!((&*program.state().options, program.source()), ("-cl-mad-enable", None));
+    let kernel = Kernel::new(&program, "triple").unwrap();
+    let mut data: Vec<u32> = (0..100).collect();
+    let buffer = fixture.over(&mut data);
+    kernel.set_buffer(0, Some(&buffer)).unwrap();
+    fixture.launch(&kernel, &[100], None);
+    drop((buffer, kernel));
+    assert!(data.iter().enumerate().all(|(i, &x)| x == 3 * i as u32), "{data:?}");
+    let half = object.bitcode[..object.bitcode.len() / 2].to_vec();
+    let damaged = Program::with_bitcode(fixture.context.clone(), half);
+    build::build_program(&damaged, "", None).unwrap_err();
+    assert!(damaged.state().log.contains("error:"), "{}", damaged.state().log);
 }
 
 /// Code of several kernels is made side by side, while their launches wait for it, and once for launches that are alike.

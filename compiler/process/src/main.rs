@@ -10,7 +10,7 @@ mod sandbox;
 
 use std::io::{self, Write};
 
-use lockstep_compiler::machine_code::end_process_on_fatal_errors;
+use lockstep_compiler::machine_code::{self, end_process_on_fatal_errors};
 use lockstep_protocol::job::{Answer, Job, Request, read_message, write_message};
 use sandbox::Confinement;
 
@@ -53,6 +53,9 @@ fn answer_request(bytes: &[u8], confinement: &mut Option<Confinement>) -> Answer
     };
     if confinement.is_some() && !matches!(request.job, Job::CompileKernel(_)) {
         return Answer::NoCode("the process has another program".to_owned());
+    }
+    if !machine_code::choose_level(request.level) {
+        return Answer::NoCode("the process makes code for other processors".to_owned());
     }
     if request.in_background {
         process_priority::give_way();

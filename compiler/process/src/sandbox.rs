@@ -270,8 +270,15 @@ mod tests {
                 reads_files: true,
             };
             let job = Job::BuildProgram(files);
-            Needs::of_request(&Request { build: String::new(), time: false, dump: None, in_background: false, job })
-                .readable
+            Needs::of_request(&Request {
+                build: String::new(),
+                time: false,
+                dump: None,
+                in_background: false,
+                level: None,
+                job,
+            })
+            .readable
         };
         assert!(needs(b"kernel void f() {}", "-I /usr/include").is_empty());
         for source in [&b"#include <a.h>"[..], b"#inc\\\nlude \"a.h\"", b"#  embed \"a\"", b"??=include <a.h>"] {

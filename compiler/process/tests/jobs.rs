@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
 use lockstep_protocol::compile_options::CompileOptions;
+use lockstep_protocol::feature_level::FeatureLevel;
 use lockstep_protocol::job::{
     Answer, BuiltCode, BuiltProgram, Header, Job, KernelJob, LENGTH_BYTES, Objects, Product, Request, SourceFiles,
     message_length, read_message, write_message,
@@ -68,7 +69,11 @@ fn ask(job: Job) -> Answer {
 }
 
 fn write_request(job: Job) -> Vec<u8> {
-    write_message(&Request { build: build_name(), time: false, dump: None, in_background: false, job })
+    write_request_for(None, job)
+}
+
+fn write_request_for(level: Option<FeatureLevel>, job: Job) -> Vec<u8> {
+    write_message(&Request { build: build_name(), time: false, dump: None, in_background: false, level, job })
 }
 
 /// The answers to several requests.
@@ -201,7 +206,7 @@ fn mistakes_of_a_source_are_told_with_their_place() {
 #[test]
 fn what_is_no_request_of_this_build_is_refused() {
     let job = Job::BuildProgram(files("kernel void f() {}", "", Vec::new()));
-    let request = Request { build: "another".into(), time: false, dump: None, in_background: false, job };
+    let request = Request { build: "another".into(), time: false, dump: None, in_background: false, level: None, job };
     let whole = write_message(&request);
     let message = &whole[LENGTH_BYTES..];
     for message in [message, &message[..message.len() / 2], b"GET / HTTP/1.1\r\n\r\n", &[0xff; 4096]] {
@@ -231,4 +236,26 @@ fn a_process_makes_code_of_the_program_that_it_built_and_of_no_other() {
     assert!(matches!(first, Answer::Done(Product::Program(_))));
     assert!([second, third].iter().all(|answer| matches!(answer, Answer::Done(Product::Code(_)))));
     assert!(matches!(fourth, Answer::NoCode(reason) if reason.contains("has another program")), "{fourth:?}");
+}
+
+/// What a program is told of fused multiply-add, and what code is made, is by the level; a process keeps to one.
+#[test]
+fn a_process_makes_code_for_processors_of_one_level() {
+    let source = "#ifdef FP_FAST_FMAF
+        kernel void fused() {}
+        #else
+        kernel void apart() {}
+        #endif";
+    let build = |level| write_request_for(level, Job::BuildProgram(files(source, "", Vec::new())));
+    for (level, name) in [(FeatureLevel::Base, "apart"), (FeatureLevel::V2, "apart"), (FeatureLevel::V3, "fused")] {
+        let program = expect_program(read_answer(&run_compiler(&build(Some(level)))));
+        assert_eq!(program.outline.kernels[0].name, name);
+        let code = |level| write_request_for(level, Job::CompileKernel(Box::new(kernel_job(program.clone()))));
+        let output = run_compiler(&[build(Some(level)), code(Some(level)), code(None)].concat());
+        let answers = read_answers(&output);
+        let [first, second, third] = &answers[..] else { panic!("{answers:?}") };
+        assert!(matches!(first, Answer::Done(Product::Program(_))));
+        assert!(matches!(second, Answer::Done(Product::Code(_))), "{second:?}");
+        assert!(matches!(third, Answer::NoCode(reason) if reason.contains("for other processors")), "{third:?}");
+    }
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::build_failure::FrontendError;
 use crate::build_options::BuildOptions;
 use crate::compile_options::{CompileOptions, Tier};
+use crate::feature_level::FeatureLevel;
 use crate::kernel_object::KernelObject;
 use crate::portable_program::{CompiledObject, LinkedProgram};
 use crate::program_metadata::Outline;
@@ -28,6 +29,8 @@ pub struct Request {
     pub dump: Option<PathBuf>,
     /// Whether it is to take less of the processors than others do, as nobody waits for it.
     pub in_background: bool,
+    /// The processors that code is made for; none: those of this one's kind.
+    pub level: Option<FeatureLevel>,
     /// What is to be done.
     pub job: Job,
 }
@@ -271,6 +274,7 @@ mod tests {
             time: true,
             dump: Some("d".into()),
             in_background: false,
+            level: None,
             job: Job::CompileSource(files),
         }
     }

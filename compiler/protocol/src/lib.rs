@@ -10,6 +10,7 @@ pub mod code_image;
 pub mod compile_options;
 pub mod configuration;
 pub mod debug_object;
+pub mod feature_level;
 pub mod features;
 pub mod file_names;
 pub mod image_format;

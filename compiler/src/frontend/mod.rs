@@ -24,6 +24,7 @@ pub use link::{
     LibraryLookup, built_in_library, link_library, link_program, link_with, prepare_module, read_module_lazily,
 };
 
+use crate::machine_code::fuses_multiply_add;
 use lockstep_protocol::build_failure::FrontendError;
 use lockstep_protocol::portable_program::{CompiledObject, LinkedProgram};
 
@@ -40,6 +41,6 @@ pub struct FrontendConfig {
 
 impl Default for FrontendConfig {
     fn default() -> Self {
-        Self { source_lines: false, reads_files: true, fast_fma: std::arch::is_x86_feature_detected!("fma") }
+        Self { source_lines: false, reads_files: true, fast_fma: fuses_multiply_add() }
     }
 }

@@ -5,6 +5,7 @@ use super::emit::{Body, Lanes};
 use super::error::{Attempt, refuse};
 use super::llvm::Value as LlvmValue;
 use super::{intrinsics, printf};
+use crate::machine_code::fuses_multiply_add;
 use lockstep_ir::ir::{BinaryOp, Cluster, Collect, FastMath, InstData, IntCc, Query, TernaryOp, UnaryOp, Value};
 use lockstep_protocol::types::Type;
 
@@ -131,9 +132,7 @@ fn import_primitive<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmValue<'
             kernel_body.ternary(TernaryOp::Scaled, FastMath::default(), arguments)
         }
         // As the code generator takes the host's features, `fmuladd` is fused where the host can.
-        ("fuses_sums", []) => {
-            kernel_body.function.constant(Type::I32, u128::from(std::arch::is_x86_feature_detected!("fma")))
-        }
+        ("fuses_sums", []) => kernel_body.function.constant(Type::I32, u128::from(fuses_multiply_add())),
         ("clock", []) => kernel_body.append_single(InstData::Clock, Type::I64),
         ("linear_id", []) => append_query(kernel_body, Query::LinearId, 0),
         ("work_dim", []) => append_query(kernel_body, Query::WorkDim, 0),

@@ -1,4 +1,4 @@
-//! The machine we run on, as LLVM sees it.
+//! The machine that code is made for, as LLVM sees it: the one we run on, or any of a level.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};
@@ -20,6 +20,7 @@ use super::mask_extensions::keep_mask_extensions;
 use super::opt_level::OptLevel;
 use crate::frontend::llvm::take_message;
 use lockstep_ir::target::TargetInfo;
+use lockstep_protocol::feature_level::FeatureLevel;
 
 /// What was found out about the processor once and for all.
 struct Host {
@@ -33,12 +34,44 @@ struct Host {
 /// The base that every feature is named on top of. A model's name would bring features that a hypervisor may hide.
 const BASE_CPU: &CStr = c"x86-64";
 
+/// The model that code of a level is scheduled for: none.
+const LEVEL_TUNING: &CStr = c"generic";
+
 fn this_host() -> &'static Host {
     static HOST: OnceLock<Host> = OnceLock::new();
     HOST.get_or_init(find_host)
 }
 
+/// Has all code of this process made for processors of a level, or for those of this one's kind, if it is the first to choose. Whether
+/// that is so now.
+pub fn choose_level(level: Option<FeatureLevel>) -> bool {
+    *chosen_level(level) == level
+}
+
+/// What was chosen first.
+fn chosen_level(level: Option<FeatureLevel>) -> &'static Option<FeatureLevel> {
+    static LEVEL: OnceLock<Option<FeatureLevel>> = OnceLock::new();
+    LEVEL.get_or_init(|| level)
+}
+
+/// Whether the processor computes a product and a sum in one.
+pub fn fuses_multiply_add() -> bool {
+    has_feature("fma")
+}
+
 fn find_host() -> Host {
+    let host = find_this_host();
+    match chosen_level(None) {
+        None => host,
+        Some(level) => {
+            let features: Vec<String> = level.features().map(|feature| format!("+{feature}")).collect();
+            let features = CString::new(features.join(",")).unwrap_or_default();
+            Host { tuning: LEVEL_TUNING.to_owned(), features, ..host }
+        }
+    }
+}
+
+fn find_this_host() -> Host {
     // SAFETY: each of the calls below returns a string that is ours to free.
     let owned = |message| CString::new(unsafe { take_message(message) }).unwrap_or_default();
     // SAFETY: queries without arguments.

@@ -27,7 +27,7 @@ use lockstep_protocol::code_image::{CodeImage, IMPORTED_FUNCTIONS};
 
 pub use error::MachineCodeError;
 pub use fatal_errors::end_process_on_fatal_errors;
-pub use host::{HostMachine, host_target, llvm_version};
+pub use host::{HostMachine, choose_level, fuses_multiply_add, host_target, llvm_version};
 pub use link::{LinkedImage, link_image};
 pub use opt_level::OptLevel;
 pub use optimize::{ObjectFile, StackFrames, assembly_text, emit_object, ir_text, optimize, worthwhile};

@@ -1,11 +1,14 @@
 //! `lockstep`: what a user asks of an installed driver. It reads the same switches as the driver does.
 
+mod build;
 mod cache;
 mod devices;
 mod doctor;
 mod installation;
 mod pages;
 mod probe;
+mod program_file;
+mod run;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,6 +54,14 @@ enum Subcommands {
         /// The folder `share` to put them into
         folder: PathBuf,
     },
+    /// Build a program without an application, and write the binary that the driver would give one
+    ///
+    /// Options and messages are those of clBuildProgram: the build log goes to standard error as it is, and includes are looked for
+    /// in folders that -I names. The binary holds machine code for processors of this one's kind, or of the levels that --target names,
+    /// and is for this version of the driver; other machines and versions do not take it.
+    Build(build::Arguments),
+    /// Launch one kernel with arguments from the command line, and check what it leaves in buffers
+    Run(run::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -72,6 +83,8 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Some(Subcommands::Build(arguments)) => build::run_command(&arguments),
+        Some(Subcommands::Run(arguments)) => run::run_command(&arguments),
     }
 }
 

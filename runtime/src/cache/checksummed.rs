@@ -2,8 +2,8 @@
 //! never ours is found before any of it is believed. Nobody's forgery is kept out: who can forge such data could as well
 //! run a program of his own.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 const SEAL: usize = blake3::OUT_LEN;
 
@@ -17,13 +17,19 @@ pub fn seal<T: Serialize>(format_mark: &[u8; 8], contents: &T) -> Vec<u8> {
 
 /// The value, if all of the bytes are as [`seal`] left them.
 pub fn open<T: DeserializeOwned>(format_mark: &[u8; 8], bytes: &[u8]) -> Option<T> {
+    let (value, after_value) = open_first(format_mark, bytes)?;
+    after_value.is_empty().then_some(value)
+}
+
+/// The first field of a value whose type need not be known, and the bytes of the others, if all of the bytes are as [`seal`] left
+/// them.
+pub fn open_first<'a, T: Deserialize<'a>>(format_mark: &[u8; 8], bytes: &'a [u8]) -> Option<(T, &'a [u8])> {
     let (sealed_body, checksum) = bytes.split_last_chunk::<SEAL>()?;
     let content = sealed_body.strip_prefix(format_mark)?;
     if blake3::hash(sealed_body) != *checksum {
         return None;
     }
-    let (value, after_mark) = postcard::take_from_bytes(content).ok()?;
-    after_mark.is_empty().then_some(value)
+    postcard::take_from_bytes(content).ok()
 }
 
 #[cfg(test)]
@@ -47,5 +53,7 @@ mod tests {
         assert_eq!(read(&[&bytes[..], &[0]].concat()), None);
         assert_eq!(open::<(u32, String, Vec<u8>)>(b"another ", &bytes), None);
         assert_eq!(open::<(u32, String)>(MARK, &bytes), None, "a part is left over");
+        assert_eq!(open_first::<u32>(MARK, &bytes).map(|(number, _)| number), Some(7));
+        assert_eq!(open_first::<u32>(MARK, &bytes[..bytes.len() - 1]), None);
     }
 }

@@ -36,6 +36,8 @@ const RANDOM: usize = 12;
 const LEFT_BEHIND: Duration = Duration::from_secs(3600);
 /// A file's time is brought up to date when it is older: each use would be a write.
 const STALE: Duration = Duration::from_secs(600);
+/// Files take whole blocks of so many bytes.
+const BLOCK: u64 = 4096;
 /// How often a name for a new file is made up before the folder is given up.
 const ATTEMPTS: usize = 16;
 
@@ -97,18 +99,10 @@ impl Folder {
         if is_ours_alone(&file_status) { Ok(folder) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
 
-    /// The bytes of an entry.
+    /// The bytes of an entry, which counts as used now.
     pub(super) fn read_entry(&self, cache_key: &Key) -> Option<Vec<u8>> {
-        let folder = self.open_checked().ok()?;
-        let open_flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&folder, cache_key.to_string(), open_flags, Mode::empty()).ok()?;
-        let file_status = rustix::fs::fstat(&file).ok()?;
-        if !is_plain_file(&file_status) || !is_ours_alone(&file_status) || size_of(&file_status) > self.limit {
-            return None;
-        }
-        let mut file = File::from(file);
-        let mut bytes = Vec::with_capacity(size_of(&file_status) as usize);
-        (&mut file).take(size_of(&file_status)).read_to_end(&mut bytes).ok()?;
+        let (file, file_status) = self.open_entry(cache_key)?;
+        let bytes = read_whole(&file, &file_status)?;
         let current_time = SystemTime::now();
         if file_age(&file_status, current_time) > STALE {
             // If that cannot be, the entry goes earlier.
@@ -117,12 +111,30 @@ impl Folder {
         Some(bytes)
     }
 
+    /// The bytes of an entry, which does not count as used.
+    pub(super) fn peek_entry(&self, cache_key: &Key) -> Option<Vec<u8>> {
+        let (file, file_status) = self.open_entry(cache_key)?;
+        read_whole(&file, &file_status)
+    }
+
+    /// The file of an entry, if it is a plain one of this user's and not larger than the limit.
+    fn open_entry(&self, cache_key: &Key) -> Option<(File, Stat)> {
+        let folder = self.open_checked().ok()?;
+        let open_flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&folder, cache_key.to_string(), open_flags, Mode::empty()).ok()?;
+        let file_status = rustix::fs::fstat(&file).ok()?;
+        if !is_plain_file(&file_status) || !is_ours_alone(&file_status) || size_of(&file_status) > self.limit {
+            return None;
+        }
+        Some((File::from(file), file_status))
+    }
+
     /// Stores an entry, in place of one of the same key. Whether that worked.
     pub(super) fn store_entry(&self, cache_key: &Key, bytes: &[u8]) -> bool {
-        let byte_size = on_disk(bytes.len() as u64);
-        if byte_size > self.limit / 4 {
+        if bytes.len() as u64 > self.largest_entry() {
             return false;
         }
+        let byte_size = on_disk(bytes.len() as u64);
         let written = self.written.fetch_add(byte_size, Ordering::Relaxed) + byte_size;
         if written > self.limit / 16 {
             self.written.store(0, Ordering::Relaxed);
@@ -135,6 +147,11 @@ impl Folder {
                 |error| warn!(target: "cache", "{cache_key} cannot be written to {}: {error}", self.path.display()),
             )
             .is_ok()
+    }
+
+    /// Bytes of the largest entry that is kept: a part of the limit.
+    pub(super) fn largest_entry(&self) -> u64 {
+        self.limit / 4 / BLOCK * BLOCK
     }
 
     fn write_entry(&self, cache_key: &Key, bytes: &[u8]) -> io::Result<()> {
@@ -242,6 +259,13 @@ fn entries_in(folder: &OwnedFd) -> io::Result<impl Iterator<Item = CacheEntry>> 
     Ok(Dir::read_from(folder)?.flatten().filter_map(read_entry))
 }
 
+/// The bytes of a file, as many as its status says.
+fn read_whole(file: &File, file_status: &Stat) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(size_of(file_status) as usize);
+    file.take(size_of(file_status)).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
 /// A new file for this user alone, and its name.
 fn create_unfinished(folder: &OwnedFd) -> io::Result<(File, String)> {
     let open_flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -296,8 +320,8 @@ fn is_unfinished(name: &str) -> bool {
 }
 
 /// What a file of so many bytes takes.
-fn on_disk(bytes: u64) -> u64 {
-    bytes.next_multiple_of(4096)
+pub(super) fn on_disk(bytes: u64) -> u64 {
+    bytes.next_multiple_of(BLOCK)
 }
 
 /// How long ago a file was changed; none if that is in the future, as clocks differ.

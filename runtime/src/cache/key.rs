@@ -20,6 +20,15 @@ impl fmt::Display for Key {
     }
 }
 
+impl Key {
+    /// The key whose entry has this name.
+    pub(super) fn from_name(name: &str) -> Option<Key> {
+        // The library takes capital letters as well, which no name has.
+        let key = Key(*blake3::Hash::from_hex(name).ok()?.as_bytes());
+        (key.to_string() == name).then_some(key)
+    }
+}
+
 /// Puts a key together, part by part.
 pub struct KeyBuilder(blake3::Hasher);
 
@@ -79,5 +88,9 @@ mod tests {
     fn a_key_is_a_files_name() {
         let name = KeyBuilder::new("test").into_key().to_string();
         assert!(name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        assert_eq!(Key::from_name(&name), Some(KeyBuilder::new("test").into_key()));
+        for other in [&name[1..], &format!("{name}0"), &format!("../{name}"), &"A".repeat(64), &"g".repeat(64), ""] {
+            assert_eq!(Key::from_name(other), None, "{other}");
+        }
     }
 }

@@ -3,12 +3,13 @@
 //! An entry lies under the hash of everything that decides what it holds ([`key`]), in a file of its own ([`folder`]).
 //! Files are only ever made whole and put in their place by a rename, so there is nothing to lock: processes and
 //! machines may share a folder. Whatever is not as it was written is as good as not there. Where no folder can be
-//! written, entries are kept in memory ([`memory`]) for this process alone.
+//! written, entries are kept in memory ([`memory`]) for this process alone. [`transport`] carries entries to other folders.
 
 pub mod checksummed;
 mod folder;
 pub mod key;
 mod memory;
+pub mod transport;
 
 use std::io;
 use std::path::Path;

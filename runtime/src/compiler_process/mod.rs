@@ -32,6 +32,7 @@ use crate::little_memory::has_room;
 use crate::memory_headroom::bytes_left;
 use crate::options::options;
 use crate::standard_error::write_to_standard_error;
+use crate::processor::chosen_level;
 use child::{Child, Ending, Limits, Outcome};
 use executable::Executable;
 pub use executable::FILE_NAME;
@@ -235,7 +236,7 @@ fn unexpected_answer() -> String {
 
 fn request(job: Job) -> Request {
     let (time, dump) = (options().time, options().dump.clone());
-    Request { build: BUILD.to_owned(), time, dump, in_background: false, job }
+    Request { build: BUILD.to_owned(), time, dump, in_background: false, level: chosen_level(), job }
 }
 
 /// Does a job for which somebody waits. A compiler that dies of it, and of the question what it is as well, is none.

@@ -1,13 +1,14 @@
 //! The form in which programs leave the process: `CL_PROGRAM_BINARIES`.
 //!
 //! A header names the format, then comes sealed what the binary holds: objects and libraries in portable form; programs
-//! in portable form and, for the machine they were built on, their outline and machine code. Bitcode is read and code
+//! in portable form and, for the machine they were built on or any of a level, their outline and machine code. A program may be there
+//! in several editions, for machines of several kinds; the best that suits is taken. Bitcode is read and code
 //! run in the application's process, so what is not exactly what this driver wrote is turned away here.
 
 use serde::{Deserialize, Serialize};
 
 use crate::cache::checksummed;
-use crate::processor::processor_identity;
+use crate::processor::{judge_machine, processor_identity};
 use lockstep_protocol::compile_options::Tier;
 use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -16,7 +17,7 @@ use lockstep_protocol::program_metadata::Outline;
 
 const MAGIC: &[u8] = b"LOCKSTEP";
 /// Raise when the bytes or the meaning of the bitcode change.
-const FORMAT: &[u8; 8] = b"FORMAT12";
+const FORMAT: &[u8; 8] = b"FORMAT13";
 
 /// What a program binary holds.
 #[derive(Clone, Debug)]
@@ -51,6 +52,9 @@ pub struct KernelCode {
     pub tier: Tier,
     /// The machine code itself.
     pub object: KernelObject,
+    /// Whether it is for any processor of a level, and not for those of this one's kind.
+    #[serde(skip)]
+    pub of_level: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,13 +67,18 @@ struct Contents {
 #[derive(Serialize, Deserialize)]
 enum What {
     Object(CompiledObject),
-    Program {
-        /// The machine that it is for.
-        machine: String,
-        /// The build of the driver that made outline and code.
-        build: String,
-        image: Image,
-    },
+    /// The same program for several machines. Its portable form differs, as the built-in library does.
+    Program(Vec<Edition>),
+}
+
+/// A program for machines of one kind.
+#[derive(Serialize, Deserialize)]
+struct Edition {
+    /// The machine that it is for, or the level.
+    machine: String,
+    /// The build of the driver that made outline and code.
+    build: String,
+    image: Image,
 }
 
 impl Binary {
@@ -87,20 +96,69 @@ impl Binary {
     }
 }
 
+/// Whether bytes begin as a program binary of some version of this driver does.
+pub fn is_program_binary(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
 /// Who understands the bitcode in a binary: this version, with the LLVM that it is built for.
 const PRODUCER: &str = concat!(env!("CARGO_PKG_VERSION"), " LLVM 22.1");
 
 fn write_binary(binary: Binary, build_id: &str, machine: String) -> Vec<u8> {
     let content_kind = match binary {
         Binary::Object(object) => What::Object(object),
-        Binary::Program(image) => What::Program { machine, build: build_id.to_owned(), image },
+        Binary::Program(mut image) => {
+            // What is written is for this processor's kind.
+            image.code.retain(|code| !code.of_level);
+            What::Program(vec![Edition { machine, build: build_id.to_owned(), image }])
+        }
     };
+    seal_contents(content_kind)
+}
+
+fn seal_contents(what: What) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
-    bytes.extend(checksummed::seal(FORMAT, &Contents { producer: PRODUCER.to_owned(), what: content_kind }));
+    bytes.extend(checksummed::seal(FORMAT, &Contents { producer: PRODUCER.to_owned(), what }));
     bytes
 }
 
+/// One binary of several, with all of their editions.
+///
+/// # Errors
+/// In words: which of them is no program.
+pub fn join_binaries(binaries: &[Vec<u8>]) -> Result<Vec<u8>, &'static str> {
+    let mut all_editions = Vec::new();
+    for bytes in binaries {
+        match open_contents(bytes)? {
+            What::Program(editions) => all_editions.extend(editions),
+            What::Object(_) => return Err("a compiled object or a library is for all machines"),
+        }
+    }
+    Ok(seal_contents(What::Program(all_editions)))
+}
+
 fn read_binary(bytes: &[u8], build_id: &str) -> Result<Binary, &'static str> {
+    let editions = match open_contents(bytes)? {
+        What::Object(object) => return Ok(Binary::Object(object)),
+        What::Program(editions) => editions,
+    };
+    let judged = editions.into_iter().filter_map(|edition| Some((judge_machine(&edition.machine)?, edition)));
+    let best = judged.max_by_key(|(suitability, _)| *suitability);
+    match best {
+        None => Err("the program binary is for another machine"),
+        Some((_, Edition { build, image, .. })) if build != build_id => {
+            Ok(Binary::Program(Image { outline: None, code: Vec::new(), ..image }))
+        }
+        Some((_, Edition { machine, mut image, .. })) => {
+            let of_level = machine != processor_identity();
+            image.code.iter_mut().for_each(|code| code.of_level = of_level);
+            Ok(Binary::Program(image))
+        }
+    }
+}
+
+/// What a binary holds, if this version of the driver understands it.
+fn open_contents(bytes: &[u8]) -> Result<What, &'static str> {
     const OTHER_VERSION: &str = "the program binary was made by another version of the driver";
     let sealed_contents = bytes.strip_prefix(MAGIC).ok_or("not a program binary of this driver")?;
     if !sealed_contents.starts_with(FORMAT) {
@@ -110,23 +168,16 @@ fn read_binary(bytes: &[u8], build_id: &str) -> Result<Binary, &'static str> {
     if contents.producer != PRODUCER {
         return Err(OTHER_VERSION);
     }
-    match contents.what {
-        What::Object(object) => Ok(Binary::Object(object)),
-        What::Program { machine, .. } if machine != processor_identity() => {
-            Err("the program binary is for another machine")
-        }
-        What::Program { build: by, image, .. } if by != build_id => {
-            Ok(Binary::Program(Image { outline: None, code: Vec::new(), ..image }))
-        }
-        What::Program { image, .. } => Ok(Binary::Program(image)),
-    }
+    Ok(contents.what)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::processor::has_level;
     use lockstep_protocol::build_options::{BuildOptions, Stage};
     use lockstep_protocol::code_image::{CodeImage, ImportSlot};
+    use lockstep_protocol::feature_level::FeatureLevel;
     use lockstep_protocol::kernel_abi::ScratchNeeds;
 
     const BUILD: &str = "this one";
@@ -152,7 +203,14 @@ mod tests {
         Image {
             linked: LinkedProgram { bitcode: vec![1, 2], options, log: String::new(), times: Vec::new() },
             outline: Some(Outline { globals: Vec::new(), formats: Vec::new(), kernels: Vec::new() }),
-            code: vec![KernelCode { kernel: 2, settings: "wide".into(), facts, tier: Tier::Baseline, object }],
+            code: vec![KernelCode {
+                kernel: 2,
+                settings: "wide".into(),
+                facts,
+                tier: Tier::Baseline,
+                object,
+                of_level: false,
+            }],
         }
     }
 
@@ -201,6 +259,48 @@ mod tests {
         assert!(error.contains("another machine"), "{error}");
         let bytes = write_binary(Binary::Object(object()), BUILD, "LLVM 22.1.0 of another processor".into());
         assert!(Binary::from_bytes(&bytes, BUILD).is_ok(), "objects hold no machine code");
+    }
+
+    /// A binary of a program whose portable form is this byte.
+    fn edition(machine: &str, mark: u8) -> Vec<u8> {
+        let mut image = image();
+        image.linked.bitcode = vec![mark];
+        write_binary(Binary::Program(image), BUILD, machine.to_owned())
+    }
+
+    /// The mark of the edition that is taken of those for these machines, which have the marks from 0 on.
+    fn chosen_edition(machines: &[&str]) -> u8 {
+        let binaries: Vec<Vec<u8>> = machines.iter().zip(0..).map(|(machine, mark)| edition(machine, mark)).collect();
+        program(&join_binaries(&binaries).unwrap(), BUILD).linked.bitcode[0]
+    }
+
+    #[test]
+    fn the_edition_that_suits_best_is_taken() {
+        let own = processor_identity();
+        assert_eq!(chosen_edition(&["another processor", "x86-64", "x86-64-v9"]), 1);
+        assert_eq!(chosen_edition(&["x86-64-v4", &own, "x86-64"]), 1, "code for this very processor");
+        let best = FeatureLevel::ALL.into_iter().filter(|level| has_level(*level)).max().unwrap();
+        let names = FeatureLevel::ALL.map(FeatureLevel::name);
+        assert_eq!(chosen_edition(&names), best as u8, "the best level that it has");
+        assert_eq!(names[chosen_edition(&names) as usize], best.name());
+    }
+
+    #[test]
+    fn code_of_a_level_is_known_and_not_handed_on_as_this_processors() {
+        let back = program(&edition(FeatureLevel::Base.name(), 0), BUILD);
+        assert!(back.code.len() == 1 && back.code[0].of_level);
+        assert_eq!(program(&Binary::Program(back).to_bytes(BUILD), BUILD).code.len(), 0);
+        let own = program(&edition(&processor_identity(), 0), BUILD);
+        assert!(own.code.len() == 1 && !own.code[0].of_level);
+    }
+
+    #[test]
+    fn binaries_that_suit_nobody_or_hold_no_program_are_refused() {
+        let others = join_binaries(&[edition("another", 0), edition("a third", 1)]).unwrap();
+        assert!(Binary::from_bytes(&others, BUILD).unwrap_err().contains("another machine"));
+        let objects = [Binary::Object(object()).to_bytes(BUILD)];
+        assert!(join_binaries(&objects).unwrap_err().contains("for all machines"));
+        assert!(join_binaries(&[b"text".to_vec()]).unwrap_err().contains("not a program binary"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Each action marks the program as in progress, runs, and leaves its result, log and status in one
 //! step. With a callback it runs on another thread and the call returns at once.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -22,7 +23,7 @@ use tracing::{Level, info};
 use super::binary::{Binary, Image, KernelCode};
 use super::cached::{self, Linked};
 use super::executable::Executable;
-use super::{BuildState, BuildStatus, Code, Program};
+use super::{BuildState, BuildStatus, Code, Program, Source};
 use crate::cache::key;
 use crate::clock::milliseconds_since;
 use crate::context::Context;
@@ -45,7 +46,8 @@ type Outcome = std::result::Result<(Code, String), FrontendError>;
 /// Besides: `CL_INVALID_BUILD_OPTIONS`; `CL_INVALID_OPERATION` while kernels of the program exist or a build is under way;
 /// `CL_BUILD_PROGRAM_FAILURE`, `CL_COMPILER_NOT_AVAILABLE` or `CL_OUT_OF_HOST_MEMORY`, if it is not done in the background.
 pub fn build_program(program: &Arc<Program>, text: &str, on_done: Option<Done>) -> Result<()> {
-    let options = parse_options(text, Stage::Build).inspect_err(|error| keep_refusal(program, error))?;
+    let options = parse_options(&complete_options(program, text), Stage::Build);
+    let options = options.inspect_err(|error| keep_refusal(program, error))?;
     let has_input = program.source.is_some() || program.binary.is_some();
     ensure!(has_input, CL_INVALID_OPERATION, "the program is the result of a link, which is built already");
     start_action(program, text, CL_BUILD_PROGRAM_FAILURE, on_done, move |program| build_given(program, &options))
@@ -65,8 +67,13 @@ fn build_given(program: &Program, options: &BuildOptions) -> Outcome {
             make_executable(cached::describe_linked(linked.clone())?, Vec::new())
         }
         (None, Some(Binary::Object(object))) => make_executable(cached::link_objects(&[object], options)?, Vec::new()),
-        (None, None) => Err(FrontendError::LinkFailure { log: "error: the program has no source\n".into() }),
+        (None, None) => Err(no_source()),
     }
+}
+
+/// The error of a program that was created without anything to build; the entry points find it before.
+fn no_source() -> FrontendError {
+    FrontendError::link_failure("error: the program has no source\n")
 }
 
 /// `clCompileProgram`: compiles a program's source, with headers, without linking it.
@@ -75,7 +82,8 @@ fn build_given(program: &Program, options: &BuildOptions) -> Outcome {
 /// `CL_INVALID_COMPILER_OPTIONS`; `CL_INVALID_OPERATION` for a program without source, while kernels of the program exist
 /// or a build is under way; `CL_COMPILE_PROGRAM_FAILURE`, if it is not done in the background.
 pub fn compile_program(program: &Arc<Program>, text: &str, headers: Vec<Header>, on_done: Option<Done>) -> Result<()> {
-    let options = parse_options(text, Stage::Compile).inspect_err(|error| keep_refusal(program, error))?;
+    let options = parse_options(&complete_options(program, text), Stage::Compile);
+    let options = options.inspect_err(|error| keep_refusal(program, error))?;
     ensure!(program.source.is_some(), CL_INVALID_OPERATION, "the program has no source");
     let compile = move |program: &Program| compile_source(program, &headers, &options);
     start_action(program, text, CL_COMPILE_PROGRAM_FAILURE, on_done, compile)
@@ -83,8 +91,8 @@ pub fn compile_program(program: &Arc<Program>, text: &str, headers: Vec<Header>,
 
 /// Compiles a program's source to an object.
 fn compile_source(program: &Program, headers: &[Header], options: &BuildOptions) -> Outcome {
-    let text = program.source.as_deref().unwrap_or_default();
-    let (object, build_log) = cached::compile_object(source_files(text, headers.to_vec(), options))?;
+    let Some(source) = &program.source else { return Err(no_source()) };
+    let (object, build_log) = cached::compile_object(source_files(source, headers.to_vec(), options))?;
     Ok((Code::Object(Arc::new(object)), build_log))
 }
 
@@ -218,7 +226,8 @@ fn log_outcome(program: &Program, failure: cl_int, outcome: &Outcome, begun: Ins
 /// What a program is built of, for the log.
 fn describe_input(program: &Program) -> String {
     match (&program.source, &program.binary) {
-        (Some(source), _) => format!("a source of {} bytes", source.len()),
+        (Some(Source::Text(text)), _) => format!("a source of {} bytes", text.len()),
+        (Some(Source::Bitcode(bitcode)), _) => format!("bitcode of {} bytes", bitcode.len()),
         (None, Some(_)) => "a binary".to_owned(),
         (None, None) => "objects".to_owned(),
     }
@@ -286,6 +295,14 @@ fn make_executable(linked_program: Linked, kernel_code: Vec<KernelCode>) -> Outc
     Ok((Code::Executable(Arc::new(executable)), log))
 }
 
+/// The options that a program is built with. They say that bitcode is some: the compiler looks there.
+fn complete_options<'a>(program: &Program, text: &'a str) -> Cow<'a, str> {
+    match program.source {
+        Some(Source::Bitcode(_)) => format!("-x spir {text}").into(),
+        _ => text.into(),
+    }
+}
+
 /// Reads build options; each entry point has its own error for wrong ones.
 fn parse_options(text: &str, build_stage: Stage) -> Result<BuildOptions> {
     let error_code = match build_stage {
@@ -307,9 +324,13 @@ fn keep_refusal(program: &Program, error: &Error) {
 }
 
 /// A source with headers, for the compiler.
-fn source_files(text: &str, headers: Vec<Header>, options: &BuildOptions) -> SourceFiles {
+fn source_files(source: &Source, headers: Vec<Header>, options: &BuildOptions) -> SourceFiles {
+    let bytes = match source {
+        Source::Text(text) => text.as_bytes(),
+        Source::Bitcode(bitcode) => bitcode,
+    };
     SourceFiles {
-        source: text.as_bytes().to_vec(),
+        source: bytes.to_vec(),
         headers,
         options: options.clone(),
         // Source lines take time, and only the report and debuggers show them.

@@ -29,6 +29,7 @@ use crate::launch::facts_text::describe_facts;
 use crate::launch::globals::Globals;
 use crate::log::tell_user;
 use crate::options::options;
+use crate::processor::chosen_level;
 use crate::program::binary::{Binary, Image, KernelCode};
 use crate::program::kernel_report::KernelReport;
 use crate::program::loaded_variant::{LoadedVariant, VariantCode};
@@ -153,10 +154,16 @@ impl Executable {
         let mut ready: Vec<Vec<Ready>> = outline.kernels.iter().map(|_| Vec::new()).collect();
         let settings = settings_text(&linked_program);
         for code in kernel_code {
-            let KernelCode { kernel, facts, tier, object, .. } = code;
+            let KernelCode { kernel, facts, tier, object, of_level, .. } = code;
             if let Some(precompiled) = ready.get_mut(kernel as usize).filter(|_| code.settings == settings) {
                 let kernel_index = kernel as usize;
-                precompiled.push(Ready::new(VariantCode { kernel_index, facts, tier, object: Arc::new(object) }));
+                precompiled.push(Ready::new(VariantCode {
+                    kernel_index,
+                    facts,
+                    tier,
+                    object: Arc::new(object),
+                    of_level,
+                }));
             }
         }
         let kernels = outline.kernels.iter().zip(ready);
@@ -452,6 +459,7 @@ impl Executable {
                 facts: code.facts,
                 tier: code.tier,
                 object: (*code.object).clone(),
+                of_level: code.of_level,
             }));
         }
         let image = Image { linked: self.linked.clone(), outline: Some(self.outline.clone()), code: kernel_code };
@@ -489,11 +497,12 @@ impl Executable {
 
     /// Code for the launches that are likely.
     fn likely_code(&self, index: usize) -> Vec<Ready> {
-        let outlives_process = process_cache().is_some_and(Cache::outlives_the_process);
+        // The machine that code of a level is for has another cache.
+        let is_kept = chosen_level().is_none() && process_cache().is_some_and(Cache::outlives_the_process);
         let outline = &self.outline.kernels[index];
         let of_objects = object_params(&outline.params).next().is_some();
         let all_facts = match self.uses_facts() {
-            true => likely_facts(outlives_process, takes_long(outline), of_objects, outline.to_be_apart),
+            true => likely_facts(is_kept, takes_long(outline), of_objects, outline.to_be_apart),
             false => vec![LaunchFacts::default()],
         };
         let make_code = |launch_facts: &LaunchFacts| {
@@ -507,8 +516,9 @@ impl Executable {
     fn make_code(&self, index: usize, launch_facts: &LaunchFacts, tier: Tier) -> std::result::Result<Made, NoCode> {
         if options().report.is_none() {
             let mut ready = self.code[index].ready.get().into_iter().flatten();
-            let precompiled = ready.find(|precompiled| {
-                precompiled.code.facts == *launch_facts && (precompiled.code.tier == tier || tier == Tier::Baseline)
+            let precompiled = ready.find(|Ready { code, .. }| {
+                let is_late_enough = code.tier == tier || tier == Tier::Baseline;
+                code.facts == *launch_facts && is_late_enough && !code.of_level
             });
             if let Some((precompiled, variant)) = precompiled
                 .and_then(|precompiled| Some((precompiled, precompiled.load_code(self.kernel_outline(index))?)))
@@ -533,7 +543,8 @@ impl Executable {
     ) -> std::result::Result<KeptOrCompiled, NoCode> {
         let begun = Instant::now();
         let (facts, kernel) = (*launch_facts, self.kernel_outline(kernel_index));
-        let variant_code = |tier, object| VariantCode { kernel_index, facts, tier, object: Arc::new(object) };
+        let variant_code =
+            |tier, object| VariantCode { kernel_index, facts, tier, object: Arc::new(object), of_level: false };
         for kept_tier in [Tier::Optimized, tier] {
             let kept_object = self.find_kept(kernel_index, &self.compile_settings(launch_facts, kept_tier));
             let Some(code) = kept_object.map(|object| variant_code(kept_tier, object)) else { continue };

@@ -38,6 +38,8 @@ pub struct VariantCode {
     pub tier: Tier,
     /// The machine code itself.
     pub object: Arc<KernelObject>,
+    /// Whether it is for any processor of a level. It is not planned as this one's is, whose last tier cannot take its place.
+    pub of_level: bool,
 }
 
 /// Code in memory, and what its frames take of the stack.
@@ -65,13 +67,13 @@ impl LoadedVariant {
     /// When the code is damaged or the system gives no memory for it.
     pub fn load(variant_code: &VariantCode) -> Result<LoadedVariant, LoadError> {
         static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
-        let VariantCode { kernel_index, facts, tier, object } = variant_code;
+        let VariantCode { kernel_index, facts, tier, object, of_level } = variant_code;
         Ok(LoadedVariant {
             number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
             code: CallableCode::load(object)?,
             needs: object.needs,
             usage: None,
-            promotion: (*tier == Tier::Baseline).then(|| Promotion::new(*kernel_index, *facts)),
+            promotion: (*tier == Tier::Baseline && !of_level).then(|| Promotion::new(*kernel_index, *facts)),
         })
     }
 

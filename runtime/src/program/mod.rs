@@ -78,11 +78,19 @@ impl BuildState {
     }
 }
 
+/// What a program is compiled from.
+enum Source {
+    /// OpenCL C or C++ for OpenCL.
+    Text(String),
+    /// LLVM bitcode in SPIR form.
+    Bitcode(Vec<u8>),
+}
+
 /// A program with the state of its builds.
 pub struct Program {
     context: Arc<Context>,
     devices: Vec<Arc<Device>>,
-    source: Option<String>,
+    source: Option<Source>,
     /// The binary it was created with; a build makes an executable of it.
     binary: Option<Binary>,
     state: Mutex<BuildState>,
@@ -100,7 +108,7 @@ impl Program {
     fn new(
         context: Arc<Context>,
         devices: Vec<Arc<Device>>,
-        source: Option<String>,
+        source: Option<Source>,
         program_binary: Option<Binary>,
         build_state: BuildState,
     ) -> Arc<Program> {
@@ -119,6 +127,15 @@ impl Program {
 
     /// A program from OpenCL C text, for all devices of the context.
     pub fn with_source(context: Arc<Context>, source: String) -> Arc<Program> {
+        Program::from_source(context, Source::Text(source))
+    }
+
+    /// A program from LLVM bitcode as clang makes it of OpenCL C for `spir64`, for all devices of the context. No entry point makes one.
+    pub fn with_bitcode(context: Arc<Context>, bitcode: Vec<u8>) -> Arc<Program> {
+        Program::from_source(context, Source::Bitcode(bitcode))
+    }
+
+    fn from_source(context: Arc<Context>, source: Source) -> Arc<Program> {
         let devices = context.devices().to_vec();
         Program::new(context, devices, Some(source), None, BuildState::before_build())
     }
@@ -155,7 +172,10 @@ impl Program {
 
     /// The text it was created with.
     pub fn source(&self) -> Option<&str> {
-        self.source.as_deref()
+        match &self.source {
+            Some(Source::Text(text)) => Some(text),
+            _ => None,
+        }
     }
 
     /// A copy of the state of the last build.
