@@ -96,7 +96,7 @@ fn bitcode_to_results() {
     let compiled = Program::with_source(fixture.context.clone(), source.into());
     build::compile_program(&compiled, "", Vec::new(), None).unwrap();
     let Code::Object(object) = compiled.state().code else { panic!("no object") };
-    let program = Program::with_bitcode(fixture.context.clone(), object.bitcode.clone());
+    let program = Program::with_llvm_ir(fixture.context.clone(), object.bitcode.clone());
     build::build_program(&program, "-cl-mad-enable", None).unwrap();
     assert_eq!((&*program.state().options, program.source()), ("-cl-mad-enable", None));
     let kernel = Kernel::new(&program, "triple").unwrap();
@@ -107,9 +107,16 @@ fn bitcode_to_results() {
     drop((buffer, kernel));
     assert!(data.iter().enumerate().all(|(i, &x)| x == 3 * i as u32), "{data:?}");
     let half = object.bitcode[..object.bitcode.len() / 2].to_vec();
-    let damaged = Program::with_bitcode(fixture.context.clone(), half);
+    let damaged = Program::with_llvm_ir(fixture.context.clone(), half);
     build::build_program(&damaged, "", None).unwrap_err();
     assert!(damaged.state().log.contains("error:"), "{}", damaged.state().log);
+    let text = "target triple = \"spir64-unknown-unknown\"\ndefine spir_kernel void @f() { ret void }\n";
+    let written = Program::with_llvm_ir(fixture.context.clone(), text.into());
+    build::build_program(&written, "", None).unwrap();
+    Kernel::new(&written, "f").unwrap();
+    let misspelt = Program::with_llvm_ir(fixture.context.clone(), text.replace("define", "defin").into());
+    build::build_program(&misspelt, "", None).unwrap_err();
+    assert!(misspelt.state().log.contains("program.cl:2:1: error:"), "{}", misspelt.state().log);
 }
 
 /// Code of several kernels is made side by side, while their launches wait for it, and once for launches that are alike.

@@ -46,8 +46,8 @@ pub fn compile_recorded(
     headers: &[Header],
     options: &BuildOptions,
 ) -> Result<RecordedCompilation, FrontendError> {
-    if options.input == InputLanguage::Spir && !is_bitcode(source) {
-        return Err(compile_failure("error: the SPIR program is not LLVM bitcode\n"));
+    if options.input == InputLanguage::Spir && !is_bitcode(source) && std::str::from_utf8(source).is_err() {
+        return Err(compile_failure("error: the SPIR program is neither LLVM bitcode nor LLVM's text\n"));
     }
     let job = clang_job(config, source, headers, options)?;
     begin_stage("clang", "");
@@ -66,7 +66,7 @@ fn clang_job(
             include_arguments(!headers.is_empty(), options, &mut arguments);
             (arguments, prepare_source(source))
         }
-        // SPIR goes through clang as well: it reads bitcode of any age and verifies it.
+        // SPIR goes through clang as well: it reads bitcode of any age, and text, and verifies it.
         InputLanguage::Spir => (spir_arguments(), source.to_vec()),
     };
     let memory_files = header_files(headers).map_err(|error| compile_failure(&format!("error: {error}\n")))?;
@@ -100,7 +100,7 @@ fn compile_failure(log: &str) -> FrontendError {
     FrontendError::CompileFailure { log: log.to_owned() }
 }
 
-/// Plain bitcode or bitcode in LLVM's wrapper; clang would take anything else for LLVM's text.
+/// Plain bitcode or bitcode in LLVM's wrapper; clang takes anything else for LLVM's text.
 fn is_bitcode(bytes: &[u8]) -> bool {
     bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(&[0xde, 0xc0, 0x17, 0x0b])
 }

@@ -51,7 +51,7 @@ mod tests {
             assert!(read(page).contains("doctor"), "{page}");
         }
         assert!(read("fish/vendor_completions.d/lockstep.fish").contains("doctor"));
-        assert!(!read("man/man1/lockstep.1").contains("write"), "hidden");
+        assert!(!read("man/man1/lockstep.1").contains("write\\-pages"), "hidden");
         assert!(read("man/man1/lockstep-doctor.1").contains("in its place"));
     }
 }

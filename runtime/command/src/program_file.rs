@@ -75,11 +75,8 @@ fn make_program(path: &Path, context: &Arc<Context>, bytes: &[u8]) -> Result<Arc
         let program_binary = program::read_binary(bytes).map_err(|api_error| api_error.sentence().to_owned())?;
         return Ok(Program::with_binary(context.clone(), context.devices().to_vec(), program_binary));
     }
-    if is_bitcode(bytes) {
-        return Ok(Program::with_bitcode(context.clone(), bytes.to_vec()));
-    }
-    if path.extension().is_some_and(|extension| extension == "ll" || extension == "bc") {
-        return Err("it is not LLVM bitcode, in which alone LLVM IR is read (`llvm-as` makes it of text)".to_owned());
+    if is_bitcode(bytes) || path.extension().is_some_and(|extension| extension == "ll" || extension == "bc") {
+        return Ok(Program::with_llvm_ir(context.clone(), bytes.to_vec()));
     }
     let source = program::join_source(&[bytes]).map_err(|api_error| api_error.sentence().to_owned())?;
     Ok(Program::with_source(context.clone(), source))

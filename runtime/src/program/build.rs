@@ -227,7 +227,7 @@ fn log_outcome(program: &Program, failure: cl_int, outcome: &Outcome, begun: Ins
 fn describe_input(program: &Program) -> String {
     match (&program.source, &program.binary) {
         (Some(Source::Text(text)), _) => format!("a source of {} bytes", text.len()),
-        (Some(Source::Bitcode(bitcode)), _) => format!("bitcode of {} bytes", bitcode.len()),
+        (Some(Source::LlvmIr(ir)), _) => format!("LLVM IR of {} bytes", ir.len()),
         (None, Some(_)) => "a binary".to_owned(),
         (None, None) => "objects".to_owned(),
     }
@@ -295,10 +295,10 @@ fn make_executable(linked_program: Linked, kernel_code: Vec<KernelCode>) -> Outc
     Ok((Code::Executable(Arc::new(executable)), log))
 }
 
-/// The options that a program is built with. They say that bitcode is some: the compiler looks there.
+/// The options that a program is built with. They say what is LLVM IR: the compiler looks there.
 fn complete_options<'a>(program: &Program, text: &'a str) -> Cow<'a, str> {
     match program.source {
-        Some(Source::Bitcode(_)) => format!("-x spir {text}").into(),
+        Some(Source::LlvmIr(_)) => format!("-x spir {text}").into(),
         _ => text.into(),
     }
 }
@@ -327,7 +327,7 @@ fn keep_refusal(program: &Program, error: &Error) {
 fn source_files(source: &Source, headers: Vec<Header>, options: &BuildOptions) -> SourceFiles {
     let bytes = match source {
         Source::Text(text) => text.as_bytes(),
-        Source::Bitcode(bitcode) => bitcode,
+        Source::LlvmIr(ir) => ir,
     };
     SourceFiles {
         source: bytes.to_vec(),

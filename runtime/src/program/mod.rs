@@ -82,8 +82,8 @@ impl BuildState {
 enum Source {
     /// OpenCL C or C++ for OpenCL.
     Text(String),
-    /// LLVM bitcode in SPIR form.
-    Bitcode(Vec<u8>),
+    /// LLVM IR in SPIR form, as bitcode or text.
+    LlvmIr(Vec<u8>),
 }
 
 /// A program with the state of its builds.
@@ -130,9 +130,10 @@ impl Program {
         Program::from_source(context, Source::Text(source))
     }
 
-    /// A program from LLVM bitcode as clang makes it of OpenCL C for `spir64`, for all devices of the context. No entry point makes one.
-    pub fn with_bitcode(context: Arc<Context>, bitcode: Vec<u8>) -> Arc<Program> {
-        Program::from_source(context, Source::Bitcode(bitcode))
+    /// A program from LLVM IR, as bitcode or text, as clang makes it of OpenCL C for `spir64`, for all devices of the context. No entry
+    /// point makes one.
+    pub fn with_llvm_ir(context: Arc<Context>, ir: Vec<u8>) -> Arc<Program> {
+        Program::from_source(context, Source::LlvmIr(ir))
     }
 
     fn from_source(context: Arc<Context>, source: Source) -> Arc<Program> {
