@@ -76,8 +76,8 @@ pub(crate) fn judge_machine(machine: &str) -> Option<u32> {
     }
 }
 
-/// The name of the processor's kind, or of the level that was chosen: equal where the compiler makes the same code. It belongs to the key of everything that is kept
-/// of code.
+/// The name of the processor's kind, or of the level that was chosen: equal where the compiler makes the same code. It belongs to the
+/// key of everything that is kept of code.
 pub(crate) fn processor_identity() -> String {
     if let Some(level) = chosen_level() {
         return level.name().to_owned();
