@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use lockstep_protocol::feature_level::FeatureLevel;
 use lockstep_runtime::compiler_process::asked_and_granted_stack;
 use lockstep_runtime::machine::{affine_processors, granted_processors, processor_name, register_bits, usable_memory};
 use lockstep_runtime::options::options;
+use lockstep_runtime::processor::has_level;
 use lockstep_runtime::schedule::worker_count;
 
 use super::Finding;
@@ -16,10 +18,7 @@ const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 pub fn examine_system() -> Vec<Finding> {
     let huge_pages = fs::read_to_string(HUGE_PAGES).ok();
     vec![
-        Finding::fine(
-            "processor",
-            format!("{}; registers of {} bits", processor_name(), register_bits(options().simd)),
-        ),
+        Finding::fine("processor", describe_processor()),
         examine_threads(worker_count(), affine_processors().len(), granted_processors()),
         Finding::fine(
             "memory",
@@ -28,6 +27,12 @@ pub fn examine_system() -> Vec<Finding> {
         examine_pages(huge_pages.as_deref()),
         examine_stack(asked_and_granted_stack()),
     ]
+}
+
+/// The processor's name, what it has, and what of that is used.
+fn describe_processor() -> String {
+    let level = FeatureLevel::ALL.into_iter().filter(|level| has_level(*level)).max().unwrap_or(FeatureLevel::Base);
+    format!("{}, {}; registers of {} bits", processor_name(), level.name(), register_bits(options().simd))
 }
 
 fn gibibytes(bytes: u64) -> f64 {
