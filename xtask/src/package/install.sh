@@ -75,13 +75,18 @@ root=${DESTDIR:-}
 library_folder=$prefix/lib/lockstep
 record=$library_folder/installed-files
 
-if [ -n "$uninstall" ]; then
-    [ -f "$root$record" ] || fail "nothing is installed in $root$prefix ($root$record is not there)"
+# Removes what the record names, and the folders that are of nobody else.
+remove_installation() {
     remove_files "$root$record"
     rm -f "$root$record"
     for folder in "$library_folder" "$prefix/share/doc/lockstep"; do
         rmdir "$root$folder" 2>/dev/null || echo "left $root$folder, which has other files in it"
     done
+}
+
+if [ -n "$uninstall" ]; then
+    [ -f "$root$record" ] || fail "nothing is installed in $root$prefix ($root$record is not there)"
+    remove_installation
     echo "removed from $root$prefix; what was compiled is in ~/.cache/lockstep until you delete it"
     exit
 fi
@@ -133,7 +138,10 @@ printf %s "$installed" >"$scratch/installed-files"
 copy "$scratch/installed-files" "$record"
 
 # A folder may forbid that programs in it run.
-"$root$prefix/bin/lockstep" --version || fail "programs in $root$prefix/bin do not run (is it mounted with noexec?): name another folder with --prefix"
+if ! "$root$prefix/bin/lockstep" --version; then
+    remove_installation
+    fail "programs in $root$prefix/bin do not run (is it mounted with noexec?): name another folder with --prefix"
+fi
 echo "installed in $root$prefix, registered by $root$vendors/lockstep.icd"
 if [ "$vendors" != "$system_vendors" ]; then
     cat <<END

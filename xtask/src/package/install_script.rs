@@ -156,4 +156,5 @@ fn what_cannot_be_is_said() {
     // A program that does not run stands for a folder in which none may.
     fs::write(package.path("a package/bin/lockstep"), "#!/no/such/interpreter\n").expect("ours");
     assert!(refusal(&[], &[]).contains("is it mounted with noexec?"));
+    assert_eq!(package.files("home"), BTreeSet::new(), "nothing is left");
 }

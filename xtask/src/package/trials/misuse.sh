@@ -4,7 +4,8 @@ set -eu
 . /trial/programs.sh
 apt-get install -q -y --no-install-recommends /trial/*.deb >/tmp/apt.log 2>&1
 # pyopencl's own cache does not survive a HOME that is read only.
-user='setpriv --reuid=1000 --regid=1000 --clear-groups env PYOPENCL_NO_CACHE=1'
+export PYOPENCL_NO_CACHE=1
+user='setpriv --reuid=1000 --regid=1000 --clear-groups env'
 add='/home/user/venv/bin/python /trial/vector_add.py'
 # Runs doctor with some variables, and wants a line.
 expect() {
