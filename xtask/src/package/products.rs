@@ -74,7 +74,8 @@ fn make_reproducible(command: &mut Command, folder: &Path) -> Result<()> {
     let map = |option: &str| places.map(|(place, name)| format!("{option}={}={name}", place.display()));
     // Paths may have spaces in them.
     command.env("CARGO_ENCODED_RUSTFLAGS", map("--remap-path-prefix").join("\x1f"));
-    command.env("CXXFLAGS", map("-ffile-prefix-map").join(" "));
+    let quoted = map("-ffile-prefix-map").map(|flag| format!("\"{flag}\""));
+    command.env("CXXFLAGS", quoted.join(" ")).env("CC_SHELL_ESCAPED_FLAGS", "1");
     command.env("CARGO_PROFILE_RELEASE_STRIP", "symbols").env("CARGO_INCREMENTAL", "0").env("CARGO_TARGET_DIR", folder);
     Ok(())
 }
