@@ -45,7 +45,7 @@ pub struct Options {
 enum Kind {
     /// For pip: registers itself for pyopencl
     Wheel,
-    /// For Debian 12 and later, and Ubuntu 22.04 and later
+    /// For Debian 11 and later, and systems that are made of it
     Deb,
     /// For other systems, and without root
     Tarball,

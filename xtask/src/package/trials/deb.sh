@@ -14,13 +14,11 @@ lockstep devices
 END
 as_user='setpriv --reuid=1000 --regid=1000 --clear-groups env HOME=/home/user'
 $as_user sh /tmp/user.sh
-echo "--- a program that runs goes on while the package is installed again and removed"
-$as_user /home/user/venv/bin/python /trial/long_run.py >/tmp/long_run 2>&1 &
-program=$!
-until grep -q begun /tmp/long_run; do sleep 0.1; done
-apt-get install -q -y --reinstall /trial/*.deb >/tmp/apt.log 2>&1
-apt-get purge -q -y lockstep-opencl-icd >/tmp/apt.log 2>&1
-touch /tmp/go_on
-wait $program || { cat /tmp/long_run; exit 1; }
-cat /tmp/long_run
+install_again_and_remove() {
+    apt-get install -q -y --reinstall /trial/*.deb >/tmp/apt.log 2>&1
+    apt-get purge -q -y lockstep-opencl-icd >/tmp/apt.log 2>&1
+}
+PYTHON=/home/user/venv/bin/python
+AS_USER=$as_user
+during_a_program install_again_and_remove
 check_that_nothing_is_left

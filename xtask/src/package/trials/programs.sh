@@ -14,6 +14,19 @@ run_programs() {
     /trial/xtask demo-render --picture /tmp/mandelbrot.png
 }
 
+# Runs a function while a program of the user waits between two builds. AS_USER is what comes before commands of his.
+during_a_program() {
+    echo "--- a program that runs goes on"
+    rm -f /tmp/go_on
+    ${AS_USER:-} "$PYTHON" /trial/long_run.py >/tmp/long_run 2>&1 &
+    program=$!
+    until grep -q begun /tmp/long_run; do sleep 0.1; done
+    "$@"
+    touch /tmp/go_on
+    wait $program || { cat /tmp/long_run; exit 1; }
+    tail -n 1 /tmp/long_run
+}
+
 # The files of this system, but for what programs leave of their own.
 list_files() {
     find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /trial -o -path /var/lib/dpkg -o -path /var/cache \

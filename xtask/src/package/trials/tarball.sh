@@ -12,6 +12,12 @@ PYTHON=venv/bin/python
 export OCL_ICD_VENDORS=$HOME/.local/share/OpenCL/vendors/
 .local/bin/lockstep doctor
 run_programs
+install_again_and_remove() {
+    /tmp/unpacked/*/install.sh >/dev/null
+    sh .local/lib/lockstep/install.sh --uninstall
+}
+during_a_program install_again_and_remove
+/tmp/unpacked/*/install.sh >/dev/null
 unset OCL_ICD_VENDORS
 echo "--- doctor of who forgets the variable"
 .local/bin/lockstep doctor | grep '^BROKEN'

@@ -15,5 +15,17 @@ venv/bin/lockstep-icd-path
 FOR_OTHERS="$(venv/bin/lockstep-icd-path | sed -n 's/^# \(export OCL_ICD_VENDORS\)/\1/p')"
 run_programs
 unset OCL_ICD_VENDORS
-venv/bin/pip uninstall --quiet --yes lockstep-opencl
+install_again_and_remove() {
+    venv/bin/pip install --quiet --force-reinstall --no-deps --no-index --find-links /trial/wheels lockstep-opencl
+    venv/bin/pip uninstall --quiet --yes lockstep-opencl
+}
+during_a_program install_again_and_remove
 check_that_nothing_is_left
+
+echo "--- pyopencl lies elsewhere"
+venv/bin/pip install --quiet --target /tmp/elsewhere --no-deps --no-index --find-links /trial/wheels lockstep-opencl
+export PYTHONPATH=/tmp/elsewhere
+/tmp/elsewhere/bin/lockstep-icd-path | tee /tmp/advice
+grep -q 'pyopencl lies elsewhere' /tmp/advice
+sh -c "$(sed -n 's/^# \(echo .*\)/\1/p' /tmp/advice)"
+"$PYTHON" /trial/vector_add.py
