@@ -153,12 +153,16 @@ mod tests {
             "setup",
             "build",
             "demo",
-            "demo-render",
+            "demo-render --picture x.png",
             "test",
             "test --package xtask -- tidy",
             "tidy",
             "metrics --json",
             "install --prefix /usr",
+            "package",
+            "package deb --without-relinkable",
+            "package-test wheel tarball",
+            "licences",
             "bench",
             "bench --gate --only dct",
             "bench compile_scaling --most 12500",
@@ -174,7 +178,7 @@ mod tests {
             let words = std::iter::once("xtask").chain(line.split(' '));
             assert!(CommandLine::try_parse_from(words).is_ok(), "{line}");
         }
-        for line in ["fuzzing", "demo now", "tidy --all"] {
+        for line in ["fuzzing", "demo now", "tidy --all", "package rpm"] {
             let words = std::iter::once("xtask").chain(line.split(' '));
             assert!(CommandLine::try_parse_from(words).is_err(), "{line}");
         }

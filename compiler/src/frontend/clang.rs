@@ -46,7 +46,7 @@ pub fn compile_recorded(
     headers: &[Header],
     options: &BuildOptions,
 ) -> Result<RecordedCompilation, FrontendError> {
-    if options.input == InputLanguage::Spir && !is_bitcode(source) && std::str::from_utf8(source).is_err() {
+    if options.input == InputLanguage::Spir && !is_bitcode(source) && !may_be_text(source) {
         return Err(compile_failure("error: the SPIR program is neither LLVM bitcode nor LLVM's text\n"));
     }
     let job = clang_job(config, source, headers, options)?;
@@ -103,6 +103,11 @@ fn compile_failure(log: &str) -> FrontendError {
 /// Plain bitcode or bitcode in LLVM's wrapper; clang takes anything else for LLVM's text.
 fn is_bitcode(bytes: &[u8]) -> bool {
     bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(&[0xde, 0xc0, 0x17, 0x0b])
+}
+
+/// Whether LLVM's text could be made of such bytes. Nothing at all would be a module as well, and is more likely a mistake.
+fn may_be_text(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && std::str::from_utf8(bytes).is_ok()
 }
 
 /// The messages, not too many, with the names that the application gave its headers.

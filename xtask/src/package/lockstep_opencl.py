@@ -20,11 +20,10 @@ def run_command():
 
 def print_icd_path():
     """Tells how programs find the driver."""
-    print("# One of these two leads programs to the driver. This one adds it to the others")
-    print("# (the Khronos loader, and ocl-icd since 2.3.2):")
-    print(f'export OCL_ICD_FILENAMES="{DRIVER}"')
-    print("# This one leaves only it (every loader):")
-    print(f'# export OCL_ICD_VENDORS="{DRIVER}"')
+    print("# Leads programs to the driver, and to no other one (every ICD loader):")
+    print(f'export OCL_ICD_VENDORS="{DRIVER}"')
+    print("# Leads programs to the driver as well as to others (only the Khronos loader, not ocl-icd):")
+    print(f'# export OCL_ICD_FILENAMES="{DRIVER}"')
     print(describe_pyopencl())
 
 

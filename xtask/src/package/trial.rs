@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::package::tree::{self, copy_file, write_file};
+use crate::package::tree::{copy_file, write_file};
 use crate::progress::step;
 use crate::{process, workspace};
 
@@ -144,9 +144,6 @@ fn try_package(trial: &Trial, base: &Path, packages: &Path) -> Result<()> {
             _ => {}
         }
     }
-    process::run(
-        Command::new("cp").arg("--archive").arg(workspace::root().join(tree::FOLDER)).arg(place.join("tree")),
-    )?;
     copy_file(&std::env::current_exe()?, &place.join("xtask"))?;
     for (name, text) in FILES.into_iter().chain([("trial.sh", trial.script)]) {
         write_file(&place.join(name), text)?;

@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::cache::describe_total;
 use crate::installation::driver_path;
 use crate::probe::{Probe, probe_in_child};
-use registration::Environment;
+use registration::{Environment, LoaderKind};
 
 /// What was found of one thing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -69,12 +69,21 @@ fn examine_all() -> Vec<Finding> {
     findings.push(examine_cache());
     let driver = driver_path();
     let probe = probe.join().unwrap_or_else(|_| Err("looking at the drivers failed".to_owned()));
-    findings.extend(registration::examine_registrations(&driver, &Environment::of_this_process(), Path::new("/")));
+    let environment = Environment::of_this_process(kind_of_loader(probe.as_ref()));
+    findings.extend(registration::examine_registrations(&driver, &environment, Path::new("/")));
     match probe {
         Ok(probe) => findings.extend(examine_probe(&driver, &probe)),
         Err(reason) => findings.push(Finding::broken("drivers", reason)),
     }
     findings
+}
+
+/// The loader that programs get, by what it calls itself.
+fn kind_of_loader(probe: Result<&Probe, &String>) -> LoaderKind {
+    match probe.map(|probe| &probe.loader) {
+        Ok(Ok(loader)) if loader.version.contains("Khronos") => LoaderKind::Khronos,
+        _ => LoaderKind::OclIcd,
+    }
 }
 
 impl Finding {

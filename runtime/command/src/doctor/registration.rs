@@ -12,21 +12,56 @@ const VENDORS: &str = "/etc/OpenCL/vendors";
 /// Where `install.sh --user` registers, which no loader reads unasked.
 const USER_VENDORS: &str = ".local/share/OpenCL/vendors";
 
-/// What the environment says about places.
+/// What the environment says about places, to the loader that is installed.
 #[derive(Default)]
 pub struct Environment {
     /// `OCL_ICD_VENDORS`: a folder, an `.icd` file or a library, in the place of the loaders' folder.
     pub vendors: Option<OsString>,
-    /// `OCL_ICD_FILENAMES`: libraries besides, with colons between them.
+    /// `OPENCL_VENDOR_PATH`: another folder in the place of the loaders' own, if the other variable is not set. Only ocl-icd reads it.
+    pub vendor_path: Option<OsString>,
+    /// `OCL_ICD_FILENAMES`: libraries besides, with colons between them. Only the Khronos loader reads it.
     pub file_names: Option<OsString>,
     pub home: Option<OsString>,
+    /// Which loader that is.
+    pub kind: LoaderKind,
+}
+
+/// A loader, by the variables that it reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoaderKind {
+    /// Most systems have it.
+    #[default]
+    OclIcd,
+    Khronos,
 }
 
 impl Environment {
-    /// That of this process.
-    pub fn of_this_process() -> Environment {
+    /// That of this process, for a loader of this kind.
+    pub fn of_this_process(kind: LoaderKind) -> Environment {
         let read = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        Environment { vendors: read("OCL_ICD_VENDORS"), file_names: read("OCL_ICD_FILENAMES"), home: read("HOME") }
+        Environment {
+            vendors: read("OCL_ICD_VENDORS"),
+            vendor_path: read("OPENCL_VENDOR_PATH").filter(|_| kind == LoaderKind::OclIcd),
+            file_names: read("OCL_ICD_FILENAMES").filter(|_| kind == LoaderKind::Khronos),
+            home: read("HOME"),
+            kind,
+        }
+    }
+
+    /// The folder that the loader reads where `OCL_ICD_VENDORS` says nothing.
+    fn default_folder(&self, root: &Path) -> PathBuf {
+        self.vendor_path.as_ref().map_or_else(|| root.join(VENDORS.trim_start_matches('/')), PathBuf::from)
+    }
+
+    /// How a user leads programs of a shell to a driver.
+    fn advise_variable(&self, driver: &Path) -> String {
+        let driver = driver.display();
+        match self.kind {
+            LoaderKind::Khronos => format!("export OCL_ICD_FILENAMES={driver} adds it for the programs of a shell"),
+            LoaderKind::OclIcd => {
+                format!("export OCL_ICD_VENDORS={driver} leads the programs of a shell to it, and to no other driver")
+            }
+        }
     }
 }
 
@@ -63,7 +98,7 @@ fn list_registrations(environment: &Environment, root: &Path) -> Vec<Registratio
     let mut found = Vec::new();
     match &environment.vendors {
         Some(place) => found.extend(read_place(Path::new(place), "OCL_ICD_VENDORS")),
-        None => found.extend(read_folder(&root.join(VENDORS.trim_start_matches('/')))),
+        None => found.extend(read_folder(&environment.default_folder(root))),
     }
     let libraries = environment.file_names.iter().flat_map(std::env::split_paths);
     found.extend(libraries.map(|library| Registration { origin: "OCL_ICD_FILENAMES".to_owned(), library }));
@@ -106,7 +141,7 @@ fn is_lost(library: &Path) -> bool {
 
 /// Ours is not among them: why, and what to do.
 fn describe_absence(driver: &Path, environment: &Environment, root: &Path) -> Finding {
-    let advice = format!("export OCL_ICD_FILENAMES={} adds it for the programs of a shell", driver.display());
+    let advice = environment.advise_variable(driver);
     // Python's package lies beside pyopencl's own loader.
     if driver.with_file_name("lockstep.icd").exists() {
         let words = format!(
@@ -117,7 +152,7 @@ fn describe_absence(driver: &Path, environment: &Environment, root: &Path) -> Fi
     }
     let place = match &environment.vendors {
         Some(place) => format!("OCL_ICD_VENDORS leads loaders to {} alone, which does not name it", place.display()),
-        None => format!("nothing in {} names it", root.join(VENDORS.trim_start_matches('/')).display()),
+        None => format!("nothing in {} names it", environment.default_folder(root).display()),
     };
     let users = environment.home.as_ref().map(|home| Path::new(home).join(USER_VENDORS));
     let in_users = users.filter(|folder| read_folder(folder).iter().any(|each| is_same_file(&each.library, driver)));
@@ -199,12 +234,29 @@ mod tests {
         let mut both = vendors(machine.path("none"));
         both.file_names = Some(format!("/no/such.so:{}", machine.path("driver/liblockstep.so").display()).into());
         assert_eq!(state(&both), State::Fine);
+        let other_folder =
+            |name: &str| Environment { vendor_path: Some(machine.path(name).into()), ..Environment::default() };
+        assert_eq!([state(&other_folder("mine")), state(&other_folder("none"))], [State::Fine, State::Broken]);
+    }
+
+    #[test]
+    fn the_variable_that_is_named_is_one_that_the_loader_reads() {
+        let machine = Machine::new();
+        let words = |kind| machine.examine(&Environment { kind, ..Environment::default() })[0].words.clone();
+        let driver = machine.path("driver/liblockstep.so");
+        let named = |name: &str| format!("export {name}={} ", driver.display());
+        assert!(words(LoaderKind::OclIcd).contains(&named("OCL_ICD_VENDORS")));
+        assert!(words(LoaderKind::Khronos).contains(&named("OCL_ICD_FILENAMES")));
     }
 
     #[test]
     fn who_registers_at_home_is_told_the_variable() {
         let machine = Machine::new();
-        let environment = Environment { home: Some(machine.path("home").into()), ..Environment::default() };
+        let environment = Environment {
+            home: Some(machine.path("home").into()),
+            kind: LoaderKind::Khronos,
+            ..Environment::default()
+        };
         assert!(!machine.examine(&environment)[0].words.contains("OCL_ICD_VENDORS="));
         machine.register("home/.local/share/OpenCL/vendors/lockstep.icd", "driver/liblockstep.so");
         let found = machine.examine(&environment);

@@ -12,7 +12,7 @@ start=$(date +%s%N)
 venv/bin/lockstep doctor
 echo "--- doctor: $((($(date +%s%N) - start) / 1000000)) ms"
 venv/bin/lockstep-icd-path
-FOR_OTHERS="$(venv/bin/lockstep-icd-path | sed -n 's/^# \(export OCL_ICD_VENDORS\)/\1/p')"
+FOR_OTHERS="$(venv/bin/lockstep-icd-path)"
 run_programs
 unset OCL_ICD_VENDORS
 install_again_and_remove() {
