@@ -155,6 +155,16 @@ impl Storage {
         needs.worker_bytes = needs.worker_bytes.next_multiple_of(SCRATCH_ALIGN);
         Storage { locals, slots, strides, blocks, live: live_offsets, needs, asks_space }
     }
+
+    /// Moves what a function that is called has in the worker's part behind what a kernel needs there; the kernel then needs both.
+    pub fn move_behind(&mut self, needs: &mut ScratchNeeds) {
+        for home in self.slots.values_mut() {
+            if let SlotHome::Worker(offset) = home {
+                *offset += needs.worker_bytes;
+            }
+        }
+        needs.worker_bytes += self.needs.worker_bytes;
+    }
 }
 
 /// What each work-item keeps for itself; what a group shares is on the worker's stack.

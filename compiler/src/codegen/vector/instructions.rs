@@ -128,6 +128,14 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 self.note_lanes("call", &format!("{name} has no vector form"));
                 return self.emit_by_lane(inst_node, call_lane);
             }
+            InstData::Call { callee, arguments } => {
+                self.note_lanes("call", "a function of the program");
+                let call_lane = |lane| {
+                    emitter.call_function(frame, *callee, &self.typed_values(arguments, lane)?)?;
+                    Ok(Vec::new())
+                };
+                return self.emit_by_lane(inst_node, call_lane);
+            }
             InstData::Fence { order } => return without_results(emitter.fence(*order)),
             InstData::Query { query, dimension } if self.is_in_tile(*query, *dimension) => {
                 self.place_in_tile(*query, *dimension)?
