@@ -35,11 +35,8 @@ pub(super) struct CalledFunctions(Vec<(Callee, Storage)>);
 impl CalledFunctions {
     /// Finds the functions of a kernel and adds what they need to the worker's part of its scratch memory.
     pub fn lay_out(module: &Module, kernel: &Kernel, storage: &mut Storage) -> CalledFunctions {
-        let lay_out_function = |callee| {
-            let mut own_storage = Storage::lay_out(&module.functions[callee], 1, Layout::X);
-            own_storage.move_behind(&mut storage.needs);
-            (callee, own_storage)
-        };
+        let lay_out_function =
+            |callee| (callee, Storage::lay_out_called(&module.functions[callee], &mut storage.needs));
         CalledFunctions(module.functions_called_by(kernel).into_iter().map(lay_out_function).collect())
     }
 

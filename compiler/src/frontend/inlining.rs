@@ -86,7 +86,9 @@ impl<'ctx> CallGraph<'ctx> {
     pub fn of_module(module: &Module<'ctx>) -> Self {
         let mut nodes = HashMap::new();
         for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
-            let suits_staying = !is_kernel(&function);
+            // A kernel's body, which other kernels call, may have `__local` variables.
+            let is_kernel_body = function.get_name().to_bytes().starts_with(b"__clang_ocl_kern_imp_");
+            let suits_staying = !is_kernel(&function) && !is_kernel_body;
             let mut call_node = Node { function, size: 0, callees: Vec::new(), suits_staying };
             for instruction in function.get_basic_block_iter().flat_map(|block| block.get_instructions()) {
                 call_node.size += 1;
@@ -103,7 +105,7 @@ impl<'ctx> CallGraph<'ctx> {
     /// Refuses recursion, and sources of a few lines that would inline into gigabytes.
     pub fn plan_inlining(&self, kernels: &[FunctionValue<'ctx>]) -> Result<InliningPlan<'ctx>, FrontendError> {
         let callees_first = self.order_callees_first(kernels)?;
-        let mut inlined_sizes = self.measure_inlined(&callees_first, u64::MAX);
+        let mut inlined_sizes = self.measure_inlined(&callees_first, None);
         let largest_kernel = |inlined_sizes: &InlinedSizes| {
             let with_sizes = kernels.iter().map(|&kernel| (inlined_sizes.size_of(kernel.as_value_ref_raw()), kernel));
             with_sizes.max_by_key(|&(kernel_size, _)| kernel_size)
@@ -113,7 +115,7 @@ impl<'ctx> CallGraph<'ctx> {
         };
         if is_above(&inlined_sizes, LARGE_KERNEL) {
             for least_size in STAYING_SIZES {
-                inlined_sizes = self.measure_inlined(&callees_first, least_size);
+                inlined_sizes = self.measure_inlined(&callees_first, Some(least_size));
                 if !is_above(&inlined_sizes, SMALL_KERNEL) {
                     break;
                 }
@@ -139,8 +141,9 @@ impl<'ctx> CallGraph<'ctx> {
         })
     }
 
-    /// Sizes where those functions stay that may, that several places call, and that have at least so many instructions.
-    fn measure_inlined(&self, callees_first: &[LLVMValueRef], least_size: u64) -> InlinedSizes {
+    /// Sizes where those functions stay that may, that several places call, and that have at least so many instructions; none stays
+    /// where no number is given.
+    fn measure_inlined(&self, callees_first: &[LLVMValueRef], least_size: Option<u64>) -> InlinedSizes {
         let mut call_sites: HashMap<LLVMValueRef, usize> = HashMap::new();
         let nodes =
             || callees_first.iter().filter_map(|function_key| Some((function_key, self.nodes.get(function_key)?)));
@@ -157,7 +160,8 @@ impl<'ctx> CallGraph<'ctx> {
                 && call_node.callees.iter().all(|callee| !self.nodes.contains_key(callee) || may_stay.contains(callee));
             if suits_staying {
                 may_stay.insert(function_key);
-                if function_size >= least_size && call_sites.get(&function_key).is_some_and(|&sites| sites > 1) {
+                let is_large = least_size.is_some_and(|least_size| function_size >= least_size);
+                if is_large && call_sites.get(&function_key).is_some_and(|&sites| sites > 1) {
                     inlined_sizes.stay.insert(function_key);
                 }
             }
