@@ -158,6 +158,9 @@ fn prepare_kernels(
 ) -> Result<Module, CompileError> {
     let facts = ProgramFacts { sub_groups_never_wait: program.options.no_subgroup_ifp };
     let mut kernels = std::mem::take(&mut module.kernels);
+    for function in module.functions.values() {
+        record.dump_text(&function.name, 0, IMPORT, "pir", || function.to_string());
+    }
     for kernel in &mut kernels {
         record.dump_text(&kernel.name, 0, IMPORT, "pir", || kernel.to_string());
         run_program_passes(PASSES, &module, kernel, facts, record)?;
@@ -289,12 +292,13 @@ impl Compilation<'_> {
     fn compile(&self, kernel_index: usize, mut request: Request) -> Result<Compiled, CompileError> {
         let &Compilation { table, module, options, .. } = self;
         let kernel = module.kernels.get(kernel_index).ok_or(CompileError::NoKernel(kernel_index))?.clone();
+        let has_fast_math = module.has_fast_math(&kernel);
         // Only code counts that is replaced.
-        if request.loops == LoopProfile::Count && (options.tier != Tier::Baseline || kernel.has_fast_math()) {
+        if request.loops == LoopProfile::Count && (options.tier != Tier::Baseline || has_fast_math) {
             request.loops = LoopProfile::Unknown;
         }
         let name = kernel.name.clone();
-        let instruction_count: usize = kernel.regions.values().map(|function| function.insts.len()).sum();
+        let instruction_count = module.count_instructions(&kernel);
         let mut record = PassRecord::new(options.dump.as_deref());
         let notes = Notes::new(options.report);
 
@@ -320,7 +324,7 @@ impl Compilation<'_> {
         steps.record.dump_text(&name, number, CODEGEN, "ll", || machine_code::ir_text(&generated.module));
         let report = self.make_report(&name, widening.as_ref(), reason, notes);
 
-        let tier = if kernel.has_fast_math() { Tier::Optimized } else { options.tier };
+        let tier = if has_fast_math { Tier::Optimized } else { options.tier };
         let opt_level = match options.opt_disable {
             true => OptLevel::None,
             false => machine_code::worthwhile(&generated.module, tier, widening.is_some()),

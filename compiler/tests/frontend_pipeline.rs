@@ -210,21 +210,41 @@ fn recursion_is_refused_by_name() {
 }
 
 #[test]
-fn deep_and_wide_call_graphs_end_in_an_error_or_a_program() {
+fn deep_call_graphs_are_inlined() {
     let mut chain = String::from("int f0(int x) { return x + 1; }\n");
     for i in 1..600 {
         chain += &format!("int f{i}(int x) {{ return f{}(x) ^ {i}; }}\n", i - 1);
     }
     chain += "kernel void f(global int* a) { *a = f599(*a); }";
     assert!(!ir_of(&chain).contains("call"));
+}
 
-    let mut bomb = String::from("int f0(int x) { return x * x + 1; }\n");
-    for i in 1..40 {
-        bomb += &format!("int f{i}(int x) {{ return f{0}(x) + f{0}(x + 1); }}\n", i - 1);
+/// Functions of which each calls the one before it in two places, and a kernel that calls the last one.
+fn tree_of_calls(depth: usize, leaf: &str) -> String {
+    let mut source = format!("int f0(int x) {{ {leaf} return x * x + 1; }}\n");
+    for level in 1..=depth {
+        let below = level - 1;
+        source +=
+            &format!("int f{level}(int x) {{ return x & {level} ? f{below}(x + 1) : f{below}(x - 3) ^ {level}; }}\n");
     }
-    bomb += "kernel void f(global int* a) { *a = f39(*a); }";
-    let log = failure(link_objects(&[&object(&bomb)], ""));
-    assert!(log.contains("kernel 'f' has") && log.contains("inlined"), "{log}");
+    source + &format!("kernel void f(global int *a) {{ *a = f{depth}(*a); }}")
+}
+
+#[test]
+fn functions_stay_where_a_kernel_would_be_too_large() {
+    let functions = |depth| ir_of(&tree_of_calls(depth, "")).matches("\ndefine ").count() - 1;
+    assert_eq!([functions(3), functions(11)], [0, 0], "small kernels have everything inlined");
+    for depth in [20, 40, 100] {
+        let staying = functions(depth);
+        assert!(staying > 0 && staying < depth / 2, "{staying} of {depth} functions stay");
+    }
+    // What others may wait for, or see, does not stay.
+    for leaf in
+        ["barrier(CLK_LOCAL_MEM_FENCE);", "printf(\"%d\", x);", "x += atomic_inc((volatile global int *)(size_t)x);"]
+    {
+        let log = failure(link_objects(&[&object(&tree_of_calls(40, leaf))], ""));
+        assert!(log.contains("kernel 'f' has") && log.contains("inlined"), "{leaf}: {log}");
+    }
 }
 
 /// Of which all functions together have 54 million instructions once everything is inlined into each.

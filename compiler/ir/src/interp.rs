@@ -21,6 +21,7 @@ use cranelift_entity::PrimaryMap;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::parameters::ParamKind;
 
+mod call;
 mod collective;
 mod converged;
 mod fault;
@@ -138,6 +139,7 @@ fn launch_kernel<'a>(
     let (gang_width, layout) = gangs.map_or((None, Layout::X), |(gang_width, layout)| (Some(gang_width), layout));
     let report = Report::default();
     let mut launch_state = LaunchState {
+        module,
         kernel,
         range: nd_range,
         width: gang_width,

@@ -30,6 +30,6 @@ pub fn describe_kernel(module: &Module, kernel: &Kernel) -> KernelOutline {
         streams: nontemporal::find_streams(kernel),
         needs_groups: work_group_dependence::needs_groups(kernel),
         order: traversal_order::find_order(module, kernel),
-        insts: kernel.regions.values().map(|function| function.insts.len()).sum(),
+        insts: module.count_instructions(kernel),
     }
 }

@@ -1,5 +1,6 @@
 //! For tests and fuzzing of the compiler: random kernels, and what filetests say ([`script`], [`run_line`]).
 
+mod calls;
 mod control;
 mod expressions;
 mod graph;

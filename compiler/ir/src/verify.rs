@@ -14,10 +14,12 @@ use lockstep_protocol::types::{Space, Type};
 use std::collections::HashSet;
 use std::fmt;
 
+mod functions;
 mod linear;
 mod normal;
 mod types;
 
+pub use functions::may_stand_in_function;
 pub use types::takes_types;
 
 /// How far a kernel has come; each stage has its own rules.
@@ -75,6 +77,10 @@ pub fn verify_module(module: &Module, stage: Stage) -> Result<(), Vec<VerifyErro
     let mut verifier = Verifier { module, stage, kernel: String::new(), place: String::new(), errors: Vec::new() };
     verifier.check_tables();
     let mut names = HashSet::new();
+    for (callee, function) in &module.functions {
+        verifier.kernel.clone_from(&function.name);
+        verifier.check_function(callee, function);
+    }
     for kernel in &module.kernels {
         verifier.kernel.clone_from(&kernel.name);
         if !names.insert(&kernel.name) {
@@ -153,6 +159,15 @@ impl Verifier<'_> {
     }
 
     fn check_kernel(&mut self, kernel: &Kernel) {
+        for (input, value_type) in &kernel.inputs {
+            if let Input::Passed { position } = input {
+                self.add_error(&format!("input passed({position}): {value_type}"), "nobody calls a kernel");
+            }
+        }
+        self.check_code(kernel);
+    }
+
+    fn check_code(&mut self, kernel: &Kernel) {
         self.place.clear();
         let first_line = format!("kernel {:?} {{", kernel.name);
         for parameter in &kernel.params {
@@ -170,6 +185,7 @@ impl Verifier<'_> {
                     u64::from(offset) + u64::from(value_type.bytes()),
                 ),
                 Input::Address { param } => (param, format!("input address({param}): {value_type}"), 0),
+                Input::Passed { .. } => continue,
             };
             match kernel.params.get(param as usize) {
                 None => self.add_error(&line, format!("parameter {param} does not exist")),
@@ -346,6 +362,7 @@ impl Verifier<'_> {
             InstData::SlotAddr { slot } if !code.kernel.slots.is_valid(slot) => slot.to_string(),
             InstData::LocalAddr { local } if !code.kernel.locals.is_valid(local) => local.to_string(),
             InstData::GlobalAddr { global } if !self.module.globals.is_valid(global) => global.to_string(),
+            InstData::Call { callee, .. } if !self.module.functions.is_valid(callee) => callee.to_string(),
             InstData::Printf { format, .. } if !self.module.formats.is_valid(format) => format.to_string(),
             InstData::LiveLoad { live_slot } | InstData::LiveStore { live_slot, .. } => {
                 if self.stage == Stage::Imported {

@@ -65,6 +65,11 @@ pub enum Input {
         /// Byte offset within it (elements of a vector).
         offset: u32,
     },
+    /// What a call of the function passes at this position: functions have these inputs alone, kernels none.
+    Passed {
+        /// Position among the call's arguments.
+        position: u32,
+    },
     /// The address of a parameter's bytes in the argument block (structs by value); only read.
     Address {
         /// Index of the parameter.

@@ -4,6 +4,7 @@ use super::emit::{Emitted, Emitter};
 use super::frame::Frame;
 use crate::codegen::error::CodegenError;
 use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::Linkage;
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, FunctionType};
 use inkwell::values::{
     BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionOpcode, IntValue, VectorValue,
@@ -43,6 +44,13 @@ impl<'ctx> Emitter<'ctx, '_> {
             let kind_id = Attribute::get_named_enum_kind_id(attribute);
             function.add_attribute(AttributeLoc::Function, self.context.create_enum_attribute(kind_id, 0));
         }
+        function
+    }
+
+    /// Declares a function that is a part of the kernel's code, and has a reason not to stand in the one that calls it.
+    pub fn declare_part(&self, name: &str, function_type: FunctionType<'ctx>) -> FunctionValue<'ctx> {
+        let function = self.declare(name, function_type, &["noinline"]);
+        function.set_linkage(Linkage::Internal);
         function
     }
 

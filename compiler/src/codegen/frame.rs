@@ -2,8 +2,10 @@
 //! is read in the entry block, so that no loop reads it again.
 
 use super::alias::Part;
+use super::called_functions::OWN_PARAMETERS;
 use super::emit::{Emitted, Emitter};
 use super::groups::Item;
+use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::module::Linkage;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
@@ -139,6 +141,7 @@ pub fn enter_kernel<'ctx>(
     let mut inputs = Vec::new();
     for &(input, scalar_type) in &kernel.inputs {
         inputs.push(match input {
+            Input::Passed { position } => nth_parameter(emitter, OWN_PARAMETERS + position)?,
             Input::Address { param } => {
                 let offset = kernel.params[param as usize].offset;
                 emitter.offset_inside(arguments, offset.into())?.into()
@@ -239,6 +242,11 @@ pub fn enter_kernel<'ctx>(
         private: vec![(worker_start, private_bytes), (arguments, emitter.const64(kernel.args_size.into()))],
         local: (scratch, items_offset),
     })
+}
+
+/// What the emitter's function was called with at this position.
+pub fn nth_parameter<'ctx>(emitter: &Emitter<'ctx, '_>, index: u32) -> Emitted<BasicValueEnum<'ctx>> {
+    emitter.function.get_nth_param(index).ok_or(CodegenError::Missing("such parameter of the function"))
 }
 
 impl<'ctx> Frame<'ctx> {

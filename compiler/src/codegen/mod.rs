@@ -17,6 +17,7 @@
 mod alias;
 mod arith;
 mod atomics;
+mod called_functions;
 mod calls;
 mod coroutines;
 mod counters;
@@ -35,6 +36,7 @@ mod work_group_collectives;
 
 use crate::codegen::error::CodegenError;
 use alias::Scopes;
+use called_functions::CalledFunctions;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use debug_lines::DebugLines;
 use emit::{Emitted, Emitter};
@@ -96,6 +98,7 @@ pub struct CodeOptions<'a> {
 const NO_REGION: CodegenError = CodegenError::Missing("block at which a region starts");
 
 /// What the functions of a kernel's code have in common.
+#[derive(Clone, Copy)]
 struct KernelCode<'a, 'ctx> {
     context: &'ctx Context,
     llvm_module: &'a LlvmModule<'ctx>,
@@ -140,21 +143,17 @@ pub fn generate_kernel<'ctx>(
     let &CodeOptions { launch, region_functions, .. } = options;
     let llvm_module = context.create_module(&kernel.name);
     let layout = widening.map_or(Layout::X, |widening| widening.layout);
-    let storage = widening.map_or_else(|| Storage::lay_out(kernel, 1, layout), |widening| widening.storage.clone());
+    let mut storage = widening.map_or_else(|| Storage::lay_out(kernel, 1, layout), |widening| widening.storage.clone());
+    let called_functions = CalledFunctions::lay_out(module, kernel, &mut storage);
     let lines = options.debug.then(|| DebugLines::describe_module(context, &llvm_module, kernel));
     let kernel_code =
         KernelCode { context, llvm_module: &llvm_module, kernel, widening, options, lines: lines.as_ref() };
     let entry = declare_entry(context, &llvm_module);
     let emitter = kernel_code.begin_function(entry, None);
-    let parameter_value = |parameter_index| {
-        emitter
-            .function
-            .get_nth_param(parameter_index)
-            .ok_or(CodegenError::Missing("such parameter of the kernel's function"))
-    };
+    called_functions.emit_all(&emitter, module, &kernel_code)?;
     let kernel_call = Call {
-        frame: parameter_value(0)?.into_pointer_value(),
-        scratch: parameter_value(1)?.into_pointer_value(),
+        frame: frame::nth_parameter(&emitter, 0)?.into_pointer_value(),
+        scratch: frame::nth_parameter(&emitter, 1)?.into_pointer_value(),
         once: SecondaryMap::new(),
     };
     let mut frame = frame::enter_kernel(&emitter, module, kernel, &storage, launch, layout, &kernel_call)?;
@@ -172,8 +171,8 @@ pub fn generate_kernel<'ctx>(
     let groups = groups::open_groups(
         &emitter,
         &frame,
-        parameter_value(2)?.into_int_value(),
-        parameter_value(3)?.into_int_value(),
+        frame::nth_parameter(&emitter, 2)?.into_int_value(),
+        frame::nth_parameter(&emitter, 3)?.into_int_value(),
     )?;
     let mut region_starts: SecondaryMap<Region, Option<BasicBlock>> = SecondaryMap::new();
     for region in kernel.regions.keys() {

@@ -309,6 +309,9 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
             InstData::CallHost { name, arguments } => {
                 emitter.call_host(name, &self.typed_values(arguments)?, result_type())?
             }
+            InstData::Call { callee, arguments } => {
+                return emitter.call_function(self.frame, *callee, &self.typed_values(arguments)?);
+            }
             InstData::Printf { format, arguments } => {
                 emitter.call_printf(self.frame, format.as_u32(), &self.typed_values(arguments)?)?.into()
             }

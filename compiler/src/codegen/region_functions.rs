@@ -14,12 +14,9 @@
 //! ```
 
 use super::emit::{Emitted, Emitter};
-use super::frame::{Call, Frame, Kept};
+use super::frame::{Call, Frame, Kept, nth_parameter};
 use super::groups::{self, Group};
-use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntityRef, SecondaryMap};
-use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::module::Linkage;
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use lockstep_ir::ir::{Block, Function, Kernel, LiveSlot, Region, Terminator};
 use lockstep_protocol::types::{Space, Type};
@@ -160,20 +157,12 @@ pub fn name_function(region: Region) -> String {
 /// Declares a region's function.
 pub fn declare_function<'ctx>(emitter: &Emitter<'ctx, '_>, region: Region) -> FunctionValue<'ctx> {
     let function_type = emitter.context.void_type().fn_type(&[emitter.pointer_type().into()], false);
-    let function = emitter.module.add_function(&name_function(region), function_type, Some(Linkage::Internal));
-    // It has a reason not to stand in the kernel's function.
-    let noinline = emitter.context.create_enum_attribute(Attribute::get_named_enum_kind_id("noinline"), 0);
-    function.add_attribute(AttributeLoc::Function, noinline);
-    function
+    emitter.declare_part(&name_function(region), function_type)
 }
 
 /// The function's only argument.
 pub fn record_argument<'ctx>(emitter: &Emitter<'ctx, '_>) -> Emitted<PointerValue<'ctx>> {
-    Ok(emitter
-        .function
-        .get_nth_param(0)
-        .ok_or(CodegenError::Missing("parameter of a region's function"))?
-        .into_pointer_value())
+    Ok(nth_parameter(emitter, 0)?.into_pointer_value())
 }
 
 fn load_field<'ctx>(emitter: &Emitter<'ctx, '_>, offset: u64, field_type: Type) -> Emitted<BasicValueEnum<'ctx>> {

@@ -12,6 +12,7 @@ mod clang_library;
 mod header_files;
 mod hoist_common_stores;
 mod images;
+mod inlining;
 mod link;
 pub(crate) mod llvm;
 pub(crate) mod loop_extent;

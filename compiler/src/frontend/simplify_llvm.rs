@@ -2,13 +2,13 @@
 //!
 //! Requires: a verified module in SPIR form with the built-in library linked in.
 //!
-//! Ensures: the definitions left are kernels, whose bodies call nothing but `llvm.*` intrinsics, `__lockstep_*`
-//! primitives and `printf`; each function has at most one return; allocas are promoted where possible. Control flow is as
+//! Ensures: the definitions left are kernels, and functions that would make too much code of them (`inlining.rs`), whose bodies call
+//! nothing but such functions, `llvm.*` intrinsics, `__lockstep_*` primitives and `printf`; each function has at most one return; allocas are promoted where possible. Control flow is as
 //! the program has it, cycles with several entries included: LLVM 22's fix-irreducible miscompiles such cycles, so
 //! `transform/reducible.rs` gives them one entry after the import. A call of `__lockstep_barrier` stands between two
 //! compiler fences and is neither duplicated nor moved into other control flow (it stays `convergent`).
 //!
-//! Phases: check (recursion, size after inlining); fence barriers; internalize; promote variables; inline everything;
+//! Phases: check (recursion, size after inlining); fence barriers; internalize; promote variables; inline;
 //! check for undefined names; fix the sizes of sub-groups; scalar passes; infer address spaces; scalar passes; check again.
 //!
 //! No vectorizer runs here: lanes come from work-items. Loops keep their form for the analyses, but for those of a few
@@ -17,7 +17,7 @@
 //! `sink-common-insts` stays off, because it turns two stores with known addresses into one with a chosen address, and
 //! so contiguous accesses into scatters; switches stay switches.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::CString;
 
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -32,6 +32,7 @@ use llvm_sys::target_machine::LLVMTargetMachineRef;
 
 use super::FrontendError;
 use super::hoist_common_stores::share_addresses;
+use super::inlining::CallGraph;
 use super::llvm::{PassOptions, run_passes};
 use super::loop_extent::{LoopExtent, measure_loops};
 use super::sub_group_size::{fix_sub_group_size, is_sub_group_size};
@@ -48,10 +49,6 @@ pub(crate) enum Level {
 /// LLVM's number for the calling convention of kernels.
 const SPIR_KERNEL: u32 = 76;
 const BARRIER: &[u8] = b"__lockstep_barrier";
-/// The most instructions that all kernels may have together once everything is inlined into them. LLVM handles about
-/// a million in a second.
-const MAX_INLINED: u64 = 32_000_000;
-
 const MINIMAL: &str = "function(lower-expect,lower-constant-intrinsics,sroa<modify-cfg>,early-cse,\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops>,mergereturn)";
 
@@ -108,14 +105,15 @@ const LATE_IN_LINEAR_TIME: &str = "instsimplify,sroa<modify-cfg>,sccp,bdce,lower
 /// Brings the module into the form that the importer reads.
 pub(crate) fn clean_up(module: &Module<'_>, cleanup_level: Level) -> Result<(), FrontendError> {
     let kernels: Vec<_> = module.get_functions().filter(is_kernel).collect();
-    let call_graph = CallGraph::of_module(module);
-    let inlining_plan = call_graph.plan_inlining(&kernels)?;
+    let inlining_plan = CallGraph::of_module(module).plan_inlining(&kernels)?;
     inlining_plan.callers_first.iter().copied().for_each(move_last);
     fence_barriers(module);
-    internalize_functions(module);
+    internalize_functions(module, &inlining_plan.stay);
     run_pipeline(module, "globaldce")?;
     run_for_loops(module, BEFORE_INLINING)?;
-    run_pipeline(module, inlining_plan.choose_pipeline())?;
+    let inlines_by_levels = inlining_plan.kernel_instructions > MANY_INLINED
+        && inlining_plan.all_instructions <= inlining_plan.kernel_instructions.saturating_mul(MOST_LEVELS);
+    run_pipeline(module, if inlines_by_levels { INLINING_BY_LEVELS } else { "always-inline,globaldce" })?;
     check_defined(module)?;
     fix_sub_group_sizes(module);
     match cleanup_level {
@@ -129,7 +127,7 @@ pub(crate) fn clean_up(module: &Module<'_>, cleanup_level: Level) -> Result<(), 
         }
     }
     run_pipeline(module, "globaldce,strip-dead-prototypes")?;
-    check_inlined(module)?;
+    check_inlined(module, &inlining_plan.stay)?;
     if cfg!(debug_assertions) {
         module.verify().map_err(|error| internal_error(&error.to_string()))?;
     }
@@ -142,7 +140,7 @@ fn move_last(function: FunctionValue<'_>) {
     unsafe { lockstep_move_function_last(function.as_value_ref_raw()) };
 }
 
-fn is_kernel(function: &FunctionValue<'_>) -> bool {
+pub(super) fn is_kernel(function: &FunctionValue<'_>) -> bool {
     function.get_call_conventions() == SPIR_KERNEL && function.count_basic_blocks() > 0
 }
 
@@ -288,17 +286,19 @@ fn fence_barriers(module: &Module<'_>) {
     }
 }
 
-/// Kernels stay visible; every other definition becomes private to the module. All code wants to be inlined.
-fn internalize_functions(module: &Module<'_>) {
+/// Kernels stay visible; every other definition becomes private to the module. All code wants to be inlined, but that of the
+/// functions that stay.
+fn internalize_functions<'ctx>(module: &Module<'ctx>, staying_functions: &HashSet<FunctionValue<'ctx>>) {
     let context = module.get_context();
     let kind_of = Attribute::get_named_enum_kind_id;
     let (always_inline, no_inline, opt_none) = (kind_of("alwaysinline"), kind_of("noinline"), kind_of("optnone"));
-    let wanted_attribute = context.create_enum_attribute(always_inline, 0);
+    let [inlined, kept_apart] = [always_inline, no_inline].map(|kind| context.create_enum_attribute(kind, 0));
     for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
-        function.remove_enum_attribute(AttributeLoc::Function, no_inline);
         function.remove_enum_attribute(AttributeLoc::Function, opt_none);
         // Kernels too: bitcode from elsewhere calls them directly.
-        function.add_attribute(AttributeLoc::Function, wanted_attribute);
+        let stays = staying_functions.contains(&function);
+        function.remove_enum_attribute(AttributeLoc::Function, if stays { always_inline } else { no_inline });
+        function.add_attribute(AttributeLoc::Function, if stays { kept_apart } else { inlined });
         if !is_kernel(&function) {
             function.set_linkage(Linkage::Internal);
         }
@@ -384,17 +384,21 @@ fn check_defined(module: &Module<'_>) -> Result<(), FrontendError> {
 }
 
 /// No call may be left that the importer could not follow.
-fn check_inlined(module: &Module<'_>) -> Result<(), FrontendError> {
+fn check_inlined<'ctx>(
+    module: &Module<'ctx>,
+    staying_functions: &HashSet<FunctionValue<'ctx>>,
+) -> Result<(), FrontendError> {
     for (caller, call_instruction) in calls_in(module) {
         let reason = match called_function(call_instruction) {
-            Some(function) if function.count_basic_blocks() == 0 => continue,
+            Some(function) if function.count_basic_blocks() == 0 || staying_functions.contains(&function) => continue,
             Some(function) => format!("the call of '{}' cannot be inlined", shown_name(function)),
             None if is_inline_assembly(call_instruction) => "inline assembly is not supported".to_owned(),
             None => "calls through pointers are not supported".to_owned(),
         };
         return Err(FrontendError::link_failure(format!("error: in '{}': {reason}\n", shown_name(caller))));
     }
-    let left = module.get_functions().find(|function| function.count_basic_blocks() > 0 && !is_kernel(function));
+    let may_be_left = |function: &FunctionValue<'ctx>| is_kernel(function) || staying_functions.contains(function);
+    let left = module.get_functions().find(|function| function.count_basic_blocks() > 0 && !may_be_left(function));
     match left {
         Some(function) => {
             let name = shown_name(function);
@@ -402,145 +406,6 @@ fn check_inlined(module: &Module<'_>) -> Result<(), FrontendError> {
         }
         None => Ok(()),
     }
-}
-
-/// Who calls whom, and how large each definition is.
-struct CallGraph<'ctx> {
-    nodes: HashMap<LLVMValueRef, Node<'ctx>>,
-}
-
-/// How everything is inlined.
-struct InliningPlan<'ctx> {
-    /// The functions that kernels come to and that are none, each behind its callers. LLVM's inliner copies a function into its callers in
-    /// the order of the module and removes it then. In this order each is copied as the program has it; the other way round a chain
-    /// of functions, of which each calls the next, was copied in the square of its length.
-    callers_first: Vec<FunctionValue<'ctx>>,
-    /// Instructions of all kernels together afterwards.
-    kernel_instructions: u64,
-    /// Those of all functions, if all calls were inlined into all of them.
-    all_instructions: u64,
-}
-
-impl InliningPlan<'_> {
-    fn choose_pipeline(&self) -> &'static str {
-        let by_levels = self.kernel_instructions > MANY_INLINED
-            && self.all_instructions <= self.kernel_instructions.saturating_mul(MOST_LEVELS);
-        if by_levels { INLINING_BY_LEVELS } else { "always-inline,globaldce" }
-    }
-}
-
-/// What functions come to once everything is inlined into them.
-#[derive(Default)]
-struct InlinedSizes {
-    /// Instructions of each function; none while those that it calls are looked at.
-    sizes: HashMap<LLVMValueRef, Option<u64>>,
-    /// The functions, each behind those that it calls.
-    callees_first: Vec<LLVMValueRef>,
-}
-
-struct Node<'ctx> {
-    function: FunctionValue<'ctx>,
-    size: u64,
-    callees: Vec<LLVMValueRef>,
-}
-
-impl<'ctx> CallGraph<'ctx> {
-    fn of_module(module: &Module<'ctx>) -> Self {
-        let mut nodes = HashMap::new();
-        for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
-            let mut call_node = Node { function, size: 0, callees: Vec::new() };
-            for block in function.get_basic_block_iter() {
-                for instruction in block.get_instructions() {
-                    call_node.size += 1;
-                    if instruction.get_opcode() == InstructionOpcode::Call {
-                        call_node
-                            .callees
-                            .extend(called_function(instruction).map(|function| function.as_value_ref_raw()));
-                    }
-                }
-            }
-            nodes.insert(function.as_value_ref_raw(), call_node);
-        }
-        Self { nodes }
-    }
-
-    /// Refuses recursion, and sources of a few lines that would inline into gigabytes.
-    fn plan_inlining(&self, kernels: &[FunctionValue<'ctx>]) -> Result<InliningPlan<'ctx>, FrontendError> {
-        let mut sizes = InlinedSizes::default();
-        let mut kernel_instructions: u64 = 0;
-        for kernel in kernels {
-            let inlined_size = self.inlined_size(kernel.as_value_ref_raw(), &mut sizes)?;
-            if inlined_size > MAX_INLINED {
-                let name = shown_name(*kernel);
-                return Err(too_large(&format!("kernel '{name}' has {inlined_size} instructions")));
-            }
-            kernel_instructions = kernel_instructions.saturating_add(inlined_size);
-        }
-        if kernel_instructions > MAX_INLINED {
-            return Err(too_large(&format!("the kernels have {kernel_instructions} instructions together")));
-        }
-        let callers_first = sizes.callees_first.iter().rev().filter_map(|function_key| self.nodes.get(function_key));
-        let callers_first = callers_first.map(|call_node| call_node.function).filter(|function| !is_kernel(function));
-        let callers_first = callers_first.collect();
-        let all_instructions = sizes.sizes.values().flatten().copied().fold(0, u64::saturating_add);
-        Ok(InliningPlan { callers_first, kernel_instructions, all_instructions })
-    }
-
-    /// Depth first with a stack of its own: the depth is the program's choice.
-    fn inlined_size(
-        &self,
-        root_function: LLVMValueRef,
-        InlinedSizes { sizes, callees_first }: &mut InlinedSizes,
-    ) -> Result<u64, FrontendError> {
-        let mut call_stack = vec![(root_function, 0)];
-        while let Some((function_key, next_call)) = call_stack.pop() {
-            let Some(call_node) = self.nodes.get(&function_key) else { continue };
-            if next_call == 0 && sizes.contains_key(&function_key) {
-                continue;
-            }
-            sizes.entry(function_key).or_insert(None);
-            match call_node.callees.get(next_call) {
-                Some(&callee) => {
-                    call_stack.push((function_key, next_call + 1));
-                    match sizes.get(&callee) {
-                        Some(Some(_)) => {}
-                        Some(None) => return Err(self.recursion_error(callee, &call_stack)),
-                        None => call_stack.push((callee, 0)),
-                    }
-                }
-                None => {
-                    let callee_sizes =
-                        call_node.callees.iter().filter_map(|callee| sizes.get(callee).copied().flatten());
-                    let function_size = callee_sizes.fold(call_node.size, u64::saturating_add);
-                    sizes.insert(function_key, Some(function_size));
-                    callees_first.push(function_key);
-                }
-            }
-        }
-        Ok(sizes.get(&root_function).copied().flatten().unwrap_or(0))
-    }
-
-    fn recursion_error(&self, cycle_start: LLVMValueRef, call_stack: &[(LLVMValueRef, usize)]) -> FrontendError {
-        let cycle = call_stack.iter().skip_while(|(function_key, _)| *function_key != cycle_start);
-        let function_names: Vec<String> = cycle
-            .filter_map(|(function_key, _)| self.nodes.get(function_key))
-            .map(|call_node| shown_name(call_node.function))
-            .collect();
-        let name = function_names.first().cloned().unwrap_or_default();
-        let through = match function_names.get(1..) {
-            Some(others) if !others.is_empty() => format!(" through '{}'", others.join("', '")),
-            _ => String::new(),
-        };
-        FrontendError::link_failure(format!(
-            "error: recursion is not allowed in OpenCL C: '{name}' calls itself{through}\n"
-        ))
-    }
-}
-
-fn too_large(subject: &str) -> FrontendError {
-    FrontendError::link_failure(format!(
-        "error: {subject} with everything inlined; at most {MAX_INLINED} are allowed\n"
-    ))
 }
 
 /// Every call in the module with the function it is in.
@@ -552,23 +417,23 @@ fn calls_in<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = (FunctionValue<
     })
 }
 
-fn called_function<'ctx>(call_instruction: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+pub(super) fn called_function<'ctx>(call_instruction: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
     CallSiteValue::try_from(call_instruction).ok()?.get_called_fn_value()
 }
 
-fn is_inline_assembly(call_instruction: InstructionValue<'_>) -> bool {
+pub(super) fn is_inline_assembly(call_instruction: InstructionValue<'_>) -> bool {
     // SAFETY: the instruction is a call of a live module.
     unsafe {
         !llvm_sys::core::LLVMIsAInlineAsm(llvm_sys::core::LLVMGetCalledValue(raw_value(call_instruction))).is_null()
     }
 }
 
-fn raw_value(instruction: InstructionValue<'_>) -> LLVMValueRef {
+pub(super) fn raw_value(instruction: InstructionValue<'_>) -> LLVMValueRef {
     use inkwell::values::AsValueRef;
     instruction.as_value_ref()
 }
 
-trait RawFunction {
+pub(super) trait RawFunction {
     fn as_value_ref_raw(&self) -> LLVMValueRef;
 }
 
@@ -579,7 +444,7 @@ impl RawFunction for FunctionValue<'_> {
     }
 }
 
-fn shown_name(function: FunctionValue<'_>) -> String {
+pub(super) fn shown_name(function: FunctionValue<'_>) -> String {
     source_name(&function.get_name().to_string_lossy()).to_owned()
 }
 

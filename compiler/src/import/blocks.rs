@@ -1,15 +1,15 @@
 //! A kernel's body: blocks, block parameters and terminators.
 
-use super::emit::{Body, Lanes};
+use super::emit::{Body, Lanes, operand_of};
 use super::error::{Attempt, ImportError, Reason, refuse};
 use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
 use super::module_builder::ModuleBuilder;
 use super::signature::Signature;
 use super::types::leaf_scalars;
-use super::{instructions, memory};
+use super::{functions, instructions, memory};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use llvm_sys::LLVMOpcode;
-use lockstep_ir::ir::{Block, BlockCall, Kernel, Region, Terminator};
+use lockstep_ir::ir::{BlockCall, Kernel, Region, Terminator};
 use lockstep_protocol::parameters::{Input, Param, ParamKind};
 use lockstep_protocol::types::Type;
 use std::collections::{HashMap, HashSet};
@@ -21,19 +21,10 @@ pub(super) fn import_kernel<'m>(
     signature: Signature,
 ) -> Result<Kernel, ImportError> {
     let mut kernel_body = Body::new(module_builder);
-    let inputs = match fill_body(&mut kernel_body, function, &signature.params) {
-        Ok(inputs) => inputs,
-        Err(Reason(reason)) => {
-            return Err(ImportError {
-                reason,
-                function: function.name(),
-                line: match kernel_body.location.line {
-                    0 => function.function_line(),
-                    line => line,
-                },
-            });
-        }
-    };
+    let filled = add_kernel_inputs(&mut kernel_body, function, &signature.params)
+        .and_then(|inputs| fill_body(&mut kernel_body, function).map(|()| inputs));
+    let mut inputs = filled.map_err(|Reason(reason)| error_in(&kernel_body, function, reason))?;
+    inputs.append(&mut kernel_body.image_inputs);
     let Body { function: func, slots, locals, .. } = kernel_body;
     let mut regions: PrimaryMap<Region, _> = PrimaryMap::new();
     regions.push(func);
@@ -52,14 +43,20 @@ pub(super) fn import_kernel<'m>(
     })
 }
 
-fn fill_body<'m>(
-    kernel_body: &mut Body<'_, 'm>,
-    function: LlvmValue<'m>,
-    parameters: &[Param],
-) -> Attempt<Vec<(Input, Type)>> {
+/// What is wrong with a function, with the place of what is being imported.
+pub(super) fn error_in<'m>(kernel_body: &Body<'_, 'm>, function: LlvmValue<'m>, reason: String) -> ImportError {
+    let line = match kernel_body.location.line {
+        0 => function.function_line(),
+        line => line,
+    };
+    ImportError { reason, function: function.name(), line }
+}
+
+/// Imports the blocks of a function whose parameters are known.
+pub(super) fn fill_body<'m>(kernel_body: &mut Body<'_, 'm>, function: LlvmValue<'m>) -> Attempt<()> {
     let block_order = reverse_postorder(function);
     let Some(&first_block) = block_order.first() else {
-        refuse!("the kernel has no body");
+        refuse!("the function has no body");
     };
     let entry_block = kernel_body.at;
     kernel_body.blocks.insert(first_block, entry_block);
@@ -67,7 +64,6 @@ fn fill_body<'m>(
         let own_block = kernel_body.function.add_block();
         kernel_body.blocks.insert(llvm_block, own_block);
     }
-    let mut inputs = add_inputs(kernel_body, function, parameters, entry_block)?;
     let mut phis = HashMap::new();
     for &llvm_block in &block_order {
         phis.insert(llvm_block, add_parameters(kernel_body, llvm_block)?);
@@ -81,6 +77,9 @@ fn fill_body<'m>(
     }
     for &llvm_block in &block_order {
         let terminator = if trapped.contains(&llvm_block) {
+            if kernel_body.called.is_some() {
+                refuse!("a trap in a function that is called");
+            }
             Terminator::Return
         } else {
             import_terminator(kernel_body, llvm_block, &phis)?
@@ -91,12 +90,11 @@ fn fill_body<'m>(
     }
     let prelude = std::mem::take(&mut kernel_body.prelude);
     kernel_body.function.blocks[entry_block].insts.splice(0..0, prelude);
-    inputs.append(&mut kernel_body.image_inputs);
-    Ok(inputs)
+    Ok(())
 }
 
 /// The blocks that the entry reaches, each before those it dominates.
-fn reverse_postorder(function: LlvmValue<'_>) -> Vec<LlvmBlock<'_>> {
+pub(super) fn reverse_postorder(function: LlvmValue<'_>) -> Vec<LlvmBlock<'_>> {
     let Some(entry) = function.entry_block() else {
         return Vec::new();
     };
@@ -121,13 +119,13 @@ fn reverse_postorder(function: LlvmValue<'_>) -> Vec<LlvmBlock<'_>> {
     block_order
 }
 
-/// The entry's parameters: the scalars of each argument that is used.
-fn add_inputs<'m>(
+/// A kernel's inputs, the parameters of its entry: the scalars of each argument that is used.
+fn add_kernel_inputs<'m>(
     kernel_body: &mut Body<'_, 'm>,
     function: LlvmValue<'m>,
     parameters: &[Param],
-    entry_block: Block,
 ) -> Attempt<Vec<(Input, Type)>> {
+    let entry_block = kernel_body.at;
     let mut inputs = Vec::new();
     for (index, argument) in function.params().into_iter().enumerate() {
         if !argument.is_used() {
@@ -205,6 +203,10 @@ fn import_terminator<'m>(
     };
     match instruction.opcode() {
         Some(LLVMOpcode::LLVMRet) if instruction.num_operands() == 0 => Ok(Terminator::Return),
+        Some(LLVMOpcode::LLVMRet) => {
+            functions::store_results(kernel_body, operand_of(instruction, 0)?)?;
+            Ok(Terminator::Return)
+        }
         Some(LLVMOpcode::LLVMUnreachable) => Ok(Terminator::Unreachable),
         Some(LLVMOpcode::LLVMBr) => match instruction.branch_condition() {
             None => Ok(Terminator::Jump(block_call(0)?)),

@@ -4,7 +4,7 @@
 use super::emit::{Body, Lanes};
 use super::error::{Attempt, refuse};
 use super::llvm::Value as LlvmValue;
-use super::{intrinsics, printf};
+use super::{functions, intrinsics, printf};
 use crate::machine_code::fuses_multiply_add;
 use lockstep_ir::ir::{BinaryOp, Cluster, Collect, FastMath, InstData, IntCc, Query, TernaryOp, UnaryOp, Value};
 use lockstep_protocol::types::Type;
@@ -37,8 +37,8 @@ pub(super) fn import_call<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmV
     if source_name == "printf" {
         return printf::import_printf(kernel_body, instruction);
     }
-    if !callee.is_declaration() {
-        refuse!("a call of {source_name} that could not be inlined; recursion is not supported");
+    if let Some(function) = kernel_body.module.functions.get(&callee) {
+        return functions::import_call(kernel_body, instruction, callee, function.clone());
     }
     if source_name == name {
         refuse!("the function {name} is not defined");
@@ -47,7 +47,7 @@ pub(super) fn import_call<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmV
 }
 
 /// The name that was mangled, without scopes and parameters.
-fn source_name(name: &str) -> &str {
+pub(super) fn source_name(name: &str) -> &str {
     let Some(name_rest) = name.strip_prefix("_Z") else {
         return name;
     };
@@ -213,8 +213,18 @@ fn import_gang_operation<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmVa
     Ok(Lanes::from([kernel_body.append_single(inst_data, scalar_type)]))
 }
 
-fn append_query(kernel_body: &mut Body<'_, '_>, query: Query, dimension: u8) -> Value {
+/// What a work-item is told; a function that is called asks its callers.
+pub(super) fn append_query(kernel_body: &mut Body<'_, '_>, query: Query, dimension: u8) -> Value {
     let scalar_type = if query == Query::WorkDim { Type::I32 } else { Type::I64 };
+    if let Some(called) = &mut kernel_body.called {
+        if let Some(&(_, answer)) = called.asked.iter().find(|&&(asked, _)| asked == (query, dimension)) {
+            return answer;
+        }
+        let entry_block = kernel_body.function.entry_block();
+        let answer = kernel_body.function.add_param(entry_block, scalar_type);
+        called.asked.push(((query, dimension), answer));
+        return answer;
+    }
     kernel_body.append_single(InstData::Query { query, dimension }, scalar_type)
 }
 

@@ -8,8 +8,8 @@ use super::module_builder::ModuleBuilder;
 use super::types::leaf_types;
 use cranelift_entity::PrimaryMap;
 use lockstep_ir::ir::{
-    BinaryOp, Block, FastMath, FloatCc, Function, Inst, InstData, IntCc, IntFlags, LocalData, LocalVar, Slot, SlotData,
-    SourceLoc, TernaryOp, UnaryOp, Value, ValueDef,
+    BinaryOp, Block, FastMath, FloatCc, Function, Inst, InstData, IntCc, IntFlags, LocalData, LocalVar, Query, Slot,
+    SlotData, SourceLoc, TernaryOp, UnaryOp, Value, ValueDef,
 };
 use lockstep_ir::simplify::{Operands, Simpler, simplest_form};
 use lockstep_protocol::parameters::{IMAGE_BYTES, Input};
@@ -34,7 +34,16 @@ pub(super) fn map_typed_lanes(
     arguments.iter().zip(types).map(|(&value, &scalar_type)| map_value(value, scalar_type)).collect()
 }
 
-/// A kernel's code while it is imported.
+/// What a function that is called has, and a kernel has not.
+#[derive(Default)]
+pub(super) struct CalledBody {
+    /// Where its results go, if it has any.
+    pub result_address: Option<Value>,
+    /// What it asks of its work-item, and the parameters in which it finds the answers, which follow the others.
+    pub asked: Vec<((Query, u8), Value)>,
+}
+
+/// A kernel's code, or a function's, while it is imported.
 pub(super) struct Body<'a, 'm> {
     /// What the kernels share.
     pub module: &'a mut ModuleBuilder<'m>,
@@ -60,6 +69,8 @@ pub(super) struct Body<'a, 'm> {
     /// The fields of images that have been asked for, which follow the other inputs.
     pub image_inputs: Vec<(Input, Type)>,
     image_fields: HashMap<(u32, u32, Type), Value>,
+    /// What is particular to a function that is called; none in a kernel.
+    pub called: Option<CalledBody>,
     local_vars: HashMap<LlvmValue<'m>, LocalVar>,
     addresses: HashMap<(LlvmValue<'m>, i64, Type), Value>,
 }
@@ -83,6 +94,7 @@ impl<'a, 'm> Body<'a, 'm> {
             images: HashMap::new(),
             image_inputs: Vec::new(),
             image_fields: HashMap::new(),
+            called: None,
             local_vars: HashMap::new(),
             addresses: HashMap::new(),
         }
@@ -225,6 +237,9 @@ impl<'a, 'm> Body<'a, 'm> {
             return Ok(local_index);
         }
         let name = variable.name();
+        if self.called.is_some() {
+            refuse!("the local variable {name} in a function that is called");
+        }
         let Some(llvm_type) = variable.value_type() else {
             refuse!("{name} is not a variable");
         };

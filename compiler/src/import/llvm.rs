@@ -543,6 +543,12 @@ impl<'m> Value<'m> {
         unsafe { (0..LLVMCountParams(self.0)).map(|index| Value::wrap(LLVMGetParam(self.0, index))).collect() }
     }
 
+    /// The type of what a function returns.
+    pub fn return_type(self) -> Option<Type<'m>> {
+        // SAFETY: a function's type has a type that it returns.
+        self.is_function().then(|| Type::wrap(unsafe { LLVMGetReturnType(LLVMGlobalGetValueType(self.0)) }))
+    }
+
     /// A function's entry block.
     pub fn entry_block(self) -> Option<Block<'m>> {
         if !self.is_function() || self.is_declaration() {

@@ -29,8 +29,7 @@ pub(super) fn import_alloca<'m>(kernel_body: &mut Body<'_, 'm>, instruction: Llv
     if byte_size > u128::from(MAX_SLOT_BYTES) {
         refuse!("a private array of {byte_size} bytes");
     }
-    let stack_slot = kernel_body.slots.push(SlotData::new((byte_size as u64).max(1), instruction.align().max(1)));
-    let address = kernel_body.append_single(InstData::SlotAddr { slot: stack_slot }, Type::Ptr(Space::Private));
+    let address = append_slot(kernel_body, SlotData::new((byte_size as u64).max(1), instruction.align().max(1)));
     match kernel_body.leaf_types(instruction.ty())?[..] {
         [scalar_type] => Ok(Lanes::from([kernel_body.space_cast(scalar_type, address)])),
         _ => refuse!("the instruction `{}`", instruction.text()),
@@ -48,17 +47,22 @@ pub(super) fn argument_copy<'m>(
     if is_only_read(argument) {
         return Ok(address);
     }
-    let stack_slot = kernel_body.slots.push(SlotData::new(u64::from(parameter.size).max(1), parameter.align.max(1)));
-    let destination = kernel_body.append_single(InstData::SlotAddr { slot: stack_slot }, Type::Ptr(Space::Private));
-    let length = kernel_body.int_constant(Type::I64, u128::from(parameter.size));
-    kernel_body.append_effect(InstData::MemCopy {
-        destination,
-        source: address,
-        length,
-        overlap: false,
-        volatile: false,
-    });
-    Ok(destination)
+    let slot_data = SlotData::new(u64::from(parameter.size).max(1), parameter.align.max(1));
+    Ok(copy_to_slot(kernel_body, address, slot_data))
+}
+
+/// A copy of the bytes at an address, as many as the slot has that it is made in; the copy's address.
+pub(super) fn copy_to_slot(kernel_body: &mut Body<'_, '_>, source: Value, slot_data: SlotData) -> Value {
+    let length = kernel_body.int_constant(Type::I64, u128::from(slot_data.size));
+    let destination = append_slot(kernel_body, slot_data);
+    kernel_body.append_effect(InstData::MemCopy { destination, source, length, overlap: false, volatile: false });
+    destination
+}
+
+/// A new private slot; its address.
+pub(super) fn append_slot(kernel_body: &mut Body<'_, '_>, slot_data: SlotData) -> Value {
+    let slot = kernel_body.slots.push(slot_data);
+    kernel_body.append_single(InstData::SlotAddr { slot }, Type::Ptr(Space::Private))
 }
 
 /// Whether nothing is written through an address or anything made of it.

@@ -1,14 +1,14 @@
 //! From LLVM's IR to ours.
 //!
-//! Requires: a valid module for `spir64`, linked, with every call of a defined function inlined into
-//! the kernels (calling convention `spir_kernel`).
+//! Requires: a valid module for `spir64`, linked, with calls of defined functions inlined into the kernels (calling convention
+//! `spir_kernel`), but those of functions that are to stay (`frontend/inlining.rs`).
 //!
 //! Ensures: scalar SSA with block parameters. Vectors and aggregates are lists of scalars kept while
 //! importing ("lanes"), so that inserting, extracting and shuffling leave no instruction; a vector load
 //! or store is one instruction with several results or operands. Undef and poison are zero. Nothing
 //! that is not understood is passed over: it is an [`ImportError`] with its place in the source.
 //!
-//! Phases: for each kernel its signature; its blocks in reverse postorder, phis first as block
+//! Phases: for each kernel the functions that it calls (`functions.rs`); its signature; its blocks in reverse postorder, phis first as block
 //! parameters; each instruction; the terminators, when every value is known; last the addresses of
 //! variables, which go to the start of the entry block.
 
@@ -19,6 +19,7 @@ mod emit;
 mod error;
 mod expand;
 mod expressions;
+mod functions;
 mod globals;
 mod instructions;
 mod intrinsics;

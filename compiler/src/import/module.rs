@@ -4,7 +4,7 @@ use super::error::{Attempt, ImportError, Reason, refuse};
 use super::globals::Globals;
 use super::llvm::{Module, TypeKind, Value};
 use super::module_builder::ModuleBuilder;
-use super::{blocks, signature};
+use super::{blocks, functions, signature};
 use lockstep_ir::ir;
 use lockstep_protocol::types::Space;
 use lockstep_protocol::variables::{FormatData, GlobalData};
@@ -16,8 +16,7 @@ const SPIR_KERNEL: u32 = 76;
 pub(super) fn import_module(llvm_module: Module<'_>) -> Result<ir::Module, ImportError> {
     let at_module = |Reason(reason): Reason| ImportError { reason, function: String::new(), line: 0 };
     llvm_module.verify_module().map_err(|text| at_module(Reason(format!("the module is broken: {}", text.trim()))))?;
-    let mut builder =
-        ModuleBuilder { llvm: llvm_module, globals: Globals::new(llvm_module), out: ir::Module::default() };
+    let mut builder = ModuleBuilder::new(llvm_module, Globals::new(llvm_module), ir::Module::default());
     builder.import_variables().map_err(at_module)?;
     for function in kernel_functions(llvm_module) {
         let kernel = builder.import_kernel(function)?;
@@ -39,7 +38,7 @@ pub(super) fn import_one_kernel(
     let mut out = ir::Module::default();
     formats.iter().for_each(|format| _ = out.formats.push(format.clone()));
     let Some(globals) = Globals::with_variables(llvm_module, &mut out, variables) else { return Ok(None) };
-    let mut builder = ModuleBuilder { llvm: llvm_module, globals, out };
+    let mut builder = ModuleBuilder::new(llvm_module, globals, out);
     let Some(function) = kernel_functions(llvm_module).nth(kernel_index) else { return Ok(None) };
     if !function.read_body() {
         return Ok(None);
@@ -78,6 +77,7 @@ impl<'m> ModuleBuilder<'m> {
     }
 
     fn import_kernel(&mut self, function: Value<'m>) -> Result<ir::Kernel, ImportError> {
+        functions::import_called(self, function)?;
         let name = function.name();
         let signature = signature::read_signature(self.llvm, function).map_err(|Reason(reason)| ImportError {
             reason,

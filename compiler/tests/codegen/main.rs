@@ -9,6 +9,7 @@ mod atomics;
 mod barrier_kernels;
 mod barrier_layouts;
 mod bounds;
+mod calls;
 mod chunks;
 mod clock;
 mod columns;

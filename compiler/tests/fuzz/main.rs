@@ -32,13 +32,14 @@ struct Count {
     machine: AtomicU64,
 }
 
-/// The kernel of a seed: small and larger, flat and deep, every third an arbitrary graph at its top.
+/// The kernel of a seed: small and larger, flat and deep, every third an arbitrary graph at its top, every seventh with calls of functions.
 fn kernel(seed: u64) -> Generated {
     let shape = Shape {
         statements: [8, 14, 20, 30][seed as usize % 4],
         depth: 1 + seed as usize / 4 % 5,
         barriers: !seed.is_multiple_of(5),
         unstructured: seed.is_multiple_of(3),
+        calls: seed % 7 == 6,
     };
     let mut generated = random_kernel(seed, shape);
     // What the machine stops is known by its name.

@@ -104,7 +104,7 @@ fn operation_cost(function: &Function, instruction: Inst) -> u64 {
         InstData::CallHost { .. } | InstData::Clock | InstData::Yield => 40,
         // What is counted is not to change what is decided.
         InstData::CountIterations { .. } => 0,
-        InstData::Printf { .. } => 200,
+        InstData::Printf { .. } | InstData::Call { .. } => 200,
         // A load, an operation and a store.
         InstData::AtomicRmw { pointer, .. } if function.ty(*pointer) == Type::Ptr(Space::Local) => 3,
         InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => 20,
@@ -274,6 +274,7 @@ pub fn gang_cost(function: &Function, instruction: Inst, lane_facts: Lanes<'_>, 
         | InstData::MemSet { .. }
         | InstData::AtomicRmw { .. }
         | InstData::AtomicCas { .. }
+        | InstData::Call { .. }
         | InstData::Printf { .. } => lane_count * (scalar_cost + 2),
         inst_data => {
             let Some(&result) = inst_node.results.first() else { return scalar_cost };

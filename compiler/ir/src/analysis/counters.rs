@@ -52,7 +52,8 @@ fn is_ordering(function: &Function, inst_node: &InstNode) -> bool {
     match inst_node.data {
         InstData::Fence { order } => order != Ordering::Relaxed,
         InstData::AtomicRmw { order, .. } => !is_plain(Some(order)),
-        InstData::AtomicCas { .. } => true,
+        // What a function reads or writes is not looked at.
+        InstData::AtomicCas { .. } | InstData::Call { .. } => true,
         InstData::Store { access, .. } => !is_plain(access.atomic),
         InstData::Load { access, .. } => !is_plain(access.atomic) || inst_node.results.iter().any(is_shared),
         InstData::LiveLoad { .. } => inst_node.results.iter().any(is_shared),

@@ -89,7 +89,7 @@ impl Facts {
     pub fn new(module: &Module, kernel: &Kernel, gang_width: u32) -> Facts {
         let align_of = |input: Input| match input {
             Input::Value { param, .. } => local_align(&kernel.params[param as usize]),
-            Input::Address { .. } => 1,
+            Input::Address { .. } | Input::Passed { .. } => 1,
         };
         let input = |&(input, input_type): &(Input, Type)| Known::uniform(input_type, align_of(input));
         let mut gang_facts = Facts {
@@ -635,6 +635,7 @@ impl Solver<'_> {
             | InstData::Yield
             | InstData::Collective { .. }
             | InstData::CountIterations { .. }
+            | InstData::Call { .. }
             | InstData::LiveStore { .. } => return,
         };
         self.update_value(result, value_facts);

@@ -31,6 +31,7 @@ pub fn masking_cost(function: &Function, instruction: Inst, lane_facts: Lanes<'_
         | InstData::AtomicRmw { .. }
         | InstData::AtomicCas { .. }
         | InstData::CallHost { .. }
+        | InstData::Call { .. }
         | InstData::Printf { .. } => LANE * lane_count,
         _ => 0,
     }

@@ -50,6 +50,7 @@ fn of_body(function: &Function, pointers: u32) -> Option<Streams> {
                 | InstData::Yield
                 | InstData::Collective { .. }
                 | InstData::CallHost { .. }
+                | InstData::Call { .. }
                 | InstData::Printf { .. } => return None,
                 _ => continue,
             };

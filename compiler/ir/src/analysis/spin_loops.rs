@@ -226,7 +226,9 @@ impl Waiting<'_> {
     fn begins_dependence(&self, inst_data: &InstData, fenced: bool) -> bool {
         match inst_data {
             InstData::Load { pointer, access, .. } => {
-                self.is_shared(*pointer) && (fenced || is_said_to_change(*access)) && !self.moves_on(*pointer)
+                (self.is_shared(*pointer) || self.calls_functions())
+                    && (fenced || is_said_to_change(*access))
+                    && !self.moves_on(*pointer)
             }
             // Whoever adds something has changed it, unless that is undone.
             InstData::AtomicRmw { opcode: AtomicOp::Add | AtomicOp::Sub, argument, pointer, .. } => {
@@ -236,6 +238,11 @@ impl Waiting<'_> {
             InstData::AtomicCas { pointer, .. } => !self.is_retry(inst_data) && !self.moves_on(*pointer),
             _ => false,
         }
+    }
+
+    /// Whether functions are called, which may leave anywhere what they read.
+    fn calls_functions(&self) -> bool {
+        self.loop_instructions().any(|inst_data| matches!(inst_data, InstData::Call { .. }))
     }
 
     /// Whether something is added at a place in two ways.

@@ -79,6 +79,10 @@ impl fmt::Display for Arrival {
 /// What private memory holds that was never written.
 const UNWRITTEN: u8 = 0xcd;
 
+fn check_slot_size(size: u64) -> Result<(), Fault> {
+    if size < 1 << 31 { Ok(()) } else { Err(Fault::BadLaunch("a private variable is too large".to_string())) }
+}
+
 /// A work-item between two instructions.
 pub(super) struct Item {
     pub global_id: [u64; 3],
@@ -117,9 +121,7 @@ impl Item {
         let kernel = launch_state.kernel;
         let mut slots = Vec::new();
         for (slot, slot_data) in &kernel.slots {
-            if slot_data.size >= 1 << 31 {
-                return Err(Fault::BadLaunch("a private variable is too large".to_string()).into());
-            }
+            check_slot_size(slot_data.size)?;
             let kind = Kind::Slot(slot.as_u32(), number);
             slots.push(match slot_data.layout {
                 SlotLayout::Apart => memory.add_object(kind, vec![UNWRITTEN; slot_data.size as usize], true)?,
@@ -164,6 +166,29 @@ impl Item {
         Ok(work_item)
     }
 
+    /// The same work-item at the beginning of a function with this entry block, whose slots have these addresses.
+    pub(super) fn at_call(&self, slots: Vec<u64>, entry_block: Block) -> Item {
+        Item {
+            global_id: self.global_id,
+            steps: self.steps,
+            local_id: self.local_id,
+            number: self.number,
+            region: Region::from_u32(0),
+            block: entry_block,
+            position: 0,
+            values: Vec::new(),
+            live: Vec::new(),
+            combined: 0,
+            slots,
+        }
+    }
+
+    /// Makes one slot of a function that this work-item calls; its address.
+    pub(super) fn add_slot(&self, memory: &mut Memory, slot: Slot, size: u64) -> Result<u64, Fault> {
+        check_slot_size(size)?;
+        memory.add_object(Kind::Slot(slot.as_u32(), self.number), vec![UNWRITTEN; size as usize], true)
+    }
+
     /// A fault with this work-item's place.
     pub fn error_at(&self, launch_state: &LaunchState<'_>, fault: Fault) -> InterpError {
         let function = &launch_state.kernel.regions[self.region];
@@ -203,6 +228,8 @@ impl Item {
                     let offset = launch_state.kernel.params[param as usize].offset + offset;
                     self.read_value(memory, group.arguments + u64::from(offset), value_type, 1)?
                 }
+                // The call has put it there.
+                Input::Passed { .. } => continue,
                 Input::Address { param } => {
                     let offset = launch_state.kernel.params[param as usize].offset;
                     u128::from(group.arguments + u64::from(offset))
@@ -223,7 +250,7 @@ impl Item {
         stopped.map_err(|fault| self.error_at(launch_state, fault))
     }
 
-    fn execute_region(
+    pub(super) fn execute_region(
         &mut self,
         launch_state: &mut LaunchState<'_>,
         group: &Group,
@@ -438,6 +465,10 @@ impl Item {
                     arguments.iter().map(|&operand| (function.ty(operand), self.value_bits(operand))).collect();
                 host::call_host_function(name, result_type, &arguments)
                     .ok_or_else(|| Fault::UnknownHostFunction(name.to_string()))?
+            }
+            InstData::Call { callee, arguments } => {
+                let arguments: Vec<u128> = arguments.iter().map(|&operand| self.value_bits(operand)).collect();
+                return self.call_function(launch_state, group, memory, *callee, &arguments);
             }
             InstData::Printf { format, arguments } => {
                 let arguments = arguments.iter().map(|&operand| self.value_bits(operand)).collect();

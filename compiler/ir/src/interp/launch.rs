@@ -1,6 +1,6 @@
 //! What a launch is given, what it tells, and its state on the way.
 
-use crate::ir::{Block, Format, Kernel, Region};
+use crate::ir::{Block, Format, Kernel, Module, Region};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use lockstep_protocol::layout::Layout;
 use std::collections::BTreeMap;
@@ -97,6 +97,8 @@ pub trait Observer {
 
 /// The state of one launch.
 pub(super) struct LaunchState<'a> {
+    pub module: &'a Module,
+    /// The kernel, or the function that is being called.
     pub kernel: &'a Kernel,
     pub observer: Option<&'a mut (dyn Observer + 'a)>,
     pub range: &'a NdRange,

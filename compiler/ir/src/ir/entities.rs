@@ -28,4 +28,6 @@ entity! {
     LiveSlot "ls"
     /// A printf format with the types of its arguments.
     Format "fmt"
+    /// A function that kernels, or other functions, call.
+    Callee "fn"
 }

@@ -1,7 +1,7 @@
 //! Instructions and terminators.
 
 use super::collective::Cluster;
-use super::entities::{Block, Format, LiveSlot, LocalVar, Region, Slot, Value};
+use super::entities::{Block, Callee, Format, LiveSlot, LocalVar, Region, Slot, Value};
 use super::opcodes::{
     AtomicOp, BinaryOp, Collect, FastMath, FloatCc, IntCc, IntFlags, Ordering, Query, TernaryOp, UnaryOp,
 };
@@ -108,6 +108,9 @@ pub enum InstData {
     Put { into: Value, lane: Value, value: Value },
     /// Adds to the counters of a loop how many iterations of it the active lanes ran, which have just left it. Only after `normalize`.
     CountIterations { loop_number: u32, argument: Value },
+    /// Runs a function of the program to its end, for each work-item by itself. It may read and write all memory that it finds an
+    /// address of; what it gives it leaves where one of the arguments leads.
+    Call { callee: Callee, arguments: Vec<Value> },
     /// Formats and prints; the result is `i32`: 0, or -1 on failure.
     Printf { format: Format, arguments: Vec<Value> },
 }
@@ -196,7 +199,9 @@ impl InstData {
             InstData::AtomicCas { pointer, expected, new, .. } => {
                 [as_slice(pointer), as_slice(expected), as_slice(new)]
             }
-            InstData::CallHost { arguments, .. } | InstData::Printf { arguments, .. } => [arguments, &[], &[]],
+            InstData::CallHost { arguments, .. }
+            | InstData::Call { arguments, .. }
+            | InstData::Printf { arguments, .. } => [arguments, &[], &[]],
             InstData::Fence { .. }
             | InstData::Query { .. }
             | InstData::SlotAddr { .. }
@@ -244,7 +249,9 @@ impl InstData {
             InstData::AtomicCas { pointer, expected, new, .. } => {
                 [as_slice(pointer), as_slice(expected), as_slice(new)]
             }
-            InstData::CallHost { arguments, .. } | InstData::Printf { arguments, .. } => [arguments, &mut [], &mut []],
+            InstData::CallHost { arguments, .. }
+            | InstData::Call { arguments, .. }
+            | InstData::Printf { arguments, .. } => [arguments, &mut [], &mut []],
             InstData::Fence { .. }
             | InstData::Query { .. }
             | InstData::SlotAddr { .. }
@@ -291,6 +298,7 @@ impl InstData {
             | InstData::Collective { .. }
             | InstData::LiveStore { .. }
             | InstData::CountIterations { .. }
+            | InstData::Call { .. }
             | InstData::Printf { .. } => true,
             InstData::Load { access, .. } => access.volatile || access.atomic.is_some(),
             _ => false,

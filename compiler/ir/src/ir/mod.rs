@@ -1,7 +1,8 @@
 //! The intermediate representation: scalar SSA with block parameters over typed entities.
 //!
 //! A [`Module`] holds kernels; a [`Kernel`] one [`Function`] until barriers cut it into regions.
-//! Everything is inlined: there are no calls but those of host library functions. OpenCL vectors are
+//! There are no calls but those of host library functions and, where inlining them would make too much code, of the program's own
+//! functions, which a module holds beside the kernels. OpenCL vectors are
 //! scalarised; a vector load or store stays one instruction with several results or operands.
 //! Addresses are a base and a byte offset. Constants belong to no block. There is no undef: import
 //! puts zero for it.
@@ -20,7 +21,7 @@ pub mod replacements;
 
 pub use builder::Builder;
 pub use collective::{Cluster, Combine};
-pub use entities::{Block, Format, Inst, LiveSlot, LocalVar, Region, Slot, Value};
+pub use entities::{Block, Callee, Format, Inst, LiveSlot, LocalVar, Region, Slot, Value};
 pub use function::{BlockData, Function, InstNode, SourceLoc, ValueData, ValueDef};
 pub use inst::{Access, BlockCall, InstData, Targets, TargetsIter, Terminator};
 pub use lex::ParseError;

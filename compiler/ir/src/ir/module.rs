@@ -1,8 +1,9 @@
 //! A program's kernels and what they share.
 
 use super::collective::Combine;
-use super::entities::{Format, LiveSlot, LocalVar, Region, Slot};
+use super::entities::{Callee, Format, LiveSlot, LocalVar, Region, Slot};
 use super::function::Function;
+use super::inst::InstData;
 use super::opcodes::{AtomicOp, FastMath};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use lockstep_protocol::parameters::{Input, KernelAttrs, Param};
@@ -16,8 +17,41 @@ pub struct Module {
     pub globals: PrimaryMap<Global, GlobalData>,
     /// The formats of calls of printf.
     pub formats: PrimaryMap<Format, FormatData>,
+    /// The functions that are called, each behind those that it calls itself. They have the form of kernels that no launch gives
+    /// anything: a call gives their inputs, they have one region without barriers, and ask for nothing that depends on the work-item.
+    pub functions: PrimaryMap<Callee, Kernel>,
     /// The kernels in the order of the source.
     pub kernels: Vec<Kernel>,
+}
+
+impl Module {
+    /// The functions that a kernel calls, also through others, in their order.
+    pub fn functions_called_by(&self, kernel: &Kernel) -> Vec<Callee> {
+        let mut is_called: SecondaryMap<Callee, bool> = SecondaryMap::new();
+        kernel.callees().for_each(|callee| is_called[callee] = true);
+        for (caller, function) in self.functions.iter().rev() {
+            if is_called[caller] {
+                function.callees().for_each(|callee| is_called[callee] = true);
+            }
+        }
+        self.functions.keys().filter(|&callee| is_called[callee]).collect()
+    }
+
+    /// Whether what an operation of a kernel, or of what it calls, gives may depend on the order in which it is done with others.
+    pub fn has_fast_math(&self, kernel: &Kernel) -> bool {
+        self.codes_of(kernel).any(Kernel::has_fast_math_itself)
+    }
+
+    /// Instructions of a kernel and of what it calls.
+    pub fn count_instructions(&self, kernel: &Kernel) -> usize {
+        self.codes_of(kernel).map(Kernel::count_own_instructions).sum()
+    }
+
+    /// A kernel and the functions that it calls.
+    fn codes_of<'a>(&'a self, kernel: &'a Kernel) -> impl Iterator<Item = &'a Kernel> {
+        let functions = self.functions_called_by(kernel).into_iter().map(|callee| &self.functions[callee]);
+        std::iter::once(kernel).chain(functions)
+    }
 }
 
 /// A value kept between regions.
@@ -135,9 +169,21 @@ impl Kernel {
         &mut self.regions[Region::from_u32(0)]
     }
 
-    /// Whether what an operation gives may depend on the order in which it is done with others.
-    pub fn has_fast_math(&self) -> bool {
+    /// The functions that the kernel itself calls, as often as it does.
+    pub fn callees(&self) -> impl Iterator<Item = Callee> {
+        let insts = self.regions.values().flat_map(|function| function.insts.values());
+        insts.filter_map(|inst| match inst.data {
+            InstData::Call { callee, .. } => Some(callee),
+            _ => None,
+        })
+    }
+
+    fn has_fast_math_itself(&self) -> bool {
         let mut insts = self.regions.values().flat_map(|function| function.insts.values());
         insts.any(|inst| inst.data.fast_math() != FastMath::default())
+    }
+
+    fn count_own_instructions(&self) -> usize {
+        self.regions.values().map(|function| function.insts.len()).sum()
     }
 }

@@ -209,8 +209,14 @@ impl Parser {
                     let kernel = self.parse_kernel()?;
                     module.kernels.push(kernel);
                 }
+                (Token::Word(word), _) if word == "function" => {
+                    self.next_entity("fn", "a function", module.functions.len())?;
+                    let function = self.parse_kernel()?;
+                    module.functions.push(function);
+                }
                 (token, position) => {
-                    return position.error_at(format!("expected `global`, `format` or `kernel`, found {token}"));
+                    let expected = "`global`, `format`, `function` or `kernel`";
+                    return position.error_at(format!("expected {expected}, found {token}"));
                 }
             }
         }
@@ -308,7 +314,7 @@ impl Parser {
                 }
                 "attributes" => kernel.attrs.text = self.parse_string()?,
                 "input" => {
-                    let (kind, position) = self.expect_word("`value` or `address`")?;
+                    let (kind, position) = self.expect_word("`value`, `address` or `passed`")?;
                     self.expect_sign('(')?;
                     let param = self.parse_number()?;
                     let input = match kind.as_str() {
@@ -318,6 +324,7 @@ impl Parser {
                             Input::Value { param, offset }
                         }
                         "address" => Input::Address { param },
+                        "passed" => Input::Passed { position: param },
                         _ => return position.error_at(format!("`{kind}` is no kind of input")),
                     };
                     self.expect_sign(')')?;

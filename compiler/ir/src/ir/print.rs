@@ -283,6 +283,7 @@ pub fn inst_text(function: &Function, instruction: Inst) -> String {
         InstData::LaneOf { .. } => format!("lane_of {list}"),
         InstData::Put { .. } => format!("put {list}"),
         InstData::CallHost { name, .. } => format!("call_host {}({list})", quote_text(name)),
+        InstData::Call { callee, .. } => format!("call {callee}({list})"),
         InstData::Printf { format, .. } => format!("printf {format}({list})"),
     };
     if inst_node.location.line != 0 {
@@ -405,7 +406,15 @@ impl Display for LiveData {
 
 impl Display for Kernel {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "kernel {} {{", quote_text(&self.name))?;
+        write!(formatter, "kernel ")?;
+        self.write_definition(formatter)
+    }
+}
+
+impl Kernel {
+    /// Writes all that follows the word that says what it is.
+    fn write_definition(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "{} {{", quote_text(&self.name))?;
         if self.args_size != 0 {
             writeln!(formatter, "  args {}", self.args_size)?;
         }
@@ -434,6 +443,7 @@ impl Display for Kernel {
                     writeln!(formatter, "  input value({param}, {offset}): {value_type}")?;
                 }
                 Input::Address { param } => writeln!(formatter, "  input address({param}): {value_type}")?,
+                Input::Passed { position } => writeln!(formatter, "  input passed({position}): {value_type}")?,
             }
         }
         for (slot, slot_data) in &self.slots {
@@ -502,6 +512,14 @@ impl Display for Module {
                 })
                 .collect();
             writeln!(formatter, "format {format} {} ({})", quote_bytes(&format_data.text), arguments.join(", "))?;
+        }
+        for (callee, function) in &self.functions {
+            if !first {
+                formatter.write_char('\n')?;
+            }
+            first = false;
+            write!(formatter, "function {callee} ")?;
+            function.write_definition(formatter)?;
         }
         for kernel in &self.kernels {
             if !first {

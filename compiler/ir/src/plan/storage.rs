@@ -20,6 +20,9 @@ use lockstep_protocol::types::Type;
 /// this leaves room for the application's frames below.
 const STACK_BYTES: u64 = 16 << 10;
 
+/// The same of a function that is called: many may be on the stack at once.
+const CALLED_STACK_BYTES: u64 = 2 << 10;
+
 /// The alignment that a gang's rows of elements get, as far as they are so long: that of a cache line.
 const ROW_ALIGN: u32 = 64;
 
@@ -67,6 +70,23 @@ pub struct Storage {
 impl Storage {
     /// Lays out the scratch memory of a kernel whose gangs have at most `lane_count` work-items.
     pub fn lay_out(kernel: &Kernel, lane_count: u32, layout: Layout) -> Storage {
+        Storage::lay_out_within(STACK_BYTES, kernel, lane_count, layout)
+    }
+
+    /// Lays out what a function that is called has for itself, in the worker's part behind what a kernel needs there; the kernel then
+    /// needs both.
+    pub fn lay_out_called(function: &Kernel, needs: &mut ScratchNeeds) -> Storage {
+        let mut storage = Storage::lay_out_within(CALLED_STACK_BYTES, function, 1, Layout::X);
+        for home in storage.slots.values_mut() {
+            if let SlotHome::Worker(offset) = home {
+                *offset += needs.worker_bytes;
+            }
+        }
+        needs.worker_bytes += storage.needs.worker_bytes;
+        storage
+    }
+
+    fn lay_out_within(most_stack_bytes: u64, kernel: &Kernel, lane_count: u32, layout: Layout) -> Storage {
         let mut needs = ScratchNeeds { dim: layout.lane_dimension(), ..ScratchNeeds::default() };
         let locals =
             kernel.locals.values().map(|local| place_next(&mut needs.local_bytes, local.size, local.align)).collect();
@@ -82,7 +102,7 @@ impl Storage {
         let mut arrays: Vec<(u64, Array)> = apart_values(kernel)
             .map(|(slot, value_type)| (u64::from(value_type.bytes()), Array::Live(slot, value_type)))
             .collect();
-        let mut stack_bytes = STACK_BYTES;
+        let mut stack_bytes = most_stack_bytes;
         let mut by_size: Vec<Slot> = kernel.slots.keys().collect();
         by_size.sort_by_key(|&slot| kernel.slots[slot].size);
         for slot in by_size {

@@ -76,6 +76,10 @@ impl Generator {
         self.budget = self.budget.saturating_sub(1);
         let nest = depth < self.shape.depth && self.budget > 0;
         let barrier = self.uniform_here && !self.barriers_over;
+        if self.shape.calls && self.random.percent(10) {
+            self.emit_call();
+            return true;
+        }
         match self.random.below(29) {
             0..=5 => self.assign_variable(),
             6 | 7 => self.random_store(),

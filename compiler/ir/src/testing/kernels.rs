@@ -6,6 +6,7 @@
 //! the last barrier and is not written before the next one; atomic results that depend on order are not
 //! used; no poison, no NaN whose bits are seen.
 
+use super::calls::called_functions;
 use super::neighbours::ROW_WORDS;
 use super::private::{SCRATCH_SLOTS, SCRATCH_WORDS, UNIFORM_WORDS};
 use super::random::Random;
@@ -26,11 +27,13 @@ pub struct Shape {
     pub barriers: bool,
     /// Whether the top level is a random graph, which may be irreducible.
     pub unstructured: bool,
+    /// Whether functions are called.
+    pub calls: bool,
 }
 
 impl Default for Shape {
     fn default() -> Shape {
-        Shape { statements: 30, depth: 5, barriers: true, unstructured: false }
+        Shape { statements: 30, depth: 5, barriers: true, unstructured: false, calls: false }
     }
 }
 
@@ -122,6 +125,8 @@ pub(super) struct Generator {
     /// Private arrays that are in use for some statements, and how many are now.
     pub scratch: Vec<Value>,
     pub scratch_used: usize,
+    /// Private memory for an address, and for what a function gives.
+    pub call_slots: [Value; 2],
     /// Words of the item alone that lie beside those of its neighbours, and how many.
     pub row: Value,
     pub row_words: u64,
@@ -159,7 +164,9 @@ pub fn random_kernel(seed: u64, shape: Shape) -> Generated {
         Arg::Buffer(4),
     ];
     let kernel = generate_kernel(random, shape, range.work_dim, group_items, row_words);
-    Generated { module: Module { kernels: vec![kernel], ..Module::default() }, range, args: arguments, buffers }
+    let functions = if shape.calls { called_functions() } else { PrimaryMap::new() };
+    let module = Module { functions, kernels: vec![kernel], ..Module::default() };
+    Generated { module, range, args: arguments, buffers }
 }
 
 /// Any bits, a float with few digits, or a small integer.
@@ -281,6 +288,11 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
     let slot = builder.slot_addr(slot);
     let scratch_slots =
         (0..SCRATCH_SLOTS).map(|_| builder.slot_addr(slots.push(SlotData::new(SCRATCH_WORDS * 4, 8)))).collect();
+    let call_slots = if shape.calls {
+        [8, 4].map(|bytes| builder.slot_addr(slots.push(SlotData::new(bytes, bytes as u32))))
+    } else {
+        [slot; 2]
+    };
     let uniform_slot = builder.slot_addr(slots.push(SlotData::new(UNIFORM_WORDS * 4, 4)));
     for (destination, words) in [(slot, SLOT_WORDS), (uniform_slot, UNIFORM_WORDS)] {
         let (byte, length) = (builder.int(Type::I8, 5), builder.int(Type::I64, i128::from(words * 4)));
@@ -336,6 +348,7 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
         uniform_slot,
         scratch: scratch_slots,
         scratch_used: 0,
+        call_slots,
         row,
         row_words,
         own_word,

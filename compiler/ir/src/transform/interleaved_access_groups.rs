@@ -182,6 +182,7 @@ impl Grouper<'_> {
             | InstData::Clock
             | InstData::Yield
             | InstData::Collective { .. }
+            | InstData::Call { .. }
             | InstData::Printf { .. } => return self.close_groups(|_| true),
             _ => return,
         };

@@ -295,6 +295,17 @@ impl Verifier<'_> {
                     "a host function takes and gives no pointers",
                 )
             }
+            InstData::Call { callee, arguments } => {
+                check_count::<0>(&results)?;
+                let inputs = &self.module.functions[*callee].inputs;
+                check_that(
+                    inputs.len() == arguments.len(),
+                    format_args!("the function takes {} operands", inputs.len()),
+                )?;
+                arguments.iter().zip(inputs).try_for_each(|(&argument, &(_, input_type))| {
+                    check_same("the operand", input_type, function.ty(argument))
+                })
+            }
             InstData::Printf { format, arguments } => {
                 let [result_type] = check_count(&results)?;
                 check_same("the result", Type::I32, result_type)?;

@@ -108,6 +108,12 @@ fn what_the_analysis_finds_divergent() {
 }
 
 #[test]
+fn calls_of_functions() {
+    let shape = Shape { calls: true, ..Shape::default() };
+    seeds(300).for_each(|seed| check(seed, shape, analysed));
+}
+
+#[test]
 fn without_barriers() {
     let shape = Shape { barriers: false, ..Shape::default() };
     seeds(300).for_each(|seed| check(seed, shape, analysed));

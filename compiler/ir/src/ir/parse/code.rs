@@ -324,6 +324,12 @@ impl Parser {
                     let arguments = self.parse_list(')', |parser| parser.parse_operand(function_text))?;
                     InstData::CallHost { name, arguments }
                 }
+                "call" => {
+                    let callee = Callee::from_u32(self.parse_entity("fn", "a function")?.0);
+                    self.expect_sign('(')?;
+                    let arguments = self.parse_list(')', |parser| parser.parse_operand(function_text))?;
+                    InstData::Call { callee, arguments }
+                }
                 "printf" => {
                     let format = Format::from_u32(self.parse_entity("fmt", "a format")?.0);
                     self.expect_sign('(')?;

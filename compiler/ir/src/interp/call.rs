@@ -1,0 +1,52 @@
+//! Calls of functions of the program: a work-item runs one from its beginning to its end while its own code stands still.
+
+use super::fault::Fault;
+use super::item::{Arrival, Group, Item};
+use super::launch::LaunchState;
+use super::memory::Memory;
+use crate::ir::{Callee, Kernel};
+
+impl Item {
+    /// Runs a function with these arguments. What it does is no part of the report, but for the steps.
+    pub(super) fn call_function(
+        &mut self,
+        launch_state: &mut LaunchState<'_>,
+        group: &Group,
+        memory: &mut Memory,
+        callee: Callee,
+        arguments: &[u128],
+    ) -> Result<(), Fault> {
+        let function = &launch_state.module.functions[callee];
+        let caller = std::mem::replace(&mut launch_state.kernel, function);
+        let observer = launch_state.observer.take();
+        let branches = std::mem::take(&mut launch_state.report.branches);
+        let outcome = self.run_called(launch_state, group, memory, function, arguments);
+        launch_state.kernel = caller;
+        launch_state.observer = observer;
+        launch_state.report.branches = branches;
+        outcome
+    }
+
+    fn run_called(
+        &mut self,
+        launch_state: &mut LaunchState<'_>,
+        group: &Group,
+        memory: &mut Memory,
+        function: &Kernel,
+        arguments: &[u128],
+    ) -> Result<(), Fault> {
+        let slots = function.slots.iter().map(|(slot, slot_data)| self.add_slot(memory, slot, slot_data.size));
+        let mut called_item = self.at_call(slots.collect::<Result<_, _>>()?, function.body().entry_block());
+        called_item.enter_region(launch_state, group, called_item.region, memory)?;
+        let parameters = &function.body().blocks[called_item.block].params;
+        for (&parameter, &argument) in parameters.iter().zip(arguments) {
+            called_item.values[parameter.as_u32() as usize] = argument;
+        }
+        let arrival = called_item.execute_region(launch_state, group, memory)?;
+        self.steps = called_item.steps;
+        match arrival {
+            Arrival::End => Ok(()),
+            _ => Err(Fault::Undefined("a function waits for other work-items".to_string())),
+        }
+    }
+}

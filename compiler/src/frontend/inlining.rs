@@ -1,0 +1,288 @@
+//! What is inlined into what, and which functions stay functions.
+//!
+//! Everything is inlined into the kernels, as long as a kernel does not become too large by it: code in which each of some functions
+//! calls the one before it twice doubles with each of them. Of such a program functions stay that are called from several places,
+//! and are called for one work-item at a time.
+//!
+//! Requires: a linked module.
+//! Ensures: no recursion; functions that stay wait for nobody and ask for nothing but ids and sizes, themselves and in what is
+//! inlined into them, and have no `__local` variables. None stays where all kernels are below [`LARGE_KERNEL`].
+//! Phases: who calls whom; sizes with everything inlined; where a kernel is too large, sizes with the larger functions left
+//! out that several places call, until the kernels are small enough.
+//! Source: our own.
+//!
+//! ```text
+//! kernel k { f2() }   f2 { f1(); f1() }   f1 { … }        =>        kernel k { f1(); f1() }   f1 { … }
+//! ```
+
+use std::collections::{HashMap, HashSet};
+
+use inkwell::module::Module;
+use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
+use llvm_sys::core::{
+    LLVMGetNumOperands, LLVMGetOperand, LLVMGetVolatile, LLVMIsAGlobalVariable, LLVMIsAtomic, LLVMTypeOf,
+};
+use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMIsALoadInst, LLVMIsAStoreInst};
+use llvm_sys::prelude::LLVMValueRef;
+use lockstep_ir::ir::Query;
+use lockstep_protocol::types::Space;
+
+use super::FrontendError;
+use super::simplify_llvm::{RawFunction, called_function, is_kernel, raw_value, shown_name};
+
+/// The most instructions that all kernels may have together once all is inlined into them that is to be. LLVM handles about
+/// a million in a second.
+const MAX_INLINED: u64 = 32_000_000;
+
+/// Instructions of a kernel with everything inlined, as clang writes them, up to which everything is. A tree of calls that comes to 110,000
+/// took 3 s from its source to its first results, one that comes to 440,000 took 34 s.
+const LARGE_KERNEL: u64 = 400_000;
+
+/// Instructions that a larger kernel is to come down to.
+const SMALL_KERNEL: u64 = 100_000;
+
+/// Instructions, with what is inlined, from which on functions stay that several places call: the first of these
+/// that makes the kernels small enough. What is inlined runs in gangs.
+const STAYING_SIZES: [u64; 3] = [4_096, 1_024, 256];
+
+/// Who calls whom, and how large each definition is.
+pub(super) struct CallGraph<'ctx> {
+    nodes: HashMap<LLVMValueRef, Node<'ctx>>,
+}
+
+/// How calls are inlined.
+pub(super) struct InliningPlan<'ctx> {
+    /// The functions that kernels come to and that are none, each behind its callers. LLVM's inliner copies a function into its callers in
+    /// the order of the module and removes it then. In this order each is copied as the program has it; the other way round a chain
+    /// of functions, of which each calls the next, was copied in the square of its length.
+    pub callers_first: Vec<FunctionValue<'ctx>>,
+    /// The functions that are not inlined.
+    pub stay: HashSet<FunctionValue<'ctx>>,
+    /// Instructions of all kernels, and of the functions that stay, together afterwards.
+    pub kernel_instructions: u64,
+    /// Those of all functions, if all calls were inlined into all of them.
+    pub all_instructions: u64,
+}
+
+struct Node<'ctx> {
+    function: FunctionValue<'ctx>,
+    size: u64,
+    callees: Vec<LLVMValueRef>,
+    /// Whether its own instructions may stand in a function that stays.
+    suits_staying: bool,
+}
+
+/// What functions come to once all is inlined into them that does not stay.
+#[derive(Default)]
+struct InlinedSizes {
+    /// Instructions of each function.
+    sizes: HashMap<LLVMValueRef, u64>,
+    /// The functions that stay.
+    stay: HashSet<LLVMValueRef>,
+}
+
+impl<'ctx> CallGraph<'ctx> {
+    /// Looks at all functions of a module.
+    pub fn of_module(module: &Module<'ctx>) -> Self {
+        let mut nodes = HashMap::new();
+        for function in module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
+            // A kernel's body, which other kernels call, may have `__local` variables.
+            let is_kernel_body = function.get_name().to_bytes().starts_with(b"__clang_ocl_kern_imp_");
+            let suits_staying = !is_kernel(&function) && !is_kernel_body;
+            let mut call_node = Node { function, size: 0, callees: Vec::new(), suits_staying };
+            for instruction in function.get_basic_block_iter().flat_map(|block| block.get_instructions()) {
+                call_node.size += 1;
+                call_node.suits_staying = call_node.suits_staying && may_stand_in_function(instruction);
+                if instruction.get_opcode() == InstructionOpcode::Call {
+                    call_node.callees.extend(called_function(instruction).map(|function| function.as_value_ref_raw()));
+                }
+            }
+            nodes.insert(function.as_value_ref_raw(), call_node);
+        }
+        Self { nodes }
+    }
+
+    /// Refuses recursion, and sources of a few lines that would inline into gigabytes.
+    pub fn plan_inlining(&self, kernels: &[FunctionValue<'ctx>]) -> Result<InliningPlan<'ctx>, FrontendError> {
+        let callees_first = self.order_callees_first(kernels)?;
+        let mut inlined_sizes = self.measure_inlined(&callees_first, None);
+        let largest_kernel = |inlined_sizes: &InlinedSizes| {
+            let with_sizes = kernels.iter().map(|&kernel| (inlined_sizes.size_of(kernel.as_value_ref_raw()), kernel));
+            with_sizes.max_by_key(|&(kernel_size, _)| kernel_size)
+        };
+        let is_above = |inlined_sizes: &InlinedSizes, most: u64| {
+            largest_kernel(inlined_sizes).is_some_and(|(kernel_size, _)| kernel_size > most)
+        };
+        if is_above(&inlined_sizes, LARGE_KERNEL) {
+            for least_size in STAYING_SIZES {
+                inlined_sizes = self.measure_inlined(&callees_first, Some(least_size));
+                if !is_above(&inlined_sizes, SMALL_KERNEL) {
+                    break;
+                }
+            }
+        }
+        if let Some((kernel_size, kernel)) = largest_kernel(&inlined_sizes).filter(|&(size, _)| size > MAX_INLINED) {
+            return Err(too_large(&format!("kernel '{}' has {kernel_size} instructions", shown_name(kernel))));
+        }
+        let kernel_keys = kernels.iter().map(|kernel| kernel.as_value_ref_raw());
+        let all_roots = kernel_keys.chain(inlined_sizes.stay.iter().copied());
+        let kernel_instructions = all_roots.map(|root| inlined_sizes.size_of(root)).fold(0, u64::saturating_add);
+        if kernel_instructions > MAX_INLINED {
+            return Err(too_large(&format!("the kernels have {kernel_instructions} instructions together")));
+        }
+        let function_of =
+            |function_key: &LLVMValueRef| self.nodes.get(function_key).map(|call_node| call_node.function);
+        let callers_first = callees_first.iter().rev().filter_map(function_of);
+        Ok(InliningPlan {
+            callers_first: callers_first.filter(|function| !is_kernel(function)).collect(),
+            stay: inlined_sizes.stay.iter().filter_map(function_of).collect(),
+            kernel_instructions,
+            all_instructions: inlined_sizes.sizes.values().copied().fold(0, u64::saturating_add),
+        })
+    }
+
+    /// Sizes where those functions stay that may, that several places call, and that have at least so many instructions; none stays
+    /// where no number is given.
+    fn measure_inlined(&self, callees_first: &[LLVMValueRef], least_size: Option<u64>) -> InlinedSizes {
+        let mut call_sites: HashMap<LLVMValueRef, usize> = HashMap::new();
+        let nodes =
+            || callees_first.iter().filter_map(|function_key| Some((function_key, self.nodes.get(function_key)?)));
+        for &callee in nodes().flat_map(|(_, call_node)| &call_node.callees) {
+            *call_sites.entry(callee).or_default() += 1;
+        }
+        let mut inlined_sizes = InlinedSizes::default();
+        let mut may_stay: HashSet<LLVMValueRef> = HashSet::new();
+        for (&function_key, call_node) in nodes() {
+            let inlined_callees = call_node.callees.iter().filter(|callee| !inlined_sizes.stay.contains(callee));
+            let callee_sizes = inlined_callees.map(|&callee| inlined_sizes.size_of(callee));
+            let function_size = callee_sizes.fold(call_node.size, u64::saturating_add);
+            let suits_staying = call_node.suits_staying
+                && call_node.callees.iter().all(|callee| !self.nodes.contains_key(callee) || may_stay.contains(callee));
+            if suits_staying {
+                may_stay.insert(function_key);
+                let is_large = least_size.is_some_and(|least_size| function_size >= least_size);
+                if is_large && call_sites.get(&function_key).is_some_and(|&sites| sites > 1) {
+                    inlined_sizes.stay.insert(function_key);
+                }
+            }
+            inlined_sizes.sizes.insert(function_key, function_size);
+        }
+        inlined_sizes
+    }
+
+    /// The functions that kernels come to, each behind those that it calls: depth first with a stack of its own, as the depth is the
+    /// program's choice.
+    fn order_callees_first(&self, kernels: &[FunctionValue<'ctx>]) -> Result<Vec<LLVMValueRef>, FrontendError> {
+        let mut callees_first = Vec::new();
+        // Whether all of a function's callees have been looked at.
+        let mut is_done: HashMap<LLVMValueRef, bool> = HashMap::new();
+        let mut call_stack: Vec<(LLVMValueRef, usize)> = Vec::new();
+        for kernel in kernels {
+            call_stack.push((kernel.as_value_ref_raw(), 0));
+            while let Some((function_key, next_call)) = call_stack.pop() {
+                let Some(call_node) = self.nodes.get(&function_key) else { continue };
+                if next_call == 0 && is_done.contains_key(&function_key) {
+                    continue;
+                }
+                is_done.entry(function_key).or_insert(false);
+                match call_node.callees.get(next_call) {
+                    Some(&callee) => {
+                        call_stack.push((function_key, next_call + 1));
+                        match is_done.get(&callee) {
+                            Some(true) => {}
+                            Some(false) => return Err(self.recursion_error(callee, &call_stack)),
+                            None => call_stack.push((callee, 0)),
+                        }
+                    }
+                    None => {
+                        is_done.insert(function_key, true);
+                        callees_first.push(function_key);
+                    }
+                }
+            }
+        }
+        Ok(callees_first)
+    }
+
+    fn recursion_error(&self, cycle_start: LLVMValueRef, call_stack: &[(LLVMValueRef, usize)]) -> FrontendError {
+        let cycle = call_stack.iter().skip_while(|(function_key, _)| *function_key != cycle_start);
+        let function_names: Vec<String> = cycle
+            .filter_map(|(function_key, _)| self.nodes.get(function_key))
+            .map(|call_node| shown_name(call_node.function))
+            .collect();
+        let name = function_names.first().cloned().unwrap_or_default();
+        let through = match function_names.get(1..) {
+            Some(others) if !others.is_empty() => format!(" through '{}'", others.join("', '")),
+            _ => String::new(),
+        };
+        FrontendError::link_failure(format!(
+            "error: recursion is not allowed in OpenCL C: '{name}' calls itself{through}\n"
+        ))
+    }
+}
+
+impl InlinedSizes {
+    fn size_of(&self, function_key: LLVMValueRef) -> u64 {
+        self.sizes.get(&function_key).copied().unwrap_or(0)
+    }
+}
+
+fn too_large(subject: &str) -> FrontendError {
+    FrontendError::link_failure(format!(
+        "error: {subject} with all inlined that cannot stay a function; at most {MAX_INLINED} are allowed\n"
+    ))
+}
+
+/// Whether an instruction may stand in a function that stays: it speaks to no other work-item, names no `__local` variable, and calls
+/// nothing but functions, LLVM's intrinsics and what the importer knows how to pass or to compute.
+fn may_stand_in_function(instruction: InstructionValue<'_>) -> bool {
+    use InstructionOpcode::{AtomicCmpXchg, AtomicRMW, Call, Fence};
+    match instruction.get_opcode() {
+        AtomicCmpXchg | AtomicRMW | Fence => return false,
+        Call => match called_function(instruction) {
+            Some(function) if function.count_basic_blocks() > 0 => {}
+            Some(function) if is_known_primitive(function.get_name().to_bytes()) => {}
+            _ => return false,
+        },
+        _ => {}
+    }
+    let instruction = raw_value(instruction);
+    // SAFETY: the instruction is alive; its operands are read within their count; only loads and stores are asked whether they are
+    // volatile or atomic, and only global variables, which have a pointer's type, for their address space.
+    unsafe {
+        let accesses = !LLVMIsALoadInst(instruction).is_null() || !LLVMIsAStoreInst(instruction).is_null();
+        if accesses && (LLVMGetVolatile(instruction) != 0 || LLVMIsAtomic(instruction) != 0) {
+            return false;
+        }
+        (0..LLVMGetNumOperands(instruction) as u32).all(|index| {
+            let operand = LLVMGetOperand(instruction, index);
+            LLVMIsAGlobalVariable(operand).is_null()
+                || LLVMGetPointerAddressSpace(LLVMTypeOf(operand)) != Space::Local.spir_number()
+        })
+    }
+}
+
+/// Whether a declared function computes something of its operands alone, or answers with an id or a size.
+fn is_known_primitive(name: &[u8]) -> bool {
+    let Ok(name) = std::str::from_utf8(name) else { return false };
+    if let Some(intrinsic) = name.strip_prefix("llvm.") {
+        return !matches!(intrinsic, "trap" | "ubsantrap" | "debugtrap") && !intrinsic.starts_with("stack");
+    }
+    name.strip_prefix("__lockstep_").is_some_and(|primitive| {
+        Query::from_name(primitive).is_some()
+            || matches!(
+                primitive,
+                "recip_estimate"
+                    | "rsqrt_estimate"
+                    | "rsqrt_native"
+                    | "rsqrt_estimate_double"
+                    | "logb"
+                    | "significand"
+                    | "quotient_estimate"
+                    | "powered"
+                    | "scaled_float"
+                    | "scaled_double"
+                    | "fuses_sums"
+            )
+    })
+}

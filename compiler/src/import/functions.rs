@@ -1,0 +1,215 @@
+//! Functions that stay functions, and their calls.
+//!
+//! Requires: no recursion; functions as `frontend/inlining.rs` lets them stay.
+//! Ensures: of each function that a kernel comes to, one in our IR behind those that it calls. It gets the scalars of the arguments
+//! that it uses; then, if it has results, the address where it leaves them, in private memory of its caller; then what it asks of
+//! its work-item, ids and sizes, by which it is the same code for every work-item.
+//! Phases: which functions, callees first; then each as a kernel is imported.
+//! Source: our own.
+//!
+//! ```text
+//! %r = call float @f(i32 %x)         =>       v8: ptr.private = slot_addr ss0
+//!                                             v9: i64 = query.global_id 0
+//!                                             call fn0(v7, v8, v9)
+//!                                             v10: f32 = load v8 align 16
+//! ```
+
+use super::blocks::{error_in, fill_body, reverse_postorder};
+use super::calls::{append_query, source_name};
+use super::emit::{Body, CalledBody, Lanes};
+use super::error::{Attempt, ImportError, Reason, refuse};
+use super::llvm::{Type as LlvmType, Value as LlvmValue};
+use super::memory::{append_slot, copy_to_slot};
+use super::module_builder::{ImportedFunction, ModuleBuilder};
+use super::types::{is_plain, size_of};
+use cranelift_entity::PrimaryMap;
+use lockstep_ir::ir::{Access, InstData, Kernel, SlotData, UnaryOp, Value};
+use lockstep_ir::verify::may_stand_in_function;
+use lockstep_protocol::parameters::{Input, KernelAttrs};
+use lockstep_protocol::types::{Space, Type};
+
+/// Alignment of the memory that results are left in: that of the widest scalar.
+const RESULT_ALIGN: u32 = 16;
+
+/// Imports the functions that a function calls, directly or through others, as far as they have not been.
+pub(super) fn import_called<'m>(
+    module_builder: &mut ModuleBuilder<'m>,
+    caller: LlvmValue<'m>,
+) -> Result<(), ImportError> {
+    // The functions that are being looked at, each with those of its callees that are left.
+    let mut call_stack = vec![(caller, called_functions(caller))];
+    while let Some((function, callees_left)) = call_stack.last_mut() {
+        let function = *function;
+        match callees_left.pop() {
+            Some(callee) if module_builder.functions.contains_key(&callee) => {}
+            Some(callee) if call_stack.iter().any(|&(active, _)| active == callee) => {
+                let reason = format!("{} calls itself; recursion is not supported", source_name(&callee.name()));
+                return Err(ImportError { reason, function: callee.name(), line: callee.function_line() });
+            }
+            Some(callee) => {
+                callee.read_body();
+                call_stack.push((callee, called_functions(callee)));
+            }
+            None => {
+                call_stack.pop();
+                if !call_stack.is_empty() {
+                    let imported_function = import_function(module_builder, function)?;
+                    module_builder.functions.insert(function, imported_function);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The functions with bodies that a function calls itself, each once, the first one last.
+fn called_functions(function: LlvmValue<'_>) -> Vec<LlvmValue<'_>> {
+    let mut callees: Vec<LlvmValue<'_>> = Vec::new();
+    for instruction in reverse_postorder(function).into_iter().flat_map(|block| block.instructions()) {
+        let Some(callee) = instruction.called_function() else { continue };
+        if callee.is_function() && !callee.is_declaration() && !callees.contains(&callee) {
+            callees.push(callee);
+        }
+    }
+    callees.reverse();
+    callees
+}
+
+fn import_function<'m>(
+    module_builder: &mut ModuleBuilder<'m>,
+    function: LlvmValue<'m>,
+) -> Result<ImportedFunction, ImportError> {
+    let mut function_body = Body::new(module_builder);
+    let filled = add_parameters(&mut function_body, function).and_then(|()| fill_body(&mut function_body, function));
+    filled
+        .and_then(|()| check_body(&function_body))
+        .map_err(|Reason(reason)| error_in(&function_body, function, reason))?;
+    let asked = function_body.called.take().unwrap_or_default().asked;
+    let Body { function: code, slots, .. } = function_body;
+    let parameters = &code.blocks[code.entry_block()].params;
+    let inputs = (0..).zip(parameters).map(|(position, &parameter)| (Input::Passed { position }, code.ty(parameter)));
+    let inputs = inputs.collect();
+    let kernel = Kernel {
+        name: function.name(),
+        params: Vec::new(),
+        args_size: 0,
+        inputs,
+        slots,
+        locals: PrimaryMap::new(),
+        live: PrimaryMap::new(),
+        regions: [code].into_iter().collect(),
+        combines: Default::default(),
+        attrs: KernelAttrs::default(),
+        definition: function.definition(),
+    };
+    let callee = module_builder.out.functions.push(kernel);
+    Ok(ImportedFunction { callee, asked: asked.into_iter().map(|(query, _)| query).collect() })
+}
+
+/// Makes the parameters in front of what is asked: those that calls pass, and the address for the results.
+fn add_parameters<'m>(function_body: &mut Body<'_, 'm>, function: LlvmValue<'m>) -> Attempt<()> {
+    let entry_block = function_body.at;
+    for argument in function.params().into_iter().filter(|argument| argument.is_used()) {
+        let types = function_body.leaf_types(argument.ty())?;
+        let lanes: Lanes =
+            types.into_iter().map(|scalar_type| function_body.function.add_param(entry_block, scalar_type)).collect();
+        function_body.values.insert(argument, lanes);
+    }
+    let results = function_body.leaf_types(result_type(function)?)?;
+    let result_address = match results[..] {
+        [] => None,
+        _ => Some(function_body.function.add_param(entry_block, Type::Ptr(Space::Private))),
+    };
+    function_body.called = Some(CalledBody { result_address, asked: Vec::new() });
+    Ok(())
+}
+
+/// The front end lets no other function stay.
+fn check_body(function_body: &Body<'_, '_>) -> Attempt<()> {
+    for inst_node in function_body.function.insts.values() {
+        if !may_stand_in_function(&inst_node.data) {
+            refuse!("a function that is called, and does more than compute and access memory");
+        }
+    }
+    Ok(())
+}
+
+/// Stores what a function returns where its caller looks for it.
+pub(super) fn store_results<'m>(function_body: &mut Body<'_, 'm>, returned: LlvmValue<'m>) -> Attempt<()> {
+    let Some(pointer) = function_body.called.as_ref().and_then(|called| called.result_address) else {
+        refuse!("a kernel that returns {}", returned.text());
+    };
+    let lanes = function_body.lanes_of(returned)?;
+    let types: Vec<Type> = lanes.iter().map(|&lane| function_body.type_of(lane)).collect();
+    for (&lane, (memory_type, place)) in lanes.iter().zip(place_results(&types)) {
+        let is_whole = memory_type == function_body.type_of(lane);
+        let stored = if is_whole { lane } else { function_body.unary(UnaryOp::Zext, memory_type, lane) };
+        let access = Access::plain(memory_type.bytes());
+        function_body.append_effect(InstData::Store { pointer, offset: place as i64, access, arguments: vec![stored] });
+    }
+    Ok(())
+}
+
+/// Imports a call of a function that was imported.
+pub(super) fn import_call<'m>(
+    kernel_body: &mut Body<'_, 'm>,
+    instruction: LlvmValue<'m>,
+    function: LlvmValue<'m>,
+    imported: ImportedFunction,
+) -> Attempt<Lanes> {
+    let mut arguments: Vec<Value> = Vec::new();
+    for (index, (parameter, argument)) in (0..).zip(function.params().into_iter().zip(instruction.call_args())) {
+        if !parameter.is_used() {
+            continue;
+        }
+        match function.byval_type(index) {
+            Some(byval_type) => {
+                let byte_size = size_of(kernel_body.module.llvm, byval_type)?;
+                let alignment = kernel_body.module.llvm.align_of(byval_type).unwrap_or(1);
+                let address = kernel_body.scalar_of(argument)?;
+                let slot = SlotData::new(byte_size.max(1), alignment.max(function.param_align(index)));
+                let copy = copy_to_slot(kernel_body, address, slot);
+                arguments.push(kernel_body.space_cast(kernel_body.type_of(address), copy));
+            }
+            None => arguments.extend_from_slice(&kernel_body.lanes_of(argument)?),
+        }
+    }
+    let types = kernel_body.leaf_types(instruction.ty())?;
+    let places = place_results(&types);
+    let result_address = places.last().map(|&(last_type, place)| {
+        let byte_size = place + u64::from(last_type.bytes());
+        append_slot(kernel_body, SlotData::new(byte_size, RESULT_ALIGN))
+    });
+    arguments.extend(result_address);
+    for &(query, dimension) in &imported.asked {
+        arguments.push(append_query(kernel_body, query, dimension));
+    }
+    kernel_body.append_effect(InstData::Call { callee: imported.callee, arguments });
+    let Some(pointer) = result_address else { return Ok(Lanes::from([])) };
+    let loaded = types.into_iter().zip(places).map(|(scalar_type, (memory_type, place))| {
+        let access = Access::plain(memory_type.bytes());
+        let loaded = kernel_body.append_single(InstData::Load { pointer, offset: place as i64, access }, memory_type);
+        if memory_type == scalar_type { loaded } else { kernel_body.unary(UnaryOp::Trunc, scalar_type, loaded) }
+    });
+    Ok(loaded.collect())
+}
+
+/// In what type and how many bytes behind the first each result lies.
+fn place_results(types: &[Type]) -> Vec<(Type, u64)> {
+    let mut end = 0_u64;
+    let place_next = |&scalar_type: &Type| {
+        let bytes = scalar_type.bytes();
+        let memory_type = if is_plain(scalar_type) { scalar_type } else { Type::Int(8 * bytes as u16) };
+        let place = end.next_multiple_of(bytes.into());
+        end = place + u64::from(bytes);
+        (memory_type, place)
+    };
+    types.iter().map(place_next).collect()
+}
+
+fn result_type<'m>(function: LlvmValue<'m>) -> Attempt<LlvmType<'m>> {
+    match function.return_type() {
+        Some(llvm_type) => Ok(llvm_type),
+        None => refuse!("{} is no function", function.name()),
+    }
+}
