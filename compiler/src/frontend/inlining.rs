@@ -6,7 +6,8 @@
 //!
 //! Requires: a linked module.
 //! Ensures: no recursion; functions that stay wait for nobody and ask for nothing but ids and sizes, themselves and in what is
-//! inlined into them, and have no `__local` variables. None stays where all kernels are below [`LARGE_KERNEL`].
+//! inlined into them, and have no `__local` variables. None stays where no kernel has more instructions than [`LARGE_KERNEL`], nor where
+//! one has so many all the same.
 //! Phases: who calls whom; sizes with everything inlined; where a kernel is too large, sizes with the larger functions left
 //! out that several places call, until the kernels are small enough.
 //! Source: our own.
@@ -105,23 +106,8 @@ impl<'ctx> CallGraph<'ctx> {
     /// Refuses recursion, and sources of a few lines that would inline into gigabytes.
     pub fn plan_inlining(&self, kernels: &[FunctionValue<'ctx>]) -> Result<InliningPlan<'ctx>, FrontendError> {
         let callees_first = self.order_callees_first(kernels)?;
-        let mut inlined_sizes = self.measure_inlined(&callees_first, None);
-        let largest_kernel = |inlined_sizes: &InlinedSizes| {
-            let with_sizes = kernels.iter().map(|&kernel| (inlined_sizes.size_of(kernel.as_value_ref_raw()), kernel));
-            with_sizes.max_by_key(|&(kernel_size, _)| kernel_size)
-        };
-        let is_above = |inlined_sizes: &InlinedSizes, most: u64| {
-            largest_kernel(inlined_sizes).is_some_and(|(kernel_size, _)| kernel_size > most)
-        };
-        if is_above(&inlined_sizes, LARGE_KERNEL) {
-            for least_size in STAYING_SIZES {
-                inlined_sizes = self.measure_inlined(&callees_first, Some(least_size));
-                if !is_above(&inlined_sizes, SMALL_KERNEL) {
-                    break;
-                }
-            }
-        }
-        if let Some((kernel_size, kernel)) = largest_kernel(&inlined_sizes).filter(|&(size, _)| size > MAX_INLINED) {
+        let inlined_sizes = self.choose_staying(&callees_first, kernels);
+        if let Some((kernel_size, kernel)) = inlined_sizes.largest_of(kernels).filter(|&(size, _)| size > MAX_INLINED) {
             return Err(too_large(&format!("kernel '{}' has {kernel_size} instructions", shown_name(kernel))));
         }
         let kernel_keys = kernels.iter().map(|kernel| kernel.as_value_ref_raw());
@@ -139,6 +125,27 @@ impl<'ctx> CallGraph<'ctx> {
             kernel_instructions,
             all_instructions: inlined_sizes.sizes.values().copied().fold(0, u64::saturating_add),
         })
+    }
+
+    /// Sizes with everything inlined, or without what is to stay where a kernel is too large by that.
+    fn choose_staying(&self, callees_first: &[LLVMValueRef], kernels: &[FunctionValue<'ctx>]) -> InlinedSizes {
+        let has_above = |inlined_sizes: &InlinedSizes, most_instructions: u64| {
+            inlined_sizes.largest_of(kernels).is_some_and(|(kernel_size, _)| kernel_size > most_instructions)
+        };
+        let with_everything = self.measure_inlined(callees_first, None);
+        if !has_above(&with_everything, LARGE_KERNEL) {
+            return with_everything;
+        }
+        let mut inlined_sizes = InlinedSizes::default();
+        for least_size in STAYING_SIZES {
+            inlined_sizes = self.measure_inlined(callees_first, Some(least_size));
+            if !has_above(&inlined_sizes, SMALL_KERNEL) {
+                break;
+            }
+        }
+        // Where calls do not help, what is large by itself still runs in gangs.
+        let helps = !has_above(&inlined_sizes, LARGE_KERNEL) || has_above(&with_everything, MAX_INLINED);
+        if helps { inlined_sizes } else { with_everything }
     }
 
     /// Sizes where those functions stay that may, that several places call, and that have at least so many instructions; none stays
@@ -222,6 +229,12 @@ impl<'ctx> CallGraph<'ctx> {
 }
 
 impl InlinedSizes {
+    /// The largest of these kernels, with its size.
+    fn largest_of<'ctx>(&self, kernels: &[FunctionValue<'ctx>]) -> Option<(u64, FunctionValue<'ctx>)> {
+        let with_sizes = kernels.iter().map(|&kernel| (self.size_of(kernel.as_value_ref_raw()), kernel));
+        with_sizes.max_by_key(|&(kernel_size, _)| kernel_size)
+    }
+
     fn size_of(&self, function_key: LLVMValueRef) -> u64 {
         self.sizes.get(&function_key).copied().unwrap_or(0)
     }
