@@ -20,7 +20,7 @@ during_a_program() {
     rm -f /tmp/go_on
     ${AS_USER:-} "$PYTHON" /trial/long_run.py >/tmp/long_run 2>&1 &
     program=$!
-    until grep -q begun /tmp/long_run; do sleep 0.1; done
+    until grep -q begun /tmp/long_run 2>/dev/null; do sleep 0.1; done
     "$@"
     touch /tmp/go_on
     wait $program || { cat /tmp/long_run; exit 1; }
