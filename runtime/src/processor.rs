@@ -80,7 +80,7 @@ pub(crate) fn judge_machine(machine: &str) -> Option<u32> {
 /// key of everything that is kept of code.
 pub(crate) fn processor_identity() -> String {
     if let Some(level) = chosen_level() {
-        return level.name().to_owned();
+        return level.psabi_name().to_owned();
     }
     let maker = __cpuid_count(0, 0);
     let mut identity = format!("x86-64 {:08x}{:08x}{:08x}", maker.ebx, maker.edx, maker.ecx);

@@ -71,7 +71,7 @@ pub struct RenderOptions {
 }
 
 /// The child's part: everything that talks OpenCL.
-pub fn render(options: &RenderOptions) -> Result<()> {
+pub fn render_picture(options: &RenderOptions) -> Result<()> {
     let device: Device = first_device()?;
     println!("    device:    {} ({})", device.name()?, device.platform_name()?);
     println!("    version:   {}", device.version()?);

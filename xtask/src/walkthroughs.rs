@@ -72,7 +72,7 @@ pub struct Hunk<'a> {
 
 impl<'a> Hunk<'a> {
     /// The pieces of a patch that change files which are there.
-    pub fn list(patch: &'a str) -> Vec<Self> {
+    pub fn find_hunks(patch: &'a str) -> Vec<Self> {
         let mut found: Vec<Self> = Vec::new();
         let mut changed = None;
         let mut in_hunk = false;
@@ -271,7 +271,7 @@ new file mode 100644
         let patch = format!(
             "{PATCH}diff --git a/c b/c\n--- a/c\n+++ b/c\n@@ -1,3 +1 @@\n one\n--- a/two\n+2\n@@ -9 +9 @@\n-nine\n"
         );
-        let pieces = Hunk::list(&patch);
+        let pieces = Hunk::find_hunks(&patch);
         let texts: Vec<_> = pieces.iter().map(|hunk| (hunk.file, hunk.old_text.as_str())).collect();
         assert_eq!(texts, [("src/a.rs", "old\n"), ("c", "one\n-- a/two\n"), ("c", "nine\n")]);
     }

@@ -21,7 +21,7 @@ pub fn describe_kernel(module: &Module, kernel: &Kernel) -> KernelOutline {
         args_size: kernel.args_size,
         inputs: kernel.inputs.clone(),
         locals: kernel.locals.values().map(|&LocalData { size, align, .. }| LocalVariable { size, align }).collect(),
-        private_bytes: kernel.slots.values().fold(0, |total: u64, slot| total.saturating_add(slot.size)),
+        private_bytes: module.count_private_bytes(kernel),
         attrs: kernel.attrs.clone(),
         divisors: specialization_candidates::find_id_divisors(kernel),
         steps: specialization_candidates::find_id_multipliers(kernel),

@@ -20,7 +20,7 @@ impl FeatureLevel {
     pub const ALL: [FeatureLevel; 4] = [FeatureLevel::Base, FeatureLevel::V2, FeatureLevel::V3, FeatureLevel::V4];
 
     /// The psABI's name.
-    pub fn name(self) -> &'static str {
+    pub fn psabi_name(self) -> &'static str {
         match self {
             FeatureLevel::Base => "x86-64",
             FeatureLevel::V2 => "x86-64-v2",
@@ -31,7 +31,7 @@ impl FeatureLevel {
 
     /// The level of this name.
     pub fn from_name(name: &str) -> Option<FeatureLevel> {
-        FeatureLevel::ALL.into_iter().find(|level| level.name() == name)
+        FeatureLevel::ALL.into_iter().find(|level| level.psabi_name() == name)
     }
 
     /// Its features, by LLVM's names, beyond those that every processor of 64 bits has.
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn levels_have_names_and_the_features_of_those_before() {
         for (level, count) in FeatureLevel::ALL.into_iter().zip([0, 7, 15, 20]) {
-            assert_eq!(FeatureLevel::from_name(level.name()), Some(level));
+            assert_eq!(FeatureLevel::from_name(level.psabi_name()), Some(level));
             assert_eq!(level.features().count(), count);
         }
         assert_eq!(FeatureLevel::from_name("x86-64-v5"), None);

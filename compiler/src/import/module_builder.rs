@@ -20,7 +20,7 @@ pub(super) struct ModuleBuilder<'m> {
 /// A function that calls may name.
 #[derive(Clone)]
 pub(super) struct ImportedFunction {
-    /// Its entity.
+    /// The function in the module of our IR.
     pub callee: ir::Callee,
     /// What it asks of its work-item: the arguments that come last.
     pub asked: Vec<(ir::Query, u8)>,

@@ -45,10 +45,10 @@ enum Target {
 }
 
 impl Target {
-    fn name(self) -> &'static str {
+    fn option_word(self) -> &'static str {
         match self {
             Target::Native => NATIVE,
-            Target::Level(level) => level.name(),
+            Target::Level(level) => level.psabi_name(),
         }
     }
 }
@@ -56,7 +56,7 @@ impl Target {
 fn parse_target(name: &str) -> Result<Target, String> {
     let level = FeatureLevel::from_name(name).map(Target::Level);
     level.or_else(|| (name == NATIVE).then_some(Target::Native)).ok_or_else(|| {
-        let levels = FeatureLevel::ALL.map(FeatureLevel::name);
+        let levels = FeatureLevel::ALL.map(FeatureLevel::psabi_name);
         format!("targets are {NATIVE}, {}", levels.join(", "))
     })
 }
@@ -77,7 +77,7 @@ pub fn run_command(arguments: &Arguments) -> ExitCode {
     let (binary, build_log) = match made {
         Ok(made) => made,
         Err(failure) => {
-            failure.report(&arguments.file);
+            failure.print_failure(&arguments.file);
             return ExitCode::FAILURE;
         }
     };
@@ -126,7 +126,7 @@ fn build_editions(source_path: &Path, options: &str, targets: &[Target]) -> Resu
 /// Has another process of this command build a program for one target.
 fn run_own_build(source_path: &Path, edition_path: &Path, options: &str, target: Target) -> io::Result<Output> {
     Command::new(std::env::current_exe()?)
-        .args(["build", "--target", target.name(), "--options", options, "--output"])
+        .args(["build", "--target", target.option_word(), "--options", options, "--output"])
         .args([edition_path, source_path])
         .output()
 }
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn targets_have_names() {
         for name in ["native", "x86-64", "x86-64-v4"] {
-            assert_eq!(parse_target(name).map(Target::name), Ok(name));
+            assert_eq!(parse_target(name).map(Target::option_word), Ok(name));
         }
         assert!(parse_target("x86-64-v5").expect_err("there is none").ends_with("x86-64-v3, x86-64-v4"));
     }

@@ -75,7 +75,7 @@ fn describe_failure(path: &Path, reason: impl Display) -> String {
 fn export(folder: &Path, file: &Path) -> Result<String, String> {
     let folder_failed = |error: io::Error| describe_failure(folder, error);
     let file_failed = |error: io::Error| describe_failure(file, error);
-    let store = EntryStore::open(folder, options().cache_bytes).map_err(folder_failed)?;
+    let store = EntryStore::open_folder(folder, options().cache_bytes).map_err(folder_failed)?;
     let names = list_entries(folder).map_err(folder_failed)?.into_iter().map(|entry| entry.name).collect();
     let output = File::create(file).map_err(file_failed)?;
     let Exported { entries, bytes, damaged } = write_archive(&store, names, output).map_err(file_failed)?;
@@ -84,7 +84,8 @@ fn export(folder: &Path, file: &Path) -> Result<String, String> {
 }
 
 fn import(folder: &Path, file: &Path) -> Result<String, String> {
-    let mut store = EntryStore::open(folder, options().cache_bytes).map_err(|error| describe_failure(folder, error))?;
+    let mut store =
+        EntryStore::open_folder(folder, options().cache_bytes).map_err(|error| describe_failure(folder, error))?;
     let input = File::open(file).map_err(|error| describe_failure(file, error))?;
     let imported = read_archive(input, &mut store).map_err(|words| describe_failure(file, words))?;
     Ok(format!("{}: {}\n", folder.display(), describe_import(imported)))

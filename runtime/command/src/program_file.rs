@@ -45,7 +45,7 @@ impl From<std::io::Error> for ProgramFailure {
 
 impl ProgramFailure {
     /// Tells standard error: a build's log as it is.
-    pub fn report(&self, path: &Path) {
+    pub fn print_failure(&self, path: &Path) {
         match self {
             ProgramFailure::Build(log) => eprint!("{log}"),
             ProgramFailure::File(reason) => eprintln!("lockstep: {}: {reason}", path.display()),

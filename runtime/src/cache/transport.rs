@@ -48,7 +48,7 @@ impl EntryStore {
     ///
     /// # Errors
     /// When it cannot be made or read, or is not this user's alone.
-    pub fn open(path: &Path, byte_limit: u64) -> io::Result<EntryStore> {
+    pub fn open_folder(path: &Path, byte_limit: u64) -> io::Result<EntryStore> {
         let folder = Folder::open(path, byte_limit)?;
         let bytes_taken: u64 = list_entries(path)?.iter().map(|entry| on_disk(entry.bytes)).sum();
         Ok(EntryStore { folder, bytes_left: byte_limit.saturating_sub(bytes_taken) })
@@ -108,7 +108,7 @@ mod tests {
     fn an_entry_that_was_carried_is_used() {
         let (_source, name, bytes) = folder_with_entry();
         let target = tempfile::tempdir().expect("a folder");
-        let mut entry_store = EntryStore::open(target.path(), 1 << 20).expect("it can be opened");
+        let mut entry_store = EntryStore::open_folder(target.path(), 1 << 20).expect("it can be opened");
         assert_eq!(entry_store.add_entry(&name, &bytes).expect("it is whole"), Added::Stored);
         assert_eq!(entry_store.add_entry(&name, &bytes).expect("it is whole"), Added::WasThere);
         let cache = Cache::new(Folder::open(target.path(), 1 << 20).ok());
@@ -120,7 +120,7 @@ mod tests {
         let (folder, name, bytes) = folder_with_entry();
         let mut damaged = bytes.clone();
         damaged[20] ^= 1;
-        let mut entry_store = EntryStore::open(folder.path(), 1 << 20).expect("it can be opened");
+        let mut entry_store = EntryStore::open_folder(folder.path(), 1 << 20).expect("it can be opened");
         entry_store.add_entry(&name, &damaged).expect_err("it is damaged");
         entry_store.add_entry(&"0".repeat(64), &bytes).expect_err("it has another's name");
         assert_eq!(entry_store.read_entry(&name), Some(bytes.clone()));
@@ -134,9 +134,9 @@ mod tests {
     fn no_entry_has_to_go_for_one_that_is_added() {
         let (folder, name, bytes) = folder_with_entry();
         fs::rename(folder.path().join(&name), folder.path().join("0".repeat(64))).expect("it can be renamed");
-        let mut entry_store = EntryStore::open(folder.path(), 4096).expect("it can be opened");
+        let mut entry_store = EntryStore::open_folder(folder.path(), 4096).expect("it can be opened");
         assert_eq!(entry_store.add_entry(&name, &bytes).expect("it is whole"), Added::NoRoom);
-        let mut entry_store = EntryStore::open(folder.path(), 4 * 4096).expect("it can be opened");
+        let mut entry_store = EntryStore::open_folder(folder.path(), 4 * 4096).expect("it can be opened");
         assert_eq!(entry_store.add_entry(&name, &bytes).expect("it is whole"), Added::Stored);
     }
 }

@@ -81,7 +81,7 @@ impl Launch {
             self.executable.kernel_outline(self.index).name,
             describe_sizes(dimensions, global),
             describe_sizes(dimensions, local),
-            variant.number(),
+            variant.log_number(),
             name_tier(variant.current_tier()),
         );
     }

@@ -280,14 +280,14 @@ mod tests {
         assert_eq!(chosen_edition(&["another processor", "x86-64", "x86-64-v9"]), 1);
         assert_eq!(chosen_edition(&["x86-64-v4", &own, "x86-64"]), 1, "code for this very processor");
         let best = FeatureLevel::ALL.into_iter().filter(|level| has_level(*level)).max().unwrap();
-        let names = FeatureLevel::ALL.map(FeatureLevel::name);
+        let names = FeatureLevel::ALL.map(FeatureLevel::psabi_name);
         assert_eq!(chosen_edition(&names), best as u8, "the best level that it has");
-        assert_eq!(names[chosen_edition(&names) as usize], best.name());
+        assert_eq!(names[chosen_edition(&names) as usize], best.psabi_name());
     }
 
     #[test]
     fn code_of_a_level_is_known_and_not_handed_on_as_this_processors() {
-        let back = program(&edition(FeatureLevel::Base.name(), 0), BUILD);
+        let back = program(&edition(FeatureLevel::Base.psabi_name(), 0), BUILD);
         assert!(back.code.len() == 1 && back.code[0].of_level);
         assert_eq!(program(&Binary::Program(back).to_bytes(BUILD), BUILD).code.len(), 0);
         let own = program(&edition(&processor_identity(), 0), BUILD);

@@ -78,7 +78,7 @@ impl LoadedVariant {
     }
 
     /// Its number among the variants of the process.
-    pub fn number(&self) -> u64 {
+    pub fn log_number(&self) -> u64 {
         self.number
     }
 

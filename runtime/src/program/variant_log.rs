@@ -42,7 +42,7 @@ pub(super) fn log_variant(
 ) {
     // Phrases are made for nothing else.
     if tracing::enabled!(target: "variant", Level::INFO) {
-        let (name, number, milliseconds) = (&kernel.name, variant.number(), milliseconds_since(begun));
+        let (name, number, milliseconds) = (&kernel.name, variant.log_number(), milliseconds_since(begun));
         let (tier, facts) = (name_tier(code.tier), describe_facts(&code.facts, kernel).join(", "));
         info!(target: "variant", "{number} of kernel {name}: {tier}, {origin} in {milliseconds:.1} ms, for {facts}");
     }
@@ -55,7 +55,7 @@ pub(super) fn log_promotion(
     ended: Result<Origin, String>,
     begun: Instant,
 ) {
-    let (name, number, milliseconds) = (&kernel.name, variant.number(), milliseconds_since(begun));
+    let (name, number, milliseconds) = (&kernel.name, variant.log_number(), milliseconds_since(begun));
     match ended {
         Ok(origin) => {
             info!(target: "variant", "{number} of kernel {name}: now last tier, {origin} in {milliseconds:.1} ms");

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::package::products::{commit_time, version};
+use crate::package::products::{commit_time, package_version};
 use crate::package::tools::CARGO_DEB;
 use crate::package::tree::write_file;
 use crate::{process, workspace};
@@ -47,8 +47,8 @@ pub fn pack_deb(results: &Path) -> Result<PathBuf> {
     write_file(&extra.join("lintian-overrides"), LINTIAN_OVERRIDES)?;
     write_file(&extra.join("copyright"), COPYRIGHT)?;
     write_file(&extra.join("changelog"), &describe_change()?)?;
-    let package = results.join(format!("lockstep-opencl-icd_{}-{REVISION}_amd64.deb", version()));
-    let mut command = CARGO_DEB.command()?;
+    let package = results.join(format!("lockstep-opencl-icd_{}-{REVISION}_amd64.deb", package_version()));
+    let mut command = CARGO_DEB.prepare_command()?;
     command.args(["--package", "lockstep-icd", "--no-build", "--no-strip", "--deb-revision", REVISION, "--quiet"]);
     command.arg("--output").arg(&package).env("SOURCE_DATE_EPOCH", commit_time()?.to_string());
     process::run(&mut command)?;
@@ -63,6 +63,6 @@ fn describe_change() -> Result<String> {
     Ok(format!(
         "lockstep-opencl-icd ({}-{REVISION}) unstable; urgency=medium\n\n  * CHANGELOG.md beside this file lists what is new.\n\n \
          -- {MAINTAINER}  {date}",
-        version()
+        package_version()
     ))
 }

@@ -102,40 +102,44 @@ else
     echo "install.sh: this machine's C library is not glibc; the driver is for programs that use glibc" >&2
 fi
 
-# Beside the old file and then over it: a process that has the old one mapped keeps it. A disk that is full leaves the old one.
-copy() {
+# All files first go beside the old ones. Only when all of them are there do they take their places: on a disk that is full the old
+# version stays as it was, and a process that has an old file mapped keeps it.
+installed=
+prepare_file() {
     mode=644
     [ ! -x "$1" ] || mode=755
-    mkdir -p "$(dirname "$root$2")" || fail "cannot make $(dirname "$root$2") (are the rights there?)"
-    if ! install -m "$mode" "$1" "$root$2.new" || ! mv -f "$root$2.new" "$root$2"; then
-        rm -f "$root$2.new"
-        fail "cannot write $root$2 (is there room, and are the rights there?)"
-    fi
-}
-
-installed=
-install_file() {
-    copy "$1" "$2"
+    mkdir -p "$(dirname "$root$2")" || give_up "cannot make $(dirname "$root$2") (are the rights there?)"
     installed="$installed$2
 "
+    install -m "$mode" "$1" "$root$2.new" || give_up "cannot write $root$2 (is there room, and are the rights there?)"
 }
 
-# The compiler before the driver, which takes only that of its own build.
-install_file "$source/lib/lockstep/lockstep-compiler" "$library_folder/lockstep-compiler"
-install_file "$source/lib/lockstep/liblockstep.so" "$library_folder/liblockstep.so"
-for file in $(cd "$source" && find bin share -type f | sort); do
-    install_file "$source/$file" "$prefix/$file"
-done
-install_file "$source/install.sh" "$library_folder/install.sh"
+# Runs a command of one word with the path of each file that was prepared.
+for_each_file() {
+    printf %s "$installed" | while IFS= read -r file; do "$1" "$root$file"; done
+}
+drop_new() { rm -f "$1.new"; }
+put_in_place() { mv -f "$1.new" "$1"; }
+
+give_up() {
+    for_each_file drop_new
+    fail "$*"
+}
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 echo "$library_folder/liblockstep.so" >"$scratch/lockstep.icd"
-install_file "$scratch/lockstep.icd" "$vendors/lockstep.icd"
+# The large one first: if there is no room, that is where it shows.
+for file in $(cd "$source" && echo lib/lockstep/lockstep-compiler lib/lockstep/liblockstep.so && find bin share -type f | sort); do
+    prepare_file "$source/$file" "$prefix/$file"
+done
+prepare_file "$source/install.sh" "$library_folder/install.sh"
+prepare_file "$scratch/lockstep.icd" "$vendors/lockstep.icd"
 printf %s "$installed" >"$scratch/installed-files"
+prepare_file "$scratch/installed-files" "$record"
 # What an earlier version had and this one has not.
 [ ! -f "$root$record" ] || remove_files "$root$record" "$scratch/installed-files"
-copy "$scratch/installed-files" "$record"
+for_each_file put_in_place
 
 # A folder may forbid that programs in it run.
 if ! "$root$prefix/bin/lockstep" --version; then

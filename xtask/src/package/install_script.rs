@@ -130,6 +130,29 @@ fn a_new_version_takes_the_place_of_the_old_one() {
 }
 
 #[test]
+fn where_there_is_no_room_the_old_version_stays_whole() {
+    let package = Package::new();
+    package.install(&[], &[]);
+    let before = package.files("home");
+    package.write_tree("two");
+    // A program that writes all but the last of the large files.
+    let tools = package.path("tools");
+    let script = "#!/bin/sh\ncase $4 in *liblockstep.so.new) exit 1 ;; esac\nexec /usr/bin/install \"$@\"\n";
+    write_file(&tools.join("install"), script).expect("ours");
+    fs::set_permissions(tools.join("install"), fs::Permissions::from_mode(0o755)).expect("ours");
+    let path = PathBuf::from(format!("{}:/usr/bin:/bin", tools.display()));
+    let output = package.run(&package.path("a package/install.sh"), &[], &[("PATH", &path)]);
+    assert!(
+        !output.status.success() && String::from_utf8_lossy(&output.stderr).contains("is there room"),
+        "{output:?}"
+    );
+    assert_eq!(package.files("home"), before);
+    for name in ["lockstep-compiler", "liblockstep.so"] {
+        assert_eq!(package.read(&format!("home/.local/lib/lockstep/{name}")), "one", "{name}");
+    }
+}
+
+#[test]
 fn what_cannot_be_is_said() {
     let package = Package::new();
     let refusal = |words: &[&str], variables: &[(&str, &Path)]| {

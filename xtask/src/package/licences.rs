@@ -62,7 +62,7 @@ type Crates = BTreeMap<(String, String), BTreeSet<String>>;
 
 /// `licences`: has cargo-deny look where crates come from and under which licences they are, by `deny.toml`.
 pub fn check_crates() -> Result<()> {
-    process::run(CARGO_DENY.command()?.args(["check", "licenses", "bans", "sources"]))
+    process::run(CARGO_DENY.prepare_command()?.args(["check", "licenses", "bans", "sources"]))
 }
 
 /// Writes the file, and what Rust says of its standard library.
@@ -107,7 +107,7 @@ fn read_text(path: &Path) -> Result<String> {
 fn collect_crates() -> Result<Crates> {
     let mut crates = Crates::new();
     for manifest in MANIFESTS {
-        let mut command = CARGO_ABOUT.command()?;
+        let mut command = CARGO_ABOUT.prepare_command()?;
         command.args(["generate", "--format", "json", "--fail", "--config", "about.toml", "--manifest-path", manifest]);
         let output = command.output().context("cargo-about does not start")?;
         if !output.status.success() {

@@ -53,10 +53,10 @@ enum Kind {
 }
 
 /// Runs the command.
-pub fn run(options: &Options) -> Result<()> {
+pub fn make_packages(options: &Options) -> Result<()> {
     let results = workspace::root().join(&options.to);
     fs::create_dir_all(&results).with_context(|| format!("cannot make {}", results.display()))?;
-    let tools = PythonTools::find()?;
+    let tools = PythonTools::find_or_install()?;
     let archive = (!options.without_relinkable).then(|| relinkable_archive(&results));
     let products = products::build_products(&tools, archive.as_deref())?;
     let tree = workspace::root().join(tree::FOLDER);
@@ -108,7 +108,7 @@ fn make_package(kind: Kind, tree: &Path, results: &Path, tools: &PythonTools) ->
 }
 
 fn relinkable_archive(results: &Path) -> PathBuf {
-    results.join(format!("lockstep-compiler-{}-relinkable.tar", products::version()))
+    results.join(format!("lockstep-compiler-{}-relinkable.tar", products::package_version()))
 }
 
 fn compress_archive(archive: &Path) -> Result<PathBuf> {

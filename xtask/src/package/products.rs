@@ -20,11 +20,11 @@ const TARGET_FOLDER: &str = "x86_64-unknown-linux-gnu/release";
 
 /// Where the three files are.
 pub struct Products {
-    /// `liblockstep.so`.
+    /// The path of the shared library that loaders open.
     pub driver: PathBuf,
-    /// `lockstep`.
+    /// The path of the executable that users run.
     pub command: PathBuf,
-    /// `lockstep-compiler`.
+    /// The path of the static executable that the driver starts.
     pub compiler: PathBuf,
 }
 
@@ -39,7 +39,7 @@ pub fn build_products(tools: &PythonTools, archive: Option<&Path>) -> Result<Pro
         command: shared.join("lockstep"),
         compiler: folder.join("release/lockstep-compiler"),
     };
-    let mut driver_and_command = tools.zigbuild();
+    let mut driver_and_command = tools.zigbuild_command();
     driver_and_command.args([
         "--release",
         "--package",
@@ -81,7 +81,7 @@ fn make_reproducible(command: &mut Command, folder: &Path) -> Result<()> {
 }
 
 /// The version of the packages: that of the workspace.
-pub fn version() -> &'static str {
+pub fn package_version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 

@@ -5,12 +5,12 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::package::products::{commit_time, version};
+use crate::package::products::{commit_time, package_version};
 use crate::process;
 
 /// Packs a tree; gives the archive's path.
 pub fn pack_tarball(tree: &Path, results: &Path) -> Result<PathBuf> {
-    let name = format!("lockstep-{}-linux-x86_64", version());
+    let name = format!("lockstep-{}-linux-x86_64", package_version());
     let archive = results.join(format!("{name}.tar.gz"));
     pack_folder(tree, &name, &archive)?;
     Ok(archive)

@@ -31,7 +31,7 @@ pub const CARGO_DENY: CargoTool = CargoTool { name: "cargo-deny", version: "0.20
 
 impl CargoTool {
     /// A command that runs it in the workspace's root. Builds it first where it is missing, which takes minutes.
-    pub fn command(self) -> Result<Command> {
+    pub fn prepare_command(self) -> Result<Command> {
         let folder = tools_folder().join(format!("{}-{}", self.name, self.version));
         let program = folder.join("bin").join(self.name);
         if !program.exists() {
@@ -59,7 +59,7 @@ impl PythonTools {
     /// # Errors
     ///
     /// There is no pip, or it finds no index.
-    pub fn find() -> Result<Self> {
+    pub fn find_or_install() -> Result<Self> {
         let folder = tools_folder().join("python");
         let found = Self { folder };
         let versions = PYTHON_PACKAGES.join("\n");
@@ -77,14 +77,14 @@ impl PythonTools {
     }
 
     /// A module of theirs as a command.
-    pub fn module(&self, name: &str) -> Command {
+    pub fn module_command(&self, name: &str) -> Command {
         let mut command = Command::new("python3");
         command.args(["-m", name]).env("PYTHONPATH", &self.folder);
         command
     }
 
-    /// Cargo's `zigbuild`.
-    pub fn zigbuild(&self) -> Command {
+    /// A cargo command that builds with the linker for old C libraries.
+    pub fn zigbuild_command(&self) -> Command {
         let mut command = Command::new(self.folder.join("bin/cargo-zigbuild"));
         command.arg("zigbuild").current_dir(workspace::root());
         command.env("CARGO_ZIGBUILD_ZIG_PATH", self.folder.join("ziglang/zig"));

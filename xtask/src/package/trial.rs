@@ -57,7 +57,7 @@ const PYTHON_PACKAGES: [&str; 2] = ["pyopencl", "numpy"];
 const ENTER_AS_USER: &str = "exec setpriv --reuid=1000 --regid=1000 --clear-groups";
 
 /// Runs the command.
-pub fn run(options: &Options) -> Result<()> {
+pub fn try_packages(options: &Options) -> Result<()> {
     let packages = workspace::root().join(&options.packages);
     let trials = find_trials(&options.names)?;
     let base = make_base()?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::package::products::{commit_time, version};
+use crate::package::products::{commit_time, package_version};
 use crate::package::tools::PythonTools;
 use crate::package::tree::{copy_file, documents_folder, set_modes, write_file};
 use crate::process;
@@ -41,10 +41,10 @@ pub fn pack_wheel(tree: &Path, results: &Path, tools: &PythonTools) -> Result<Pa
     }
     arrange_files(tree, &contents)?;
     set_modes(&contents)?;
-    let mut pack = tools.module("wheel");
+    let mut pack = tools.module_command("wheel");
     pack.arg("pack").arg(&contents).arg("--dest-dir").arg(results);
     process::run(pack.env("SOURCE_DATE_EPOCH", commit_time()?.to_string()))?;
-    Ok(results.join(format!("lockstep_opencl-{}-{TAG}.whl", version())))
+    Ok(results.join(format!("lockstep_opencl-{}-{TAG}.whl", package_version())))
 }
 
 fn arrange_files(tree: &Path, contents: &Path) -> Result<()> {
@@ -55,7 +55,7 @@ fn arrange_files(tree: &Path, contents: &Path) -> Result<()> {
     }
     write_file(&libraries.join("lockstep.icd"), "liblockstep.so\n")?;
     write_file(&contents.join("lockstep_opencl/__init__.py"), MODULE)?;
-    let information = contents.join(format!("lockstep_opencl-{}.dist-info", version()));
+    let information = contents.join(format!("lockstep_opencl-{}.dist-info", package_version()));
     write_file(&information.join("METADATA"), &describe_package())?;
     write_file(
         &information.join("WHEEL"),
@@ -74,6 +74,6 @@ fn describe_package() -> String {
     format!(
         "Metadata-Version: 2.1\nName: lockstep-opencl\nVersion: {}\nSummary: A vectorizing OpenCL driver for CPUs\n\
          License: MIT OR Apache-2.0\nRequires-Python: >=3.8\nDescription-Content-Type: text/markdown\n\n{DESCRIPTION}",
-        version()
+        package_version()
     )
 }

@@ -139,7 +139,7 @@ pub fn walkthroughs(tree: &Tree) -> Vec<Violation> {
             Ok(walkthrough) => found.extend(check_row(page, &patch.path, walkthrough.files.len())),
         }
         let is_stale = |hunk: &Hunk| !tree.file(hunk.file).is_some_and(|file| file.text.contains(&hunk.old_text));
-        for hunk in Hunk::list(&patch.text).into_iter().filter(is_stale) {
+        for hunk in Hunk::find_hunks(&patch.text).into_iter().filter(is_stale) {
             let message = format!("it no longer applies to {} ({FOLDER}/README.md says how to mend it)", hunk.file);
             found.push(in_file(&patch.path, message));
         }

@@ -28,10 +28,10 @@ impl Module {
     /// The functions that a kernel calls, also through others, in their order.
     pub fn functions_called_by(&self, kernel: &Kernel) -> Vec<Callee> {
         let mut is_called: SecondaryMap<Callee, bool> = SecondaryMap::new();
-        kernel.callees().for_each(|callee| is_called[callee] = true);
+        kernel.called_functions().for_each(|callee| is_called[callee] = true);
         for (caller, function) in self.functions.iter().rev() {
             if is_called[caller] {
-                function.callees().for_each(|callee| is_called[callee] = true);
+                function.called_functions().for_each(|callee| is_called[callee] = true);
             }
         }
         self.functions.keys().filter(|&callee| is_called[callee]).collect()
@@ -45,6 +45,12 @@ impl Module {
     /// Instructions of a kernel and of what it calls.
     pub fn count_instructions(&self, kernel: &Kernel) -> usize {
         self.codes_of(kernel).map(Kernel::count_own_instructions).sum()
+    }
+
+    /// Bytes of the private variables of a kernel and of what it calls, for one work-item.
+    pub fn count_private_bytes(&self, kernel: &Kernel) -> u64 {
+        let slots = self.codes_of(kernel).flat_map(|code| code.slots.values());
+        slots.fold(0, |total, slot| total.saturating_add(slot.size))
     }
 
     /// A kernel and the functions that it calls.
@@ -170,7 +176,7 @@ impl Kernel {
     }
 
     /// The functions that the kernel itself calls, as often as it does.
-    pub fn callees(&self) -> impl Iterator<Item = Callee> {
+    pub fn called_functions(&self) -> impl Iterator<Item = Callee> {
         let insts = self.regions.values().flat_map(|function| function.insts.values());
         insts.filter_map(|inst| match inst.data {
             InstData::Call { callee, .. } => Some(callee),

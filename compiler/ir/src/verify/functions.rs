@@ -15,7 +15,7 @@ impl Verifier<'_> {
         if !inputs.all(|(position, &(input, _))| input == Input::Passed { position }) {
             self.add_error(&line, "a function's inputs are what calls pass, in their order");
         }
-        if function.callees().any(|called| called >= callee) {
+        if function.called_functions().any(|called| called >= callee) {
             self.add_error(&line, "a function calls only functions that stand before it");
         }
         for (region, code) in &function.regions {

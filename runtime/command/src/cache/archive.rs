@@ -94,8 +94,8 @@ pub fn read_archive(mut file: impl Read + Seek, store: &mut EntryStore) -> Resul
     Ok(imported)
 }
 
-/// Calls `visit` with name and bytes of each entry of an archive, and returns how many were left out as they are larger than
-/// `largest_entry`.
+/// Calls `visit` with name and bytes of each entry of an archive that has at most `largest_entry` bytes, and returns how many are
+/// larger.
 fn visit_entries(
     file: impl Read,
     largest_entry: u64,

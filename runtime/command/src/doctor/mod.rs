@@ -32,7 +32,7 @@ struct Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
-    /// Written `ok`.
+    /// Nothing is to be done; in JSON `ok`.
     #[serde(rename = "ok")]
     Fine,
     /// Applications run, but not as they could.

@@ -71,7 +71,7 @@ struct Registration {
     /// The `.icd` file or the variable that it comes from.
     origin: String,
     /// The driver's library. A bare name is one that the system's linker looks for.
-    library: PathBuf,
+    driver: PathBuf,
 }
 
 /// Looks at all of them.
@@ -79,15 +79,15 @@ struct Registration {
 /// `root` is the folder with `etc`: `/`, except in tests.
 pub fn examine_registrations(driver: &Path, environment: &Environment, root: &Path) -> Vec<Finding> {
     let registrations = list_registrations(environment, root);
-    let (ours, others): (Vec<_>, Vec<_>) = registrations.iter().partition(|each| is_same_file(&each.library, driver));
+    let (ours, others): (Vec<_>, Vec<_>) = registrations.iter().partition(|each| is_same_file(&each.driver, driver));
     let mut findings = vec![match ours.first() {
         Some(found) => Finding::fine("registered", format!("by {}", found.origin)),
         None => describe_absence(driver, environment, root),
     }];
-    let copies = others.iter().filter(|each| each.library.file_name().is_some_and(|name| name == DRIVER));
+    let copies = others.iter().filter(|each| each.driver.file_name().is_some_and(|name| name == DRIVER));
     findings.extend(copies.map(|copy| describe_copy(copy, ours.first().copied(), &registrations)));
-    findings.extend(others.iter().filter(|each| is_lost(&each.library)).map(|lost| {
-        let words = format!("{} names {}, which is not there: remove that file", lost.origin, lost.library.display());
+    findings.extend(others.iter().filter(|each| is_lost(&each.driver)).map(|lost| {
+        let words = format!("{} names {}, which is not there: remove that file", lost.origin, lost.driver.display());
         Finding::lacking("registered", words)
     }));
     findings
@@ -101,7 +101,7 @@ fn list_registrations(environment: &Environment, root: &Path) -> Vec<Registratio
         None => found.extend(read_folder(&environment.default_folder(root))),
     }
     let libraries = environment.file_names.iter().flat_map(std::env::split_paths);
-    found.extend(libraries.map(|library| Registration { origin: "OCL_ICD_FILENAMES".to_owned(), library }));
+    found.extend(libraries.map(|driver| Registration { origin: "OCL_ICD_FILENAMES".to_owned(), driver }));
     found
 }
 
@@ -112,7 +112,7 @@ fn read_place(place: &Path, origin: &str) -> Vec<Registration> {
     }
     match place.extension().is_some_and(|end| end == "icd") {
         true => read_icd(place).into_iter().collect(),
-        false => vec![Registration { origin: origin.to_owned(), library: place.to_owned() }],
+        false => vec![Registration { origin: origin.to_owned(), driver: place.to_owned() }],
     }
 }
 
@@ -126,8 +126,8 @@ fn read_folder(folder: &Path) -> Vec<Registration> {
 
 fn read_icd(file: &Path) -> Option<Registration> {
     let text = fs::read_to_string(file).ok()?;
-    let library = PathBuf::from(text.lines().next()?.trim());
-    Some(Registration { origin: file.display().to_string(), library })
+    let driver = PathBuf::from(text.lines().next()?.trim());
+    Some(Registration { origin: file.display().to_string(), driver })
 }
 
 fn is_same_file(one: &Path, other: &Path) -> bool {
@@ -155,7 +155,7 @@ fn describe_absence(driver: &Path, environment: &Environment, root: &Path) -> Fi
         None => format!("nothing in {} names it", environment.default_folder(root).display()),
     };
     let users = environment.home.as_ref().map(|home| Path::new(home).join(USER_VENDORS));
-    let in_users = users.filter(|folder| read_folder(folder).iter().any(|each| is_same_file(&each.library, driver)));
+    let in_users = users.filter(|folder| read_folder(folder).iter().any(|each| is_same_file(&each.driver, driver)));
     let advice = match in_users {
         Some(folder) => {
             format!("export OCL_ICD_VENDORS={}/ leads them to where it is registered; {advice}", folder.display())
@@ -174,7 +174,7 @@ fn describe_copy(copy: &Registration, ours: Option<&Registration>, all: &[Regist
         "{} names another Lockstep, {}, which loaders list {order}: applications that take the first platform get the first of \
          the two; remove one of them",
         copy.origin,
-        copy.library.display()
+        copy.driver.display()
     );
     Finding::lacking("registered", words)
 }

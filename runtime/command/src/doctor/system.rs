@@ -32,7 +32,7 @@ pub fn examine_system() -> Vec<Finding> {
 /// The processor's name, what it has, and what of that is used.
 fn describe_processor() -> String {
     let level = FeatureLevel::ALL.into_iter().filter(|level| has_level(*level)).max().unwrap_or(FeatureLevel::Base);
-    format!("{}, {}; registers of {} bits", processor_name(), level.name(), register_bits(options().simd))
+    format!("{}, {}; registers of {} bits", processor_name(), level.psabi_name(), register_bits(options().simd))
 }
 
 fn gibibytes(bytes: u64) -> f64 {

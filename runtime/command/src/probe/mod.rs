@@ -34,13 +34,13 @@ pub struct Probe {
 /// An ICD loader.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loader {
-    /// Its file.
+    /// The path of its library.
     pub path: String,
     /// Name and version, as far as it tells them.
     pub version: String,
 }
 
-/// A platform.
+/// What a platform says of itself, and its devices.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlatformFacts {
     pub name: String,
@@ -49,7 +49,7 @@ pub struct PlatformFacts {
     pub devices: Vec<DeviceFacts>,
 }
 
-/// A device.
+/// What a device says of itself.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceFacts {
     pub name: String,

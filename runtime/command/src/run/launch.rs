@@ -69,7 +69,7 @@ impl Session {
     }
 
     /// What programs are built in.
-    pub fn context(&self) -> &Arc<Context> {
+    pub fn opencl_context(&self) -> &Arc<Context> {
         &self.context
     }
 

@@ -81,10 +81,10 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run_command(arguments: &Arguments) -> ExitCode {
     let session = Session::new();
-    let program = match build_file(&arguments.file, session.context(), &arguments.build.text_with(&[])) {
+    let program = match build_file(&arguments.file, session.opencl_context(), &arguments.build.text_with(&[])) {
         Ok(program) => program,
         Err(failure) => {
-            failure.report(&arguments.file);
+            failure.print_failure(&arguments.file);
             return ExitCode::from(2);
         }
     };

@@ -18,7 +18,7 @@ fn make_entry(text: &str) -> (String, Vec<u8>) {
 }
 
 fn open_store(folder: &Path) -> EntryStore {
-    EntryStore::open(folder, LIMIT).expect("it can be opened")
+    EntryStore::open_folder(folder, LIMIT).expect("it can be opened")
 }
 
 fn entry_names(folder: &Path) -> Vec<String> {
@@ -194,7 +194,7 @@ fn what_the_limit_leaves_no_room_for_is_left_out() {
     let imported = import_into(target.path(), &archive).expect("it is sound");
     assert_eq!(imported, Imported { stored: 2, known: 0, without_room: 1 }, "a MiB has room for five");
     let small = tempfile::tempdir().expect("a folder");
-    let mut store = EntryStore::open(small.path(), LIMIT / 2).expect("it can be opened");
+    let mut store = EntryStore::open_folder(small.path(), LIMIT / 2).expect("it can be opened");
     let imported = read_archive(Cursor::new(&archive), &mut store).expect("it is sound");
     assert_eq!(imported, Imported { stored: 0, known: 0, without_room: 3 }, "an entry may have a fourth");
 }
