@@ -33,3 +33,47 @@ pub fn describe_kernel(module: &Module, kernel: &Kernel) -> KernelOutline {
         insts: module.count_instructions(kernel),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse_module;
+
+    #[test]
+    fn private_memory_is_that_of_all_functions_on_the_way() {
+        let text = "
+function fn0 \"below\" {
+  slot ss0 size 40 align 4
+  region r0 {
+  b0():
+    return
+  }
+}
+function fn1 \"above\" {
+  slot ss0 size 300 align 4
+  region r0 {
+  b0():
+    call fn0()
+    return
+  }
+}
+function fn2 \"of_another_kernel\" {
+  slot ss0 size 5000 align 4
+  region r0 {
+  b0():
+    return
+  }
+}
+kernel \"k\" {
+  slot ss0 size 8 align 4
+  region r0 {
+  b0():
+    call fn1()
+    return
+  }
+}
+";
+        let module = parse_module(text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(describe_program(&module).kernels[0].private_bytes, 348);
+    }
+}
