@@ -88,7 +88,7 @@ pub fn unsafety(tree: &Tree) -> Vec<Violation> {
                 "compiler/src/import",
                 "compiler/src/codegen",
                 "compiler/src/machine_code",
-                "runtime/command/src/probe/libraries.rs",
+                "runtime/command/src/probe/libraries",
                 "runtime/src/launch",
                 "runtime/src/arena",
                 "runtime/src/compiler_process",
@@ -98,7 +98,8 @@ pub fn unsafety(tree: &Tree) -> Vec<Violation> {
             tests_may: false,
             message: "unsafe code belongs where the driver meets C, LLVM or generated code: \
                       icd/, compiler/src/{frontend,import,codegen,machine_code}, \
-                      runtime/src/{launch,arena,compiler_process,execute,memory}; the types of the calls are in \
+                      runtime/src/{launch,arena,compiler_process,execute,memory}, and the command's loading of the ICD \
+                      loader, runtime/command/src/probe/libraries; the types of the calls are in \
                       compiler/protocol/src/kernel_abi",
         },
     )
