@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use lockstep_conformance::child::in_child;
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::stand_in::real_compiler;
-use lockstep_conformance::{Setup, is_lockstep, ok, read, run};
+use lockstep_conformance::{Setup, arguments, is_lockstep, ok, read, run};
 
 const SOURCE: &str = "#include \"number.h\"
     kernel void scale(global float *x, float factor, uint count) {
@@ -156,6 +156,32 @@ fn what_does_not_build_says_what_the_api_says() {
     assert_eq!((status, &*stderr), (1, "lockstep: cut.bin: the program binary is damaged\n"));
 }
 
+/// Launches a kernel of a binary for a level so often that code of this machine's takes over, and compares the bits of all launches.
+fn check_bits(place: &Place, target: &str) {
+    let source = "kernel void f(global const float *x, global float *y) {
+        int i = get_global_id(0);
+        float sum = x[i];
+        for (int n = 0; n < 20; ++n) sum = sum * x[i] + x[i];
+        y[i] = sum;
+    }";
+    place.write("sums.cl", source.as_bytes());
+    let words = ["build", "sums.cl", "-o", "sums.bin", "--target", target];
+    assert_eq!(ended(&place.lockstep(&words)).0, 0);
+    let setup = Setup::new();
+    let program = setup.context.from_binary(&place.read("sums.bin")).expect("it is for this machine");
+    ok(program.build(""));
+    let kernel = program.kernel("f");
+    let numbers: Vec<f32> = (0..65_536).map(|number| 0.1 + number as f32 / 80_000.0).collect();
+    let (x, y) = (setup.context.with_values(&numbers), setup.context.zeros::<f32>(numbers.len()));
+    kernel.set_all(arguments![&x, &y]);
+    let mut first: Option<Vec<f32>> = None;
+    for launch in 0..400 {
+        run(&setup.queue, &kernel, &[numbers.len()], &[64]);
+        let sums = read::<f32>(&setup.queue, &y);
+        assert!(first.get_or_insert_with(|| sums.clone()) == &sums, "{target}, launch {launch}");
+    }
+}
+
 /// Code for processors of a level runs on those that have it; binaries for several hold what each of them would.
 #[test]
 fn binaries_may_be_for_several_levels_of_processors() {
@@ -167,14 +193,19 @@ fn binaries_may_be_for_several_levels_of_processors() {
     check_binary(&place.read("base.bin"));
     place.build("all.bin", &["--target", "x86-64,x86-64-v2,x86-64-v3", "--target", "x86-64-v4,native"]);
     check_binary(&place.read("all.bin"));
-    // Without a compiler there is no code but what the binary has.
-    let words = ["run", "base.bin", "-k", "scale", "-g", "3", "--print", "0", "buffer:3=iota", "2", "3"];
+    // Without a compiler there is no code but what the binary has, which must round as this machine's code does.
+    let level = if is_x86_feature_detected!("fma") { "x86-64-v3" } else { "x86-64" };
+    place.build("alike.bin", &["--target", level]);
+    let words = ["run", "alike.bin", "-k", "scale", "-g", "3", "--print", "0", "buffer:3=iota", "2", "3"];
     let mut command = Command::new(real_compiler().with_file_name("lockstep"));
     command.current_dir(&place.0).env("LOCKSTEP_CACHE", "off").env("LOCKSTEP_COMPILER", "/no/such/compiler");
     let (status, stdout, _) = ended(&command.args(words).output().expect("it can be run"));
     assert_eq!((status, &*stdout), (0, "argument 0 'x' (float*) of kernel 'scale': 3 5 7\n"));
     place.build("levels.bin", &["--target", "x86-64-v2,x86-64,x86-64-v2"]);
     check_binary(&place.read("levels.bin"));
+    for target in ["x86-64", level] {
+        check_bits(&place, target);
+    }
     let sizes = ["base.bin", "levels.bin", "all.bin"].map(|name| place.read(name).len());
     assert!(sizes.is_sorted(), "{sizes:?}");
     let (status, _, stderr) = ended(&place.lockstep(&["build", "scale.cl", "-o", "x.bin", "--target", "x86-64-v5"]));

@@ -76,6 +76,13 @@ pub(crate) fn judge_machine(machine: &str) -> Option<u32> {
     }
 }
 
+/// Whether code for processors of this name rounds as code for those of this one's kind does, which takes its place after some launches:
+/// both fuse products with sums, or neither does.
+pub(crate) fn rounds_alike(machine: &str) -> bool {
+    let is_alike = |level: FeatureLevel| level.fuses_multiply_add() == is_x86_feature_detected!("fma");
+    machine == processor_identity() || FeatureLevel::from_name(machine).is_some_and(is_alike)
+}
+
 /// The name of the processor's kind, or of the level that was chosen: equal where the compiler makes the same code. It belongs to the
 /// key of everything that is kept of code.
 pub(crate) fn processor_identity() -> String {

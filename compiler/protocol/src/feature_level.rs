@@ -34,6 +34,11 @@ impl FeatureLevel {
         FeatureLevel::ALL.into_iter().find(|level| level.psabi_name() == name)
     }
 
+    /// Whether its processors compute a product and a sum in one, rounded once.
+    pub fn fuses_multiply_add(self) -> bool {
+        self >= FeatureLevel::V3
+    }
+
     /// Its features, by LLVM's names, beyond those that every processor of 64 bits has.
     pub fn features(self) -> impl Iterator<Item = &'static str> {
         let levels = FeatureLevel::ALL.into_iter().filter(move |level| *level <= self);
@@ -60,6 +65,7 @@ mod tests {
         for (level, count) in FeatureLevel::ALL.into_iter().zip([0, 7, 15, 20]) {
             assert_eq!(FeatureLevel::from_name(level.psabi_name()), Some(level));
             assert_eq!(level.features().count(), count);
+            assert_eq!(level.fuses_multiply_add(), level.features().any(|feature| feature == "fma"));
         }
         assert_eq!(FeatureLevel::from_name("x86-64-v5"), None);
         assert!(FeatureLevel::V4.features().any(|feature| feature == "sse4.2"));

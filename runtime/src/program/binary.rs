@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cache::checksummed;
-use crate::processor::{judge_machine, processor_identity};
+use crate::processor::{judge_machine, processor_identity, rounds_alike};
 use lockstep_protocol::compile_options::Tier;
 use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -151,6 +151,10 @@ fn read_binary(bytes: &[u8], build_id: &str) -> Result<Binary, &'static str> {
         }
         Some((_, Edition { machine, mut image, .. })) => {
             let of_level = machine != processor_identity();
+            if !rounds_alike(&machine) {
+                // All launches run code that is made here, so that none has other bits than an earlier one.
+                image.code.clear();
+            }
             image.code.iter_mut().for_each(|code| code.of_level = of_level);
             Ok(Binary::Program(image))
         }
@@ -287,11 +291,23 @@ mod tests {
 
     #[test]
     fn code_of_a_level_is_known_and_not_handed_on_as_this_processors() {
-        let back = program(&edition(FeatureLevel::Base.psabi_name(), 0), BUILD);
+        let is_fit = |level: &FeatureLevel| has_level(*level) && rounds_alike(level.psabi_name());
+        let fit = FeatureLevel::ALL.into_iter().find(is_fit).expect("the machine has a level");
+        let back = program(&edition(fit.psabi_name(), 0), BUILD);
         assert!(back.code.len() == 1 && back.code[0].of_level);
         assert_eq!(program(&Binary::Program(back).to_bytes(BUILD), BUILD).code.len(), 0);
         let own = program(&edition(&processor_identity(), 0), BUILD);
         assert!(own.code.len() == 1 && !own.code[0].of_level);
+    }
+
+    #[test]
+    fn code_that_rounds_otherwise_is_made_anew() {
+        for level in FeatureLevel::ALL.into_iter().filter(|level| has_level(*level)) {
+            let is_alike = level.fuses_multiply_add() == has_level(FeatureLevel::V3);
+            let back = program(&edition(level.psabi_name(), 0), BUILD);
+            assert_eq!(back.code.len(), usize::from(is_alike), "{level:?}");
+            assert!(back.outline.is_some());
+        }
     }
 
     #[test]
