@@ -77,9 +77,12 @@ pub(crate) fn judge_machine(machine: &str) -> Option<u32> {
 }
 
 /// Whether code for processors of this name rounds as code for those of this one's kind does, which takes its place after some launches:
-/// both fuse products with sums, or neither does.
+/// both fuse products with sums, or neither does, and they have the same estimates of roots and quotients.
 pub(crate) fn rounds_alike(machine: &str) -> bool {
-    let is_alike = |level: FeatureLevel| level.fuses_multiply_add() == is_x86_feature_detected!("fma");
+    let is_alike = |level: FeatureLevel| {
+        level.fuses_multiply_add() == is_x86_feature_detected!("fma")
+            && level.has_close_estimates() == is_x86_feature_detected!("avx512f")
+    };
     machine == processor_identity() || FeatureLevel::from_name(machine).is_some_and(is_alike)
 }
 

@@ -34,6 +34,11 @@ impl FeatureLevel {
         FeatureLevel::ALL.into_iter().find(|level| level.psabi_name() == name)
     }
 
+    /// Whether estimates of roots and quotients are those of AVX-512, which are closer than older ones.
+    pub fn has_close_estimates(self) -> bool {
+        self >= FeatureLevel::V4
+    }
+
     /// Whether its processors compute a product and a sum in one, rounded once.
     pub fn fuses_multiply_add(self) -> bool {
         self >= FeatureLevel::V3
@@ -65,6 +70,7 @@ mod tests {
         for (level, count) in FeatureLevel::ALL.into_iter().zip([0, 7, 15, 20]) {
             assert_eq!(FeatureLevel::from_name(level.psabi_name()), Some(level));
             assert_eq!(level.features().count(), count);
+            assert_eq!(level.has_close_estimates(), level.features().any(|feature| feature == "avx512f"));
             assert_eq!(level.fuses_multiply_add(), level.features().any(|feature| feature == "fma"));
         }
         assert_eq!(FeatureLevel::from_name("x86-64-v5"), None);

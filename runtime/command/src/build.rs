@@ -23,8 +23,9 @@ pub struct Arguments {
     /// The processors to make code for: this one's kind, or any of a level; of several targets the driver takes the best that the
     /// machine has
     ///
-    /// Code for levels below x86-64-v3 rounds products and sums one after the other. Processors that round them once, as most do, take
-    /// the program of such a level and make their own code of it, so that all launches give the same bits.
+    /// Code for levels below x86-64-v3 rounds products and sums one after the other, that for x86-64-v4 has closer estimates of roots and
+    /// quotients. A processor that can do more than a level takes its program and makes code of its own of it, so that all
+    /// launches give the same bits: name all levels whose processors are not to compile.
     #[arg(long, value_delimiter = ',', value_parser = parse_target, default_value = NATIVE,
           value_name = "native|x86-64|x86-64-v2|x86-64-v3|x86-64-v4")]
     target: Vec<Target>,
