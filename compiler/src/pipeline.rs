@@ -1,7 +1,7 @@
 //! The way of a kernel: what `lockstep_ir::plan::passes` lists, of a program when it is built and of a kernel when it is first
 //! launched, then code generation and LLVM. After each pass its result can be dumped, and in debug builds it is verified.
 
-use crate::codegen::{self, CodeOptions, Context};
+use crate::codegen::{self, CodeOptions, Context, PlannedKernel};
 use crate::import::{self, ImportError};
 use crate::machine_code::{self, HostMachine, LinkedImage, MachineCodeError, OptLevel};
 use crate::pass_record::PassRecord;
@@ -10,6 +10,7 @@ use crate::stage_times::describe_times;
 use crate::variant_name::name_variant;
 use lockstep_ir::analysis::work_group_dependence::needs_sub_groups;
 use lockstep_ir::ir::{Module, SourceLoc};
+use lockstep_ir::plan::function_forms::FunctionForms;
 use lockstep_ir::plan::kernel_state::{KernelState, ProgramFacts, Request};
 use lockstep_ir::plan::pass_runner::{InternalError, describe_panic, run_passes, run_program_passes};
 use lockstep_ir::plan::passes::{PASSES, Pass};
@@ -306,6 +307,13 @@ impl Compilation<'_> {
         run_passes(&mut kernel_state, &mut record)?;
         let (launch_facts, reason) = (kernel_state.launch, kernel_state.reason);
         let (kernel, widening) = kernel_state.finish();
+        let forms = match &widening {
+            Some(widening) => {
+                let planned = (module, &kernel, widening, &launch_facts);
+                FunctionForms::plan(planned, request, &notes, table, &mut record)?
+            }
+            None => FunctionForms::of_scalar_code(module, &kernel),
+        };
 
         let context = Context::create();
         let code_options = CodeOptions {
@@ -316,7 +324,8 @@ impl Compilation<'_> {
             debug: options.debug,
         };
         let mut steps = Steps { record, kernel: &name, place: &code_options.place };
-        let generate = || codegen::generate_kernel(&context, module, &kernel, widening.as_ref(), &code_options, &notes);
+        let planned = PlannedKernel { kernel: &kernel, widening: widening.as_ref(), forms: &forms };
+        let generate = || codegen::generate_kernel(&context, module, planned, &code_options, &notes);
         let generated =
             steps.run(CODEGEN, generate)?.map_err(|step_error| steps.mistake_in(CODEGEN, step_error.to_string()))?;
         code_options.place.take();

@@ -91,11 +91,11 @@ pub fn verify_module(module: &Module, stage: Stage) -> Result<(), Vec<VerifyErro
     verifier.into_result()
 }
 
-/// Checks one kernel of a module, as `verify` does.
+/// Checks one kernel of a module, or a form of one of its functions, as `verify_module` does.
 pub fn verify_kernel(module: &Module, kernel: &Kernel, stage: Stage) -> Result<(), Vec<VerifyError>> {
     let mut verifier =
         Verifier { module, stage, kernel: kernel.name.clone(), place: String::new(), errors: Vec::new() };
-    verifier.check_kernel(kernel);
+    verifier.check_code(kernel);
     verifier.into_result()
 }
 

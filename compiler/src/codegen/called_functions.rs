@@ -1,28 +1,33 @@
 //! Functions of the program that the kernel calls.
 //!
 //! Requires: a verified module, and storage of a kernel that is laid out.
-//! Ensures: a function of the module for each function that the kernel calls, also through others. It does for one work-item what
-//! the IR says, and finds program-scope variables by the launch's frame, as the kernel does.
+//! Ensures: a function of the kernel's module for each function, and for each form of one, that the kernel calls, also through others. It
+//! does for one work-item, or for the lanes of a gang, what the IR says, and finds program-scope variables by the launch's frame, as the
+//! kernel does.
 //! Phases: where their private variables lie, small ones on the stack, large ones in the worker's part of the scratch memory, each in a
 //! place of its own: none of the functions runs twice at once, as there is no recursion and none waits; declarations; bodies.
 //! Source: our own.
 //!
 //! ```text
-//! call fn1(v3, v4)        =>     call void @function_1(ptr %frame, ptr %scratch, i32 %v3, ptr %v4)
+//! v5: f32 = call fn1(v3, v4)        =>     %v5 = call float @function_1(ptr %frame, ptr %scratch, i32 %v3, ptr %v4)
 //! ```
 
+use super::KernelCode;
 use super::emit::{Emitted, Emitter};
-use super::frame::{self, Call, Frame};
+use super::frame::{self, Call, Frame, ResultPlace};
+use super::function_forms::{declare_forms, emit_form};
 use super::groups::{Group, Item};
 use super::region::ScalarEmitter;
-use super::{CodeOptions, KernelCode};
 use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::attributes::AttributeLoc;
-use inkwell::types::BasicMetadataTypeEnum;
-use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue};
+use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum};
+use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue};
 use lockstep_ir::ir::{Callee, Kernel, Module};
+use lockstep_ir::plan::function_forms::FunctionForms;
 use lockstep_ir::plan::storage::Storage;
+use lockstep_ir::report::Notes;
+use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::types::Type;
 
@@ -30,29 +35,46 @@ use lockstep_protocol::types::Type;
 pub(super) const OWN_PARAMETERS: u32 = 2;
 
 /// The functions that a kernel calls, each with where its private variables lie.
-pub(super) struct CalledFunctions(Vec<(Callee, Storage)>);
+pub(super) struct CalledFunctions<'a> {
+    /// For one work-item.
+    scalar: Vec<(Callee, Storage)>,
+    /// For gangs.
+    forms: &'a FunctionForms,
+    form_storages: Vec<Storage>,
+}
 
-impl CalledFunctions {
-    /// Finds the functions of a kernel and adds what they need to the worker's part of its scratch memory.
-    pub fn lay_out(module: &Module, kernel: &Kernel, storage: &mut Storage) -> CalledFunctions {
-        let lay_out_function =
-            |callee| (callee, Storage::lay_out_called(&module.functions[callee], &mut storage.needs));
-        CalledFunctions(module.functions_called_by(kernel).into_iter().map(lay_out_function).collect())
+impl<'a> CalledFunctions<'a> {
+    /// Adds what the functions of a kernel need to the worker's part of its scratch memory.
+    pub fn lay_out(module: &Module, forms: &'a FunctionForms, storage: &mut Storage) -> CalledFunctions<'a> {
+        let needs = &mut storage.needs;
+        let scalar = forms.scalar.iter().map(|&callee| {
+            let called_storage = Storage::lay_out_called(&module.functions[callee], 1, needs);
+            (callee, called_storage)
+        });
+        let scalar = scalar.collect();
+        let form_storages =
+            forms.forms.iter().map(|form| Storage::lay_out_called(&form.code, form.widening.width, needs)).collect();
+        CalledFunctions { scalar, forms, form_storages }
     }
 
     /// Writes all of them into the kernel's module, of whose function an emitter is given.
-    pub fn emit_all<'a, 'ctx>(
+    pub fn emit_all<'ctx>(
         &self,
         emitter: &Emitter<'ctx, '_>,
         module: &'a Module,
         kernel_code: &KernelCode<'a, 'ctx>,
+        notes: &Notes,
     ) -> Emitted<()> {
-        self.0.iter().for_each(|(callee, _)| declare_function(emitter, *callee, &module.functions[*callee]));
-        for (callee, storage) in &self.0 {
+        self.scalar.iter().for_each(|(callee, _)| declare_function(emitter, *callee, &module.functions[*callee]));
+        declare_forms(emitter, self.forms);
+        for (callee, storage) in &self.scalar {
             let code = &module.functions[*callee];
             let function_code = KernelCode { kernel: code, widening: None, ..*kernel_code };
             let emitter = function_code.begin_function(find_function(emitter, *callee)?, Some(&name_function(*callee)));
-            emit_body(&emitter, module, code, storage, kernel_code.options)?;
+            emit_body(&emitter, module, code, storage)?;
+        }
+        for form in self.form_storages.iter().enumerate() {
+            emit_form(kernel_code, module, self.forms, form, notes)?;
         }
         Ok(())
     }
@@ -68,54 +90,101 @@ fn name_function(callee: Callee) -> String {
     format!("function_{}", callee.index())
 }
 
-fn declare_function<'ctx>(emitter: &Emitter<'ctx, '_>, callee: Callee, code: &Kernel) {
+fn declare_function(emitter: &Emitter<'_, '_>, callee: Callee, code: &Kernel) {
+    let parameter_types = code.inputs.iter().map(|&(_, input_type)| emitter.value_type(input_type)).collect();
+    let result_types = code.results.iter().map(|&result_type| emitter.value_type(result_type)).collect();
+    declare_called(emitter, &name_function(callee), parameter_types, result_types);
+}
+
+/// Declares a function by what it is passed behind its own parameters, and by what it returns.
+pub(super) fn declare_called<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
+    name: &str,
+    passed_types: Vec<BasicTypeEnum<'ctx>>,
+    result_types: Vec<BasicTypeEnum<'ctx>>,
+) {
     let mut parameter_types: Vec<BasicMetadataTypeEnum> = vec![emitter.pointer_type().into(); OWN_PARAMETERS as usize];
-    parameter_types.extend(code.inputs.iter().map(|&(_, input_type)| {
-        let parameter_type: BasicMetadataTypeEnum = emitter.value_type(input_type).into();
-        parameter_type
-    }));
-    let function_type = emitter.context.void_type().fn_type(&parameter_types, false);
-    let function = emitter.declare_part(&name_function(callee), function_type);
+    parameter_types.extend(passed_types.into_iter().map(BasicMetadataTypeEnum::from));
+    let function_type = match result_types[..] {
+        [] => emitter.context.void_type().fn_type(&parameter_types, false),
+        [result_type] => result_type.fn_type(&parameter_types, false),
+        _ => emitter.context.struct_type(&result_types, false).fn_type(&parameter_types, false),
+    };
+    let function = emitter.declare_part(name, function_type);
     // However deep functions call each other, the stack has room: every frame is told, be it little.
     let told_frames = emitter.context.create_string_attribute("warn-stack-size", "0");
     function.add_attribute(AttributeLoc::Function, told_frames);
 }
 
-fn emit_body(
-    emitter: &Emitter<'_, '_>,
+/// What a function's code finds when it begins.
+pub(super) fn enter_function<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
     module: &Module,
     code: &Kernel,
     storage: &Storage,
-    options: &CodeOptions<'_>,
-) -> Emitted<()> {
+) -> Emitted<Frame<'ctx>> {
     let kernel_call = Call {
         frame: frame::nth_parameter(emitter, 0)?.into_pointer_value(),
         scratch: frame::nth_parameter(emitter, 1)?.into_pointer_value(),
         once: SecondaryMap::new(),
     };
-    let frame = frame::enter_kernel(emitter, module, code, storage, options.launch, Layout::X, &kernel_call)?;
+    frame::enter_kernel(emitter, module, code, storage, &LaunchFacts::default(), Layout::X, &kernel_call)
+}
+
+fn emit_body(emitter: &Emitter<'_, '_>, module: &Module, code: &Kernel, storage: &Storage) -> Emitted<()> {
+    let mut frame = enter_function(emitter, module, code, storage)?;
+    for &result_type in &code.results {
+        frame.results.push(ResultPlace::open(emitter, emitter.value_type(result_type), true)?);
+    }
     // The function asks for neither of them.
-    let nowhere = [emitter.const64(0); 3];
-    let group = Group { id: nowhere, size: nowhere, first: nowhere, combined: None };
-    let item = Item { local: nowhere, global: nowhere, number: emitter.const64(0) };
+    let (group, item) = (Group::nowhere(emitter), Item::nowhere(emitter));
     let exits = ScalarEmitter::emit_region(emitter, code, storage, &frame, &group, &item, code.body())?;
     for (_, source) in exits {
         emitter.position_at(source);
-        emitter.builder.build_return(None)?;
+        return_results(emitter, &frame)?;
     }
     Ok(())
 }
 
+/// Returns from a function with what it has set.
+pub(super) fn return_results<'ctx>(emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>) -> Emitted<()> {
+    let builder = &emitter.builder;
+    let mut values = Vec::new();
+    for result in &frame.results {
+        values.push(builder.build_load(result.kept_type, result.place, "")?);
+    }
+    match &values[..] {
+        [] => builder.build_return(None)?,
+        [value] => builder.build_return(Some(value))?,
+        _ => builder.build_aggregate_return(&values)?,
+    };
+    Ok(())
+}
+
+/// What a call returned, one by one.
+pub(super) fn take_returned<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
+    call_site: CallSiteValue<'ctx>,
+) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
+    match call_site.try_as_basic_value().basic() {
+        None => Ok(Vec::new()),
+        Some(BasicValueEnum::StructValue(returned)) => (0..returned.get_type().count_fields())
+            .map(|index| Ok(emitter.builder.build_extract_value(returned, index, "")?))
+            .collect(),
+        Some(returned) => Ok(vec![returned]),
+    }
+}
+
 impl<'ctx> Emitter<'ctx, '_> {
-    /// Calls a function of the program for one work-item.
+    /// Calls a function of the program for one work-item; what it returns.
     pub fn call_function(
         &self,
         frame: &Frame<'ctx>,
         callee: Callee,
         arguments: &[(Type, BasicValueEnum<'ctx>)],
-    ) -> Emitted<()> {
+    ) -> Emitted<Vec<BasicValueEnum<'ctx>>> {
         let mut argument_values: Vec<BasicMetadataValueEnum> = vec![frame.address.into(), frame.local.0.into()];
         argument_values.extend(arguments.iter().map(|&(_, value)| BasicMetadataValueEnum::from(value)));
-        Ok(self.builder.build_call(find_function(self, callee)?, &argument_values, "").map(drop)?)
+        take_returned(self, self.builder.build_call(find_function(self, callee)?, &argument_values, "")?)
     }
 }

@@ -8,6 +8,7 @@ use super::groups::Item;
 use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::module::Linkage;
+use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 use lockstep_ir::ir::{Function, InstData, Kernel, LiveSlot, LocalVar, Module, Slot, SlotLayout};
 use lockstep_ir::plan::storage::{SCRATCH_ALIGN, SlotHome, Storage};
@@ -29,6 +30,30 @@ pub enum Kept<'ctx> {
     Once(PointerValue<'ctx>),
     /// In an array with an element per work-item.
     PerItem(PointerValue<'ctx>),
+}
+
+/// Where a function keeps a result until it returns.
+#[derive(Clone, Copy)]
+pub struct ResultPlace<'ctx> {
+    /// The address.
+    pub place: PointerValue<'ctx>,
+    /// What lies there.
+    pub kept_type: BasicTypeEnum<'ctx>,
+    /// Whether that is a scalar.
+    pub is_uniform: bool,
+}
+
+impl<'ctx> ResultPlace<'ctx> {
+    /// A new place, with zeros in it.
+    pub fn open(
+        emitter: &Emitter<'ctx, '_>,
+        kept_type: BasicTypeEnum<'ctx>,
+        is_uniform: bool,
+    ) -> Emitted<ResultPlace<'ctx>> {
+        let place = emitter.builder.build_alloca(kept_type, "result")?;
+        emitter.builder.build_store(place, kept_type.const_zero())?;
+        Ok(ResultPlace { place, kept_type, is_uniform })
+    }
 }
 
 /// The values of a call.
@@ -53,6 +78,8 @@ pub struct Frame<'ctx> {
     pub address: PointerValue<'ctx>,
     /// The kernel's inputs, in order.
     pub inputs: Vec<BasicValueEnum<'ctx>>,
+    /// Where a function keeps what it returns until it does, in order; kernels return nothing.
+    pub results: Vec<ResultPlace<'ctx>>,
     /// Addresses of the `__local` variables.
     pub locals: Vec<PointerValue<'ctx>>,
     /// Addresses of the program-scope variables that the kernel uses.
@@ -232,6 +259,7 @@ pub fn enter_kernel<'ctx>(
         printf_args,
         address: frame,
         inputs,
+        results: Vec::new(),
         locals,
         globals,
         slots: slot_offsets,

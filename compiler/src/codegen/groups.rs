@@ -19,6 +19,14 @@ pub struct Group<'ctx> {
     pub combined: Option<BasicValueEnum<'ctx>>,
 }
 
+impl<'ctx> Group<'ctx> {
+    /// The group of code that asks for none.
+    pub fn nowhere(emitter: &Emitter<'ctx, '_>) -> Group<'ctx> {
+        let nowhere = [emitter.const64(0); 3];
+        Group { id: nowhere, size: nowhere, first: nowhere, combined: None }
+    }
+}
+
 /// The open loop over groups, between [`open_groups`] and [`GroupLoop::close_loop`].
 pub struct GroupLoop<'ctx> {
     /// The group of this round.
@@ -142,6 +150,14 @@ pub struct Item<'ctx> {
     /// Its place among the group's, as their loops have them: where it keeps values. In layouts that keep their order, the
     /// linear id.
     pub number: IntValue<'ctx>,
+}
+
+impl<'ctx> Item<'ctx> {
+    /// The work-item of code that asks for none.
+    pub fn nowhere(emitter: &Emitter<'ctx, '_>) -> Item<'ctx> {
+        let nowhere = [emitter.const64(0); 3];
+        Item { local: nowhere, global: nowhere, number: emitter.const64(0) }
+    }
 }
 
 /// What a work-item learns when it asks for its place. Dimensions beyond the third are like those beyond

@@ -27,6 +27,7 @@ pub mod error;
 mod estimates;
 mod exponents;
 mod frame;
+mod function_forms;
 mod groups;
 mod memory;
 mod region;
@@ -50,6 +51,7 @@ use lockstep_ir::analysis::spin_loops::{may_wait, region_may_wait};
 use lockstep_ir::analysis::underlying_objects::find_apart_arguments;
 use lockstep_ir::ir::{Function, Kernel, Module, Region, SourceLoc};
 use lockstep_ir::plan::Widening;
+use lockstep_ir::plan::function_forms::FunctionForms;
 use lockstep_ir::plan::storage::{SCRATCH_ALIGN, Storage};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
@@ -78,6 +80,17 @@ pub struct Generated<'ctx> {
     pub entry: FunctionValue<'ctx>,
     /// The scratch memory that the code needs.
     pub needs: ScratchNeeds,
+}
+
+/// A kernel, and how its work-items run.
+#[derive(Clone, Copy)]
+pub struct PlannedKernel<'a> {
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// How it runs in gangs, if it does.
+    pub widening: Option<&'a Widening>,
+    /// The forms of the functions that it calls.
+    pub forms: &'a FunctionForms,
 }
 
 /// What code is to be like.
@@ -135,22 +148,22 @@ impl<'a, 'ctx> KernelCode<'a, 'ctx> {
 pub fn generate_kernel<'ctx>(
     context: &'ctx Context,
     module: &Module,
-    kernel: &Kernel,
-    widening: Option<&Widening>,
+    planned: PlannedKernel<'_>,
     options: &CodeOptions<'_>,
     notes: &Notes,
 ) -> Emitted<Generated<'ctx>> {
+    let PlannedKernel { kernel, widening, forms } = planned;
     let &CodeOptions { launch, region_functions, .. } = options;
     let llvm_module = context.create_module(&kernel.name);
     let layout = widening.map_or(Layout::X, |widening| widening.layout);
     let mut storage = widening.map_or_else(|| Storage::lay_out(kernel, 1, layout), |widening| widening.storage.clone());
-    let called_functions = CalledFunctions::lay_out(module, kernel, &mut storage);
+    let called_functions = CalledFunctions::lay_out(module, forms, &mut storage);
     let lines = options.debug.then(|| DebugLines::describe_module(context, &llvm_module, kernel));
     let kernel_code =
         KernelCode { context, llvm_module: &llvm_module, kernel, widening, options, lines: lines.as_ref() };
     let entry = declare_entry(context, &llvm_module);
     let emitter = kernel_code.begin_function(entry, None);
-    called_functions.emit_all(&emitter, module, &kernel_code)?;
+    called_functions.emit_all(&emitter, module, &kernel_code, notes)?;
     let kernel_call = Call {
         frame: frame::nth_parameter(&emitter, 0)?.into_pointer_value(),
         scratch: frame::nth_parameter(&emitter, 1)?.into_pointer_value(),
@@ -204,8 +217,16 @@ pub fn generate_kernel<'ctx>(
                 let combined = combined.and(kernel.combines[region]).map(|combine| kernel.live[combine.live_slot].ty);
                 let (storage, frame) = (&storage, &frame);
                 let group = &region_functions::running_group(emitter, frame, combined)?;
-                let around =
-                    widening.map(|widening| EmitContext { emitter, kernel, storage, frame, group, widening, notes });
+                let around = widening.map(|widening| EmitContext {
+                    emitter,
+                    kernel,
+                    storage,
+                    frame,
+                    group,
+                    widening,
+                    forms,
+                    notes,
+                });
                 let gang_plan = around.map(|around| (around, &around.widening.regions[region]));
                 let mut next_regions = match gang_plan.filter(|(_, region_plan)| !region_plan.alone) {
                     Some((around, region_plan)) if region_may_wait(region_function) => {
@@ -236,7 +257,7 @@ pub fn generate_kernel<'ctx>(
             }
             (Some(widening), Some(next_pointer)) if !widening.regions[region].alone => {
                 let (emitter, storage, frame) = (&emitter, &storage, &frame);
-                let around = EmitContext { emitter, kernel, storage, frame, group, widening, notes };
+                let around = EmitContext { emitter, kernel, storage, frame, group, widening, forms, notes };
                 let region_plan = &widening.regions[region];
                 let next_regions =
                     vector::run_gangs(around, region_function, region_plan, next_pointer, |next_region| {

@@ -310,7 +310,14 @@ impl<'a, 'ctx, 'm> ScalarEmitter<'a, 'ctx, 'm> {
                 emitter.call_host(name, &self.typed_values(arguments)?, result_type())?
             }
             InstData::Call { callee, arguments } => {
-                return emitter.call_function(self.frame, *callee, &self.typed_values(arguments)?);
+                let values = emitter.call_function(self.frame, *callee, &self.typed_values(arguments)?)?;
+                return self.define_results(instruction, &values);
+            }
+            InstData::SetResults { arguments } => {
+                for (result, &argument) in self.frame.results.iter().zip(arguments) {
+                    emitter.builder.build_store(result.place, self.llvm_value(argument)?)?;
+                }
+                return Ok(());
             }
             InstData::Printf { format, arguments } => {
                 emitter.call_printf(self.frame, format.as_u32(), &self.typed_values(arguments)?)?.into()

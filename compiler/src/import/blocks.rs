@@ -38,6 +38,7 @@ pub(super) fn import_kernel<'m>(
         live: PrimaryMap::new(),
         regions,
         combines: SecondaryMap::new(),
+        results: Vec::new(),
         attrs: signature.attrs,
         definition: function.definition(),
     })
@@ -204,7 +205,7 @@ fn import_terminator<'m>(
     match instruction.opcode() {
         Some(LLVMOpcode::LLVMRet) if instruction.num_operands() == 0 => Ok(Terminator::Return),
         Some(LLVMOpcode::LLVMRet) => {
-            functions::store_results(kernel_body, operand_of(instruction, 0)?)?;
+            functions::set_results(kernel_body, operand_of(instruction, 0)?)?;
             Ok(Terminator::Return)
         }
         Some(LLVMOpcode::LLVMUnreachable) => Ok(Terminator::Unreachable),

@@ -37,8 +37,6 @@ pub(super) fn map_typed_lanes(
 /// What a function that is called has, and a kernel has not.
 #[derive(Default)]
 pub(super) struct CalledBody {
-    /// Where its results go, if it has any.
-    pub result_address: Option<Value>,
     /// What it asks of its work-item, and the parameters in which it finds the answers, which follow the others.
     pub asked: Vec<((Query, u8), Value)>,
 }

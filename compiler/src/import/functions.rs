@@ -2,16 +2,14 @@
 //!
 //! Requires: no recursion; functions as `frontend/inlining.rs` lets them stay.
 //! Ensures: of each function that a kernel comes to, one in our IR behind those that it calls. It gets the scalars of the arguments
-//! that it uses; then, if it has results, the address where it leaves them, in private memory of its caller; then what it asks of
-//! its work-item, ids and sizes, by which it is the same code for every work-item.
+//! that it uses, and then what it asks of its work-item, ids and sizes, by which it is the same code for every work-item. It returns the
+//! scalars of its result.
 //! Phases: which functions, callees first; then each as a kernel is imported.
 //! Source: our own.
 //!
 //! ```text
-//! %r = call float @f(i32 %x)         =>       v8: ptr.private = slot_addr ss0
-//!                                             v9: i64 = query.global_id 0
-//!                                             call fn0(v7, v8, v9)
-//!                                             v10: f32 = load v8 align 16
+//! %r = call float @f(i32 %x)         =>       v8: i64 = query.global_id 0
+//!                                             v9: f32 = call fn0(v7, v8)
 //! ```
 
 use super::blocks::{error_in, fill_body, reverse_postorder};
@@ -19,17 +17,13 @@ use super::calls::{append_query, source_name};
 use super::emit::{Body, CalledBody, Lanes};
 use super::error::{Attempt, ImportError, Reason, refuse};
 use super::llvm::{Type as LlvmType, Value as LlvmValue};
-use super::memory::{append_slot, copy_to_slot};
+use super::memory::copy_to_slot;
 use super::module_builder::{ImportedFunction, ModuleBuilder};
-use super::types::{is_plain, size_of};
+use super::types::size_of;
 use cranelift_entity::PrimaryMap;
-use lockstep_ir::ir::{Access, InstData, Kernel, SlotData, UnaryOp, Value};
+use lockstep_ir::ir::{InstData, Kernel, SlotData, Value};
 use lockstep_ir::verify::may_stand_in_function;
 use lockstep_protocol::parameters::{Input, KernelAttrs};
-use lockstep_protocol::types::{Space, Type};
-
-/// Alignment of the memory that results are left in: that of the widest scalar.
-const RESULT_ALIGN: u32 = 16;
 
 /// Imports the functions that a function calls, directly or through others, as far as they have not been.
 pub(super) fn import_called<'m>(
@@ -80,6 +74,10 @@ fn import_function<'m>(
     function: LlvmValue<'m>,
 ) -> Result<ImportedFunction, ImportError> {
     let mut function_body = Body::new(module_builder);
+    let results = match result_type(function).and_then(|llvm_type| function_body.leaf_types(llvm_type)) {
+        Ok(types) => types,
+        Err(Reason(reason)) => return Err(error_in(&function_body, function, reason)),
+    };
     let filled = add_parameters(&mut function_body, function).and_then(|()| fill_body(&mut function_body, function));
     filled
         .and_then(|()| check_body(&function_body))
@@ -94,6 +92,7 @@ fn import_function<'m>(
         params: Vec::new(),
         args_size: 0,
         inputs,
+        results,
         slots,
         locals: PrimaryMap::new(),
         live: PrimaryMap::new(),
@@ -106,7 +105,7 @@ fn import_function<'m>(
     Ok(ImportedFunction { callee, asked: asked.into_iter().map(|(query, _)| query).collect() })
 }
 
-/// Makes the parameters in front of what is asked: those that calls pass, and the address for the results.
+/// Makes the parameters in front of what is asked: those that calls pass.
 fn add_parameters<'m>(function_body: &mut Body<'_, 'm>, function: LlvmValue<'m>) -> Attempt<()> {
     let entry_block = function_body.at;
     for argument in function.params().into_iter().filter(|argument| argument.is_used()) {
@@ -115,12 +114,7 @@ fn add_parameters<'m>(function_body: &mut Body<'_, 'm>, function: LlvmValue<'m>)
             types.into_iter().map(|scalar_type| function_body.function.add_param(entry_block, scalar_type)).collect();
         function_body.values.insert(argument, lanes);
     }
-    let results = function_body.leaf_types(result_type(function)?)?;
-    let result_address = match results[..] {
-        [] => None,
-        _ => Some(function_body.function.add_param(entry_block, Type::Ptr(Space::Private))),
-    };
-    function_body.called = Some(CalledBody { result_address, asked: Vec::new() });
+    function_body.called = Some(CalledBody::default());
     Ok(())
 }
 
@@ -134,18 +128,14 @@ fn check_body(function_body: &Body<'_, '_>) -> Attempt<()> {
     Ok(())
 }
 
-/// Stores what a function returns where its caller looks for it.
-pub(super) fn store_results<'m>(function_body: &mut Body<'_, 'm>, returned: LlvmValue<'m>) -> Attempt<()> {
-    let Some(pointer) = function_body.called.as_ref().and_then(|called| called.result_address) else {
+/// Sets what a function returns to its caller.
+pub(super) fn set_results<'m>(function_body: &mut Body<'_, 'm>, returned: LlvmValue<'m>) -> Attempt<()> {
+    if function_body.called.is_none() {
         refuse!("a kernel that returns {}", returned.text());
-    };
-    let lanes = function_body.lanes_of(returned)?;
-    let types: Vec<Type> = lanes.iter().map(|&lane| function_body.type_of(lane)).collect();
-    for (&lane, (memory_type, place)) in lanes.iter().zip(place_results(&types)) {
-        let is_whole = memory_type == function_body.type_of(lane);
-        let stored = if is_whole { lane } else { function_body.unary(UnaryOp::Zext, memory_type, lane) };
-        let access = Access::plain(memory_type.bytes());
-        function_body.append_effect(InstData::Store { pointer, offset: place as i64, access, arguments: vec![stored] });
+    }
+    let arguments = function_body.lanes_of(returned)?.to_vec();
+    if !arguments.is_empty() {
+        function_body.append_effect(InstData::SetResults { arguments });
     }
     Ok(())
 }
@@ -174,37 +164,11 @@ pub(super) fn import_call<'m>(
             None => arguments.extend_from_slice(&kernel_body.lanes_of(argument)?),
         }
     }
-    let types = kernel_body.leaf_types(instruction.ty())?;
-    let places = place_results(&types);
-    let result_address = places.last().map(|&(last_type, place)| {
-        let byte_size = place + u64::from(last_type.bytes());
-        append_slot(kernel_body, SlotData::new(byte_size, RESULT_ALIGN))
-    });
-    arguments.extend(result_address);
     for &(query, dimension) in &imported.asked {
         arguments.push(append_query(kernel_body, query, dimension));
     }
-    kernel_body.append_effect(InstData::Call { callee: imported.callee, arguments });
-    let Some(pointer) = result_address else { return Ok(Lanes::from([])) };
-    let loaded = types.into_iter().zip(places).map(|(scalar_type, (memory_type, place))| {
-        let access = Access::plain(memory_type.bytes());
-        let loaded = kernel_body.append_single(InstData::Load { pointer, offset: place as i64, access }, memory_type);
-        if memory_type == scalar_type { loaded } else { kernel_body.unary(UnaryOp::Trunc, scalar_type, loaded) }
-    });
-    Ok(loaded.collect())
-}
-
-/// In what type and how many bytes behind the first each result lies.
-fn place_results(types: &[Type]) -> Vec<(Type, u64)> {
-    let mut end = 0_u64;
-    let place_next = |&scalar_type: &Type| {
-        let bytes = scalar_type.bytes();
-        let memory_type = if is_plain(scalar_type) { scalar_type } else { Type::Int(8 * bytes as u16) };
-        let place = end.next_multiple_of(bytes.into());
-        end = place + u64::from(bytes);
-        (memory_type, place)
-    };
-    types.iter().map(place_next).collect()
+    let types = kernel_body.leaf_types(instruction.ty())?;
+    Ok(kernel_body.append_many(InstData::Call { callee: imported.callee, arguments }, &types).into())
 }
 
 fn result_type<'m>(function: LlvmValue<'m>) -> Attempt<LlvmType<'m>> {

@@ -1,8 +1,9 @@
 //! A kernel's code as LLVM IR and its report, for a machine that the test names: nothing here depends on the one it runs on.
 
-use lockstep_compiler::codegen::{CodeOptions, Context, generate_kernel};
+use lockstep_compiler::codegen::{CodeOptions, Context, PlannedKernel, generate_kernel};
 use lockstep_compiler::machine_code::ir_text;
 use lockstep_ir::ir::Module;
+use lockstep_ir::plan::function_forms::FunctionForms;
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
@@ -33,7 +34,9 @@ pub fn lower_kernel(module: &Module, gangs: Gangs, target: TargetInfo, launch: &
     let options =
         CodeOptions { launch, target, region_functions: Versions::Never, place: Cell::default(), debug: false };
     let context = Context::create();
-    let generated = generate_kernel(&context, module, &kernel, Some(&widening), &options, &notes)
+    let forms = FunctionForms::default();
+    let planned = PlannedKernel { kernel: &kernel, widening: Some(&widening), forms: &forms };
+    let generated = generate_kernel(&context, module, planned, &options, &notes)
         .unwrap_or_else(|error| panic!("{error}\n{kernel}"));
     let layout = widening.layout.describe();
     let report =

@@ -92,6 +92,7 @@ fn compare(what: &str, types: &[Type], rows: &[Vec<u128>], operations: &[Operati
         live: Default::default(),
         regions: Default::default(),
         combines: Default::default(),
+        results: Vec::new(),
         attrs: KernelAttrs::default(),
         definition: None,
     };

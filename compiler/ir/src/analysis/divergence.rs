@@ -19,6 +19,7 @@ use super::cfg::{Cfg, build_cfg};
 use super::dominators::compute_dominators;
 use super::loops::{Loop, Loops, find_loops};
 use super::post_dominators::{PostDominators, post_dominators};
+use super::returned_values::ReturnedValues;
 use super::shape::Shape;
 use super::shape::transfer::{self, Known};
 use super::specialization_candidates;
@@ -33,6 +34,7 @@ use lockstep_protocol::types::{Space, Type};
 use lockstep_protocol::variables::Global;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 mod alloca_ssa;
 mod slots;
@@ -73,6 +75,8 @@ pub struct Facts {
     /// Live slots that no region was seen to store yet.
     unseen: EntitySet<LiveSlot>,
     inputs: Vec<Known>,
+    /// What is known of what functions return.
+    returned_values: Arc<ReturnedValues>,
     slots: SecondaryMap<Slot, SlotFacts>,
     locals: SecondaryMap<LocalVar, u64>,
     globals: SecondaryMap<Global, u64>,
@@ -85,13 +89,23 @@ fn local_align(parameter: &Param) -> u64 {
 
 impl Facts {
     /// The facts that hold of every launch of a kernel with gangs of `gang_width` work-items. Private slots and
-    /// kept values are taken to vary.
+    /// kept values are taken to vary, and so is what calls pass to a function.
     pub fn new(module: &Module, kernel: &Kernel, gang_width: u32) -> Facts {
-        let align_of = |input: Input| match input {
-            Input::Value { param, .. } => local_align(&kernel.params[param as usize]),
-            Input::Address { .. } | Input::Passed { .. } => 1,
+        Facts::with_returned_values(module, kernel, gang_width, module.returned_values())
+    }
+
+    /// As [`Facts::new`], with what is known of the functions that the kernel calls.
+    pub fn with_returned_values(
+        module: &Module,
+        kernel: &Kernel,
+        gang_width: u32,
+        returned_values: Arc<ReturnedValues>,
+    ) -> Facts {
+        let input = |&(input, input_type): &(Input, Type)| match input {
+            Input::Value { param, .. } => Known::uniform(input_type, local_align(&kernel.params[param as usize])),
+            Input::Address { .. } => Known::uniform(input_type, 1),
+            Input::Passed { .. } => Known::varying(input_type),
         };
-        let input = |&(input, input_type): &(Input, Type)| Known::uniform(input_type, align_of(input));
         let mut gang_facts = Facts {
             width: gang_width,
             layout: Layout::X,
@@ -108,6 +122,7 @@ impl Facts {
             uniform_slots: EntitySet::new(),
             unseen: EntitySet::new(),
             inputs: kernel.inputs.iter().map(input).collect(),
+            returned_values,
             slots: SecondaryMap::new(),
             locals: SecondaryMap::with_default(1),
             globals: SecondaryMap::with_default(1),
@@ -126,6 +141,17 @@ impl Facts {
     /// compared.
     pub fn of_groups(module: &Module, kernel: &Kernel) -> Facts {
         Facts { whole_group: true, in_turns: may_wait(kernel), ..Facts::new(module, kernel, 1) }
+    }
+
+    /// The facts of a function for calls that pass values of these shapes.
+    pub fn with_passed(mut self, function: &Kernel, passed_shapes: &[Shape]) -> Facts {
+        for ((known, &(_, input_type)), &shape) in self.inputs.iter_mut().zip(&function.inputs).zip(passed_shapes) {
+            *known = match shape {
+                Shape::Strided { stride: 0, align } => Known::uniform(input_type, align),
+                _ => Known::of_shape(input_type, shape, self.width),
+            };
+        }
+        self
     }
 
     /// The facts for gangs of another layout, of which nothing else is known yet.
@@ -608,6 +634,25 @@ impl Solver<'_> {
             InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } | InstData::Printf { .. } => {
                 Known::varying(result_type)
             }
+            InstData::Call { callee, arguments } => {
+                // Code has these of rows as vectors, and whoever waits for others may find what they wrote.
+                let may_vary = self.facts.of_runs || self.facts.in_turns;
+                let returned_value = &self.facts.returned_values[*callee];
+                let known_results: Vec<Known> = (0..)
+                    .zip(&inst_node.results)
+                    .map(|(result_index, &each)| {
+                        let is_uniform_input = |input: usize| facts_of(arguments[input]).shape.is_uniform();
+                        match !may_vary && returned_value.is_uniform(result_index, is_uniform_input) {
+                            true => Known::uniform(function.ty(each), 1),
+                            false => Known::varying(function.ty(each)),
+                        }
+                    })
+                    .collect();
+                for (&each, known) in inst_node.results.iter().zip(known_results) {
+                    self.update_value(each, known);
+                }
+                return;
+            }
             // Gangs of a group answer differently, and look at the clock at different times.
             inst_data
                 if self.facts.whole_group && (inst_data.needs_lanes() || matches!(inst_data, InstData::Clock)) =>
@@ -635,7 +680,7 @@ impl Solver<'_> {
             | InstData::Yield
             | InstData::Collective { .. }
             | InstData::CountIterations { .. }
-            | InstData::Call { .. }
+            | InstData::SetResults { .. }
             | InstData::LiveStore { .. } => return,
         };
         self.update_value(result, value_facts);

@@ -20,6 +20,7 @@ pub mod points_to;
 pub mod post_dominators;
 pub mod predicates;
 pub mod recurrence;
+pub mod returned_values;
 pub mod sccp;
 pub mod shape;
 pub mod shares;

@@ -7,7 +7,7 @@ use super::memory::Memory;
 use crate::ir::{Callee, Kernel};
 
 impl Item {
-    /// Runs a function with these arguments. What it does is no part of the report, but for the steps.
+    /// Runs a function with these arguments; what it returns. What it does is no part of the report, but for the steps.
     pub(super) fn call_function(
         &mut self,
         launch_state: &mut LaunchState<'_>,
@@ -15,7 +15,7 @@ impl Item {
         memory: &mut Memory,
         callee: Callee,
         arguments: &[u128],
-    ) -> Result<(), Fault> {
+    ) -> Result<Vec<u128>, Fault> {
         let function = &launch_state.module.functions[callee];
         let caller = std::mem::replace(&mut launch_state.kernel, function);
         let observer = launch_state.observer.take();
@@ -34,7 +34,7 @@ impl Item {
         memory: &mut Memory,
         function: &Kernel,
         arguments: &[u128],
-    ) -> Result<(), Fault> {
+    ) -> Result<Vec<u128>, Fault> {
         let slots = function.slots.iter().map(|(slot, slot_data)| self.add_slot(memory, slot, slot_data.size));
         let mut called_item = self.at_call(slots.collect::<Result<_, _>>()?, function.body().entry_block());
         called_item.enter_region(launch_state, group, called_item.region, memory)?;
@@ -45,7 +45,8 @@ impl Item {
         let arrival = called_item.execute_region(launch_state, group, memory)?;
         self.steps = called_item.steps;
         match arrival {
-            Arrival::End => Ok(()),
+            Arrival::End if called_item.results.len() == function.results.len() => Ok(called_item.results),
+            Arrival::End => Err(Fault::Undefined("a function returns without having set its results".to_string())),
             _ => Err(Fault::Undefined("a function waits for other work-items".to_string())),
         }
     }

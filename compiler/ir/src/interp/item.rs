@@ -100,6 +100,8 @@ pub(super) struct Item {
     /// What the region's reduction gave.
     pub combined: u128,
     slots: Vec<u64>,
+    /// What the function that it runs has set for its caller.
+    pub results: Vec<u128>,
 }
 
 impl Item {
@@ -160,6 +162,7 @@ impl Item {
             live: vec![None; kernel.live.len()],
             combined: 0,
             slots,
+            results: Vec::new(),
         };
         let entered = work_item.enter_region(launch_state, group, Region::from_u32(0), memory);
         entered.map_err(|fault| work_item.error_at(launch_state, fault))?;
@@ -180,6 +183,7 @@ impl Item {
             live: Vec::new(),
             combined: 0,
             slots,
+            results: Vec::new(),
         }
     }
 
@@ -468,7 +472,15 @@ impl Item {
             }
             InstData::Call { callee, arguments } => {
                 let arguments: Vec<u128> = arguments.iter().map(|&operand| self.value_bits(operand)).collect();
-                return self.call_function(launch_state, group, memory, *callee, &arguments);
+                let returned = self.call_function(launch_state, group, memory, *callee, &arguments)?;
+                for (&result, bits) in inst_node.results.iter().zip(returned) {
+                    self.values[result.as_u32() as usize] = bits;
+                }
+                return Ok(());
+            }
+            InstData::SetResults { arguments } => {
+                self.results = arguments.iter().map(|&operand| self.value_bits(operand)).collect();
+                return Ok(());
             }
             InstData::Printf { format, arguments } => {
                 let arguments = arguments.iter().map(|&operand| self.value_bits(operand)).collect();

@@ -180,6 +180,11 @@ impl Function {
         block_data.terminator.for_each_arg(&mut see);
     }
 
+    /// Instructions of all blocks.
+    pub fn count_placed_insts(&self) -> u64 {
+        self.layout.iter().map(|&block| self.blocks[block].insts.len() as u64).sum()
+    }
+
     /// How often operands and targets name each value.
     pub fn count_uses(&self) -> SecondaryMap<Value, u32> {
         let mut uses = SecondaryMap::new();

@@ -108,9 +108,11 @@ pub enum InstData {
     Put { into: Value, lane: Value, value: Value },
     /// Adds to the counters of a loop how many iterations of it the active lanes ran, which have just left it. Only after `normalize`.
     CountIterations { loop_number: u32, argument: Value },
-    /// Runs a function of the program to its end, for each work-item by itself. It may read and write all memory that it finds an
-    /// address of; what it gives it leaves where one of the arguments leads.
+    /// Runs a function of the program to its end, for each work-item by itself; the results are what it set. It may read and write all
+    /// memory that it finds an address of.
     Call { callee: Callee, arguments: Vec<Value> },
+    /// Sets what the function that it stands in returns to this work-item's call, where it is the last one to do so. Only in functions.
+    SetResults { arguments: Vec<Value> },
     /// Formats and prints; the result is `i32`: 0, or -1 on failure.
     Printf { format: Format, arguments: Vec<Value> },
 }
@@ -201,6 +203,7 @@ impl InstData {
             }
             InstData::CallHost { arguments, .. }
             | InstData::Call { arguments, .. }
+            | InstData::SetResults { arguments }
             | InstData::Printf { arguments, .. } => [arguments, &[], &[]],
             InstData::Fence { .. }
             | InstData::Query { .. }
@@ -251,6 +254,7 @@ impl InstData {
             }
             InstData::CallHost { arguments, .. }
             | InstData::Call { arguments, .. }
+            | InstData::SetResults { arguments }
             | InstData::Printf { arguments, .. } => [arguments, &mut [], &mut []],
             InstData::Fence { .. }
             | InstData::Query { .. }
@@ -299,6 +303,7 @@ impl InstData {
             | InstData::LiveStore { .. }
             | InstData::CountIterations { .. }
             | InstData::Call { .. }
+            | InstData::SetResults { .. }
             | InstData::Printf { .. } => true,
             InstData::Load { access, .. } => access.volatile || access.atomic.is_some(),
             _ => false,

@@ -5,10 +5,12 @@ use super::entities::{Callee, Format, LiveSlot, LocalVar, Region, Slot};
 use super::function::Function;
 use super::inst::InstData;
 use super::opcodes::{AtomicOp, FastMath};
+use crate::analysis::returned_values::{ReturnedValues, analyze_returned_values};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use lockstep_protocol::parameters::{Input, KernelAttrs, Param};
 use lockstep_protocol::types::Type;
 use lockstep_protocol::variables::{FormatData, Global, GlobalData};
+use std::sync::{Arc, OnceLock};
 
 /// One program after import.
 #[derive(Clone, Debug, Default)]
@@ -22,19 +24,31 @@ pub struct Module {
     pub functions: PrimaryMap<Callee, Kernel>,
     /// The kernels in the order of the source.
     pub kernels: Vec<Kernel>,
+    /// What is known of what the functions return, from when it was first asked for.
+    pub returned_values: OnceLock<Arc<ReturnedValues>>,
 }
 
 impl Module {
     /// The functions that a kernel calls, also through others, in their order.
     pub fn functions_called_by(&self, kernel: &Kernel) -> Vec<Callee> {
+        self.close_over_calls(kernel.called_functions())
+    }
+
+    /// Functions and those that they call, also through others, in their order.
+    pub fn close_over_calls(&self, callees: impl IntoIterator<Item = Callee>) -> Vec<Callee> {
         let mut is_called: SecondaryMap<Callee, bool> = SecondaryMap::new();
-        kernel.called_functions().for_each(|callee| is_called[callee] = true);
+        callees.into_iter().for_each(|callee| is_called[callee] = true);
         for (caller, function) in self.functions.iter().rev() {
             if is_called[caller] {
                 function.called_functions().for_each(|callee| is_called[callee] = true);
             }
         }
         self.functions.keys().filter(|&callee| is_called[callee]).collect()
+    }
+
+    /// Which inputs of the functions their results follow from.
+    pub fn returned_values(&self) -> Arc<ReturnedValues> {
+        self.returned_values.get_or_init(|| analyze_returned_values(self)).clone()
     }
 
     /// Whether what an operation of a kernel, or of what it calls, gives may depend on the order in which it is done with others.
@@ -148,6 +162,8 @@ pub struct Kernel {
     pub args_size: u32,
     /// What each parameter of each region's entry block holds (the same for all regions).
     pub inputs: Vec<(Input, Type)>,
+    /// The types of what a function returns; kernels return nothing.
+    pub results: Vec<Type>,
     /// Private slots of a work-item, shared by all regions.
     pub slots: PrimaryMap<Slot, SlotData>,
     /// Local variables of a work-group.

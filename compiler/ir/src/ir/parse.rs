@@ -284,6 +284,7 @@ impl Parser {
             params: Vec::new(),
             args_size: 0,
             inputs: Vec::new(),
+            results: Vec::new(),
             slots: Default::default(),
             locals: Default::default(),
             live: Default::default(),
@@ -332,6 +333,7 @@ impl Parser {
                     let value_type = self.parse_type()?;
                     kernel.inputs.push((input, value_type));
                 }
+                "result" => kernel.results.push(self.parse_type()?),
                 "slot" => {
                     self.next_entity("ss", "a slot", kernel.slots.len())?;
                     self.expect_keyword("size")?;

@@ -284,6 +284,7 @@ pub fn inst_text(function: &Function, instruction: Inst) -> String {
         InstData::Put { .. } => format!("put {list}"),
         InstData::CallHost { name, .. } => format!("call_host {}({list})", quote_text(name)),
         InstData::Call { callee, .. } => format!("call {callee}({list})"),
+        InstData::SetResults { .. } => format!("set_results {list}"),
         InstData::Printf { format, .. } => format!("printf {format}({list})"),
     };
     if inst_node.location.line != 0 {
@@ -445,6 +446,9 @@ impl Kernel {
                 Input::Address { param } => writeln!(formatter, "  input address({param}): {value_type}")?,
                 Input::Passed { position } => writeln!(formatter, "  input passed({position}): {value_type}")?,
             }
+        }
+        for result_type in &self.results {
+            writeln!(formatter, "  result {result_type}")?;
         }
         for (slot, slot_data) in &self.slots {
             writeln!(formatter, "  slot {slot} {slot_data}")?;

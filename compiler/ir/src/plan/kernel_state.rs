@@ -7,6 +7,7 @@ use super::storage::Storage;
 use super::widening::{MOST_STACK_BYTES, Reason, STACK_BYTES, Widening};
 use super::width_choice::WidthChoice;
 use crate::analysis::divergence::Facts;
+use crate::analysis::shape::Shape;
 use crate::analysis::work_group_dependence::needs_groups;
 use crate::ir::{Kernel, Module, Region};
 use crate::report::Notes;
@@ -56,6 +57,8 @@ pub struct KernelState<'a> {
     pub notes: &'a Notes,
     /// The passes, which the estimate of widths runs as well.
     pub table: &'a [Pass],
+    /// Of a function, the shapes of what its calls pass; kernels have none.
+    pub passed_shapes: Vec<Shape>,
     /// How work-items run in gangs; none: they do not.
     pub gangs: Option<Gangs>,
     /// Gangs are sub-groups.
@@ -95,6 +98,7 @@ impl<'a> KernelState<'a> {
                 Vectorize::Scalar => None,
                 Vectorize::Gangs(gangs) => Some(gangs),
             },
+            passed_shapes: Vec::new(),
             sub_groups: false,
             reason: None,
             choice: None,
@@ -107,7 +111,8 @@ impl<'a> KernelState<'a> {
     /// What is known of such gangs of the kernel, which is in normal form.
     pub fn gang_context(&self, gangs: Gangs, shape: GangShape) -> GangContext<'a> {
         let KernelState { module, kernel, launch, request, notes, .. } = self;
-        let gang_facts = Facts::new(module, kernel, shape.width).laid_out(shape.layout);
+        let gang_facts = Facts::new(module, kernel, shape.width).with_passed(kernel, &self.passed_shapes);
+        let gang_facts = gang_facts.laid_out(shape.layout);
         let mut gang_facts = gang_facts.of_launch(kernel, launch);
         gang_facts.all_vary = gangs.configuration == Configuration::Naive;
         GangContext::of_facts(gang_facts.of_kernel(kernel), gangs, request.target, launch, notes)

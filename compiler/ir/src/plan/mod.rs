@@ -15,6 +15,8 @@
 
 pub mod access_lowering;
 pub mod coherence_versions;
+pub mod function_forms;
+pub mod gang_kinds;
 pub mod held_forms;
 mod kernel_passes;
 pub mod kernel_state;

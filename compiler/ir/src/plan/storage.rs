@@ -74,9 +74,9 @@ impl Storage {
     }
 
     /// Lays out what a function that is called has for itself, in the worker's part behind what a kernel needs there; the kernel then
-    /// needs both.
-    pub fn lay_out_called(function: &Kernel, needs: &mut ScratchNeeds) -> Storage {
-        let mut storage = Storage::lay_out_within(CALLED_STACK_BYTES, function, 1, Layout::X);
+    /// needs both. The function runs for so many work-items at once.
+    pub fn lay_out_called(function: &Kernel, lane_count: u32, needs: &mut ScratchNeeds) -> Storage {
+        let mut storage = Storage::lay_out_within(CALLED_STACK_BYTES, function, lane_count, Layout::X);
         for home in storage.slots.values_mut() {
             if let SlotHome::Worker(offset) = home {
                 *offset += needs.worker_bytes;

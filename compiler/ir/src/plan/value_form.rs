@@ -7,7 +7,7 @@ use crate::analysis::shape::Shape;
 use lockstep_protocol::types::Type;
 
 /// How a value is held.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Form {
     /// As the value of lane 0; lane `i` has `i * stride` more, in the type's wrapping arithmetic.
     Affine(i64),

@@ -61,6 +61,34 @@ function fn1 \"stir_one_of_two\" {
     return
   }
 }
+function fn2 \"returns_on_two_ways\" {
+  input passed(0): i32
+  input passed(1): i64
+  input passed(2): i32
+  result i32
+  result i64
+  slot ss0 size 4 align 4
+  region r0 {
+  b0(v0: i32, v1: i64, v2: i32):
+    v3: i32 = and v2, 2
+    v4: i1 = icmp.eq v3, 0:i32
+    br v4, b1, b2
+  b1:
+    v5: i64 = mul v1, 3
+    set_results v2, v5
+    return
+  b2:
+    v6: ptr.private = slot_addr ss0
+    store v0 to v6 align 4
+    v7: ptr.generic = spacecast v6
+    call fn0(v2, v7)
+    v8: i32 = load v6 align 4
+    v9: i64 = zext v8
+    v10: i64 = xor v9, v1
+    set_results v8, v10
+    return
+  }
+}
 ";
 
 /// The functions that [`Generator::emit_call`] calls.
@@ -71,6 +99,9 @@ pub(super) fn called_functions() -> PrimaryMap<Callee, Kernel> {
 impl Generator {
     /// Calls one of the functions.
     pub(super) fn emit_call(&mut self) {
+        if self.random.percent(50) {
+            return self.emit_call_with_results();
+        }
         let (number, index) = (self.pick_value(Type::I32, false), self.pick_value(Type::I64, false));
         let word = if self.random.percent(50) {
             self.cell_address(self.output, index, FREE_WORDS)
@@ -91,5 +122,22 @@ impl Generator {
         let value = builder.load(Type::I32, result);
         self.note_value(value, false);
         self.keep_value(value);
+    }
+
+    /// Calls a function with arguments of which each may be the same for all work-items, and uses what it returns.
+    fn emit_call_with_results(&mut self) {
+        let all_uniform = self.random.percent(30);
+        let [number_uniform, index_uniform, way_uniform] = [0; 3].map(|_| all_uniform || self.random.percent(40));
+        let number = self.pick_value(Type::I32, number_uniform);
+        let index = self.pick_value(Type::I64, index_uniform);
+        let way = self.pick_value(Type::I32, way_uniform);
+        let call = InstData::Call { callee: Callee::from_u32(2), arguments: vec![number, index, way] };
+        let mut builder = self.builder_here();
+        let instruction = builder.inst(call, &[Type::I32, Type::I64]);
+        let [first, second] = [0, 1].map(|result| self.function.insts[instruction].results[result]);
+        let are_uniform = [number, index, way].into_iter().all(|argument| self.is_uniform(argument));
+        self.note_value(first, are_uniform);
+        self.note_value(second, are_uniform);
+        self.keep_value(first);
     }
 }

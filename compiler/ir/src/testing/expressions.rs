@@ -10,7 +10,7 @@ impl Generator {
         Builder::at_end_of(&mut self.function, self.block)
     }
 
-    fn is_uniform(&self, value: Value) -> bool {
+    pub(super) fn is_uniform(&self, value: Value) -> bool {
         self.function.const_bits(value).is_some() || self.uniform_values[value]
     }
 

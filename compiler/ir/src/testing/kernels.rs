@@ -371,6 +371,7 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
         live: PrimaryMap::new(),
         regions: std::iter::once(generator.function).collect(),
         combines: SecondaryMap::new(),
+        results: Vec::new(),
         attrs: KernelAttrs::default(),
         definition: None,
     }

@@ -18,6 +18,11 @@ fn check_same(subject: &str, left: Type, right: Type) -> Check {
     check_that(left == right, format_args!("{subject} must be {left}, not {right}"))
 }
 
+fn check_types(subject: &str, expected: &[Type], found: &[Type]) -> Check {
+    let list = |types: &[Type]| types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+    check_that(expected == found, format_args!("{subject} ({}), not ({})", list(expected), list(found)))
+}
+
 fn check_int(value_type: Type) -> Check {
     check_that(value_type.is_int(), format_args!("{value_type} is no integer type"))
 }
@@ -296,8 +301,8 @@ impl Verifier<'_> {
                 )
             }
             InstData::Call { callee, arguments } => {
-                check_count::<0>(&results)?;
-                let inputs = &self.module.functions[*callee].inputs;
+                let Kernel { inputs, results: returned, .. } = &self.module.functions[*callee];
+                check_types("the function returns", returned, &results)?;
                 check_that(
                     inputs.len() == arguments.len(),
                     format_args!("the function takes {} operands", inputs.len()),
@@ -305,6 +310,11 @@ impl Verifier<'_> {
                 arguments.iter().zip(inputs).try_for_each(|(&argument, &(_, input_type))| {
                     check_same("the operand", input_type, function.ty(argument))
                 })
+            }
+            InstData::SetResults { arguments } => {
+                check_count::<0>(&results)?;
+                let set: Vec<Type> = arguments.iter().map(|&argument| function.ty(argument)).collect();
+                check_types("the function returns", &code.kernel.results, &set)
             }
             InstData::Printf { format, arguments } => {
                 let [result_type] = check_count(&results)?;

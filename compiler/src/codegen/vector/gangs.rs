@@ -19,8 +19,7 @@ use lockstep_ir::analysis::dominators::compute_dominators;
 use lockstep_ir::analysis::loops::find_loops;
 use lockstep_ir::ir::{Function, Region};
 use lockstep_ir::plan::RegionPlan;
-use lockstep_protocol::configuration::Versions;
-use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_ir::plan::gang_kinds::GangKinds;
 use lockstep_protocol::layout::Layout;
 
 /// Emits a region's code for all work-items of the group, in gangs; emission goes on behind it. The answer:
@@ -74,9 +73,8 @@ pub fn run_gangs<'ctx>(
         Ok(())
     };
 
-    let row_kinds = Rows::of_launches(&around.frame.launch, around.width(), around.widening.layout);
-    let share_code =
-        row_kinds.has_full && row_kinds.has_partial && !have_own_code(around.widening.full_gangs, function);
+    let row_kinds = GangKinds::of_launches(&around.frame.launch, around.width(), around.widening.layout);
+    let share_code = row_kinds.share_code(around.widening.full_gangs, function);
     let rest_block = emitter.append_block("rest");
     if row_kinds.has_full {
         let before_block = emitter.current_block()?;
@@ -180,23 +178,6 @@ fn run_tiles<'ctx>(
     Ok(next_regions)
 }
 
-/// Instructions of a region up to which full gangs and others get code of their own: a second piece of code for more of
-/// them takes more than half a second to make.
-const MOST_INSTS_MADE_TWICE: u64 = 4000;
-
-/// Whether gangs with a work-item in every lane get code of their own where there are others.
-fn have_own_code(full_gangs: Versions, function: &Function) -> bool {
-    match full_gangs {
-        Versions::Never => false,
-        Versions::WherePays => count_insts(function) <= MOST_INSTS_MADE_TWICE,
-        Versions::Always => true,
-    }
-}
-
-fn count_insts(function: &Function) -> u64 {
-    function.layout.iter().map(|&block| function.blocks[block].insts.len() as u64).sum()
-}
-
 /// Instructions of all gangs of a group in all regions up to which each gang gets code of its own.
 const MOST_INSTS: u64 = 6000;
 
@@ -211,40 +192,11 @@ fn is_written_out(around: EmitContext<'_, '_, '_>, function: &Function) -> bool 
     let one_row = [middle_dimension, outer_dimension].map(|dimension| launch.local_size(dimension)) == [Some(1); 2];
     let row_items = launch.local_size(along_dimension).filter(|_| one_row && around.kernel.regions.len() > 1);
     let Some(row_items) = row_items else { return false };
-    let all_instructions: u64 = around.kernel.regions.values().map(count_insts).sum();
+    let all_instructions: u64 = around.kernel.regions.values().map(Function::count_placed_insts).sum();
     let graph = build_cfg(function);
     let is_straight = find_loops(&graph, &compute_dominators(&graph)).iter().next().is_none();
     let gang_count = u64::from(row_items / around.width());
     is_straight && gang_count <= MOST_GANGS && all_instructions * gang_count <= MOST_INSTS
-}
-
-/// The kinds of gangs that the rows of a launch's groups are cut into.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rows {
-    /// Some may have a work-item in every lane.
-    pub has_full: bool,
-    /// Some may have not.
-    pub has_partial: bool,
-}
-
-impl Rows {
-    /// Those of launches of which the facts hold.
-    pub fn of_launches(launch: &LaunchFacts, gang_width: u32, layout: Layout) -> Rows {
-        let along_dimension = layout.lane_dimension();
-        if layout == Layout::Linear {
-            let row_items =
-                [0, 1, 2].map(|dimension| launch.local_size(dimension)).into_iter().product::<Option<u32>>();
-            let is_whole = row_items.is_some_and(|row_items| row_items.is_multiple_of(gang_width));
-            return Rows {
-                has_full: row_items.is_none_or(|row_items| row_items >= gang_width),
-                has_partial: !launch.full_groups || !is_whole,
-            };
-        }
-        Rows {
-            has_full: launch.local_size(along_dimension).is_none_or(|row_size| row_size >= gang_width),
-            has_partial: !launch.full_groups || launch.align_along(along_dimension) < gang_width.into(),
-        }
-    }
 }
 
 fn at_most<'ctx>(
@@ -270,26 +222,4 @@ pub fn first_lanes<'ctx>(around: EmitContext<'_, 'ctx, '_>, item_count: IntValue
         item_count,
         "entry",
     )?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn code_for_the_gangs_there_are() {
-        let rows = |global, x, width| {
-            let rows = Rows::of_launches(&LaunchFacts::of_range([0; 3], [global, 4, 1], [x, 2, 1]), width, Layout::X);
-            (rows.has_full, rows.has_partial)
-        };
-        assert_eq!(rows(96, 32, 16), (true, false));
-        assert_eq!(rows(96, 8, 16), (false, true));
-        assert_eq!(rows(96, 8, 8), (true, false));
-        assert_eq!(rows(96, 24, 16), (true, true));
-        assert_eq!(rows(100, 32, 16), (true, true));
-        let any = Rows::of_launches(&LaunchFacts::default(), 2, Layout::X);
-        assert_eq!((any.has_full, any.has_partial), (true, true));
-        let multiples = LaunchFacts::of_range([0; 3], [96, 4, 1], [32, 2, 1]).of_any_size();
-        assert!(!Rows::of_launches(&multiples, 16, Layout::X).has_partial);
-    }
 }

@@ -1,16 +1,14 @@
 //! Instructions of a gang, other than loads and stores.
 
 use super::lane_value::LaneValue;
-use super::masks::Mask;
 use super::{EmitContext, VectorEmitter};
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use crate::codegen::groups;
 use cranelift_entity::EntityRef;
-use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, IntValue, VectorValue};
 use lockstep_ir::ir::{
-    BinaryOp, Callee, FastMath, Inst, InstData, InstNode, IntFlags, Ordering, Query, TernaryOp, UnaryOp, Value,
+    BinaryOp, FastMath, Inst, InstData, InstNode, IntFlags, Ordering, Query, TernaryOp, UnaryOp, Value,
 };
 use lockstep_ir::plan::Widening;
 use lockstep_ir::plan::held_forms::tells_lanes;
@@ -130,7 +128,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 self.note_lanes("call", &format!("{name} has no vector form"));
                 return self.emit_by_lane(inst_node, call_lane);
             }
-            InstData::Call { callee, arguments } => return without_results(self.call_by_lane(*callee, arguments)),
+            InstData::Call { callee, arguments } => return self.call_function(inst_node, *callee, arguments),
+            InstData::SetResults { arguments } => return without_results(self.set_results(arguments)),
             InstData::Fence { order } => return without_results(emitter.fence(*order)),
             InstData::Query { query, dimension } if self.is_in_tile(*query, *dimension) => {
                 self.place_in_tile(*query, *dimension)?
@@ -391,7 +390,11 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         Ok(())
     }
 
-    fn typed_values(&self, arguments: &[Value], lane: IntValue<'ctx>) -> Emitted<Vec<(Type, BasicValueEnum<'ctx>)>> {
+    pub(super) fn typed_values(
+        &self,
+        arguments: &[Value],
+        lane: IntValue<'ctx>,
+    ) -> Emitted<Vec<(Type, BasicValueEnum<'ctx>)>> {
         arguments.iter().map(|&argument| Ok((self.type_of(argument), self.read_lane(argument, lane)?))).collect()
     }
 
@@ -404,21 +407,6 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let types: Vec<Type> = inst_node.results.iter().map(|&result| self.type_of(result)).collect();
         let vectors = self.each_lane(self.block_mask()?, &types, emit_lane)?;
         Ok(vectors.into_iter().map(LaneValue::Vector).collect())
-    }
-
-    /// Calls a function of the program for each active lane. That is a loop also where all lanes are active, as such kernels have many
-    /// calls.
-    fn call_by_lane(&self, callee: Callee, arguments: &[Value]) -> Emitted<()> {
-        let EmitContext { emitter, frame, .. } = self.around;
-        self.note_lanes("call", "a function of the program");
-        let every_lane = vec![emitter.context.bool_type().const_all_ones(); self.around.width() as usize];
-        let all = Mask { lanes: VectorType::const_vector(&every_lane), may_be_empty: false };
-        let call_lane = |lane| {
-            emitter.only_once()?;
-            emitter.call_function(frame, callee, &self.typed_values(arguments, lane)?)?;
-            Ok(Vec::new())
-        };
-        self.each_lane(Some(self.block_mask()?.unwrap_or(all)), &[], call_lane).map(drop)
     }
 
     /// Lane 0's value of an affine value of which the active lanes' are known.

@@ -8,6 +8,7 @@
 
 mod atomics;
 mod bound_compare;
+mod calls;
 mod cross_lane;
 mod division;
 mod gangs;
@@ -32,15 +33,18 @@ use super::groups::{Group, Item};
 use super::region::Exits;
 use crate::codegen::ANY_LANE;
 use crate::codegen::error::CodegenError;
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::basic_block::BasicBlock;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, PhiValue, PointerValue, VectorValue};
 use lane_value::LaneValue;
 use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::underlying_objects::Origins;
-use lockstep_ir::ir::{Block, BlockCall, Function, InstData, Kernel, Slot, SourceLoc, Terminator, Value, ValueDef};
+use lockstep_ir::ir::{
+    Block, BlockCall, Function, InstData, Kernel, Region, Slot, SourceLoc, Terminator, Value, ValueDef,
+};
 use lockstep_ir::plan::access_lowering::region::GangKind;
+use lockstep_ir::plan::function_forms::FunctionForms;
 use lockstep_ir::plan::storage::{SlotHome, Storage};
 use lockstep_ir::plan::value_form::Form;
 use lockstep_ir::plan::{RegionPlan, Widening};
@@ -63,6 +67,8 @@ pub struct EmitContext<'a, 'ctx, 'm> {
     pub group: &'a Group<'ctx>,
     /// How the kernel's gangs run.
     pub widening: &'a Widening,
+    /// The forms of the functions that are called.
+    pub forms: &'a FunctionForms,
     /// What the report says.
     pub notes: &'a Notes,
 }
@@ -92,6 +98,12 @@ impl Gang<'_> {
     fn kind(&self) -> GangKind {
         if self.entry.is_some() { GangKind::Partial } else { GangKind::Whole }
     }
+}
+
+/// Emits a function that is called, for a gang of which no lane asks who it is.
+pub fn emit_called<'ctx>(around: EmitContext<'_, 'ctx, '_>, first: Item<'ctx>) -> Emitted<Exits<'ctx>> {
+    let region_plan = &around.widening.regions[Region::new(0)];
+    VectorEmitter::emit_region(around, &Gang { first, entry: None }, around.kernel.body(), region_plan)
 }
 
 /// Emits one region for one gang.
@@ -154,7 +166,15 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
         let entry_block = self.body.entry_block();
         self.blocks[entry_block] = Some(emitter.current_block()?);
         for (&param, &input) in self.body.blocks[entry_block].params.iter().zip(&self.around.frame.inputs) {
-            self.values[param] = Some(self.in_planned_form(param, LaneValue::Affine(input, 0))?);
+            // Of a function, a vector, or lane 0's value.
+            let passed = match input {
+                BasicValueEnum::VectorValue(vector) => LaneValue::Vector(vector),
+                _ => match self.form_of(param) {
+                    Form::Affine(stride) => LaneValue::Affine(input, stride),
+                    Form::Runs(_) | Form::Vector => LaneValue::Affine(input, 0),
+                },
+            };
+            self.values[param] = Some(self.in_planned_form(param, passed)?);
         }
         for &block in &block_order[1..] {
             let target = emitter.append_block("v");

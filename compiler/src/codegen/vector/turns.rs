@@ -1,6 +1,6 @@
 //! The gangs of a region that may wait for each other: one after the other as they are taken ([`crate::codegen::turns`]).
 
-use super::gangs::{Rows, first_lanes};
+use super::gangs::first_lanes;
 use super::{EmitContext, Gang, VectorEmitter};
 use crate::codegen::coroutines::open_pieces;
 use crate::codegen::emit::Emitted;
@@ -9,6 +9,7 @@ use crate::codegen::groups::Item;
 use inkwell::IntPredicate;
 use lockstep_ir::ir::{Function, Region};
 use lockstep_ir::plan::RegionPlan;
+use lockstep_ir::plan::gang_kinds::GangKinds;
 use lockstep_protocol::layout::Layout;
 
 /// Emits the code of the region's function; the answer: where the group may go on.
@@ -47,16 +48,16 @@ pub fn take_gangs<'ctx>(
         Ok(Item { local: local_id, global, number: emitter.add(emitter.mul(row_index, row_size)?, along_index)? })
     };
 
-    let row_kinds = Rows::of_launches(&around.frame.launch, around.width(), layout);
+    let row_kinds = GangKinds::of_launches(&around.frame.launch, around.width(), layout);
     let items_left = builder.build_int_sub(row_size, along_index, "left")?;
     let [full_block, partial_block] = ["gang", "tail"].map(|name| emitter.append_block(name));
     let is_full = builder.build_int_compare(IntPredicate::UGE, items_left, emitter.const64(gang_width), "")?;
     match row_kinds {
-        Rows { has_full: true, has_partial: true } => {
+        GangKinds { has_full: true, has_partial: true } => {
             builder.build_conditional_branch(is_full, full_block, partial_block)?
         }
-        Rows { has_full: true, has_partial: false } => builder.build_unconditional_branch(full_block)?,
-        Rows { has_full: false, .. } => builder.build_unconditional_branch(partial_block)?,
+        GangKinds { has_full: true, has_partial: false } => builder.build_unconditional_branch(full_block)?,
+        GangKinds { has_full: false, .. } => builder.build_unconditional_branch(partial_block)?,
     };
     let mut next_regions = Vec::new();
     for (target, is_there, is_partial) in

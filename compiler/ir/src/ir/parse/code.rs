@@ -330,6 +330,13 @@ impl Parser {
                     let arguments = self.parse_list(')', |parser| parser.parse_operand(function_text))?;
                     InstData::Call { callee, arguments }
                 }
+                "set_results" => {
+                    let mut arguments = vec![self.parse_operand(function_text)?];
+                    while self.take_sign(',') {
+                        arguments.push(self.parse_operand(function_text)?);
+                    }
+                    InstData::SetResults { arguments }
+                }
                 "printf" => {
                     let format = Format::from_u32(self.parse_entity("fmt", "a format")?.0);
                     self.expect_sign('(')?;
