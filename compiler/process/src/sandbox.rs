@@ -4,12 +4,13 @@
 //! the system calls that compiling takes: no network, no other process, no file that is written. Either may be missing, in an old
 //! kernel or a container that forbids it, and the job is done all the same.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetError, RulesetStatus,
 };
+use lockstep_protocol::build_options::Macro;
 use lockstep_protocol::job::{Job, Request, SourceFiles};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
@@ -32,12 +33,13 @@ pub struct Needs {
 
 impl Needs {
     /// What a request needs: sources that include anything may do so from the working directory and the folders that their options
-    /// name.
+    /// name, also as values of macros, of which the names of included files are put together.
     pub fn of_request(request: &Request) -> Needs {
         let mut readable = match &request.job {
             Job::CompileSource(files) | Job::BuildProgram(files) if files.reads_files && may_include(files) => {
                 let named = files.options.include_dirs.iter().map(PathBuf::from);
-                named.chain([PathBuf::from(".")]).collect()
+                let by_macros = files.options.macros.iter().filter_map(path_of_macro);
+                named.chain([PathBuf::from(".")]).chain(by_macros).collect()
             }
             _ => Vec::new(),
         };
@@ -47,6 +49,15 @@ impl Needs {
         readable.extend(targets);
         Needs { readable, writable: request.dump.clone() }
     }
+}
+
+/// The absolute path that a macro stands for, quoted or not, if it does; not that of the whole file system.
+fn path_of_macro(definition: &Macro) -> Option<PathBuf> {
+    let Macro::Define(definition) = definition else { return None };
+    let (_, value) = definition.split_once('=')?;
+    let path = Path::new(value.trim_matches(|sign: char| sign == '"' || sign.is_whitespace()));
+    let names_place = path.is_absolute() && path.components().any(|part| matches!(part, Component::Normal(_)));
+    names_place.then(|| path.to_owned())
 }
 
 /// Whether a source or one of its headers may ask for a file: the words stand there, or a line that goes on in the next one, or a
@@ -284,6 +295,13 @@ mod tests {
         for source in [&b"#include <a.h>"[..], b"#inc\\\nlude \"a.h\"", b"#  embed \"a\"", b"??=include <a.h>"] {
             let readable = needs(source, "-I /no/such/folder");
             assert!(readable.starts_with(&["/no/such/folder".into(), ".".into()]), "{readable:?}");
+        }
+        let by_macro = |options| needs(b"#include M2S(FOLDER/a.h)", options);
+        let folder = |path: &str| vec![PathBuf::from("."), PathBuf::from(path)];
+        assert_eq!(by_macro("-D FOLDER=/no/such/folder/"), folder("/no/such/folder/"));
+        assert_eq!(by_macro("-D FOLDER=\"/no/such/folder\""), folder("/no/such/folder"));
+        for options in ["-D FOLDER=/", "-D FOLDER=//", "-D FOLDER=/..", "-D FOLDER=folder", "-D FOLDER", "-U FOLDER"] {
+            assert_eq!(by_macro(options), vec![PathBuf::from(".")], "{options}");
         }
     }
 

@@ -1,8 +1,8 @@
 //! What is inlined into what, and which functions stay functions.
 //!
 //! Everything is inlined into the kernels, as long as a kernel does not become too large by it: code in which each of some functions
-//! calls the one before it twice doubles with each of them. Of such a program functions stay that are called from several places,
-//! and are called for one work-item at a time.
+//! calls the one before it twice doubles with each of them. Of such a program functions stay that are called from several places:
+//! code of gangs has forms of them (`lockstep_ir::plan::function_forms`).
 //!
 //! Requires: a linked module.
 //! Ensures: no recursion; functions that stay wait for nobody and ask for nothing but ids and sizes, themselves and in what is
@@ -37,14 +37,14 @@ const MAX_INLINED: u64 = 32_000_000;
 
 /// Instructions of a kernel with everything inlined, as clang writes them, up to which everything is. A tree of calls that comes to 110,000
 /// took 3 s from its source to its first results, one that comes to 440,000 took 34 s.
-const LARGE_KERNEL: u64 = 400_000;
+const LARGE_KERNEL: u64 = 20_000;
 
 /// Instructions that a larger kernel is to come down to.
-const SMALL_KERNEL: u64 = 100_000;
+const SMALL_KERNEL: u64 = 10_000;
 
 /// Instructions, with what is inlined, from which on functions stay that several places call: the first of these
 /// that makes the kernels small enough. What is inlined runs in gangs.
-const STAYING_SIZES: [u64; 3] = [4_096, 1_024, 256];
+const STAYING_SIZES: [u64; 2] = [1_024, 256];
 
 /// Who calls whom, and how large each definition is.
 pub(super) struct CallGraph<'ctx> {
@@ -275,9 +275,12 @@ fn may_stand_in_function(instruction: InstructionValue<'_>) -> bool {
     }
 }
 
-/// Whether a declared function computes something of its operands alone, or answers with an id or a size.
+/// Whether a declared function computes something of its operands alone, answers with an id or a size, or prints.
 fn is_known_primitive(name: &[u8]) -> bool {
     let Ok(name) = std::str::from_utf8(name) else { return false };
+    if name == "printf" || name.starts_with("_Z6printf") {
+        return true;
+    }
     if let Some(intrinsic) = name.strip_prefix("llvm.") {
         return !matches!(intrinsic, "trap" | "ubsantrap" | "debugtrap") && !intrinsic.starts_with("stack");
     }

@@ -3,12 +3,13 @@
 
 use crate::layouts::{build, input};
 use crate::machine;
-use lockstep_ir::interp::{self, Arg, Memory, NdRange};
+use lockstep_ir::interp::{self, Arg, Memory, NdRange, PrintfEvent};
 use lockstep_ir::ir::Module;
 use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::variables::Format;
 
 /// A tree of calls, `f16` at the root, that would have a million instructions with everything inlined. Each function calls the next
 /// one in two places, with another `x` and with what it was called with itself.
@@ -37,8 +38,8 @@ fn ways() -> Vec<Vectorize> {
     ways
 }
 
-/// Runs a kernel `k` that takes a buffer of as many `int` as there are work-items, and one of four times as many.
-fn check(source: &str, range: &NdRange, more_arguments: &[Arg]) {
+/// Runs a kernel `k` that takes a buffer of as many `int` as there are work-items, and one of four times as many; how often it prints.
+fn check(source: &str, range: &NdRange, more_arguments: &[Arg]) -> usize {
     let module = build(source);
     assert!(!module.functions_called_by(&module.kernels[0]).is_empty(), "everything is inlined:\n{source}");
     verify_module(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{source}", errors[0]));
@@ -47,23 +48,40 @@ fn check(source: &str, range: &NdRange, more_arguments: &[Arg]) {
     let mut arguments = vec![Arg::Buffer(0), Arg::Buffer(1)];
     arguments.extend_from_slice(more_arguments);
     let mut expected = Memory::new(buffers.clone());
-    interp::run_kernel(&module, "k", range, &arguments, &mut expected).unwrap_or_else(|e| panic!("{e}\n{source}"));
+    let report = interp::run_kernel(&module, "k", range, &arguments, &mut expected);
+    let report = report.unwrap_or_else(|e| panic!("{e}\n{source}"));
     assert!(expected.buffers != buffers, "nothing was done");
     for (number, vectorize) in ways().into_iter().enumerate() {
         let known = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);
         let launch = if number % 2 == 0 { known } else { LaunchFacts::default() };
         let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
-        let found = run(&module, options, range, &arguments, &buffers);
+        let (found, printed) = run(&module, options, range, &arguments, &buffers);
         assert!(found.buffers == expected.buffers, "{vectorize:?}: other results\n{source}");
+        assert_eq!(printed, sort_events(&report.printf), "{vectorize:?}: printed\n{source}");
     }
+    report.printf.len()
 }
 
-fn run(module: &Module, options: CompileOptions, range: &NdRange, arguments: &[Arg], buffers: &[Vec<u8>]) -> Memory {
+/// What was printed, in an order that does not depend on that of the work-items.
+fn sort_events(events: &[PrintfEvent]) -> Vec<(Format, Vec<u128>)> {
+    let mut printed: Vec<_> = events.iter().map(|event| (event.format, event.args.clone())).collect();
+    printed.sort();
+    printed
+}
+
+/// The memory that a run leaves, and what it printed.
+fn run(
+    module: &Module,
+    options: CompileOptions,
+    range: &NdRange,
+    arguments: &[Arg],
+    buffers: &[Vec<u8>],
+) -> (Memory, Vec<(Format, Vec<u128>)>) {
     let vectorize = options.vectorize;
     let mut memory = Memory::new(buffers.to_vec());
     let ran = machine::run_with(options, module, "k", range, arguments, &mut memory);
-    ran.unwrap_or_else(|e| panic!("{vectorize:?}: {e}"));
-    memory
+    let (report, _) = ran.unwrap_or_else(|e| panic!("{vectorize:?}: {e}"));
+    (memory, sort_events(&report.printf))
 }
 
 #[test]
@@ -113,6 +131,19 @@ fn local_memory_between_barriers() {
     }";
     let source = tree("int", "local int *tile", "tile", leaf) + kernel;
     check(&source, &NdRange::new(&[80], &[20]), &[Arg::Local(80)]);
+}
+
+#[test]
+fn printing_for_each_work_item() {
+    let leaf = "if (x & 8) printf(\"%d of %d\\n\", x, (int)get_global_id(0)); return x;";
+    let kernel = "kernel void k(global int *a, global int *b) {
+        size_t i = get_global_id(0);
+        if (a[i] & 3) a[i] = f16(a[i], 0);
+        b[i] = f16(12, 0);
+    }";
+    let source = tree("int", "int unused", "unused", leaf) + kernel;
+    let printed = check(&source, &NdRange::new(&[24], &[12]), &[]);
+    assert!(printed > 24, "{printed} lines");
 }
 
 #[test]

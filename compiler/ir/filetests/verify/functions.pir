@@ -36,6 +36,17 @@ function fn3 "takes_arguments_of_a_launch" { ; error: a function's inputs are wh
   }
 }
 
+function fn4 "returns_two" {
+  result i32
+  result f64
+  region r0 {
+  b0:
+    set_results 1:i32 ; error: the function returns (i32, f64), not (i32)
+    set_results 1:i32, 2:f64
+    return
+  }
+}
+
 kernel "calls" {
   input passed(0): i32 ; error: nobody calls a kernel
   region r0 {
@@ -51,6 +62,9 @@ kernel "mistypes" {
   b0:
     call fn0() ; error: the function takes 1 operands
     call fn0(5:i64) ; error: the operand must be i32, not i64
+    v0: i32 = call fn0(5:i32) ; error: the function returns (), not (i32)
+    v1: f64, v2: i32 = call fn4() ; error: the function returns (i32, f64), not (f64, i32)
+    set_results v0 ; error: the function returns (), not (i32)
     return
   }
 }

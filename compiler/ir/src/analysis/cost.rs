@@ -274,8 +274,9 @@ pub fn gang_cost(function: &Function, instruction: Inst, lane_facts: Lanes<'_>, 
         | InstData::MemSet { .. }
         | InstData::AtomicRmw { .. }
         | InstData::AtomicCas { .. }
-        | InstData::Call { .. }
         | InstData::Printf { .. } => lane_count * (scalar_cost + 2),
+        // By a form for gangs, of which nothing is known here.
+        InstData::Call { .. } => scalar_cost * registers.registers_for(Type::F32) * 3 / 2,
         inst_data => {
             let Some(&result) = inst_node.results.first() else { return scalar_cost };
             match shapes[result] {

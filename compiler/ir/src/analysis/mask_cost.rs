@@ -24,6 +24,7 @@ pub fn masking_cost(function: &Function, instruction: Inst, lane_facts: Lanes<'_
             let lowering = estimate_lowering(function, instruction, lane_facts, registers, some_lanes);
             lowering.map_or(0, |lowering| lowering.cost_of_mask(registers))
         }
+        InstData::Call { .. } => GUARD,
         // One operation for all active lanes.
         InstData::AtomicRmw { pointer, .. } if lane_facts.shapes[*pointer].is_uniform() => GUARD,
         InstData::MemCopy { .. }
@@ -31,7 +32,6 @@ pub fn masking_cost(function: &Function, instruction: Inst, lane_facts: Lanes<'_
         | InstData::AtomicRmw { .. }
         | InstData::AtomicCas { .. }
         | InstData::CallHost { .. }
-        | InstData::Call { .. }
         | InstData::Printf { .. } => LANE * lane_count,
         _ => 0,
     }

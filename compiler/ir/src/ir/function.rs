@@ -1,6 +1,6 @@
 //! A function body: the data-flow graph and the layout of its blocks.
 
-use super::entities::{Block, Inst, Value};
+use super::entities::{Block, Callee, Inst, Value};
 use super::inst::{InstData, Terminator};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
@@ -178,6 +178,14 @@ impl Function {
         let block_data = &self.blocks[block];
         block_data.insts.iter().for_each(|&instruction| self.insts[instruction].data.for_each_arg(&mut see));
         block_data.terminator.for_each_arg(&mut see);
+    }
+
+    /// The functions that it calls, as often as it does.
+    pub fn called_functions(&self) -> impl Iterator<Item = Callee> {
+        self.insts.values().filter_map(|inst_node| match inst_node.data {
+            InstData::Call { callee, .. } => Some(callee),
+            _ => None,
+        })
     }
 
     /// Instructions of all blocks.

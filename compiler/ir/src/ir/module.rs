@@ -3,7 +3,6 @@
 use super::collective::Combine;
 use super::entities::{Callee, Format, LiveSlot, LocalVar, Region, Slot};
 use super::function::Function;
-use super::inst::InstData;
 use super::opcodes::{AtomicOp, FastMath};
 use crate::analysis::returned_values::{ReturnedValues, analyze_returned_values};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
@@ -193,11 +192,7 @@ impl Kernel {
 
     /// The functions that the kernel itself calls, as often as it does.
     pub fn called_functions(&self) -> impl Iterator<Item = Callee> {
-        let insts = self.regions.values().flat_map(|function| function.insts.values());
-        insts.filter_map(|inst| match inst.data {
-            InstData::Call { callee, .. } => Some(callee),
-            _ => None,
-        })
+        self.regions.values().flat_map(Function::called_functions)
     }
 
     fn has_fast_math_itself(&self) -> bool {

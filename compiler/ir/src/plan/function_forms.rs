@@ -1,10 +1,11 @@
 //! The forms that functions have for gangs: one for each way in which calls pass arguments.
 //!
-//! Requires: a kernel whose regions are planned, and the functions of its module, of which none calls itself.
-//! Ensures: for calls from code of gangs, a form of the function called, with a plan of its own, or none where gangs cannot run it: then
-//! it is called for each lane. What a form works on has the shapes of its signature in all lanes that call. A form that is masked does
-//! nothing for other lanes.
-//! Phases: calls of the kernel's regions; then, of each form that is new, the passes and its own calls.
+//! Requires: a kernel whose regions are planned, and the functions of its module, each behind those that it calls.
+//! Ensures: for calls from code of gangs, a form of the function called that takes what they pass, with a plan of its own, or none where
+//! gangs cannot run it: then it is called for each lane. What a form works on has the shapes of its signature in all lanes that call. A
+//! form that is masked does nothing for other lanes.
+//! Phases: how the kernel's regions call; then function by function, callers first: the signatures of all calls, which a large function
+//! has joined to one; the passes over each form; how the form calls.
 //! Source: Karrenberg & Hack 2012, section 3.1; Moll 2021, chapter 6.
 //!
 //! ```text
@@ -20,10 +21,10 @@ use super::pass_runner::{InternalError, Observer, run_passes};
 use super::region_plan::RegionPlan;
 use super::value_form::Form;
 use super::widening::Widening;
-use crate::analysis::returned_values::ReturnedValues;
 use crate::analysis::shape::Shape;
 use crate::ir::{Block, BlockCall, Callee, Function, InstData, InstNode, Kernel, Module, Region, Terminator, Value};
 use crate::report::Notes;
+use cranelift_entity::SecondaryMap;
 use lockstep_protocol::compile_options::Vectorize;
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
@@ -31,11 +32,20 @@ use lockstep_protocol::layout::Layout;
 use lockstep_protocol::loop_profile::LoopProfile;
 use lockstep_protocol::parameters::Input;
 use lockstep_protocol::types::Type;
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::fmt;
 
-/// Forms of a function from which on other calls take the one for arguments of any shape.
+/// Signatures for which a function has a form each. Those of more are joined.
 const MOST_FORMS: usize = 4;
+
+/// Instructions that the forms of a function may have together, as it has them itself. Of a function with more, there is one form.
+const MOST_FORM_INSTS: usize = 2_000;
+
+/// Instructions of a function, with what it calls, up to which it is called once where all lanes pass the same: that takes another copy of
+/// it, for one work-item.
+const MOST_ONCE_INSTS: usize = 2_000;
+
+/// Instructions of the functions that get forms for a kernel, as they have them themselves. Further functions are called for each lane.
+const MOST_INSTS_IN_FORMS: usize = 8_000;
 
 /// How calls pass arguments to a form of a function.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -74,13 +84,14 @@ pub enum CallKind {
 /// The forms of the functions that a kernel calls.
 #[derive(Default)]
 pub struct FunctionForms {
-    /// The forms, each behind one that calls it.
+    /// The forms, those of callers first.
     pub forms: Vec<FunctionForm>,
-    /// The form of each signature asked for; none where gangs cannot run the function.
-    by_signature: HashMap<(Callee, Signature), Option<usize>>,
+    /// Those of each function.
+    forms_of: SecondaryMap<Callee, Vec<usize>>,
     /// The functions that are called for one work-item, or once for all lanes, in their order.
     pub scalar: Vec<Callee>,
-    returned_values: Arc<ReturnedValues>,
+    /// The functions of which one call does for all lanes that pass the same.
+    once: SecondaryMap<Callee, bool>,
 }
 
 /// What planning a form needs to know.
@@ -92,6 +103,12 @@ struct Planner<'a, O: Observer> {
     observer: &'a mut O,
     width: u32,
     planned: FunctionForms,
+    /// How each function is called by the code that is planned.
+    signatures: SecondaryMap<Callee, Vec<Signature>>,
+    /// Instructions of the functions that have forms.
+    insts_in_forms: usize,
+    /// The regions that work-items run one after the other.
+    scalar_regions: Vec<Region>,
 }
 
 impl FunctionForms {
@@ -108,49 +125,33 @@ impl FunctionForms {
         observer: &mut impl Observer,
     ) -> Result<FunctionForms, InternalError> {
         let (module, kernel, widening, launch) = kernel_state;
-        let planned = FunctionForms { returned_values: module.returned_values(), ..FunctionForms::default() };
-        let mut planner = Planner { module, request, notes, table, observer, width: widening.width, planned };
+        let planned = FunctionForms { once: find_once_functions(module), ..FunctionForms::default() };
+        let mut planner = Planner {
+            module,
+            request,
+            notes,
+            table,
+            observer,
+            width: widening.width,
+            planned,
+            signatures: SecondaryMap::new(),
+            insts_in_forms: 0,
+            scalar_regions: widening.find_scalar_regions(),
+        };
         for (region, function) in &kernel.regions {
             let kinds = GangKinds::of_region(widening, launch, function);
-            planner.plan_calls(function, &widening.regions[region], kinds)?;
+            planner.see_calls(function, &widening.regions[region], kinds);
         }
-        let mut next_form = 0;
-        while let Some(form) = planner.planned.forms.get(next_form) {
-            let (function, region_plan) =
-                (form.code.body().clone(), form.widening.regions[Region::from_u32(0)].clone());
-            planner.plan_calls(&function, &region_plan, GangKinds { has_full: true, has_partial: false })?;
-            next_form += 1;
+        for callee in module.functions.keys().rev() {
+            planner.plan_function(callee)?;
         }
-        let mut planned = planner.planned;
-        planned.scalar = module.close_over_calls(planned.find_scalar_calls(kernel, widening));
-        Ok(planned)
+        let scalar = planner.find_scalar_calls(kernel);
+        Ok(FunctionForms { scalar: module.close_over_calls(scalar), ..planner.planned })
     }
 
     /// No forms: code of one work-item calls the functions.
     pub fn of_scalar_code(module: &Module, kernel: &Kernel) -> FunctionForms {
         FunctionForms { scalar: module.functions_called_by(kernel), ..FunctionForms::default() }
-    }
-
-    /// The functions that the code of a kernel or of a form calls itself other than by a form.
-    fn find_scalar_calls(&self, kernel: &Kernel, widening: &Widening) -> Vec<Callee> {
-        let mut scalar = Vec::new();
-        let mut see_calls = |function: &Function, region_plan: &RegionPlan| {
-            for inst_node in function.insts.values() {
-                let InstData::Call { callee, arguments } = &inst_node.data else { continue };
-                let kind_of = |is_masked| self.find_call(function, region_plan, (*callee, arguments), is_masked);
-                let has_form = [true, false].map(kind_of).iter().all(|kind| matches!(kind, CallKind::Form(_)));
-                if region_plan.alone || !has_form {
-                    scalar.push(*callee);
-                }
-            }
-        };
-        for (region, function) in &kernel.regions {
-            see_calls(function, &widening.regions[region]);
-        }
-        for form in &self.forms {
-            see_calls(form.code.body(), &form.widening.regions[Region::from_u32(0)]);
-        }
-        scalar
     }
 
     /// How a call is made by code that is planned so; `is_masked` tells that not all lanes come.
@@ -161,33 +162,61 @@ impl FunctionForms {
         (callee, arguments): (Callee, &[Value]),
         is_masked: bool,
     ) -> CallKind {
-        let signature = Signature::of_call(function, region_plan, arguments, is_masked);
-        if signature.arguments.iter().all(|form| form.is_uniform()) && self.returned_values[callee].may_be_called_once()
-        {
-            return CallKind::Once;
-        }
-        let any_shape = Signature::of_any_shape(arguments.len());
-        let planned =
-            [signature, any_shape].into_iter().find_map(|signature| self.by_signature.get(&(callee, signature)));
-        planned.copied().flatten().map_or(CallKind::EachLane, CallKind::Form)
+        self.find_kind(callee, &Signature::of_call(function, region_plan, arguments, is_masked))
     }
 
-    fn count_forms(&self, callee: Callee) -> usize {
-        self.forms.iter().filter(|form| form.callee == callee).count()
+    fn find_kind(&self, callee: Callee, signature: &Signature) -> CallKind {
+        if self.once[callee] && signature.is_uniform() {
+            return CallKind::Once;
+        }
+        let takes = |form_index: &&usize| self.forms[**form_index].signature.takes(signature);
+        let forms = self.forms_of[callee].iter().filter(takes);
+        let form = forms.min_by_key(|&&form_index| self.forms[form_index].signature.count_weaker(signature));
+        form.map_or(CallKind::EachLane, |&form_index| CallKind::Form(form_index))
     }
+}
+
+/// The functions of which one call does for all lanes that pass the same, and that are small enough for a copy of their own.
+fn find_once_functions(module: &Module) -> SecondaryMap<Callee, bool> {
+    let returned_values = module.returned_values();
+    let mut once = SecondaryMap::new();
+    for (callee, code) in &module.functions {
+        let is_large = code.body().insts.len() > MOST_ONCE_INSTS || module.count_instructions(code) > MOST_ONCE_INSTS;
+        once[callee] = !is_large && returned_values[callee].may_be_called_once();
+    }
+    once
 }
 
 impl Signature {
     fn of_call(function: &Function, region_plan: &RegionPlan, arguments: &[Value], is_masked: bool) -> Signature {
-        let form_of = |&argument: &Value| match region_plan.form_of(function, argument) {
+        let form_of = |&argument: &Value| match region_plan.accesses.forms.form_of(function, argument) {
             Form::Runs(_) => Form::Vector,
             form => form,
         };
         Signature { arguments: arguments.iter().map(form_of).collect(), is_masked }
     }
 
-    fn of_any_shape(argument_count: usize) -> Signature {
-        Signature { arguments: vec![Form::Vector; argument_count], is_masked: true }
+    fn is_uniform(&self) -> bool {
+        self.arguments.iter().all(|form| form.is_uniform())
+    }
+
+    /// Whether a form for this signature does for calls of another.
+    fn takes(&self, other: &Signature) -> bool {
+        let mut arguments = self.arguments.iter().zip(&other.arguments);
+        arguments.all(|(own, passed)| *own == Form::Vector || own == passed) && (self.is_masked || !other.is_masked)
+    }
+
+    /// How much less this signature tells than another that it takes: a mask, and each argument.
+    fn count_weaker(&self, other: &Signature) -> usize {
+        let arguments = self.arguments.iter().zip(&other.arguments);
+        arguments.filter(|(own, passed)| own != passed).count() + usize::from(self.is_masked != other.is_masked)
+    }
+
+    /// The signature that takes both.
+    fn join(&self, other: &Signature) -> Signature {
+        let arguments = self.arguments.iter().zip(&other.arguments);
+        let join_forms = |(own, passed): (&Form, &Form)| if own == passed { *own } else { Form::Vector };
+        Signature { arguments: arguments.map(join_forms).collect(), is_masked: self.is_masked || other.is_masked }
     }
 
     /// The shapes of what a form gets, its mask included.
@@ -201,16 +230,36 @@ impl Signature {
     }
 }
 
+impl fmt::Display for Signature {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words: Vec<String> = Vec::new();
+        for form in &self.arguments {
+            words.push(match form {
+                Form::Affine(0) => "uniform".to_owned(),
+                Form::Affine(stride) => format!("stride {stride}"),
+                Form::Runs(_) | Form::Vector => "varying".to_owned(),
+            });
+        }
+        words.extend(self.is_masked.then(|| "masked".to_owned()));
+        write!(formatter, "({})", words.join(", "))
+    }
+}
+
+impl fmt::Display for FunctionForm {
+    /// The signature, the shapes of the results, and the code.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shape_of = |&is_uniform: &bool| if is_uniform { "uniform" } else { "varying" };
+        let results: Vec<&str> = self.uniform_results.iter().map(shape_of).collect();
+        writeln!(formatter, "form of {} for {} -> ({})", self.callee, self.signature, results.join(", "))?;
+        self.code.fmt(formatter)
+    }
+}
+
 impl<O: Observer> Planner<'_, O> {
-    /// Plans the forms that are missing for the calls of a piece of code, which runs for gangs of these kinds.
-    fn plan_calls(
-        &mut self,
-        function: &Function,
-        region_plan: &RegionPlan,
-        kinds: GangKinds,
-    ) -> Result<(), InternalError> {
+    /// Notes how a piece of code calls functions, which runs for gangs of these kinds.
+    fn see_calls(&mut self, function: &Function, region_plan: &RegionPlan, kinds: GangKinds) {
         if region_plan.alone {
-            return Ok(());
+            return;
         }
         for &block in &function.layout {
             let has_mask = region_plan.masks[block].is_some();
@@ -218,40 +267,53 @@ impl<O: Observer> Planner<'_, O> {
                 let InstNode { data: InstData::Call { callee, arguments }, .. } = &function.insts[instruction] else {
                     continue;
                 };
-                for (is_needed, is_masked) in
+                for (is_made, is_masked) in
                     [(kinds.has_full && !has_mask, false), (kinds.has_partial || has_mask, true)]
                 {
-                    if is_needed {
-                        let signature = Signature::of_call(function, region_plan, arguments, is_masked);
-                        self.plan_form(*callee, signature)?;
+                    let signature = Signature::of_call(function, region_plan, arguments, is_masked);
+                    if is_made && !self.signatures[*callee].contains(&signature) {
+                        self.signatures[*callee].push(signature);
                     }
                 }
             }
         }
+    }
+
+    /// Plans the forms of a function, all of whose callers are planned.
+    fn plan_function(&mut self, callee: Callee) -> Result<(), InternalError> {
+        let is_once = |signature: &Signature| self.planned.once[callee] && signature.is_uniform();
+        let mut signatures: Vec<Signature> =
+            self.signatures[callee].iter().filter(|signature| !is_once(signature)).cloned().collect();
+        let inst_count = self.module.functions[callee].body().insts.len();
+        if signatures.len() > MOST_FORMS || signatures.len().saturating_mul(inst_count) > MOST_FORM_INSTS {
+            signatures =
+                signatures.into_iter().reduce(|joined, signature| joined.join(&signature)).into_iter().collect();
+        }
+        for signature in signatures {
+            if self.insts_in_forms.saturating_add(inst_count) > MOST_INSTS_IN_FORMS {
+                break;
+            }
+            let Some(form) = self.run_passes(callee, &signature)? else { continue };
+            self.insts_in_forms += inst_count;
+            let region_plan = &form.widening.regions[Region::from_u32(0)];
+            self.see_calls(form.code.body(), region_plan, GangKinds { has_full: true, has_partial: false });
+            self.planned.forms_of[callee].push(self.planned.forms.len());
+            self.planned.forms.push(form);
+        }
         Ok(())
     }
 
-    fn plan_form(&mut self, callee: Callee, mut signature: Signature) -> Result<(), InternalError> {
-        let is_uniform = |signature: &Signature| signature.arguments.iter().all(|form| form.is_uniform());
-        if is_uniform(&signature) && self.planned.returned_values[callee].may_be_called_once() {
-            return Ok(());
-        }
-        let is_planned = |planner: &Self, signature: &Signature| {
-            planner.planned.by_signature.contains_key(&(callee, signature.clone()))
+    /// The functions that the code of a kernel and of its forms calls itself other than by a form.
+    fn find_scalar_calls(&self, kernel: &Kernel) -> Vec<Callee> {
+        let is_scalar = |callee: Callee, signature: &Signature| {
+            !matches!(self.planned.find_kind(callee, signature), CallKind::Form(_))
         };
-        if !is_planned(self, &signature) && self.planned.count_forms(callee) >= MOST_FORMS {
-            signature = Signature::of_any_shape(signature.arguments.len());
-        }
-        if is_planned(self, &signature) {
-            return Ok(());
-        }
-        let form = self.run_passes(callee, &signature)?;
-        let form_index = form.map(|form| {
-            self.planned.forms.push(form);
-            self.planned.forms.len() - 1
-        });
-        self.planned.by_signature.insert((callee, signature), form_index);
-        Ok(())
+        let of_gangs = self
+            .signatures
+            .iter()
+            .filter(|&(callee, signatures)| signatures.iter().any(|signature| is_scalar(callee, signature)));
+        let scalar = of_gangs.map(|(callee, _)| callee);
+        scalar.chain(self.scalar_regions.iter().flat_map(|&region| kernel.regions[region].called_functions())).collect()
     }
 
     /// Brings a form through the passes; none where it cannot run in gangs.
@@ -270,7 +332,8 @@ impl<O: Observer> Planner<'_, O> {
         run_passes(&mut form_state, self.observer)?;
         let (code, widening) = form_state.finish();
         let is_uniform_input = |input: usize| signature.arguments[input].is_uniform();
-        let is_uniform = |result: usize| self.planned.returned_values[callee].is_uniform(result, is_uniform_input);
+        let returned_values = self.module.returned_values();
+        let is_uniform = |result: usize| returned_values[callee].is_uniform(result, is_uniform_input);
         let uniform_results = (0..code.results.len()).map(is_uniform).collect();
         let signature = signature.clone();
         Ok(widening.map(|widening| FunctionForm { callee, signature, code, widening, uniform_results }))

@@ -150,6 +150,9 @@ impl Finder<'_> {
             InstData::LiveLoad { live_slot } if kernel.live[*live_slot].shared => Form::Affine(0),
             InstData::LiveLoad { .. } | InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => Form::Vector,
             InstData::Printf { .. } | InstData::Put { .. } => Form::Vector,
+            // However the function is called.
+            InstData::Call { .. } if self.plan.form_of(self.body, result).is_uniform() => Form::Affine(0),
+            InstData::Call { .. } => Form::Vector,
             InstData::CallHost { arguments, .. } if arguments.iter().all(|&argument| self.is_uniform(argument)) => {
                 Form::Affine(0)
             }

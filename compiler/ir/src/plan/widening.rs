@@ -46,6 +46,14 @@ impl fmt::Display for Reason {
     }
 }
 
+impl Widening {
+    /// The regions that work-items run one after the other.
+    pub fn find_scalar_regions(&self) -> Vec<Region> {
+        let is_scalar = |(region, region_plan): (Region, &RegionPlan)| region_plan.alone.then_some(region);
+        self.regions.iter().filter_map(is_scalar).collect()
+    }
+}
+
 /// How a kernel runs in gangs.
 #[derive(Clone, Debug)]
 pub struct Widening {

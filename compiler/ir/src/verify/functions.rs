@@ -41,7 +41,6 @@ pub fn may_stand_in_function(inst_data: &InstData) -> bool {
             | InstData::Combined
             | InstData::Yield
             | InstData::Clock
-            | InstData::Printf { .. }
             | InstData::CountIterations { .. }
             | InstData::Unary { opcode: UnaryOp::SpaceOf, .. }
     );

@@ -12,8 +12,9 @@ use super::analyses::{launch_facts, words};
 use lockstep_ir::analysis::sccp::find_constants;
 use lockstep_ir::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
 use lockstep_ir::ir::{Function, Kernel, Module};
+use lockstep_ir::plan::function_forms::FunctionForms;
 use lockstep_ir::plan::kernel_state::{KernelState, Request};
-use lockstep_ir::plan::pass_runner::run_pass;
+use lockstep_ir::plan::pass_runner::{run_pass, run_passes};
 use lockstep_ir::plan::passes::{PASSES, Pass, find_pass};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
@@ -146,8 +147,30 @@ fn loop_profile(script: &Script) -> LoopProfile {
 
 /// Runs a test of passes; `None` if there is none of this name.
 pub fn check(name: &str, path: &Path, text: &str, module: &Module, script: &Script) -> Option<Result<(), String>> {
+    if name == "function_forms" {
+        return Some(compare_output(name, path, text, &print_forms(module, script)));
+    }
     let tested = Tested::named(name)?;
     Some(check_output(name, &tested, path, text, module, script))
+}
+
+/// The forms of the functions that each kernel calls, and how often the kernel calls functions once for all lanes.
+fn print_forms(module: &Module, script: &Script) -> String {
+    let (launch, notes) = (launch_facts(script), Notes::new(true));
+    let mut text = String::new();
+    for kernel in &module.kernels {
+        let request = request(script);
+        let mut kernel_state = KernelState::new(module, kernel.clone(), &launch, request, &notes, PASSES);
+        run_passes(&mut kernel_state, &mut ()).expect("all passes run");
+        let (kernel, widening) = kernel_state.finish();
+        let widening = widening.expect("the kernel runs in gangs");
+        let planned = (module, &kernel, &widening, &launch);
+        let forms = FunctionForms::plan(planned, request, &notes, PASSES, &mut ()).expect("all passes run");
+        forms.forms.iter().for_each(|form| text += &form.to_string());
+        let scalar: Vec<String> = forms.scalar.iter().map(ToString::to_string).collect();
+        text += &format!("for one work-item, or once for all lanes: ({})\n", scalar.join(", "));
+    }
+    text
 }
 
 /// A run line must hold; for linearized code, with gangs of every width.
@@ -183,6 +206,11 @@ fn check_output(
             check_run(test, &module, line).map_err(|e| format!("line {number}, after {test}: {e}\n{printed}"))?;
         }
     }
+    compare_output(test, path, text, &printed)
+}
+
+/// Compares what a test gives with what is written behind the file's text.
+fn compare_output(test: &str, path: &Path, text: &str, printed: &str) -> Result<(), String> {
     let marker = format!("; output: {test}");
     let source_end = text.find(&marker).unwrap_or(text.len());
     let comments = printed.lines().map(|line| if line.is_empty() { ";".to_string() } else { format!("; {line}") });
