@@ -4,12 +4,11 @@
 use crate::layouts::{build, input};
 use crate::machine;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange, PrintfEvent};
-use lockstep_ir::ir::Module;
+use lockstep_ir::ir::{Format, Module};
 use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::launch_facts::LaunchFacts;
-use lockstep_protocol::variables::Format;
 
 /// A tree of calls, `f16` at the root, that would have a million instructions with everything inlined. Each function calls the next
 /// one in two places, with another `x` and with what it was called with itself.

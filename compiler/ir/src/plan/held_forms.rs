@@ -17,6 +17,7 @@ use crate::ir::{Block, Collect, Function, Inst, InstData, InstNode, Kernel, Quer
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::configuration::Configuration;
 use lockstep_protocol::layout::Layout;
+use lockstep_protocol::parameters::Input;
 
 /// How a region's values are held.
 #[derive(Clone, Debug, Default)]
@@ -67,8 +68,11 @@ pub struct HeldContext<'a> {
 pub fn find_held_forms(function: &Function, plan: &RegionPlan, context: HeldContext<'_>) -> HeldForms {
     let mut finder = Finder { body: function, plan, context, found: HeldForms::default() };
     let flow_graph = build_cfg(function);
-    for &parameter in &function.blocks[function.entry_block()].params {
-        finder.set_form(parameter, Form::Affine(0), false);
+    for (&parameter, (input, _)) in function.blocks[function.entry_block()].params.iter().zip(&context.kernel.inputs) {
+        // A function gets its arguments as its signature says.
+        let is_passed = matches!(input, Input::Passed { .. });
+        let form = if is_passed { plan.form_of(function, parameter) } else { Form::Affine(0) };
+        finder.set_form(parameter, form, false);
     }
     for &block in &flow_graph.reverse_post_order()[1..] {
         for &parameter in &function.blocks[block].params {
@@ -124,6 +128,14 @@ impl Finder<'_> {
         let inst_node = &function.insts[instruction];
         let Some(&first_result) = inst_node.results.first() else { return };
         let (form, are_alike) = match &inst_node.data {
+            // Each by its shape, however the function is called.
+            InstData::Call { .. } => {
+                for &result in &inst_node.results {
+                    let is_uniform = self.plan.form_of(function, result).is_uniform();
+                    self.set_form(result, if is_uniform { Form::Affine(0) } else { Form::Vector }, false);
+                }
+                return;
+            }
             InstData::Load { .. } => self.form_of_load(block, inst_node),
             inst_data => self.form_of_result(first_result, inst_data),
         };
@@ -150,9 +162,6 @@ impl Finder<'_> {
             InstData::LiveLoad { live_slot } if kernel.live[*live_slot].shared => Form::Affine(0),
             InstData::LiveLoad { .. } | InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => Form::Vector,
             InstData::Printf { .. } | InstData::Put { .. } => Form::Vector,
-            // However the function is called.
-            InstData::Call { .. } if self.plan.form_of(self.body, result).is_uniform() => Form::Affine(0),
-            InstData::Call { .. } => Form::Vector,
             InstData::CallHost { arguments, .. } if arguments.iter().all(|&argument| self.is_uniform(argument)) => {
                 Form::Affine(0)
             }

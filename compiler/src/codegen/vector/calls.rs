@@ -101,7 +101,11 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let mask = self.block_mask()?;
         for (result, &argument) in self.around.frame.results.iter().zip(arguments) {
             let value: BasicValueEnum = match (result.is_uniform, mask) {
-                (true, _) => self.lane_zero(argument)?,
+                // Lane 0 need not be one of those that call.
+                (true, _) => match self.held_value(argument)? {
+                    LaneValue::Vector(vector) => self.base_in(vector, 0)?,
+                    _ => self.lane_zero(argument)?,
+                },
                 (false, None) => self.as_vector(argument)?.into(),
                 (false, Some(mask)) => {
                     let kept = builder.build_load(result.kept_type, result.place, "")?;

@@ -410,7 +410,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// Lane 0's value of an affine value of which the active lanes' are known.
-    fn base_in(&self, vector: VectorValue<'ctx>, stride: i64) -> Emitted<BasicValueEnum<'ctx>> {
+    pub(super) fn base_in(&self, vector: VectorValue<'ctx>, stride: i64) -> Emitted<BasicValueEnum<'ctx>> {
         let emitter = self.around.emitter;
         // Without a mask of its own, a block is run by lane 0.
         if self.plan.masks[self.block].is_none() {
