@@ -15,6 +15,7 @@
 
 pub mod access_lowering;
 pub mod coherence_versions;
+mod fused_branches;
 pub mod held_forms;
 mod kernel_passes;
 pub mod kernel_state;
