@@ -38,8 +38,11 @@ mod rewriting;
 mod same_values;
 mod scoring;
 
-/// Pairs of instructions that are looked at of one branch: time and memory grow with them.
+/// Pairs of instructions and parameters that are looked at of one branch: time and memory grow with them.
 const MOST_PAIRS: usize = 1 << 16;
+
+/// The instructions and parameters of both sides.
+const MOST_INSTRUCTIONS: usize = 1024;
 
 /// What a fusion has to save a gang at least.
 const LEAST: u64 = 8;
@@ -58,7 +61,7 @@ pub enum Refusal {
     Exits,
     /// Blocks and edges of one side do not correspond to those of the other.
     Shape,
-    /// There would be so many pairs of instructions to look at.
+    /// There are so many instructions to compare with each other, or more than [`MOST_INSTRUCTIONS`].
     Size(usize),
     /// An atomic or volatile access, a fence, a call, or a question to other lanes would be crossed.
     Ordered,
@@ -75,7 +78,7 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Exits => formatter.write_str("the sides do not meet in one place"),
             Refusal::Shape => formatter.write_str("the sides have branches or loops that do not correspond"),
-            Refusal::Size(pairs) => write!(formatter, "there are {pairs} pairs of instructions to compare"),
+            Refusal::Size(instructions) => write!(formatter, "there are {instructions} instructions to compare"),
             Refusal::Ordered => formatter.write_str("a side has an operation that others must not pass"),
             Refusal::ByPlace => formatter.write_str("neighbouring work-items go the same way"),
             Refusal::Cost(saved, of) => write!(formatter, "it would save {saved} of {of}"),
@@ -126,18 +129,20 @@ fn plan_arms(
     always: bool,
 ) -> Result<Plan, Refusal> {
     let mut instructions = Vec::new();
-    let (mut counts, mut pair_count) = ([0, 0], 0usize);
+    let (mut counts, mut pair_count, mut size) = ([0, 0], 0usize, 0usize);
     for pair in &arms.pairs {
-        let sides = [pair.then_block, pair.else_block].map(|block| &function.blocks[block].insts);
-        counts = [counts[0] + sides[0].len(), counts[1] + sides[1].len()];
-        pair_count = pair_count.saturating_add(sides[0].len().saturating_mul(sides[1].len()));
-        instructions.extend(sides.into_iter().flatten().copied());
+        let blocks = [pair.then_block, pair.else_block].map(|block| &function.blocks[block]);
+        let lengths = blocks.map(|block| block.insts.len() + block.params.len());
+        pair_count = pair_count.saturating_add(lengths[0].saturating_mul(lengths[1]));
+        size += lengths[0] + lengths[1];
+        counts = [counts[0] + blocks[0].insts.len(), counts[1] + blocks[1].insts.len()];
+        instructions.extend(blocks.into_iter().flat_map(|block| block.insts.iter().copied()));
     }
     if instructions.iter().any(|&inst| is_ordered(&function.insts[inst].data)) {
         return Err(Refusal::Ordered);
     }
-    if pair_count > MOST_PAIRS {
-        return Err(Refusal::Size(pair_count));
+    if pair_count > MOST_PAIRS || size > MOST_INSTRUCTIONS {
+        return Err(Refusal::Size(size));
     }
     let terminator = &function.blocks[arms.branch_block].terminator;
     if !always && cost::follows_from_place(function, terminator, &known.found.shapes) {

@@ -58,8 +58,8 @@ struct Wanted {
     pairs: Vec<(Value, Value)>,
     /// The pairs of which a value is a part, by their numbers.
     pairs_of: HashMap<Value, Vec<usize>>,
-    /// Values that only lanes of their side use, elsewhere.
-    singles: EntitySet<Value>,
+    /// The instructions that stay of one side and use a value; nothing stands for the end of a block.
+    single_users: HashMap<Value, Vec<Option<Inst>>>,
 }
 
 impl Wanted {
@@ -88,7 +88,7 @@ impl Wanted {
                         Argument::Both(then_value, else_value) => {
                             wanted.add_pair(&mut seen, alignment, (then_value, else_value));
                         }
-                        Argument::One(value) => _ = wanted.singles.insert(value),
+                        Argument::One(value) => wanted.single_users.entry(value).or_default().push(None),
                     }
                 }
             }
@@ -107,7 +107,9 @@ impl Wanted {
     }
 
     fn add_singles(&mut self, function: &Function, inst: Inst) {
-        function.insts[inst].data.for_each_arg(|operand| _ = self.singles.insert(operand));
+        function.insts[inst]
+            .data
+            .for_each_arg(|operand| self.single_users.entry(operand).or_default().push(Some(inst)));
     }
 }
 
@@ -179,6 +181,12 @@ fn merged_params(function: &Function, alignment: &Alignment, then_block: Block, 
 struct Stays {
     then_insts: Vec<Inst>,
     else_insts: Vec<Inst>,
+}
+
+impl Stays {
+    fn contains(&self, inst: Inst) -> bool {
+        self.then_insts.contains(&inst) || self.else_insts.contains(&inst)
+    }
 }
 
 /// What a pair of blocks becomes.
@@ -357,10 +365,9 @@ impl Rewriter<'_> {
                 values.extend(self.function.insts[inst].results.iter().copied());
             }
         }
-        let then_count = stays.then_insts.iter().map(|&inst| self.function.insts[inst].results.len()).sum();
-        let mut handed_over = HandedOver { then_count, ..HandedOver::default() };
+        let mut handed_over = HandedOver::default();
         for &value in &values {
-            self.hand_over(value, rest, &values, &mut handed_over);
+            self.hand_over(value, rest, stays, &mut handed_over);
         }
         Builder::at_end_of(self.function, then_block).jump(rest, &handed_over.from_then);
         Builder::at_end_of(self.function, else_block).jump(rest, &handed_over.from_else);
@@ -372,8 +379,10 @@ impl Rewriter<'_> {
 
     /// Hands over a value of one side's block to what comes after, as far as it is wanted: with one of the other side, if that
     /// is there already, or by itself.
-    fn hand_over(&mut self, value: Value, rest: Block, values: &[Value], handed_over: &mut HandedOver) {
-        let mut is_single = self.wanted.singles.contains(value);
+    fn hand_over(&mut self, value: Value, rest: Block, stays: &Stays, handed_over: &mut HandedOver) {
+        let users = self.wanted.single_users.get(&value);
+        let is_elsewhere = |user: &Option<Inst>| user.is_none_or(|inst| !stays.contains(inst));
+        let mut is_single = users.is_some_and(|users| users.iter().any(is_elsewhere));
         for &number in self.wanted.pairs_of.get(&value).into_iter().flatten() {
             let pair @ (then_value, else_value) = self.wanted.pairs[number];
             let other = if value == then_value { else_value } else { then_value };
@@ -390,7 +399,7 @@ impl Rewriter<'_> {
             let value_type = self.function.ty(value);
             let nothing = self.function.constant(value_type, 0);
             let param = self.function.add_param(rest, value_type);
-            let is_then = values.iter().take(handed_over.then_count).any(|&other| other == value);
+            let is_then = stays.then_insts.iter().any(|&inst| self.function.insts[inst].results.contains(&value));
             handed_over.singles.push((value, param));
             let [from_then, from_else] =
                 if is_then { [self.stand_in(value), nothing] } else { [nothing, self.stand_in(value)] };
@@ -434,6 +443,4 @@ struct HandedOver {
     from_else: Vec<Value>,
     pairs: Vec<((Value, Value), Value)>,
     singles: Vec<(Value, Value)>,
-    /// How many of the values are the first side's.
-    then_count: usize,
 }
