@@ -15,7 +15,7 @@ use crate::analysis::loops::find_loops;
 use crate::analysis::no_wrap_stride::find_no_wrap_strides;
 use crate::ir::{Block, Function, SourceLoc, Terminator};
 use crate::report::Note;
-use crate::transform::branch_fusion::{Refusal, plan_fusion};
+use crate::transform::branch_fusion::{LaneFacts, Refusal, plan_fusion};
 use crate::transform::unmasked_loops::Known;
 use cranelift_entity::EntitySet;
 use lockstep_protocol::configuration::Versions;
@@ -69,7 +69,8 @@ fn fuse_one_branch(
     for block in candidates {
         done.insert(block);
         let location = branch_place(function, block);
-        let planned = plan_fusion(function, known, region_state.rows.as_ref(), block, always);
+        let lane_facts = LaneFacts { rows: region_state.rows.as_ref(), shared_slots: &context.facts.uniform_slots };
+        let planned = plan_fusion(function, known, lane_facts, block, always);
         let Some(planned) = planned else { continue };
         let fused = planned.and_then(|plan| {
             let before = function.clone();

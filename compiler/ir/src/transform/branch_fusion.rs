@@ -21,10 +21,12 @@
 
 use crate::analysis::cost;
 use crate::analysis::divergence::Divergence;
+use crate::analysis::points_to::find_pointees;
 use crate::ir::*;
 use crate::transform::normalize::normalize_function;
 use crate::transform::unmasked_loops::Known;
 use arms::{Arms, find_arms};
+use cranelift_entity::EntitySet;
 use merging::Operations;
 use rewriting::merge_sides;
 use same_values::SameValues;
@@ -65,6 +67,8 @@ pub enum Refusal {
     Size(usize),
     /// An atomic or volatile access, a fence, a call, or a question to other lanes would be crossed.
     Ordered,
+    /// A side writes a private variable of which all lanes share one: what the other side's lanes left there would be read.
+    SharedSlot,
     /// Neighbouring work-items go the same way, so few gangs run both sides.
     ByPlace,
     /// So much would be saved of so much.
@@ -80,11 +84,21 @@ impl fmt::Display for Refusal {
             Refusal::Shape => formatter.write_str("the sides have branches or loops that do not correspond"),
             Refusal::Size(instructions) => write!(formatter, "there are {instructions} instructions to compare"),
             Refusal::Ordered => formatter.write_str("a side has an operation that others must not pass"),
+            Refusal::SharedSlot => formatter.write_str("a side writes a private variable that all lanes share"),
             Refusal::ByPlace => formatter.write_str("neighbouring work-items go the same way"),
             Refusal::Cost(saved, of) => write!(formatter, "it would save {saved} of {of}"),
             Refusal::Outcome => formatter.write_str("accesses or loops of what comes out would cost more"),
         }
     }
+}
+
+/// What is known of the lanes beside what differs between them.
+#[derive(Clone, Copy)]
+pub struct LaneFacts<'a> {
+    /// What differs between the lanes of a tile's row, if gangs are tiles.
+    pub rows: Option<&'a Divergence>,
+    /// The private slots of which all lanes share one.
+    pub shared_slots: &'a EntitySet<Slot>,
 }
 
 /// How a branch is fused.
@@ -104,13 +118,13 @@ impl fmt::Display for Plan {
 }
 
 /// Plans the fusion of the branch at a block's end. Nothing: no branch whose two sides have instructions of their own.
-/// `rows` are what differs between lanes of a tile's row; `always`: wherever it is possible.
+/// With `always`, wherever it is possible.
 ///
 /// The function gets no more than constants.
 pub fn plan_fusion(
     function: &mut Function,
     known: Known<'_>,
-    rows: Option<&Divergence>,
+    lane_facts: LaneFacts<'_>,
     branch_block: Block,
     always: bool,
 ) -> Option<Result<Plan, Refusal>> {
@@ -118,13 +132,13 @@ pub fn plan_fusion(
         Ok(arms) => arms,
         Err(refusal) => return Some(Err(refusal)),
     };
-    Some(plan_arms(function, known, rows, arms, always))
+    Some(plan_arms(function, known, lane_facts, arms, always))
 }
 
 fn plan_arms(
     function: &mut Function,
     known: Known<'_>,
-    rows: Option<&Divergence>,
+    lane_facts: LaneFacts<'_>,
     arms: Arms,
     always: bool,
 ) -> Result<Plan, Refusal> {
@@ -141,6 +155,9 @@ fn plan_arms(
     if instructions.iter().any(|&inst| is_ordered(&function.insts[inst].data)) {
         return Err(Refusal::Ordered);
     }
+    if writes_shared_slot(function, &instructions, lane_facts.shared_slots) {
+        return Err(Refusal::SharedSlot);
+    }
     if pair_count > MOST_PAIRS || size > MOST_INSTRUCTIONS {
         return Err(Refusal::Size(size));
     }
@@ -150,7 +167,15 @@ fn plan_arms(
     }
     let operations = Operations::of_instructions(function, &instructions);
     let own_values = arms.find_own_values(function);
-    let sides = Sides { function, known, rows, arms: &arms, own_values: &own_values, operations: &operations, always };
+    let sides = Sides {
+        function,
+        known,
+        rows: lane_facts.rows,
+        arms: &arms,
+        own_values: &own_values,
+        operations: &operations,
+        always,
+    };
     let costs = SideCosts::price_sides(&sides);
     let same_values = SameValues::find_pairs(function, &arms, &operations);
     let alignment = find_alignment(&sides, &costs, &same_values);
@@ -166,9 +191,24 @@ fn is_ordered(inst_data: &InstData) -> bool {
     match inst_data {
         InstData::Load { access, .. } | InstData::Store { access, .. } => access.volatile || access.atomic.is_some(),
         InstData::MemCopy { volatile, .. } | InstData::MemSet { volatile, .. } => *volatile,
-        InstData::LiveStore { .. } => false,
         _ => inst_data.has_effect() || inst_data.needs_lanes(),
     }
+}
+
+/// Whether some instructions may write to one of these slots.
+fn writes_shared_slot(function: &Function, instructions: &[Inst], shared_slots: &EntitySet<Slot>) -> bool {
+    let written_addresses = instructions.iter().filter_map(|&inst| match function.insts[inst].data {
+        InstData::Store { pointer: address, .. }
+        | InstData::MemCopy { destination: address, .. }
+        | InstData::MemSet { destination: address, .. } => Some(address),
+        _ => None,
+    });
+    let written_addresses: Vec<Value> = written_addresses.collect();
+    if shared_slots.is_empty() || written_addresses.is_empty() {
+        return false;
+    }
+    let pointees = find_pointees(function);
+    written_addresses.iter().any(|&address| pointees[address].slots.iter().any(|&slot| shared_slots.contains(slot)))
 }
 
 impl Plan {

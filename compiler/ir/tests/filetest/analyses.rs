@@ -12,7 +12,7 @@ use lockstep_ir::analysis::sync_dependence::Walks;
 use lockstep_ir::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
 use lockstep_ir::target::{Registers, TargetInfo};
 use lockstep_ir::testing::script::{Fact, Script};
-use lockstep_ir::transform::branch_fusion::plan_fusion;
+use lockstep_ir::transform::branch_fusion::{LaneFacts, plan_fusion};
 use lockstep_ir::transform::coherent_branches;
 use lockstep_ir::transform::unmasked_loops::{self, Known, Refusal};
 use lockstep_ir::verify::VerifyError;
@@ -214,8 +214,9 @@ pub fn fusions(module: &Module) -> Vec<Fact> {
                 lines: &no_wrap_strides,
                 registers,
             };
+            let lane_facts = LaneFacts { rows: None, shared_slots: &gang_facts.uniform_slots };
             for &block in function.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
-                let planned = plan_fusion(&mut function.clone(), known, None, block, false);
+                let planned = plan_fusion(&mut function.clone(), known, lane_facts, block, false);
                 let text = planned.map(|plan| plan.map_or_else(|refusal| refusal.to_string(), |plan| plan.to_string()));
                 found.extend(text.map(|text| (term_text(function, block), "fusion".to_string(), text)));
             }

@@ -141,7 +141,6 @@ impl Operation {
 fn may_merge(inst_data: &InstData) -> bool {
     match inst_data {
         InstData::Store { access, .. } | InstData::Load { access, .. } => !access.volatile && access.atomic.is_none(),
-        InstData::LiveStore { .. } => true,
         InstData::Combined => false,
         _ => !inst_data.has_effect() && !inst_data.needs_lanes(),
     }

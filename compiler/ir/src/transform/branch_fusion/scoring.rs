@@ -11,6 +11,7 @@ use super::same_values::SameValues;
 use crate::analysis::cost::{self, Lanes, VECTOR};
 use crate::analysis::divergence::Divergence;
 use crate::analysis::mask_cost::masking_cost;
+use crate::analysis::shape::Shape;
 use crate::ir::*;
 use crate::transform::unmasked_loops::Known;
 use cranelift_entity::packed_option::PackedOption;
@@ -103,7 +104,7 @@ impl SideCosts {
         for block in arms.pairs.iter().flat_map(|pair| [pair.then_block, pair.else_block]) {
             let results = function.blocks[block].insts.iter().flat_map(|&inst| &function.insts[inst].results);
             for &value in function.blocks[block].params.iter().chain(results) {
-                varying_shapes[value] = crate::analysis::shape::Shape::Varying;
+                varying_shapes[value] = Shape::Varying;
             }
         }
         let no_lines = SecondaryMap::new();
