@@ -73,7 +73,7 @@ fn twins(seed: u64) -> Shape {
 #[test]
 fn branches_fused_wherever_possible() {
     let mut count = Count::default();
-    (0..600).for_each(|seed| check_kernel(seed, twins(seed), Versions::Always, &mut count));
+    (0..800).for_each(|seed| check_kernel(seed, twins(seed), Versions::Always, &mut count));
     let Count { fused, refused } = count;
     assert!(fused > 300 && refused > 100, "{fused} are fused, {refused} are not");
 }
