@@ -21,16 +21,18 @@
 
 use crate::analysis::cost;
 use crate::analysis::divergence::Divergence;
-use crate::analysis::points_to::find_pointees;
+use crate::analysis::points_to::{Pointees, find_pointees};
+use crate::analysis::shape::Shape;
 use crate::ir::*;
 use crate::transform::normalize::normalize_function;
 use crate::transform::unmasked_loops::Known;
 use arms::{Arms, find_arms};
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use merging::Operations;
 use rewriting::merge_sides;
 use same_values::SameValues;
 use scoring::{Alignment, SideCosts, Sides, find_alignment};
+use std::cell::OnceCell;
 use std::fmt;
 
 mod alignment;
@@ -92,13 +94,38 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What is known of the lanes beside what differs between them.
-#[derive(Clone, Copy)]
+/// What is known of the lanes beside what differs between them, for all branches of a function.
 pub struct LaneFacts<'a> {
     /// What differs between the lanes of a tile's row, if gangs are tiles.
-    pub rows: Option<&'a Divergence>,
+    rows: Option<&'a Divergence>,
     /// The private slots of which all lanes share one.
-    pub shared_slots: &'a EntitySet<Slot>,
+    shared_slots: &'a EntitySet<Slot>,
+    /// Where addresses lead, found when that is first asked for.
+    pointees: OnceCell<SecondaryMap<Value, Pointees>>,
+    /// The shapes of all values, which some have others for a while.
+    shapes: SecondaryMap<Value, Shape>,
+}
+
+impl<'a> LaneFacts<'a> {
+    /// What is known of lanes between which this differs, and, if gangs are tiles, that in a row; and which share these slots.
+    pub fn new(found: &Divergence, rows: Option<&'a Divergence>, shared_slots: &'a EntitySet<Slot>) -> LaneFacts<'a> {
+        LaneFacts { rows, shared_slots, pointees: OnceCell::new(), shapes: found.shapes.clone() }
+    }
+
+    /// Whether some instructions may write to a slot that lanes share.
+    fn write_shared_slot(&self, function: &Function, instructions: &[Inst]) -> bool {
+        let mut written_addresses = instructions.iter().filter_map(|&inst| match function.insts[inst].data {
+            InstData::Store { pointer: address, .. }
+            | InstData::MemCopy { destination: address, .. }
+            | InstData::MemSet { destination: address, .. } => Some(address),
+            _ => None,
+        });
+        !self.shared_slots.is_empty()
+            && written_addresses.any(|address| {
+                let pointees = self.pointees.get_or_init(|| find_pointees(function));
+                pointees[address].slots.iter().any(|&slot| self.shared_slots.contains(slot))
+            })
+    }
 }
 
 /// How a branch is fused.
@@ -124,7 +151,7 @@ impl fmt::Display for Plan {
 pub fn plan_fusion(
     function: &mut Function,
     known: Known<'_>,
-    lane_facts: LaneFacts<'_>,
+    lane_facts: &mut LaneFacts<'_>,
     branch_block: Block,
     always: bool,
 ) -> Option<Result<Plan, Refusal>> {
@@ -138,7 +165,7 @@ pub fn plan_fusion(
 fn plan_arms(
     function: &mut Function,
     known: Known<'_>,
-    lane_facts: LaneFacts<'_>,
+    lane_facts: &mut LaneFacts<'_>,
     arms: Arms,
     always: bool,
 ) -> Result<Plan, Refusal> {
@@ -155,7 +182,7 @@ fn plan_arms(
     if instructions.iter().any(|&inst| is_ordered(&function.insts[inst].data)) {
         return Err(Refusal::Ordered);
     }
-    if writes_shared_slot(function, &instructions, lane_facts.shared_slots) {
+    if lane_facts.write_shared_slot(function, &instructions) {
         return Err(Refusal::SharedSlot);
     }
     if pair_count > MOST_PAIRS || size > MOST_INSTRUCTIONS {
@@ -176,7 +203,7 @@ fn plan_arms(
         operations: &operations,
         always,
     };
-    let costs = SideCosts::price_sides(&sides);
+    let costs = SideCosts::price_sides(&sides, &mut lane_facts.shapes);
     let same_values = SameValues::find_pairs(function, &arms, &operations);
     let alignment = find_alignment(&sides, &costs, &same_values);
     let plan = Plan { arms, alignment, costs, counts };
@@ -193,22 +220,6 @@ fn is_ordered(inst_data: &InstData) -> bool {
         InstData::MemCopy { volatile, .. } | InstData::MemSet { volatile, .. } => *volatile,
         _ => inst_data.has_effect() || inst_data.needs_lanes(),
     }
-}
-
-/// Whether some instructions may write to one of these slots.
-fn writes_shared_slot(function: &Function, instructions: &[Inst], shared_slots: &EntitySet<Slot>) -> bool {
-    let written_addresses = instructions.iter().filter_map(|&inst| match function.insts[inst].data {
-        InstData::Store { pointer: address, .. }
-        | InstData::MemCopy { destination: address, .. }
-        | InstData::MemSet { destination: address, .. } => Some(address),
-        _ => None,
-    });
-    let written_addresses: Vec<Value> = written_addresses.collect();
-    if shared_slots.is_empty() || written_addresses.is_empty() {
-        return false;
-    }
-    let pointees = find_pointees(function);
-    written_addresses.iter().any(|&address| pointees[address].slots.iter().any(|&slot| shared_slots.contains(slot)))
 }
 
 impl Plan {
@@ -228,5 +239,76 @@ impl Plan {
     pub fn fuse_sides(&self, function: &mut Function) {
         merge_sides(function, &self.arms, &self.alignment, &self.costs);
         normalize_function(function);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::cfg::build_cfg;
+    use crate::analysis::divergence::{Facts, analyze_divergence};
+    use crate::analysis::dominators::compute_dominators;
+    use crate::analysis::loops::find_loops;
+    use crate::analysis::no_wrap_stride::find_no_wrap_strides;
+    use crate::target::{Registers, TargetInfo};
+
+    /// What becomes of a branch whose sides have so many quotients each.
+    fn fusion_of_quotients(count: usize) -> String {
+        let side = |first: usize, divisor: &str| -> String {
+            let line = |number: usize| {
+                let dividend = if number == 0 { 1 } else { first + number - 1 };
+                format!("v{}: f32 = fdiv v{dividend}, {divisor}:f32\n", first + number)
+            };
+            (0..count).map(line).collect()
+        };
+        let last = |first: usize| if count == 0 { 1 } else { first + count - 1 };
+        let text = format!(
+            "kernel \"k\" {{\n args 0\n region r0 {{\n b0:\n v0: i64 = query.global_id 0\n v1: f32 = uitofp v0\n \
+             v2: i1 = fcmp.olt v1, 0.5:f32\n br v2, b1, b2\n b1:\n {}jump b3(v{})\n b2:\n {}jump b3(v{})\n b3(v3: f32):\n \
+             return\n }}\n}}\n",
+            side(10, "0.5"),
+            last(10),
+            side(2000, "3.0"),
+            last(2000),
+        );
+        let module = parse_module(&text).expect("the text parses");
+        let kernel = &module.kernels[0];
+        let mut function = kernel.body().clone();
+        let gang_facts = Facts::new(&module, kernel, 16);
+        let flow_graph = build_cfg(&function);
+        let dominators = compute_dominators(&flow_graph);
+        let loop_forest = find_loops(&flow_graph, &dominators);
+        let divergence = analyze_divergence(&function, &gang_facts, &flow_graph, &loop_forest);
+        let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
+        let no_wrap_strides =
+            find_no_wrap_strides(&function, flow_graph.reverse_post_order(), &divergence.shapes, registers.width);
+        let known = Known {
+            cfg: &flow_graph,
+            dominators: &dominators,
+            forest: &loop_forest,
+            found: &divergence,
+            lines: &no_wrap_strides,
+            registers,
+        };
+        let shared_slots = EntitySet::new();
+        let mut lane_facts = LaneFacts::new(&divergence, None, &shared_slots);
+        let branch_block = function.entry_block();
+        match plan_fusion(&mut function, known, &mut lane_facts, branch_block, false) {
+            None => "no sides".to_owned(),
+            Some(Ok(plan)) => plan.to_string(),
+            Some(Err(refusal)) => refusal.to_string(),
+        }
+    }
+
+    #[test]
+    fn sides_are_compared_up_to_a_size() {
+        assert_eq!(fusion_of_quotients(0), "no sides");
+        assert!(
+            fusion_of_quotients(250).starts_with("250 of 250 and 250 instructions"),
+            "{}",
+            fusion_of_quotients(250)
+        );
+        assert_eq!(fusion_of_quotients(300), "there are 600 instructions to compare");
+        assert_eq!(fusion_of_quotients(600), "there are 1200 instructions to compare");
     }
 }

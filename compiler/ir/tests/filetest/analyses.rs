@@ -214,9 +214,9 @@ pub fn fusions(module: &Module) -> Vec<Fact> {
                 lines: &no_wrap_strides,
                 registers,
             };
-            let lane_facts = LaneFacts { rows: None, shared_slots: &gang_facts.uniform_slots };
+            let mut lane_facts = LaneFacts::new(&divergent, None, &gang_facts.uniform_slots);
             for &block in function.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
-                let planned = plan_fusion(&mut function.clone(), known, lane_facts, block, false);
+                let planned = plan_fusion(&mut function.clone(), known, &mut lane_facts, block, false);
                 let text = planned.map(|plan| plan.map_or_else(|refusal| refusal.to_string(), |plan| plan.to_string()));
                 found.extend(text.map(|text| (term_text(function, block), "fusion".to_string(), text)));
             }

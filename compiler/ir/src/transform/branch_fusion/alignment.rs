@@ -3,6 +3,11 @@
 //! The recurrence that the paper prints below the definition adds the score of a pair to moves along one sequence too, which
 //! counts it again for each instruction left out. Here only pairs have scores. A gap costs something where it begins,
 //! and only if it needs a block with a mask: gaps are affine, by whether such a block is open.
+//!
+//! Requires: which instructions need a mask if they stay, what merging each pair saves, what a gap costs.
+//! Ensures: each instruction of both sequences stands in one step, in its sequence's order, and no alignment comes to a greater sum.
+//! Phases: the matrix, row by row, for either state of a gap; back from its last cell.
+//! Source: Coutinho et al. 2011, Definition 4.2; Gotoh 1982, for affine gaps.
 
 /// One instruction of what comes out, by its number in its sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,6 +3,12 @@
 //! Definition 4.1 of the paper asks that neither side leads to the other. Here each side is what its first block dominates,
 //! so that holds, and both have to lead to one block. The paper merges sides of one block; here they may have several if
 //! their edges correspond: chains, branches within, and loops.
+//!
+//! Requires: a function in normal form.
+//! Ensures: the first blocks have no predecessor but the branch, all edges that leave a side lead to the join, and corresponding edges lead to
+//! corresponding blocks.
+//! Phases: what the first blocks dominate; where that leads; a walk over both sides at once.
+//! Source: Coutinho et al. 2011, Definition 4.1.
 
 use super::Refusal;
 use crate::analysis::cfg::Cfg;

@@ -4,9 +4,14 @@
 //! the merged one promises where both do. Comparisons stand one way round (`a > b` is `b < a`), operands that commute are
 //! taken in either order, and a product is `fma x, y, -0.0`, which is exact for every product, zeros included. No other
 //! identity of floats is used.
+//!
+//! Requires: instructions of a verified function.
+//! Ensures: a merged instruction does in each lane what that of the lane's side does, if it gets that one's operands, and promises no more.
+//! Phases: each instruction as an operation without operands, of which like ones have one number; then pairs as they are asked for.
+//! Source: Coutinho et al. 2011, section 4.1, paragraph a.
 
 use crate::ir::*;
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::EntityRef;
 use lockstep_protocol::types::Type;
 use std::collections::HashMap;
 
@@ -16,7 +21,6 @@ fn blank_operand() -> Value {
 }
 
 /// An instruction as what it does, apart from what it does it to.
-#[derive(Clone)]
 pub struct Operation {
     /// The instruction without operands and promises, comparisons one way round.
     blank: InstData,
@@ -39,7 +43,7 @@ pub struct Merge {
 
 /// The operations of some instructions.
 pub struct Operations {
-    of: SecondaryMap<Inst, Option<Box<Operation>>>,
+    of: HashMap<Inst, Operation>,
     /// -0.0 of the types of sums of products.
     minus_zeros: HashMap<Type, Value>,
 }
@@ -47,7 +51,7 @@ pub struct Operations {
 impl Operations {
     /// Finds the operations of instructions that may be merged; the others have none.
     pub fn of_instructions(function: &mut Function, instructions: &[Inst]) -> Operations {
-        let mut operations = Operations { of: SecondaryMap::new(), minus_zeros: HashMap::new() };
+        let mut operations = Operations { of: HashMap::new(), minus_zeros: HashMap::new() };
         let mut kinds: Vec<(InstData, Vec<Type>)> = Vec::new();
         for &instruction in instructions {
             if !may_merge(&function.insts[instruction].data) {
@@ -65,10 +69,9 @@ impl Operations {
                 let sign = 1u128 << (value_type.bits() - 1);
                 operations.minus_zeros.insert(value_type, function.constant(value_type, sign));
             }
-            operations.of[instruction] = Some(Box::new(operation));
+            operations.of.insert(instruction, operation);
         }
-        for &instruction in instructions {
-            let Some(operation) = &mut operations.of[instruction] else { continue };
+        for operation in operations.of.values_mut() {
             if let InstData::Binary { opcode: BinaryOp::Fmul, .. } = operation.blank {
                 let value_type = operation.types[0];
                 let is_sum = |(blank, types): &(InstData, Vec<Type>)| {
@@ -84,7 +87,7 @@ impl Operations {
 
     /// Whether two instructions may be merged, as far as that does not depend on their operands.
     pub fn are_alike(&self, then_inst: Inst, else_inst: Inst) -> bool {
-        let (Some(then_op), Some(else_op)) = (&self.of[then_inst], &self.of[else_inst]) else { return false };
+        let (Some(then_op), Some(else_op)) = (self.of.get(&then_inst), self.of.get(&else_inst)) else { return false };
         then_op.kind == else_op.kind || then_op.sum_kind == Some(else_op.kind) || else_op.sum_kind == Some(then_op.kind)
     }
 
@@ -93,7 +96,9 @@ impl Operations {
         if !self.are_alike(then_inst, else_inst) {
             return Vec::new();
         }
-        let (Some(then_op), Some(else_op)) = (&self.of[then_inst], &self.of[else_inst]) else { return Vec::new() };
+        let (Some(then_op), Some(else_op)) = (self.of.get(&then_inst), self.of.get(&else_inst)) else {
+            return Vec::new();
+        };
         let blank = if then_op.sum_kind == Some(else_op.kind) { &else_op.blank } else { &then_op.blank };
         let [then_data, else_data] = [then_inst, else_inst].map(|inst| &function.insts[inst].data);
         let data = with_common_promises(blank, then_data, else_data);

@@ -11,6 +11,12 @@
 //! d:  t2 = op x2               rest:  u = op' t;  jump j(u)
 //!     u2 = op' t2;  jump j(u2)
 //! ```
+//!
+//! Requires: sides, and an alignment of each of their pairs of blocks.
+//! Ensures: valid SSA in which no block of either side is left; each lane computes what its side did, in its order. Where lanes of both
+//! sides run what only one has, it has no effect and nothing of it is used in the other's lanes.
+//! Phases: what values of one side's blocks are asked for elsewhere; parameters; then pair by pair the steps of the alignment and the end.
+//! Source: Coutinho et al. 2011, section 4.1, paragraph c.
 
 use super::alignment::Step;
 use super::arms::{Arms, BlockPair};
@@ -163,8 +169,8 @@ fn merged_params(function: &Function, alignment: &Alignment, then_block: Block, 
     let (mut both, mut single) = (Vec::new(), Vec::new());
     let mut taken = EntitySet::new();
     for &then_param in then_params {
-        match alignment.partners[then_param].expand() {
-            Some(else_param) => {
+        match alignment.partners.get(&then_param) {
+            Some(&else_param) => {
                 taken.insert(else_param);
                 both.push(Argument::Both(then_param, else_param));
             }

@@ -2,6 +2,12 @@
 //!
 //! Such values are merged without selects and keep their shapes: counters of two loops over one range stay the same in all
 //! lanes, and equal addresses stay side by side.
+//!
+//! Requires: corresponding blocks, and what their instructions do.
+//! Ensures: two values of a pair are equal whenever lanes of both sides come as far in the same iteration of each loop.
+//! Phases: from all parameters taken to be the same, instructions in the order of the blocks; parameters whose arguments differ are taken
+//! back until none does.
+//! Source: Muchnick 1997, section 12.4, for numbering values.
 
 use super::arms::{Arms, BlockPair};
 use super::merging::Operations;

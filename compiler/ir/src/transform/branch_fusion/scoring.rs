@@ -3,6 +3,13 @@
 //! A pair of instructions saves what both cost less what the merged one costs, and less a select for each operand that
 //! differs between the sides. Which operands differ depends on what else is merged: first all pairs are taken to be merged that
 //! may be, then those that the last alignment has, until it stays the same.
+//!
+//! Requires: shapes of the values; for a gang, the registers of the machine.
+//! Ensures: what an alignment is said to save is what it saves by `analysis::cost`, as far as shapes of merged values are known before: where
+//! they are not, they are taken to vary. Accesses are merged only where lanes access memory as before.
+//! Phases: what each instruction costs, with its own operands and with varying ones; the parameters that become one; alignments, each by the
+//! operands of the last one; what each saves with each select counted once.
+//! Source: Coutinho et al. 2011, section 4.1, paragraph a.
 
 use super::alignment::{Sequences, Step, align_sequences};
 use super::arms::{Arms, BlockPair};
@@ -14,7 +21,6 @@ use crate::analysis::mask_cost::masking_cost;
 use crate::analysis::shape::Shape;
 use crate::ir::*;
 use crate::transform::unmasked_loops::Known;
-use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use std::collections::{HashMap, HashSet};
 
@@ -53,7 +59,7 @@ pub struct Alignment {
     /// How pairs are merged, by the instruction of the first side.
     pub merges: HashMap<Inst, MergedPair>,
     /// For values of the first side (results and parameters) those of the other that they become one with.
-    pub partners: SecondaryMap<Value, PackedOption<Value>>,
+    pub partners: HashMap<Value, Value>,
     /// What it saves a gang, in the units of `analysis::cost`.
     pub profit: i64,
 }
@@ -72,7 +78,7 @@ pub struct MergedPair {
 impl Alignment {
     /// Whether two values are one in the merged code.
     pub fn is_one(&self, then_value: Value, else_value: Value) -> bool {
-        then_value == else_value || self.partners[then_value] == else_value.into()
+        then_value == else_value || self.partners.get(&then_value) == Some(&else_value)
     }
 }
 
@@ -87,58 +93,62 @@ pub struct SideCosts {
     pub then_cost: u64,
     /// What the other costs.
     pub else_cost: u64,
-    own: SecondaryMap<Inst, u64>,
-    varying: SecondaryMap<Inst, u64>,
-    masking: SecondaryMap<Inst, u64>,
+    of_insts: HashMap<Inst, InstCosts>,
     /// How often each pair of blocks runs.
     frequencies: Vec<u64>,
-    /// The same of each instruction.
-    times: SecondaryMap<Inst, u64>,
+}
+
+/// What one instruction costs a gang.
+#[derive(Clone, Copy, Default)]
+struct InstCosts {
+    /// As it is.
+    own: u64,
+    /// With operands that are different in all lanes.
+    varying: u64,
+    /// What its mask costs beyond that.
+    masking: u64,
+    /// How often it runs each time the branch is come to.
+    times: u64,
 }
 
 impl SideCosts {
-    /// Prices the instructions of both sides, as they are and with operands that are different in all lanes.
-    pub fn price_sides(sides: &Sides<'_>) -> SideCosts {
-        let &Sides { function, known, arms, .. } = sides;
-        let mut varying_shapes = known.found.shapes.clone();
-        for block in arms.pairs.iter().flat_map(|pair| [pair.then_block, pair.else_block]) {
-            let results = function.blocks[block].insts.iter().flat_map(|&inst| &function.insts[inst].results);
-            for &value in function.blocks[block].params.iter().chain(results) {
-                varying_shapes[value] = Shape::Varying;
-            }
-        }
+    /// Prices the instructions of both sides, as they are and with operands that are different in all lanes. `varying_shapes` are the
+    /// shapes of all values, and are again afterwards.
+    pub fn price_sides(sides: &Sides<'_>, varying_shapes: &mut SecondaryMap<Value, Shape>) -> SideCosts {
+        let &Sides { function, known, arms, own_values, .. } = sides;
+        own_values.iter().for_each(|value| varying_shapes[value] = Shape::Varying);
         let no_lines = SecondaryMap::new();
         let own_facts = Lanes { shapes: &known.found.shapes, lines: known.lines, rows: None, rewritten: None };
-        let varying_facts = Lanes { shapes: &varying_shapes, lines: &no_lines, ..own_facts };
-        let mut costs = SideCosts {
-            then_cost: 0,
-            else_cost: 0,
-            own: SecondaryMap::new(),
-            varying: SecondaryMap::new(),
-            masking: SecondaryMap::new(),
-            frequencies: Vec::new(),
-            times: SecondaryMap::new(),
-        };
+        let varying_facts = Lanes { shapes: varying_shapes, lines: &no_lines, ..own_facts };
+        let mut costs = SideCosts { then_cost: 0, else_cost: 0, of_insts: HashMap::new(), frequencies: Vec::new() };
         let once = cost::estimate_frequency(known.forest, arms.branch_block).max(1);
         for &BlockPair { then_block, else_block } in &arms.pairs {
             let frequency = cost::estimate_frequency(known.forest, then_block) / once;
             costs.frequencies.push(frequency);
             for (block, sum) in [(then_block, &mut costs.then_cost), (else_block, &mut costs.else_cost)] {
                 for &inst in &function.blocks[block].insts {
-                    costs.own[inst] = cost::gang_cost(function, inst, own_facts, known.registers);
-                    costs.varying[inst] = cost::gang_cost(function, inst, varying_facts, known.registers);
-                    costs.times[inst] = frequency;
-                    costs.masking[inst] = masking_cost(function, inst, own_facts, known.registers);
-                    *sum = sum.saturating_add(frequency.saturating_mul(costs.own[inst]));
+                    let inst_costs = InstCosts {
+                        own: cost::gang_cost(function, inst, own_facts, known.registers),
+                        varying: cost::gang_cost(function, inst, varying_facts, known.registers),
+                        masking: masking_cost(function, inst, own_facts, known.registers),
+                        times: frequency,
+                    };
+                    *sum = sum.saturating_add(frequency.saturating_mul(inst_costs.own));
+                    costs.of_insts.insert(inst, inst_costs);
                 }
             }
         }
+        own_values.iter().for_each(|value| varying_shapes[value] = known.found.shapes[value]);
         costs
+    }
+
+    fn costs_of(&self, inst: Inst) -> InstCosts {
+        self.of_insts.get(&inst).copied().unwrap_or_default()
     }
 
     /// What an instruction costs as it is.
     pub fn cost_of(&self, inst: Inst) -> u64 {
-        self.own[inst]
+        self.costs_of(inst).own
     }
 }
 
@@ -167,14 +177,14 @@ enum Assumed {
     /// All that may be.
     Possible(HashSet<(Value, Value)>),
     /// Those of an alignment.
-    Partners(SecondaryMap<Value, PackedOption<Value>>),
+    Partners(HashMap<Value, Value>),
 }
 
 impl Assumed {
     fn contains(&self, then_value: Value, else_value: Value) -> bool {
         match self {
             Assumed::Possible(pairs) => pairs.contains(&(then_value, else_value)),
-            Assumed::Partners(partners) => partners[then_value] == else_value.into(),
+            Assumed::Partners(partners) => partners.get(&then_value) == Some(&else_value),
         }
     }
 }
@@ -188,9 +198,9 @@ struct Scorer<'a> {
 impl Scorer<'_> {
     /// The parameters that become one: those of the same type, in their order. What is the same in all lanes on either side,
     /// but not on both, stays apart.
-    fn pair_parameters(&self) -> SecondaryMap<Value, PackedOption<Value>> {
+    fn pair_parameters(&self) -> HashMap<Value, Value> {
         let Sides { function, known, arms, always, .. } = self.sides;
-        let mut partners: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+        let mut partners: HashMap<Value, Value> = HashMap::new();
         // What the branch hands over is no parameter any more.
         for &BlockPair { then_block, else_block } in arms.pairs.iter().skip(1) {
             let mut taken = EntitySet::new();
@@ -206,7 +216,7 @@ impl Scorer<'_> {
                 };
                 if let Some(&else_param) = function.blocks[else_block].params.iter().find(fits) {
                     taken.insert(else_param);
-                    partners[then_param] = else_param.into();
+                    partners.insert(then_param, else_param);
                 }
             }
         }
@@ -214,12 +224,9 @@ impl Scorer<'_> {
     }
 
     /// All pairs of values that may become one, whatever that costs.
-    fn pairs_that_may_be(&self, parameters: &SecondaryMap<Value, PackedOption<Value>>) -> Assumed {
+    fn pairs_that_may_be(&self, parameters: &HashMap<Value, Value>) -> Assumed {
         let Sides { function, arms, .. } = self.sides;
-        let mut pairs = HashSet::new();
-        for (then_param, else_param) in parameters.iter() {
-            pairs.extend(else_param.expand().map(|else_param| (then_param, else_param)));
-        }
+        let mut pairs: HashSet<(Value, Value)> = parameters.iter().map(|(&left, &right)| (left, right)).collect();
         for &BlockPair { then_block, else_block } in &arms.pairs {
             for &then_inst in &function.blocks[then_block].insts {
                 for &else_inst in &function.blocks[else_block].insts {
@@ -257,33 +264,31 @@ impl Scorer<'_> {
         is_one: &dyn Fn(Value, Value) -> bool,
     ) -> Option<i64> {
         let Sides { known, arms, .. } = self.sides;
-        let costs = self.costs;
+        let [then_costs, else_costs] = [then_inst, else_inst].map(|inst| self.costs.costs_of(inst));
         let apart = |&&(then_value, else_value): &&(Value, Value)| {
-            then_value != else_value
-                && !is_one(then_value, else_value)
-                && !self.same_values.contains(then_value, else_value)
+            !is_one(then_value, else_value) && !self.same_values.contains(then_value, else_value)
         };
         let select_cost = |&(then_value, else_value): &(Value, Value)| match self.is_before(then_value, else_value) {
             // It is selected once.
-            true => self.select_cost(then_value).div_ceil(costs.times[then_inst].max(1)),
+            true => self.select_cost(then_value).div_ceil(then_costs.times.max(1)),
             false => self.select_cost(then_value),
         };
         let selects: u64 = merge.operands.iter().filter(apart).map(select_cost).sum();
-        let own = [costs.own[then_inst], costs.own[else_inst]];
+        let own = then_costs.own.max(else_costs.own);
         let merged = if self.are_all_same(merge) {
-            own[0]
+            then_costs.own
         } else if let InstData::Load { .. } | InstData::Store { .. } = merge.data {
             if !self.may_access_together(merge) {
                 return None;
             }
-            own[0].max(own[1])
+            own
         } else {
-            own[0].max(own[1]).max(costs.varying[then_inst]).max(costs.varying[else_inst])
+            own.max(then_costs.varying).max(else_costs.varying)
         };
-        let masks = costs.masking[then_inst] + costs.masking[else_inst];
         let stays_masked = known.found.divergent_blocks.contains(arms.branch_block);
-        let merged_mask = if stays_masked { costs.masking[then_inst].max(costs.masking[else_inst]) } else { 0 };
-        Some((own[0] + own[1] + masks).cast_signed() - (merged + selects + merged_mask).cast_signed())
+        let merged_mask = if stays_masked { then_costs.masking.max(else_costs.masking) } else { 0 };
+        let before = then_costs.own + else_costs.own + then_costs.masking + else_costs.masking;
+        Some(before.cast_signed() - (merged + selects + merged_mask).cast_signed())
     }
 
     fn are_all_same(&self, merge: &Merge) -> bool {
@@ -314,11 +319,7 @@ impl Scorer<'_> {
     }
 
     /// The best alignment if these values are one; what it saves is counted with those that it makes one.
-    fn align(
-        &self,
-        parameters: &SecondaryMap<Value, PackedOption<Value>>,
-        is_one: &dyn Fn(Value, Value) -> bool,
-    ) -> Alignment {
+    fn align(&self, parameters: &HashMap<Value, Value>, is_one: &dyn Fn(Value, Value) -> bool) -> Alignment {
         let Sides { function, arms, always, .. } = self.sides;
         let mut alignment = Alignment { partners: parameters.clone(), ..Alignment::default() };
         for &BlockPair { then_block, else_block } in &arms.pairs {
@@ -339,7 +340,7 @@ impl Scorer<'_> {
                     let [then_results, else_results] =
                         [then_insts[i], else_insts[j]].map(|inst| &function.insts[inst].results);
                     for (&then_result, &else_result) in then_results.iter().zip(else_results) {
-                        alignment.partners[then_result] = else_result.into();
+                        alignment.partners.insert(then_result, else_result);
                     }
                 }
             }
@@ -359,7 +360,7 @@ impl Scorer<'_> {
                 let (then_inst, else_inst) =
                     (function.blocks[then_block].insts[i], function.blocks[else_block].insts[j]);
                 let partners = &alignment.partners;
-                let is_one = |then_value: Value, else_value: Value| partners[then_value] == else_value.into();
+                let is_one = |then_value: Value, else_value: Value| partners.get(&then_value) == Some(&else_value);
                 if let Some((_, Merge { data, operands })) = self.best_way(then_inst, else_inst, &is_one) {
                     alignment.merges.insert(then_inst, MergedPair { else_inst, data, operands });
                 }
@@ -405,7 +406,8 @@ impl Scorer<'_> {
                     saved += one.map(|(value, _)| self.select_cost(value).cast_signed()).sum::<i64>();
                 } else {
                     let params = function.blocks[then_target.block].params.iter();
-                    let become_one = params.zip(arguments).filter(|&(&param, _)| alignment.partners[param].is_some());
+                    let become_one =
+                        params.zip(arguments).filter(|&(&param, _)| alignment.partners.contains_key(&param));
                     selected.extend(become_one.map(|(_, pair)| pair));
                 }
             }
