@@ -167,5 +167,5 @@ fn many_kernels_have_branches_to_fuse() {
     let reports: Vec<String> = (0..500).map(|seed| planned(&kernel(seed)).report_of_fusion).collect();
     let with = |what: &str| reports.iter().filter(|report| report.contains(what)).count();
     let [fused, of_other_shape] = ["branch fused", "do not correspond"].map(with);
-    assert!(fused > 30, "{fused} of 500 kernels have a branch that is fused, {of_other_shape} one of another shape");
+    assert!(fused > 10, "{fused} of 500 kernels have a branch that is fused, {of_other_shape} one of another shape");
 }
