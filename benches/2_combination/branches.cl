@@ -37,3 +37,73 @@ kernel void partition_groups(global const int *in, global int *out, local int *c
         else out[high++] = value;
     }
 }
+
+// Figure 10 of the paper with what both sides load: each loads two values by itself, the other way round.
+kernel void fused_loads(global const float *a, global const float *b, global const float *d, global float *out) {
+    size_t i = get_global_id(0);
+    if (d[i] < 0.5f) {
+        float x = a[i], y = b[i];
+        out[i] = x * x * x * y / (y + 2.0f) / 3.0f * x + 1.0f;
+    } else {
+        float x = b[i], y = a[i];
+        out[i] = x * x * y * y / (x + 2.0f) / 2.0f * y - 1.0f + x;
+    }
+}
+
+// The same as its figure (c) has it: one load from the address that was selected, which only gathers can do.
+kernel void fused_addresses(global const float *a, global const float *b, global const float *d, global float *out) {
+    size_t i = get_global_id(0);
+    bool below = d[i] < 0.5f;
+    global const float *p = below ? a : b, *q = below ? b : a;
+    float x = p[i], y = q[i];
+    float quotient = x * x * (below ? x : y) * y / ((below ? y : x) + 2.0f) / (below ? 3.0f : 2.0f) * (below ? x : y);
+    out[i] = below ? quotient + 1.0f : quotient - 1.0f + x;
+}
+
+// A costly function on both sides.
+kernel void fused_exp(global const float *a, global const float *b, global float *out) {
+    size_t i = get_global_id(0);
+    if (a[i] < b[i]) out[i] = exp(a[i]) * 2.0f;
+    else out[i] = exp(b[i]) + 1.0f;
+}
+
+kernel void fused_log(global const float *a, global const float *b, global float *out) {
+    size_t i = get_global_id(0);
+    if (a[i] < b[i]) out[i] = log(a[i]) * 2.0f;
+    else out[i] = log(b[i]) + 1.0f;
+}
+
+kernel void fused_sin(global const float *a, global const float *b, global float *out) {
+    size_t i = get_global_id(0);
+    if (a[i] < b[i]) out[i] = sin(a[i]) * 2.0f;
+    else out[i] = sin(b[i]) + 1.0f;
+}
+
+// A loop of as many rounds on both sides.
+kernel void fused_loops(global const float *a, global const float *b, global float *out, int rounds) {
+    size_t i = get_global_id(0);
+    float value = a[i], y = b[i];
+    if (value < y) for (int k = 0; k < rounds; ++k) value = fma(value, y, 0.5f);
+    else for (int k = 0; k < rounds; ++k) value = fma(value, 0.25f, y);
+    out[i] = value;
+}
+
+// The paper's Figure 17 (a), a step of a bitonic sort: each side compares and exchanges.
+kernel void fused_exchange(global int *keys, int distance, int block) {
+    int i = get_global_id(0), other = i ^ distance;
+    if (other > i) {
+        if ((i & block) == 0) {
+            if (keys[i] > keys[other]) {
+                int key = keys[i];
+                keys[i] = keys[other];
+                keys[other] = key;
+            }
+        } else {
+            if (keys[i] < keys[other]) {
+                int key = keys[i];
+                keys[i] = keys[other];
+                keys[other] = key;
+            }
+        }
+    }
+}

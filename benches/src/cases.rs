@@ -95,6 +95,13 @@ const CASES: &[Case] = &[
     case("nbody", bodies::SOURCE, 8.0, bodies::nbody),
     // Branches of Coutinho et al. 2011; other algorithms in several steps.
     case("fused_paths", branches::SOURCE, NO_LOSS, branches::fused_paths),
+    case("fused_loads", branches::SOURCE, NO_LOSS, branches::fused_loads),
+    case("fused_addresses", branches::SOURCE, NO_LOSS, branches::fused_addresses),
+    case("fused_exp", branches::SOURCE, NO_LOSS, branches::fused_exp),
+    case("fused_log", branches::SOURCE, NO_LOSS, branches::fused_log),
+    case("fused_sin", branches::SOURCE, NO_LOSS, branches::fused_sin),
+    case("fused_loops", branches::SOURCE, NO_LOSS, branches::fused_loops),
+    case("fused_exchange", branches::SOURCE, NO_LOSS, branches::fused_exchange),
     case("partition", branches::SOURCE, NO_LOSS, branches::partition),
     case("radix_passes", radix::SOURCE, NO_LOSS, radix::radix_passes),
     case("fourier", fourier::SOURCE, NO_LOSS, fourier::fourier),

@@ -92,10 +92,10 @@ impl Gangs {
         self
     }
 
-    /// The same with versions of every kind alike; gates and full gangs stay as they are.
+    /// The same with versions of every kind alike; gates, full gangs and the fusion of branches stay as they are.
     pub fn with_versions(self, versions: Versions) -> Gangs {
-        let kinds =
-            PassSwitch::ALL.iter().filter(|switch| !matches!(switch, PassSwitch::Gates | PassSwitch::FullGangs));
+        use PassSwitch::{BranchFusion, FullGangs, Gates};
+        let kinds = PassSwitch::ALL.iter().filter(|switch| !matches!(switch, Gates | FullGangs | BranchFusion));
         kinds.fold(self, |gangs, &switch| gangs.with_pass(switch, versions))
     }
 }

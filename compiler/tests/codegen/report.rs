@@ -70,6 +70,9 @@ fn some_of_everything() {
 37:16 store uniform: f32 to global memory
 40:16 store uniform: f32 to global memory
 40:18 branch divergent: folded
+40:18 branch fused: 2 of 12 and 3 instructions, profit 28
+40:18 fusion none: it would save 0 of 142
+40:18 fusion none: it would save 0 of 48
 40:18 gate put: skipped where no lane comes
 44:5 branch uniform: stays a branch
 44:5 loop uniform: carries 1 scalar and 0 vectors

@@ -62,7 +62,7 @@ impl Effort {
 
 impl Way {
     /// Linearized with everything varying and with what the analyses find, in gangs of 1 to 16; then with versions for
-    /// lanes that agree and with barriers that share regions. Nothing is made for gangs of one, but what is made for two holds for them too.
+    /// lanes that agree and with barriers that share regions; then with branches fused. Nothing is made for gangs of one, but what is made for two holds for them too.
     pub fn lockstep(layout: Layout) -> Vec<Way> {
         let way = |gangs: Gangs, lanes: u32| {
             let width = Some(lanes.max(2));
@@ -76,14 +76,15 @@ impl Way {
             ways.extend([1, 2, 4, 8, 16].map(|lanes| way(gangs, lanes)));
         }
         ways.extend([1, 2, 4, 16].map(|lanes| way(versioned(), lanes)));
+        ways.extend([2, 8].map(|lanes| way(fused(), lanes)));
         ways
     }
 
-    /// Machine code: scalar; naive, with all the analyses and with versions for lanes that agree, where barriers share
-    /// regions, for gangs of `width` in a layout; and what the estimate chooses, for each region by itself.
+    /// Machine code: scalar; naive, with all the analyses, with versions for lanes that agree, where barriers share
+    /// regions, and with branches fused, for gangs of `width` in a layout; and what the estimate chooses, for each region by itself.
     pub fn machine(width: u32, layout: Layout, effort: Effort, simd: Option<u32>) -> Vec<Way> {
         let naive = Gangs { configuration: Configuration::Naive, ..Gangs::default() };
-        let gangs = [naive, Gangs::default(), versioned()]
+        let gangs = [naive, Gangs::default(), versioned(), fused()]
             .map(|gangs| Vectorize::Gangs(Gangs { width: Some(width), layout: Some(layout), ..gangs }));
         let all = [Vectorize::Scalar, Vectorize::Gangs(Gangs::default())].into_iter().chain(gangs);
         let way = |vectorize| {
@@ -151,6 +152,8 @@ pub fn expected(g: &Generated) -> Result<Vec<Vec<u8>>, String> {
 /// What becomes of a kernel in gangs, with versions wherever it can have some.
 pub struct Planned {
     pub report: String,
+    /// The report where branches are fused wherever that is possible.
+    pub report_of_fusion: String,
     /// Accesses to several elements that were none before, or not to as many.
     pub groups: usize,
     /// Loads and stores of which the lanes lie on a line unless an index wraps.
@@ -161,9 +164,8 @@ pub fn planned(g: &Generated) -> Planned {
     let mut kernel = g.module.kernels[0].clone();
     cut_at_barriers(&mut kernel);
     uniform_live_values(&g.module, &mut kernel);
-    let plan = |versions: Versions, notes: &Notes| {
+    let plan = |gangs: Gangs, notes: &Notes| {
         let mut kernel = kernel.clone();
-        let gangs = Gangs::of_width(WIDTH).with_versions(versions);
         let widening = plan_gangs(
             &g.module,
             &mut kernel,
@@ -174,16 +176,20 @@ pub fn planned(g: &Generated) -> Planned {
         );
         (kernel, widening.unwrap())
     };
-    let notes = Notes::new(true);
-    plan(Versions::Always, &notes);
-    let (planned, widening) = plan(Versions::Never, &Notes::default());
+    let [notes, notes_of_fusion] = [(); 2].map(|()| Notes::new(true));
+    let gangs = Gangs::of_width(WIDTH);
+    plan(gangs.with_versions(Versions::Always), &notes);
+    plan(gangs.with_pass(PassSwitch::BranchFusion, Versions::Always), &notes_of_fusion);
+    let (planned, widening) = plan(gangs.with_versions(Versions::Never), &Notes::default());
+    let report = |notes: Notes| Report::new("", "", (WIDTH, "along x"), String::new(), notes).unwrap().to_string();
     let on_lines = |(region, plan): (Region, &RegionPlan)| {
         let function = &planned.regions[region];
         let lines = find_no_wrap_strides(function, build_cfg(function).reverse_post_order(), &plan.shapes, WIDTH);
         accesses(function).filter(|&(pointer, _)| lines[pointer].is_some()).count()
     };
     Planned {
-        report: Report::new("", "", (WIDTH, "along x"), String::new(), notes).unwrap().to_string(),
+        report: report(notes),
+        report_of_fusion: report(notes_of_fusion),
         groups: wide_accesses(&planned).saturating_sub(wide_accesses(&kernel)),
         on_lines: widening.regions.iter().map(on_lines).sum(),
     }
@@ -208,6 +214,13 @@ fn versioned() -> Gangs {
     Gangs::default()
         .with_versions(Versions::Always)
         .with_pass(PassSwitch::FullGangs, Versions::Never)
+        .with_pass(PassSwitch::Gates, Versions::Always)
+}
+
+/// Branches fused wherever that is possible, and gates in front of what is left.
+fn fused() -> Gangs {
+    Gangs::default()
+        .with_pass(PassSwitch::BranchFusion, Versions::Always)
         .with_pass(PassSwitch::Gates, Versions::Always)
 }
 

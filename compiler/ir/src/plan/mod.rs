@@ -16,6 +16,7 @@
 pub mod access_lowering;
 pub mod coherence_versions;
 pub mod function_forms;
+mod fused_branches;
 pub mod gang_kinds;
 pub mod held_forms;
 mod kernel_passes;

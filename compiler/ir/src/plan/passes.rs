@@ -5,6 +5,7 @@
 //! [`RegionState`](super::region_state::RegionState)); who walks
 //! the table decides from the row alone whether it runs ([`KernelState::wants`](super::kernel_state::KernelState::wants)).
 
+use super::fused_branches::fuse_branches;
 use super::kernel_passes as kernels;
 use super::launch_versions;
 use super::pass::PLAIN;
@@ -240,6 +241,19 @@ pub const PASSES: &[Pass] = &[
         after: Stage::Normalized,
         estimate: Estimate::Runs,
         run: Run::Region(regions::interleaved_access_groups),
+        ..PLAIN
+    },
+    Pass {
+        name: "branch_fusion",
+        what: "merges what both sides of a divergent branch do",
+        file: "transform/branch_fusion.rs",
+        source: "Coutinho et al. 2011, section 4.1",
+        phase: Phase::Regions,
+        after: Stage::Normalized,
+        least: Configuration::UniCf,
+        switches: &[PassSwitch::BranchFusion],
+        estimate: Estimate::LeavesOut("what is merged costs gangs less of what they cost already; it decides no width"),
+        run: Run::Region(fuse_branches),
         ..PLAIN
     },
     Pass {

@@ -198,6 +198,10 @@ impl Generator {
         let then_block = self.function.add_block();
         let other_block = self.function.add_block();
         self.builder_here().branch(condition, (then_block, &[]), (other_block, &[]));
+        if self.shape.twins && self.random.percent(70) {
+            let ends = self.emit_twins(depth, then_block, other_block, uniform);
+            return self.join_arms(ends);
+        }
         if self.random.percent(50) {
             let ends = self.emit_arms(depth, &[then_block, other_block], uniform);
             return self.join_arms(ends);
@@ -207,6 +211,52 @@ impl Generator {
         let mut ends = self.emit_arms(depth, &[then_block], uniform);
         ends.push((other_block, unchanged));
         self.join_arms(ends)
+    }
+
+    /// Two arms that do the same, of which the second one may find two variables exchanged or do something before.
+    fn emit_twins(
+        &mut self,
+        depth: usize,
+        then_block: Block,
+        other_block: Block,
+        uniform: bool,
+    ) -> Vec<(Block, Vec<Value>)> {
+        let (random, budget, before) = (self.random.clone(), self.budget, self.variables.clone());
+        let mut ends = self.emit_arms(depth, &[then_block], uniform);
+        let [exchanges, does_more] = [70, 30].map(|chance| self.random.percent(chance));
+        if exchanges {
+            self.exchange_variables();
+        }
+        if does_more {
+            self.block = other_block;
+            let visible_count = self.visible.len();
+            self.random_store();
+            self.visible.truncate(visible_count);
+        }
+        let after = std::mem::replace(&mut self.random, random);
+        let left = std::mem::replace(&mut self.budget, budget);
+        ends.extend(self.emit_arms(depth, &[other_block], uniform));
+        (self.random, self.budget, self.variables) = (after, left, before);
+        ends
+    }
+
+    /// Two variables of one type, which may both change here, exchange their values.
+    fn exchange_variables(&mut self) {
+        let may_change = |position: &usize| {
+            !self.variables[*position].uniform
+                && self.loops.last().is_none_or(|innermost| innermost.variables.contains(position))
+        };
+        let changing: Vec<usize> = (0..self.variables.len()).filter(may_change).collect();
+        for (number, &left) in changing.iter().enumerate() {
+            let other =
+                changing[number + 1..].iter().find(|&&right| self.variables[right].ty == self.variables[left].ty);
+            if let Some(&right) = other {
+                let value = self.variables[left].value;
+                self.variables[left].value = self.variables[right].value;
+                self.variables[right].value = value;
+                return;
+            }
+        }
     }
 
     fn emit_switch(&mut self, depth: usize) -> bool {

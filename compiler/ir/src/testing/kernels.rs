@@ -29,11 +29,13 @@ pub struct Shape {
     pub unstructured: bool,
     /// Whether functions are called.
     pub calls: bool,
+    /// Whether both sides of many choices do nearly the same.
+    pub twins: bool,
 }
 
 impl Default for Shape {
     fn default() -> Shape {
-        Shape { statements: 30, depth: 5, barriers: true, unstructured: false, calls: false }
+        Shape { statements: 30, depth: 5, barriers: true, unstructured: false, calls: false, twins: false }
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod barriers;
 pub mod boscc;
+pub mod branch_fusion;
 pub mod coherent_branches;
 pub mod copy;
 pub mod count_iterations;

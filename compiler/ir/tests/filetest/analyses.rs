@@ -12,6 +12,7 @@ use lockstep_ir::analysis::sync_dependence::Walks;
 use lockstep_ir::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
 use lockstep_ir::target::{Registers, TargetInfo};
 use lockstep_ir::testing::script::{Fact, Script};
+use lockstep_ir::transform::branch_fusion::{LaneFacts, plan_fusion};
 use lockstep_ir::transform::coherent_branches;
 use lockstep_ir::transform::unmasked_loops::{self, Known, Refusal};
 use lockstep_ir::verify::VerifyError;
@@ -185,6 +186,39 @@ pub fn versions(module: &Module) -> Vec<Fact> {
                     "copies".to_string(),
                     format!("then {}, else {}", copy(0), copy(1)),
                 ));
+            }
+        }
+    }
+    found
+}
+
+/// For gangs of 16 on registers of 512 bits, at each divergent branch with instructions on both sides: how they are fused, or why not
+/// (`fusion: 4 of 5 and 6 instructions, profit 12`).
+pub fn fusions(module: &Module) -> Vec<Fact> {
+    let mut found = Vec::new();
+    for kernel in &module.kernels {
+        let gang_facts = Facts::new(module, kernel, 16).of_kernel(kernel);
+        for function in kernel.regions.values() {
+            let flow_graph = build_cfg(function);
+            let dominators = compute_dominators(&flow_graph);
+            let loop_forest = find_loops(&flow_graph, &dominators);
+            let divergent = analyze_divergence(function, &gang_facts, &flow_graph, &loop_forest);
+            let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
+            let no_wrap_strides =
+                find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergent.shapes, registers.width);
+            let known = Known {
+                cfg: &flow_graph,
+                dominators: &dominators,
+                forest: &loop_forest,
+                found: &divergent,
+                lines: &no_wrap_strides,
+                registers,
+            };
+            let mut lane_facts = LaneFacts::new(&divergent, None, &gang_facts.uniform_slots);
+            for &block in function.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
+                let planned = plan_fusion(&mut function.clone(), known, &mut lane_facts, block, false);
+                let text = planned.map(|plan| plan.map_or_else(|refusal| refusal.to_string(), |plan| plan.to_string()));
+                found.extend(text.map(|text| (term_text(function, block), "fusion".to_string(), text)));
             }
         }
     }
