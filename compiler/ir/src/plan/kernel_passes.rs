@@ -14,14 +14,16 @@ use crate::analysis::loops::find_loop_depth;
 use crate::analysis::spin_loops::may_wait;
 use crate::analysis::underlying_objects::find_apart_arguments;
 use crate::analysis::work_group_dependence::needs_sub_groups;
-use crate::ir::{Kernel, Region};
+use crate::ir::{Function, Kernel, Region};
 use crate::transform;
 use crate::transform::count_iterations::find_countable_loops;
 use crate::transform::insert_yields::mark_waiting_loops;
 use crate::transform::normalize::normalize_function;
 use crate::transform::private_array_soa::MOST_SLOT_ALIGN;
 use crate::transform::reducible::make_reducible;
-use crate::transform::scalar_replacement::{Placement, has_candidates, replace_loads};
+use crate::transform::scalar_replacement::{
+    MOST_CARRIED, MOST_CARRIED_ALONE, Placement, has_candidates, prepare_loops, replace_loads,
+};
 use crate::transform::split_conditions::has_joined_condition;
 use cranelift_entity::EntitySet;
 use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
@@ -129,15 +131,28 @@ pub(super) fn scalar_replacement(kernel_state: &mut KernelState<'_>) {
     let gang_facts = gangs.map(|_| Facts::of_groups(module, kernel).of_kernel(kernel));
     for region in kernel.regions.keys() {
         let mut function = kernel.regions[region].clone();
-        let divergent_branches = match &gang_facts {
-            Some(gang_facts) => analyze_region(&function, gang_facts).divergent_branches,
-            None => {
-                normalize_function(&mut function);
-                EntitySet::new()
-            }
+        if gangs.is_none() {
+            normalize_function(&mut function);
+        }
+        let find_divergent = |function: &Function| match &gang_facts {
+            Some(gang_facts) => analyze_region(function, gang_facts).divergent_branches,
+            None => EntitySet::new(),
         };
-        let placement =
-            Placement { form, divergent_branches: &divergent_branches, always: versions == Versions::Always };
+        let mut divergent_branches = find_divergent(&function);
+        let most_carried = match (versions, gangs) {
+            (Versions::Always, _) => u32::MAX,
+            (_, Some(_)) => MOST_CARRIED,
+            (_, None) => MOST_CARRIED_ALONE,
+        };
+        if prepare_loops(
+            kernel,
+            &mut function,
+            &apart,
+            Placement { form, divergent_branches: &divergent_branches, most_carried },
+        ) {
+            divergent_branches = find_divergent(&function);
+        }
+        let placement = Placement { form, divergent_branches: &divergent_branches, most_carried };
         let outcomes = replace_loads(kernel, &mut function, &apart, placement);
         if outcomes.iter().any(|outcome| outcome.result.is_ok()) {
             kernel.regions[region] = function;

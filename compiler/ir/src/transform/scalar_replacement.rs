@@ -26,12 +26,14 @@
 mod anticipation;
 mod availability;
 mod flow;
+mod last_iteration;
 mod memory_events;
 mod rewriting;
 mod speculation;
 
 use self::availability::{Availability, Question, Refusal};
 use self::flow::Flow;
+use self::last_iteration::separate_last_iterations;
 use self::memory_events::MemoryAccess;
 use self::rewriting::Rewriting;
 use self::speculation::Speculation;
@@ -40,8 +42,11 @@ use crate::ir::{Block, Function, Inst, InstData, Kernel, SourceLoc};
 use cranelift_entity::EntitySet;
 use lockstep_protocol::scalar_replacement::ScalarReplacement;
 
-/// Values that a loop may carry more than before. Filters of 5 x 5 points that carried 24 took 1.4 times as long.
-const MOST_CARRIED: u32 = 8;
+/// Values that a loop may carry more than before in gangs.
+pub const MOST_CARRIED: u32 = 8;
+/// The same where work-items run one after the other, for whom a load costs as much as a move: a filter of bytes that carried 6 took 1.14
+/// times as long, one of 5 x 5 points that carried 24 took 1.4 times as long.
+pub const MOST_CARRIED_ALONE: u32 = 2;
 
 /// Where loads may make way.
 #[derive(Clone, Copy)]
@@ -50,8 +55,8 @@ pub struct Placement<'a> {
     pub form: ScalarReplacement,
     /// The blocks with a branch at which lanes part.
     pub divergent_branches: &'a EntitySet<Block>,
-    /// Loops carry as many values as there are.
-    pub always: bool,
+    /// Values that a loop may carry more than before.
+    pub most_carried: u32,
 }
 
 /// What became of a load.
@@ -69,6 +74,20 @@ pub fn has_candidates(function: &Function) -> bool {
     let accesses = instructions
         .filter(|&&inst| matches!(function.insts[inst].data, InstData::Load { .. } | InstData::Store { .. }));
     accesses.take(2).count() == 2
+}
+
+/// Gives last iterations of loops code of their own where that lets loads move in front of branches; whether there were such loops, after
+/// which the branches at which lanes part are others.
+pub fn prepare_loops(kernel: &Kernel, function: &mut Function, apart: &[Apart], placement: Placement<'_>) -> bool {
+    let before_all_branches = placement.form == ScalarReplacement::SsrqpS;
+    let may_move = placement.form >= ScalarReplacement::SsrqpS
+        && (before_all_branches || !placement.divergent_branches.is_empty());
+    if !may_move || !has_candidates(function) {
+        return false;
+    }
+    let origins = Origins::trace_addresses(kernel, function, apart);
+    let flow = Flow::of_region(function, &origins, placement.divergent_branches);
+    separate_last_iterations(&flow, function, before_all_branches)
 }
 
 /// Replaces loads of a region by values, and says what became of those of which some path knew the result.
@@ -122,7 +141,7 @@ impl CandidateLoad<'_> {
         placement: Placement<'_>,
     ) -> Result<(), Option<Refusal>> {
         let keeps_uniform = placement.form != ScalarReplacement::Srqp;
-        let question = Question { flow, function, rewriting, access: self.access, keeps_uniform };
+        let question = Question { flow, function, rewriting, access: self.access, keeps_uniform, endless: None };
         let mut availability = question.ask(self.block, self.position);
         if matches!(availability, Availability::Unknown(_)) && placement.form >= ScalarReplacement::SsrqpS {
             let before_all_branches = placement.form == ScalarReplacement::SsrqpS;
@@ -132,7 +151,8 @@ impl CandidateLoad<'_> {
                 rewriting.insert_load(function, *block, place, self.access);
             }
             if !destinations.is_empty() {
-                let question = Question { flow, function, rewriting, access: self.access, keeps_uniform };
+                let question =
+                    Question { flow, function, rewriting, access: self.access, keeps_uniform, endless: None };
                 availability = question.ask(self.block, self.position);
             }
         }
@@ -140,8 +160,7 @@ impl CandidateLoad<'_> {
             Availability::Values(values) => values,
             Availability::Unknown(refusal) => return Err(refusal),
             Availability::Nodes(nodes) => {
-                let most_carried = if placement.always { u32::MAX } else { MOST_CARRIED };
-                if !rewriting.carry_values(flow, &nodes, most_carried) {
+                if !rewriting.carry_values(flow, &nodes, placement.most_carried) {
                     return Err(Some(Refusal::ManyCarried));
                 }
                 rewriting.build_values(flow, function, &nodes, self.access)

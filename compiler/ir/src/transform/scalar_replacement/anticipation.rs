@@ -4,6 +4,7 @@ use super::flow::Flow;
 use super::memory_events::{Effect, MemoryAccess, Place, effect_of};
 use crate::analysis::affine_address::{Address, decompose_address, split_constant};
 use crate::analysis::disjoint_memory::AccessedMemory;
+use crate::analysis::loops::Loop;
 use crate::ir::{Block, BlockCall, Function, Terminator, Value, ValueDef};
 
 /// Pairs of a block and a place that one question looks at.
@@ -22,79 +23,99 @@ enum Side {
     Behind,
 }
 
-/// Both sides.
-const SIDES: [Side; 2] = [Side::Before, Side::Behind];
-
-/// Whether each path from the beginning of a block accesses a place, or bytes before and behind it, while it holds what it holds there.
-/// Nothing is promised of the alignment but what is known of the accesses.
-pub(super) fn is_anticipated(
-    flow: &Flow<'_>,
-    function: &Function,
-    block: Block,
-    place: &Place,
-    memory: &AccessedMemory,
-    align: u32,
-) -> bool {
-    let start = vec![(block, vec![place.clone()])];
-    SIDES.into_iter().all(|side| is_side_reached(flow, function, start.clone(), memory, align, side))
+/// A question whether every path accesses places of some memory.
+pub(super) struct Anticipation<'a> {
+    pub(super) flow: &'a Flow<'a>,
+    pub(super) function: &'a Function,
+    pub(super) memory: &'a AccessedMemory,
+    /// The alignment that a load may promise.
+    pub(super) align: u32,
+    /// A loop that is taken to be never left.
+    pub(super) endless: Option<Loop>,
 }
 
-/// As [`is_anticipated`], of the paths from the end of a block.
-pub(super) fn is_anticipated_at_end(
-    flow: &Flow<'_>,
-    function: &Function,
-    block: Block,
-    place: &Place,
-    memory: &AccessedMemory,
-    align: u32,
-) -> bool {
-    let targets = function.blocks[block].terminator.targets().into_iter();
-    let start: Vec<(Block, Vec<Place>)> =
-        targets.map(|edge| (edge.block, places_on_edge(function, std::slice::from_ref(place), edge))).collect();
-    !start.is_empty()
-        && start.iter().all(|(_, places)| !places.is_empty())
-        && SIDES.into_iter().all(|side| is_side_reached(flow, function, start.clone(), memory, align, side))
-}
+/// A block, and the ways to tell a place at its beginning.
+type BlockPlaces = (Block, Vec<Place>);
 
-/// Whether each path from the beginnings of some blocks comes to an access on a side of the place, which these ways tell there.
-fn is_side_reached(
-    flow: &Flow<'_>,
-    function: &Function,
-    start: Vec<(Block, Vec<Place>)>,
-    memory: &AccessedMemory,
-    align: u32,
-    side: Side,
-) -> bool {
-    let mut visited = start;
-    let mut next = 0;
-    while let Some((block, places)) = visited.get(next).cloned() {
-        next += 1;
-        if next > MOST_VISITS || !flow.spend_visit(block) {
-            return false;
-        }
-        let places = match scan_block(flow, function, block, &places, memory, align, side) {
-            Scan::Reached => continue,
-            Scan::Through(left) if left.is_empty() => return false,
-            Scan::Through(left) => left,
-        };
-        match &function.blocks[block].terminator {
-            Terminator::Return | Terminator::Exit(_) => return false,
-            Terminator::Unreachable => {}
-            terminator => {
-                for edge in terminator.targets() {
-                    let on_edge = places_on_edge(function, &places, edge);
-                    if on_edge.is_empty() {
-                        return false;
-                    }
-                    let state = (edge.block, on_edge);
-                    if !visited.contains(&state) {
-                        visited.push(state);
-                    }
+impl Anticipation<'_> {
+    /// Whether each path from the beginning of a block accesses a place, or bytes before and behind it, while it holds what it holds there.
+    pub(super) fn holds_at_start(&self, block: Block, place: &Place) -> bool {
+        self.are_sides_reached(&[(block, vec![place.clone()])])
+    }
+
+    /// The same of the paths from the end of a block.
+    pub(super) fn holds_at_end(&self, block: Block, place: &Place) -> bool {
+        let targets = self.function.blocks[block].terminator.targets().into_iter();
+        let start: Vec<BlockPlaces> = targets
+            .map(|edge| (edge.block, places_on_edge(self.function, std::slice::from_ref(place), edge)))
+            .collect();
+        !start.is_empty() && start.iter().all(|(_, places)| !places.is_empty()) && self.are_sides_reached(&start)
+    }
+
+    fn are_sides_reached(&self, start: &[BlockPlaces]) -> bool {
+        [Side::Before, Side::Behind].into_iter().all(|side| self.is_side_reached(start.to_vec(), side))
+    }
+
+    /// Whether each path from the beginnings of some blocks comes to an access on a side of the place.
+    fn is_side_reached(&self, start: Vec<BlockPlaces>, side: Side) -> bool {
+        let mut visited = start;
+        let mut next = 0;
+        while let Some((block, places)) = visited.get(next).cloned() {
+            next += 1;
+            if next > MOST_VISITS || !self.flow.spend_visit(block) {
+                return false;
+            }
+            let places = match self.scan_block(block, &places, side) {
+                Scan::Reached => continue,
+                Scan::Through(left) if left.is_empty() => return false,
+                Scan::Through(left) => left,
+            };
+            let terminator = &self.function.blocks[block].terminator;
+            if matches!(terminator, Terminator::Return | Terminator::Exit(_)) {
+                return false;
+            }
+            for edge in terminator.targets().into_iter().filter(|edge| !self.leaves_endless_loop(block, edge.block)) {
+                let on_edge = places_on_edge(self.function, &places, edge);
+                if on_edge.is_empty() {
+                    return false;
+                }
+                let state = (edge.block, on_edge);
+                if !visited.contains(&state) {
+                    visited.push(state);
                 }
             }
         }
+        true
     }
-    true
+
+    fn leaves_endless_loop(&self, source: Block, target: Block) -> bool {
+        let loops = &self.flow.loops;
+        self.endless.is_some_and(|endless| loops.contains(endless, source) && !loops.contains(endless, target))
+    }
+
+    /// Looks for an access in a block, at whose beginning each of these places is the one that is asked for.
+    fn scan_block(&self, block: Block, places: &[Place], side: Side) -> Scan {
+        let Anticipation { flow, function, memory, align, .. } = *self;
+        // Who computes what tells a place anew, in another iteration, makes it another place.
+        let known_until =
+            |place: &Place| flow.memory.definitions_in(function, block, place).min().unwrap_or(usize::MAX);
+        let known: Vec<(&Place, usize)> = places.iter().map(|place| (place, known_until(place))).collect();
+        for event in &flow.memory.events[block] {
+            let still_known = || known.iter().filter(|&&(_, until)| event.position <= until).map(|&(place, _)| place);
+            if let Some(access) = &event.access
+                && still_known().any(|place| reaches(access, place, align, side))
+            {
+                return Scan::Reached;
+            }
+            // One way to tell the place is enough to know that something else is accessed.
+            let passes = still_known().any(|place| effect_of(function, event, place, memory) != Effect::Ends);
+            if !passes {
+                return Scan::Through(Vec::new());
+            }
+        }
+        let left = known.iter().filter(|&&(_, until)| until == usize::MAX);
+        Scan::Through(left.map(|&(place, _)| place.clone()).collect())
+    }
 }
 
 /// What a walk through a block finds.
@@ -103,36 +124,6 @@ enum Scan {
     Reached,
     /// There is none; the place keeps what it holds, and these are the ways to tell it that are left.
     Through(Vec<Place>),
-}
-
-/// Looks for an access in a block, at whose beginning each of these places is the one that is asked for.
-fn scan_block(
-    flow: &Flow<'_>,
-    function: &Function,
-    block: Block,
-    places: &[Place],
-    memory: &AccessedMemory,
-    align: u32,
-    side: Side,
-) -> Scan {
-    // Who computes what tells a place anew, in another iteration, makes it another place.
-    let known_until = |place: &Place| flow.memory.definitions_in(function, block, place).min().unwrap_or(usize::MAX);
-    let known: Vec<(&Place, usize)> = places.iter().map(|place| (place, known_until(place))).collect();
-    for event in &flow.memory.events[block] {
-        let still_known = || known.iter().filter(|&&(_, until)| event.position <= until).map(|&(place, _)| place);
-        if let Some(access) = &event.access
-            && still_known().any(|place| reaches(access, place, align, side))
-        {
-            return Scan::Reached;
-        }
-        // One way to tell the place is enough to know that something else is accessed.
-        let passes = still_known().any(|place| effect_of(function, event, place, memory) != Effect::Ends);
-        if !passes {
-            return Scan::Through(Vec::new());
-        }
-    }
-    let left = known.iter().filter(|&&(_, until)| until == usize::MAX);
-    Scan::Through(left.map(|&(place, _)| place.clone()).collect())
 }
 
 /// Whether an access is to a place, or near to it on one side.

@@ -1,11 +1,12 @@
 //! Whether a place was accessed on every path to a block, or can be loaded where it was not: a question goes backward along the
 //! edges, and its answers come forward.
 
-use super::anticipation::is_anticipated;
+use super::anticipation::Anticipation;
 use super::flow::Flow;
 use super::memory_events::{Effect, MemoryAccess, Place, effect_of};
 use super::rewriting::Rewriting;
 use crate::analysis::affine_address::address_on_edge;
+use crate::analysis::loops::Loop;
 use crate::ir::{Block, BlockCall, Function, Value};
 
 /// Blocks and places that one question goes to.
@@ -92,6 +93,8 @@ pub(super) struct Question<'a> {
     pub(super) access: &'a MemoryAccess,
     /// Loads may be inserted only where all lanes come or none.
     pub(super) keeps_uniform: bool,
+    /// A loop that is taken to be never left.
+    pub(super) endless: Option<Loop>,
 }
 
 /// What a walk back through a block finds.
@@ -244,10 +247,13 @@ impl Question<'_> {
     }
 
     fn is_node_anticipated(&self, node: &mut Node) -> bool {
-        let Question { flow, function, access, .. } = self;
-        *node.anticipated.get_or_insert_with(|| {
-            is_anticipated(flow, function, node.block, &node.place, &access.memory, access.align)
-        })
+        *node.anticipated.get_or_insert_with(|| self.anticipation().holds_at_start(node.block, &node.place))
+    }
+
+    /// The question whether loads of places of the same memory may be inserted.
+    pub(super) fn anticipation(&self) -> Anticipation<'_> {
+        let &Question { flow, function, access, endless, .. } = self;
+        Anticipation { flow, function, memory: &access.memory, align: access.align, endless }
     }
 }
 

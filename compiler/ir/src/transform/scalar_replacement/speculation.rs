@@ -2,9 +2,8 @@
 //!
 //! Lanes that part run both arms, so a load of one arm costs what it costs in front of both, and may then be missing nowhere. The paper
 //! loads there whatever the other arm does; memory that nobody accesses may not be there, so here a load moves only where every path
-//! accesses its place ([`is_anticipated_at_end`]).
+//! accesses its place (`anticipation.rs`).
 
-use super::anticipation::{is_anticipated, is_anticipated_at_end};
 use super::availability::{Question, Scan, place_on_edge};
 use super::memory_events::Place;
 use crate::ir::Block;
@@ -41,7 +40,7 @@ impl<'a> Speculation<'a> {
 
     /// Algorithm 2 of the paper, `PropagateSpeculativeQuery`: `origin` is what the load would leave.
     fn ask_predecessors(&mut self, origin: Block, block: Block, place: &Place) -> Answer {
-        let Question { flow, function, access, .. } = self.question;
+        let Question { flow, function, .. } = self.question;
         let (mut destinations, mut missing, mut some_can) = (Vec::new(), Vec::new(), false);
         for (source, edge) in self.question.edges_to(block) {
             let place = place_on_edge(function, place, edge?);
@@ -61,7 +60,7 @@ impl<'a> Speculation<'a> {
                 && function.blocks[*source].terminator.targets().len() == 1
                 && flow.is_known_at_end(function, *source, place)
         };
-        let is_safe = || is_anticipated(flow, function, block, place, &access.memory, access.align);
+        let is_safe = || self.question.anticipation().holds_at_start(block, place);
         if some_can && missing.iter().all(can_load) && is_safe() {
             destinations.extend(missing);
             return Some(destinations);
@@ -88,17 +87,15 @@ impl<'a> Speculation<'a> {
     }
 
     fn answer_at_end(&mut self, origin: Block, block: Block, place: &Place) -> Answer {
-        let Question { flow, function, access, rewriting, .. } = self.question;
+        let Question { flow, function, rewriting, .. } = self.question;
         let scan = self.question.scan_block(block, usize::MAX, place);
         if rewriting.loaded_at_end(block, place).is_some() || matches!(scan, Scan::Values(_)) {
             return Some(Vec::new());
         }
         let is_branch = function.blocks[block].terminator.selector().is_some();
         let is_passable = matches!(scan, Scan::Through) && block != function.entry_block();
-        let is_safe = || {
-            flow.is_known_at_end(function, block, place)
-                && is_anticipated_at_end(flow, function, block, place, &access.memory, access.align)
-        };
+        let is_safe =
+            || flow.is_known_at_end(function, block, place) && self.question.anticipation().holds_at_end(block, place);
         if !is_branch {
             return if is_passable { self.ask_predecessors(origin, block, place) } else { None };
         }
