@@ -1,11 +1,11 @@
 // What a work-item has read already: in the iteration before, or on another path (Fukuhara & Takimoto 2021).
 
 // Work-items of each launch, and values of each of them.
-enum { ITEMS = 8192, VALUES = 65 };
+enum { ITEMS = 2048, VALUES = 65 };
 
 // Figure 6: two divergent branches, behind the second of which an iteration reads what each path of the next one reads.
 #define FIGURE_6(at) \
-    int id = get_global_id(0); \
+    size_t id = get_global_id(0); \
     float limit = limits[id], sum = 0.0f; \
     for (int i = 0; i < count; ++i) { \
         if (sum < limit) { \
@@ -20,13 +20,13 @@ enum { ITEMS = 8192, VALUES = 65 };
     out[id] = sum;
 
 // Neighbours' values are side by side.
-#define IN_COLUMN(i) a[(i) * ITEMS + id]
+#define IN_COLUMN(i) a[(size_t)(i) * ITEMS + id]
 kernel void figure_6(global const float *a, global const float *limits, global float *out, int count) {
     FIGURE_6(IN_COLUMN)
 }
 
 // Each work-item has a row of them.
-#define IN_ROW(i) a[id * VALUES + (i)]
+#define IN_ROW(i) (a + id * VALUES)[i]
 kernel void figure_6_rows(global const float *a, global const float *limits, global float *out, int count) {
     FIGURE_6(IN_ROW)
 }

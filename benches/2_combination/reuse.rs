@@ -6,7 +6,7 @@ use crate::case::{Data, Problem, floats, step};
 /// OpenCL C of the kernels.
 pub const SOURCE: &str = include_str!("reuse.cl");
 
-const ITEMS: usize = 1 << 13;
+const ITEMS: usize = 1 << 11;
 const COUNT: usize = 64;
 
 /// Figure 6 of the paper with neighbours' values side by side.

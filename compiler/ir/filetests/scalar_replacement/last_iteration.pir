@@ -86,13 +86,13 @@ kernel "k" {
 ;     v20: i32 = add.nsw v10, 1
 ;     v40: i32 = add.nsw v20, 1
 ;     v41: i1 = icmp.slt v40, v2
-;     br v41, b5, b14(v20, v19, v50)
+;     br v41, b5, b14(v20, v19)
 ;   b5:
 ;     jump b1(v20, v19, v50)
 ;   b6(v22: i32):
 ;     store v22 to v6 align 4
 ;     return
-;   b7(v26: i32, v27: i32, v58: i32):
+;   b7(v26: i32, v27: i32):
 ;     v28: i64 = sext v26
 ;     v29: i64 = shl v28, 2
 ;     v30: ptr.global = ptradd v5, v29
@@ -104,19 +104,17 @@ kernel "k" {
 ;   b9:
 ;     jump b10(v27)
 ;   b10(v33: i32):
-;     v35: i32 = add v33, v58
+;     v34: i32 = load v30 align 4
+;     v35: i32 = add v33, v34
 ;     jump b6(v35)
 ;   b12:
-;     v60: i64 = mul v3, 4
-;     v61: ptr.global = ptradd v0, v60
-;     v62: i32 = load v61 align 4
-;     jump b7(0, 0, v62)
+;     jump b7(0, 0)
 ;   b13:
 ;     v54: i64 = mul v3, 4
 ;     v55: ptr.global = ptradd v0, v54
 ;     v56: i32 = load v55 align 4
 ;     jump b1(0, 0, v56)
-;   b14(v42: i32, v43: i32, v59: i32):
-;     jump b7(v42, v43, v59)
+;   b14(v42: i32, v43: i32):
+;     jump b7(v42, v43)
 ;   }
 ; }

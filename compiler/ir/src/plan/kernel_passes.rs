@@ -139,20 +139,17 @@ pub(super) fn scalar_replacement(kernel_state: &mut KernelState<'_>) {
             None => EntitySet::new(),
         };
         let mut divergent_branches = find_divergent(&function);
-        let most_carried = match (versions, gangs) {
-            (Versions::Always, _) => u32::MAX,
-            (_, Some(_)) => MOST_CARRIED,
-            (_, None) => MOST_CARRIED_ALONE,
-        };
+        let most_carried = if gangs.is_some() { MOST_CARRIED } else { MOST_CARRIED_ALONE };
+        let always = versions == Versions::Always;
         if prepare_loops(
             kernel,
             &mut function,
             &apart,
-            Placement { form, divergent_branches: &divergent_branches, most_carried },
+            Placement { form, divergent_branches: &divergent_branches, most_carried, always },
         ) {
             divergent_branches = find_divergent(&function);
         }
-        let placement = Placement { form, divergent_branches: &divergent_branches, most_carried };
+        let placement = Placement { form, divergent_branches: &divergent_branches, most_carried, always };
         let outcomes = replace_loads(kernel, &mut function, &apart, placement);
         if outcomes.iter().any(|outcome| outcome.result.is_ok()) {
             kernel.regions[region] = function;

@@ -11,7 +11,7 @@
 //! call, an operation of several lanes, or a store that may be to the same place. No loop carries more values than registers hold.
 //! Phases: the accesses of each block as linear addresses; load by load in reverse post-order a question that visits a block for at most
 //! two places, and the greatest solution of what came back; where answers differ, whether the place is accessed on all paths from there
-//! (anticipation); parameters and loads; what nothing uses.
+//! (anticipation) and fewer loops run there; parameters and loads; what nothing uses.
 //! Forms ([`ScalarReplacement`]): `srqp` inserts wherever that is possible; `esrqp` not where lanes have parted; `ssrqp_s` and `ssrqp` also
 //! move loads in front of branches from which all paths access the place: the latter of those at which lanes part.
 //! Source: Fukuhara & Takimoto 2021, sections 4.2 and 5, with their rule that a place is anticipated if a neighbour is left out: it loads past
@@ -57,6 +57,8 @@ pub struct Placement<'a> {
     pub divergent_branches: &'a EntitySet<Block>,
     /// Values that a loop may carry more than before.
     pub most_carried: u32,
+    /// Wherever that is possible: loops carry as many values as there are, and loads may be inserted where they run as often.
+    pub always: bool,
 }
 
 /// What became of a load.
@@ -140,27 +142,24 @@ impl CandidateLoad<'_> {
         rewriting: &mut Rewriting,
         placement: Placement<'_>,
     ) -> Result<(), Option<Refusal>> {
-        let keeps_uniform = placement.form != ScalarReplacement::Srqp;
-        let question = Question { flow, function, rewriting, access: self.access, keeps_uniform, endless: None };
-        let mut availability = question.ask(self.block, self.position);
+        let mut availability = self.question(flow, function, rewriting, placement).ask(self.block, self.position);
         if matches!(availability, Availability::Unknown(_)) && placement.form >= ScalarReplacement::SsrqpS {
-            let before_all_branches = placement.form == ScalarReplacement::SsrqpS;
-            let mut speculation = Speculation::new(&question, before_all_branches);
+            let question = self.question(flow, function, rewriting, placement);
+            let mut speculation = Speculation::new(&question, placement.form == ScalarReplacement::SsrqpS);
             let destinations = speculation.find_destinations(self.block, self.position);
             for (block, place) in &destinations {
                 rewriting.insert_load(function, *block, place, self.access);
             }
             if !destinations.is_empty() {
-                let question =
-                    Question { flow, function, rewriting, access: self.access, keeps_uniform, endless: None };
-                availability = question.ask(self.block, self.position);
+                availability = self.question(flow, function, rewriting, placement).ask(self.block, self.position);
             }
         }
         let values = match availability {
             Availability::Values(values) => values,
             Availability::Unknown(refusal) => return Err(refusal),
             Availability::Nodes(nodes) => {
-                if !rewriting.carry_values(flow, &nodes, placement.most_carried) {
+                let most_carried = if placement.always { u32::MAX } else { placement.most_carried };
+                if !rewriting.carry_values(flow, &nodes, most_carried) {
                     return Err(Some(Refusal::ManyCarried));
                 }
                 rewriting.build_values(flow, function, &nodes, self.access)
@@ -168,5 +167,25 @@ impl CandidateLoad<'_> {
         };
         rewriting.replace_load(self.inst, values);
         Ok(())
+    }
+
+    fn question<'b>(
+        &'b self,
+        flow: &'b Flow<'b>,
+        function: &'b Function,
+        rewriting: &'b Rewriting,
+        placement: Placement<'_>,
+    ) -> Question<'b> {
+        // The first form is the paper's, which counts no gain.
+        let inserts_anywhere = placement.always || placement.form == ScalarReplacement::Srqp;
+        Question {
+            flow,
+            function,
+            rewriting,
+            access: self.access,
+            keeps_uniform: placement.form != ScalarReplacement::Srqp,
+            depth: if inserts_anywhere { u32::MAX } else { flow.loops.loop_depth(self.block) },
+            endless: None,
+        }
     }
 }

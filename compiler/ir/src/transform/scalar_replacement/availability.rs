@@ -59,6 +59,8 @@ pub(super) enum Refusal {
     UnknownAddress,
     /// A load would be inserted where lanes part.
     Divergent,
+    /// The load would run as often elsewhere.
+    NoGain,
     /// The loop carries many values already.
     ManyCarried,
 }
@@ -70,6 +72,7 @@ impl Refusal {
             Refusal::NotAnticipated => "where its value is missing, not every path reads it",
             Refusal::UnknownAddress => "where its value is missing, its address is not known yet",
             Refusal::Divergent => "where its value is missing, lanes have parted",
+            Refusal::NoGain => "where its value is missing, a load would run as often",
             Refusal::ManyCarried => "the loop carries as many values as registers hold",
         }
     }
@@ -93,6 +96,8 @@ pub(super) struct Question<'a> {
     pub(super) access: &'a MemoryAccess,
     /// Loads may be inserted only where all lanes come or none.
     pub(super) keeps_uniform: bool,
+    /// Loads may be inserted only in fewer loops than this.
+    pub(super) depth: u32,
     /// A loop that is taken to be never left.
     pub(super) endless: Option<Loop>,
 }
@@ -238,6 +243,8 @@ impl Question<'_> {
             let targets = function.blocks[edge.source].terminator.targets();
             if targets.len() != 1 || !flow.is_known_at_end(function, edge.source, &edge.place) {
                 Some(Refusal::UnknownAddress)
+            } else if flow.loops.loop_depth(edge.source) >= self.depth {
+                Some(Refusal::NoGain)
             } else if self.keeps_uniform && flow.dependent_blocks.contains(edge.source) {
                 Some(Refusal::Divergent)
             } else {

@@ -87,6 +87,7 @@ fn has_loads_to_move(flow: &Flow<'_>, function: &Function, loop_id: Loop, before
                 rewriting: &rewriting,
                 access,
                 keeps_uniform: true,
+                depth: u32::MAX,
                 endless,
             };
             let destinations = |endless: Option<Loop>| {
