@@ -43,16 +43,22 @@ kernel void read_in_arm(global const float *a, global const float *limits, globa
     out[id] = sum;
 }
 
+// A loop that keeps clang from moving what comes after it in front of the branch before it.
+static float halved(float value) {
+    while (value > 2.0f) value *= 0.5f;
+    return value;
+}
+
 // Both arms of a divergent branch read the same at the end of what they do.
 kernel void read_in_arms(global const float *a, global const float *limits, global float *out, int count) {
     int id = get_global_id(0);
     float limit = limits[id], sum = 0.0f;
     for (int i = 0; i < count; ++i) {
         if (sum < limit) {
-            float scale = sqrt(sum + 1.0f);
+            float scale = halved(sqrt(sum + 1.0f));
             sum += scale * a[i * ITEMS + id];
         } else {
-            float scale = 1.0f / (sum + 1.0f);
+            float scale = halved(1.0f / (sum + 1.0f));
             sum = scale - 0.5f * a[i * ITEMS + id];
         }
     }
@@ -65,10 +71,10 @@ kernel void read_in_uniform_arms(global const float *a, global const float *limi
     float limit = limits[id], sum = 0.0f;
     for (int i = 0; i < count; ++i) {
         if (i % 3 == 0) {
-            float scale = sqrt(fabs(sum) + 1.0f);
+            float scale = halved(sqrt(fabs(sum) + 1.0f));
             sum += scale * a[i * ITEMS + id];
         } else {
-            float scale = limit / (fabs(sum) + 1.0f);
+            float scale = halved(limit / (fabs(sum) + 1.0f));
             sum = scale - 0.5f * a[i * ITEMS + id];
         }
     }

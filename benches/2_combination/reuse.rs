@@ -30,15 +30,22 @@ pub fn read_in_arm() -> Problem {
 /// Both arms of a divergent branch read the same.
 pub fn read_in_arms() -> Problem {
     columns_of("read_in_arms", |sum, limit, here, _| {
-        if sum < limit { sum + (sum + 1.0).sqrt() * here } else { 1.0 / (sum + 1.0) - 0.5 * here }
+        if sum < limit { sum + halved((sum + 1.0).sqrt()) * here } else { halved(1.0 / (sum + 1.0)) - 0.5 * here }
     })
 }
 
 /// Both arms of a branch that all work-items take alike read the same.
 pub fn read_in_uniform_arms() -> Problem {
     columns_of("read_in_uniform_arms", |sum, limit, here, i| {
-        if i.is_multiple_of(3) { sum + (sum.abs() + 1.0).sqrt() * here } else { limit / (sum.abs() + 1.0) - 0.5 * here }
+        if i.is_multiple_of(3) { sum + halved((sum.abs() + 1.0).sqrt()) * here } else { halved(limit / (sum.abs() + 1.0)) - 0.5 * here }
     })
+}
+
+fn halved(mut value: f32) -> f32 {
+    while value > 2.0 {
+        value *= 0.5;
+    }
+    value
 }
 
 /// The values of all work-items, and their limits.

@@ -13,7 +13,7 @@ use crate::ir::{BinaryOp, BlockCall, Function, InstData, UnaryOp, Value, ValueDe
 const STEPS: u32 = 48;
 
 /// How a part of an offset got its 64 bits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Extended {
     /// It has them.
     Not,
@@ -25,7 +25,7 @@ pub enum Extended {
 
 /// All of an address but a constant: a base and multiples of values. Where the program promises that a narrow sum
 /// does not wrap, it may be taken apart: what is accessed at an address that wraps is not defined.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Address {
     /// The pointer that all is added to.
     pub base: Value,

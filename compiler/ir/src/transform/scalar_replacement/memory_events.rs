@@ -8,7 +8,7 @@ use cranelift_entity::SecondaryMap;
 use lockstep_protocol::types::Type;
 
 /// Elements at an address, which is told by values that are there where somebody asks for the place.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Place {
     pub(super) address: Address,
     /// Bytes from the address on to the first element.

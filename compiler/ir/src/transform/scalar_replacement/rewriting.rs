@@ -11,8 +11,11 @@ use cranelift_entity::EntitySet;
 use lockstep_protocol::types::Type;
 use std::collections::HashMap;
 
-/// Places of a block, and what is there.
-type KnownPlaces = HashMap<Block, Vec<(Place, Vec<Value>)>>;
+/// How often parameters are looked at for what became of others.
+const MOST_MERGES: usize = 16;
+
+/// Places of blocks, and what is there.
+type KnownPlaces = HashMap<Block, HashMap<Place, Vec<Value>>>;
 
 /// What was decided so far. The loads that make way stand where they stood until the end, so that questions find them.
 #[derive(Default)]
@@ -84,7 +87,7 @@ impl Rewriting {
                 let parameters: Vec<Value> =
                     (0..place.count).map(|_| function.add_param(*block, place.element)).collect();
                 self.parameters.extend(parameters.iter().map(|&parameter| (*block, parameter)));
-                self.at_start.entry(*block).or_default().push((place.clone(), parameters.clone()));
+                self.at_start.entry(*block).or_default().insert(place.clone(), parameters.clone());
                 values.insert(index, parameters);
             }
         }
@@ -143,7 +146,7 @@ impl Rewriting {
         let load = builder.inst(inst_data, &vec![place.element; place.count as usize]);
         let values = function.insts[load].results.clone();
         self.inserted += 1;
-        self.at_end.entry(block).or_default().push((place.clone(), values.clone()));
+        self.at_end.entry(block).or_default().insert(place.clone(), values.clone());
         values
     }
 
@@ -170,7 +173,7 @@ impl Rewriting {
 }
 
 fn find_known(known: &KnownPlaces, block: Block, place: &Place) -> Option<Vec<Value>> {
-    known.get(&block)?.iter().find(|(other, _)| other == place).map(|(_, values)| values.clone())
+    known.get(&block)?.get(place).cloned()
 }
 
 /// The nodes whose values the first one is made of.
@@ -215,7 +218,7 @@ fn merge_trivial_parameters(
     replacements: &mut Replacements,
 ) {
     let mut left: Vec<(Block, Value)> = parameters.to_vec();
-    loop {
+    for _ in 0..MOST_MERGES {
         let before = left.len();
         left.retain(|&(block, parameter)| match find_only_value(flow, function, replacements, block, parameter) {
             Some(value) => {
@@ -225,7 +228,7 @@ fn merge_trivial_parameters(
             None => true,
         });
         if left.len() == before {
-            return;
+            break;
         }
     }
 }
