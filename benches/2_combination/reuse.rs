@@ -37,7 +37,11 @@ pub fn read_in_arms() -> Problem {
 /// Both arms of a branch that all work-items take alike read the same.
 pub fn read_in_uniform_arms() -> Problem {
     columns_of("read_in_uniform_arms", |sum, limit, here, i| {
-        if i.is_multiple_of(3) { sum + halved((sum.abs() + 1.0).sqrt()) * here } else { halved(limit / (sum.abs() + 1.0)) - 0.5 * here }
+        if i.is_multiple_of(3) {
+            sum + halved((sum.abs() + 1.0).sqrt()) * here
+        } else {
+            halved(limit / (sum.abs() + 1.0)) - 0.5 * here
+        }
     })
 }
 

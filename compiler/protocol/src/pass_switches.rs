@@ -42,10 +42,10 @@ pass_switches! {
     CoherentBranches "coherent_branches" "code behind branches where lanes part has a copy without masks for gangs all of whose lanes go there (`unicf` only)";
     PerLaneLoops "per_lane_loops" "lanes run a loop one after the other that few of their gang enter, and the last ones the rest of a loop in which few were at work when the first tier counted (`unicf` only)";
     UnswitchSelects "unswitch_selects" "code has a version for each value of a condition that chooses between two addresses for all work-items (`unicf` only); always: also in long kernels";
-    ScalarReplacement "scalar_replacement" "loads make way for what accesses of earlier iterations or on other paths left in registers; always: also where loops carry many values";
     SplitConditions "split_conditions" "operands of a divergent condition (`a && b`, `a \\|\\| b`) that are the same in all lanes of a gang get a branch of their own (`unicf` only); always: also where it skips nothing";
     Divisibility "divisibility" "code has a version for launches in which no piece of an index such as `i % d` or `i >> n` ends within a gang (`unicf` only)";
     PartialUnroll "partial_unroll" "loops in which each work-item walks along memory in a place of its own run several rounds at once (`unicf` only)";
+    ScalarReplacement "scalar_replacement" "loads make way for what accesses of earlier iterations or on other paths left in registers; always: also where loops carry many values";
 }
 
 /// What every switch is set to.

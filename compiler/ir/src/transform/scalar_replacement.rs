@@ -70,8 +70,11 @@ pub struct LoadOutcome {
     pub result: Result<u32, &'static str>,
 }
 
-/// Whether a region has loads that may make way for each other, or for stores.
+/// Whether a region has loads that may make way for each other, or for stores. Of one block LLVM finds them.
 pub fn has_candidates(function: &Function) -> bool {
+    if function.layout.len() < 2 {
+        return false;
+    }
     let instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);
     let accesses = instructions
         .filter(|&&inst| matches!(function.insts[inst].data, InstData::Load { .. } | InstData::Store { .. }));

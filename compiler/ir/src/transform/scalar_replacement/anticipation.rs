@@ -1,4 +1,10 @@
 //! Whether every path from a block accesses a place, so that a load of it there is of bytes that may be loaded.
+//!
+//! Requires: the region's flow; a place that is known where the question begins.
+//! Ensures: where the answer is yes, whoever comes there accesses the place, or bytes on both sides of it that are no page apart, before
+//! anything may change it, unless it stays in an endless loop.
+//! Phases: forward along the edges, each place told by the values that are there; a block and a place that were seen before answer yes.
+//! Source: Fukuhara & Takimoto 2021, section 4.2, of the place itself alone.
 
 use super::flow::Flow;
 use super::memory_events::{Effect, MemoryAccess, Place, effect_of};

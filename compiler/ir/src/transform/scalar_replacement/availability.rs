@@ -1,5 +1,12 @@
 //! Whether a place was accessed on every path to a block, or can be loaded where it was not: a question goes backward along the
 //! edges, and its answers come forward.
+//!
+//! Requires: the region's flow, a load, and what earlier questions have put into parameters.
+//! Ensures: nodes that are available have a value on each edge, or a load may be inserted at the end of the edge's source.
+//! Phases: nodes, a place at the beginning of a block each, at most two of a block; then the greatest solution, from which nodes drop out
+//! that lack a value on some edge and may not have a load there.
+//! Source: Fukuhara & Takimoto 2021, section 4.2 and Algorithm 1 (A.1), with a fixed point over what the question reaches in the place of
+//! answers that depend on the order of the walk.
 
 use super::anticipation::Anticipation;
 use super::flow::Flow;
@@ -125,8 +132,8 @@ impl Question<'_> {
         if nodes[0].available {
             return Availability::Nodes(nodes);
         }
-        let refusals = nodes.iter().filter_map(|node| node.refusal);
-        Availability::Unknown(refusals.last())
+        let last_refusal = nodes.iter().rev().find_map(|node| node.refusal);
+        Availability::Unknown(last_refusal)
     }
 
     /// All nodes that the question goes to from the beginning of a block.

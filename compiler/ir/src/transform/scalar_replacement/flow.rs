@@ -1,4 +1,10 @@
 //! The control flow of a region that questions go along, and how far they may go.
+//!
+//! Requires: a region in normal form, and the branches at which lanes part.
+//! Ensures: blocks outside of `dependent_blocks` are the paper's CDRND; all questions together look at a constant times as many accesses as
+//! the region has.
+//! Phases: graph, loops, post-dominators and accesses; what depends on divergent branches, and on branches there.
+//! Source: Fukuhara & Takimoto 2021, section 5.1; Ferrante, Ottenstein & Warren 1987, for control dependence.
 
 use super::memory_events::{Memory, Place};
 use crate::analysis::cfg::{Cfg, build_cfg};

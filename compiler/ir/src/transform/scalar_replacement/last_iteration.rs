@@ -4,6 +4,13 @@
 //! front of the arm every path accesses the place, but in the last iteration, which has no next one. The paper loads there past the
 //! end; here that iteration stands behind the loop, and loads nothing that it did not load.
 //!
+//! Requires: a region in normal form and its flow.
+//! Ensures: normal form. Each work-item does what it did, iteration by iteration. Only loops change with a load that could move if they went
+//! on for ever.
+//! Phases: small innermost loops that one branch leaves, behind all else, by a counter; a copy of the iteration that leads to the exit; the
+//! branch asks of the next iteration what it asked of this one, and so does one in front of the loop.
+//! Source: none; peeling of the last iteration.
+//!
 //! ```text
 //! b1(i): …                                       b0: br i0 + 1 < n, b1(i0), b3(i0)
 //!        br i + 1 < n, b1(i + 1), b2      =>     b1(i): …

@@ -1,4 +1,10 @@
 //! What the blocks of a region do to memory, in their order.
+//!
+//! Requires: verified code, and where addresses come from.
+//! Ensures: an instruction that is no event neither changes nor orders memory. Two places that are equal where both are known are the same bytes,
+//! or nobody may access one of them.
+//! Phases: one walk over the blocks, each address as a linear sum.
+//! Source: none; `analysis/affine_address.rs` and `analysis/disjoint_memory.rs` decide.
 
 use crate::analysis::affine_address::{Address, decompose_address};
 use crate::analysis::disjoint_memory::AccessedMemory;

@@ -1,4 +1,10 @@
 //! Loads that make way for values: parameters of the blocks where paths meet, and loads where a value is missing.
+//!
+//! Requires: nodes of which the first is available, and that blocks and edges stay as they are until the end.
+//! Ensures: valid SSA in normal form. What makes way is gone at the end, with all that nothing uses.
+//! Phases: parameters of the nodes where paths meet or a loop is left; values or loads on their edges; at the end what stands for results,
+//! and for parameters that are one value.
+//! Source: Braun et al. 2013, for parameters that are one value.
 
 use super::availability::{Answer, Node, QuestionEdge, is_answered};
 use super::flow::Flow;

@@ -3,6 +3,11 @@
 //! Lanes that part run both arms, so a load of one arm costs what it costs in front of both, and may then be missing nowhere. The paper
 //! loads there whatever the other arm does; memory that nobody accesses may not be there, so here a load moves only where every path
 //! accesses its place (`anticipation.rs`).
+//!
+//! Requires: the region's flow, and a load whose value not every path to it knows.
+//! Ensures: at the end of each block of the answer every path accesses the place, and a load there is one that all paths to the load pass.
+//! Phases: backward along the edges; at a branch that decides whether the load runs, farther up if that is possible, else there.
+//! Source: Fukuhara & Takimoto 2021, section 5.2, rules 1 to 6, and Algorithm 2 (A.2).
 
 use super::availability::{Question, Scan, place_on_edge};
 use super::memory_events::Place;
