@@ -44,6 +44,8 @@ mod polynomials;
 mod radix;
 #[path = "../3_application/rays.rs"]
 mod rays;
+#[path = "../2_combination/reuse.rs"]
+mod reuse;
 #[path = "../1_feature/rows.rs"]
 mod rows;
 #[path = "../3_application/searching.rs"]
@@ -105,6 +107,12 @@ const CASES: &[Case] = &[
     case("partition", branches::SOURCE, NO_LOSS, branches::partition),
     case("radix_passes", radix::SOURCE, NO_LOSS, radix::radix_passes),
     case("fourier", fourier::SOURCE, NO_LOSS, fourier::fourier),
+    // What a work-item has read already (Fukuhara & Takimoto 2021).
+    case("figure_6", reuse::SOURCE, NO_LOSS, reuse::figure_6),
+    case("figure_6_rows", reuse::SOURCE, NO_LOSS, reuse::figure_6_rows),
+    case("read_in_arm", reuse::SOURCE, NO_LOSS, reuse::read_in_arm),
+    case("read_in_arms", reuse::SOURCE, NO_LOSS, reuse::read_in_arms),
+    case("read_in_uniform_arms", reuse::SOURCE, NO_LOSS, reuse::read_in_uniform_arms),
     // Costly arms that hardly any work-item takes.
     case("arm_continue", arms::SOURCE, NO_LOSS, arms::arm_continue),
     case("arm_break", arms::SOURCE, NO_LOSS, arms::arm_break),

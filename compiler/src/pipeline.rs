@@ -255,6 +255,7 @@ fn compile_form(
         target: machine_code::host_target(options.simd),
         bounds: options.regions,
         loops: options.loops,
+        scalar_replacement: options.scalar_replacement,
         only_needed: false,
         against: None,
     };

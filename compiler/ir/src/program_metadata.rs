@@ -24,7 +24,8 @@ pub fn describe_kernel(module: &Module, kernel: &Kernel) -> KernelOutline {
         private_bytes: module.count_private_bytes(kernel),
         attrs: kernel.attrs.clone(),
         divisors: specialization_candidates::find_id_divisors(kernel),
-        steps: specialization_candidates::find_id_multipliers(kernel),
+        steps: specialization_candidates::find_id_multipliers(kernel)
+            | specialization_candidates::find_loop_steps(kernel),
         to_be_apart: specialization_candidates::to_be_apart(kernel),
         counters: counters::find_counters(kernel),
         streams: nontemporal::find_streams(kernel),

@@ -3,6 +3,7 @@
 use crate::configuration::{Gangs, Versions};
 use crate::launch_facts::LaunchFacts;
 use crate::loop_profile::LoopProfile;
+use crate::scalar_replacement::ScalarReplacement;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -56,6 +57,8 @@ pub struct CompileOptions {
     pub regions: Bounds,
     /// Whether the regions between barriers are functions of their own.
     pub region_functions: Versions,
+    /// Where loads make way for values that earlier accesses left.
+    pub scalar_replacement: ScalarReplacement,
     /// What holds of every launch of the code.
     pub launch: LaunchFacts,
     /// What is known of the kernel's loops. Code of the first tier may count; results do not depend on it.
@@ -81,6 +84,7 @@ impl Default for CompileOptions {
             simd: None,
             regions: Bounds::default(),
             region_functions: Versions::default(),
+            scalar_replacement: ScalarReplacement::default(),
             launch: LaunchFacts::default(),
             loops: LoopProfile::default(),
             dump: None,
@@ -95,7 +99,9 @@ impl Default for CompileOptions {
 impl CompileOptions {
     /// What makes code differ beside the kernel, the machine, the launch and the tier.
     pub fn settings_text(&self) -> String {
-        let CompileOptions { opt_disable, vectorize, simd, regions, region_functions, debug, .. } = self;
-        format!("{opt_disable} {simd:?} {vectorize:?} {regions:?} {region_functions:?} {debug}")
+        let CompileOptions {
+            opt_disable, vectorize, simd, regions, region_functions, scalar_replacement, debug, ..
+        } = self;
+        format!("{opt_disable} {simd:?} {vectorize:?} {regions:?} {region_functions:?} {scalar_replacement:?} {debug}")
     }
 }

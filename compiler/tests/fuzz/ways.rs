@@ -20,6 +20,7 @@ use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::loop_profile::{LoopCounts, LoopProfile, MOST_COUNTED_LOOPS};
 use lockstep_protocol::pass_switches::PassSwitch;
+use lockstep_protocol::scalar_replacement::ScalarReplacement;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Steps that a kernel may take: random ones take far fewer, if also some millions where all is linearized, and those that lost the end of a loop are to be noticed.
@@ -112,7 +113,13 @@ impl Way {
                 let tier = if let Effort::Of(tier) = effort { tier } else { Tier::default() };
                 // Where barriers share regions at once, these are functions as well.
                 let region_functions = if regions.few_insts == 0 { Versions::Always } else { Versions::WherePays };
-                let of_barriers = CompileOptions { regions, region_functions, ..CompileOptions::default() };
+                // The form that moves most loads, where code has all its versions.
+                let scalar_replacement = match region_functions {
+                    Versions::Always => ScalarReplacement::SsrqpS,
+                    _ => ScalarReplacement::default(),
+                };
+                let of_barriers =
+                    CompileOptions { regions, region_functions, scalar_replacement, ..CompileOptions::default() };
                 let dump = std::env::var_os("LOCKSTEP_TEST_DUMP").map(Into::into);
                 let options = CompileOptions { tier, vectorize, launch, loops, opt_disable, simd, dump, ..of_barriers };
                 let name = &g.module.kernels[0].name;

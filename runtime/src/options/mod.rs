@@ -12,6 +12,8 @@ mod values;
 
 use lockstep_protocol::compile_options::{Tier, Vectorize};
 use lockstep_protocol::configuration::{Gangs, Versions};
+use lockstep_protocol::pass_switches::PassSwitch;
+use lockstep_protocol::scalar_replacement::ScalarReplacement;
 use once_cell::sync::Lazy;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -41,6 +43,8 @@ pub struct Options {
     pub vectorize: Vectorize,
     /// Bits of the widest vectors that code uses (`LOCKSTEP_SIMD`).
     pub simd: Option<u32>,
+    /// Where loads make way for values that earlier accesses left.
+    pub scalar_replacement: ScalarReplacement,
     /// Whether code may rely on a launch's facts (`LOCKSTEP_SPECIALIZE`).
     pub specialize: bool,
     /// Whether the driver may choose groups where kernels cannot tell (`LOCKSTEP_FLATTEN`).
@@ -177,6 +181,7 @@ impl Default for Options {
             threads: None,
             vectorize: Vectorize::Gangs(Gangs::default()),
             simd: None,
+            scalar_replacement: ScalarReplacement::default(),
             specialize: true,
             flatten: true,
             streams: Versions::default(),
@@ -226,6 +231,10 @@ impl Options {
                 .extend(read_value(switch.name, variable(switch.name), |value| (switch.read)(value, &mut reading)));
         }
         let Reading { mut options, is_scalar, gangs } = reading;
+        // One work-item after the other has no other switches of passes.
+        if gangs.pass_versions(PassSwitch::ScalarReplacement) == Versions::Never {
+            options.scalar_replacement = ScalarReplacement::Off;
+        }
         options.vectorize = if is_scalar { Vectorize::Scalar } else { Vectorize::Gangs(gangs) };
         (options, complaints)
     }

@@ -214,6 +214,18 @@ pub const TABLE: &[Switch] = &[
         refused: Some("-gatess"),
     },
     Switch {
+        name: "LOCKSTEP_SCALAR_REPLACEMENT",
+        default: "`ssrqp`",
+        meaning: "where loads make way for what accesses of earlier iterations, or on other paths, left in registers (pass `scalar_replacement`), also of work-items that run one after the other: `0` nowhere; `srqp` wherever the loads that other paths lack can be inserted; `esrqp` where none is inserted where lanes have parted; `ssrqp_s`, loads also move in front of branches from which every path accesses the place; `ssrqp`, in front of those alone at which lanes part",
+        read: |value, reading| {
+            let form = value.trim().parse().map_err(|()| "is not 0, srqp, esrqp, ssrqp_s or ssrqp");
+            reading.options.scalar_replacement = form?;
+            Ok(())
+        },
+        accepted: "esrqp",
+        refused: Some("1"),
+    },
+    Switch {
         name: "LOCKSTEP_SPECIALIZE",
         default: "1",
         meaning: "whether code is made for what holds of a launch (its local size, ids that fit into an int, …): 1, or 0 for code that runs every launch",

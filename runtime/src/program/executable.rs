@@ -634,6 +634,7 @@ fn compile_settings(linked_program: &LinkedProgram) -> CompileOptions {
         opt_disable: linked_program.options.opt_disable,
         vectorize: options().vectorize,
         simd: options().simd,
+        scalar_replacement: options().scalar_replacement,
         dump: options().dump.clone(),
         debug: options().debug || linked_program.options.debug,
         report: options().report.is_some(),

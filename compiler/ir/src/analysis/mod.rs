@@ -7,6 +7,7 @@ pub mod cfg;
 pub mod cost;
 pub mod counters;
 pub mod critical_path;
+pub mod disjoint_memory;
 pub mod divergence;
 pub mod dominators;
 pub mod liveness;

@@ -3,24 +3,24 @@
 //! Ids of a gang that starts at a multiple of its width lie between two multiples of it, so that `id < n`, `id / n`
 //! and `id % n` are the same in all lanes, or contiguous, where `n` is such a multiple. A launch can tell whether an
 //! argument is (`LaunchFacts::multiples`); but code is not to be made anew for arguments that are
-//! no such `n`. Where an id is multiplied with an argument, neighbours' accesses are side by side if that is 1
-//! (`LaunchFacts::ones`).
+//! no such `n`. Where an id is multiplied with an argument, neighbours' accesses are side by side if that is 1, and where a
+//! loop counts by one, those of its iterations are (`LaunchFacts::ones`).
 //!
 //! Where a loop writes through one pointer and reads through another, what is read can only be kept, or read together, if
 //! they lead to different memory (`LaunchFacts::apart`).
 //!
 //! Requires: a verified kernel.
 //! Ensures: every input in the answer is an integer that a bound or divisor of what depends on an id along x is
-//! computed of, in a way that keeps multiples, or that is a factor of it. What is missing costs speed, what is too much
+//! computed of, in a way that keeps multiples, or that is a factor of it, or a step of a loop. What is missing costs speed, what is too much
 //! costs compile time.
 //! Phases: which values depend on an id and which are an input or a multiple of one, until nothing changes; then
-//! the comparisons and divisions, or the products.
+//! the comparisons and divisions, or the products; what latches pass to headers.
 //! Source: Moll 2021, sections 10.4 and 10.5, for the operations.
 
 use crate::analysis::cfg::build_cfg;
 use crate::analysis::dominators::compute_dominators;
 use crate::analysis::loops::find_loops;
-use crate::ir::{BinaryOp, Block, Function, InstData, Kernel, Query, UnaryOp, Value};
+use crate::ir::{BinaryOp, Block, Function, InstData, Kernel, Query, UnaryOp, Value, ValueDef};
 use cranelift_entity::SecondaryMap;
 use lockstep_protocol::parameters::{Input, ParamKind};
 use lockstep_protocol::types::{Space, Type};
@@ -33,6 +33,11 @@ pub fn find_id_divisors(kernel: &Kernel) -> u32 {
 /// The inputs, one bit each, with which what depends on an id along x is multiplied.
 pub fn find_id_multipliers(kernel: &Kernel) -> u32 {
     kernel.regions.values().fold(0, |inputs, function| inputs | multipliers_in(function))
+}
+
+/// The inputs, one bit each, by which loops count. Where one is 1, what an iteration accesses is a neighbour of what the last one did.
+pub fn find_loop_steps(kernel: &Kernel) -> u32 {
+    kernel.regions.values().fold(0, |inputs, function| inputs | loop_steps_in(function))
 }
 
 /// The inputs, one bit each, that are pointers to global memory which the application passes.
@@ -163,6 +168,37 @@ fn multipliers_in(function: &Function) -> u32 {
     inputs
 }
 
+/// The inputs, one bit each, that each iteration of some loop adds to what the loop carries.
+fn loop_steps_in(function: &Function) -> u32 {
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+    let mut origins = None;
+    let mut inputs = 0;
+    for (_, loop_data) in loop_forest.iter() {
+        for &latch in &loop_data.latches {
+            let targets = function.blocks[latch].terminator.targets();
+            for edge in targets.into_iter().filter(|edge| edge.block == loop_data.header) {
+                for (&parameter, &argument) in function.blocks[loop_data.header].params.iter().zip(&edge.arguments) {
+                    let Some(step) = step_of_counter(function, parameter, argument) else { continue };
+                    let origins = origins.get_or_insert_with(|| trace_origins(function));
+                    inputs |= origins[step].itself.map_or(0, |input_index| 1 << input_index);
+                }
+            }
+        }
+    }
+    inputs
+}
+
+/// What an iteration adds to a parameter of a loop's header, given what it passes for it.
+fn step_of_counter(function: &Function, parameter: Value, argument: Value) -> Option<Value> {
+    let ValueDef::Result(instruction, _) = function.values[argument].definition else { return None };
+    match function.insts[instruction].data {
+        InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } if left == parameter => Some(right),
+        InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. } if right == parameter => Some(left),
+        _ => None,
+    }
+}
+
 /// The inputs, one bit each, that bound or divide ids along x in a region.
 fn divisors_in(function: &Function) -> u32 {
     let origins = trace_origins(function);
@@ -254,6 +290,18 @@ mod tests {
         assert_eq!(of(" v6: i32 = mul v2, v3\n v7: i32 = mul v5, v6"), 0, "not an argument itself");
         assert_eq!(of(" v6: i64 = query.global_id 1\n v7: i64 = sext v0\n v8: i64 = mul v6, v7"), 0);
         assert_eq!(of(" v6: i32 = mul v5, v5\n v7: i1 = icmp.slt v5, v0"), 0);
+    }
+
+    #[test]
+    fn steps_of_loops() {
+        let of = |code: &str| find_loop_steps(&kernel(code));
+        let count = |by: &str| {
+            format!(" jump b1(v5)\n b1(v6: i32):\n v7: i1 = icmp.slt v6, v3\n v8: i32 = {by}\n br v7, b1(v8), b2\n b2:")
+        };
+        assert_eq!(of(&count("add v6, v1")), 2);
+        assert_eq!(of(&count("add.nsw v2, v6")), 4);
+        assert_eq!(of(&count("mul v6, v1")), 0);
+        assert_eq!(of(" v6: i32 = add v5, v1"), 0, "no loop");
     }
 
     #[test]

@@ -14,17 +14,23 @@ use crate::analysis::loops::find_loop_depth;
 use crate::analysis::spin_loops::may_wait;
 use crate::analysis::underlying_objects::find_apart_arguments;
 use crate::analysis::work_group_dependence::needs_sub_groups;
-use crate::ir::{Kernel, Region};
+use crate::ir::{Function, Kernel, Region};
 use crate::transform;
 use crate::transform::count_iterations::find_countable_loops;
 use crate::transform::insert_yields::mark_waiting_loops;
+use crate::transform::normalize::normalize_function;
 use crate::transform::private_array_soa::MOST_SLOT_ALIGN;
 use crate::transform::reducible::make_reducible;
+use crate::transform::scalar_replacement::{
+    MOST_CARRIED, MOST_CARRIED_ALONE, Placement, has_candidates, prepare_loops, replace_loads,
+};
 use crate::transform::split_conditions::has_joined_condition;
+use cranelift_entity::EntitySet;
 use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::loop_profile::{LoopProfile, MOST_COUNTED_LOOPS};
 use lockstep_protocol::pass_switches::PassSwitch;
+use lockstep_protocol::scalar_replacement::ScalarReplacement;
 
 pub(super) fn reducible(kernel: &mut Kernel, _: ProgramFacts) {
     for function in kernel.regions.values_mut() {
@@ -110,6 +116,45 @@ pub(super) fn promote_places(kernel_state: &mut KernelState<'_>) {
         let mut function = std::mem::take(&mut kernel.regions[region]);
         transform::promote_places::promote_places(kernel, &mut function, &apart);
         kernel.regions[region] = function;
+    }
+}
+
+/// Where work-items run one after the other, regions are not in normal form, and get it only for what is found.
+pub(super) fn scalar_replacement(kernel_state: &mut KernelState<'_>) {
+    let KernelState { module, ref mut kernel, launch, request, gangs, notes, .. } = *kernel_state;
+    let form = request.scalar_replacement;
+    if form == ScalarReplacement::Off || !kernel.regions.values().any(has_candidates) {
+        return;
+    }
+    let apart = find_apart_arguments(kernel, &launch);
+    let versions = gangs.map(|gangs| gangs.pass_versions(PassSwitch::ScalarReplacement)).unwrap_or_default();
+    let gang_facts = gangs.map(|_| Facts::of_groups(module, kernel).of_kernel(kernel));
+    for region in kernel.regions.keys() {
+        let mut function = kernel.regions[region].clone();
+        if gangs.is_none() {
+            normalize_function(&mut function);
+        }
+        let find_divergent = |function: &Function| match &gang_facts {
+            Some(gang_facts) => analyze_region(function, gang_facts).divergent_branches,
+            None => EntitySet::new(),
+        };
+        let mut divergent_branches = find_divergent(&function);
+        let most_carried = if gangs.is_some() { MOST_CARRIED } else { MOST_CARRIED_ALONE };
+        let always = versions == Versions::Always;
+        if prepare_loops(
+            kernel,
+            &mut function,
+            &apart,
+            Placement { form, divergent_branches: &divergent_branches, most_carried, always },
+        ) {
+            divergent_branches = find_divergent(&function);
+        }
+        let placement = Placement { form, divergent_branches: &divergent_branches, most_carried, always };
+        let outcomes = replace_loads(kernel, &mut function, &apart, placement);
+        if outcomes.iter().any(|outcome| outcome.result.is_ok()) {
+            kernel.regions[region] = function;
+        }
+        notes::note_replaced_loads(form, &outcomes, notes);
     }
 }
 

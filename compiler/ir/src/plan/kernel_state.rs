@@ -18,6 +18,7 @@ use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::loop_profile::LoopProfile;
 use lockstep_protocol::pass_switches::PassSwitch;
+use lockstep_protocol::scalar_replacement::ScalarReplacement;
 
 /// What passes know of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -37,6 +38,8 @@ pub struct Request {
     pub bounds: Bounds,
     /// What is known of the kernel's loops.
     pub loops: LoopProfile,
+    /// Where loads make way for values that earlier accesses left.
+    pub scalar_replacement: ScalarReplacement,
     /// Only passes run that code has to have.
     pub only_needed: bool,
     /// Why work-items are to run one after the other, if that is known before.
@@ -123,7 +126,7 @@ impl<'a> KernelState<'a> {
         (pass.is_needed || !self.request.only_needed)
             && match pass.phase {
                 Phase::Program => false,
-                Phase::Kernel => true,
+                Phase::Kernel => self.gangs.is_none_or(|gangs| suits_gangs(pass, gangs)),
                 Phase::Gangs | Phase::Regions => self.gangs.is_some_and(|gangs| suits_gangs(pass, gangs)),
             }
     }

@@ -10,7 +10,9 @@ use crate::analysis::loops::{LoopData, find_loops};
 use crate::ir::{Block, Function, Inst, InstData, Kernel, SlotLayout, SourceLoc, Terminator, Value, ValueDef};
 use crate::report::{Note, Notes};
 use crate::transform::boscc::Refusal;
+use crate::transform::scalar_replacement::LoadOutcome;
 use cranelift_entity::EntitySet;
+use lockstep_protocol::scalar_replacement::ScalarReplacement;
 
 /// A region's branches and loops before it is linearized.
 pub struct Control {
@@ -114,6 +116,21 @@ pub fn note_gates(function: &Function, arms: &[(Block, Result<(), Refusal>)], no
             Err(refusal) => ("none", format!("runs for every gang: {refusal}")),
         };
         notes.add_note(|| Note { location, kind: "gate", class: class.into(), masked: false, detail });
+    }
+}
+
+/// Notes which loads make way for values, and why others stay whose results some path knows.
+pub fn note_replaced_loads(form: ScalarReplacement, outcomes: &[LoadOutcome], notes: &Notes) {
+    for &LoadOutcome { location, result } in outcomes {
+        let (class, detail) = match result {
+            Ok(0) => ("register", format!("left by an earlier access ({})", form.name())),
+            Ok(inserted) => {
+                let loads = counted(inserted as usize, "load");
+                ("register", format!("left by an earlier access, or by {loads} more on other paths ({})", form.name()))
+            }
+            Err(reason) => ("memory", format!("loaded again: {reason}")),
+        };
+        notes.add_note(|| Note { location, kind: "reuse", class: class.into(), masked: false, detail });
     }
 }
 

@@ -145,6 +145,16 @@ pub const PASSES: &[Pass] = &[
         ..PLAIN
     },
     Pass {
+        name: "scalar_replacement",
+        what: "lets loads make way for what accesses of earlier iterations, or on other paths, left in registers; of kernels whose work-items run one after the other as well",
+        file: "transform/scalar_replacement.rs",
+        source: "Fukuhara & Takimoto 2021, sections 4 and 5",
+        after: Stage::Regions,
+        switches: &[PassSwitch::ScalarReplacement],
+        run: Run::Kernel(kernels::scalar_replacement),
+        ..PLAIN
+    },
+    Pass {
         name: "split_conditions",
         what: "gives uniform operands of divergent conditions a branch of their own",
         file: "transform/split_conditions.rs",

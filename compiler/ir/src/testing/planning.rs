@@ -11,6 +11,7 @@ use lockstep_protocol::compile_options::{Bounds, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::loop_profile::LoopProfile;
+use lockstep_protocol::scalar_replacement::ScalarReplacement;
 
 /// The first pass of those that plan.
 const FIRST: &str = "gang_limits";
@@ -55,6 +56,7 @@ pub fn plan_profiled_gangs(
         target,
         bounds: Bounds::default(),
         loops,
+        scalar_replacement: ScalarReplacement::default(),
         only_needed: false,
         against: None,
     };

@@ -21,6 +21,7 @@ pub mod per_lane_loops;
 pub mod private_array_soa;
 pub mod promote_places;
 pub mod reducible;
+pub mod scalar_replacement;
 pub mod sccp_apply;
 pub mod simplify;
 pub mod specialize_arguments;

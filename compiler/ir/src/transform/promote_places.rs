@@ -20,13 +20,13 @@
 //!         br c, b1(i'), b2               b2(y'):   store y' to p
 //! ```
 
+use crate::analysis::disjoint_memory::AccessedMemory;
 use crate::analysis::loops::Loop;
 use crate::analysis::predicates::ControlFlow;
 use crate::analysis::underlying_objects::{Apart, Origin, Origins};
 use crate::ir::*;
 use cranelift_entity::EntitySet;
 use lockstep_protocol::types::{Space, Type};
-use lockstep_protocol::variables::Global;
 use std::collections::HashMap;
 
 /// Instructions of a region that is looked at: each place is compared with all other accesses of its loop.
@@ -70,45 +70,11 @@ impl Access {
         if self.root == other.root {
             return ends_before(self, other) || ends_before(other, self);
         }
-        if !may_overlap(self.space, other.space) {
-            return true;
-        }
-        if let (Some(variable), Some(other_variable)) =
-            (variable_at(function, self.root), variable_at(function, other.root))
-            && variable != other_variable
-        {
-            return true;
-        }
-        let is_argument = |origin: Origin| matches!(origin, Origin::Argument(_));
-        let both_known = self.origin != Origin::Unknown && other.origin != Origin::Unknown;
-        both_known && self.origin != other.origin && (is_argument(self.origin) || is_argument(other.origin))
+        self.memory().is_disjoint(&other.memory(), function)
     }
-}
 
-/// Whether two address spaces have memory in common.
-fn may_overlap(left: Space, right: Space) -> bool {
-    let is_global = |address_space: Space| matches!(address_space, Space::Global | Space::Constant);
-    left == right || left == Space::Generic || right == Space::Generic || is_global(left) && is_global(right)
-}
-
-/// The variable of the kernel that an address is in.
-#[derive(PartialEq, Eq)]
-enum Variable {
-    Slot(Slot),
-    Local(LocalVar),
-    Global(Global),
-}
-
-fn variable_at(function: &Function, mut address: Value) -> Option<Variable> {
-    loop {
-        let ValueDef::Result(instruction, _) = function.values[address].definition else { return None };
-        match function.insts[instruction].data {
-            InstData::PtrAdd { base, .. } => address = base,
-            InstData::SlotAddr { slot } => return Some(Variable::Slot(slot)),
-            InstData::LocalAddr { local } => return Some(Variable::Local(local)),
-            InstData::GlobalAddr { global } => return Some(Variable::Global(global)),
-            _ => return None,
-        }
+    fn memory(&self) -> AccessedMemory {
+        AccessedMemory { base: self.root, space: self.space, origin: self.origin }
     }
 }
 
@@ -337,26 +303,6 @@ fn add_edge_argument(function: &mut Function, source: Block, target_block: Block
     for target in function.blocks[source].terminator.targets_mut() {
         if target.block == target_block {
             target.arguments.push(value);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn generic_addresses_may_lead_to_any_memory_and_constants_lie_in_global_memory() {
-        for space in Space::ALL {
-            assert!(
-                may_overlap(space, space) && may_overlap(space, Space::Generic) && may_overlap(Space::Generic, space)
-            );
-        }
-        assert!(may_overlap(Space::Global, Space::Constant) && may_overlap(Space::Constant, Space::Global));
-        for (left, right) in
-            [(Space::Private, Space::Local), (Space::Local, Space::Global), (Space::Constant, Space::Private)]
-        {
-            assert!(!may_overlap(left, right) && !may_overlap(right, left));
         }
     }
 }

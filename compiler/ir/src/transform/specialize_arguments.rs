@@ -1,6 +1,7 @@
 //! Arguments of which the launch tells the value, as constants.
 //!
-//! An argument that is 1 and multiplies an id lets it count up by ones, so that what it is an index of lies side by side. An
+//! An argument that is 1 and multiplies an id lets it count up by ones, so that what it is an index of lies side by side; one by which a
+//! loop counts lets iterations be neighbours. An
 //! image's format and a sampler choose among the ways of reading an element, of which one is left.
 //!
 //! Requires: a kernel as imported, of any control flow.

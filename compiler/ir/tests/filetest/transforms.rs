@@ -6,6 +6,9 @@
 //! few_insts(0) most_copies(0)`, and of their loops `; loops: count` or, for each one by its number, `; loops: counted(entries,
 //! entries of lanes,iterations of gangs,iterations of lanes)`.
 //!
+//! The form of `scalar_replacement` is `; scalar_replacement: FORM` as `LOCKSTEP_SCALAR_REPLACEMENT`, and `; vectorize: scalar` has work-items
+//! run one after the other.
+//!
 //! With `BLESS=1` in the environment the files are rewritten to what the passes give.
 
 use super::analyses::{launch_facts, words};
@@ -118,11 +121,15 @@ fn request(script: &Script) -> Request {
             _ => panic!("no bound is {name:?}"),
         }
     }
+    let form = script.directives.iter().find(|(_, key, _)| key == "scalar_replacement");
+    let form = form.map(|(_, _, name)| name.parse().expect("a form of scalar replacement"));
+    let is_scalar = script.directives.iter().any(|(_, key, value)| key == "vectorize" && value == "scalar");
     Request {
-        vectorize: Vectorize::Gangs(gangs),
+        vectorize: if is_scalar { Vectorize::Scalar } else { Vectorize::Gangs(gangs) },
         target: TargetInfo::of_bits(512),
         bounds,
         loops: loop_profile(script),
+        scalar_replacement: form.unwrap_or_default(),
         only_needed: false,
         against: None,
     }

@@ -6,6 +6,7 @@ use crate::plan::kernel_state::Request;
 use crate::plan::passes::PASSES;
 use lockstep_protocol::compile_options::{Bounds, Vectorize};
 use lockstep_protocol::loop_profile::LoopProfile;
+use lockstep_protocol::scalar_replacement::ScalarReplacement;
 
 /// What a kernel of two buffers of floats (v0, v1) gets in groups of known size on a machine with registers of so many
 /// bits. The code finds the global ids of dimensions 0 and 1 in v4 and v5.
@@ -24,6 +25,7 @@ fn choose(code: &str, local: [u32; 3], register_bits: u32, configuration: Config
         target: TargetInfo::of_bits(register_bits),
         bounds: Bounds::default(),
         loops: LoopProfile::default(),
+        scalar_replacement: ScalarReplacement::default(),
         only_needed: false,
         against: None,
     };

@@ -1,0 +1,70 @@
+; test: scalar_replacement
+; test: run
+; launch: apart
+; scalar_replacement: esrqp
+; stage: normalized
+; Lanes have parted where a load is missing: all stays.
+; run: k([1, 2, 4, 8, 16]:i32, [0, 0, 0, 0]:i32, 2:i32) global=4 local=4 => [1, 2, 4, 8, 16]:i32, [8, 16, 15, 23]:i32
+
+kernel "k" {
+  args 24
+  param "a" pointer.global "int*" size 8 align 8 offset 0
+  param "o" pointer.global "int*" size 8 align 8 offset 8
+  param "n" value "int" size 4 align 4 offset 16
+  input value(0, 0): ptr.global
+  input value(1, 0): ptr.global
+  input value(2, 0): i32
+  region r0 {
+  b0(v0: ptr.global, v1: ptr.global, v2: i32):
+    v3: i64 = query.global_id 0
+    v4: i64 = shl v3, 2
+    v5: ptr.global = ptradd v0, v4
+    v6: ptr.global = ptradd v1, v4
+    v7: i32 = trunc v3
+    v8: i1 = icmp.slt v7, v2
+    br v8, b1, b2
+  b1:
+    v9: i32 = load v5 + 4 align 4
+    v10: i32 = mul v9, 3
+    jump b3(v10)
+  b2:
+    jump b3(7:i32)
+  b3(v11: i32):
+    v12: i32 = load v5 + 4 align 4
+    v13: i32 = add v11, v12
+    store v13 to v6 align 4
+    return
+  }
+}
+
+; output: scalar_replacement
+; kernel "k" {
+;   args 24
+;   param "a" pointer.global "int*" size 8 align 8 offset 0
+;   param "o" pointer.global "int*" size 8 align 8 offset 8
+;   param "n" value "int" size 4 align 4 offset 16
+;   input value(0, 0): ptr.global
+;   input value(1, 0): ptr.global
+;   input value(2, 0): i32
+;   region r0 {
+;   b0(v0: ptr.global, v1: ptr.global, v2: i32):
+;     v3: i64 = query.global_id 0
+;     v4: i64 = shl v3, 2
+;     v5: ptr.global = ptradd v0, v4
+;     v6: ptr.global = ptradd v1, v4
+;     v7: i32 = trunc v3
+;     v8: i1 = icmp.slt v7, v2
+;     br v8, b1, b2
+;   b1:
+;     v9: i32 = load v5 + 4 align 4
+;     v10: i32 = mul v9, 3
+;     jump b3(v10)
+;   b2:
+;     jump b3(7)
+;   b3(v11: i32):
+;     v12: i32 = load v5 + 4 align 4
+;     v13: i32 = add v11, v12
+;     store v13 to v6 align 4
+;     return
+;   }
+; }
