@@ -98,6 +98,7 @@ pub const EXTENSIONS: &[Extension] = &[
         "atomic least, greatest and bitwise operations of 32 bits in global memory",
     ),
     host_extension("cl_khr_icd", "the ICD loader finds the driver", Version::new(1, 0, 0)),
+    host_extension("cl_khr_il_program", "programs in SPIR-V", Version::new(1, 0, 0)),
     language_extension("cl_khr_image2d_from_buffer", "images that lie in a buffer"),
     language_extension("cl_khr_int64_base_atomics", "atomic sums, exchanges and comparisons of 64 bits"),
     language_extension("cl_khr_int64_extended_atomics", "atomic least, greatest and bitwise operations of 64 bits"),

@@ -25,5 +25,6 @@ pub mod parameters;
 pub mod pass_switches;
 pub mod portable_program;
 pub mod program_metadata;
+pub mod spirv_module;
 pub mod types;
 pub mod variables;
