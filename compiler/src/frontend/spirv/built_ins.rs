@@ -1,6 +1,6 @@
 //! Variables that tell a work-item of itself: reading one is a call of the work-item function of OpenCL C.
 
-use spirv::BuiltIn;
+use spirv::{BuiltIn, Op};
 
 use super::error::{Attempt, refuse};
 use super::mangle::Parameter;
@@ -113,4 +113,24 @@ fn define_converted(translator: &mut Translator<'_>, result: (Id, Id), call: &st
         }
         _ => refuse!("the built-in variable is of type {given}, not {wanted}"),
     }
+}
+
+/// `OpReadClockKHR`: a count of 64 bits, or its two halves.
+pub(super) fn translate_clock(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let result = operands.take_result()?;
+    let name = match translator.constants.bits(operands.take_id()?)? {
+        1 => "device",
+        2 => "work_group",
+        3 => "sub_group",
+        scope => refuse!("there is no clock of scope {scope}"),
+    };
+    let text = translator.types.text(result.0)?;
+    let infix = match &*text {
+        "i64" => "",
+        "<2 x i32>" => "_hilo",
+        _ => refuse!("a clock gives 64 bits, or two times 32"),
+    };
+    let call = translator.call_built_in(&format!("clock_read{infix}_{name}"), &[], &text, &[])?;
+    translator.define(result, format_args!("{call}"))
 }

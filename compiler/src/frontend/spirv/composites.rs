@@ -164,7 +164,60 @@ pub(super) fn translate_insert(translator: &mut Translator<'_>, _: Op, words: &[
     }
 }
 
-/// `OpCopyObject` and `OpCopyLogical`: the same value under another id.
+/// Most parts of a value that is copied to another type part by part.
+const MAX_COPIED: usize = 4096;
+
+/// `OpCopyLogical`: the same parts as a value of another type.
+pub(super) fn translate_copy_logical(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (value_type, id) = operands.take_result()?;
+    let operand = operands.take_id()?;
+    let (source_type, typed) = (translator.type_of(operand)?, translator.typed(operand)?);
+    let mut parts_left = MAX_COPIED;
+    let copied = copy_parts(translator, typed, source_type, value_type, &mut parts_left)?;
+    define_copy(translator, (value_type, id), &copied)
+}
+
+/// A value with the parts of another one. Calls itself for parts of parts: types have a bounded depth.
+fn copy_parts(
+    translator: &mut Translator<'_>,
+    value: Typed,
+    source_type: Id,
+    target_type: Id,
+    parts_left: &mut usize,
+) -> Attempt<Typed> {
+    let target_text = translator.types.text(target_type)?;
+    if value.type_text == target_text {
+        return Ok(value);
+    }
+    let kinds = (&translator.types.get(source_type)?.kind, &translator.types.get(target_type)?.kind);
+    let pairs: Vec<(Id, Id)> = match kinds {
+        (TypeKind::Struct { members: from }, TypeKind::Struct { members: to }) if from.len() == to.len() => {
+            from.iter().copied().zip(to.iter().copied()).collect()
+        }
+        (TypeKind::Array { element: from, count }, TypeKind::Array { element: to, count: wanted })
+            if count == wanted && *count <= MAX_COPIED as u64 =>
+        {
+            vec![(*from, *to); *count as usize]
+        }
+        _ => refuse!("a value of type {} has not the parts of one of type {target_text}", value.type_text),
+    };
+    *parts_left = match parts_left.checked_sub(pairs.len()) {
+        Some(left) => left,
+        None => refuse!("it copies more than {MAX_COPIED} parts"),
+    };
+    let mut copied = Typed::new(target_text.clone(), "undef");
+    for (index, (from, to)) in pairs.into_iter().enumerate() {
+        let text = translator.define_extra(format_args!("extractvalue {value}, {index}"));
+        let part = Typed::new(translator.types.text(from)?, text);
+        let part = copy_parts(translator, part, from, to, parts_left)?;
+        let text = translator.define_extra(format_args!("insertvalue {copied}, {part}, {index}"));
+        copied = Typed::new(target_text.clone(), text);
+    }
+    Ok(copied)
+}
+
+/// `OpCopyObject`: the same value under another id.
 pub(super) fn translate_copy_object(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;

@@ -142,17 +142,26 @@ pub(super) fn translate_bitcast(translator: &mut Translator<'_>, _: Op, words: &
         refuse!("a value of {} bytes has not the bits of one of {}", source.size, target.size);
     }
     let is_pointer = |kind: &TypeKind| matches!(kind, TypeKind::Pointer { .. });
-    let instruction = match (is_pointer(&source.kind), is_pointer(&target.kind)) {
-        (true, false) => "ptrtoint",
-        (false, true) => "inttoptr",
-        (true, true) if source.text != target.text => refuse!("a cast from {} to {}", source.text, target.text),
-        _ => "bitcast",
-    };
+    let pointers = (is_pointer(&source.kind), is_pointer(&target.kind));
+    if pointers == (true, true) && source.text != target.text {
+        refuse!("a cast from {} to {}", source.text, target.text);
+    }
     check_bits(&source.kind)?;
     check_bits(&target.kind)?;
     let target = target.text.clone();
     let typed = translator.typed(operand)?;
-    translator.define((value_type, id), format_args!("{instruction} {typed} to {target}"))
+    // Between addresses and other values of 64 bits lies an integer.
+    match pointers {
+        (true, false) => {
+            let integer = translator.define_extra(format_args!("ptrtoint {typed} to i64"));
+            translator.define((value_type, id), format_args!("bitcast i64 {integer} to {target}"))
+        }
+        (false, true) => {
+            let integer = translator.define_extra(format_args!("bitcast {typed} to i64"));
+            translator.define((value_type, id), format_args!("inttoptr i64 {integer} to {target}"))
+        }
+        _ => translator.define((value_type, id), format_args!("bitcast {typed} to {target}")),
+    }
 }
 
 /// Refuses types whose bits nobody knows.

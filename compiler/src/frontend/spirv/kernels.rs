@@ -26,9 +26,10 @@ pub(super) fn define_kernel(translator: &mut Translator<'_>, entry_point: &Entry
     if translator.types.get(result)?.kind != TypeKind::Void || !has_body {
         refuse!("the kernel {name} gives a value or has no body");
     }
+    // Without names of their own: the host would take these for those of the source.
     let mut spelt = Vec::with_capacity(parameters.len());
-    for (&parameter, &parameter_type) in parameters.iter().zip(types.iter()) {
-        spelt.push(format!("{} %v{parameter}", spell_parameter(translator, parameter, parameter_type)?));
+    for (index, (&parameter, &parameter_type)) in parameters.iter().zip(types.iter()).enumerate() {
+        spelt.push(format!("{} %{index}", spell_parameter(translator, parameter, parameter_type)?));
     }
     let metadata = kernel_metadata(translator, *function, name, &parameters, &types)?;
     let (quoted, arguments, body) = (quote_name(name), spelt.join(", "), global_name(translator, *function));

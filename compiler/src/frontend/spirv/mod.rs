@@ -20,6 +20,7 @@ mod composites;
 mod constants;
 mod convert;
 mod declarations;
+mod dot_products;
 mod error;
 mod evaluate;
 mod extended;

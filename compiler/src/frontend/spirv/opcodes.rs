@@ -4,7 +4,9 @@ use spirv::Op;
 
 use super::error::Attempt;
 use super::translator::Translator;
-use super::{arithmetic, atomics, composites, convert, extended, functions, groups, images, memory};
+use super::{
+    arithmetic, atomics, built_ins, composites, convert, dot_products, extended, functions, groups, images, memory,
+};
 
 /// Translates an instruction of a function. The words are those after the first.
 pub(super) type Translate = fn(&mut Translator<'_>, Op, &[u32]) -> Attempt<()>;
@@ -91,6 +93,11 @@ const GROUPS: &[(Translate, &[Op])] = &[
     (arithmetic::translate_float_remainder, &[Op::FRem, Op::FMod]),
     (arithmetic::translate_scaling, &[Op::VectorTimesScalar]),
     (arithmetic::translate_dot, &[Op::Dot]),
+    (
+        dot_products::translate_integer_dot,
+        &[Op::SDot, Op::UDot, Op::SUDot, Op::SDotAccSat, Op::UDotAccSat, Op::SUDotAccSat],
+    ),
+    (built_ins::translate_clock, &[Op::ReadClockKHR]),
     (arithmetic::translate_extended, &[Op::UMulExtended, Op::SMulExtended, Op::IAddCarry, Op::ISubBorrow]),
     (arithmetic::translate_classification, &[Op::IsNan, Op::IsInf, Op::IsFinite, Op::IsNormal, Op::SignBitSet]),
     (arithmetic::translate_any_all, &[Op::Any, Op::All]),
@@ -123,7 +130,8 @@ const GROUPS: &[(Translate, &[Op])] = &[
     (composites::translate_construct, &[Op::CompositeConstruct]),
     (composites::translate_extract, &[Op::CompositeExtract]),
     (composites::translate_insert, &[Op::CompositeInsert]),
-    (composites::translate_copy_object, &[Op::CopyObject, Op::CopyLogical]),
+    (composites::translate_copy_object, &[Op::CopyObject]),
+    (composites::translate_copy_logical, &[Op::CopyLogical]),
     (composites::translate_extract_dynamic, &[Op::VectorExtractDynamic]),
     (composites::translate_insert_dynamic, &[Op::VectorInsertDynamic]),
     (composites::translate_shuffle, &[Op::VectorShuffle]),
