@@ -62,7 +62,8 @@ fn check_file(text: &str) -> Result<(), String> {
 /// The module as the launch of a kernel finds it.
 fn build_module(bytes: &[u8], values: &[SpecializationValue]) -> Result<Module, String> {
     let options = BuildOptions::parse("", BuildStage::Build).map_err(|error| error.to_string())?;
-    let compilation = compile_spirv(&FrontendConfig::default(), bytes, values, &options);
+    let config = FrontendConfig { source_lines: true, ..FrontendConfig::default() };
+    let compilation = compile_spirv(&config, bytes, values, &options);
     let compilation = compilation.map_err(|error| error.to_string())?;
     let program = link_program(&[&compilation.object], &options).map_err(|error| error.to_string())?;
     let context = Context::create();

@@ -93,7 +93,7 @@ fn spell_type(name: &str, count: u32) -> String {
 #[track_caller]
 fn check(body: &str) {
     let bytes = assemble_module(&module_with(body), (1, 5));
-    translate_module(&bytes, &[]).unwrap_or_else(|error| panic!("{error}"));
+    translate_module(&bytes, &[], false).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Instructions of `OpenCL.std` with operands of one type, and how many.
@@ -422,7 +422,7 @@ fn images() {
             );
             let text =
                 module_with(&body).replace("%type = OpTypeFunction", &format!("{declared}%type = OpTypeFunction"));
-            let translated = translate_module(&assemble_module(&text, (1, 5)), &[]);
+            let translated = translate_module(&assemble_module(&text, (1, 5)), &[], false);
             translated.unwrap_or_else(|error| panic!("{dim} {depth} {layers} {access}: {error}"));
         }
     }

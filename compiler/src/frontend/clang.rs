@@ -65,7 +65,8 @@ pub fn compile_spirv(
     options: &BuildOptions,
 ) -> Result<RecordedCompilation, FrontendError> {
     begin_stage("spirv", "");
-    let text = translate_module(module, values).map_err(|error| compile_failure(&format!("error: {error}\n")))?;
+    let text = translate_module(module, values, config.source_lines || options.debug)
+        .map_err(|error| compile_failure(&format!("error: {error}\n")))?;
     // Modules may do all that the newest version of the language can.
     let version = Some(LanguageVersion::Cl30);
     let options = BuildOptions { input: InputLanguage::Spir, version, ..options.clone() };

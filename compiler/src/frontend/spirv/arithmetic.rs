@@ -2,6 +2,7 @@
 
 use spirv::{Decoration, FPFastMathMode, Op};
 
+use super::convert::resize_integer;
 use super::error::{Attempt, refuse};
 use super::mangle::Parameter;
 use super::operands::Id;
@@ -482,7 +483,7 @@ pub(super) fn translate_bits(translator: &mut Translator<'_>, opcode: Op, words:
             arguments.push(translator.typed(value)?);
         } else {
             parameters.push(Parameter::Scalar("j"));
-            arguments.push(super::convert::resize_integer(translator, value, 32)?);
+            arguments.push(resize_integer(translator, value, 32)?);
         }
     }
     let result = translator.types.text(value_type)?;

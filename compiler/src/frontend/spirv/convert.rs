@@ -5,9 +5,10 @@
 use spirv::{Decoration, FPRoundingMode, Op, StorageClass};
 
 use super::error::{Attempt, refuse};
+use super::mangle::Parameter;
 use super::operands::Id;
 use super::translator::{Translator, Typed};
-use super::types::TypeKind;
+use super::types::{TypeKind, read_class, space_of_class};
 
 /// A conversion of numbers: LLVM's instruction, whether the integers before and after have signs, and the rounding that the
 /// instruction does itself.
@@ -213,7 +214,7 @@ pub(super) fn translate_explicit_cast(translator: &mut Translator<'_>, _: Op, wo
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
     let operand = operands.take_id()?;
-    let class = super::types::read_class(operands.take_literal()?)?;
+    let class = read_class(operands.take_literal()?)?;
     let name = match class {
         StorageClass::CrossWorkgroup => "__to_global",
         StorageClass::Workgroup => "__to_local",
@@ -221,7 +222,7 @@ pub(super) fn translate_explicit_cast(translator: &mut Translator<'_>, _: Op, wo
         _ => refuse!("no address is cast to storage class {class:?}"),
     };
     let (source_space, _) = translator.types.pointer_parts(translator.type_of(operand)?)?;
-    if source_space != 4 || super::types::space_of_class(class) != Some(translator.types.pointer_parts(result.0)?.0) {
+    if source_space != 4 || space_of_class(class) != Some(translator.types.pointer_parts(result.0)?.0) {
         refuse!("it casts a generic address to one of its storage class");
     }
     let (text, argument) = (translator.types.text(result.0)?, translator.typed(operand)?);
@@ -234,7 +235,7 @@ pub(super) fn translate_pointer_semantics(translator: &mut Translator<'_>, _: Op
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
     let argument = translator.typed(operands.take_id()?)?;
-    let parameter = super::mangle::Parameter::pointer_to_const(4, super::mangle::Parameter::Scalar("v"));
+    let parameter = Parameter::pointer_to_const(4, Parameter::Scalar("v"));
     let call = translator.call_built_in("get_fence", &[parameter], "i32", &[argument])?;
     // Local memory is bit 0 of a fence and bit 8 of semantics, global memory bit 1 and bit 9.
     let fence = translator.define_extra(format_args!("{call}"));

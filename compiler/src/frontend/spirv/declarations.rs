@@ -65,8 +65,19 @@ pub(super) struct Declarations {
     pub signatures: HashMap<Id, Signature>,
     decorations: HashMap<Id, Vec<Decorated>>,
     linkage: HashMap<Id, Linkage>,
+    /// The first line of each function that has one.
+    pub first_lines: HashMap<Id, SourceLine>,
     /// The function whose parameters are being read.
     current_function: Option<Id>,
+}
+
+/// A line of a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct SourceLine {
+    /// The id of the file's name.
+    pub file: Id,
+    pub line: u32,
+    pub column: u32,
 }
 
 impl Declarations {
@@ -85,6 +96,13 @@ impl Declarations {
                 let target = operands.take_id()?;
                 self.add_decoration(target, operands)?;
             }
+            Op::Line => {
+                let [file, line, column] = [operands.take_id()?, operands.take_literal()?, operands.take_literal()?];
+                if let Some(function) = self.current_function {
+                    self.first_lines.entry(function).or_insert(SourceLine { file, line, column });
+                }
+            }
+            Op::FunctionEnd => self.current_function = None,
             Op::GroupDecorate => self.decorate_group(operands)?,
             Op::Function => self.begin_function(operands)?,
             Op::FunctionParameter => self.add_parameter(operands)?,

@@ -53,7 +53,7 @@ fn address_element(
     let base = operands.take_id()?;
     let indices = operands.take_ids()?;
     let spelt = spell_chain(translator, base, &indices, chain)?;
-    make_address(value_type, format!("getelementptr ({})", spelt.text))
+    make_address(value_type, format!("getelementptr ({spelt})"))
 }
 
 /// Most bytes of an expression for an address: LLVM's parser calls itself for each operation within another.

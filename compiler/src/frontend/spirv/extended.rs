@@ -4,11 +4,11 @@ use spirv::{FPRoundingMode, Op, OpenclStd100Op};
 
 use super::convert::resize_integer;
 use super::declarations::InstructionSet;
-use super::error::{Attempt, refuse};
-use super::functions::define_result;
+use super::error::{Attempt, Fault, refuse};
+use super::functions::{check_in_block, define_result};
 use super::mangle::Parameter;
 use super::operands::{Id, Operands};
-use super::translator::{Translator, Typed};
+use super::translator::{Translator, Typed, join_typed};
 use super::types::TypeKind;
 
 /// How the name of a function and the types in it follow from an instruction.
@@ -85,13 +85,13 @@ pub(super) fn translate_instruction(translator: &mut Translator<'_>, _: Op, word
         Some(InstructionSet::WithoutMeaning) => return Ok(()),
         None => refuse!("%{set} is not a set of instructions"),
     }
-    super::functions::check_in_block(translator)?;
+    check_in_block(translator)?;
     let number = operands.take_literal()?;
     let Some(operation) = OpenclStd100Op::from_u32(number) else {
         refuse!("OpenCL.std has no instruction {number}");
     };
     let translated = translate_operation(translator, result, operation, operands);
-    translated.map_err(|fault| super::error::Fault(format!("{}: {}", plain_name(operation), fault.0)))
+    translated.map_err(|fault| Fault(format!("{}: {}", plain_name(operation), fault.0)))
 }
 
 fn translate_operation(
@@ -108,9 +108,9 @@ fn translate_operation(
         Form::VectorStore => store_vector(translator, operands),
         Form::HalfLoad(name) => load_half(translator, result, name, operands),
         Form::HalfStore(name) => store_half(translator, name, operation, operands),
-        Form::Shuffle(name) => shuffle(translator, result, name, operands),
+        Form::Shuffle(name) => shuffle_elements(translator, result, name, operands),
         Form::Printf => print_formatted(translator, result, operands),
-        Form::Prefetch => prefetch(translator, operands),
+        Form::Prefetch => prefetch_elements(translator, operands),
     }
 }
 
@@ -130,12 +130,7 @@ fn call_with_numbers(
             Signs::None => false,
             Signs::AllButLast => index + 1 < values.len(),
         };
-        let mut parameter = translator.types.parameter_of(translator.type_of(value)?, is_signed)?;
-        // `select` has its condition in either sign, `nan` and the like have one form.
-        if let (Parameter::Scalar("j"), "nan") = (&parameter, name) {
-            parameter = Parameter::Scalar("j");
-        }
-        parameters.push(parameter);
+        parameters.push(translator.types.parameter_of(translator.type_of(value)?, is_signed)?);
         arguments.push(translator.typed(value)?);
     }
     let text = translator.types.text(result.0)?;
@@ -309,7 +304,12 @@ fn store_half(
     Ok(())
 }
 
-fn shuffle(translator: &mut Translator<'_>, result: (Id, Id), name: &str, mut operands: Operands<'_>) -> Attempt<()> {
+fn shuffle_elements(
+    translator: &mut Translator<'_>,
+    result: (Id, Id),
+    name: &str,
+    mut operands: Operands<'_>,
+) -> Attempt<()> {
     let values = operands.take_ids()?;
     let mut parameters = Vec::with_capacity(values.len());
     let mut arguments = Vec::with_capacity(values.len());
@@ -344,11 +344,11 @@ fn print_formatted(translator: &mut Translator<'_>, result: (Id, Id), mut operan
     if &*translator.types.text(result.0)? != "i32" {
         refuse!("its result is not an integer of 32 bits");
     }
-    let arguments = super::translator::join_typed(&arguments);
+    let arguments = join_typed(&arguments);
     define_result(translator, result, &format!("call spir_func {signature} @printf({arguments})"))
 }
 
-fn prefetch(translator: &mut Translator<'_>, mut operands: Operands<'_>) -> Attempt<()> {
+fn prefetch_elements(translator: &mut Translator<'_>, mut operands: Operands<'_>) -> Attempt<()> {
     let (address, count) = (operands.take_id()?, operands.take_id()?);
     let (space, pointee) = translator.types.pointer_parts(translator.type_of(address)?)?;
     let element = translator.types.parameter_of(pointee, true)?;

@@ -6,10 +6,11 @@ use std::collections::{HashMap, HashSet};
 
 use spirv::{Decoration, FunctionParameterAttribute, LinkageType, Op};
 
-use super::constants::global_name;
+use super::constants::{global_name, mask_of};
 use super::error::{Attempt, refuse};
+use super::lines::begin_scope;
 use super::operands::Id;
-use super::translator::{Translator, Typed, Value};
+use super::translator::{Translator, Typed, Value, join_typed};
 use super::types::TypeKind;
 
 /// What is known of the function whose instructions are read.
@@ -130,7 +131,9 @@ fn define_head(
         }
     }
     let (name, result) = (global_name(translator, id), translator.types.text(result)?);
-    let head = format!("define {linkage}spir_func {result} {name}({}) convergent nounwind {{\n", spelt.join(", "));
+    let scope = begin_scope(translator, id, name.trim_start_matches('@').trim_matches('"'));
+    let head =
+        format!("define {linkage}spir_func {result} {name}({}) convergent nounwind{scope} {{\n", spelt.join(", "));
     translator.body.push_str(&head);
     Ok(())
 }
@@ -182,6 +185,7 @@ pub(super) fn end_function(translator: &mut Translator<'_>) -> Attempt<()> {
         translator.body.push_str("}\n\n");
     }
     translator.function = None;
+    translator.lines.end_scope();
     Ok(())
 }
 
@@ -327,7 +331,7 @@ fn read_switch(translator: &Translator<'_>, words: &[u32]) -> Attempt<Switch> {
     let mut cases = Vec::new();
     while let Some((case, rest)) = literals.split_at_checked(literal_words + 1) {
         let low = u64::from(case[0]);
-        let value = if width == 64 { low | u64::from(case[1]) << 32 } else { low & super::constants::mask_of(width) };
+        let value = if width == 64 { low | u64::from(case[1]) << 32 } else { low & mask_of(width) };
         cases.push((value, translator.operands(&case[literal_words..]).take_id()?));
         literals = rest;
     }
@@ -405,7 +409,7 @@ pub(super) fn translate_call(translator: &mut Translator<'_>, _: Op, words: &[u3
     let name = global_name(translator, callee);
     let result_text = translator.types.text(result)?;
     let convention = if name.starts_with("@\"llvm.") { "" } else { "spir_func " };
-    let call = format!("call {convention}{result_text} {name}({})", super::translator::join_typed(&spelt));
+    let call = format!("call {convention}{result_text} {name}({})", join_typed(&spelt));
     define_result(translator, (value_type, id), &call)
 }
 

@@ -4,6 +4,7 @@
 
 use spirv::{ImageOperands, Op};
 
+use super::composites::define_copy;
 use super::error::{Attempt, refuse};
 use super::mangle::Parameter;
 use super::operands::{Id, Operands};
@@ -32,7 +33,7 @@ pub(super) fn translate_unpairing(translator: &mut Translator<'_>, _: Op, words:
     };
     translator.check_type(image, result.0)?;
     let typed = translator.typed(image)?;
-    super::composites::define_copy(translator, result, &typed)
+    define_copy(translator, result, &typed)
 }
 
 fn image_parameter(image: ImageType) -> Parameter {

@@ -8,6 +8,7 @@ use super::constants::global_name;
 use super::declarations::{EntryPoint, Mode};
 use super::error::{Attempt, refuse};
 use super::functions::spell_parameter;
+use super::lines::begin_scope;
 use super::operands::Id;
 use super::translator::{Translator, quote_name};
 use super::types::{Type, TypeKind};
@@ -33,12 +34,17 @@ pub(super) fn define_kernel(translator: &mut Translator<'_>, entry_point: &Entry
     }
     let metadata = kernel_metadata(translator, *function, name, &parameters, &types)?;
     let (quoted, arguments, body) = (quote_name(name), spelt.join(", "), global_name(translator, *function));
+    translator.lines.current = translator.declarations.first_lines.get(function).copied();
+    let scope = begin_scope(translator, *function, name);
     // Writing to a string does not fail.
-    _ = write!(
+    _ = writeln!(
         translator.body,
-        "define spir_kernel void @{quoted}({arguments}) convergent nounwind{metadata} {{\n  \
-         call spir_func void {body}({arguments})\n  ret void\n}}\n\n"
+        "define spir_kernel void @{quoted}({arguments}) convergent nounwind{metadata}{scope} {{"
     );
+    translator.emit(format_args!("call spir_func void {body}({arguments})"));
+    translator.emit(format_args!("ret void"));
+    translator.body.push_str("}\n\n");
+    translator.lines.end_scope();
     Ok(())
 }
 

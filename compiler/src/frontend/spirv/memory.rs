@@ -17,11 +17,6 @@ pub(super) enum ChainKind {
     FromElement,
 }
 
-/// The operands of LLVM's `getelementptr`.
-pub(super) struct Chain {
-    pub text: String,
-}
-
 /// `OpVariable` in a function.
 pub(super) fn translate_variable(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
@@ -185,7 +180,7 @@ pub(super) fn translate_chain(translator: &mut Translator<'_>, opcode: Op, words
         Op::InBoundsAccessChain | Op::InBoundsPtrAccessChain => "inbounds ",
         _ => "",
     };
-    let chain = spell_chain(translator, base, &indices, chain_kind)?.text;
+    let chain = spell_chain(translator, base, &indices, chain_kind)?;
     translator.define(result, format_args!("getelementptr {inbounds}{chain}"))
 }
 
@@ -209,8 +204,8 @@ fn choose_component(
     translator.set_value(id, Value::BuiltIn { value_type, built_in, component: Some(component) })
 }
 
-/// An address in the words of LLVM's `getelementptr`.
-pub(super) fn spell_chain(translator: &Translator<'_>, base: Id, indices: &[Id], kind: ChainKind) -> Attempt<Chain> {
+/// The operands of LLVM's `getelementptr` for the address of a part.
+pub(super) fn spell_chain(translator: &Translator<'_>, base: Id, indices: &[Id], kind: ChainKind) -> Attempt<String> {
     let (_, pointee) = translator.types.pointer_parts(translator.type_of(base)?)?;
     let pointee_type = translator.types.get(pointee)?;
     if matches!(pointee_type.kind, TypeKind::Void | TypeKind::Function { .. } | TypeKind::Opaque) {
@@ -244,7 +239,7 @@ pub(super) fn spell_chain(translator: &Translator<'_>, base: Id, indices: &[Id],
             _ => refuse!("an index into a value of type {}, which has no parts", translator.types.text(current)?),
         }
     }
-    Ok(Chain { text })
+    Ok(text)
 }
 
 fn typed_index(translator: &Translator<'_>, index: Id) -> Attempt<Typed> {

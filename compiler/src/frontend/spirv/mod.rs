@@ -28,6 +28,7 @@ mod functions;
 mod groups;
 mod images;
 mod kernels;
+mod lines;
 mod mangle;
 mod memory;
 mod opcodes;
@@ -43,9 +44,10 @@ use spirv::Op;
 
 pub use capabilities::{CAPABILITIES, EXTENSIONS};
 pub use error::SpirvError;
+pub use opcodes::supported_instructions;
 
-use declarations::EntryPoint;
-use error::{Attempt, Fault};
+use declarations::{EntryPoint, SourceLine};
+use error::{Attempt, Fault, refuse};
 use translator::{Translator, quote_name};
 use types::TypeContext;
 
@@ -55,13 +57,19 @@ target datalayout = \"e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256
 target triple = \"spir64-unknown-unknown\"
 ";
 
-/// A module as LLVM assembly. Constants that `values` name have these in the place of their own.
+/// A module as LLVM assembly. Constants that `values` name have these in the place of their own; with `source_lines` instructions have
+/// the lines that the module tells.
 ///
 /// # Errors
 /// When the module is damaged, or needs what is not there.
-pub fn translate_module(bytes: &[u8], values: &[SpecializationValue]) -> Result<String, SpirvError> {
+pub fn translate_module(
+    bytes: &[u8],
+    values: &[SpecializationValue],
+    source_lines: bool,
+) -> Result<String, SpirvError> {
     let module = SpirvModule::from_bytes(bytes)?;
     let mut translator = Translator::new(module.bound(), bytes.len(), values);
+    translator.lines.are_wanted = source_lines;
     for_each_instruction(&module, &mut translator, |translator, opcode, words| {
         let operands = translator.operands(words);
         translator.declarations.read(opcode, operands)
@@ -75,17 +83,17 @@ fn for_each_instruction<'a>(
     translator: &mut Translator<'a>,
     translate: impl Fn(&mut Translator<'a>, Op, &[u32]) -> Attempt<()>,
 ) -> Result<(), SpirvError> {
-    let mut line = None;
+    translator.lines.current = None;
     for instruction in module.instructions() {
         let translated = match Op::from_u32(instruction.opcode.into()) {
             Some(opcode) => {
-                follow_line(&mut line, opcode, instruction.operands);
+                follow_line(&mut translator.lines.current, opcode, instruction.operands);
                 translate(translator, opcode, instruction.operands)
             }
             None => Err(Fault("there is no such instruction".to_owned())),
         };
-        translated
-            .map_err(|fault| locate_fault(fault, &instruction, line.as_ref(), &translator.declarations.strings))?;
+        let (line, strings) = (translator.lines.current, &translator.declarations.strings);
+        translated.map_err(|fault| locate_fault(fault, &instruction, line.as_ref(), strings))?;
     }
     Ok(())
 }
@@ -105,7 +113,9 @@ fn finish_module(translator: &mut Translator<'_>) -> Result<String, SpirvError> 
         return Err(at_end(Fault("the last function of the module has no end".to_owned())));
     }
     let declared = declare_functions(translator).map_err(at_end)?;
-    let mut text = [HEADER, &translator.types.definitions, &translator.globals, &declared, &translator.body].concat();
+    let lists = translator.lines.spell_lists(&mut translator.metadata);
+    let mut text =
+        [HEADER, &translator.types.definitions, &translator.globals, &declared, &translator.body, &lists].concat();
     for (index, node) in translator.metadata.iter().enumerate() {
         // Writing to a string does not fail.
         _ = writeln!(text, "!{index} = {node}");
@@ -120,7 +130,7 @@ fn declare_functions(translator: &Translator<'_>) -> Attempt<String> {
     for (name, signature) in called {
         if let Some(own) = translator.defined.get(name) {
             if own != signature {
-                error::refuse!("the module defines {name} as {own}, but it is called as {signature}");
+                refuse!("the module defines {name} as {own}, but it is called as {signature}");
             }
             continue;
         }
@@ -169,7 +179,7 @@ fn translate_instruction(translator: &mut Translator<'_>, opcode: Op, words: &[u
         _ if is_constant(opcode) => constants::declare_constant(translator, opcode, words),
         _ if is_type(opcode) => declare_type(translator, opcode, words),
         _ => {
-            let Some(translate) = opcodes::find_translation(opcode) else { error::refuse!("it is not supported") };
+            let Some(translate) = opcodes::find_translation(opcode) else { refuse!("it is not supported") };
             if !matches!(opcode, Op::Label | Op::FunctionParameter) {
                 functions::check_in_block(translator)?;
             }
@@ -201,17 +211,10 @@ fn declare_type(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> A
 /// The line of the source that an instruction belongs to, from then on.
 fn follow_line(line: &mut Option<SourceLine>, opcode: Op, words: &[u32]) {
     match (opcode, words) {
-        (Op::Line, &[file, number, ..]) => *line = Some(SourceLine { file, number }),
+        (Op::Line, &[file, number, column, ..]) => *line = Some(SourceLine { file, line: number, column }),
         (Op::NoLine | Op::FunctionEnd, _) => *line = None,
         _ => {}
     }
-}
-
-/// A line of a source.
-struct SourceLine {
-    /// The id of the file's name.
-    file: u32,
-    number: u32,
 }
 
 /// An error with its place.
@@ -226,6 +229,6 @@ fn locate_fault(
         None => format!("instruction {}", instruction.opcode),
     };
     let file = |file: &u32| strings.get(file).map_or("?", String::as_str);
-    let line = line.map(|SourceLine { file: id, number }| format!("{}:{number}", file(id)));
+    let line = line.map(|SourceLine { file: id, line, .. }| format!("{}:{line}", file(id)));
     SpirvError::Instruction { name, offset: instruction.offset, line, sentence }
 }

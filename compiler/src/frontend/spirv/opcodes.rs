@@ -228,6 +228,11 @@ const GROUPS: &[(Translate, &[Op])] = &[
     (extended::translate_instruction, &[Op::ExtInst]),
 ];
 
+/// The instructions of functions that are supported.
+pub fn supported_instructions() -> impl Iterator<Item = Op> {
+    GROUPS.iter().flat_map(|(_, opcodes)| opcodes.iter().copied())
+}
+
 /// What translates an instruction of a function; none where that is not supported.
 pub(super) fn find_translation(opcode: Op) -> Option<Translate> {
     let group = GROUPS.iter().find(|(_, opcodes)| opcodes.contains(&opcode));

@@ -14,6 +14,7 @@ use super::constants::Constants;
 use super::declarations::Declarations;
 use super::error::{Attempt, refuse};
 use super::functions::FunctionState;
+use super::lines::Lines;
 use super::mangle::{Parameter, mangle_name};
 use super::operands::{Id, Operands};
 use super::types::Types;
@@ -77,6 +78,7 @@ pub(super) struct Translator<'a> {
     pub specialization: &'a [SpecializationValue],
     /// The function whose instructions are read.
     pub function: Option<FunctionState>,
+    pub lines: Lines,
     /// All ids are less than this.
     pub bound: u32,
     /// Variables and constants in LLVM's text.
@@ -105,6 +107,7 @@ impl<'a> Translator<'a> {
             values: HashMap::new(),
             specialization,
             function: None,
+            lines: Lines::default(),
             bound,
             globals: String::new(),
             body: String::new(),
@@ -188,7 +191,8 @@ impl<'a> Translator<'a> {
     /// Adds a line to the function.
     pub fn emit(&mut self, line: fmt::Arguments<'_>) {
         // Writing to a string does not fail.
-        _ = writeln!(self.body, "  {line}");
+        let location = self.lines.spell_location(&mut self.metadata);
+        _ = writeln!(self.body, "  {line}{location}");
     }
 
     /// Adds the instruction that computes a value.
@@ -198,7 +202,8 @@ impl<'a> Translator<'a> {
             refuse!("it computes a value outside of functions");
         };
         self.set_value(id, Value::Local { value_type, function })?;
-        _ = writeln!(self.body, "  %v{id} = {instruction}");
+        let location = self.lines.spell_location(&mut self.metadata);
+        _ = writeln!(self.body, "  %v{id} = {instruction}{location}");
         Ok(())
     }
 
@@ -206,7 +211,8 @@ impl<'a> Translator<'a> {
     pub fn define_extra(&mut self, instruction: fmt::Arguments<'_>) -> String {
         let number = self.next_extra;
         self.next_extra += 1;
-        _ = writeln!(self.body, "  %x{number} = {instruction}");
+        let location = self.lines.spell_location(&mut self.metadata);
+        _ = writeln!(self.body, "  %x{number} = {instruction}{location}");
         format!("%x{number}")
     }
 
