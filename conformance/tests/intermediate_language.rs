@@ -6,10 +6,11 @@
 use std::ptr;
 
 use lockstep_conformance::extension_functions::IntermediateLanguage;
+use lockstep_conformance::images::{Shape, read_image};
 use lockstep_conformance::loader::{cl, device, has_extension};
-use lockstep_conformance::objects::{Context, Program};
+use lockstep_conformance::objects::{Argument, Context, Program};
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{Random, Setup, arguments, code_name, expect, info, is_lockstep, ok, read, run};
+use lockstep_conformance::{Buffer, Random, Setup, arguments, code_name, expect, info, is_lockstep, ok, read, run};
 use lockstep_spirv_assembler::assemble_module;
 
 /// Whether the device takes SPIR-V.
@@ -48,7 +49,7 @@ fn run_kernel(setup: &Setup, program: &Program, name: &str, has_local: bool) -> 
     let kernel = program.kernel(name);
     kernel.set_all(arguments![&out, &input]);
     if has_local {
-        kernel.set(2, lockstep_conformance::objects::Argument::Local(256));
+        kernel.set(2, Argument::Local(256));
     }
     run(&setup.queue, &kernel, &[256], &[64]);
     read::<i32>(&setup.queue, &out)
@@ -283,4 +284,184 @@ fn builds_of_wrong_modules_fail_with_the_place() {
         let log = program.log();
         assert_eq!(log, "error: SPIR-V, word 7, OpCapability: the capability Geometry is not supported\n");
     }
+}
+
+/// Work-items put three times their ids into a pipe, and others take numbers out of it.
+const PIPES: &str = "
+    OpCapability Addresses
+    OpCapability Kernel
+    OpCapability Int64
+    OpCapability GenericPointer
+    OpCapability Pipes
+    OpMemoryModel Physical64 OpenCL
+    OpEntryPoint Kernel %give \"give\" %gid
+    OpEntryPoint Kernel %take \"take\" %gid
+    OpDecorate %gid BuiltIn GlobalInvocationId
+    %void = OpTypeVoid
+    %bool = OpTypeBool
+    %int = OpTypeInt 32 0
+    %long = OpTypeInt 64 0
+    %long3 = OpTypeVector %long 3
+    %one = OpConstant %int 1
+    %zero = OpConstant %int 0
+    %three = OpConstant %int 3
+    %four = OpConstant %int 4
+    %written = OpTypePipe WriteOnly
+    %read = OpTypePipe ReadOnly
+    %reservation = OpTypeReserveId
+    %input = OpTypePointer Input %long3
+    %private = OpTypePointer Function %int
+    %global = OpTypePointer CrossWorkgroup %int
+    %gid = OpVariable %input Input
+    %give_type = OpTypeFunction %void %written
+    %take_type = OpTypeFunction %void %read %global
+    %give = OpFunction %void None %give_type
+    %in = OpFunctionParameter %written
+    %give_start = OpLabel
+    %packet = OpVariable %private Function
+    %id3 = OpLoad %long3 %gid
+    %id = OpCompositeExtract %long %id3 0
+    %number = OpUConvert %int %id
+    %product = OpIMul %int %number %three
+    OpStore %packet %product
+    %reserved = OpReserveWritePipePackets %reservation %in %one %four %four
+    %is_valid = OpIsValidReserveId %bool %reserved
+    OpSelectionMerge %end None
+    OpBranchConditional %is_valid %valid %end
+    %valid = OpLabel
+    %code = OpReservedWritePipe %int %in %reserved %zero %packet %four %four
+    OpCommitWritePipe %in %reserved %four %four
+    OpBranch %end
+    %end = OpLabel
+    OpReturn
+    OpFunctionEnd
+    %take = OpFunction %void None %take_type
+    %out_of = OpFunctionParameter %read
+    %out = OpFunctionParameter %global
+    %take_start = OpLabel
+    %taken = OpVariable %private Function
+    %capacity = OpGetMaxPipePackets %int %out_of %four %four
+    %read_code = OpReadPipe %int %out_of %taken %four %four
+    %value = OpLoad %int %taken
+    %scaled = OpIMul %int %value %capacity
+    %sum = OpIAdd %int %scaled %read_code
+    %own3 = OpLoad %long3 %gid
+    %own = OpCompositeExtract %long %own3 0
+    %slot = OpInBoundsPtrAccessChain %global %out %own
+    OpStore %slot %sum Aligned 4
+    OpReturn
+    OpFunctionEnd";
+
+#[test]
+fn packets_go_through_pipes() {
+    let has_pipes: cl_bool = info::value(|size, value, returned| {
+        (cl().clGetDeviceInfo)(device(), CL_DEVICE_PIPE_SUPPORT, size, value, returned)
+    });
+    if !takes_spirv() || has_pipes != CL_TRUE {
+        return;
+    }
+    let setup = Setup::new();
+    let program = build_module(&setup.context, &assemble_module(PIPES, (1, 1)));
+    let mut code = 1;
+    let pipe = (cl().clCreatePipe)(setup.context.raw(), 0, 4, 64, ptr::null(), &mut code);
+    ok(code);
+    let (pipe, out) = (Buffer::own(pipe), setup.context.zeros::<i32>(40));
+    let (give, take) = (program.kernel("give"), program.kernel("take"));
+    give.set_all(arguments![&pipe]);
+    take.set_all(arguments![&pipe, &out]);
+    run(&setup.queue, &give, &[40], &[8]);
+    run(&setup.queue, &take, &[40], &[8]);
+    let mut found = read::<i32>(&setup.queue, &out);
+    found.sort_unstable();
+    assert_eq!(found, (0..40).map(|index| index * 3 * 64).collect::<Vec<_>>());
+}
+
+/// Elements of an image, read plainly and through a sampler of the module's, and the image's sizes and format.
+const IMAGES: &str = "
+    OpCapability Addresses
+    OpCapability Kernel
+    OpCapability Int64
+    OpCapability ImageBasic
+    OpCapability LiteralSampler
+    OpMemoryModel Physical64 OpenCL
+    OpEntryPoint Kernel %f \"copy\" %gid
+    OpDecorate %gid BuiltIn GlobalInvocationId
+    %void = OpTypeVoid
+    %int = OpTypeInt 32 0
+    %long = OpTypeInt 64 0
+    %float = OpTypeFloat 32
+    %int2 = OpTypeVector %int 2
+    %float2 = OpTypeVector %float 2
+    %float4 = OpTypeVector %float 4
+    %long3 = OpTypeVector %long 3
+    %half = OpConstant %float 0.5
+    %no_level = OpConstant %float 0
+    %first_level = OpConstant %int 0
+    %at1 = OpConstant %long 1
+    %at2 = OpConstant %long 2
+    %at3 = OpConstant %long 3
+    %halves = OpConstantComposite %float2 %half %half
+    %source = OpTypeImage %void 2D 0 0 0 0 Unknown ReadOnly
+    %target = OpTypeImage %void 2D 0 0 0 0 Unknown WriteOnly
+    %sampled = OpTypeSampledImage %source
+    %sampler_type = OpTypeSampler
+    %sampler = OpConstantSampler %sampler_type ClampToEdge 0 Nearest
+    %input = OpTypePointer Input %long3
+    %global = OpTypePointer CrossWorkgroup %int
+    %gid = OpVariable %input Input
+    %type = OpTypeFunction %void %source %target %global
+    %f = OpFunction %void None %type
+    %from = OpFunctionParameter %source
+    %to = OpFunctionParameter %target
+    %out = OpFunctionParameter %global
+    %start = OpLabel
+    %id3 = OpLoad %long3 %gid
+    %x = OpCompositeExtract %long %id3 0
+    %y = OpCompositeExtract %long %id3 1
+    %xi = OpUConvert %int %x
+    %yi = OpUConvert %int %y
+    %at = OpCompositeConstruct %int2 %xi %yi
+    %place = OpConvertSToF %float2 %at
+    %middle = OpFAdd %float2 %place %halves
+    %plain = OpImageRead %float4 %from %at
+    %pair = OpSampledImage %sampled %from %sampler
+    %through = OpImageSampleExplicitLod %float4 %pair %middle Lod %no_level
+    %sum = OpFAdd %float4 %plain %through
+    OpImageWrite %to %at %sum
+    %sizes = OpImageQuerySizeLod %int2 %from %first_level
+    %width = OpCompositeExtract %int %sizes 0
+    %height = OpCompositeExtract %int %sizes 1
+    %format = OpImageQueryFormat %int %from
+    %order = OpImageQueryOrder %int %from
+    OpStore %out %width Aligned 4
+    %p1 = OpInBoundsPtrAccessChain %global %out %at1
+    OpStore %p1 %height Aligned 4
+    %p2 = OpInBoundsPtrAccessChain %global %out %at2
+    OpStore %p2 %format Aligned 4
+    %p3 = OpInBoundsPtrAccessChain %global %out %at3
+    OpStore %p3 %order Aligned 4
+    OpReturn
+    OpFunctionEnd";
+
+#[test]
+fn images_are_read_and_written() {
+    if !takes_spirv() {
+        return;
+    }
+    let setup = Setup::new();
+    let program = build_module(&setup.context, &assemble_module(IMAGES, (1, 0)));
+    let shape = Shape { kind: CL_MEM_OBJECT_IMAGE2D, sizes: [8, 4, 1], layers: 1 };
+    let format = (CL_RGBA, CL_FLOAT);
+    let values: Vec<f32> = (0..8 * 4 * 4).map(|index| index as f32).collect();
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let from = setup.context.image(CL_MEM_READ_ONLY, format, shape, &bytes);
+    let to = setup.context.image(CL_MEM_WRITE_ONLY, format, shape, &vec![0; bytes.len()]);
+    let (out, kernel) = (setup.context.zeros::<i32>(4), program.kernel("copy"));
+    kernel.set_all(arguments![&from, &to, &out]);
+    run(&setup.queue, &kernel, &[8, 4], &[4, 4]);
+    let written = read_image(&setup.queue, &to, shape, 16);
+    let doubled: Vec<u8> = values.iter().flat_map(|value| (value * 2.0).to_le_bytes()).collect();
+    assert_eq!(written, doubled);
+    // SPIR-V numbers types and orders from the first one on.
+    assert_eq!(read::<i32>(&setup.queue, &out), [8, 4, (CL_FLOAT - CL_SNORM_INT8) as i32, (CL_RGBA - CL_R) as i32]);
 }

@@ -42,9 +42,9 @@ fn order_of(translator: &Translator<'_>, semantics: Id, access: OrderedAccess) -
     let semantics = MemorySemantics::from_bits_retain(bits as u32);
     let order = if semantics.contains(MemorySemantics::SEQUENTIALLY_CONSISTENT) {
         "seq_cst"
-    } else if semantics.contains(MemorySemantics::ACQUIRE_RELEASE) {
-        "acq_rel"
-    } else if semantics.contains(MemorySemantics::ACQUIRE) && semantics.contains(MemorySemantics::RELEASE) {
+    } else if semantics.contains(MemorySemantics::ACQUIRE_RELEASE)
+        || semantics.contains(MemorySemantics::ACQUIRE | MemorySemantics::RELEASE)
+    {
         "acq_rel"
     } else if semantics.contains(MemorySemantics::ACQUIRE) {
         "acquire"

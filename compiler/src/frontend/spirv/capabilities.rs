@@ -17,6 +17,7 @@ pub const CAPABILITIES: &[Capability] = &[
     Capability::Int64Atomics,
     Capability::ImageBasic,
     Capability::ImageReadWrite,
+    Capability::Pipes,
     Capability::Groups,
     Capability::LiteralSampler,
     Capability::Int16,

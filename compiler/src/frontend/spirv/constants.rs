@@ -283,7 +283,7 @@ fn declare_sampler(
             "there is no sampler of addressing {addressing}, normalized coordinates {is_normalized}, filter {filter}"
         );
     }
-    let bits = addressing * 2 | is_normalized | 0x10 << filter;
+    let bits = (addressing * 2) | is_normalized | (0x10 << filter);
     let constant = Constant { value_type, kind: ConstantKind::Bits(bits.into()), text: bits.to_string().into() };
     add_constant(translator, id, constant)
 }

@@ -42,6 +42,11 @@ fn read_group(translator: &Translator<'_>, id: Id) -> Attempt<Group> {
     }
 }
 
+/// What the names of functions of a group begin with.
+pub(super) fn read_group_prefix(translator: &Translator<'_>, scope: Id) -> Attempt<&'static str> {
+    Ok(read_group(translator, scope)?.prefix())
+}
+
 /// `OpControlBarrier`.
 pub(super) fn translate_barrier(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);

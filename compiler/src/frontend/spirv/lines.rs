@@ -89,3 +89,40 @@ fn add_node(translator: &mut Translator<'_>, node: String) -> usize {
     translator.metadata.push(node);
     translator.metadata.len() - 1
 }
+
+#[cfg(test)]
+mod tests {
+    use lockstep_spirv_assembler::assemble_module;
+
+    use super::super::translate_module;
+
+    const MODULE: &str = "OpCapability Addresses\nOpCapability Kernel\nOpMemoryModel Physical64 OpenCL
+        OpEntryPoint Kernel %f \"f\"\n%file = OpString \"sums.cl\"
+        %void = OpTypeVoid\n%int = OpTypeInt 32 0\n%one = OpConstant %int 1\n%type = OpTypeFunction %void
+        %f = OpFunction %void None %type\n%start = OpLabel\nOpLine %file 12 3\n%sum = OpIAdd %int %one %one
+        OpNoLine\nOpReturn\nOpFunctionEnd";
+
+    fn translate(source_lines: bool) -> String {
+        translate_module(&assemble_module(MODULE, (1, 0)), &[], source_lines).expect("the module is right")
+    }
+
+    /// The node that an instruction refers to.
+    fn location_of<'t>(text: &'t str, instruction: &str) -> &'t str {
+        let line = text.lines().find(|line| line.contains(instruction)).expect("the instruction");
+        let (_, node) = line.rsplit_once("!dbg ").expect("a location");
+        text.lines().find_map(|line| line.strip_prefix(&format!("{node} = "))).expect("the node")
+    }
+
+    #[test]
+    fn instructions_have_the_lines_that_the_module_tells() {
+        let text = translate(true);
+        assert!(location_of(&text, "= add").starts_with("!DILocation(line: 12, column: 3, scope: !"), "{text}");
+        assert!(location_of(&text, "ret void").starts_with("!DILocation(line: 0, column: 0, scope: !"), "{text}");
+        assert!(text.contains("filename: \"sums.cl\"") && text.contains("!llvm.dbg.cu"), "{text}");
+    }
+
+    #[test]
+    fn without_lines_there_is_no_debug_information() {
+        assert!(!translate(false).contains("dbg"));
+    }
+}

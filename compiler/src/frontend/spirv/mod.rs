@@ -33,6 +33,7 @@ mod mangle;
 mod memory;
 mod opcodes;
 mod operands;
+mod pipes;
 mod translator;
 mod types;
 

@@ -6,6 +6,7 @@ use super::error::Attempt;
 use super::translator::Translator;
 use super::{
     arithmetic, atomics, built_ins, composites, convert, dot_products, extended, functions, groups, images, memory,
+    pipes,
 };
 
 /// Translates an instruction of a function. The words are those after the first.
@@ -225,6 +226,22 @@ const GROUPS: &[(Translate, &[Op])] = &[
     (images::translate_write, &[Op::ImageWrite]),
     (images::translate_size, &[Op::ImageQuerySize, Op::ImageQuerySizeLod]),
     (images::translate_format, &[Op::ImageQueryFormat, Op::ImageQueryOrder]),
+    (pipes::translate_transfer, &[Op::ReadPipe, Op::WritePipe, Op::ReservedReadPipe, Op::ReservedWritePipe]),
+    (
+        pipes::translate_reservation,
+        &[
+            Op::ReserveReadPipePackets,
+            Op::ReserveWritePipePackets,
+            Op::GroupReserveReadPipePackets,
+            Op::GroupReserveWritePipePackets,
+        ],
+    ),
+    (
+        pipes::translate_commit,
+        &[Op::CommitReadPipe, Op::CommitWritePipe, Op::GroupCommitReadPipe, Op::GroupCommitWritePipe],
+    ),
+    (pipes::translate_validity, &[Op::IsValidReserveId]),
+    (pipes::translate_count, &[Op::GetNumPipePackets, Op::GetMaxPipePackets]),
     (extended::translate_instruction, &[Op::ExtInst]),
 ];
 
