@@ -201,6 +201,17 @@ fn functions_of_integers() {
     let ternary = ["s_clamp", "u_clamp", "s_mad_hi", "u_mad_hi", "s_mad_sat", "u_mad_sat", "bitselect", "select"];
     check_functions(&INTEGERS, &ternary, 3, &COUNTS);
     check_functions(&["int"], &["s_mul24", "u_mul24"], 2, &COUNTS);
+    let mut body = String::new();
+    for (narrow, wide) in [("char", "short"), ("short", "int"), ("int", "long")] {
+        for (function, count) in
+            ["s_upsample", "u_upsample"].into_iter().flat_map(|name| COUNTS.map(|count| (name, count)))
+        {
+            let (result, half) = (spell_type(wide, count), spell_type(narrow, count));
+            writeln!(body, "%{function}_{wide}_{count} = OpExtInst {result} %cl {function} {half}_value {half}_value")
+                .unwrap();
+        }
+    }
+    check(&body);
     check_functions(&["int"], &["s_mad24", "u_mad24"], 3, &COUNTS);
 }
 

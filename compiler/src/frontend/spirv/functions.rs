@@ -29,6 +29,8 @@ pub(super) struct FunctionState {
     labels: HashSet<Id>,
     /// How often a block jumps to another, by both labels.
     edges: HashMap<(Id, Id), u32>,
+    /// How many jumps lead to a block, by its label.
+    arrivals: HashMap<Id, usize>,
     phis: Vec<Phi>,
 }
 
@@ -72,6 +74,7 @@ pub(super) fn begin_function(translator: &mut Translator<'_>, words: &[u32]) -> 
         has_body,
         labels: HashSet::new(),
         edges: HashMap::new(),
+        arrivals: HashMap::new(),
         phis: Vec::new(),
     });
     if has_body {
@@ -218,6 +221,10 @@ fn spell_phi(translator: &Translator<'_>, phi: &Phi) -> Attempt<String> {
         let text = translator.operand(value)?.text;
         spelt.extend(std::iter::repeat_n(format!("[ {text}, %b{block} ]"), edge_count as usize));
     }
+    let arrivals = state.arrivals.get(&phi.block).copied().unwrap_or(0);
+    if spelt.len() != arrivals {
+        refuse!("the phi %{} has values for {} of {arrivals} jumps to its block", phi.id, spelt.len());
+    }
     let text = translator.types.text(phi.value_type)?;
     Ok(format!("  %v{} = phi {text} {}\n", phi.id, spelt.join(", ")))
 }
@@ -258,6 +265,7 @@ fn add_edge(translator: &mut Translator<'_>, label: Id) -> Attempt<String> {
     }
     let block = state.block.unwrap_or_default();
     *state.edges.entry((block, label)).or_default() += 1;
+    *state.arrivals.entry(label).or_default() += 1;
     Ok(format!("label %b{label}"))
 }
 
