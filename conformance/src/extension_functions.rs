@@ -137,6 +137,11 @@ extensions! {
             (cl_command_queue, cl_kernel, cl_uint, *const size_t, *const size_t, *mut size_t) -> cl_int;
     }
 
+    /// `cl_khr_il_program`.
+    IntermediateLanguage {
+        clCreateProgramWithILKHR: (cl_context, *const c_void, size_t, *mut cl_int) -> cl_program;
+    }
+
     /// `cl_khr_semaphore`.
     Semaphores {
         clCreateSemaphoreWithPropertiesKHR:

@@ -9,6 +9,7 @@ use lockstep_conformance::child::in_child;
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::stand_in::real_compiler;
 use lockstep_conformance::{Setup, arguments, is_lockstep, ok, read, run};
+use lockstep_spirv_assembler::assemble_module;
 
 const SOURCE: &str = "#include \"number.h\"
     kernel void scale(global float *x, float factor, uint count) {
@@ -118,6 +119,49 @@ fn what_is_built_is_what_the_api_gives() {
         let program = Setup::new().context.build(SOURCE, "-I include");
         assert!(program.binary() == fs::read(folder.join("scale.bin")).expect("it is there"), "the binaries differ");
     });
+}
+
+/// A kernel `triple` that leaves three times a number.
+const MODULE: &str = "
+    OpCapability Addresses
+    OpCapability Kernel
+    OpMemoryModel Physical64 OpenCL
+    OpEntryPoint Kernel %f \"triple\"
+    %void = OpTypeVoid
+    %int = OpTypeInt 32 0
+    %three = OpConstant %int 3
+    %pointer = OpTypePointer CrossWorkgroup %int
+    %type = OpTypeFunction %void %pointer %int
+    %f = OpFunction %void None %type
+    %out = OpFunctionParameter %pointer
+    %n = OpFunctionParameter %int
+    %start = OpLabel
+    %product = OpIMul %int %n %three
+    OpStore %out %product Aligned 4
+    OpReturn
+    OpFunctionEnd";
+
+#[test]
+fn spirv_is_built_and_run() {
+    if !is_lockstep() {
+        return;
+    }
+    let place = Place::new("spirv");
+    let module = assemble_module(MODULE, (1, 0));
+    place.write("triple.spv", &module);
+    let (status, _, stderr) = ended(&place.lockstep(&["build", "triple.spv", "-o", "triple.bin"]));
+    assert_eq!((status, &*stderr), (0, ""));
+    for file in ["triple.spv", "triple.bin"] {
+        let words = ["run", file, "-g", "1", "--print", "0", "buffer:1*int", "int:14"];
+        let (status, stdout, stderr) = ended(&place.lockstep(&words));
+        assert!(status == 0 && stdout.contains("42"), "{stdout}{stderr}");
+    }
+    place.write("cut.spv", &module[..module.len() - 4]);
+    let (status, _, stderr) = ended(&place.lockstep(&["build", "cut.spv", "-o", "x.bin"]));
+    assert!(status == 1 && stderr.contains("error: SPIR-V, word"), "{stderr}");
+    place.write("torn.spv", &module[..module.len() - 3]);
+    let (status, _, stderr) = ended(&place.lockstep(&["build", "torn.spv", "-o", "x.bin"]));
+    assert!(status == 1 && stderr.contains("is cut off"), "{stderr}");
 }
 
 #[test]

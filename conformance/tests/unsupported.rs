@@ -1,5 +1,4 @@
-//! Pipes and IL: where the device does not have them, every entry
-//! point says so with the specification's error.
+//! Features that a device need not have: where they are not there, every entry point says so with the specification's error.
 
 use std::ptr;
 
@@ -26,29 +25,6 @@ fn pipes() {
     let buffer = setup.context.zeros::<u8>(8);
     let code = (cl().clGetPipeInfo)(buffer.raw(), CL_PIPE_PACKET_SIZE, 0, ptr::null_mut(), ptr::null_mut());
     expect(code, CL_INVALID_MEM_OBJECT);
-}
-
-#[test]
-fn intermediate_language() {
-    let versions = info::text(|size, value, returned| {
-        (cl().clGetDeviceInfo)(device(), CL_DEVICE_IL_VERSION, size, value, returned)
-    });
-    if !versions.is_empty() {
-        assert!(!is_lockstep(), "intermediate languages are here: they need tests of their own");
-        return;
-    }
-    let setup = Setup::new();
-    let mut code = 1;
-    let words = [0x0723_0203_u32, 0x0001_0000, 0, 1, 0];
-    let program = (cl().clCreateProgramWithIL)(setup.context.raw(), words.as_ptr().cast(), 20, &mut code);
-    assert!(program.is_null());
-    // "CL_INVALID_OPERATION if no devices in context support intermediate language programs".
-    expect(code, CL_INVALID_OPERATION);
-    let program = setup.context.build("kernel void f(void) { }", "");
-    let code = (cl().clSetProgramSpecializationConstant)(program.raw(), 0, 4, words.as_ptr().cast());
-    // "CL_INVALID_OPERATION if no devices associated with program support intermediate language programs"; "CL_INVALID_
-    // PROGRAM if program is not a valid program object created from an intermediate language".
-    assert!(code == CL_INVALID_OPERATION || code == CL_INVALID_PROGRAM, "{}", code_name(code));
 }
 
 #[test]

@@ -228,6 +228,8 @@ fn extension(name: &str) -> Option<*mut c_void> {
         "clGetMutableCommandInfoKHR" => mutable_dispatch::clGetMutableCommandInfoKHR as *mut c_void,
         // cl_khr_create_command_queue
         "clCreateCommandQueueWithPropertiesKHR" => queue::clCreateCommandQueueWithProperties as *mut c_void,
+        // cl_khr_il_program
+        "clCreateProgramWithILKHR" => program::clCreateProgramWithIL as *mut c_void,
         // cl_khr_semaphore
         "clCreateSemaphoreWithPropertiesKHR" => semaphore::clCreateSemaphoreWithPropertiesKHR as *mut c_void,
         "clEnqueueWaitSemaphoresKHR" => semaphore::clEnqueueWaitSemaphoresKHR as *mut c_void,

@@ -2,6 +2,7 @@
 
 use lockstep_protocol::features::{EXTENSIONS, Extension, FEATURES};
 pub use lockstep_protocol::features::{device_extensions, platform_extensions};
+use lockstep_protocol::spirv_module::VERSIONS as SPIRV_VERSIONS;
 use opencl_sys::{CL_NAME_VERSION_MAX_NAME_SIZE, cl_name_version, cl_version};
 
 /// A `cl_version`: 10 bits major, 10 bits minor, 12 bits patch.
@@ -30,6 +31,17 @@ pub fn of_device() -> Vec<cl_name_version> {
 /// The optional features of OpenCL C that there are (`CL_DEVICE_OPENCL_C_FEATURES`).
 pub fn feature_versions() -> Vec<cl_name_version> {
     FEATURES.iter().map(|feature| name_version(feature.name, feature.version.encoded())).collect()
+}
+
+/// `CL_DEVICE_IL_VERSION`: every version of SPIR-V that is taken.
+pub fn spirv_version_list() -> String {
+    let versions = SPIRV_VERSIONS.iter().map(|(major, minor)| format!("SPIR-V_{major}.{minor}"));
+    versions.collect::<Vec<_>>().join(" ")
+}
+
+/// `CL_DEVICE_ILS_WITH_VERSION`: the same as numbers.
+pub fn spirv_versions() -> Vec<cl_name_version> {
+    SPIRV_VERSIONS.iter().map(|&(major, minor)| name_version("SPIR-V", pack_version(major, minor, 0))).collect()
 }
 
 /// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`: OpenCL C 2.0 is not among them, as it has no optional features.

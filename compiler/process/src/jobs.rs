@@ -46,8 +46,11 @@ impl Context {
         let started = Instant::now();
         let SourceFiles { source_lines, reads_files, .. } = *files;
         let config = FrontendConfig { source_lines, reads_files, ..FrontendConfig::default() };
-        let RecordedCompilation { object, read_files } =
-            frontend::compile_recorded(&config, &files.source, &files.headers, &files.options)?;
+        let compiled = match &files.specialization {
+            Some(values) => frontend::compile_spirv(&config, &files.source, values, &files.options),
+            None => frontend::compile_recorded(&config, &files.source, &files.headers, &files.options),
+        };
+        let RecordedCompilation { object, read_files } = compiled?;
         self.tell_program_times(&[("clang", started.elapsed())]);
         let log = object.log.clone();
         Ok(BuiltObject { object, log, read_files })

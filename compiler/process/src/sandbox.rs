@@ -64,6 +64,10 @@ fn path_of_macro(definition: &Macro) -> Option<PathBuf> {
 /// trigraph, may hide them.
 fn may_include(files: &SourceFiles) -> bool {
     const SIGNS: [&[u8]; 4] = [b"include", b"embed", b"\\", b"??"];
+    // A SPIR-V module includes nothing.
+    if files.specialization.is_some() {
+        return false;
+    }
     let has_sign = |text: &[u8]| SIGNS.iter().any(|sign| text.windows(sign.len()).any(|window| window == *sign));
     has_sign(&files.source) || files.headers.iter().any(|header| has_sign(&header.source))
 }
@@ -275,6 +279,7 @@ mod tests {
             let options = BuildOptions::parse(options, Stage::Build).unwrap();
             let files = SourceFiles {
                 source: source.to_vec(),
+                specialization: None,
                 headers: Vec::new(),
                 options,
                 source_lines: false,

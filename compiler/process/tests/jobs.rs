@@ -102,7 +102,14 @@ fn kernel_job(program: BuiltProgram) -> KernelJob {
 
 fn files(source: &str, options: &str, headers: Vec<Header>) -> SourceFiles {
     let options = BuildOptions::parse(options, Stage::Compile).unwrap();
-    SourceFiles { source: source.as_bytes().to_vec(), headers, options, source_lines: false, reads_files: true }
+    SourceFiles {
+        source: source.as_bytes().to_vec(),
+        specialization: None,
+        headers,
+        options,
+        source_lines: false,
+        reads_files: true,
+    }
 }
 
 fn expect_object(answer: Answer) -> CompiledObject {

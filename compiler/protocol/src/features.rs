@@ -81,6 +81,7 @@ pub const EXTENSIONS: &[Extension] = &[
     host_extension("cl_khr_create_command_queue", "queues with properties before OpenCL 2.0", Version::new(1, 0, 0)),
     language_extension("cl_khr_depth_images", "images of depths"),
     host_extension("cl_khr_device_uuid", "device and driver have identifiers", Version::new(1, 0, 0)),
+    host_extension("cl_khr_expect_assume", "SPIR-V says what values are likely or certain", Version::new(1, 0, 0)),
     language_extension("cl_khr_extended_bit_ops", "bits are inserted, extracted and reversed"),
     host_extension(
         "cl_khr_extended_versioning",
@@ -98,6 +99,7 @@ pub const EXTENSIONS: &[Extension] = &[
         "atomic least, greatest and bitwise operations of 32 bits in global memory",
     ),
     host_extension("cl_khr_icd", "the ICD loader finds the driver", Version::new(1, 0, 0)),
+    host_extension("cl_khr_il_program", "programs in SPIR-V", Version::new(1, 0, 0)),
     language_extension("cl_khr_image2d_from_buffer", "images that lie in a buffer"),
     language_extension("cl_khr_int64_base_atomics", "atomic sums, exchanges and comparisons of 64 bits"),
     language_extension("cl_khr_int64_extended_atomics", "atomic least, greatest and bitwise operations of 64 bits"),
@@ -120,6 +122,12 @@ pub const EXTENSIONS: &[Extension] = &[
         Version::new(1, 0, 0),
     ),
     host_extension("cl_khr_semaphore", "queues wait for each other by semaphores", Version::new(1, 0, 1)),
+    host_extension("cl_khr_spirv_linkonce_odr", "SPIR-V modules that define the same names", Version::new(1, 0, 0)),
+    host_extension(
+        "cl_khr_spirv_no_integer_wrap_decoration",
+        "SPIR-V says which sums and products stay in their range",
+        Version::new(1, 0, 0),
+    ),
     language_extension("cl_khr_subgroup_ballot", "sub-groups collect a bit of each work-item"),
     language_extension("cl_khr_subgroup_clustered_reduce", "sums and other reductions over parts of a sub-group"),
     language_extension("cl_khr_subgroup_extended_types", "operations of sub-groups on vectors and small integers"),

@@ -16,6 +16,7 @@ use crate::feature_level::FeatureLevel;
 use crate::kernel_object::KernelObject;
 use crate::portable_program::{CompiledObject, LinkedProgram};
 use crate::program_metadata::Outline;
+use crate::spirv_module::SpecializationValue;
 use crate::variables::{FormatData, GlobalData};
 
 /// A job, and for whom.
@@ -57,9 +58,11 @@ pub enum Job {
 /// A source and how it is to be compiled.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SourceFiles {
-    /// The program's text, or SPIR.
+    /// The program's text, or SPIR, or a SPIR-V module.
     #[serde(with = "serde_bytes")]
     pub source: Vec<u8>,
+    /// Where the source is a SPIR-V module: values for its constants.
+    pub specialization: Option<Vec<SpecializationValue>>,
     /// The headers that the application gave.
     pub headers: Vec<Header>,
     /// The options it is compiled with.
@@ -264,6 +267,7 @@ mod tests {
         let header = Header::new("a.h", b"int a;");
         let files = SourceFiles {
             source: b"text".to_vec(),
+            specialization: Some(vec![SpecializationValue { id: 3, bytes: vec![1, 2] }]),
             headers: vec![header],
             options,
             source_lines: true,
@@ -292,6 +296,7 @@ mod tests {
             (files.options.macros, files.options.include_dirs),
             (sent_files.options.macros, sent_files.options.include_dirs)
         );
+        assert_eq!(files.specialization, sent_files.specialization);
         assert_eq!((files.headers[0].name.as_str(), &*files.headers[0].source), ("a.h", &b"int a;"[..]));
         assert_eq!((received.build, received.time, received.dump), ("b".into(), true, Some("d".into())));
     }

@@ -26,5 +26,6 @@ pub mod pass_switches;
 pub mod portable_program;
 pub mod program_metadata;
 pub mod scalar_replacement;
+pub mod spirv_module;
 pub mod types;
 pub mod variables;

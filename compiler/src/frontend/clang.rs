@@ -9,11 +9,13 @@ use std::ffi::CString;
 use super::clang_library::{self, ClangJob, ClangOutput};
 use super::header_files::{HEADER_FOLDER, SOURCE_PATH, header_files};
 use super::source::prepare_source;
+use super::spirv::translate_module;
 use super::{CompiledObject, FrontendConfig, FrontendError};
 use crate::progress::begin_stage;
 use lockstep_protocol::build_options::{BuildOptions, InputLanguage, LanguageVersion, Macro, Warnings};
 use lockstep_protocol::features;
 use lockstep_protocol::job::{Header, ReadFile};
+use lockstep_protocol::spirv_module::SpecializationValue;
 
 /// The name by which diagnostics, macros and debug information call the program's text.
 const SOURCE_NAME: &str = "program.cl";
@@ -52,6 +54,25 @@ pub fn compile_recorded(
     let job = clang_job(config, source, headers, options)?;
     begin_stage("clang", "");
     judge_output(clang_library::run_clang(&job), options)
+}
+
+/// Compiles a SPIR-V module: [`translate_module`] makes text of it, which LLVM reads as it reads any other. Constants that `values`
+/// name have these in the place of their own.
+pub fn compile_spirv(
+    config: &FrontendConfig,
+    module: &[u8],
+    values: &[SpecializationValue],
+    options: &BuildOptions,
+) -> Result<RecordedCompilation, FrontendError> {
+    begin_stage("spirv", "");
+    let text = translate_module(module, values, config.source_lines || options.debug)
+        .map_err(|error| compile_failure(&format!("error: {error}\n")))?;
+    // Modules may do all that the newest version of the language can.
+    let version = Some(LanguageVersion::Cl30);
+    let options = BuildOptions { input: InputLanguage::Spir, version, ..options.clone() };
+    let job = clang_job(config, text.as_bytes(), &[], &options)?;
+    begin_stage("clang", "");
+    judge_output(clang_library::run_clang(&job), &options)
 }
 
 fn clang_job(

@@ -22,8 +22,8 @@ use std::ptr;
 use lockstep_conformance::Context;
 use lockstep_conformance::entry_points::ENTRY_POINTS;
 use lockstep_conformance::extension_functions::{
-    CommandBuffers, CreateCommandQueue, DeviceAddress, MutableDispatch, Semaphores, SuggestedLocalWorkSize,
-    UnifiedMemory,
+    CommandBuffers, CreateCommandQueue, DeviceAddress, IntermediateLanguage, MutableDispatch, Semaphores,
+    SuggestedLocalWorkSize, UnifiedMemory,
 };
 use lockstep_conformance::loader::{device, is_lockstep};
 use lockstep_conformance::opencl_sys::*;
@@ -66,6 +66,7 @@ fn every_entry_point_is_called() {
         MutableDispatch::NAMES,
         CreateCommandQueue::NAMES,
         SuggestedLocalWorkSize::NAMES,
+        IntermediateLanguage::NAMES,
         Semaphores::NAMES,
         DeviceAddress::NAMES,
     ];
@@ -90,6 +91,7 @@ fn random_calls() {
         dispatch: MutableDispatch::new(),
         queue: CreateCommandQueue::new(),
         local_size: SuggestedLocalWorkSize::new(),
+        il: IntermediateLanguage::new(),
         semaphores: Semaphores::new(),
         address: DeviceAddress::new(),
     };

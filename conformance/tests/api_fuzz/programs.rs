@@ -19,6 +19,11 @@ pub const OPS: &[Op] = &[
         let program = (w.d.clCreateProgramWithIL)(context, il, length, w.code_at());
         w.made(Program, program);
     }),
+    ("clCreateProgramWithILKHR", 1, |w| {
+        let (context, il, length) = (w.handle(Context), w.data(), w.small());
+        let program = (w.x.il.clCreateProgramWithILKHR)(context, il, length, w.code_at());
+        w.made(Program, program);
+    }),
     ("clCreateProgramWithBuiltInKernels", 1, |w| {
         let (context, (count, devices), names) = (w.handle(Context), w.handles(Device, 2), w.name());
         let make = w.d.clCreateProgramWithBuiltInKernels;

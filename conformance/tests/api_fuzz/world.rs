@@ -9,8 +9,8 @@ use std::sync::Mutex;
 
 use lockstep_conformance::entry_points::EntryPoints;
 use lockstep_conformance::extension_functions::{
-    CommandBuffers, CreateCommandQueue, DeviceAddress, MutableDispatch, Semaphores, SuggestedLocalWorkSize,
-    UnifiedMemory,
+    CommandBuffers, CreateCommandQueue, DeviceAddress, IntermediateLanguage, MutableDispatch, Semaphores,
+    SuggestedLocalWorkSize, UnifiedMemory,
 };
 use lockstep_conformance::loader::{device, driver, platform};
 use lockstep_conformance::objects::dispatch_word;
@@ -59,6 +59,7 @@ pub struct Extensions {
     pub dispatch: MutableDispatch,
     pub queue: CreateCommandQueue,
     pub local_size: SuggestedLocalWorkSize,
+    pub il: IntermediateLanguage,
     pub semaphores: Semaphores,
     pub address: DeviceAddress,
 }

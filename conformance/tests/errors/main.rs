@@ -103,6 +103,7 @@ fn extension_names() -> Vec<&'static str> {
         extensions::MutableDispatch::NAMES,
         extensions::CreateCommandQueue::NAMES,
         extensions::SuggestedLocalWorkSize::NAMES,
+        extensions::IntermediateLanguage::NAMES,
         extensions::Semaphores::NAMES,
         extensions::DeviceAddress::NAMES,
     ]

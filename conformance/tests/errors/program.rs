@@ -6,7 +6,7 @@ use std::ptr;
 use lockstep_conformance::opencl_sys::*;
 
 use super::table::{Row, at, created};
-use super::world::memory;
+use super::world::{MODULE, memory};
 
 extern "C" fn notify(_: cl_program, _: *mut c_void) {}
 
@@ -17,9 +17,16 @@ rows! { |w|
         CL_INVALID_VALUE "no list": (w.context, 1, ptr::null(), ptr::null());
         CL_INVALID_VALUE "no string in the list": (w.context, 2, [c"".as_ptr(), ptr::null()].as_ptr(), ptr::null());
     }
-    d.clCreateProgramWithIL: never_new () {
-        CL_INVALID_CONTEXT "no context": (ptr::null_mut(), memory(), 64);
-        CL_INVALID_OPERATION "no device with intermediate languages": (w.context, memory(), 64);
+    d.clCreateProgramWithIL: new (w.context, at(&MODULE), size_of_val(&MODULE)) {
+        CL_INVALID_CONTEXT "no context": (ptr::null_mut(), at(&MODULE), size_of_val(&MODULE));
+        CL_INVALID_VALUE "no module": (w.context, ptr::null(), size_of_val(&MODULE));
+        CL_INVALID_VALUE "no length": (w.context, at(&MODULE), 0);
+        CL_INVALID_VALUE "what is no module": (w.context, memory(), 64);
+        CL_INVALID_VALUE "a module that is cut off": (w.context, at(&MODULE), size_of_val(&MODULE) - 4);
+    }
+    il.clCreateProgramWithILKHR: new (w.context, at(&MODULE), size_of_val(&MODULE)) {
+        CL_INVALID_CONTEXT "no context": (ptr::null_mut(), at(&MODULE), size_of_val(&MODULE));
+        CL_INVALID_VALUE "no module": (w.context, ptr::null(), size_of_val(&MODULE));
     }
     d.clCreateProgramWithBinary: never_new () {
         CL_INVALID_CONTEXT "no context":
@@ -50,9 +57,12 @@ rows! { |w|
         CL_INVALID_PROGRAM "no program": (ptr::null_mut(), Some(notify), ptr::null_mut());
         CL_INVALID_OPERATION "no device with destructors": (w.program, Some(notify), ptr::null_mut());
     }
-    d.clSetProgramSpecializationConstant: never () {
-        CL_INVALID_PROGRAM "no program": (ptr::null_mut(), 0, 4, memory());
-        CL_INVALID_OPERATION "no device with intermediate languages": (w.program, 0, 4, memory());
+    d.clSetProgramSpecializationConstant: code (w.module, 5, 4, memory()) {
+        CL_INVALID_PROGRAM "no program": (ptr::null_mut(), 5, 4, memory());
+        CL_INVALID_PROGRAM "a program of another kind": (w.program, 5, 4, memory());
+        CL_INVALID_SPEC_ID "no such constant": (w.module, 6, 4, memory());
+        CL_INVALID_VALUE "the size of another constant": (w.module, 5, 8, memory());
+        CL_INVALID_VALUE "no value": (w.module, 5, 4, ptr::null());
     }
     d.clBuildProgram: code (w.fresh[0], 1, &w.device, ptr::null(), None, ptr::null_mut()) {
         CL_INVALID_PROGRAM "no program": (ptr::null_mut(), 0, ptr::null(), ptr::null(), None, ptr::null_mut());

@@ -6,12 +6,12 @@ use std::ptr;
 
 use lockstep_conformance::entry_points::EntryPoints;
 use lockstep_conformance::extension_functions::{
-    CommandBuffers, CreateCommandQueue, DeviceAddress, MutableDispatch, Semaphores, SuggestedLocalWorkSize,
-    UnifiedMemory,
+    CommandBuffers, CreateCommandQueue, DeviceAddress, IntermediateLanguage, MutableDispatch, Semaphores,
+    SuggestedLocalWorkSize, UnifiedMemory,
 };
 use lockstep_conformance::loader::{device, driver, platform};
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{Context, arguments, info};
+use lockstep_conformance::{Context, arguments, info, ok};
 
 use super::table::at;
 
@@ -58,6 +58,45 @@ pub fn memory() -> *mut c_void {
     (&raw mut MEMORY).cast()
 }
 
+/// A SPIR-V module with one constant to specialise, of 32 bits and `SpecId` 5.
+pub const MODULE: [u32; 24] = [
+    0x0723_0203,
+    0x0001_0000,
+    0,
+    10,
+    0,
+    // OpCapability Addresses and Kernel, OpMemoryModel Physical64 OpenCL.
+    2 << 16 | 17,
+    4,
+    2 << 16 | 17,
+    6,
+    3 << 16 | 14,
+    2,
+    2,
+    // %2 is decorated with SpecId 5, %1 is an integer of 32 bits, %2 one of them.
+    4 << 16 | 71,
+    2,
+    1,
+    5,
+    4 << 16 | 21,
+    1,
+    32,
+    0,
+    4 << 16 | 50,
+    1,
+    2,
+    7,
+];
+
+/// A program of [`MODULE`].
+fn created_module(context: &Context) -> cl_program {
+    let mut code = 1;
+    let make = driver().clCreateProgramWithIL;
+    let program = make(context.raw(), MODULE.as_ptr().cast(), size_of_val(&MODULE), &mut code);
+    ok(code);
+    program
+}
+
 /// Objects of another context.
 pub struct Other {
     pub context: cl_context,
@@ -77,6 +116,7 @@ pub struct World {
     pub recorder: CommandBuffers,
     pub mutable: MutableDispatch,
     pub queues: CreateCommandQueue,
+    pub il: IntermediateLanguage,
     pub local_size: SuggestedLocalWorkSize,
     pub semaphores: Semaphores,
     pub address: DeviceAddress,
@@ -123,6 +163,8 @@ pub struct World {
     /// does not link, one that is linked.
     pub program: cl_program,
     pub source: cl_program,
+    /// Made of [`MODULE`].
+    pub module: cl_program,
     pub broken: cl_program,
     pub compiled: cl_program,
     pub unresolved: cl_program,
@@ -259,6 +301,7 @@ impl World {
             recorder: CommandBuffers::new(),
             mutable: MutableDispatch::new(),
             queues: CreateCommandQueue::new(),
+            il: IntermediateLanguage::new(),
             local_size: SuggestedLocalWorkSize::new(),
             semaphores,
             address: DeviceAddress::new(),
@@ -294,6 +337,7 @@ impl World {
             all: program.kernel("all").into_raw(),
             program: program.into_raw(),
             source: context.source(SOURCE).into_raw(),
+            module: created_module(&context),
             broken: context.source("kernel void f(").into_raw(),
             compiled,
             unresolved: compile(&context, "void g(void); kernel void f(void) { g(); }"),

@@ -191,6 +191,9 @@ fn language_info(name: cl_device_info, info: Info) -> Option<Result<()>> {
         CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT => {
             info.bool(has_feature("__opencl_c_work_group_collective_functions"))
         }
+        // "A space-separated list of IL version strings of the form <IL_Prefix>_<Major_version>.<Minor_version>".
+        CL_DEVICE_IL_VERSION => info.string(&extensions::spirv_version_list()),
+        CL_DEVICE_ILS_WITH_VERSION => info.slice(&extensions::spirv_versions()),
         CL_DEVICE_PIPE_SUPPORT => info.bool(has_feature("__opencl_c_pipes")),
         CL_DEVICE_MAX_PIPE_ARGS => info.value(pipe::MAX_ARGUMENTS),
         CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS => info.value(pipe::MAX_RESERVATIONS),
@@ -213,7 +216,7 @@ fn atomic_capabilities(more: cl_device_atomic_capabilities) -> cl_device_atomic_
         .fold(CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | more, |all, (_, bit)| all | bit)
 }
 
-/// What it does not have: queues of its own, intermediate languages.
+/// What it does not have: queues of its own.
 fn absent_info(name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
         CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
@@ -222,8 +225,6 @@ fn absent_info(name: cl_device_info, info: Info) -> Option<Result<()>> {
         | CL_DEVICE_MAX_ON_DEVICE_EVENTS => info.value::<cl_uint>(0),
         CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES => info.value::<cl_command_queue_properties>(0),
         CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => info.value::<cl_device_device_enqueue_capabilities>(0),
-        CL_DEVICE_IL_VERSION => info.string(""),
-        CL_DEVICE_ILS_WITH_VERSION => info.slice::<cl_name_version>(&[]),
         _ => return None,
     })
 }

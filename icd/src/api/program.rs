@@ -186,12 +186,17 @@ pub unsafe fn create_program_with_built_in_kernels(
     Err(error!(CL_INVALID_VALUE, "no device has built-in kernels"))
 }
 
-/// `clCreateProgramWithIL`: no device takes an intermediate language.
+/// `clCreateProgramWithIL` and `clCreateProgramWithILKHR`: makes a program of a SPIR-V module.
 #[entry_point(clCreateProgramWithIL)]
-pub fn create_program_with_il(context: cl_context, _il: *const c_void, _length: usize) -> Result<cl_program> {
-    handle::get::<Context>(context)?;
-    // "CL_INVALID_OPERATION if no devices in context support intermediate language programs."
-    Err(error!(CL_INVALID_OPERATION, "no device supports programs in an intermediate language"))
+pub unsafe fn create_program_with_il(context: cl_context, il: *const c_void, length: usize) -> Result<cl_program> {
+    let context = handle::get::<Context>(context)?;
+    // "CL_INVALID_VALUE if il is NULL or if length is zero."
+    ensure!(!il.is_null(), CL_INVALID_VALUE, "il is NULL");
+    ensure!(length > 0, CL_INVALID_VALUE, "length is 0");
+    // SAFETY: the caller vouches for the length.
+    let module = unsafe { std::slice::from_raw_parts(il.cast::<u8>(), length) };
+    // "CL_INVALID_VALUE if the length-byte memory pointed to by il does not contain well-formed intermediate language input".
+    handle::publish(Program::with_spirv(context, module)?)
 }
 
 /// `clRetainProgram`: "CL_INVALID_PROGRAM if program is not a valid program object."
@@ -215,17 +220,28 @@ pub fn set_program_release_callback(program: cl_program, _pfn_notify: Notify, _u
     Err(error!(CL_INVALID_OPERATION, "no device supports destructors of program-scope variables"))
 }
 
-/// `clSetProgramSpecializationConstant`: only programs from an intermediate language have any.
+/// `clSetProgramSpecializationConstant`: gives a constant of a SPIR-V module another value.
 #[entry_point(clSetProgramSpecializationConstant)]
-pub fn set_program_specialization_constant(
+pub unsafe fn set_program_specialization_constant(
     program: cl_program,
-    _spec_id: cl_uint,
-    _spec_size: usize,
-    _spec_value: *const c_void,
+    spec_id: cl_uint,
+    spec_size: usize,
+    spec_value: *const c_void,
 ) -> Result<()> {
-    handle::get::<Program>(program)?;
-    // "CL_INVALID_OPERATION if no devices associated with program support intermediate language programs."
-    Err(error!(CL_INVALID_OPERATION, "no device supports programs in an intermediate language"))
+    let program = handle::get::<Program>(program)?;
+    // "CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate language".
+    ensure!(
+        program.intermediate_language().is_some(),
+        CL_INVALID_PROGRAM,
+        "the program was not created from an intermediate language"
+    );
+    // "CL_INVALID_VALUE if spec_size does not match the size of the specialization constant in the module, or if spec_value is NULL."
+    ensure!(!spec_value.is_null(), CL_INVALID_VALUE, "spec_value is NULL");
+    // No constant has more bytes than these; the value of one that has another size is not read.
+    ensure!(spec_size <= 8, CL_INVALID_VALUE, "spec_size is {spec_size}");
+    // SAFETY: the caller vouches for the size.
+    let value = unsafe { std::slice::from_raw_parts(spec_value.cast::<u8>(), spec_size) };
+    program.specialize(spec_id, value)
 }
 
 /// `clBuildProgram`: compiles and links a program for its devices.

@@ -38,7 +38,7 @@ pub unsafe fn get_program_info(
         CL_PROGRAM_NUM_DEVICES => info.value(program.devices().len() as cl_uint),
         CL_PROGRAM_DEVICES => info.slice(&program.devices().iter().map(handle::of).collect::<Vec<_>>()),
         CL_PROGRAM_SOURCE => info.string(program.source().unwrap_or_default()),
-        CL_PROGRAM_IL => info.bytes(&[]),
+        CL_PROGRAM_IL => info.bytes(program.intermediate_language().unwrap_or_default()),
         CL_PROGRAM_BINARY_SIZES => {
             let size = program.binary().len();
             info.slice(&vec![size; program.devices().len()])

@@ -15,7 +15,7 @@ use crate::program_file::{BuildArguments, ProgramFailure, build_file};
 /// What the command is told.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A source in OpenCL C, LLVM IR that clang made of one for spir64 (bitcode, or text in a file `.ll`), or a binary that is to be made anew
+    /// A source in OpenCL C, a SPIR-V module, LLVM IR that clang made of one for spir64 (bitcode, or text in a file `.ll`), or a binary that is to be made anew
     file: PathBuf,
     /// The binary to write, for clCreateProgramWithBinary
     #[arg(short, long, value_name = "FILE")]

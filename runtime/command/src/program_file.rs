@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use lockstep_protocol::spirv_module::is_spirv;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::program::{self, Program, binary, build};
 
@@ -77,6 +78,9 @@ fn make_program(path: &Path, context: &Arc<Context>, bytes: &[u8]) -> Result<Arc
     }
     if is_bitcode(bytes) || path.extension().is_some_and(|extension| extension == "ll" || extension == "bc") {
         return Ok(Program::with_llvm_ir(context.clone(), bytes.to_vec()));
+    }
+    if is_spirv(bytes) {
+        return Program::with_spirv(context.clone(), bytes).map_err(|api_error| api_error.sentence().to_owned());
     }
     let source = program::join_source(&[bytes]).map_err(|api_error| api_error.sentence().to_owned())?;
     Ok(Program::with_source(context.clone(), source))

@@ -228,6 +228,7 @@ fn describe_input(program: &Program) -> String {
     match (&program.source, &program.binary) {
         (Some(Source::Text(text)), _) => format!("a source of {} bytes", text.len()),
         (Some(Source::LlvmIr(ir)), _) => format!("LLVM IR of {} bytes", ir.len()),
+        (Some(Source::Spirv(module)), _) => format!("SPIR-V of {} bytes", module.bytes.len()),
         (None, Some(_)) => "a binary".to_owned(),
         (None, None) => "objects".to_owned(),
     }
@@ -325,12 +326,14 @@ fn keep_refusal(program: &Program, error: &Error) {
 
 /// A source with headers, for the compiler.
 fn source_files(source: &Source, headers: Vec<Header>, options: &BuildOptions) -> SourceFiles {
-    let bytes = match source {
-        Source::Text(text) => text.as_bytes(),
-        Source::LlvmIr(ir) => ir,
+    let (bytes, specialization) = match source {
+        Source::Text(text) => (text.as_bytes(), None),
+        Source::LlvmIr(ir) => (&**ir, None),
+        Source::Spirv(module) => (&*module.bytes, Some(module.values())),
     };
     SourceFiles {
         source: bytes.to_vec(),
+        specialization,
         headers,
         options: options.clone(),
         // Source lines take time, and only the report and debuggers show them.

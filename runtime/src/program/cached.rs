@@ -44,6 +44,12 @@ fn cache_place(source: &SourceFiles, object_kind: &str) -> Option<Place> {
         .add_text(&format!("{:?}", source.options.stage))
         .add_text(&source.options.text)
         .add_bytes(&source.source);
+    let key_builder = match &source.specialization {
+        None => key_builder,
+        Some(values) => values.iter().fold(key_builder.add_text("SPIR-V"), |key_builder, value| {
+            key_builder.add_text(&value.id.to_string()).add_bytes(&value.bytes)
+        }),
+    };
     let key_builder = source
         .headers
         .iter()
@@ -51,13 +57,14 @@ fn cache_place(source: &SourceFiles, object_kind: &str) -> Option<Place> {
     Some(Place { cache: program_cache, key: key_builder.into_key() })
 }
 
-/// The program's text, what its macros stand for and its headers.
+/// The program's text, what its macros stand for and its headers. A SPIR-V module is no text.
 fn all_texts(source: &SourceFiles) -> impl Iterator<Item = &[u8]> {
+    let text = source.specialization.is_none().then_some(&*source.source);
     // Macros as they come out of their quotes.
     let macros = source.options.macros.iter().map(|change| match change {
         Macro::Define(text) | Macro::Undefine(text) => text.as_bytes(),
     });
-    [&*source.source].into_iter().chain(macros).chain(source.headers.iter().map(|header| &*header.source))
+    text.into_iter().chain(macros).chain(source.headers.iter().map(|header| &*header.source))
 }
 
 /// What was made of a source, and the files that were read for it.

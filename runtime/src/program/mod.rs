@@ -10,6 +10,7 @@ pub mod build;
 mod cached;
 pub mod executable;
 mod inputs;
+mod intermediate;
 mod kernel_report;
 pub mod loaded_variant;
 mod lookahead;
@@ -24,7 +25,8 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use lockstep_protocol::portable_program::CompiledObject;
 use opencl_sys::{
-    CL_INVALID_BINARY, CL_INVALID_DEVICE, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE, CL_OUT_OF_RESOURCES,
+    CL_INVALID_BINARY, CL_INVALID_DEVICE, CL_INVALID_PROGRAM, CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_VALUE,
+    CL_OUT_OF_RESOURCES,
 };
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
@@ -34,6 +36,7 @@ use crate::device::Device;
 use crate::{ApiHandle, Result, ensure, error};
 use binary::Binary;
 use executable::Executable;
+use intermediate::IntermediateModule;
 
 /// How far a build has come (`CL_PROGRAM_BUILD_STATUS`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,6 +87,8 @@ enum Source {
     Text(String),
     /// LLVM IR in SPIR form, as bitcode or text.
     LlvmIr(Vec<u8>),
+    /// SPIR-V.
+    Spirv(IntermediateModule),
 }
 
 /// A program with the state of its builds.
@@ -136,6 +141,14 @@ impl Program {
         Program::from_source(context, Source::LlvmIr(ir))
     }
 
+    /// A program from a SPIR-V module, for all devices of the context.
+    ///
+    /// # Errors
+    /// `CL_INVALID_VALUE` for bytes that are no module.
+    pub fn with_spirv(context: Arc<Context>, module: &[u8]) -> Result<Arc<Program>> {
+        Ok(Program::from_source(context, Source::Spirv(IntermediateModule::from_bytes(module)?)))
+    }
+
     fn from_source(context: Arc<Context>, source: Source) -> Arc<Program> {
         let devices = context.devices().to_vec();
         Program::new(context, devices, Some(source), None, BuildState::before_build())
@@ -176,6 +189,26 @@ impl Program {
         match &self.source {
             Some(Source::Text(text)) => Some(text),
             _ => None,
+        }
+    }
+
+    /// The SPIR-V module it was created with.
+    pub fn intermediate_language(&self) -> Option<&[u8]> {
+        match &self.source {
+            Some(Source::Spirv(module)) => Some(&module.bytes),
+            _ => None,
+        }
+    }
+
+    /// Gives a constant of the SPIR-V module a value for builds from now on.
+    ///
+    /// # Errors
+    /// `CL_INVALID_PROGRAM` for a program of another kind, `CL_INVALID_SPEC_ID` for a constant that there is not, `CL_INVALID_VALUE` for a
+    /// value of another size.
+    pub fn specialize(&self, id: u32, value: &[u8]) -> Result<()> {
+        match &self.source {
+            Some(Source::Spirv(module)) => module.specialize(id, value),
+            _ => Err(error!(CL_INVALID_PROGRAM, "the program was not created from an intermediate language")),
         }
     }
 

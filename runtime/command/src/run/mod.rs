@@ -45,7 +45,7 @@ Example:
 #[derive(clap::Args)]
 #[command(after_long_help = SYNTAX, after_help = "--help has the syntax of arguments.")]
 pub struct Arguments {
-    /// A source in OpenCL C, LLVM IR that clang made of one for spir64 (bitcode, or text in a file `.ll`), or a binary
+    /// A source in OpenCL C, a SPIR-V module, LLVM IR that clang made of one for spir64 (bitcode, or text in a file `.ll`), or a binary
     file: PathBuf,
     /// The kernel, where the program has several
     #[arg(short, long, value_name = "NAME")]

@@ -1,0 +1,136 @@
+//! Variables that tell a work-item of itself: reading one is a call of the work-item function of OpenCL C.
+
+use spirv::{BuiltIn, Op};
+
+use super::error::{Attempt, refuse};
+use super::mangle::Parameter;
+use super::operands::Id;
+use super::translator::{Translator, Typed};
+use super::types::TypeKind;
+
+/// The function that gives what a variable holds.
+enum Query {
+    /// It is asked for each dimension and answers with a `size_t`.
+    ByDimension(&'static str),
+    /// It answers with this type.
+    Whole(&'static str, &'static str),
+}
+
+fn query_of(built_in: BuiltIn) -> Option<Query> {
+    use Query::{ByDimension, Whole};
+    Some(match built_in {
+        BuiltIn::WorkDim => Whole("get_work_dim", "i32"),
+        BuiltIn::GlobalSize => ByDimension("get_global_size"),
+        BuiltIn::GlobalInvocationId => ByDimension("get_global_id"),
+        BuiltIn::WorkgroupSize => ByDimension("get_local_size"),
+        BuiltIn::EnqueuedWorkgroupSize => ByDimension("get_enqueued_local_size"),
+        BuiltIn::LocalInvocationId => ByDimension("get_local_id"),
+        BuiltIn::NumWorkgroups => ByDimension("get_num_groups"),
+        BuiltIn::WorkgroupId => ByDimension("get_group_id"),
+        BuiltIn::GlobalOffset => ByDimension("get_global_offset"),
+        BuiltIn::GlobalLinearId => Whole("get_global_linear_id", "i64"),
+        BuiltIn::LocalInvocationIndex => Whole("get_local_linear_id", "i64"),
+        BuiltIn::SubgroupSize => Whole("get_sub_group_size", "i32"),
+        BuiltIn::SubgroupMaxSize => Whole("get_max_sub_group_size", "i32"),
+        BuiltIn::NumSubgroups => Whole("get_num_sub_groups", "i32"),
+        BuiltIn::NumEnqueuedSubgroups => Whole("get_enqueued_num_sub_groups", "i32"),
+        BuiltIn::SubgroupId => Whole("get_sub_group_id", "i32"),
+        BuiltIn::SubgroupLocalInvocationId => Whole("get_sub_group_local_id", "i32"),
+        BuiltIn::SubgroupEqMask => Whole("get_sub_group_eq_mask", "<4 x i32>"),
+        BuiltIn::SubgroupGeMask => Whole("get_sub_group_ge_mask", "<4 x i32>"),
+        BuiltIn::SubgroupGtMask => Whole("get_sub_group_gt_mask", "<4 x i32>"),
+        BuiltIn::SubgroupLeMask => Whole("get_sub_group_le_mask", "<4 x i32>"),
+        BuiltIn::SubgroupLtMask => Whole("get_sub_group_lt_mask", "<4 x i32>"),
+        _ => return None,
+    })
+}
+
+/// Reads a variable or one of its components.
+pub(super) fn read_built_in(
+    translator: &mut Translator<'_>,
+    (value_type, id): (Id, Id),
+    built_in: BuiltIn,
+    component: Option<u32>,
+) -> Attempt<()> {
+    let Some(query) = query_of(built_in) else { refuse!("the built-in variable {built_in:?} is not supported") };
+    let text = translator.types.text(value_type)?;
+    let (element, count) = translator.types.elements_of(value_type)?;
+    match (query, component, count) {
+        (Query::ByDimension(name), Some(dimension), 1) => {
+            let call = query_dimension(translator, name, dimension)?;
+            define_converted(translator, (value_type, id), &call, "i64")
+        }
+        (Query::ByDimension(name), None, 3) => {
+            let element_text = translator.types.text(element)?;
+            let mut vector = "undef".to_owned();
+            for dimension in 0..3 {
+                let call = query_dimension(translator, name, dimension)?;
+                let component = convert_size(translator, element, &call)?;
+                let insertion = format!("insertelement {text} {vector}, {element_text} {component}, i32 {dimension}");
+                if dimension == 2 {
+                    return translator.define((value_type, id), format_args!("{insertion}"));
+                }
+                vector = translator.define_extra(format_args!("{insertion}"));
+            }
+            Ok(())
+        }
+        (Query::Whole(name, result), None, _) => {
+            let call = translator.call_built_in(name, &[], result, &[])?;
+            define_converted(translator, (value_type, id), &call, result)
+        }
+        (Query::Whole(name, result @ "<4 x i32>"), Some(index), 1) => {
+            let call = translator.call_built_in(name, &[], result, &[])?;
+            let vector = translator.define_extra(format_args!("{call}"));
+            translator.define((value_type, id), format_args!("extractelement {result} {vector}, i32 {index}"))
+        }
+        _ => refuse!("the built-in variable {built_in:?} has no value of type {text}"),
+    }
+}
+
+fn query_dimension(translator: &mut Translator<'_>, name: &str, dimension: u32) -> Attempt<String> {
+    translator.call_built_in(name, &[Parameter::Scalar("j")], "i64", &[Typed::new("i32", dimension.to_string())])
+}
+
+/// The result of a call that gives 64 bits, in the type of a component.
+fn convert_size(translator: &mut Translator<'_>, element: Id, call: &str) -> Attempt<String> {
+    let value = translator.define_extra(format_args!("{call}"));
+    match translator.types.get(element)?.kind {
+        TypeKind::Int(64) => Ok(value),
+        TypeKind::Int(32) => Ok(translator.define_extra(format_args!("trunc i64 {value} to i32"))),
+        _ => refuse!("built-in variables are of 32 or 64 bits"),
+    }
+}
+
+/// Defines the result of a call, in the type that the variable has.
+fn define_converted(translator: &mut Translator<'_>, result: (Id, Id), call: &str, given: &str) -> Attempt<()> {
+    let wanted = translator.types.text(result.0)?;
+    match (given, &*wanted) {
+        _ if given == &*wanted => translator.define(result, format_args!("{call}")),
+        ("i64", "i32") | ("i32", "i64") => {
+            let value = translator.define_extra(format_args!("{call}"));
+            let conversion = if given == "i64" { "trunc" } else { "zext" };
+            translator.define(result, format_args!("{conversion} {given} {value} to {wanted}"))
+        }
+        _ => refuse!("the built-in variable is of type {given}, not {wanted}"),
+    }
+}
+
+/// `OpReadClockKHR`: a count of 64 bits, or its two halves.
+pub(super) fn translate_clock(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let result = operands.take_result()?;
+    let name = match translator.constants.bits(operands.take_id()?)? {
+        1 => "device",
+        2 => "work_group",
+        3 => "sub_group",
+        scope => refuse!("there is no clock of scope {scope}"),
+    };
+    let text = translator.types.text(result.0)?;
+    let infix = match &*text {
+        "i64" => "",
+        "<2 x i32>" => "_hilo",
+        _ => refuse!("a clock gives 64 bits, or two times 32"),
+    };
+    let call = translator.call_built_in(&format!("clock_read{infix}_{name}"), &[], &text, &[])?;
+    translator.define(result, format_args!("{call}"))
+}

@@ -1,0 +1,431 @@
+//! Functions: their heads, blocks, jumps and calls.
+//!
+//! Phis are written when the function ends and all its jumps are known: LLVM wants a predecessor's value once for each edge from it.
+
+use std::collections::{HashMap, HashSet};
+
+use spirv::{Decoration, FunctionParameterAttribute, LinkageType, Op};
+
+use super::constants::{global_name, mask_of};
+use super::error::{Attempt, refuse};
+use super::lines::begin_scope;
+use super::operands::Id;
+use super::translator::{Translator, Typed, Value, join_typed};
+use super::types::TypeKind;
+
+/// What is known of the function whose instructions are read.
+pub(super) struct FunctionState {
+    pub id: Id,
+    /// Whether only its first block was begun, or none.
+    pub is_first_block: bool,
+    result: Id,
+    /// Parameters that are still to come, with their types.
+    parameters: Vec<Id>,
+    /// The block that was begun and not ended.
+    block: Option<Id>,
+    first_label: Option<Id>,
+    has_body: bool,
+    /// The labels of the blocks so far.
+    labels: HashSet<Id>,
+    /// How often a block jumps to another, by both labels.
+    edges: HashMap<(Id, Id), u32>,
+    /// How many jumps lead to a block, by its label.
+    arrivals: HashMap<Id, usize>,
+    phis: Vec<Phi>,
+}
+
+/// A phi that is to be written.
+struct Phi {
+    /// Where it belongs in the module's text.
+    position: usize,
+    id: Id,
+    value_type: Id,
+    /// The block that it begins.
+    block: Id,
+    /// Values and the blocks that they come from.
+    incoming: Vec<[Id; 2]>,
+}
+
+/// `OpFunction`.
+pub(super) fn begin_function(translator: &mut Translator<'_>, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (result, id) = operands.take_result()?;
+    let (_control, function_type) = (operands.take_literal()?, operands.take_id()?);
+    if translator.function.is_some() {
+        refuse!("the function before has no end");
+    }
+    let signature = signature_of(translator, id)?;
+    let TypeKind::Function { result: declared, parameters } = translator.types.get(function_type)?.kind.clone() else {
+        refuse!("%{function_type} is not a type of functions");
+    };
+    if declared != result || parameters.len() != signature.len() {
+        refuse!("its result or its parameters are not those of its type");
+    }
+    let has_body = translator.declarations.signatures.get(&id).is_some_and(|signature| signature.has_body);
+    translator
+        .set_value(id, Value::Constant { value_type: function_type, text: global_name(translator, id).into() })?;
+    translator.function = Some(FunctionState {
+        id,
+        is_first_block: true,
+        result,
+        parameters: parameters.iter().rev().copied().collect(),
+        block: None,
+        first_label: None,
+        has_body,
+        labels: HashSet::new(),
+        edges: HashMap::new(),
+        arrivals: HashMap::new(),
+        phis: Vec::new(),
+    });
+    if has_body {
+        define_head(translator, id, result, &signature, &parameters)
+    } else {
+        import_function(translator, id, result, &parameters)
+    }
+}
+
+fn signature_of(translator: &Translator<'_>, function: Id) -> Attempt<Vec<Id>> {
+    match translator.declarations.signatures.get(&function) {
+        Some(signature) => Ok(signature.parameters.clone()),
+        None => refuse!("%{function} is not a function"),
+    }
+}
+
+/// The type and the attributes of a parameter in LLVM's text.
+pub(super) fn spell_parameter(translator: &Translator<'_>, parameter: Id, parameter_type: Id) -> Attempt<String> {
+    let declarations = &translator.declarations;
+    let mut text = translator.types.text(parameter_type)?.to_string();
+    if declarations.has_attribute(parameter, FunctionParameterAttribute::ByVal) {
+        let (_, pointee) = translator.types.pointer_parts(parameter_type)?;
+        let pointee = translator.types.get(pointee)?;
+        let declared = declarations.decoration_number(parameter, Decoration::Alignment).map(u64::from);
+        let align = declared.filter(|align| align.is_power_of_two()).unwrap_or(pointee.align);
+        text.push_str(&format!(" byval({}) align {align}", pointee.text));
+    }
+    let is_pointer = translator.types.pointer_parts(parameter_type).is_ok();
+    if is_pointer && declarations.has_attribute(parameter, FunctionParameterAttribute::NoAlias) {
+        text.push_str(" noalias");
+    }
+    Ok(text)
+}
+
+fn define_head(
+    translator: &mut Translator<'_>,
+    id: Id,
+    result: Id,
+    parameters: &[Id],
+    parameter_types: &[Id],
+) -> Attempt<()> {
+    let mut spelt = Vec::with_capacity(parameters.len());
+    for (&parameter, &parameter_type) in parameters.iter().zip(parameter_types) {
+        spelt.push(format!("{} %v{parameter}", spell_parameter(translator, parameter, parameter_type)?));
+    }
+    let linkage = match translator.declarations.linkage(id) {
+        Some(linkage) if translator.declarations.kernel_names.contains(&linkage.name) => "internal ",
+        Some(linkage) if linkage.kind == LinkageType::Export => "",
+        Some(linkage) if linkage.kind == LinkageType::LinkOnceODR => "linkonce_odr ",
+        Some(linkage) => refuse!("{} is imported and has a body", linkage.name),
+        None => "internal ",
+    };
+    if let Some(linkage) = translator.declarations.linkage(id) {
+        let signature = spell_signature(translator, result, parameter_types)?;
+        if translator.defined.insert(linkage.name.clone(), signature).is_some() {
+            refuse!("{} is defined twice", linkage.name);
+        }
+    }
+    let (name, result) = (global_name(translator, id), translator.types.text(result)?);
+    let scope = begin_scope(translator, id, name.trim_start_matches('@').trim_matches('"'));
+    let head =
+        format!("define {linkage}spir_func {result} {name}({}) convergent nounwind{scope} {{\n", spelt.join(", "));
+    translator.body.push_str(&head);
+    Ok(())
+}
+
+fn spell_signature(translator: &Translator<'_>, result: Id, parameters: &[Id]) -> Attempt<String> {
+    let mut types = Vec::with_capacity(parameters.len());
+    for &parameter in parameters {
+        types.push(translator.types.text(parameter)?);
+    }
+    Ok(format!("{} ({})", translator.types.text(result)?, types.join(", ")))
+}
+
+fn import_function(translator: &mut Translator<'_>, id: Id, result: Id, parameters: &[Id]) -> Attempt<()> {
+    let Some(linkage) = translator.declarations.linkage(id) else {
+        refuse!("a function without a body that is not imported");
+    };
+    if linkage.kind != LinkageType::Import {
+        refuse!("{} has no body and is not imported", linkage.name);
+    }
+    let name = linkage.name.clone();
+    let signature = spell_signature(translator, result, parameters)?;
+    translator.declare_called(&name, signature)
+}
+
+/// `OpFunctionParameter`.
+pub(super) fn translate_parameter(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (value_type, id) = operands.take_result()?;
+    let Some(state) = translator.function.as_mut() else { refuse!("it is not in a function") };
+    let function = state.id;
+    if state.parameters.pop() != Some(value_type) {
+        refuse!("the parameter is not of the type that the function's type says");
+    }
+    translator.set_value(id, Value::Local { value_type, function })
+}
+
+/// `OpFunctionEnd`.
+pub(super) fn end_function(translator: &mut Translator<'_>) -> Attempt<()> {
+    let Some(state) = translator.function.as_mut() else { refuse!("there is no function to end") };
+    if state.block.is_some() {
+        refuse!("the last block of the function does not end");
+    }
+    if let Some((_, target)) = state.edges.keys().find(|(_, target)| !state.labels.contains(target)) {
+        refuse!("a jump leads to %{target}, which is not a block of the function");
+    }
+    let (phis, has_body) = (std::mem::take(&mut state.phis), state.has_body);
+    write_phis(translator, &phis)?;
+    if has_body {
+        translator.body.push_str("}\n\n");
+    }
+    translator.function = None;
+    translator.lines.end_scope();
+    Ok(())
+}
+
+/// Writes the phis of a function where they belong.
+fn write_phis(translator: &mut Translator<'_>, phis: &[Phi]) -> Attempt<()> {
+    let Some(first) = phis.first() else { return Ok(()) };
+    let start = first.position;
+    let unwritten = translator.body.split_off(start);
+    let mut written = 0;
+    for phi in phis {
+        let text = spell_phi(translator, phi)?;
+        translator.body.push_str(&unwritten[written..phi.position - start]);
+        translator.body.push_str(&text);
+        written = phi.position - start;
+        translator.check_growth()?;
+    }
+    translator.body.push_str(&unwritten[written..]);
+    Ok(())
+}
+
+fn spell_phi(translator: &Translator<'_>, phi: &Phi) -> Attempt<String> {
+    let Some(state) = translator.function.as_ref() else { refuse!("it is not in a function") };
+    let mut spelt = Vec::new();
+    for &[value, block] in &phi.incoming {
+        let edge_count = state.edges.get(&(block, phi.block)).copied().unwrap_or(0);
+        if edge_count == 0 {
+            refuse!("the phi %{} takes a value from the block %{block}, which does not lead to it", phi.id);
+        }
+        translator.check_type(value, phi.value_type)?;
+        let text = translator.operand(value)?.text;
+        spelt.extend(std::iter::repeat_n(format!("[ {text}, %b{block} ]"), edge_count as usize));
+    }
+    let arrivals = state.arrivals.get(&phi.block).copied().unwrap_or(0);
+    if spelt.len() != arrivals {
+        refuse!("the phi %{} has values for {} of {arrivals} jumps to its block", phi.id, spelt.len());
+    }
+    let text = translator.types.text(phi.value_type)?;
+    Ok(format!("  %v{} = phi {text} {}\n", phi.id, spelt.join(", ")))
+}
+
+/// `OpLabel`.
+pub(super) fn begin_block(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let label = translator.operands(words).take_id()?;
+    let Some(state) = translator.function.as_mut() else { refuse!("a block outside of functions") };
+    if state.block.is_some() {
+        refuse!("the block before does not end");
+    }
+    if !state.parameters.is_empty() {
+        refuse!("the function has {} parameters too few", state.parameters.len());
+    }
+    state.is_first_block = state.first_label.is_none();
+    state.first_label.get_or_insert(label);
+    state.block = Some(label);
+    if !state.labels.insert(label) {
+        refuse!("the label %{label} stands twice in the function");
+    }
+    translator.body.push_str(&format!("b{label}:\n"));
+    Ok(())
+}
+
+/// Refuses an instruction that stands outside of a block.
+pub(super) fn check_in_block(translator: &Translator<'_>) -> Attempt<()> {
+    match translator.function.as_ref() {
+        Some(state) if state.block.is_some() => Ok(()),
+        _ => refuse!("it stands outside of a block"),
+    }
+}
+
+/// Notes that the block jumps to another; gives that as LLVM's operand.
+fn add_edge(translator: &mut Translator<'_>, label: Id) -> Attempt<String> {
+    let Some(state) = translator.function.as_mut() else { refuse!("it is not in a function") };
+    if state.first_label == Some(label) {
+        refuse!("it jumps to the function's first block");
+    }
+    let block = state.block.unwrap_or_default();
+    *state.edges.entry((block, label)).or_default() += 1;
+    *state.arrivals.entry(label).or_default() += 1;
+    Ok(format!("label %b{label}"))
+}
+
+fn end_block(translator: &mut Translator<'_>, line: std::fmt::Arguments<'_>) {
+    translator.emit(line);
+    if let Some(state) = translator.function.as_mut() {
+        state.block = None;
+    }
+}
+
+/// `OpBranch`, `OpBranchConditional`, `OpReturn`, `OpReturnValue`, `OpUnreachable`.
+pub(super) fn translate_end(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    match opcode {
+        Op::Branch => {
+            let target = add_edge(translator, operands.take_id()?)?;
+            end_block(translator, format_args!("br {target}"));
+        }
+        Op::BranchConditional => {
+            let condition = operands.take_id()?;
+            let (first, second) = (operands.take_id()?, operands.take_id()?);
+            let condition_type = translator.types.get(translator.type_of(condition)?)?;
+            if condition_type.kind != TypeKind::Bool {
+                refuse!("its condition is of type {}", condition_type.text);
+            }
+            let (first, second) = (add_edge(translator, first)?, add_edge(translator, second)?);
+            let condition = translator.typed(condition)?;
+            end_block(translator, format_args!("br {condition}, {first}, {second}"));
+        }
+        Op::Return => {
+            check_result(translator, None)?;
+            end_block(translator, format_args!("ret void"));
+        }
+        Op::ReturnValue => {
+            let value = operands.take_id()?;
+            check_result(translator, Some(value))?;
+            let value = translator.typed(value)?;
+            end_block(translator, format_args!("ret {value}"));
+        }
+        _ => end_block(translator, format_args!("unreachable")),
+    }
+    Ok(())
+}
+
+/// Refuses to give back what is not of the function's result.
+fn check_result(translator: &Translator<'_>, value: Option<Id>) -> Attempt<()> {
+    let Some(state) = translator.function.as_ref() else { refuse!("it is not in a function") };
+    let result = translator.types.get(state.result)?;
+    match value {
+        Some(value) => translator.check_type(value, state.result),
+        None if result.kind == TypeKind::Void => Ok(()),
+        None => refuse!("the function gives a value of type {}", result.text),
+    }
+}
+
+/// The operands of `OpSwitch`.
+struct Switch {
+    selector: Id,
+    default: Id,
+    /// Values of the selector and where they lead.
+    cases: Vec<(u64, Id)>,
+}
+
+/// Reads `OpSwitch`, whose literals are as wide as its selector.
+fn read_switch(translator: &Translator<'_>, words: &[u32]) -> Attempt<Switch> {
+    let mut operands = translator.operands(words);
+    let (selector, default) = (operands.take_id()?, operands.take_id()?);
+    let mut literals = operands.take_literals();
+    let width = translator.types.int_width(translator.type_of(selector)?)?;
+    let literal_words = if width == 64 { 2 } else { 1 };
+    let mut cases = Vec::new();
+    while let Some((case, rest)) = literals.split_at_checked(literal_words + 1) {
+        let low = u64::from(case[0]);
+        let value = if width == 64 { low | u64::from(case[1]) << 32 } else { low & mask_of(width) };
+        cases.push((value, translator.operands(&case[literal_words..]).take_id()?));
+        literals = rest;
+    }
+    if !literals.is_empty() {
+        refuse!("its literals are not as wide as its selector of {width} bits");
+    }
+    Ok(Switch { selector, default, cases })
+}
+
+/// `OpSwitch`.
+pub(super) fn translate_switch(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let Switch { selector, default, cases } = read_switch(translator, words)?;
+    let width = translator.types.int_width(translator.type_of(selector)?)?;
+    let mut known = HashSet::new();
+    let mut text = format!("switch {}, {} [", translator.typed(selector)?, add_edge(translator, default)?);
+    for (value, target) in cases {
+        if !known.insert(value) {
+            refuse!("the literal {value} stands twice");
+        }
+        text.push_str(&format!(" i{width} {}, {}", spell_signed(value, width), add_edge(translator, target)?));
+    }
+    end_block(translator, format_args!("{text} ]"));
+    Ok(())
+}
+
+/// A number of a width as LLVM's text has it.
+fn spell_signed(bits: u64, width: u32) -> i64 {
+    let unused = 64 - width;
+    (bits << unused) as i64 >> unused
+}
+
+/// `OpPhi`.
+pub(super) fn translate_phi(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (value_type, id) = operands.take_result()?;
+    let incoming = operands.take_ids()?;
+    let (pairs, rest) = incoming.as_chunks::<2>();
+    if !rest.is_empty() {
+        refuse!("a value without the block that it comes from");
+    }
+    let mut blocks = HashSet::new();
+    if let Some([_, block]) = pairs.iter().find(|[_, block]| !blocks.insert(*block)) {
+        refuse!("the block %{block} stands twice");
+    }
+    translator.types.get(value_type)?;
+    let position = translator.body.len();
+    let Some(state) = translator.function.as_mut() else { refuse!("it is not in a function") };
+    let (function, block) = (state.id, state.block.unwrap_or_default());
+    state.phis.push(Phi { position, id, value_type, block, incoming: pairs.to_vec() });
+    translator.set_value(id, Value::Local { value_type, function })
+}
+
+/// `OpFunctionCall`.
+pub(super) fn translate_call(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (value_type, id) = operands.take_result()?;
+    let callee = operands.take_id()?;
+    let arguments = operands.take_ids()?;
+    let Some(signature) = translator.declarations.signatures.get(&callee) else {
+        refuse!("%{callee} is not a function; calls through pointers are not supported");
+    };
+    let (function_type, parameters) = (signature.function_type, signature.parameters.clone());
+    let TypeKind::Function { result, parameters: types } = translator.types.get(function_type)?.kind.clone() else {
+        refuse!("%{function_type} is not a type of functions");
+    };
+    if result != value_type || arguments.len() != types.len() || parameters.len() != types.len() {
+        refuse!("it calls a function with {} parameters and another result, or with other arguments", types.len());
+    }
+    let mut spelt = Vec::with_capacity(arguments.len());
+    for ((&argument, &parameter), &parameter_type) in arguments.iter().zip(&parameters).zip(types.iter()) {
+        translator.check_type(argument, parameter_type)?;
+        let text = translator.operand(argument)?.text;
+        spelt.push(Typed::new(spell_parameter(translator, parameter, parameter_type)?, text));
+    }
+    let name = global_name(translator, callee);
+    let result_text = translator.types.text(result)?;
+    let convention = if name.starts_with("@\"llvm.") { "" } else { "spir_func " };
+    let call = format!("call {convention}{result_text} {name}({})", join_typed(&spelt));
+    define_result(translator, (value_type, id), &call)
+}
+
+/// Adds a call, whose value may be none.
+pub(super) fn define_result(translator: &mut Translator<'_>, (value_type, id): (Id, Id), call: &str) -> Attempt<()> {
+    if translator.types.get(value_type)?.kind != TypeKind::Void {
+        return translator.define((value_type, id), format_args!("{call}"));
+    }
+    translator.emit(format_args!("{call}"));
+    Ok(())
+}

@@ -1,0 +1,359 @@
+//! What the work-items of a group or a sub-group do together: functions of OpenCL C.
+
+use spirv::{GroupOperation, MemorySemantics, Op, Scope};
+
+use super::convert::resize_integer;
+use super::error::{Attempt, refuse};
+use super::functions::define_result;
+use super::mangle::Parameter;
+use super::operands::{Id, Operands};
+use super::translator::{Translator, Typed};
+use super::types::TypeKind;
+
+/// The work-items that an instruction is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    WorkGroup,
+    SubGroup,
+}
+
+impl Group {
+    fn prefix(self) -> &'static str {
+        match self {
+            Group::WorkGroup => "work_group",
+            Group::SubGroup => "sub_group",
+        }
+    }
+}
+
+fn read_scope(translator: &Translator<'_>, id: Id) -> Attempt<Scope> {
+    let number = translator.constants.bits(id)?;
+    match u32::try_from(number).ok().and_then(Scope::from_u32) {
+        Some(scope) => Ok(scope),
+        None => refuse!("there is no scope {number}"),
+    }
+}
+
+fn read_group(translator: &Translator<'_>, id: Id) -> Attempt<Group> {
+    match read_scope(translator, id)? {
+        Scope::Workgroup => Ok(Group::WorkGroup),
+        Scope::Subgroup => Ok(Group::SubGroup),
+        scope => refuse!("the work-items of scope {scope:?} do nothing together"),
+    }
+}
+
+/// What the names of functions of a group begin with.
+pub(super) fn read_group_prefix(translator: &Translator<'_>, scope: Id) -> Attempt<&'static str> {
+    Ok(read_group(translator, scope)?.prefix())
+}
+
+/// `OpControlBarrier`.
+pub(super) fn translate_barrier(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (scope, _memory, semantics) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
+    let name = match read_scope(translator, scope)? {
+        Scope::Workgroup => "barrier",
+        Scope::Subgroup => "sub_group_barrier",
+        Scope::Invocation => return Ok(()),
+        scope => refuse!("no barrier is for the work-items of scope {scope:?}"),
+    };
+    let bits = translator.constants.known_bits(semantics).unwrap_or(u64::MAX) as u32;
+    let semantics = MemorySemantics::from_bits_retain(bits);
+    // The flags of OpenCL C: local memory, global memory, images.
+    let flags = u32::from(semantics.contains(MemorySemantics::WORKGROUP_MEMORY))
+        | u32::from(semantics.contains(MemorySemantics::CROSS_WORKGROUP_MEMORY)) << 1
+        | u32::from(semantics.contains(MemorySemantics::IMAGE_MEMORY)) << 2;
+    let flags = [Typed::new("i32", flags.to_string())];
+    let call = translator.call_built_in(name, &[Parameter::Scalar("j")], "void", &flags)?;
+    translator.emit(format_args!("{call}"));
+    Ok(())
+}
+
+/// A `bool` as the `int` that functions of OpenCL C take.
+fn widen_bool(translator: &mut Translator<'_>, id: Id) -> Attempt<Typed> {
+    if translator.types.get(translator.type_of(id)?)?.kind != TypeKind::Bool {
+        refuse!("%{id} is not of type bool");
+    }
+    let typed = translator.typed(id)?;
+    Ok(Typed::new("i32", translator.define_extra(format_args!("zext {typed} to i32"))))
+}
+
+/// Defines a `bool` as whether the `int` that a function gives is not zero.
+fn define_truth(translator: &mut Translator<'_>, result: (Id, Id), call: &str) -> Attempt<()> {
+    if !translator.types.is_bool(result.0)? {
+        refuse!("its result is not of type bool");
+    }
+    let answer = translator.define_extra(format_args!("{call}"));
+    translator.define(result, format_args!("icmp ne i32 {answer}, 0"))
+}
+
+/// `OpGroupAll` and `OpGroupAny`, and those for the active work-items of a sub-group.
+pub(super) fn translate_vote(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let result = operands.take_result()?;
+    let group = read_group(translator, operands.take_id()?)?;
+    let predicate = widen_bool(translator, operands.take_id()?)?;
+    let infix = if is_non_uniform(opcode) { "_non_uniform" } else { "" };
+    let name = match opcode {
+        Op::GroupAll | Op::GroupNonUniformAll => format!("{}{infix}_all", group.prefix()),
+        _ => format!("{}{infix}_any", group.prefix()),
+    };
+    let call = translator.call_built_in(&name, &[Parameter::Scalar("i")], "i32", &[predicate])?;
+    define_truth(translator, result, &call)
+}
+
+/// Whether an instruction is one for the active work-items of a sub-group.
+fn is_non_uniform(opcode: Op) -> bool {
+    (Op::GroupNonUniformElect as u32..=Op::GroupNonUniformLogicalXor as u32).contains(&(opcode as u32))
+}
+
+/// `OpGroupBroadcast`: the value of one work-item.
+pub(super) fn translate_broadcast(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (value_type, id) = operands.take_result()?;
+    let group = read_group(translator, operands.take_id()?)?;
+    let (value, local_id) = (operands.take_id()?, operands.take_id()?);
+    translator.check_type(value, value_type)?;
+    let mut parameters = vec![translator.types.parameter_of(value_type, true)?];
+    let mut arguments = vec![translator.typed(value)?];
+    match group {
+        Group::SubGroup => {
+            parameters.push(Parameter::Scalar("j"));
+            arguments.push(resize_integer(translator, local_id, 32)?);
+        }
+        Group::WorkGroup => {
+            let (_, count) = translator.types.elements_of(translator.type_of(local_id)?)?;
+            let ids = resize_integer(translator, local_id, 64)?;
+            for dimension in 0..count {
+                parameters.push(Parameter::Scalar("m"));
+                arguments.push(match count {
+                    1 => ids.clone(),
+                    _ => Typed::new(
+                        "i64",
+                        translator.define_extra(format_args!("extractelement {ids}, i32 {dimension}")),
+                    ),
+                });
+            }
+        }
+    }
+    let name = format!("{}_broadcast", group.prefix());
+    let text = translator.types.text(value_type)?;
+    let call = translator.call_built_in(&name, &parameters, &text, &arguments)?;
+    translator.define((value_type, id), format_args!("{call}"))
+}
+
+/// What an instruction combines values by: the word in names, and whether integers have signs. Logical ones are for `bool`.
+fn combination(opcode: Op) -> Option<(&'static str, bool)> {
+    Some(match opcode {
+        Op::GroupIAdd | Op::GroupFAdd | Op::GroupNonUniformIAdd | Op::GroupNonUniformFAdd => ("add", true),
+        Op::GroupFMin | Op::GroupSMin | Op::GroupNonUniformFMin | Op::GroupNonUniformSMin => ("min", true),
+        Op::GroupUMin | Op::GroupNonUniformUMin => ("min", false),
+        Op::GroupFMax | Op::GroupSMax | Op::GroupNonUniformFMax | Op::GroupNonUniformSMax => ("max", true),
+        Op::GroupUMax | Op::GroupNonUniformUMax => ("max", false),
+        Op::GroupNonUniformIMul | Op::GroupNonUniformFMul => ("mul", true),
+        Op::GroupNonUniformBitwiseAnd => ("and", true),
+        Op::GroupNonUniformBitwiseOr => ("or", true),
+        Op::GroupNonUniformBitwiseXor => ("xor", true),
+        Op::GroupNonUniformLogicalAnd => ("logical_and", true),
+        Op::GroupNonUniformLogicalOr => ("logical_or", true),
+        Op::GroupNonUniformLogicalXor => ("logical_xor", true),
+        _ => return None,
+    })
+}
+
+/// Reductions and scans: `OpGroupIAdd` and the like, `OpGroupNonUniformIAdd` and the like.
+pub(super) fn translate_combination(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let result = operands.take_result()?;
+    let group = read_group(translator, operands.take_id()?)?;
+    let number = operands.take_literal()?;
+    let value = operands.take_id()?;
+    let Some((operation, is_signed)) = combination(opcode) else { refuse!("it combines nothing") };
+    let infix = if is_non_uniform(opcode) { "_non_uniform" } else { "" };
+    if is_non_uniform(opcode) && group == Group::WorkGroup {
+        refuse!("the active work-items of a work-group do nothing together");
+    }
+    let prefix = group.prefix();
+    let name = match GroupOperation::from_u32(number) {
+        Some(GroupOperation::Reduce) => format!("{prefix}{infix}_reduce_{operation}"),
+        Some(GroupOperation::InclusiveScan) => format!("{prefix}{infix}_scan_inclusive_{operation}"),
+        Some(GroupOperation::ExclusiveScan) => format!("{prefix}{infix}_scan_exclusive_{operation}"),
+        Some(GroupOperation::ClusteredReduce) if is_non_uniform(opcode) => {
+            format!("{prefix}_clustered_reduce_{operation}")
+        }
+        _ => refuse!("there is no such group operation {number}"),
+    };
+    let is_bool = operation.starts_with("logical");
+    let mut parameters = Vec::new();
+    let mut arguments = Vec::new();
+    if is_bool {
+        parameters.push(Parameter::Scalar("i"));
+        arguments.push(widen_bool(translator, value)?);
+    } else {
+        translator.check_type(value, result.0)?;
+        parameters.push(translator.types.parameter_of(result.0, is_signed)?);
+        arguments.push(translator.typed(value)?);
+    }
+    if number == GroupOperation::ClusteredReduce as u32 {
+        parameters.push(Parameter::Scalar("j"));
+        arguments.push(resize_integer(translator, operands.take_id()?, 32)?);
+    }
+    if is_bool {
+        let call = translator.call_built_in(&name, &parameters, "i32", &arguments)?;
+        return define_truth(translator, result, &call);
+    }
+    let text = translator.types.text(result.0)?;
+    let call = translator.call_built_in(&name, &parameters, &text, &arguments)?;
+    translator.define(result, format_args!("{call}"))
+}
+
+/// Refuses a scope other than that of sub-groups.
+fn take_sub_group(translator: &Translator<'_>, operands: &mut Operands<'_>) -> Attempt<()> {
+    match read_group(translator, operands.take_id()?)? {
+        Group::SubGroup => Ok(()),
+        Group::WorkGroup => refuse!("the active work-items of a work-group do nothing together"),
+    }
+}
+
+/// `OpGroupNonUniformElect`.
+pub(super) fn translate_election(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let result = operands.take_result()?;
+    take_sub_group(translator, &mut operands)?;
+    let call = translator.call_built_in("sub_group_elect", &[], "i32", &[])?;
+    define_truth(translator, result, &call)
+}
+
+/// `OpGroupNonUniformAllEqual`.
+pub(super) fn translate_all_equal(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let result = operands.take_result()?;
+    take_sub_group(translator, &mut operands)?;
+    let value = operands.take_id()?;
+    let parameter = translator.types.parameter_of(translator.type_of(value)?, true)?;
+    let argument = translator.typed(value)?;
+    let call = translator.call_built_in("sub_group_non_uniform_all_equal", &[parameter], "i32", &[argument])?;
+    define_truth(translator, result, &call)
+}
+
+/// The values of other work-items of a sub-group: broadcasts, shuffles, rotations.
+pub(super) fn translate_exchange(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (value_type, id) = operands.take_result()?;
+    take_sub_group(translator, &mut operands)?;
+    let value = operands.take_id()?;
+    translator.check_type(value, value_type)?;
+    let (name, index) = match opcode {
+        Op::GroupNonUniformBroadcast => ("sub_group_non_uniform_broadcast", Some("j")),
+        Op::GroupNonUniformBroadcastFirst => ("sub_group_broadcast_first", None),
+        Op::GroupNonUniformShuffle => ("sub_group_shuffle", Some("j")),
+        Op::GroupNonUniformShuffleXor => ("sub_group_shuffle_xor", Some("j")),
+        Op::GroupNonUniformShuffleUp => ("sub_group_shuffle_up", Some("j")),
+        Op::GroupNonUniformShuffleDown => ("sub_group_shuffle_down", Some("j")),
+        _ => ("sub_group_rotate", Some("i")),
+    };
+    let mut parameters = vec![translator.types.parameter_of(value_type, true)?];
+    let mut arguments = vec![translator.typed(value)?];
+    if let Some(letter) = index {
+        parameters.push(Parameter::Scalar(letter));
+        arguments.push(resize_integer(translator, operands.take_id()?, 32)?);
+    }
+    let mut name = name.to_owned();
+    if let (Op::GroupNonUniformRotateKHR, Some(cluster)) = (opcode, operands.take_optional_id()?) {
+        name = "sub_group_clustered_rotate".to_owned();
+        parameters.push(Parameter::Scalar("j"));
+        arguments.push(resize_integer(translator, cluster, 32)?);
+    }
+    let text = translator.types.text(value_type)?;
+    let call = translator.call_built_in(&name, &parameters, &text, &arguments)?;
+    translator.define((value_type, id), format_args!("{call}"))
+}
+
+/// Ballots: which work-items of a sub-group say yes, as four words of bits.
+pub(super) fn translate_ballot(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let result = operands.take_result()?;
+    take_sub_group(translator, &mut operands)?;
+    if opcode == Op::GroupNonUniformBallot {
+        let predicate = widen_bool(translator, operands.take_id()?)?;
+        let text = translator.types.text(result.0)?;
+        let call = translator.call_built_in("sub_group_ballot", &[Parameter::Scalar("i")], &text, &[predicate])?;
+        return translator.define(result, format_args!("{call}"));
+    }
+    let name = match opcode {
+        Op::GroupNonUniformInverseBallot => "sub_group_inverse_ballot",
+        Op::GroupNonUniformBallotBitExtract => "sub_group_ballot_bit_extract",
+        Op::GroupNonUniformBallotFindLSB => "sub_group_ballot_find_lsb",
+        Op::GroupNonUniformBallotFindMSB => "sub_group_ballot_find_msb",
+        _ => match GroupOperation::from_u32(operands.take_literal()?) {
+            Some(GroupOperation::Reduce) => "sub_group_ballot_bit_count",
+            Some(GroupOperation::InclusiveScan) => "sub_group_ballot_inclusive_scan",
+            Some(GroupOperation::ExclusiveScan) => "sub_group_ballot_exclusive_scan",
+            _ => refuse!("there is no such count of bits"),
+        },
+    };
+    let ballot = operands.take_id()?;
+    let mut parameters = vec![Parameter::Vector(4, "j")];
+    let mut arguments = vec![translator.typed(ballot)?];
+    if &*arguments[0].type_text != "<4 x i32>" {
+        refuse!("a ballot is a vector of four integers of 32 bits");
+    }
+    if opcode == Op::GroupNonUniformBallotBitExtract {
+        parameters.push(Parameter::Scalar("j"));
+        arguments.push(resize_integer(translator, operands.take_id()?, 32)?);
+    }
+    let call = translator.call_built_in(name, &parameters, "i32", &arguments)?;
+    match opcode {
+        Op::GroupNonUniformInverseBallot | Op::GroupNonUniformBallotBitExtract => {
+            define_truth(translator, result, &call)
+        }
+        _ if &*translator.types.text(result.0)? == "i32" => translator.define(result, format_args!("{call}")),
+        _ => refuse!("its result is not an integer of 32 bits"),
+    }
+}
+
+/// `OpGroupAsyncCopy`: elements from global to local memory or back, by all work-items of a group.
+pub(super) fn translate_async_copy(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let result = operands.take_result()?;
+    let _scope = operands.take_id()?;
+    let (target, source) = (operands.take_id()?, operands.take_id()?);
+    let (count, stride, event) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
+    let (target_space, pointee) = translator.types.pointer_parts(translator.type_of(target)?)?;
+    let (source_space, source_pointee) = translator.types.pointer_parts(translator.type_of(source)?)?;
+    if translator.types.text(pointee)? != translator.types.text(source_pointee)? {
+        refuse!("it copies between addresses of different types");
+    }
+    let element = translator.types.parameter_of(pointee, true)?;
+    let event_type = Parameter::Named("ocl_event".to_owned());
+    let parameters = [
+        Parameter::pointer_to(target_space, element.clone()),
+        Parameter::pointer_to_const(source_space, element),
+        Parameter::Scalar("m"),
+        Parameter::Scalar("m"),
+        event_type,
+    ];
+    let arguments = [
+        translator.typed(target)?,
+        translator.typed(source)?,
+        resize_integer(translator, count, 64)?,
+        resize_integer(translator, stride, 64)?,
+        translator.typed(event)?,
+    ];
+    let text = translator.types.text(result.0)?;
+    let call = translator.call_built_in("async_work_group_strided_copy", &parameters, &text, &arguments)?;
+    define_result(translator, result, &call)
+}
+
+/// `OpGroupWaitEvents`.
+pub(super) fn translate_wait(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (_scope, count, events) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
+    let (space, _) = translator.types.pointer_parts(translator.type_of(events)?)?;
+    let event = Parameter::Named("ocl_event".to_owned());
+    let parameters = [Parameter::Scalar("i"), Parameter::pointer_to(space, event)];
+    let arguments = [resize_integer(translator, count, 32)?, translator.typed(events)?];
+    let call = translator.call_built_in("wait_group_events", &parameters, "void", &arguments)?;
+    translator.emit(format_args!("{call}"));
+    Ok(())
+}

@@ -1,0 +1,288 @@
+//! Memory: variables of functions, loads, stores, copies and addresses of parts.
+
+use spirv::{BuiltIn, Decoration, MemoryAccess, Op, StorageClass};
+
+use super::built_ins::read_built_in;
+use super::error::{Attempt, refuse};
+use super::operands::{Id, Operands};
+use super::translator::{Translator, Typed, Value};
+use super::types::{TypeKind, read_class};
+
+/// Where the first index of an access chain counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChainKind {
+    /// It counts parts of what the base points to (`OpAccessChain`).
+    Within,
+    /// It counts values of the type that the base points to (`OpPtrAccessChain`).
+    FromElement,
+}
+
+/// `OpVariable` in a function.
+pub(super) fn translate_variable(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (value_type, id) = operands.take_result()?;
+    let class = read_class(operands.take_literal()?)?;
+    let initializer = operands.take_optional_id()?;
+    let (_, pointee) = translator.types.pointer_parts(value_type)?;
+    let Some(function) = translator.function.as_ref() else { refuse!("it is not in a function") };
+    if class != StorageClass::Function || !function.is_first_block {
+        refuse!("a variable of storage class {class:?} within a function, or not in its first block");
+    }
+    let memory = translator.types.get(pointee)?;
+    if memory.size == 0 || memory.size > MAX_VARIABLE {
+        refuse!("a variable of {} bytes in private memory; 1 to {MAX_VARIABLE} are allowed", memory.size);
+    }
+    let text = memory.text.clone();
+    let declared = translator.declarations.decoration_number(id, Decoration::Alignment);
+    let alignment = spell_alignment(declared)?;
+    translator.define((value_type, id), format_args!("alloca {text}{alignment}"))?;
+    if let Some(initializer) = initializer {
+        translator.check_type(initializer, pointee)?;
+        let initial = translator.typed(initializer)?;
+        translator.emit(format_args!("store {initial}, ptr %v{id}{alignment}"));
+    }
+    Ok(())
+}
+
+/// Most bytes of one variable in private memory.
+const MAX_VARIABLE: u64 = 1 << 30;
+
+fn spell_alignment(bytes: Option<u32>) -> Attempt<String> {
+    match bytes {
+        None => Ok(String::new()),
+        Some(bytes) if bytes.is_power_of_two() => Ok(format!(", align {bytes}")),
+        Some(bytes) => refuse!("an alignment of {bytes} bytes, which is no power of two"),
+    }
+}
+
+/// How memory is accessed: what stands before the type, and what after the address.
+#[derive(Debug, Default)]
+struct AccessWords {
+    volatile: &'static str,
+    /// `, align N` if it is given, and `, !nontemporal !N`.
+    trailing: String,
+    alignment: Option<u32>,
+}
+
+fn read_access(translator: &mut Translator<'_>, operands: &mut Operands<'_>) -> Attempt<AccessWords> {
+    let mut access = AccessWords::default();
+    let Some(mask) = operands.take_optional_literal() else { return Ok(access) };
+    let mask = MemoryAccess::from_bits_retain(mask);
+    if mask.contains(MemoryAccess::VOLATILE) {
+        access.volatile = "volatile ";
+    }
+    if mask.contains(MemoryAccess::ALIGNED) {
+        access.alignment = Some(operands.take_literal()?);
+        access.trailing = spell_alignment(access.alignment)?;
+    }
+    if mask.contains(MemoryAccess::NONTEMPORAL) {
+        let node = translator.add_metadata("!{i32 1}".to_owned());
+        access.trailing.push_str(&format!(", !nontemporal {node}"));
+    }
+    for aliasing in [MemoryAccess::ALIAS_SCOPE_INTEL_MASK, MemoryAccess::NO_ALIAS_INTEL_MASK] {
+        if mask.contains(aliasing) {
+            operands.take_id()?;
+        }
+    }
+    Ok(access)
+}
+
+/// `OpLoad`.
+pub(super) fn translate_load(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (value_type, id) = operands.take_result()?;
+    let pointer = operands.take_id()?;
+    if let Some(&Value::BuiltIn { built_in, component, .. }) = translator.values.get(&pointer) {
+        return read_built_in(translator, (value_type, id), built_in, component);
+    }
+    let access = read_access(translator, &mut operands)?;
+    let (_, pointee) = translator.types.pointer_parts(translator.type_of(pointer)?)?;
+    let loaded = translator.types.text(value_type)?;
+    if translator.types.text(pointee)? != loaded {
+        refuse!("a value of type {loaded} is read where one of type {} is", translator.types.text(pointee)?);
+    }
+    let pointer = translator.typed(pointer)?;
+    let AccessWords { volatile, trailing, .. } = access;
+    translator.define((value_type, id), format_args!("load {volatile}{loaded}, {pointer}{trailing}"))
+}
+
+/// `OpStore`.
+pub(super) fn translate_store(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (pointer, object) = (operands.take_id()?, operands.take_id()?);
+    let AccessWords { volatile, trailing, .. } = read_access(translator, &mut operands)?;
+    let (_, pointee) = translator.types.pointer_parts(translator.type_of(pointer)?)?;
+    translator.check_type(object, pointee)?;
+    let (object, pointer) = (translator.typed(object)?, translator.typed(pointer)?);
+    translator.emit(format_args!("store {volatile}{object}, {pointer}{trailing}"));
+    Ok(())
+}
+
+/// `OpCopyMemory`: a value from one address to another.
+pub(super) fn translate_copy(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (target, source) = (operands.take_id()?, operands.take_id()?);
+    let AccessWords { volatile, trailing, .. } = read_access(translator, &mut operands)?;
+    let (_, pointee) = translator.types.pointer_parts(translator.type_of(target)?)?;
+    let (_, source_pointee) = translator.types.pointer_parts(translator.type_of(source)?)?;
+    let text = translator.types.text(pointee)?;
+    if text != translator.types.text(source_pointee)? {
+        refuse!("it copies between addresses of different types");
+    }
+    let (target, source) = (translator.typed(target)?, translator.typed(source)?);
+    let copied = translator.define_extra(format_args!("load {volatile}{text}, {source}{trailing}"));
+    translator.emit(format_args!("store {volatile}{text} {copied}, {target}{trailing}"));
+    Ok(())
+}
+
+/// `OpCopyMemorySized`: so many bytes from one address to another.
+pub(super) fn translate_copy_sized(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (target, source, size) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
+    let AccessWords { volatile, alignment, .. } = read_access(translator, &mut operands)?;
+    let spaces = [target, source].map(|pointer| {
+        let pointer_type = translator.type_of(pointer)?;
+        Ok(translator.types.pointer_parts(pointer_type)?.0)
+    });
+    let [target_space, source_space] = spaces;
+    let (target_space, source_space) = (target_space?, source_space?);
+    let size_type = translator.type_of(size)?;
+    let width = translator.types.int_width(size_type)?;
+    let name = format!("llvm.memcpy.p{target_space}.p{source_space}.i{width}");
+    let (target, source, size) = (translator.typed(target)?, translator.typed(source)?, translator.typed(size)?);
+    translator
+        .declare_called(&name, format!("void ({}, {}, {}, i1)", target.type_text, source.type_text, size.type_text))?;
+    let align =
+        alignment.filter(|bytes| bytes.is_power_of_two()).map(|bytes| format!("align {bytes} ")).unwrap_or_default();
+    let (target_text, source_text) = (&target.text, &source.text);
+    let is_volatile = !volatile.is_empty();
+    translator.emit(format_args!(
+        "call void @{name}({} {align}{target_text}, {} {align}{source_text}, {size}, i1 {is_volatile})",
+        target.type_text, source.type_text
+    ));
+    Ok(())
+}
+
+/// `OpAccessChain` and the like: the address of a part.
+pub(super) fn translate_chain(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let result = operands.take_result()?;
+    let base = operands.take_id()?;
+    let indices = operands.take_ids()?;
+    if let Some(&Value::BuiltIn { built_in, component: None, .. }) = translator.values.get(&base) {
+        return choose_component(translator, result, built_in, &indices);
+    }
+    let chain_kind = match opcode {
+        Op::AccessChain | Op::InBoundsAccessChain => ChainKind::Within,
+        _ => ChainKind::FromElement,
+    };
+    let inbounds = match opcode {
+        Op::InBoundsAccessChain | Op::InBoundsPtrAccessChain => "inbounds ",
+        _ => "",
+    };
+    let chain = spell_chain(translator, base, &indices, chain_kind)?;
+    translator.define(result, format_args!("getelementptr {inbounds}{chain}"))
+}
+
+/// One component of a variable that tells the work-item of itself.
+fn choose_component(
+    translator: &mut Translator<'_>,
+    (value_type, id): (Id, Id),
+    built_in: BuiltIn,
+    indices: &[Id],
+) -> Attempt<()> {
+    // Producers that count whole values first begin with a zero.
+    let index = match *indices {
+        [index] => index,
+        [first, index] if translator.constants.known_bits(first) == Some(0) => index,
+        _ => refuse!("the variable {built_in:?} has no such component"),
+    };
+    let component = translator.constants.bits(index)?;
+    let Some(component) = u32::try_from(component).ok().filter(|&component| component < 3) else {
+        refuse!("the variable {built_in:?} has no component {component}");
+    };
+    translator.set_value(id, Value::BuiltIn { value_type, built_in, component: Some(component) })
+}
+
+/// The operands of LLVM's `getelementptr` for the address of a part.
+pub(super) fn spell_chain(translator: &Translator<'_>, base: Id, indices: &[Id], kind: ChainKind) -> Attempt<String> {
+    let (_, pointee) = translator.types.pointer_parts(translator.type_of(base)?)?;
+    let pointee_type = translator.types.get(pointee)?;
+    if matches!(pointee_type.kind, TypeKind::Void | TypeKind::Function { .. } | TypeKind::Opaque) {
+        refuse!("values of type {} have no size to count them by", pointee_type.text);
+    }
+    let mut text = format!("{}, {}", pointee_type.text, translator.typed(base)?);
+    let mut indices = indices.iter();
+    match (kind, indices.as_slice().first()) {
+        (ChainKind::Within, _) => text.push_str(", i32 0"),
+        (ChainKind::FromElement, Some(&element)) => {
+            text.push_str(&format!(", {}", typed_index(translator, element)?));
+            indices.next();
+        }
+        (ChainKind::FromElement, None) => refuse!("it has no index"),
+    }
+    let mut current = pointee;
+    for &index in indices {
+        match &translator.types.get(current)?.kind {
+            TypeKind::Struct { members } => {
+                let number = translator.constants.bits(index)?;
+                let Some(&member) = usize::try_from(number).ok().and_then(|number| members.get(number)) else {
+                    refuse!("there is no member {number} of {}", members.len());
+                };
+                text.push_str(&format!(", i32 {number}"));
+                current = member;
+            }
+            TypeKind::Array { element, .. } | TypeKind::Vector { element, .. } => {
+                text.push_str(&format!(", {}", typed_index(translator, index)?));
+                current = *element;
+            }
+            _ => refuse!("an index into a value of type {}, which has no parts", translator.types.text(current)?),
+        }
+    }
+    Ok(text)
+}
+
+fn typed_index(translator: &Translator<'_>, index: Id) -> Attempt<Typed> {
+    match translator.types.get(translator.type_of(index)?)?.kind {
+        TypeKind::Int(_) => translator.typed(index),
+        _ => refuse!("the index %{index} is not an integer"),
+    }
+}
+
+/// `OpPtrEqual` and `OpPtrNotEqual`.
+pub(super) fn translate_pointer_comparison(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let result = operands.take_result()?;
+    let (first, second) = (operands.take_id()?, operands.take_id()?);
+    translator.types.pointer_parts(translator.type_of(first)?)?;
+    translator.check_type(second, translator.type_of(first)?)?;
+    let (first, second) = (translator.typed(first)?, translator.operand(second)?.text);
+    let condition = if opcode == Op::PtrEqual { "eq" } else { "ne" };
+    translator.define(result, format_args!("icmp {condition} {first}, {second}"))
+}
+
+/// `OpPtrDiff`: how many values lie between two addresses.
+pub(super) fn translate_pointer_difference(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (value_type, id) = operands.take_result()?;
+    let (first, second) = (operands.take_id()?, operands.take_id()?);
+    let (_, pointee) = translator.types.pointer_parts(translator.type_of(first)?)?;
+    translator.check_type(second, translator.type_of(first)?)?;
+    let memory = translator.types.get(pointee)?;
+    let size = memory.size.next_multiple_of(memory.align).max(1);
+    let (first, second) = (translator.typed(first)?, translator.typed(second)?);
+    let first = translator.define_extra(format_args!("ptrtoint {first} to i64"));
+    let second = translator.define_extra(format_args!("ptrtoint {second} to i64"));
+    let bytes = translator.define_extra(format_args!("sub i64 {first}, {second}"));
+    if translator.types.int_width(value_type)? == 64 {
+        return translator.define((value_type, id), format_args!("sdiv exact i64 {bytes}, {size}"));
+    }
+    let count = translator.define_extra(format_args!("sdiv exact i64 {bytes}, {size}"));
+    let target = translator.types.text(value_type)?;
+    translator.define((value_type, id), format_args!("trunc i64 {count} to {target}"))
+}
+
+/// `OpLifetimeStart` and `OpLifetimeStop`: LLVM finds out by itself how long a variable is used.
+pub(super) fn skip_lifetime(_: &mut Translator<'_>, _: Op, _: &[u32]) -> Attempt<()> {
+    Ok(())
+}
