@@ -3,7 +3,7 @@
 use super::kernel_state::{KernelState, ProgramFacts};
 use super::pass::{Pass, Run};
 use crate::ir::{Kernel, Module, SourceLoc};
-use crate::verify::{VerifyError, verify_kernel};
+use crate::verify::{Stage, VerifyError, verify_kernel};
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -68,7 +68,7 @@ pub fn run_program_passes(
         let outcome = catch_unwind(AssertUnwindSafe(|| run(kernel, facts)));
         outcome.map_err(|panic| panic_error(pass, kernel, panic.as_ref()))?;
         observer.see_pass(number, pass, start_time.elapsed(), kernel);
-        check_after(pass, module, kernel)?;
+        check_after(pass, pass.after, module, kernel)?;
     }
     Ok(())
 }
@@ -88,7 +88,10 @@ pub fn run_passes(kernel_state: &mut KernelState<'_>, observer: &mut impl Observ
         let outcome = catch_unwind(AssertUnwindSafe(|| run_pass(pass, kernel_state)));
         outcome.map_err(|panic| panic_error(pass, &kernel_state.kernel, panic.as_ref()))?;
         observer.see_pass(number, pass, start_time.elapsed(), &kernel_state.kernel);
-        check_after(pass, kernel_state.module, &kernel_state.kernel)?;
+        // Only regions that gangs run are brought into normal form.
+        let is_of_gangs = kernel_state.gangs.is_some();
+        let stage = if is_of_gangs { pass.after } else { pass.after.min(Stage::Regions) };
+        check_after(pass, stage, kernel_state.module, &kernel_state.kernel)?;
     }
     Ok(())
 }
@@ -112,12 +115,12 @@ pub fn run_pass(pass: &Pass, kernel_state: &mut KernelState<'_>) {
     }
 }
 
-/// In builds with debug assertions, checks the rules that hold after a pass.
-fn check_after(pass: &Pass, module: &Module, kernel: &Kernel) -> Result<(), InternalError> {
+/// In builds with debug assertions, checks the rules of the stage that holds after a pass.
+fn check_after(pass: &Pass, stage: Stage, module: &Module, kernel: &Kernel) -> Result<(), InternalError> {
     if !cfg!(debug_assertions) || !pass.is_checked {
         return Ok(());
     }
-    verify_kernel(module, kernel, pass.after).map_err(|errors| broken_rules(pass, kernel, &errors))
+    verify_kernel(module, kernel, stage).map_err(|errors| broken_rules(pass, kernel, &errors))
 }
 
 fn broken_rules(pass: &Pass, kernel: &Kernel, errors: &[VerifyError]) -> InternalError {

@@ -149,7 +149,7 @@ pub const PASSES: &[Pass] = &[
         what: "lets loads make way for what accesses of earlier iterations, or on other paths, left in registers; of kernels whose work-items run one after the other as well",
         file: "transform/scalar_replacement.rs",
         source: "Fukuhara & Takimoto 2021, sections 4 and 5",
-        after: Stage::Regions,
+        after: Stage::Normalized,
         switches: &[PassSwitch::ScalarReplacement],
         run: Run::Kernel(kernels::scalar_replacement),
         ..PLAIN
