@@ -126,8 +126,8 @@ mod tests {
             ("fract", vec![vector(2), Parameter::pointer_to(0, vector(2))], "_Z5fractDv2_fPS_"),
             ("fract", vec![vector(2), Parameter::pointer_to(3, vector(2))], "_Z5fractDv2_fPU3AS3S_"),
             ("vload_half", vec![Scalar("m"), Parameter::pointer_to_const(0, Scalar("Dh"))], "_Z10vload_halfmPKDh"),
-            ("f", vec![local_half(), local_half(), vector(2), vector(2)], "_Z1fPU3AS3KDhS1_Dv2_fS2_"),
-            ("f", vec![local_half(), Parameter::pointer_to(0, local_half())], "_Z1fPU3AS3KDhPS1_"),
+            ("f", vec![local_half(), local_half(), vector(2), vector(2)], "_Z1fPU3AS3KDhS0_Dv2_fS1_"),
+            ("f", vec![local_half(), Parameter::pointer_to(0, local_half())], "_Z1fPU3AS3KDhPS0_"),
         ] {
             assert_eq!(mangle_name(name, &parameters), expected);
         }
