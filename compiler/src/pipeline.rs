@@ -311,7 +311,7 @@ impl Compilation<'_> {
         let forms = match &widening {
             Some(widening) => {
                 let planned = (module, &kernel, widening, &launch_facts);
-                FunctionForms::plan(planned, request, &notes, table, &mut record)?
+                FunctionForms::plan_forms(planned, request, &notes, table, &mut record)?
             }
             None => FunctionForms::of_scalar_code(module, &kernel),
         };

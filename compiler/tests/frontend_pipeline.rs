@@ -245,6 +245,18 @@ fn functions_stay_where_a_kernel_would_be_too_large() {
     }
 }
 
+#[test]
+fn functions_stay_where_kernels_call_them_at_many_places() {
+    let statements: String = (1..120).map(|number| format!("x = x * {number} ^ (x >> 3); ")).collect();
+    let calls: String = (0..6000).map(|number| format!("sum += g(sum + {number}); ")).collect();
+    let source = format!(
+        "int g(int x) {{ {statements} return x; }} kernel void f(global int *a) {{ int sum = *a; {calls} *a = sum; }}"
+    );
+    let text = ir_of(&source);
+    assert_eq!(text.matches("\ndefine ").count(), 2, "the kernel is large by its calls alone, and they help");
+    assert_eq!(text.matches("call ").count(), 6000);
+}
+
 /// Of which all functions together have 54 million instructions once everything is inlined into each.
 #[test]
 fn chains_of_calls_are_inlined_into_their_kernel_alone() {

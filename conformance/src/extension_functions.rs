@@ -137,7 +137,7 @@ extensions! {
             (cl_command_queue, cl_kernel, cl_uint, *const size_t, *const size_t, *mut size_t) -> cl_int;
     }
 
-    /// `cl_khr_il_program`.
+    /// Of `cl_khr_il_program`: programs of SPIR-V.
     IntermediateLanguage {
         clCreateProgramWithILKHR: (cl_context, *const c_void, size_t, *mut cl_int) -> cl_program;
     }

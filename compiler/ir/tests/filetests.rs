@@ -72,7 +72,7 @@ fn run_test(test: &str, path: &Path, text: &str, module: &Module, script: &Scrip
         "sync_dependence" => compare_facts(script, &["joins", "exits"], analyses::control_divergences(module)),
         "divergence" => compare_facts(script, &["shape", "line", "divergent"], analyses::divergences(module, script)),
         "versions" => compare_facts(script, &["version", "copies"], analyses::versions(module)),
-        "fusions" => compare_facts(script, &["fusion"], analyses::fusions(module)),
+        "fusions" => compare_facts(script, &["fusion"], analyses::find_fusions(module)),
         "dominators" => compare_facts(script, &["idom"], analyses::idoms(module)),
         _ => transforms::check(test, path, text, module, script)
             .unwrap_or_else(|| Err(format!("there is no test {test:?}"))),

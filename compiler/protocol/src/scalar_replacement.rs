@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// Where loads make way for values that earlier accesses left.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum ScalarReplacement {
-    /// Nowhere.
+    /// Nowhere: every load stays.
     Off,
     /// Wherever the loads that are missing can be inserted.
     Srqp,

@@ -59,7 +59,7 @@ pub struct SpirvModule {
     words: Vec<u32>,
 }
 
-/// One instruction.
+/// One instruction of a module, of which only the length is known to be right.
 #[derive(Clone, Copy, Debug)]
 pub struct RawInstruction<'a> {
     /// Its number in the specification.
@@ -98,8 +98,8 @@ impl SpirvModule {
         if !VERSIONS.contains(&(major, minor)) {
             return Err(FramingError::OtherVersion(major, minor));
         }
-        if !(1..=MAX_BOUND).contains(&module.bound()) {
-            return Err(FramingError::WrongBound(module.bound()));
+        if !(1..=MAX_BOUND).contains(&module.id_bound()) {
+            return Err(FramingError::WrongBound(module.id_bound()));
         }
         module.check_lengths()?;
         Ok(module)
@@ -111,7 +111,7 @@ impl SpirvModule {
     }
 
     /// All ids are less than this.
-    pub fn bound(&self) -> u32 {
+    pub fn id_bound(&self) -> u32 {
         self.words[3]
     }
 
@@ -210,7 +210,7 @@ mod tests {
         let big: Vec<u8> = little.chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
         for bytes in [little, big] {
             let module = SpirvModule::from_bytes(&bytes).expect("it is framed well");
-            assert_eq!((module.version(), module.bound()), ((1, 2), 100));
+            assert_eq!((module.version(), module.id_bound()), ((1, 2), 100));
             let [instruction] = module.instructions().collect::<Vec<_>>()[..] else { panic!("one instruction") };
             assert_eq!((instruction.opcode, instruction.offset, instruction.operands[0]), (5, 5, 7));
             assert_eq!(read_string(&instruction.operands[1..]), Some(("aba".to_owned(), 1)));

@@ -36,9 +36,9 @@ pub(super) const OWN_PARAMETERS: u32 = 2;
 
 /// The functions that a kernel calls, each with where its private variables lie.
 pub(super) struct CalledFunctions<'a> {
-    /// For one work-item.
+    /// What is called for one work-item, each with where its private variables lie.
     scalar: Vec<(Callee, Storage)>,
-    /// For gangs.
+    /// What code of gangs calls.
     forms: &'a FunctionForms,
     form_storages: Vec<Storage>,
 }
@@ -134,10 +134,10 @@ pub(super) fn enter_function<'ctx>(
 fn emit_body(emitter: &Emitter<'_, '_>, module: &Module, code: &Kernel, storage: &Storage) -> Emitted<()> {
     let mut frame = enter_function(emitter, module, code, storage)?;
     for &result_type in &code.results {
-        frame.results.push(ResultPlace::open(emitter, emitter.value_type(result_type), true)?);
+        frame.results.push(ResultPlace::open_place(emitter, emitter.value_type(result_type), true)?);
     }
     // The function asks for neither of them.
-    let (group, item) = (Group::nowhere(emitter), Item::nowhere(emitter));
+    let (group, item) = (Group::without_place(emitter), Item::without_place(emitter));
     let exits = ScalarEmitter::emit_region(emitter, code, storage, &frame, &group, &item, code.body())?;
     for (_, source) in exits {
         emitter.position_at(source);

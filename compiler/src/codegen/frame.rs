@@ -35,7 +35,7 @@ pub enum Kept<'ctx> {
 /// Where a function keeps a result until it returns.
 #[derive(Clone, Copy)]
 pub struct ResultPlace<'ctx> {
-    /// The address.
+    /// Its address on the stack.
     pub place: PointerValue<'ctx>,
     /// What lies there.
     pub kept_type: BasicTypeEnum<'ctx>,
@@ -45,7 +45,7 @@ pub struct ResultPlace<'ctx> {
 
 impl<'ctx> ResultPlace<'ctx> {
     /// A new place, with zeros in it.
-    pub fn open(
+    pub fn open_place(
         emitter: &Emitter<'ctx, '_>,
         kept_type: BasicTypeEnum<'ctx>,
         is_uniform: bool,

@@ -58,7 +58,7 @@ pub(super) fn emit_form(
     let mut frame = enter_function(emitter, module, &form.code, storage)?;
     keep_results(emitter, form, &mut frame)?;
     // A function asks for neither of them.
-    let (group, item) = (Group::nowhere(emitter), Item::nowhere(emitter));
+    let (group, item) = (Group::without_place(emitter), Item::without_place(emitter));
     let (frame, group) = (&frame, &group);
     let around =
         EmitContext { emitter, kernel: &form.code, storage, frame, group, widening: &form.widening, forms, notes };
@@ -73,7 +73,7 @@ pub(super) fn emit_form(
 fn keep_results<'ctx>(emitter: &Emitter<'ctx, '_>, form: &FunctionForm, frame: &mut Frame<'ctx>) -> Emitted<()> {
     for (&result_type, &is_uniform) in form.code.results.iter().zip(&form.uniform_results) {
         let kept_type = held_type(emitter, result_type, !is_uniform, form.widening.width);
-        frame.results.push(ResultPlace::open(emitter, kept_type, is_uniform)?);
+        frame.results.push(ResultPlace::open_place(emitter, kept_type, is_uniform)?);
     }
     Ok(())
 }

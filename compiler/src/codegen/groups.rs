@@ -21,7 +21,7 @@ pub struct Group<'ctx> {
 
 impl<'ctx> Group<'ctx> {
     /// The group of code that asks for none.
-    pub fn nowhere(emitter: &Emitter<'ctx, '_>) -> Group<'ctx> {
+    pub fn without_place(emitter: &Emitter<'ctx, '_>) -> Group<'ctx> {
         let nowhere = [emitter.const64(0); 3];
         Group { id: nowhere, size: nowhere, first: nowhere, combined: None }
     }
@@ -154,7 +154,7 @@ pub struct Item<'ctx> {
 
 impl<'ctx> Item<'ctx> {
     /// The work-item of code that asks for none.
-    pub fn nowhere(emitter: &Emitter<'ctx, '_>) -> Item<'ctx> {
+    pub fn without_place(emitter: &Emitter<'ctx, '_>) -> Item<'ctx> {
         let nowhere = [emitter.const64(0); 3];
         Item { local: nowhere, global: nowhere, number: emitter.const64(0) }
     }

@@ -85,7 +85,7 @@ pub struct Generated<'ctx> {
 /// A kernel, and how its work-items run.
 #[derive(Clone, Copy)]
 pub struct PlannedKernel<'a> {
-    /// The kernel.
+    /// The kernel, as its passes left it.
     pub kernel: &'a Kernel,
     /// How it runs in gangs, if it does.
     pub widening: Option<&'a Widening>,

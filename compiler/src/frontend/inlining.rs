@@ -7,7 +7,7 @@
 //! Requires: a linked module.
 //! Ensures: no recursion; functions that stay wait for nobody and ask for nothing but ids and sizes, themselves and in what is
 //! inlined into them, and have no `__local` variables. None stays where no kernel has more instructions than [`LARGE_KERNEL`], nor where
-//! one has so many all the same.
+//! the largest one would keep more than half of its instructions.
 //! Phases: who calls whom; sizes with everything inlined; where a kernel is too large, sizes with the larger functions left
 //! out that several places call, until the kernels are small enough.
 //! Source: our own.
@@ -143,9 +143,10 @@ impl<'ctx> CallGraph<'ctx> {
                 break;
             }
         }
-        // Where calls do not help, what is large by itself still runs in gangs.
-        let helps = !has_above(&inlined_sizes, LARGE_KERNEL) || has_above(&with_everything, MAX_INLINED);
-        if helps { inlined_sizes } else { with_everything }
+        // What is large by itself gains nothing by calls.
+        let largest_size = |inlined_sizes: &InlinedSizes| inlined_sizes.largest_of(kernels).map_or(0, |(size, _)| size);
+        let is_halved = largest_size(&inlined_sizes) <= largest_size(&with_everything) / 2;
+        if is_halved || has_above(&with_everything, MAX_INLINED) { inlined_sizes } else { with_everything }
     }
 
     /// Sizes where those functions stay that may, that several places call, and that have at least so many instructions; none stays

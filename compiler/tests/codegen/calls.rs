@@ -4,7 +4,7 @@
 use crate::layouts::{build, input};
 use crate::machine;
 use lockstep_ir::interp::{self, Arg, Memory, NdRange, PrintfEvent};
-use lockstep_ir::ir::{Format, Module};
+use lockstep_ir::ir::{Format, Module, parse_module};
 use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
@@ -39,22 +39,26 @@ fn ways() -> Vec<Vectorize> {
 
 /// Runs a kernel `k` that takes a buffer of as many `int` as there are work-items, and one of four times as many; how often it prints.
 fn check(source: &str, range: &NdRange, more_arguments: &[Arg]) -> usize {
-    let module = build(source);
+    check_module(&build(source), source, range, more_arguments)
+}
+
+/// As [`check`], of a program in our IR; its text is for messages.
+fn check_module(module: &Module, source: &str, range: &NdRange, more_arguments: &[Arg]) -> usize {
     assert!(!module.functions_called_by(&module.kernels[0]).is_empty(), "everything is inlined:\n{source}");
-    verify_module(&module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{source}", errors[0]));
+    verify_module(module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{source}", errors[0]));
     let count: u64 = range.global_size.iter().product();
     let buffers = vec![input(count), input(4 * count)];
     let mut arguments = vec![Arg::Buffer(0), Arg::Buffer(1)];
     arguments.extend_from_slice(more_arguments);
     let mut expected = Memory::new(buffers.clone());
-    let report = interp::run_kernel(&module, "k", range, &arguments, &mut expected);
+    let report = interp::run_kernel(module, "k", range, &arguments, &mut expected);
     let report = report.unwrap_or_else(|e| panic!("{e}\n{source}"));
     assert!(expected.buffers != buffers, "nothing was done");
     for (number, vectorize) in ways().into_iter().enumerate() {
         let known = LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size);
         let launch = if number % 2 == 0 { known } else { LaunchFacts::default() };
         let options = CompileOptions { vectorize, launch, ..CompileOptions::default() };
-        let (found, printed) = run(&module, options, range, &arguments, &buffers);
+        let (found, printed) = run(module, options, range, &arguments, &buffers);
         assert!(found.buffers == expected.buffers, "{vectorize:?}: other results\n{source}");
         assert_eq!(printed, sort_events(&report.printf), "{vectorize:?}: printed\n{source}");
     }
@@ -143,6 +147,66 @@ fn printing_for_each_work_item() {
     let source = tree("int", "int unused", "unused", leaf) + kernel;
     let printed = check(&source, &NdRange::new(&[24], &[12]), &[]);
     assert!(printed > 24, "{printed} lines");
+}
+
+/// A function of whose arguments only some differ between lanes, and that returns one result that does not. It is called by lanes of which lane
+/// 0 is none.
+const SAME_RESULT: &str = "
+function fn0 \"power_of_three\" {
+  input passed(0): i32
+  input passed(1): i32
+  input passed(2): ptr.global
+  result i32
+  result i32
+  region r0 {
+  b0(v0: i32, v1: i32, v2: ptr.global):
+    jump b1(0:i32, 1:i32)
+  b1(v3: i32, v4: i32):
+    v5: i32 = mul v4, 3
+    v6: i32 = add v3, 1
+    v7: i1 = icmp.slt v6, v0
+    br v7, b1(v6, v5), b2
+  b2:
+    v8: i32 = load v2 align 4
+    v9: i32 = add v8, v1
+    store v9 to v2 align 4
+    set_results v5, v9
+    return
+  }
+}
+kernel \"k\" {
+  args 16
+  param \"a\" pointer.global \"int*\" size 8 align 8 offset 0
+  param \"b\" pointer.global \"int*\" size 8 align 8 offset 8
+  input value(0, 0): ptr.global
+  input value(1, 0): ptr.global
+  region r0 {
+  b0(v0: ptr.global, v1: ptr.global):
+    v2: i64 = query.global_id 0
+    v3: i32 = trunc v2
+    v4: i64 = shl v2, 2
+    v5: ptr.global = ptradd v0, v4
+    v6: ptr.global = ptradd v1, v4
+    v7: i32 = and v3, 3
+    v8: i1 = icmp.eq v7, 2:i32
+    v13: i64 = query.num_groups 0
+    v9: i32 = trunc v13
+    br v8, b1, b2
+  b1:
+    v10: i32, v11: i32 = call fn0(v9, v3, v6)
+    v12: i32 = xor v10, v11
+    store v12 to v5 align 4
+    jump b2
+  b2:
+    return
+  }
+}
+";
+
+#[test]
+fn a_result_is_that_of_lanes_that_call() {
+    let module = parse_module(SAME_RESULT).expect("the text is right");
+    check_module(&module, SAME_RESULT, &NdRange::new(&[140], &[20]), &[]);
 }
 
 #[test]

@@ -87,7 +87,7 @@ enum Source {
     Text(String),
     /// LLVM IR in SPIR form, as bitcode or text.
     LlvmIr(Vec<u8>),
-    /// SPIR-V.
+    /// A module of SPIR-V, with the values of its specialization constants.
     Spirv(IntermediateModule),
 }
 

@@ -58,7 +58,7 @@ pub struct Signature {
 
 /// A function for calls of a signature.
 pub struct FunctionForm {
-    /// The function.
+    /// The function of the module that this is a form of.
     pub callee: Callee,
     /// How calls pass arguments.
     pub signature: Signature,
@@ -116,8 +116,8 @@ impl FunctionForms {
     ///
     /// # Errors
     ///
-    /// As [`run_passes`].
-    pub fn plan(
+    /// When a pass panics over a form, or breaks rules of its stage in builds with debug assertions.
+    pub fn plan_forms(
         kernel_state: (&Module, &Kernel, &Widening, &LaunchFacts),
         request: Request,
         notes: &Notes,

@@ -141,61 +141,8 @@ pub fn control_divergences(module: &Module) -> Vec<Fact> {
     })
 }
 
-/// For gangs of 16 on registers of 512 bits: at the header of each divergent loop how it gets a version without masks, or
-/// why not (`version: b1 again, saves 9 of 60`); at each branch where lanes part what copies of its targets would save
-/// (`copies: then saves 9 of 60, else none`).
-pub fn versions(module: &Module) -> Vec<Fact> {
-    let mut found = Vec::new();
-    for kernel in &module.kernels {
-        let gang_facts = Facts::new(module, kernel, 16).of_kernel(kernel);
-        for function in kernel.regions.values() {
-            let flow_graph = build_cfg(function);
-            let dominators = compute_dominators(&flow_graph);
-            let loop_forest = find_loops(&flow_graph, &dominators);
-            let divergent = analyze_divergence(function, &gang_facts, &flow_graph, &loop_forest);
-            let registers = Registers { target: TargetInfo::of_bits(512), width: 16 };
-            let no_wrap_strides =
-                find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergent.shapes, registers.width);
-            let function_facts = Known {
-                cfg: &flow_graph,
-                dominators: &dominators,
-                forest: &loop_forest,
-                found: &divergent,
-                lines: &no_wrap_strides,
-                registers,
-            };
-            for (loop_id, loop_data) in
-                loop_forest.iter().filter(|&(loop_id, _)| divergent.divergent_loops.contains(loop_id))
-            {
-                let plan = unmasked_loops::plan_version(function, function_facts, loop_id)
-                    .map_err(|refusal| refusal.to_string());
-                let version = match plan {
-                    _ if !function_facts.is_entered_by_all(loop_id) => Refusal::SomeLanes.to_string(),
-                    Ok(plan) => plan.to_string(),
-                    Err(refusal) => refusal,
-                };
-                found.push((block_text(function, loop_data.header), "version".to_string(), version));
-            }
-            for &block in function.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
-                let copy = |target| {
-                    let plan = coherent_branches::plan_copy(function, function_facts, block, target, true);
-                    plan.map_or("none".to_string(), |plan| plan.to_string())
-                };
-                found.push((
-                    term_text(function, block),
-                    "copies".to_string(),
-                    format!("then {}, else {}", copy(0), copy(1)),
-                ));
-            }
-        }
-    }
-    found
-}
-
-/// For gangs of 16 on registers of 512 bits, at each divergent branch with instructions on both sides: how they are fused, or why not
-/// (`fusion: 4 of 5 and 6 instructions, profit 12`).
-pub fn fusions(module: &Module) -> Vec<Fact> {
-    let mut found = Vec::new();
+/// Shows each region of each kernel with what is known of it, and what holds of gangs of 16 on registers of 512 bits.
+fn see_regions(module: &Module, mut see: impl FnMut(&Function, Known<'_>, &Facts)) {
     for kernel in &module.kernels {
         let gang_facts = Facts::new(module, kernel, 16).of_kernel(kernel);
         for function in kernel.regions.values() {
@@ -214,14 +161,54 @@ pub fn fusions(module: &Module) -> Vec<Fact> {
                 lines: &no_wrap_strides,
                 registers,
             };
-            let mut lane_facts = LaneFacts::new(&divergent, None, &gang_facts.uniform_slots);
-            for &block in function.layout.iter().filter(|&&block| divergent.divergent_branches.contains(block)) {
-                let planned = plan_fusion(&mut function.clone(), known, &mut lane_facts, block, false);
-                let text = planned.map(|plan| plan.map_or_else(|refusal| refusal.to_string(), |plan| plan.to_string()));
-                found.extend(text.map(|text| (term_text(function, block), "fusion".to_string(), text)));
-            }
+            see(function, known, &gang_facts);
         }
     }
+}
+
+/// At the header of each divergent loop how it gets a version without masks, or
+/// why not (`version: b1 again, saves 9 of 60`); at each branch where lanes part what copies of its targets would save
+/// (`copies: then saves 9 of 60, else none`).
+pub fn versions(module: &Module) -> Vec<Fact> {
+    let mut found = Vec::new();
+    see_regions(module, |function, known, _| {
+        let divergent_loops = &known.found.divergent_loops;
+        for (loop_id, loop_data) in known.forest.iter().filter(|&(loop_id, _)| divergent_loops.contains(loop_id)) {
+            let plan = unmasked_loops::plan_version(function, known, loop_id).map_err(|refusal| refusal.to_string());
+            let version = match plan {
+                _ if !known.is_entered_by_all(loop_id) => Refusal::SomeLanes.to_string(),
+                Ok(plan) => plan.to_string(),
+                Err(refusal) => refusal,
+            };
+            found.push((block_text(function, loop_data.header), "version".to_string(), version));
+        }
+        for &block in function.layout.iter().filter(|&&block| known.found.divergent_branches.contains(block)) {
+            let copy = |target| {
+                let plan = coherent_branches::plan_copy(function, known, block, target, true);
+                plan.map_or("none".to_string(), |plan| plan.to_string())
+            };
+            found.push((
+                term_text(function, block),
+                "copies".to_string(),
+                format!("then {}, else {}", copy(0), copy(1)),
+            ));
+        }
+    });
+    found
+}
+
+/// At each divergent branch with instructions on both sides how they are fused, or why not
+/// (`fusion: 4 of 5 and 6 instructions, profit 12`).
+pub fn find_fusions(module: &Module) -> Vec<Fact> {
+    let mut found = Vec::new();
+    see_regions(module, |function, known, gang_facts| {
+        let mut lane_facts = LaneFacts::new(known.found, None, &gang_facts.uniform_slots);
+        for &block in function.layout.iter().filter(|&&block| known.found.divergent_branches.contains(block)) {
+            let planned = plan_fusion(&mut function.clone(), known, &mut lane_facts, block, false);
+            let text = planned.map(|plan| plan.map_or_else(|refusal| refusal.to_string(), |plan| plan.to_string()));
+            found.extend(text.map(|text| (term_text(function, block), "fusion".to_string(), text)));
+        }
+    });
     found
 }
 

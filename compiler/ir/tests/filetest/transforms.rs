@@ -172,7 +172,7 @@ fn print_forms(module: &Module, script: &Script) -> String {
         let (kernel, widening) = kernel_state.finish();
         let widening = widening.expect("the kernel runs in gangs");
         let planned = (module, &kernel, &widening, &launch);
-        let forms = FunctionForms::plan(planned, request, &notes, PASSES, &mut ()).expect("all passes run");
+        let forms = FunctionForms::plan_forms(planned, request, &notes, PASSES, &mut ()).expect("all passes run");
         forms.forms.iter().for_each(|form| text += &form.to_string());
         let scalar: Vec<String> = forms.scalar.iter().map(ToString::to_string).collect();
         text += &format!("for one work-item, or once for all lanes: ({})\n", scalar.join(", "));

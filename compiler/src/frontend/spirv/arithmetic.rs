@@ -41,7 +41,7 @@ fn binary_instruction(opcode: Op) -> Option<(&'static str, Class)> {
     })
 }
 
-/// LLVM's comparison.
+/// LLVM's name for the comparison that an instruction makes, and of what.
 fn comparison(opcode: Op) -> Option<(&'static str, Class)> {
     Some(match opcode {
         Op::IEqual => ("icmp eq", Class::Integer),
@@ -96,8 +96,8 @@ pub(super) fn translate_binary(translator: &mut Translator<'_>, opcode: Op, word
         Class::Float => fast_flags(translator, id),
         _ => String::new(),
     };
-    let (first, second) = (translator.typed(first)?, translator.operand(second)?.text);
-    translator.define((value_type, id), format_args!("{instruction} {flags}{first}, {second}"))
+    let (first, second) = (translator.typed(first)?, translator.find_operand(second)?.text);
+    translator.define_result((value_type, id), format_args!("{instruction} {flags}{first}, {second}"))
 }
 
 /// LLVM's words for `NoSignedWrap` and `NoUnsignedWrap`.
@@ -145,8 +145,8 @@ pub(super) fn translate_comparison(translator: &mut Translator<'_>, opcode: Op, 
     check_class(translator, value_type, class)?;
     translator.check_type(second, value_type)?;
     check_truth(translator, result.0, value_type)?;
-    let (first, second) = (translator.typed(first)?, translator.operand(second)?.text);
-    translator.define(result, format_args!("{instruction} {first}, {second}"))
+    let (first, second) = (translator.typed(first)?, translator.find_operand(second)?.text);
+    translator.define_result(result, format_args!("{instruction} {first}, {second}"))
 }
 
 /// Refuses a result that is not one `bool` for each element of the operands.
@@ -170,9 +170,9 @@ pub(super) fn translate_shift(translator: &mut Translator<'_>, opcode: Op, words
     if translator.types.elements_of(shift_type)?.1 != translator.types.elements_of(value_type)?.1 {
         refuse!("as many shifts as elements are needed");
     }
-    let text = translator.types.text(value_type)?;
+    let text = translator.types.type_text(value_type)?;
     let shift = match shift_width.cmp(&width) {
-        std::cmp::Ordering::Equal => translator.operand(shift)?.text.to_string(),
+        std::cmp::Ordering::Equal => translator.find_operand(shift)?.text.to_string(),
         order => {
             let conversion = if order.is_lt() { "zext" } else { "trunc" };
             let shift = translator.typed(shift)?;
@@ -185,7 +185,7 @@ pub(super) fn translate_shift(translator: &mut Translator<'_>, opcode: Op, words
         _ => "ashr ".to_owned(),
     };
     let base = translator.typed(base)?;
-    translator.define((value_type, id), format_args!("{instruction}{base}, {shift}"))
+    translator.define_result((value_type, id), format_args!("{instruction}{base}, {shift}"))
 }
 
 /// An operation on one value of the result's type.
@@ -205,15 +205,15 @@ pub(super) fn translate_unary(translator: &mut Translator<'_>, opcode: Op, words
     match opcode {
         Op::SNegate => {
             let flags = wrap_flags(translator, id);
-            translator.define((value_type, id), format_args!("sub {flags}{type_text} zeroinitializer, {text}"))
+            translator.define_result((value_type, id), format_args!("sub {flags}{type_text} zeroinitializer, {text}"))
         }
         Op::FNegate => {
             let flags = fast_flags(translator, id);
-            translator.define((value_type, id), format_args!("fneg {flags}{typed}"))
+            translator.define_result((value_type, id), format_args!("fneg {flags}{typed}"))
         }
         _ => {
             let ones = spell_ones(translator, value_type)?;
-            translator.define((value_type, id), format_args!("xor {typed}, {ones}"))
+            translator.define_result((value_type, id), format_args!("xor {typed}, {ones}"))
         }
     }
 }
@@ -222,7 +222,7 @@ pub(super) fn translate_unary(translator: &mut Translator<'_>, opcode: Op, words
 fn spell_ones(translator: &Translator<'_>, value_type: Id) -> Attempt<String> {
     let (element, count) = translator.types.elements_of(value_type)?;
     let ones = if translator.types.is_bool(element)? { "true" } else { "-1" };
-    let typed_ones = format!("{} {ones}", translator.types.text(element)?);
+    let typed_ones = format!("{} {ones}", translator.types.type_text(element)?);
     Ok(match count {
         1 => ones.to_owned(),
         count => format!("<{}>", vec![typed_ones; count as usize].join(", ")),
@@ -247,7 +247,7 @@ pub(super) fn translate_modulo(translator: &mut Translator<'_>, _: Op, words: &[
     let is_some = translator.define_extra(format_args!("icmp ne {type_text} {remainder}, zeroinitializer"));
     let corrects = translator.define_extra(format_args!("and {truth} {differs}, {is_some}"));
     let corrected = translator.define_extra(format_args!("add {type_text} {remainder}, {divisor}"));
-    translator.define(
+    translator.define_result(
         (value_type, id),
         format_args!("select {truth} {corrects}, {type_text} {corrected}, {type_text} {remainder}"),
     )
@@ -267,7 +267,7 @@ pub(super) fn translate_float_remainder(translator: &mut Translator<'_>, opcode:
     let parameters = [parameter.clone(), parameter.clone()];
     let call = translator.call_built_in("fmod", &parameters, &type_text, &arguments)?;
     if opcode == Op::FRem {
-        return translator.define((value_type, id), format_args!("{call}"));
+        return translator.define_result((value_type, id), format_args!("{call}"));
     }
     let (_, count) = translator.types.elements_of(value_type)?;
     let truth = if count == 1 { "i1".to_owned() } else { format!("<{count} x i1>") };
@@ -278,13 +278,13 @@ pub(super) fn translate_float_remainder(translator: &mut Translator<'_>, opcode:
     let is_some = translator.define_extra(format_args!("fcmp une {type_text} {remainder}, zeroinitializer"));
     let corrects = translator.define_extra(format_args!("and {truth} {differs}, {is_some}"));
     let corrected = translator.define_extra(format_args!("fadd {type_text} {remainder}, {divisor}"));
-    translator.define(
+    translator.define_result(
         (value_type, id),
         format_args!("select {truth} {corrects}, {type_text} {corrected}, {type_text} {remainder}"),
     )
 }
 
-/// `OpVectorTimesScalar`.
+/// `OpVectorTimesScalar`: each element times the same number.
 pub(super) fn translate_scaling(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
@@ -293,13 +293,13 @@ pub(super) fn translate_scaling(translator: &mut Translator<'_>, _: Op, words: &
     check_class(translator, value_type, Class::Float)?;
     translator.check_type(vector, value_type)?;
     translator.check_type(scalar, element)?;
-    let text = translator.types.text(value_type)?;
+    let text = translator.types.type_text(value_type)?;
     let scalar = translator.typed(scalar)?;
     let first = translator.define_extra(format_args!("insertelement {text} undef, {scalar}, i32 0"));
     let splat = translator
         .define_extra(format_args!("shufflevector {text} {first}, {text} undef, <{count} x i32> zeroinitializer"));
     let (flags, vector) = (fast_flags(translator, id), translator.typed(vector)?);
-    translator.define((value_type, id), format_args!("fmul {flags}{vector}, {splat}"))
+    translator.define_result((value_type, id), format_args!("fmul {flags}{vector}, {splat}"))
 }
 
 /// `OpDot`: the sum of products of elements.
@@ -311,22 +311,22 @@ pub(super) fn translate_dot(translator: &mut Translator<'_>, _: Op, words: &[u32
     translator.check_type(second, vector_type)?;
     check_class(translator, vector_type, Class::Float)?;
     let (element, count) = translator.types.elements_of(vector_type)?;
-    if translator.types.text(element)? != translator.types.text(value_type)? {
+    if translator.types.type_text(element)? != translator.types.type_text(value_type)? {
         refuse!("its result is not of the elements' type");
     }
     if matches!(count, 2..=4) {
         let parameter = translator.types.parameter_of(vector_type, true)?;
         let arguments = [translator.typed(first)?, translator.typed(second)?];
-        let result = translator.types.text(value_type)?;
+        let result = translator.types.type_text(value_type)?;
         let call = translator.call_built_in("dot", &[parameter.clone(), parameter], &result, &arguments)?;
-        return translator.define((value_type, id), format_args!("{call}"));
+        return translator.define_result((value_type, id), format_args!("{call}"));
     }
     sum_products(translator, (value_type, id), [first, second], count)
 }
 
 fn sum_products(translator: &mut Translator<'_>, result: (Id, Id), vectors: [Id; 2], count: u32) -> Attempt<()> {
-    let text = translator.types.text(result.0)?;
-    let (first, second) = (translator.typed(vectors[0])?, translator.operand(vectors[1])?.text);
+    let text = translator.types.type_text(result.0)?;
+    let (first, second) = (translator.typed(vectors[0])?, translator.find_operand(vectors[1])?.text);
     let vector_text = first.type_text.clone();
     let products = translator.define_extra(format_args!("fmul contract {first}, {second}"));
     let mut sum = translator.define_extra(format_args!("extractelement {vector_text} {products}, i32 0"));
@@ -334,7 +334,7 @@ fn sum_products(translator: &mut Translator<'_>, result: (Id, Id), vectors: [Id;
         let product = translator.define_extra(format_args!("extractelement {vector_text} {products}, i32 {lane}"));
         let addition = format!("fadd {text} {sum}, {product}");
         if lane + 1 == count {
-            return translator.define(result, format_args!("{addition}"));
+            return translator.define_result(result, format_args!("{addition}"));
         }
         sum = translator.define_extra(format_args!("{addition}"));
     }
@@ -349,7 +349,7 @@ pub(super) fn translate_extended(translator: &mut Translator<'_>, opcode: Op, wo
     let operand_type = translator.type_of(first)?;
     check_class(translator, operand_type, Class::Integer)?;
     translator.check_type(second, operand_type)?;
-    let text = translator.types.text(operand_type)?;
+    let text = translator.types.type_text(operand_type)?;
     let arguments = [translator.typed(first)?, translator.typed(second)?];
     let second = arguments[1].text.clone();
     let (low, high) = match opcode {
@@ -372,9 +372,9 @@ pub(super) fn translate_extended(translator: &mut Translator<'_>, opcode: Op, wo
             (low, translator.define_extra(format_args!("zext {truth} {carries} to {text}")))
         }
     };
-    let pair = translator.types.text(value_type)?;
+    let pair = translator.types.type_text(value_type)?;
     let half = translator.define_extra(format_args!("insertvalue {pair} undef, {text} {low}, 0"));
-    translator.define((value_type, id), format_args!("insertvalue {pair} {half}, {text} {high}, 1"))
+    translator.define_result((value_type, id), format_args!("insertvalue {pair} {half}, {text} {high}, 1"))
 }
 
 /// `OpIsNan` and the like: what kind of number each element is.
@@ -394,9 +394,9 @@ pub(super) fn translate_classification(translator: &mut Translator<'_>, opcode: 
         _ => return translate_sign_bit(translator, result, operand, value_type),
     };
     let name = format!("llvm.is.fpclass.{}", intrinsic_suffix(translator, value_type)?);
-    let (typed, truth) = (translator.typed(operand)?, translator.types.text(result.0)?);
+    let (typed, truth) = (translator.typed(operand)?, translator.types.type_text(result.0)?);
     translator.declare_called(&name, format!("{truth} ({}, i32)", typed.type_text))?;
-    translator.define(result, format_args!("call {truth} @{name}({typed}, i32 {mask})"))
+    translator.define_result(result, format_args!("call {truth} @{name}({typed}, i32 {mask})"))
 }
 
 /// What the names of LLVM's own functions end with for a type: `v4f32`.
@@ -412,7 +412,7 @@ fn translate_sign_bit(translator: &mut Translator<'_>, result: (Id, Id), operand
     let integer = if count == 1 { format!("i{width}") } else { format!("<{count} x i{width}>") };
     let typed = translator.typed(operand)?;
     let bits = translator.define_extra(format_args!("bitcast {typed} to {integer}"));
-    translator.define(result, format_args!("icmp slt {integer} {bits}, zeroinitializer"))
+    translator.define_result(result, format_args!("icmp slt {integer} {bits}, zeroinitializer"))
 }
 
 /// `OpAny` and `OpAll`: whether one of the elements is true, or all are. LLVM's back end writes them of integers as well.
@@ -431,13 +431,13 @@ pub(super) fn translate_any_all(translator: &mut Translator<'_>, opcode: Op, wor
         }
     };
     if count == 1 {
-        return translator.define(result, format_args!("bitcast i1 {bools} to i1"));
+        return translator.define_result(result, format_args!("bitcast i1 {bools} to i1"));
     }
     let instruction = if opcode == Op::Any { "or" } else { "and" };
     let vector_text = format!("<{count} x i1>");
     let name = format!("llvm.vector.reduce.{instruction}.v{count}i1");
     translator.declare_called(&name, format!("i1 ({vector_text})"))?;
-    translator.define(result, format_args!("call i1 @{name}({vector_text} {bools})"))
+    translator.define_result(result, format_args!("call i1 @{name}({vector_text} {bools})"))
 }
 
 /// `OpSelect`: one of two values, by element where the condition is a vector.
@@ -454,7 +454,7 @@ pub(super) fn translate_select(translator: &mut Translator<'_>, _: Op, words: &[
     }
     let (condition, first, second) =
         (translator.typed(condition)?, translator.typed(first)?, translator.typed(second)?);
-    translator.define((value_type, id), format_args!("select {condition}, {first}, {second}"))
+    translator.define_result((value_type, id), format_args!("select {condition}, {first}, {second}"))
 }
 
 /// `OpBitCount`, `OpBitReverse`, `OpBitFieldInsert` and the two that extract: functions of OpenCL C.
@@ -486,7 +486,7 @@ pub(super) fn translate_bits(translator: &mut Translator<'_>, opcode: Op, words:
             arguments.push(resize_integer(translator, value, 32)?);
         }
     }
-    let result = translator.types.text(value_type)?;
+    let result = translator.types.type_text(value_type)?;
     let call = translator.call_built_in(name, &parameters, &result, &arguments)?;
-    translator.define((value_type, id), format_args!("{call}"))
+    translator.define_result((value_type, id), format_args!("{call}"))
 }

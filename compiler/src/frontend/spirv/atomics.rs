@@ -71,7 +71,7 @@ fn access_order(translator: &Translator<'_>, semantics: Id, access: OrderedAcces
 /// Refuses an address of something else than a number of the result's type; gives the bytes of one.
 fn check_target(translator: &Translator<'_>, pointer: Id, value_type: Id) -> Attempt<u64> {
     let (_, pointee) = translator.types.pointer_parts(translator.type_of(pointer)?)?;
-    let (pointee, value) = (translator.types.get(pointee)?, translator.types.get(value_type)?);
+    let (pointee, value) = (translator.types.find_type(pointee)?, translator.types.find_type(value_type)?);
     if pointee.text != value.text {
         refuse!("a value of type {} where one of type {} is", value.text, pointee.text);
     }
@@ -81,18 +81,18 @@ fn check_target(translator: &Translator<'_>, pointer: Id, value_type: Id) -> Att
     Ok(pointee.size)
 }
 
-/// `OpAtomicLoad`.
+/// `OpAtomicLoad`, as LLVM's atomic load of that order.
 pub(super) fn translate_load(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
     let (pointer, _scope, semantics) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
     let size = check_target(translator, pointer, value_type)?;
     let order = access_order(translator, semantics, OrderedAccess::Load)?;
-    let (text, pointer) = (translator.types.text(value_type)?, translator.typed(pointer)?);
-    translator.define((value_type, id), format_args!("load atomic {text}, {pointer} {order}, align {size}"))
+    let (text, pointer) = (translator.types.type_text(value_type)?, translator.typed(pointer)?);
+    translator.define_result((value_type, id), format_args!("load atomic {text}, {pointer} {order}, align {size}"))
 }
 
-/// `OpAtomicStore`.
+/// `OpAtomicStore`, as LLVM's atomic store of that order.
 pub(super) fn translate_store(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (pointer, _scope, semantics) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
@@ -100,7 +100,7 @@ pub(super) fn translate_store(translator: &mut Translator<'_>, _: Op, words: &[u
     let size = check_target(translator, pointer, translator.type_of(value)?)?;
     let order = access_order(translator, semantics, OrderedAccess::Store)?;
     let (value, pointer) = (translator.typed(value)?, translator.typed(pointer)?);
-    translator.emit(format_args!("store atomic {value}, {pointer} {order}, align {size}"));
+    translator.emit_line(format_args!("store atomic {value}, {pointer} {order}, align {size}"));
     Ok(())
 }
 
@@ -121,12 +121,12 @@ pub(super) fn translate_update(translator: &mut Translator<'_>, opcode: Op, word
         _ => {
             let value = operands.take_id()?;
             translator.check_type(value, value_type)?;
-            translator.operand(value)?.text
+            translator.find_operand(value)?.text
         }
     };
     let order = access_order(translator, semantics, OrderedAccess::Update)?;
-    let (text, pointer) = (translator.types.text(value_type)?, translator.typed(pointer)?);
-    translator.define((value_type, id), format_args!("atomicrmw {operation} {pointer}, {text} {value} {order}"))
+    let (text, pointer) = (translator.types.type_text(value_type)?, translator.typed(pointer)?);
+    translator.define_result((value_type, id), format_args!("atomicrmw {operation} {pointer}, {text} {value} {order}"))
 }
 
 /// `OpAtomicCompareExchange` and its weak form: the value that was there.
@@ -146,7 +146,7 @@ pub(super) fn translate_exchange(translator: &mut Translator<'_>, _: Op, words: 
         (translator.typed(pointer)?, translator.typed(value)?, translator.typed(comparator)?);
     let text = value.type_text.clone();
     let pair = translator.define_extra(format_args!("cmpxchg {pointer}, {comparator}, {value} {success} {failure}"));
-    translator.define((value_type, id), format_args!("extractvalue {{ {text}, i1 }} {pair}, 0"))
+    translator.define_result((value_type, id), format_args!("extractvalue {{ {text}, i1 }} {pair}, 0"))
 }
 
 /// `OpAtomicFlagTestAndSet` and `OpAtomicFlagClear`: a flag is an integer of 32 bits.
@@ -169,23 +169,23 @@ pub(super) fn translate_flag(translator: &mut Translator<'_>, opcode: Op, words:
             let order = access_order(translator, semantics, OrderedAccess::Update)?;
             let pointer = translator.typed(pointer)?;
             let old = translator.define_extra(format_args!("atomicrmw xchg {pointer}, i32 1 {order}"));
-            translator.define(result, format_args!("icmp ne i32 {old}, 0"))
+            translator.define_result(result, format_args!("icmp ne i32 {old}, 0"))
         }
         None => {
             let order = access_order(translator, semantics, OrderedAccess::Store)?;
             let pointer = translator.typed(pointer)?;
-            translator.emit(format_args!("store atomic i32 0, {pointer} {order}, align 4"));
+            translator.emit_line(format_args!("store atomic i32 0, {pointer} {order}, align 4"));
             Ok(())
         }
     }
 }
 
-/// `OpMemoryBarrier`.
+/// `OpMemoryBarrier`, as a fence that waits for nobody.
 pub(super) fn translate_fence(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (_scope, semantics) = (operands.take_id()?, operands.take_id()?);
     if let Some(order) = order_of(translator, semantics, OrderedAccess::Fence)? {
-        translator.emit(format_args!("fence {order}"));
+        translator.emit_line(format_args!("fence {order}"));
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ pub(super) fn read_built_in(
     component: Option<u32>,
 ) -> Attempt<()> {
     let Some(query) = query_of(built_in) else { refuse!("the built-in variable {built_in:?} is not supported") };
-    let text = translator.types.text(value_type)?;
+    let text = translator.types.type_text(value_type)?;
     let (element, count) = translator.types.elements_of(value_type)?;
     match (query, component, count) {
         (Query::ByDimension(name), Some(dimension), 1) => {
@@ -61,14 +61,14 @@ pub(super) fn read_built_in(
             define_converted(translator, (value_type, id), &call, "i64")
         }
         (Query::ByDimension(name), None, 3) => {
-            let element_text = translator.types.text(element)?;
+            let element_text = translator.types.type_text(element)?;
             let mut vector = "undef".to_owned();
             for dimension in 0..3 {
                 let call = query_dimension(translator, name, dimension)?;
                 let component = convert_size(translator, element, &call)?;
                 let insertion = format!("insertelement {text} {vector}, {element_text} {component}, i32 {dimension}");
                 if dimension == 2 {
-                    return translator.define((value_type, id), format_args!("{insertion}"));
+                    return translator.define_result((value_type, id), format_args!("{insertion}"));
                 }
                 vector = translator.define_extra(format_args!("{insertion}"));
             }
@@ -81,7 +81,7 @@ pub(super) fn read_built_in(
         (Query::Whole(name, result @ "<4 x i32>"), Some(index), 1) => {
             let call = translator.call_built_in(name, &[], result, &[])?;
             let vector = translator.define_extra(format_args!("{call}"));
-            translator.define((value_type, id), format_args!("extractelement {result} {vector}, i32 {index}"))
+            translator.define_result((value_type, id), format_args!("extractelement {result} {vector}, i32 {index}"))
         }
         _ => refuse!("the built-in variable {built_in:?} has no value of type {text}"),
     }
@@ -94,7 +94,7 @@ fn query_dimension(translator: &mut Translator<'_>, name: &str, dimension: u32) 
 /// The result of a call that gives 64 bits, in the type of a component.
 fn convert_size(translator: &mut Translator<'_>, element: Id, call: &str) -> Attempt<String> {
     let value = translator.define_extra(format_args!("{call}"));
-    match translator.types.get(element)?.kind {
+    match translator.types.find_type(element)?.kind {
         TypeKind::Int(64) => Ok(value),
         TypeKind::Int(32) => Ok(translator.define_extra(format_args!("trunc i64 {value} to i32"))),
         _ => refuse!("built-in variables are of 32 or 64 bits"),
@@ -103,13 +103,13 @@ fn convert_size(translator: &mut Translator<'_>, element: Id, call: &str) -> Att
 
 /// Defines the result of a call, in the type that the variable has.
 fn define_converted(translator: &mut Translator<'_>, result: (Id, Id), call: &str, given: &str) -> Attempt<()> {
-    let wanted = translator.types.text(result.0)?;
+    let wanted = translator.types.type_text(result.0)?;
     match (given, &*wanted) {
-        _ if given == &*wanted => translator.define(result, format_args!("{call}")),
+        _ if given == &*wanted => translator.define_result(result, format_args!("{call}")),
         ("i64", "i32") | ("i32", "i64") => {
             let value = translator.define_extra(format_args!("{call}"));
             let conversion = if given == "i64" { "trunc" } else { "zext" };
-            translator.define(result, format_args!("{conversion} {given} {value} to {wanted}"))
+            translator.define_result(result, format_args!("{conversion} {given} {value} to {wanted}"))
         }
         _ => refuse!("the built-in variable is of type {given}, not {wanted}"),
     }
@@ -119,18 +119,18 @@ fn define_converted(translator: &mut Translator<'_>, result: (Id, Id), call: &st
 pub(super) fn translate_clock(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
-    let name = match translator.constants.bits(operands.take_id()?)? {
+    let name = match translator.constants.integer_bits(operands.take_id()?)? {
         1 => "device",
         2 => "work_group",
         3 => "sub_group",
         scope => refuse!("there is no clock of scope {scope}"),
     };
-    let text = translator.types.text(result.0)?;
+    let text = translator.types.type_text(result.0)?;
     let infix = match &*text {
         "i64" => "",
         "<2 x i32>" => "_hilo",
         _ => refuse!("a clock gives 64 bits, or two times 32"),
     };
     let call = translator.call_built_in(&format!("clock_read{infix}_{name}"), &[], &text, &[])?;
-    translator.define(result, format_args!("{call}"))
+    translator.define_result(result, format_args!("{call}"))
 }

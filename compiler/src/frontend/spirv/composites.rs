@@ -12,25 +12,25 @@ pub(super) fn translate_construct(translator: &mut Translator<'_>, _: Op, words:
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
     let parts = operands.take_ids()?;
-    if let TypeKind::Vector { element, count } = translator.types.get(value_type)?.kind {
+    if let TypeKind::Vector { element, count } = translator.types.find_type(value_type)?.kind {
         return construct_vector(translator, (value_type, id), (element, count), &parts);
     }
-    let part_types: Vec<Id> = match &translator.types.get(value_type)?.kind {
+    let part_types: Vec<Id> = match &translator.types.find_type(value_type)?.kind {
         TypeKind::Struct { members } => members.to_vec(),
         TypeKind::Array { element, count } if *count == parts.len() as u64 => vec![*element; parts.len()],
-        _ => refuse!("{} parts do not make a value of type {}", parts.len(), translator.types.text(value_type)?),
+        _ => refuse!("{} parts do not make a value of type {}", parts.len(), translator.types.type_text(value_type)?),
     };
     if part_types.len() != parts.len() {
         refuse!("{} parts do not make a value of {} members", parts.len(), part_types.len());
     }
-    let text = translator.types.text(value_type)?;
+    let text = translator.types.type_text(value_type)?;
     let mut value = "undef".to_owned();
     for (index, (&part, &part_type)) in parts.iter().zip(&part_types).enumerate() {
         translator.check_type(part, part_type)?;
         let part = translator.typed(part)?;
         let insertion = format!("insertvalue {text} {value}, {part}, {index}");
         if index + 1 == parts.len() {
-            return translator.define((value_type, id), format_args!("{insertion}"));
+            return translator.define_result((value_type, id), format_args!("{insertion}"));
         }
         value = translator.define_extra(format_args!("{insertion}"));
     }
@@ -47,8 +47,8 @@ fn construct_vector(
     for &part in parts {
         let part_type = translator.type_of(part)?;
         let (part_element, part_count) = translator.types.elements_of(part_type)?;
-        if translator.types.text(part_element)? != translator.types.text(element)? {
-            refuse!("a part is of type {}", translator.types.text(part_type)?);
+        if translator.types.type_text(part_element)? != translator.types.type_text(element)? {
+            refuse!("a part is of type {}", translator.types.type_text(part_type)?);
         }
         let typed = translator.typed(part)?;
         if part_count == 1 {
@@ -57,13 +57,13 @@ fn construct_vector(
         }
         for lane in 0..part_count {
             let value = translator.define_extra(format_args!("extractelement {typed}, i32 {lane}"));
-            elements.push(Typed::new(translator.types.text(element)?, value));
+            elements.push(Typed::new(translator.types.type_text(element)?, value));
         }
     }
     if elements.len() != count as usize {
         refuse!("{} elements do not make a vector of {count}", elements.len());
     }
-    let text = translator.types.text(result.0)?;
+    let text = translator.types.type_text(result.0)?;
     insert_elements(translator, result, &text, &elements)
 }
 
@@ -73,7 +73,7 @@ fn insert_elements(translator: &mut Translator<'_>, result: (Id, Id), text: &str
     for (lane, element) in elements.iter().enumerate() {
         let insertion = format!("insertelement {text} {vector}, {element}, i32 {lane}");
         if lane + 1 == elements.len() {
-            return translator.define(result, format_args!("{insertion}"));
+            return translator.define_result(result, format_args!("{insertion}"));
         }
         vector = translator.define_extra(format_args!("{insertion}"));
     }
@@ -92,7 +92,7 @@ struct Path {
 fn find_part(translator: &Translator<'_>, value_type: Id, indices: &[u32]) -> Attempt<Path> {
     let mut path = Path { outer: Vec::new(), vector: None, lane: 0, part_type: value_type };
     for &index in indices {
-        let known = translator.types.get(path.part_type)?;
+        let known = translator.types.find_type(path.part_type)?;
         let part = match &known.kind {
             TypeKind::Struct { members } => members.get(index as usize).copied(),
             TypeKind::Array { element, count } => (u64::from(index) < *count).then_some(*element),
@@ -114,31 +114,31 @@ fn spell_indices(indices: &[u32]) -> String {
     indices.iter().map(|index| format!(", {index}")).collect()
 }
 
-/// `OpCompositeExtract`.
+/// `OpCompositeExtract`: a part by literal indices.
 pub(super) fn translate_extract(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
     let composite = operands.take_id()?;
     let indices = operands.take_literals();
     let path = find_part(translator, translator.type_of(composite)?, indices)?;
-    if translator.types.text(path.part_type)? != translator.types.text(result.0)? {
-        refuse!("the part is of type {}", translator.types.text(path.part_type)?);
+    if translator.types.type_text(path.part_type)? != translator.types.type_text(result.0)? {
+        refuse!("the part is of type {}", translator.types.type_text(path.part_type)?);
     }
     let typed = translator.typed(composite)?;
     let outer = spell_indices(&path.outer);
     match (path.vector, path.outer.is_empty()) {
         (None, true) => define_copy(translator, result, &typed),
-        (None, false) => translator.define(result, format_args!("extractvalue {typed}{outer}")),
-        (Some(_), true) => translator.define(result, format_args!("extractelement {typed}, i32 {}", path.lane)),
+        (None, false) => translator.define_result(result, format_args!("extractvalue {typed}{outer}")),
+        (Some(_), true) => translator.define_result(result, format_args!("extractelement {typed}, i32 {}", path.lane)),
         (Some(vector), false) => {
-            let text = translator.types.text(vector)?;
+            let text = translator.types.type_text(vector)?;
             let value = translator.define_extra(format_args!("extractvalue {typed}{outer}"));
-            translator.define(result, format_args!("extractelement {text} {value}, i32 {}", path.lane))
+            translator.define_result(result, format_args!("extractelement {text} {value}, i32 {}", path.lane))
         }
     }
 }
 
-/// `OpCompositeInsert`.
+/// `OpCompositeInsert`: a copy with another part, by literal indices.
 pub(super) fn translate_insert(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
@@ -151,15 +151,16 @@ pub(super) fn translate_insert(translator: &mut Translator<'_>, _: Op, words: &[
     let outer = spell_indices(&path.outer);
     match (path.vector, path.outer.is_empty()) {
         (None, true) => define_copy(translator, (value_type, id), &object),
-        (None, false) => translator.define((value_type, id), format_args!("insertvalue {typed}, {object}{outer}")),
-        (Some(_), true) => {
-            translator.define((value_type, id), format_args!("insertelement {typed}, {object}, i32 {}", path.lane))
+        (None, false) => {
+            translator.define_result((value_type, id), format_args!("insertvalue {typed}, {object}{outer}"))
         }
+        (Some(_), true) => translator
+            .define_result((value_type, id), format_args!("insertelement {typed}, {object}, i32 {}", path.lane)),
         (Some(vector), false) => {
-            let text = translator.types.text(vector)?;
+            let text = translator.types.type_text(vector)?;
             let old = translator.define_extra(format_args!("extractvalue {typed}{outer}"));
             let new = translator.define_extra(format_args!("insertelement {text} {old}, {object}, i32 {}", path.lane));
-            translator.define((value_type, id), format_args!("insertvalue {typed}, {text} {new}{outer}"))
+            translator.define_result((value_type, id), format_args!("insertvalue {typed}, {text} {new}{outer}"))
         }
     }
 }
@@ -186,11 +187,11 @@ fn copy_parts(
     target_type: Id,
     parts_left: &mut usize,
 ) -> Attempt<Typed> {
-    let target_text = translator.types.text(target_type)?;
+    let target_text = translator.types.type_text(target_type)?;
     if value.type_text == target_text {
         return Ok(value);
     }
-    let kinds = (&translator.types.get(source_type)?.kind, &translator.types.get(target_type)?.kind);
+    let kinds = (&translator.types.find_type(source_type)?.kind, &translator.types.find_type(target_type)?.kind);
     let pairs: Vec<(Id, Id)> = match kinds {
         (TypeKind::Struct { members: from }, TypeKind::Struct { members: to }) if from.len() == to.len() => {
             from.iter().copied().zip(to.iter().copied()).collect()
@@ -209,7 +210,7 @@ fn copy_parts(
     let mut copied = Typed::new(target_text.clone(), "undef");
     for (index, (from, to)) in pairs.into_iter().enumerate() {
         let text = translator.define_extra(format_args!("extractvalue {value}, {index}"));
-        let part = Typed::new(translator.types.text(from)?, text);
+        let part = Typed::new(translator.types.type_text(from)?, text);
         let part = copy_parts(translator, part, from, to, parts_left)?;
         let text = translator.define_extra(format_args!("insertvalue {copied}, {part}, {index}"));
         copied = Typed::new(target_text.clone(), text);
@@ -229,10 +230,10 @@ pub(super) fn translate_copy_object(translator: &mut Translator<'_>, _: Op, word
 
 /// Defines an id as a value that is there. LLVM has no copies; a choice between a value and itself is one of any type.
 pub(super) fn define_copy(translator: &mut Translator<'_>, result: (Id, Id), typed: &Typed) -> Attempt<()> {
-    translator.define(result, format_args!("select i1 true, {typed}, {typed}"))
+    translator.define_result(result, format_args!("select i1 true, {typed}, {typed}"))
 }
 
-/// `OpVectorExtractDynamic`.
+/// `OpVectorExtractDynamic`: an element by a computed index.
 pub(super) fn translate_extract_dynamic(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
@@ -240,21 +241,21 @@ pub(super) fn translate_extract_dynamic(translator: &mut Translator<'_>, _: Op, 
     translator.types.int_width(translator.type_of(index)?)?;
     check_element(translator, vector, result.0)?;
     let (vector, index) = (translator.typed(vector)?, translator.typed(index)?);
-    translator.define(result, format_args!("extractelement {vector}, {index}"))
+    translator.define_result(result, format_args!("extractelement {vector}, {index}"))
 }
 
 /// Refuses what is no vector of elements of a type.
 fn check_element(translator: &Translator<'_>, vector: Id, wanted: Id) -> Attempt<()> {
-    let TypeKind::Vector { element, .. } = translator.types.get(translator.type_of(vector)?)?.kind else {
+    let TypeKind::Vector { element, .. } = translator.types.find_type(translator.type_of(vector)?)?.kind else {
         refuse!("%{vector} is not a vector");
     };
-    if translator.types.text(element)? != translator.types.text(wanted)? {
-        refuse!("the vector's elements are of type {}", translator.types.text(element)?);
+    if translator.types.type_text(element)? != translator.types.type_text(wanted)? {
+        refuse!("the vector's elements are of type {}", translator.types.type_text(element)?);
     }
     Ok(())
 }
 
-/// `OpVectorInsertDynamic`.
+/// `OpVectorInsertDynamic`: a copy with another element, by a computed index.
 pub(super) fn translate_insert_dynamic(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
@@ -263,7 +264,7 @@ pub(super) fn translate_insert_dynamic(translator: &mut Translator<'_>, _: Op, w
     translator.types.int_width(translator.type_of(index)?)?;
     check_element(translator, vector, translator.type_of(element)?)?;
     let (vector, element, index) = (translator.typed(vector)?, translator.typed(element)?, translator.typed(index)?);
-    translator.define((value_type, id), format_args!("insertelement {vector}, {element}, {index}"))
+    translator.define_result((value_type, id), format_args!("insertelement {vector}, {element}, {index}"))
 }
 
 /// `OpVectorShuffle`: elements of two vectors, which may have different counts.
@@ -272,7 +273,7 @@ pub(super) fn translate_shuffle(translator: &mut Translator<'_>, _: Op, words: &
     let (value_type, id) = operands.take_result()?;
     let (first, second) = (operands.take_id()?, operands.take_id()?);
     let indices = operands.take_literals();
-    let TypeKind::Vector { element, count } = translator.types.get(value_type)?.kind else {
+    let TypeKind::Vector { element, count } = translator.types.find_type(value_type)?.kind else {
         refuse!("its result is not a vector");
     };
     check_element(translator, first, element)?;
@@ -290,9 +291,9 @@ pub(super) fn translate_shuffle(translator: &mut Translator<'_>, _: Op, words: &
     if first_count == second_count {
         let lanes: Vec<String> = indices.iter().map(|&index| spell_lane(index)).collect();
         let mask = format!("<{count} x i32> <{}>", lanes.join(", "));
-        return translator.define((value_type, id), format_args!("shufflevector {first}, {second}, {mask}"));
+        return translator.define_result((value_type, id), format_args!("shufflevector {first}, {second}, {mask}"));
     }
-    let element_text = translator.types.text(element)?;
+    let element_text = translator.types.type_text(element)?;
     let mut elements = Vec::with_capacity(indices.len());
     for &index in indices {
         let value = match index {
@@ -304,7 +305,7 @@ pub(super) fn translate_shuffle(translator: &mut Translator<'_>, _: Op, words: &
         };
         elements.push(Typed::new(element_text.clone(), value));
     }
-    let text = translator.types.text(value_type)?;
+    let text = translator.types.type_text(value_type)?;
     insert_elements(translator, (value_type, id), &text, &elements)
 }
 

@@ -14,7 +14,7 @@ use super::operands::{Id, Operands};
 use super::translator::{Translator, Value, quote_name};
 use super::types::{TypeKind, read_class};
 
-/// A constant.
+/// A constant of a module, with what LLVM writes for it.
 #[derive(Clone, Debug)]
 pub(super) struct Constant {
     pub value_type: Id,
@@ -48,7 +48,7 @@ pub(super) struct Constants {
 
 impl Constants {
     /// The constant of an id.
-    pub fn get(&self, id: Id) -> Attempt<&Constant> {
+    pub fn find_constant(&self, id: Id) -> Attempt<&Constant> {
         match self.known.get(&id) {
             Some(constant) => Ok(constant),
             None => refuse!("%{id} is not a constant that was declared before"),
@@ -70,7 +70,7 @@ impl Constants {
     }
 
     /// The bits of a constant that has to be a number.
-    pub fn bits(&self, id: Id) -> Attempt<u64> {
+    pub fn integer_bits(&self, id: Id) -> Attempt<u64> {
         match self.known_bits(id) {
             Some(bits) => Ok(bits),
             None => refuse!("%{id} is not a constant number"),
@@ -96,8 +96,11 @@ pub(super) fn declare_constant(translator: &mut Translator<'_>, opcode: Op, word
         Op::Undef => ConstantKind::Undefined,
         Op::ConstantSampler => return declare_sampler(translator, (value_type, id), operands),
         Op::ConstantComposite | Op::SpecConstantComposite => {
-            let members: Attempt<Vec<Constant>> =
-                operands.take_ids()?.into_iter().map(|member| translator.constants.get(member).cloned()).collect();
+            let members: Attempt<Vec<Constant>> = operands
+                .take_ids()?
+                .into_iter()
+                .map(|member| translator.constants.find_constant(member).cloned())
+                .collect();
             ConstantKind::Composite(members?.into())
         }
         Op::SpecConstantOp => {
@@ -122,9 +125,9 @@ pub(super) fn add_constant(translator: &mut Translator<'_>, id: Id, constant: Co
 /// A constant with its text.
 pub(super) fn make_constant(translator: &Translator<'_>, value_type: Id, kind: ConstantKind) -> Attempt<Constant> {
     let text = match &kind {
-        ConstantKind::Bits(bits) => spell_number(&translator.types.get(value_type)?.kind, *bits)?,
-        ConstantKind::Null => spell_null(&translator.types.get(value_type)?.kind)?.into(),
-        ConstantKind::Undefined => spell_undefined(&translator.types.get(value_type)?.kind)?.into(),
+        ConstantKind::Bits(bits) => spell_number(&translator.types.find_type(value_type)?.kind, *bits)?,
+        ConstantKind::Null => spell_null(&translator.types.find_type(value_type)?.kind)?.into(),
+        ConstantKind::Undefined => spell_undefined(&translator.types.find_type(value_type)?.kind)?.into(),
         ConstantKind::Composite(members) => spell_composite(translator, value_type, members)?,
         ConstantKind::Address => refuse!("an address has a text of its own"),
     };
@@ -178,7 +181,7 @@ fn spell_undefined(kind: &TypeKind) -> Attempt<&'static str> {
 
 fn spell_composite(translator: &Translator<'_>, value_type: Id, members: &[Constant]) -> Attempt<String> {
     let types = &translator.types;
-    let known = types.get(value_type)?;
+    let known = types.find_type(value_type)?;
     let (open, close) = match &known.kind {
         TypeKind::Vector { count, .. } if members.len() == *count as usize => ("<", ">"),
         TypeKind::Array { count, .. } if members.len() as u64 == *count => ("[", "]"),
@@ -197,7 +200,7 @@ fn spell_composite(translator: &Translator<'_>, value_type: Id, members: &[Const
             TypeKind::Struct { members } => members[index],
             _ => value_type,
         };
-        let (actual, wanted) = (types.text(member.value_type)?, types.text(wanted)?);
+        let (actual, wanted) = (types.type_text(member.value_type)?, types.type_text(wanted)?);
         if actual != wanted {
             refuse!("member {index} is of type {actual}, where {wanted} is needed");
         }
@@ -237,7 +240,7 @@ fn given_bits(translator: &Translator<'_>, opcode: Op, id: Id) -> Option<u64> {
 }
 
 fn read_bool(translator: &Translator<'_>, opcode: Op, value_type: Id, id: Id, own: bool) -> Attempt<u64> {
-    if translator.types.get(value_type)?.kind != TypeKind::Bool {
+    if translator.types.find_type(value_type)?.kind != TypeKind::Bool {
         refuse!("it is true or false, but not of type bool");
     }
     Ok(given_bits(translator, opcode, id).map_or(u64::from(own), |bits| u64::from(bits & 0xff != 0)))
@@ -250,7 +253,7 @@ fn read_number(
     id: Id,
     mut operands: Operands<'_>,
 ) -> Attempt<u64> {
-    let width = match translator.types.get(value_type)?.kind {
+    let width = match translator.types.find_type(value_type)?.kind {
         TypeKind::Int(width) | TypeKind::Float(width) => width,
         _ => refuse!("a number of a type that is none"),
     };
@@ -273,7 +276,7 @@ fn declare_sampler(
     (value_type, id): (Id, Id),
     mut operands: Operands<'_>,
 ) -> Attempt<()> {
-    if translator.types.get(value_type)?.kind != TypeKind::Sampler {
+    if translator.types.find_type(value_type)?.kind != TypeKind::Sampler {
         refuse!("it is not of a sampler's type");
     }
     let [addressing, is_normalized, filter] =
@@ -294,7 +297,7 @@ pub(super) fn declare_variable(translator: &mut Translator<'_>, words: &[u32]) -
     let (value_type, id) = operands.take_result()?;
     let class = read_class(operands.take_literal()?)?;
     let initializer = operands.take_optional_id()?;
-    let TypeKind::Pointer { class: pointer_class, pointee, .. } = translator.types.get(value_type)?.kind else {
+    let TypeKind::Pointer { class: pointer_class, pointee, .. } = translator.types.find_type(value_type)?.kind else {
         refuse!("a variable's type is a pointer");
     };
     if class != pointer_class {
@@ -303,7 +306,7 @@ pub(super) fn declare_variable(translator: &mut Translator<'_>, words: &[u32]) -
     if class == StorageClass::Input {
         return declare_built_in(translator, (value_type, id));
     }
-    let memory_type = translator.types.get(pointee)?;
+    let memory_type = translator.types.find_type(pointee)?;
     if memory_type.size == 0 {
         refuse!("a variable of type {}", memory_type.text);
     }
@@ -313,7 +316,7 @@ pub(super) fn declare_variable(translator: &mut Translator<'_>, words: &[u32]) -
         _ if is_imported => String::new(),
         Some(initializer) => {
             translator.check_type(initializer, pointee)?;
-            format!(" {}", translator.operand(initializer)?.text)
+            format!(" {}", translator.find_operand(initializer)?.text)
         }
         None if class == StorageClass::Workgroup => " undef".to_owned(),
         None => " zeroinitializer".to_owned(),
@@ -345,14 +348,14 @@ pub(super) fn declare_variable(translator: &mut Translator<'_>, words: &[u32]) -
 }
 
 fn linkage_kind(translator: &Translator<'_>, id: Id) -> Option<LinkageType> {
-    translator.declarations.linkage(id).map(|linkage| linkage.kind)
+    translator.declarations.find_linkage(id).map(|linkage| linkage.kind)
 }
 
 /// The name of a variable or a function in LLVM's text: that of its linkage, or one that nobody else has. A kernel's name is that of
 /// what the host calls, so what the module exports under such a name is not called so.
 pub(super) fn global_name(translator: &Translator<'_>, id: Id) -> String {
     let declarations = &translator.declarations;
-    match declarations.linkage(id).filter(|linkage| !declarations.kernel_names.contains(&linkage.name)) {
+    match declarations.find_linkage(id).filter(|linkage| !declarations.kernel_names.contains(&linkage.name)) {
         Some(linkage) => format!("@{}", quote_name(&linkage.name)),
         None => format!("@spirv.{id}"),
     }

@@ -53,9 +53,9 @@ pub(super) fn translate_conversion(translator: &mut Translator<'_>, opcode: Op, 
     if saturates || !is_plain {
         let name = conversion_name(translator, value_type, &conversion, saturates, rounding.filter(|_| !is_plain))?;
         let parameter = translator.types.parameter_of(source, conversion.is_from_signed)?;
-        let (text, argument) = (translator.types.text(value_type)?, translator.typed(operand)?);
+        let (text, argument) = (translator.types.type_text(value_type)?, translator.typed(operand)?);
         let call = translator.call_built_in(&name, &[parameter], &text, &[argument])?;
-        return translator.define((value_type, id), format_args!("{call}"));
+        return translator.define_result((value_type, id), format_args!("{call}"));
     }
     convert_plainly(translator, (value_type, id), operand, source, conversion.instruction)
 }
@@ -107,14 +107,14 @@ fn convert_plainly(
     let types = &translator.types;
     let width = |id| types.float_width(id).or_else(|_| types.int_width(id));
     let (from, to) = (width(source)?, width(result.0)?);
-    let (typed, target) = (translator.typed(operand)?, types.text(result.0)?);
+    let (typed, target) = (translator.typed(operand)?, types.type_text(result.0)?);
     let instruction = match instruction {
         "zext" | "sext" | "fptrunc" if from == to => "bitcast",
         "zext" | "sext" if from > to => "trunc",
         "fptrunc" if from < to => "fpext",
         other => other,
     };
-    translator.define(result, format_args!("{instruction} {typed} to {target}"))
+    translator.define_result(result, format_args!("{instruction} {typed} to {target}"))
 }
 
 /// An integer in another width, as a function's argument; what is too wide loses its high bits.
@@ -137,8 +137,8 @@ pub(super) fn translate_bitcast(translator: &mut Translator<'_>, _: Op, words: &
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
     let operand = operands.take_id()?;
-    let source = translator.types.get(translator.type_of(operand)?)?;
-    let target = translator.types.get(value_type)?;
+    let source = translator.types.find_type(translator.type_of(operand)?)?;
+    let target = translator.types.find_type(value_type)?;
     if source.size != target.size && !is_three_of_four(translator, operand, value_type)? {
         refuse!("a value of {} bytes has not the bits of one of {}", source.size, target.size);
     }
@@ -155,13 +155,13 @@ pub(super) fn translate_bitcast(translator: &mut Translator<'_>, _: Op, words: &
     match pointers {
         (true, false) => {
             let integer = translator.define_extra(format_args!("ptrtoint {typed} to i64"));
-            translator.define((value_type, id), format_args!("bitcast i64 {integer} to {target}"))
+            translator.define_result((value_type, id), format_args!("bitcast i64 {integer} to {target}"))
         }
         (false, true) => {
             let integer = translator.define_extra(format_args!("bitcast {typed} to i64"));
-            translator.define((value_type, id), format_args!("inttoptr i64 {integer} to {target}"))
+            translator.define_result((value_type, id), format_args!("inttoptr i64 {integer} to {target}"))
         }
-        _ => translator.define((value_type, id), format_args!("bitcast {typed} to {target}")),
+        _ => translator.define_result((value_type, id), format_args!("bitcast {typed} to {target}")),
     }
 }
 
@@ -178,7 +178,7 @@ fn is_three_of_four(translator: &Translator<'_>, operand: Id, target: Id) -> Att
     let types = &translator.types;
     let bits = |id: Id| -> Attempt<u64> {
         let (element, count) = types.elements_of(id)?;
-        Ok(types.get(element)?.size * u64::from(count))
+        Ok(types.find_type(element)?.size * u64::from(count))
     };
     Ok(bits(translator.type_of(operand)?)? == bits(target)?)
 }
@@ -205,8 +205,8 @@ pub(super) fn translate_pointer_cast(translator: &mut Translator<'_>, opcode: Op
             _ => "addrspacecast",
         },
     };
-    let (typed, target) = (translator.typed(operand)?, types.text(result.0)?);
-    translator.define(result, format_args!("{instruction} {typed} to {target}"))
+    let (typed, target) = (translator.typed(operand)?, types.type_text(result.0)?);
+    translator.define_result(result, format_args!("{instruction} {typed} to {target}"))
 }
 
 /// `OpGenericCastToPtrExplicit`: the address if it is of that storage class, else null.
@@ -225,9 +225,9 @@ pub(super) fn translate_explicit_cast(translator: &mut Translator<'_>, _: Op, wo
     if source_space != 4 || space_of_class(class) != Some(translator.types.pointer_parts(result.0)?.0) {
         refuse!("it casts a generic address to one of its storage class");
     }
-    let (text, argument) = (translator.types.text(result.0)?, translator.typed(operand)?);
+    let (text, argument) = (translator.types.type_text(result.0)?, translator.typed(operand)?);
     let call = translator.call_function(name, &text, &[argument])?;
-    translator.define(result, format_args!("{call}"))
+    translator.define_result(result, format_args!("{call}"))
 }
 
 /// `OpGenericPtrMemSemantics`: the memory that an address is of, as bits of memory semantics.
@@ -239,5 +239,5 @@ pub(super) fn translate_pointer_semantics(translator: &mut Translator<'_>, _: Op
     let call = translator.call_built_in("get_fence", &[parameter], "i32", &[argument])?;
     // Local memory is bit 0 of a fence and bit 8 of semantics, global memory bit 1 and bit 9.
     let fence = translator.define_extra(format_args!("{call}"));
-    translator.define(result, format_args!("shl i32 {fence}, 8"))
+    translator.define_result(result, format_args!("shl i32 {fence}, 8"))
 }

@@ -17,7 +17,7 @@ type Decorated = (Decoration, Vec<u32>);
 /// A set of instructions that a module imports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InstructionSet {
-    /// `OpenCL.std`.
+    /// `OpenCL.std`: the built-in functions of OpenCL C.
     OpenCl,
     /// One that says nothing of what a program does.
     WithoutMeaning,
@@ -82,7 +82,7 @@ pub(super) struct SourceLine {
 
 impl Declarations {
     /// Reads one instruction, if it declares something. All instructions of a module are read in their order.
-    pub fn read(&mut self, opcode: Op, mut operands: Operands<'_>) -> Attempt<()> {
+    pub fn read_declaration(&mut self, opcode: Op, mut operands: Operands<'_>) -> Attempt<()> {
         match opcode {
             Op::Capability => check_capability(operands.take_literal()?)?,
             Op::Extension => check_extension(&operands.take_string()?)?,
@@ -241,7 +241,7 @@ impl Declarations {
     }
 
     /// How other modules know an id, if they do.
-    pub fn linkage(&self, id: Id) -> Option<&Linkage> {
+    pub fn find_linkage(&self, id: Id) -> Option<&Linkage> {
         self.linkage.get(&id)
     }
 

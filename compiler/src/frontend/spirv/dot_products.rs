@@ -37,7 +37,7 @@ pub(super) fn translate_integer_dot(translator: &mut Translator<'_>, opcode: Op,
     if let Some(accumulator) = accumulator {
         translator.check_type(accumulator, result.0)?;
     }
-    let products = match translator.types.get(vector_type)?.kind {
+    let products = match translator.types.find_type(vector_type)?.kind {
         TypeKind::Int(32) => extend_packed(translator, vectors, kind, result.0)?,
         TypeKind::Vector { .. } => extend_vectors(translator, vectors, kind, result.0)?,
         _ => refuse!("it is a product of vectors, or of bytes in an integer of 32 bits"),
@@ -119,21 +119,21 @@ fn sum_products(
     kind: DotKind,
     accumulator: Option<Id>,
 ) -> Attempt<()> {
-    let text = translator.types.text(result.0)?;
+    let text = translator.types.type_text(result.0)?;
     let mut sum = translator.define_extra(format_args!("extractelement {}, i32 0", products.text));
     for lane in 1..products.count {
         let product = translator.define_extra(format_args!("extractelement {}, i32 {lane}", products.text));
         sum = translator.define_extra(format_args!("add {text} {sum}, {product}"));
     }
     match accumulator {
-        None => translator.define(result, format_args!("add {text} {sum}, 0")),
+        None => translator.define_result(result, format_args!("add {text} {sum}, 0")),
         Some(accumulator) => {
             let is_signed = kind.signs[0];
             let parameter = translator.types.parameter_of(result.0, is_signed)?;
             let parameters: [Parameter; 2] = [parameter.clone(), parameter];
             let arguments = [Typed::new(text.clone(), sum), translator.typed(accumulator)?];
             let call = translator.call_built_in("add_sat", &parameters, &text, &arguments)?;
-            translator.define(result, format_args!("{call}"))
+            translator.define_result(result, format_args!("{call}"))
         }
     }
 }

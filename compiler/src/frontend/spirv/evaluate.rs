@@ -72,9 +72,9 @@ fn cast_address(
     mut operands: Operands<'_>,
     cast: &str,
 ) -> Attempt<Constant> {
-    let source = translator.constants.get(operands.take_id()?)?;
-    let source = Typed { type_text: translator.types.text(source.value_type)?, text: source.text.clone() };
-    let target = translator.types.text(value_type)?;
+    let source = translator.constants.find_constant(operands.take_id()?)?;
+    let source = Typed { type_text: translator.types.type_text(source.value_type)?, text: source.text.clone() };
+    let target = translator.types.type_text(value_type)?;
     if cast == "bitcast" && source.type_text == target {
         return Ok(Constant { value_type, kind: ConstantKind::Address, text: source.text });
     }
@@ -86,7 +86,7 @@ fn members_of(translator: &Translator<'_>, constant: &Constant) -> Attempt<Vec<C
     if let ConstantKind::Composite(members) = &constant.kind {
         return Ok(members.to_vec());
     }
-    let types: Vec<Id> = match &translator.types.get(constant.value_type)?.kind {
+    let types: Vec<Id> = match &translator.types.find_type(constant.value_type)?.kind {
         TypeKind::Vector { element, count } => vec![*element; *count as usize],
         TypeKind::Array { element, count } if *count <= MAX_EXPANDED => vec![*element; *count as usize],
         TypeKind::Struct { members } => members.to_vec(),
@@ -111,7 +111,7 @@ fn member_at(members: &[Constant], index: u32) -> Attempt<&Constant> {
 }
 
 fn extract_member(translator: &Translator<'_>, mut operands: Operands<'_>) -> Attempt<Constant> {
-    let mut constant = translator.constants.get(operands.take_id()?)?.clone();
+    let mut constant = translator.constants.find_constant(operands.take_id()?)?.clone();
     for &index in operands.take_literals() {
         constant = member_at(&members_of(translator, &constant)?, index)?.clone();
     }
@@ -119,8 +119,8 @@ fn extract_member(translator: &Translator<'_>, mut operands: Operands<'_>) -> At
 }
 
 fn insert_member(translator: &Translator<'_>, value_type: Id, mut operands: Operands<'_>) -> Attempt<Constant> {
-    let object = translator.constants.get(operands.take_id()?)?.clone();
-    let constant = translator.constants.get(operands.take_id()?)?.clone();
+    let object = translator.constants.find_constant(operands.take_id()?)?.clone();
+    let constant = translator.constants.find_constant(operands.take_id()?)?.clone();
     if constant.value_type != value_type {
         refuse!("the result is of another type than what is changed");
     }
@@ -142,8 +142,8 @@ fn insert_member(translator: &Translator<'_>, value_type: Id, mut operands: Oper
 }
 
 fn shuffle_elements(translator: &Translator<'_>, value_type: Id, mut operands: Operands<'_>) -> Attempt<Constant> {
-    let mut elements = members_of(translator, translator.constants.get(operands.take_id()?)?)?;
-    elements.extend(members_of(translator, translator.constants.get(operands.take_id()?)?)?);
+    let mut elements = members_of(translator, translator.constants.find_constant(operands.take_id()?)?)?;
+    elements.extend(members_of(translator, translator.constants.find_constant(operands.take_id()?)?)?);
     let (element_type, _) = translator.types.elements_of(value_type)?;
     let mut chosen = Vec::new();
     for &index in operands.take_literals() {
@@ -156,8 +156,8 @@ fn shuffle_elements(translator: &Translator<'_>, value_type: Id, mut operands: O
 }
 
 fn reinterpret_bits(translator: &Translator<'_>, value_type: Id, mut operands: Operands<'_>) -> Attempt<Constant> {
-    let constant = translator.constants.get(operands.take_id()?)?;
-    let size_of = |id: Id| translator.types.get(id).map(|known| known.size);
+    let constant = translator.constants.find_constant(operands.take_id()?)?;
+    let size_of = |id: Id| translator.types.find_type(id).map(|known| known.size);
     match constant.kind {
         ConstantKind::Bits(bits) if size_of(constant.value_type)? == size_of(value_type)? => {
             make_constant(translator, value_type, ConstantKind::Bits(bits))
@@ -217,7 +217,7 @@ impl NumberType {
 }
 
 fn number_type(translator: &Translator<'_>, id: Id) -> Attempt<NumberType> {
-    match translator.types.get(id)?.kind {
+    match translator.types.find_type(id)?.kind {
         TypeKind::Bool => Ok(NumberType::Bool),
         TypeKind::Int(width) => Ok(NumberType::Int(width)),
         TypeKind::Float(width) => Ok(NumberType::Float(width)),
@@ -226,7 +226,7 @@ fn number_type(translator: &Translator<'_>, id: Id) -> Attempt<NumberType> {
 }
 
 fn read_input(translator: &Translator<'_>, id: Id, count: u32) -> Attempt<Input> {
-    let constant = translator.constants.get(id)?;
+    let constant = translator.constants.find_constant(id)?;
     let (element, element_count) = translator.types.elements_of(constant.value_type)?;
     let number = number_type(translator, element)?;
     // The condition of a choice may be one for all elements.

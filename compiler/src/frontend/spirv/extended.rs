@@ -75,7 +75,7 @@ pub(super) fn form_of(operation: OpenclStd100Op) -> Form {
     }
 }
 
-/// `OpExtInst`.
+/// `OpExtInst`: an instruction of a set that the module imports.
 pub(super) fn translate_instruction(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
@@ -133,17 +133,17 @@ fn call_with_numbers(
         parameters.push(translator.types.parameter_of(translator.type_of(value)?, is_signed)?);
         arguments.push(translator.typed(value)?);
     }
-    let text = translator.types.text(result.0)?;
+    let text = translator.types.type_text(result.0)?;
     check_result(translator, result.0, name, &arguments)?;
     let call = translator.call_built_in(name, &parameters, &text, &arguments)?;
-    translator.define(result, format_args!("{call}"))
+    translator.define_result(result, format_args!("{call}"))
 }
 
 /// Refuses a result that is not what the function gives: for most one of the first operand's type.
 fn check_result(translator: &Translator<'_>, result: Id, name: &str, arguments: &[Typed]) -> Attempt<()> {
     let Some(first) = arguments.first() else { refuse!("it has too few operands") };
     let types = &translator.types;
-    let text = types.text(result)?;
+    let text = types.type_text(result)?;
     let is_right = match name {
         "ilogb" => types.int_width(result)? == 32,
         "nan" => types.is_float(result)?,
@@ -211,9 +211,9 @@ fn call_with_address(
     };
     parameters.push(Parameter::pointer_to(space, pointee));
     arguments.push(translator.typed(address)?);
-    let text = translator.types.text(result.0)?;
+    let text = translator.types.type_text(result.0)?;
     let call = translator.call_built_in(name, &parameters, &text, &arguments)?;
-    translator.define(result, format_args!("{call}"))
+    translator.define_result(result, format_args!("{call}"))
 }
 
 /// An offset in elements, as a `size_t`.
@@ -229,9 +229,9 @@ fn load_vector(translator: &mut Translator<'_>, result: (Id, Id), mut operands: 
     let element = translator.types.parameter_of(element, true)?;
     let parameters = [Parameter::Scalar("m"), Parameter::pointer_to_const(space, element)];
     let arguments = [offset_argument(translator, offset)?, translator.typed(address)?];
-    let text = translator.types.text(result.0)?;
+    let text = translator.types.type_text(result.0)?;
     let call = translator.call_built_in(&format!("vload{count}"), &parameters, &text, &arguments)?;
-    translator.define(result, format_args!("{call}"))
+    translator.define_result(result, format_args!("{call}"))
 }
 
 fn store_vector(translator: &mut Translator<'_>, mut operands: Operands<'_>) -> Attempt<()> {
@@ -246,7 +246,7 @@ fn store_vector(translator: &mut Translator<'_>, mut operands: Operands<'_>) -> 
     ];
     let arguments = [translator.typed(value)?, offset_argument(translator, offset)?, translator.typed(address)?];
     let call = translator.call_built_in(&format!("vstore{count}"), &parameters, "void", &arguments)?;
-    translator.emit(format_args!("{call}"));
+    translator.emit_line(format_args!("{call}"));
     Ok(())
 }
 
@@ -264,9 +264,9 @@ fn load_half(translator: &mut Translator<'_>, result: (Id, Id), name: &str, mut 
     let (space, _) = translator.types.pointer_parts(translator.type_of(address)?)?;
     let parameters = [Parameter::Scalar("m"), Parameter::pointer_to_const(space, Parameter::Scalar("Dh"))];
     let arguments = [offset_argument(translator, offset)?, translator.typed(address)?];
-    let text = translator.types.text(result.0)?;
+    let text = translator.types.type_text(result.0)?;
     let call = translator.call_built_in(&format!("{name}{}", spell_count(count)), &parameters, &text, &arguments)?;
-    translator.define(result, format_args!("{call}"))
+    translator.define_result(result, format_args!("{call}"))
 }
 
 fn store_half(
@@ -300,7 +300,7 @@ fn store_half(
     let arguments = [translator.typed(value)?, offset_argument(translator, offset)?, translator.typed(address)?];
     let name = format!("{name}{}{rounding}", spell_count(count));
     let call = translator.call_built_in(&name, &parameters, "void", &arguments)?;
-    translator.emit(format_args!("{call}"));
+    translator.emit_line(format_args!("{call}"));
     Ok(())
 }
 
@@ -319,9 +319,9 @@ fn shuffle_elements(
         parameters.push(translator.types.parameter_of(translator.type_of(value)?, is_signed)?);
         arguments.push(translator.typed(value)?);
     }
-    let text = translator.types.text(result.0)?;
+    let text = translator.types.type_text(result.0)?;
     let call = translator.call_built_in(name, &parameters, &text, &arguments)?;
-    translator.define(result, format_args!("{call}"))
+    translator.define_result(result, format_args!("{call}"))
 }
 
 /// `printf`: floats become doubles, as where a function takes any arguments; the format is in constant memory.
@@ -332,7 +332,7 @@ fn print_formatted(translator: &mut Translator<'_>, result: (Id, Id), mut operan
     let mut arguments = vec![format.clone()];
     for value in operands.take_ids()? {
         let typed = translator.typed(value)?;
-        arguments.push(match translator.types.get(translator.type_of(value)?)?.kind {
+        arguments.push(match translator.types.find_type(translator.type_of(value)?)?.kind {
             TypeKind::Float(16 | 32) => {
                 Typed::new("double", translator.define_extra(format_args!("fpext {typed} to double")))
             }
@@ -341,7 +341,7 @@ fn print_formatted(translator: &mut Translator<'_>, result: (Id, Id), mut operan
     }
     let signature = format!("i32 ({}, ...)", format.type_text);
     translator.declare_called("printf", signature.clone())?;
-    if &*translator.types.text(result.0)? != "i32" {
+    if &*translator.types.type_text(result.0)? != "i32" {
         refuse!("its result is not an integer of 32 bits");
     }
     let arguments = join_typed(&arguments);
@@ -355,6 +355,6 @@ fn prefetch_elements(translator: &mut Translator<'_>, mut operands: Operands<'_>
     let parameters = [Parameter::pointer_to_const(space, element), Parameter::Scalar("m")];
     let arguments = [translator.typed(address)?, offset_argument(translator, count)?];
     let call = translator.call_built_in("prefetch", &parameters, "void", &arguments)?;
-    translator.emit(format_args!("{call}"));
+    translator.emit_line(format_args!("{call}"));
     Ok(())
 }

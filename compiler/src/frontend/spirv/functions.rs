@@ -46,7 +46,7 @@ struct Phi {
     incoming: Vec<[Id; 2]>,
 }
 
-/// `OpFunction`.
+/// `OpFunction`: begins a function, by its type.
 pub(super) fn begin_function(translator: &mut Translator<'_>, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (result, id) = operands.take_result()?;
@@ -55,7 +55,8 @@ pub(super) fn begin_function(translator: &mut Translator<'_>, words: &[u32]) -> 
         refuse!("the function before has no end");
     }
     let signature = signature_of(translator, id)?;
-    let TypeKind::Function { result: declared, parameters } = translator.types.get(function_type)?.kind.clone() else {
+    let TypeKind::Function { result: declared, parameters } = translator.types.find_type(function_type)?.kind.clone()
+    else {
         refuse!("%{function_type} is not a type of functions");
     };
     if declared != result || parameters.len() != signature.len() {
@@ -94,10 +95,10 @@ fn signature_of(translator: &Translator<'_>, function: Id) -> Attempt<Vec<Id>> {
 /// The type and the attributes of a parameter in LLVM's text.
 pub(super) fn spell_parameter(translator: &Translator<'_>, parameter: Id, parameter_type: Id) -> Attempt<String> {
     let declarations = &translator.declarations;
-    let mut text = translator.types.text(parameter_type)?.to_string();
+    let mut text = translator.types.type_text(parameter_type)?.to_string();
     if declarations.has_attribute(parameter, FunctionParameterAttribute::ByVal) {
         let (_, pointee) = translator.types.pointer_parts(parameter_type)?;
-        let pointee = translator.types.get(pointee)?;
+        let pointee = translator.types.find_type(pointee)?;
         let declared = declarations.decoration_number(parameter, Decoration::Alignment).map(u64::from);
         let align = declared.filter(|align| align.is_power_of_two()).unwrap_or(pointee.align);
         text.push_str(&format!(" byval({}) align {align}", pointee.text));
@@ -120,20 +121,20 @@ fn define_head(
     for (&parameter, &parameter_type) in parameters.iter().zip(parameter_types) {
         spelt.push(format!("{} %v{parameter}", spell_parameter(translator, parameter, parameter_type)?));
     }
-    let linkage = match translator.declarations.linkage(id) {
+    let linkage = match translator.declarations.find_linkage(id) {
         Some(linkage) if translator.declarations.kernel_names.contains(&linkage.name) => "internal ",
         Some(linkage) if linkage.kind == LinkageType::Export => "",
         Some(linkage) if linkage.kind == LinkageType::LinkOnceODR => "linkonce_odr ",
         Some(linkage) => refuse!("{} is imported and has a body", linkage.name),
         None => "internal ",
     };
-    if let Some(linkage) = translator.declarations.linkage(id) {
+    if let Some(linkage) = translator.declarations.find_linkage(id) {
         let signature = spell_signature(translator, result, parameter_types)?;
         if translator.defined.insert(linkage.name.clone(), signature).is_some() {
             refuse!("{} is defined twice", linkage.name);
         }
     }
-    let (name, result) = (global_name(translator, id), translator.types.text(result)?);
+    let (name, result) = (global_name(translator, id), translator.types.type_text(result)?);
     let scope = begin_scope(translator, id, name.trim_start_matches('@').trim_matches('"'));
     let head =
         format!("define {linkage}spir_func {result} {name}({}) convergent nounwind{scope} {{\n", spelt.join(", "));
@@ -144,13 +145,13 @@ fn define_head(
 fn spell_signature(translator: &Translator<'_>, result: Id, parameters: &[Id]) -> Attempt<String> {
     let mut types = Vec::with_capacity(parameters.len());
     for &parameter in parameters {
-        types.push(translator.types.text(parameter)?);
+        types.push(translator.types.type_text(parameter)?);
     }
-    Ok(format!("{} ({})", translator.types.text(result)?, types.join(", ")))
+    Ok(format!("{} ({})", translator.types.type_text(result)?, types.join(", ")))
 }
 
 fn import_function(translator: &mut Translator<'_>, id: Id, result: Id, parameters: &[Id]) -> Attempt<()> {
-    let Some(linkage) = translator.declarations.linkage(id) else {
+    let Some(linkage) = translator.declarations.find_linkage(id) else {
         refuse!("a function without a body that is not imported");
     };
     if linkage.kind != LinkageType::Import {
@@ -161,7 +162,7 @@ fn import_function(translator: &mut Translator<'_>, id: Id, result: Id, paramete
     translator.declare_called(&name, signature)
 }
 
-/// `OpFunctionParameter`.
+/// `OpFunctionParameter`: the next parameter of the function that has begun.
 pub(super) fn translate_parameter(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
@@ -173,7 +174,7 @@ pub(super) fn translate_parameter(translator: &mut Translator<'_>, _: Op, words:
     translator.set_value(id, Value::Local { value_type, function })
 }
 
-/// `OpFunctionEnd`.
+/// `OpFunctionEnd`: writes the function that has been read.
 pub(super) fn end_function(translator: &mut Translator<'_>) -> Attempt<()> {
     let Some(state) = translator.function.as_mut() else { refuse!("there is no function to end") };
     if state.block.is_some() {
@@ -218,18 +219,18 @@ fn spell_phi(translator: &Translator<'_>, phi: &Phi) -> Attempt<String> {
             refuse!("the phi %{} takes a value from the block %{block}, which does not lead to it", phi.id);
         }
         translator.check_type(value, phi.value_type)?;
-        let text = translator.operand(value)?.text;
+        let text = translator.find_operand(value)?.text;
         spelt.extend(std::iter::repeat_n(format!("[ {text}, %b{block} ]"), edge_count as usize));
     }
     let arrivals = state.arrivals.get(&phi.block).copied().unwrap_or(0);
     if spelt.len() != arrivals {
         refuse!("the phi %{} has values for {} of {arrivals} jumps to its block", phi.id, spelt.len());
     }
-    let text = translator.types.text(phi.value_type)?;
+    let text = translator.types.type_text(phi.value_type)?;
     Ok(format!("  %v{} = phi {text} {}\n", phi.id, spelt.join(", ")))
 }
 
-/// `OpLabel`.
+/// `OpLabel`: begins a block.
 pub(super) fn begin_block(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let label = translator.operands(words).take_id()?;
     let Some(state) = translator.function.as_mut() else { refuse!("a block outside of functions") };
@@ -270,7 +271,7 @@ fn add_edge(translator: &mut Translator<'_>, label: Id) -> Attempt<String> {
 }
 
 fn end_block(translator: &mut Translator<'_>, line: std::fmt::Arguments<'_>) {
-    translator.emit(line);
+    translator.emit_line(line);
     if let Some(state) = translator.function.as_mut() {
         state.block = None;
     }
@@ -287,7 +288,7 @@ pub(super) fn translate_end(translator: &mut Translator<'_>, opcode: Op, words: 
         Op::BranchConditional => {
             let condition = operands.take_id()?;
             let (first, second) = (operands.take_id()?, operands.take_id()?);
-            let condition_type = translator.types.get(translator.type_of(condition)?)?;
+            let condition_type = translator.types.find_type(translator.type_of(condition)?)?;
             if condition_type.kind != TypeKind::Bool {
                 refuse!("its condition is of type {}", condition_type.text);
             }
@@ -313,7 +314,7 @@ pub(super) fn translate_end(translator: &mut Translator<'_>, opcode: Op, words: 
 /// Refuses to give back what is not of the function's result.
 fn check_result(translator: &Translator<'_>, value: Option<Id>) -> Attempt<()> {
     let Some(state) = translator.function.as_ref() else { refuse!("it is not in a function") };
-    let result = translator.types.get(state.result)?;
+    let result = translator.types.find_type(state.result)?;
     match value {
         Some(value) => translator.check_type(value, state.result),
         None if result.kind == TypeKind::Void => Ok(()),
@@ -349,7 +350,7 @@ fn read_switch(translator: &Translator<'_>, words: &[u32]) -> Attempt<Switch> {
     Ok(Switch { selector, default, cases })
 }
 
-/// `OpSwitch`.
+/// `OpSwitch`, with cases as wide as the selector.
 pub(super) fn translate_switch(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let Switch { selector, default, cases } = read_switch(translator, words)?;
     let width = translator.types.int_width(translator.type_of(selector)?)?;
@@ -371,7 +372,7 @@ fn spell_signed(bits: u64, width: u32) -> i64 {
     (bits << unused) as i64 >> unused
 }
 
-/// `OpPhi`.
+/// `OpPhi`, completed when the predecessors of its block are known.
 pub(super) fn translate_phi(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
@@ -384,7 +385,7 @@ pub(super) fn translate_phi(translator: &mut Translator<'_>, _: Op, words: &[u32
     if let Some([_, block]) = pairs.iter().find(|[_, block]| !blocks.insert(*block)) {
         refuse!("the block %{block} stands twice");
     }
-    translator.types.get(value_type)?;
+    translator.types.find_type(value_type)?;
     let position = translator.body.len();
     let Some(state) = translator.function.as_mut() else { refuse!("it is not in a function") };
     let (function, block) = (state.id, state.block.unwrap_or_default());
@@ -392,7 +393,7 @@ pub(super) fn translate_phi(translator: &mut Translator<'_>, _: Op, words: &[u32
     translator.set_value(id, Value::Local { value_type, function })
 }
 
-/// `OpFunctionCall`.
+/// `OpFunctionCall` of a function of the module.
 pub(super) fn translate_call(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
@@ -402,7 +403,8 @@ pub(super) fn translate_call(translator: &mut Translator<'_>, _: Op, words: &[u3
         refuse!("%{callee} is not a function; calls through pointers are not supported");
     };
     let (function_type, parameters) = (signature.function_type, signature.parameters.clone());
-    let TypeKind::Function { result, parameters: types } = translator.types.get(function_type)?.kind.clone() else {
+    let TypeKind::Function { result, parameters: types } = translator.types.find_type(function_type)?.kind.clone()
+    else {
         refuse!("%{function_type} is not a type of functions");
     };
     if result != value_type || arguments.len() != types.len() || parameters.len() != types.len() {
@@ -411,11 +413,11 @@ pub(super) fn translate_call(translator: &mut Translator<'_>, _: Op, words: &[u3
     let mut spelt = Vec::with_capacity(arguments.len());
     for ((&argument, &parameter), &parameter_type) in arguments.iter().zip(&parameters).zip(types.iter()) {
         translator.check_type(argument, parameter_type)?;
-        let text = translator.operand(argument)?.text;
+        let text = translator.find_operand(argument)?.text;
         spelt.push(Typed::new(spell_parameter(translator, parameter, parameter_type)?, text));
     }
     let name = global_name(translator, callee);
-    let result_text = translator.types.text(result)?;
+    let result_text = translator.types.type_text(result)?;
     let convention = if name.starts_with("@\"llvm.") { "" } else { "spir_func " };
     let call = format!("call {convention}{result_text} {name}({})", join_typed(&spelt));
     define_result(translator, (value_type, id), &call)
@@ -423,9 +425,9 @@ pub(super) fn translate_call(translator: &mut Translator<'_>, _: Op, words: &[u3
 
 /// Adds a call, whose value may be none.
 pub(super) fn define_result(translator: &mut Translator<'_>, (value_type, id): (Id, Id), call: &str) -> Attempt<()> {
-    if translator.types.get(value_type)?.kind != TypeKind::Void {
-        return translator.define((value_type, id), format_args!("{call}"));
+    if translator.types.find_type(value_type)?.kind != TypeKind::Void {
+        return translator.define_result((value_type, id), format_args!("{call}"));
     }
-    translator.emit(format_args!("{call}"));
+    translator.emit_line(format_args!("{call}"));
     Ok(())
 }

@@ -27,7 +27,7 @@ impl Group {
 }
 
 fn read_scope(translator: &Translator<'_>, id: Id) -> Attempt<Scope> {
-    let number = translator.constants.bits(id)?;
+    let number = translator.constants.integer_bits(id)?;
     match u32::try_from(number).ok().and_then(Scope::from_u32) {
         Some(scope) => Ok(scope),
         None => refuse!("there is no scope {number}"),
@@ -47,7 +47,7 @@ pub(super) fn read_group_prefix(translator: &Translator<'_>, scope: Id) -> Attem
     Ok(read_group(translator, scope)?.prefix())
 }
 
-/// `OpControlBarrier`.
+/// `OpControlBarrier`: of a work-group or a sub-group, by its scope.
 pub(super) fn translate_barrier(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (scope, _memory, semantics) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
@@ -65,13 +65,13 @@ pub(super) fn translate_barrier(translator: &mut Translator<'_>, _: Op, words: &
         | u32::from(semantics.contains(MemorySemantics::IMAGE_MEMORY)) << 2;
     let flags = [Typed::new("i32", flags.to_string())];
     let call = translator.call_built_in(name, &[Parameter::Scalar("j")], "void", &flags)?;
-    translator.emit(format_args!("{call}"));
+    translator.emit_line(format_args!("{call}"));
     Ok(())
 }
 
 /// A `bool` as the `int` that functions of OpenCL C take.
 fn widen_bool(translator: &mut Translator<'_>, id: Id) -> Attempt<Typed> {
-    if translator.types.get(translator.type_of(id)?)?.kind != TypeKind::Bool {
+    if translator.types.find_type(translator.type_of(id)?)?.kind != TypeKind::Bool {
         refuse!("%{id} is not of type bool");
     }
     let typed = translator.typed(id)?;
@@ -84,7 +84,7 @@ fn define_truth(translator: &mut Translator<'_>, result: (Id, Id), call: &str) -
         refuse!("its result is not of type bool");
     }
     let answer = translator.define_extra(format_args!("{call}"));
-    translator.define(result, format_args!("icmp ne i32 {answer}, 0"))
+    translator.define_result(result, format_args!("icmp ne i32 {answer}, 0"))
 }
 
 /// `OpGroupAll` and `OpGroupAny`, and those for the active work-items of a sub-group.
@@ -137,9 +137,9 @@ pub(super) fn translate_broadcast(translator: &mut Translator<'_>, _: Op, words:
         }
     }
     let name = format!("{}_broadcast", group.prefix());
-    let text = translator.types.text(value_type)?;
+    let text = translator.types.type_text(value_type)?;
     let call = translator.call_built_in(&name, &parameters, &text, &arguments)?;
-    translator.define((value_type, id), format_args!("{call}"))
+    translator.define_result((value_type, id), format_args!("{call}"))
 }
 
 /// What an instruction combines values by: the word in names, and whether integers have signs. Logical ones are for `bool`.
@@ -202,9 +202,9 @@ pub(super) fn translate_combination(translator: &mut Translator<'_>, opcode: Op,
         let call = translator.call_built_in(&name, &parameters, "i32", &arguments)?;
         return define_truth(translator, result, &call);
     }
-    let text = translator.types.text(result.0)?;
+    let text = translator.types.type_text(result.0)?;
     let call = translator.call_built_in(&name, &parameters, &text, &arguments)?;
-    translator.define(result, format_args!("{call}"))
+    translator.define_result(result, format_args!("{call}"))
 }
 
 /// Refuses a scope other than that of sub-groups.
@@ -215,7 +215,7 @@ fn take_sub_group(translator: &Translator<'_>, operands: &mut Operands<'_>) -> A
     }
 }
 
-/// `OpGroupNonUniformElect`.
+/// `OpGroupNonUniformElect`: whether this is the first active work-item.
 pub(super) fn translate_election(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
@@ -224,7 +224,7 @@ pub(super) fn translate_election(translator: &mut Translator<'_>, _: Op, words: 
     define_truth(translator, result, &call)
 }
 
-/// `OpGroupNonUniformAllEqual`.
+/// `OpGroupNonUniformAllEqual`: whether all active work-items have the same value.
 pub(super) fn translate_all_equal(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
@@ -264,9 +264,9 @@ pub(super) fn translate_exchange(translator: &mut Translator<'_>, opcode: Op, wo
         parameters.push(Parameter::Scalar("j"));
         arguments.push(resize_integer(translator, cluster, 32)?);
     }
-    let text = translator.types.text(value_type)?;
+    let text = translator.types.type_text(value_type)?;
     let call = translator.call_built_in(&name, &parameters, &text, &arguments)?;
-    translator.define((value_type, id), format_args!("{call}"))
+    translator.define_result((value_type, id), format_args!("{call}"))
 }
 
 /// Ballots: which work-items of a sub-group say yes, as four words of bits.
@@ -276,9 +276,9 @@ pub(super) fn translate_ballot(translator: &mut Translator<'_>, opcode: Op, word
     take_sub_group(translator, &mut operands)?;
     if opcode == Op::GroupNonUniformBallot {
         let predicate = widen_bool(translator, operands.take_id()?)?;
-        let text = translator.types.text(result.0)?;
+        let text = translator.types.type_text(result.0)?;
         let call = translator.call_built_in("sub_group_ballot", &[Parameter::Scalar("i")], &text, &[predicate])?;
-        return translator.define(result, format_args!("{call}"));
+        return translator.define_result(result, format_args!("{call}"));
     }
     let name = match opcode {
         Op::GroupNonUniformInverseBallot => "sub_group_inverse_ballot",
@@ -307,7 +307,9 @@ pub(super) fn translate_ballot(translator: &mut Translator<'_>, opcode: Op, word
         Op::GroupNonUniformInverseBallot | Op::GroupNonUniformBallotBitExtract => {
             define_truth(translator, result, &call)
         }
-        _ if &*translator.types.text(result.0)? == "i32" => translator.define(result, format_args!("{call}")),
+        _ if &*translator.types.type_text(result.0)? == "i32" => {
+            translator.define_result(result, format_args!("{call}"))
+        }
         _ => refuse!("its result is not an integer of 32 bits"),
     }
 }
@@ -321,7 +323,7 @@ pub(super) fn translate_async_copy(translator: &mut Translator<'_>, _: Op, words
     let (count, stride, event) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
     let (target_space, pointee) = translator.types.pointer_parts(translator.type_of(target)?)?;
     let (source_space, source_pointee) = translator.types.pointer_parts(translator.type_of(source)?)?;
-    if translator.types.text(pointee)? != translator.types.text(source_pointee)? {
+    if translator.types.type_text(pointee)? != translator.types.type_text(source_pointee)? {
         refuse!("it copies between addresses of different types");
     }
     let element = translator.types.parameter_of(pointee, true)?;
@@ -340,12 +342,12 @@ pub(super) fn translate_async_copy(translator: &mut Translator<'_>, _: Op, words
         resize_integer(translator, stride, 64)?,
         translator.typed(event)?,
     ];
-    let text = translator.types.text(result.0)?;
+    let text = translator.types.type_text(result.0)?;
     let call = translator.call_built_in("async_work_group_strided_copy", &parameters, &text, &arguments)?;
     define_result(translator, result, &call)
 }
 
-/// `OpGroupWaitEvents`.
+/// `OpGroupWaitEvents`: waits for copies of the group.
 pub(super) fn translate_wait(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (_scope, count, events) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
@@ -354,6 +356,6 @@ pub(super) fn translate_wait(translator: &mut Translator<'_>, _: Op, words: &[u3
     let parameters = [Parameter::Scalar("i"), Parameter::pointer_to(space, event)];
     let arguments = [resize_integer(translator, count, 32)?, translator.typed(events)?];
     let call = translator.call_built_in("wait_group_events", &parameters, "void", &arguments)?;
-    translator.emit(format_args!("{call}"));
+    translator.emit_line(format_args!("{call}"));
     Ok(())
 }

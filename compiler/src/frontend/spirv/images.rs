@@ -11,13 +11,13 @@ use super::operands::{Id, Operands};
 use super::translator::{Translator, Typed, Value};
 use super::types::{ImageDim, ImageType, TypeKind};
 
-/// `OpSampledImage`.
+/// `OpSampledImage`: an image and the sampler to read it by.
 pub(super) fn translate_pairing(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
     let (image, sampler) = (operands.take_id()?, operands.take_id()?);
     translator.types.image_of(translator.type_of(image)?)?;
-    if translator.types.get(translator.type_of(sampler)?)?.kind != TypeKind::Sampler {
+    if translator.types.find_type(translator.type_of(sampler)?)?.kind != TypeKind::Sampler {
         refuse!("%{sampler} is not a sampler");
     }
     translator.set_value(id, Value::SampledImage { value_type, image, sampler })
@@ -44,12 +44,12 @@ fn image_parameter(image: ImageType) -> Parameter {
 /// image with integers of 32 bits both give the same bits.
 fn texel_ending(translator: &Translator<'_>, texel: Id, image_operands: ImageOperands) -> Attempt<&'static str> {
     let (element, count) = translator.types.elements_of(texel)?;
-    Ok(match translator.types.get(element)?.kind {
+    Ok(match translator.types.find_type(element)?.kind {
         TypeKind::Float(32) => "f",
         TypeKind::Float(16) => "h",
         TypeKind::Int(32) if image_operands.contains(ImageOperands::ZERO_EXTEND) => "ui",
         TypeKind::Int(32) => "i",
-        _ => refuse!("no image has elements of {count} times {}", translator.types.text(element)?),
+        _ => refuse!("no image has elements of {count} times {}", translator.types.type_text(element)?),
     })
 }
 
@@ -101,23 +101,23 @@ fn read_texel(
     parameters: &[Parameter],
     arguments: &[Typed],
 ) -> Attempt<()> {
-    let text = translator.types.text(result.0)?;
+    let text = translator.types.type_text(result.0)?;
     let (element, count) = translator.types.elements_of(result.0)?;
-    let element_text = translator.types.text(element)?;
+    let element_text = translator.types.type_text(element)?;
     match (image.name.ends_with("depth"), count) {
         (false, 4) => {
             let call = translator.call_built_in(name, parameters, &text, arguments)?;
-            translator.define(result, format_args!("{call}"))
+            translator.define_result(result, format_args!("{call}"))
         }
         (true, 1) => {
             let call = translator.call_built_in(name, parameters, &text, arguments)?;
-            translator.define(result, format_args!("{call}"))
+            translator.define_result(result, format_args!("{call}"))
         }
         (true, 4) => {
             let call = translator.call_built_in(name, parameters, &element_text, arguments)?;
             let depth = translator.define_extra(format_args!("{call}"));
             let rest = format!("{text} <float 0.0, float 0.0, float 0.0, float 1.0>");
-            translator.define(result, format_args!("insertelement {rest}, {element_text} {depth}, i32 0"))
+            translator.define_result(result, format_args!("insertelement {rest}, {element_text} {depth}, i32 0"))
         }
         _ => refuse!("an element of an image has four components, not {count}"),
     }
@@ -137,7 +137,7 @@ fn coordinate_count(image: ImageType) -> u32 {
 fn spell_coordinate(translator: &mut Translator<'_>, coordinate: Id, image: ImageType) -> Attempt<(Typed, Parameter)> {
     let value_type = translator.type_of(coordinate)?;
     let (element, count) = translator.types.elements_of(value_type)?;
-    let letter = match translator.types.get(element)?.kind {
+    let letter = match translator.types.find_type(element)?.kind {
         TypeKind::Float(32) => "f",
         TypeKind::Int(32) => "i",
         _ => refuse!("coordinates are of type int or float"),
@@ -151,7 +151,7 @@ fn spell_coordinate(translator: &mut Translator<'_>, coordinate: Id, image: Imag
     if count < wanted && !(count == 3 && wanted == 4) {
         refuse!("{count} coordinates are too few for {}", image.name);
     }
-    let element_text = translator.types.text(element)?;
+    let element_text = translator.types.type_text(element)?;
     if wanted == 1 {
         let first = translator.define_extra(format_args!("extractelement {typed}, i32 0"));
         return Ok((Typed::new(element_text, first), parameter));
@@ -162,7 +162,7 @@ fn spell_coordinate(translator: &mut Translator<'_>, coordinate: Id, image: Imag
     Ok((Typed::new(format!("<{wanted} x {element_text}>"), chosen), parameter))
 }
 
-/// `OpImageWrite`.
+/// `OpImageWrite`: writes one texel.
 pub(super) fn translate_write(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (image, coordinate, texel) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
@@ -182,7 +182,7 @@ pub(super) fn translate_write(translator: &mut Translator<'_>, _: Op, words: &[u
     let parameters = [image_parameter(image_type), coordinate_parameter, texel_parameter];
     let arguments = [translator.typed(image)?, coordinate, texel];
     let call = translator.call_built_in(&name, &parameters, "void", &arguments)?;
-    translator.emit(format_args!("{call}"));
+    translator.emit_line(format_args!("{call}"));
     Ok(())
 }
 
@@ -206,8 +206,8 @@ pub(super) fn translate_size(translator: &mut Translator<'_>, _: Op, words: &[u3
     if count as usize != names.len() && !(count == 4 && names.len() == 3) {
         refuse!("{} has {} sizes, not {count}", image_type.name, names.len());
     }
-    let text = translator.types.text(result.0)?;
-    let element_text = translator.types.text(element)?;
+    let text = translator.types.type_text(result.0)?;
+    let element_text = translator.types.type_text(element)?;
     let mut vector = format!("{text} zeroinitializer");
     for (lane, name) in names.iter().enumerate() {
         let (own_width, own) = if *name == "get_image_array_size" { (64, "i64") } else { (32, "i32") };
@@ -219,11 +219,11 @@ pub(super) fn translate_size(translator: &mut Translator<'_>, _: Op, words: &[u3
             size = translator.define_extra(format_args!("{conversion} {own} {size} to {element_text}"));
         }
         if count == 1 {
-            return translator.define(result, format_args!("add {element_text} {size}, 0"));
+            return translator.define_result(result, format_args!("add {element_text} {size}, 0"));
         }
         let insertion = format!("insertelement {vector}, {element_text} {size}, i32 {lane}");
         if lane + 1 == names.len() {
-            return translator.define(result, format_args!("{insertion}"));
+            return translator.define_result(result, format_args!("{insertion}"));
         }
         vector = format!("{text} {}", translator.define_extra(format_args!("{insertion}")));
     }
@@ -246,5 +246,5 @@ pub(super) fn translate_format(translator: &mut Translator<'_>, opcode: Op, word
     let argument = translator.typed(image)?;
     let call = translator.call_built_in(name, &[image_parameter(image_type)], "i32", &[argument])?;
     let number = translator.define_extra(format_args!("{call}"));
-    translator.define(result, format_args!("sub i32 {number}, {first}"))
+    translator.define_result(result, format_args!("sub i32 {number}, {first}"))
 }

@@ -21,10 +21,11 @@ pub(super) fn define_kernel(translator: &mut Translator<'_>, entry_point: &Entry
     };
     let (function_type, parameters, has_body) =
         (signature.function_type, signature.parameters.clone(), signature.has_body);
-    let TypeKind::Function { result, parameters: types } = translator.types.get(function_type)?.kind.clone() else {
+    let TypeKind::Function { result, parameters: types } = translator.types.find_type(function_type)?.kind.clone()
+    else {
         refuse!("the entry point {name} is not a function");
     };
-    if translator.types.get(result)?.kind != TypeKind::Void || !has_body {
+    if translator.types.find_type(result)?.kind != TypeKind::Void || !has_body {
         refuse!("the kernel {name} gives a value or has no body");
     }
     // Without names of their own: the host would take these for those of the source.
@@ -41,8 +42,8 @@ pub(super) fn define_kernel(translator: &mut Translator<'_>, entry_point: &Entry
         translator.body,
         "define spir_kernel void @{quoted}({arguments}) convergent nounwind{metadata}{scope} {{"
     );
-    translator.emit(format_args!("call spir_func void {body}({arguments})"));
-    translator.emit(format_args!("ret void"));
+    translator.emit_line(format_args!("call spir_func void {body}({arguments})"));
+    translator.emit_line(format_args!("ret void"));
     translator.body.push_str("}\n\n");
     translator.lines.end_scope();
     Ok(())
@@ -113,7 +114,7 @@ struct Argument {
 
 fn describe_argument(translator: &Translator<'_>, parameter: Id, parameter_type: Id) -> Attempt<Argument> {
     let declarations = &translator.declarations;
-    let known = translator.types.get(parameter_type)?;
+    let known = translator.types.find_type(parameter_type)?;
     let has_attribute = |attribute| declarations.has_attribute(parameter, attribute);
     let mut argument =
         Argument { space: 0, access: "none", type_name: type_name(translator, known)?, qualifiers: String::new() };
@@ -142,7 +143,7 @@ fn describe_argument(translator: &Translator<'_>, parameter: Id, parameter_type:
             argument.qualifiers = words.join(" ");
         }
         TypeKind::Pointer { pointee, .. } => {
-            argument.type_name = type_name(translator, translator.types.get(*pointee)?)?;
+            argument.type_name = type_name(translator, translator.types.find_type(*pointee)?)?;
         }
         _ => {}
     }
@@ -166,7 +167,7 @@ fn type_name(translator: &Translator<'_>, known: &Type) -> Attempt<String> {
             format!("{element}{count}")
         }
         TypeKind::Pointer { pointee, .. } => {
-            let pointee = translator.types.get(*pointee)?;
+            let pointee = translator.types.find_type(*pointee)?;
             match pointee.kind {
                 TypeKind::Pointer { .. } | TypeKind::Array { .. } | TypeKind::Function { .. } => "void*".to_owned(),
                 _ => format!("{}*", type_name(translator, pointee)?),
@@ -186,7 +187,7 @@ fn describe_mode(
     let numbers = || -> Attempt<Vec<u32>> {
         match mode {
             ExecutionMode::LocalSizeId | ExecutionMode::LocalSizeHintId => {
-                operands.iter().map(|&id| Ok(translator.constants.bits(id)? as u32)).collect()
+                operands.iter().map(|&id| Ok(translator.constants.integer_bits(id)? as u32)).collect()
             }
             _ => Ok(operands.to_vec()),
         }

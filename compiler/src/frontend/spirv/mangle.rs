@@ -9,7 +9,7 @@ pub(super) enum Parameter {
     Scalar(&'static str),
     /// So many numbers.
     Vector(u32, &'static str),
-    /// An address.
+    /// The address of something in memory.
     Pointer {
         /// The number of the address space.
         space: u32,

@@ -28,18 +28,18 @@ pub(super) fn translate_variable(translator: &mut Translator<'_>, _: Op, words: 
     if class != StorageClass::Function || !function.is_first_block {
         refuse!("a variable of storage class {class:?} within a function, or not in its first block");
     }
-    let memory = translator.types.get(pointee)?;
+    let memory = translator.types.find_type(pointee)?;
     if memory.size == 0 || memory.size > MAX_VARIABLE {
         refuse!("a variable of {} bytes in private memory; 1 to {MAX_VARIABLE} are allowed", memory.size);
     }
     let text = memory.text.clone();
     let declared = translator.declarations.decoration_number(id, Decoration::Alignment);
     let alignment = spell_alignment(declared)?;
-    translator.define((value_type, id), format_args!("alloca {text}{alignment}"))?;
+    translator.define_result((value_type, id), format_args!("alloca {text}{alignment}"))?;
     if let Some(initializer) = initializer {
         translator.check_type(initializer, pointee)?;
         let initial = translator.typed(initializer)?;
-        translator.emit(format_args!("store {initial}, ptr %v{id}{alignment}"));
+        translator.emit_line(format_args!("store {initial}, ptr %v{id}{alignment}"));
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ fn read_access(translator: &mut Translator<'_>, operands: &mut Operands<'_>) -> 
     Ok(access)
 }
 
-/// `OpLoad`.
+/// `OpLoad`, aligned and volatile as its memory operands say.
 pub(super) fn translate_load(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
@@ -97,16 +97,16 @@ pub(super) fn translate_load(translator: &mut Translator<'_>, _: Op, words: &[u3
     }
     let access = read_access(translator, &mut operands)?;
     let (_, pointee) = translator.types.pointer_parts(translator.type_of(pointer)?)?;
-    let loaded = translator.types.text(value_type)?;
-    if translator.types.text(pointee)? != loaded {
-        refuse!("a value of type {loaded} is read where one of type {} is", translator.types.text(pointee)?);
+    let loaded = translator.types.type_text(value_type)?;
+    if translator.types.type_text(pointee)? != loaded {
+        refuse!("a value of type {loaded} is read where one of type {} is", translator.types.type_text(pointee)?);
     }
     let pointer = translator.typed(pointer)?;
     let AccessWords { volatile, trailing, .. } = access;
-    translator.define((value_type, id), format_args!("load {volatile}{loaded}, {pointer}{trailing}"))
+    translator.define_result((value_type, id), format_args!("load {volatile}{loaded}, {pointer}{trailing}"))
 }
 
-/// `OpStore`.
+/// `OpStore`, aligned and volatile as its memory operands say.
 pub(super) fn translate_store(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (pointer, object) = (operands.take_id()?, operands.take_id()?);
@@ -114,7 +114,7 @@ pub(super) fn translate_store(translator: &mut Translator<'_>, _: Op, words: &[u
     let (_, pointee) = translator.types.pointer_parts(translator.type_of(pointer)?)?;
     translator.check_type(object, pointee)?;
     let (object, pointer) = (translator.typed(object)?, translator.typed(pointer)?);
-    translator.emit(format_args!("store {volatile}{object}, {pointer}{trailing}"));
+    translator.emit_line(format_args!("store {volatile}{object}, {pointer}{trailing}"));
     Ok(())
 }
 
@@ -125,13 +125,13 @@ pub(super) fn translate_copy(translator: &mut Translator<'_>, _: Op, words: &[u3
     let AccessWords { volatile, trailing, .. } = read_access(translator, &mut operands)?;
     let (_, pointee) = translator.types.pointer_parts(translator.type_of(target)?)?;
     let (_, source_pointee) = translator.types.pointer_parts(translator.type_of(source)?)?;
-    let text = translator.types.text(pointee)?;
-    if text != translator.types.text(source_pointee)? {
+    let text = translator.types.type_text(pointee)?;
+    if text != translator.types.type_text(source_pointee)? {
         refuse!("it copies between addresses of different types");
     }
     let (target, source) = (translator.typed(target)?, translator.typed(source)?);
     let copied = translator.define_extra(format_args!("load {volatile}{text}, {source}{trailing}"));
-    translator.emit(format_args!("store {volatile}{text} {copied}, {target}{trailing}"));
+    translator.emit_line(format_args!("store {volatile}{text} {copied}, {target}{trailing}"));
     Ok(())
 }
 
@@ -156,7 +156,7 @@ pub(super) fn translate_copy_sized(translator: &mut Translator<'_>, _: Op, words
         alignment.filter(|bytes| bytes.is_power_of_two()).map(|bytes| format!("align {bytes} ")).unwrap_or_default();
     let (target_text, source_text) = (&target.text, &source.text);
     let is_volatile = !volatile.is_empty();
-    translator.emit(format_args!(
+    translator.emit_line(format_args!(
         "call void @{name}({} {align}{target_text}, {} {align}{source_text}, {size}, i1 {is_volatile})",
         target.type_text, source.type_text
     ));
@@ -181,7 +181,7 @@ pub(super) fn translate_chain(translator: &mut Translator<'_>, opcode: Op, words
         _ => "",
     };
     let chain = spell_chain(translator, base, &indices, chain_kind)?;
-    translator.define(result, format_args!("getelementptr {inbounds}{chain}"))
+    translator.define_result(result, format_args!("getelementptr {inbounds}{chain}"))
 }
 
 /// One component of a variable that tells the work-item of itself.
@@ -197,7 +197,7 @@ fn choose_component(
         [first, index] if translator.constants.known_bits(first) == Some(0) => index,
         _ => refuse!("the variable {built_in:?} has no such component"),
     };
-    let component = translator.constants.bits(index)?;
+    let component = translator.constants.integer_bits(index)?;
     let Some(component) = u32::try_from(component).ok().filter(|&component| component < 3) else {
         refuse!("the variable {built_in:?} has no component {component}");
     };
@@ -207,7 +207,7 @@ fn choose_component(
 /// The operands of LLVM's `getelementptr` for the address of a part.
 pub(super) fn spell_chain(translator: &Translator<'_>, base: Id, indices: &[Id], kind: ChainKind) -> Attempt<String> {
     let (_, pointee) = translator.types.pointer_parts(translator.type_of(base)?)?;
-    let pointee_type = translator.types.get(pointee)?;
+    let pointee_type = translator.types.find_type(pointee)?;
     if matches!(pointee_type.kind, TypeKind::Void | TypeKind::Function { .. } | TypeKind::Opaque) {
         refuse!("values of type {} have no size to count them by", pointee_type.text);
     }
@@ -223,9 +223,9 @@ pub(super) fn spell_chain(translator: &Translator<'_>, base: Id, indices: &[Id],
     }
     let mut current = pointee;
     for &index in indices {
-        match &translator.types.get(current)?.kind {
+        match &translator.types.find_type(current)?.kind {
             TypeKind::Struct { members } => {
-                let number = translator.constants.bits(index)?;
+                let number = translator.constants.integer_bits(index)?;
                 let Some(&member) = usize::try_from(number).ok().and_then(|number| members.get(number)) else {
                     refuse!("there is no member {number} of {}", members.len());
                 };
@@ -236,14 +236,14 @@ pub(super) fn spell_chain(translator: &Translator<'_>, base: Id, indices: &[Id],
                 text.push_str(&format!(", {}", typed_index(translator, index)?));
                 current = *element;
             }
-            _ => refuse!("an index into a value of type {}, which has no parts", translator.types.text(current)?),
+            _ => refuse!("an index into a value of type {}, which has no parts", translator.types.type_text(current)?),
         }
     }
     Ok(text)
 }
 
 fn typed_index(translator: &Translator<'_>, index: Id) -> Attempt<Typed> {
-    match translator.types.get(translator.type_of(index)?)?.kind {
+    match translator.types.find_type(translator.type_of(index)?)?.kind {
         TypeKind::Int(_) => translator.typed(index),
         _ => refuse!("the index %{index} is not an integer"),
     }
@@ -256,9 +256,9 @@ pub(super) fn translate_pointer_comparison(translator: &mut Translator<'_>, opco
     let (first, second) = (operands.take_id()?, operands.take_id()?);
     translator.types.pointer_parts(translator.type_of(first)?)?;
     translator.check_type(second, translator.type_of(first)?)?;
-    let (first, second) = (translator.typed(first)?, translator.operand(second)?.text);
+    let (first, second) = (translator.typed(first)?, translator.find_operand(second)?.text);
     let condition = if opcode == Op::PtrEqual { "eq" } else { "ne" };
-    translator.define(result, format_args!("icmp {condition} {first}, {second}"))
+    translator.define_result(result, format_args!("icmp {condition} {first}, {second}"))
 }
 
 /// `OpPtrDiff`: how many values lie between two addresses.
@@ -268,18 +268,18 @@ pub(super) fn translate_pointer_difference(translator: &mut Translator<'_>, _: O
     let (first, second) = (operands.take_id()?, operands.take_id()?);
     let (_, pointee) = translator.types.pointer_parts(translator.type_of(first)?)?;
     translator.check_type(second, translator.type_of(first)?)?;
-    let memory = translator.types.get(pointee)?;
+    let memory = translator.types.find_type(pointee)?;
     let size = memory.size.next_multiple_of(memory.align).max(1);
     let (first, second) = (translator.typed(first)?, translator.typed(second)?);
     let first = translator.define_extra(format_args!("ptrtoint {first} to i64"));
     let second = translator.define_extra(format_args!("ptrtoint {second} to i64"));
     let bytes = translator.define_extra(format_args!("sub i64 {first}, {second}"));
     if translator.types.int_width(value_type)? == 64 {
-        return translator.define((value_type, id), format_args!("sdiv exact i64 {bytes}, {size}"));
+        return translator.define_result((value_type, id), format_args!("sdiv exact i64 {bytes}, {size}"));
     }
     let count = translator.define_extra(format_args!("sdiv exact i64 {bytes}, {size}"));
-    let target = translator.types.text(value_type)?;
-    translator.define((value_type, id), format_args!("trunc i64 {count} to {target}"))
+    let target = translator.types.type_text(value_type)?;
+    translator.define_result((value_type, id), format_args!("trunc i64 {count} to {target}"))
 }
 
 /// `OpLifetimeStart` and `OpLifetimeStop`: LLVM finds out by itself how long a variable is used.

@@ -69,11 +69,11 @@ pub fn translate_module(
     source_lines: bool,
 ) -> Result<String, SpirvError> {
     let module = SpirvModule::from_bytes(bytes)?;
-    let mut translator = Translator::new(module.bound(), bytes.len(), values);
+    let mut translator = Translator::new(module.id_bound(), bytes.len(), values);
     translator.lines.are_wanted = source_lines;
     for_each_instruction(&module, &mut translator, |translator, opcode, words| {
         let operands = translator.operands(words);
-        translator.declarations.read(opcode, operands)
+        translator.declarations.read_declaration(opcode, operands)
     })?;
     for_each_instruction(&module, &mut translator, translate_instruction)?;
     finish_module(&mut translator)
@@ -202,10 +202,10 @@ fn declare_type(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> A
     let operands = translator.operands(words);
     let (constants, declarations) = (&translator.constants, &translator.declarations);
     let context = TypeContext {
-        length_of: &|id| constants.bits(id),
+        length_of: &|id| constants.integer_bits(id),
         is_packed: &|id| declarations.is_decorated(id, spirv::Decoration::CPacked),
     };
-    translator.types.declare(opcode, operands, &context)?;
+    translator.types.declare_type(opcode, operands, &context)?;
     translator.check_growth()
 }
 

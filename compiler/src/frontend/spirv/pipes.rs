@@ -30,7 +30,7 @@ fn verb_of(opcode: Op) -> &'static str {
 /// A pipe that may be read, or one that may be written; gives whether it is the latter.
 fn take_pipe(translator: &Translator<'_>, operands: &mut Operands<'_>) -> Attempt<(Typed, bool)> {
     let pipe = operands.take_id()?;
-    match translator.types.get(translator.type_of(pipe)?)?.kind {
+    match translator.types.find_type(translator.type_of(pipe)?)?.kind {
         TypeKind::Pipe { is_written } => Ok((translator.typed(pipe)?, is_written)),
         _ => refuse!("%{pipe} is not a pipe"),
     }
@@ -38,7 +38,7 @@ fn take_pipe(translator: &Translator<'_>, operands: &mut Operands<'_>) -> Attemp
 
 fn take_reservation(translator: &Translator<'_>, operands: &mut Operands<'_>) -> Attempt<Typed> {
     let reservation = operands.take_id()?;
-    match translator.types.get(translator.type_of(reservation)?)?.kind {
+    match translator.types.find_type(translator.type_of(reservation)?)?.kind {
         TypeKind::ReserveId => translator.typed(reservation),
         _ => refuse!("%{reservation} is not a reservation"),
     }
@@ -98,11 +98,11 @@ pub(super) fn translate_transfer(translator: &mut Translator<'_>, opcode: Op, wo
 
 /// Defines an integer of 32 bits as what a function gives.
 fn define_number(translator: &mut Translator<'_>, result: (Id, Id), name: &str, arguments: &[Typed]) -> Attempt<()> {
-    if &*translator.types.text(result.0)? != "i32" {
+    if &*translator.types.type_text(result.0)? != "i32" {
         refuse!("its result is not an integer of 32 bits");
     }
     let call = translator.call_function(name, "i32", arguments)?;
-    translator.define(result, format_args!("{call}"))
+    translator.define_result(result, format_args!("{call}"))
 }
 
 /// What a group's functions begin with; those of a work-item begin with nothing.
@@ -127,13 +127,13 @@ pub(super) fn translate_reservation(translator: &mut Translator<'_>, opcode: Op,
     let prefix = take_prefix(translator, opcode, &mut operands)?;
     let (pipe, is_written) = take_pipe(translator, &mut operands)?;
     check_end(opcode, is_written)?;
-    if translator.types.get(result.0)?.kind != TypeKind::ReserveId {
+    if translator.types.find_type(result.0)?.kind != TypeKind::ReserveId {
         refuse!("its result is not a reservation");
     }
     let mut arguments = vec![pipe];
     arguments.extend(take_numbers(translator, &mut operands, 3)?);
     let call = translator.call_function(&format!("__{prefix}reserve_{}_pipe", verb_of(opcode)), "i64", &arguments)?;
-    translator.define(result, format_args!("{call}"))
+    translator.define_result(result, format_args!("{call}"))
 }
 
 /// `OpCommitReadPipe` and the like.
@@ -145,11 +145,11 @@ pub(super) fn translate_commit(translator: &mut Translator<'_>, opcode: Op, word
     let mut arguments = vec![pipe, take_reservation(translator, &mut operands)?];
     arguments.extend(take_numbers(translator, &mut operands, 2)?);
     let call = translator.call_function(&format!("__{prefix}commit_{}_pipe", verb_of(opcode)), "void", &arguments)?;
-    translator.emit(format_args!("{call}"));
+    translator.emit_line(format_args!("{call}"));
     Ok(())
 }
 
-/// `OpIsValidReserveId`.
+/// `OpIsValidReserveId`: whether a reservation was made.
 pub(super) fn translate_validity(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
@@ -159,7 +159,7 @@ pub(super) fn translate_validity(translator: &mut Translator<'_>, _: Op, words: 
     }
     let parameter = Parameter::Named("ocl_reserveid".to_owned());
     let call = translator.call_built_in("is_valid_reserve_id", &[parameter], "i1", &[reservation])?;
-    translator.define(result, format_args!("{call}"))
+    translator.define_result(result, format_args!("{call}"))
 }
 
 /// `OpGetNumPipePackets` and `OpGetMaxPipePackets`.

@@ -134,7 +134,7 @@ impl<'a> Translator<'a> {
     }
 
     /// A value as an operand.
-    pub fn operand(&self, id: Id) -> Attempt<Operand> {
+    pub fn find_operand(&self, id: Id) -> Attempt<Operand> {
         match self.values.get(&id) {
             Some(Value::Constant { value_type, text }) => Ok(Operand { value_type: *value_type, text: text.clone() }),
             Some(Value::Local { value_type, function }) => {
@@ -153,8 +153,8 @@ impl<'a> Translator<'a> {
 
     /// A value with its type.
     pub fn typed(&self, id: Id) -> Attempt<Typed> {
-        let operand = self.operand(id)?;
-        Ok(Typed { type_text: self.types.text(operand.value_type)?, text: operand.text })
+        let operand = self.find_operand(id)?;
+        Ok(Typed { type_text: self.types.type_text(operand.value_type)?, text: operand.text })
     }
 
     /// The type of a value, whatever it is.
@@ -173,8 +173,8 @@ impl<'a> Translator<'a> {
     /// Refuses a value of another type.
     pub fn check_type(&self, id: Id, expected: Id) -> Attempt<()> {
         let actual = self.type_of(id)?;
-        if actual != expected && self.types.text(actual)? != self.types.text(expected)? {
-            let (actual, expected) = (self.types.text(actual)?, self.types.text(expected)?);
+        if actual != expected && self.types.type_text(actual)? != self.types.type_text(expected)? {
+            let (actual, expected) = (self.types.type_text(actual)?, self.types.type_text(expected)?);
             refuse!("%{id} is of type {actual}, where {expected} is needed");
         }
         Ok(())
@@ -189,15 +189,15 @@ impl<'a> Translator<'a> {
     }
 
     /// Adds a line to the function.
-    pub fn emit(&mut self, line: fmt::Arguments<'_>) {
+    pub fn emit_line(&mut self, line: fmt::Arguments<'_>) {
         // Writing to a string does not fail.
         let location = self.lines.spell_location(&mut self.metadata);
         _ = writeln!(self.body, "  {line}{location}");
     }
 
     /// Adds the instruction that computes a value.
-    pub fn define(&mut self, (value_type, id): (Id, Id), instruction: fmt::Arguments<'_>) -> Attempt<()> {
-        self.types.get(value_type)?;
+    pub fn define_result(&mut self, (value_type, id): (Id, Id), instruction: fmt::Arguments<'_>) -> Attempt<()> {
+        self.types.find_type(value_type)?;
         let Some(function) = self.function.as_ref().map(|current| current.id) else {
             refuse!("it computes a value outside of functions");
         };

@@ -113,7 +113,7 @@ pub(super) fn read_class(number: u32) -> Attempt<StorageClass> {
 
 impl Types {
     /// The type of an id.
-    pub fn get(&self, id: Id) -> Attempt<&Type> {
+    pub fn find_type(&self, id: Id) -> Attempt<&Type> {
         match self.types.get(&id) {
             Some(known) => Ok(known),
             None => refuse!("%{id} is not a type that was declared before"),
@@ -126,13 +126,13 @@ impl Types {
     }
 
     /// The type in LLVM's text.
-    pub fn text(&self, id: Id) -> Attempt<Rc<str>> {
-        Ok(self.get(id)?.text.clone())
+    pub fn type_text(&self, id: Id) -> Attempt<Rc<str>> {
+        Ok(self.find_type(id)?.text.clone())
     }
 
     /// The element's type and how many there are; of what is no vector itself, and one.
     pub fn elements_of(&self, id: Id) -> Attempt<(Id, u32)> {
-        match self.get(id)?.kind {
+        match self.find_type(id)?.kind {
             TypeKind::Vector { element, count } => Ok((element, count)),
             _ => Ok((id, 1)),
         }
@@ -140,7 +140,7 @@ impl Types {
 
     /// The bits of an integer, or of the elements of a vector of such.
     pub fn int_width(&self, id: Id) -> Attempt<u32> {
-        match self.get(self.elements_of(id)?.0)?.kind {
+        match self.find_type(self.elements_of(id)?.0)?.kind {
             TypeKind::Int(width) => Ok(width),
             _ => refuse!("%{id} is not a type of integers"),
         }
@@ -148,7 +148,7 @@ impl Types {
 
     /// The bits of a floating-point number, or of the elements of a vector of such.
     pub fn float_width(&self, id: Id) -> Attempt<u32> {
-        match self.get(self.elements_of(id)?.0)?.kind {
+        match self.find_type(self.elements_of(id)?.0)?.kind {
             TypeKind::Float(width) => Ok(width),
             _ => refuse!("%{id} is not a type of floating-point numbers"),
         }
@@ -156,7 +156,7 @@ impl Types {
 
     /// Whether it is `bool` or a vector of such.
     pub fn is_bool(&self, id: Id) -> Attempt<bool> {
-        Ok(self.get(self.elements_of(id)?.0)?.kind == TypeKind::Bool)
+        Ok(self.find_type(self.elements_of(id)?.0)?.kind == TypeKind::Bool)
     }
 
     /// Whether it is a number or a vector of such.
@@ -166,7 +166,7 @@ impl Types {
 
     /// The address space and what is there, of a pointer's type.
     pub fn pointer_parts(&self, id: Id) -> Attempt<(u32, Id)> {
-        match self.get(id)?.kind {
+        match self.find_type(id)?.kind {
             TypeKind::Pointer { space: Some(space), pointee, .. } => Ok((space, pointee)),
             TypeKind::Pointer { class, .. } => refuse!("a pointer to {class:?} is not memory of a kernel"),
             _ => refuse!("%{id} is not a type of pointers"),
@@ -176,7 +176,7 @@ impl Types {
     /// How function names tell a type from others; its integers are signed or not.
     pub fn parameter_of(&self, id: Id, is_signed: bool) -> Attempt<Parameter> {
         let (element, count) = self.elements_of(id)?;
-        let letters = match (&self.get(element)?.kind, is_signed) {
+        let letters = match (&self.find_type(element)?.kind, is_signed) {
             (TypeKind::Int(8), true) => "c",
             (TypeKind::Int(8), false) => "h",
             (TypeKind::Int(16), true) => "s",
@@ -188,7 +188,7 @@ impl Types {
             (TypeKind::Float(16), _) => "Dh",
             (TypeKind::Float(32), _) => "f",
             (TypeKind::Float(64), _) => "d",
-            _ => refuse!("no built-in function takes a value of type {}", self.text(id)?),
+            _ => refuse!("no built-in function takes a value of type {}", self.type_text(id)?),
         };
         Ok(if count == 1 { Parameter::Scalar(letters) } else { Parameter::Vector(count, letters) })
     }
@@ -213,7 +213,7 @@ impl Types {
     }
 
     /// Declares the type that an `OpType…` instruction is.
-    pub fn declare(&mut self, opcode: Op, mut operands: Operands<'_>, context: &TypeContext<'_>) -> Attempt<()> {
+    pub fn declare_type(&mut self, opcode: Op, mut operands: Operands<'_>, context: &TypeContext<'_>) -> Attempt<()> {
         let id = operands.take_id()?;
         if opcode == Op::TypeForwardPointer {
             self.forward.insert(id, read_class(operands.take_literal()?)?);
@@ -257,7 +257,7 @@ impl Types {
 
     fn read_vector(&self, mut operands: Operands<'_>) -> Attempt<Type> {
         let (element, count) = (operands.take_id()?, operands.take_literal()?);
-        let element_type = self.get(element)?;
+        let element_type = self.find_type(element)?;
         if !matches!(element_type.kind, TypeKind::Bool | TypeKind::Int(_) | TypeKind::Float(_)) {
             refuse!("a vector of what is not a number: {}", element_type.text);
         }
@@ -306,7 +306,7 @@ impl Types {
         if self.forward.contains_key(&id) && !self.types.contains_key(&id) {
             refuse!("%{id} is a pointer whose type follows only later, within another type");
         }
-        let known = self.get(id)?;
+        let known = self.find_type(id)?;
         match known.kind {
             TypeKind::Void | TypeKind::Function { .. } | TypeKind::SampledImage { .. } | TypeKind::Opaque => {
                 refuse!("no memory holds a value of type {}", known.text)
@@ -338,14 +338,14 @@ impl Types {
         let result = operands.take_id()?;
         let parameters = operands.take_ids()?;
         for &id in parameters.iter().chain([&result]) {
-            self.get(id)?;
+            self.find_type(id)?;
         }
         Ok(leaf(TypeKind::Function { result, parameters: parameters.into() }, "ptr", 8))
     }
 
     fn read_image(&self, mut operands: Operands<'_>) -> Attempt<Type> {
         let sampled = operands.take_id()?;
-        self.get(sampled)?;
+        self.find_type(sampled)?;
         let dim = operands.take_literal()?;
         let depth = operands.take_literal()?;
         let (is_array, is_multisampled) = (operands.take_literal()? == 1, operands.take_literal()? == 1);
@@ -375,13 +375,13 @@ impl Types {
 
     fn read_sampled_image(&self, mut operands: Operands<'_>) -> Attempt<Type> {
         let image = operands.take_id()?;
-        let TypeKind::Image(_) = self.get(image)?.kind else { refuse!("%{image} is not a type of images") };
+        let TypeKind::Image(_) = self.find_type(image)?.kind else { refuse!("%{image} is not a type of images") };
         Ok(leaf(TypeKind::SampledImage { image }, "ptr addrspace(2)", 8))
     }
 
     /// The image's type that an id is.
     pub fn image_of(&self, id: Id) -> Attempt<ImageType> {
-        match self.get(id)?.kind {
+        match self.find_type(id)?.kind {
             TypeKind::Image(image) => Ok(image),
             TypeKind::SampledImage { image } => self.image_of(image),
             _ => refuse!("%{id} is not a type of images"),

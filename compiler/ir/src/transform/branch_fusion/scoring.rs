@@ -41,7 +41,7 @@ pub struct Sides<'a> {
     pub known: Known<'a>,
     /// What differs between the lanes of a tile's row.
     pub rows: Option<&'a Divergence>,
-    /// The sides.
+    /// The two sides of the branch.
     pub arms: &'a Arms,
     /// The values that they compute.
     pub own_values: &'a EntitySet<Value>,

@@ -28,7 +28,7 @@ pub(super) enum Answer {
     Values(Vec<Value>),
     /// What is there at the beginning of the edge's source.
     Node(usize),
-    /// Nobody knows.
+    /// Nothing that is known tells what is there.
     Unknown,
 }
 
@@ -87,7 +87,7 @@ impl Refusal {
 
 /// What came back to who asked.
 pub(super) enum Availability {
-    /// These values.
+    /// These values answer the question on every way.
     Values(Vec<Value>),
     /// What the nodes say, of which the first one is the question.
     Nodes(Vec<Node>),
