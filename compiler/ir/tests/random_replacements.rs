@@ -35,8 +35,9 @@ impl KernelWriter {
         let step = writer.random.pick(&[1, 1, 1, 2]);
         let flags = if writer.random.percent(85) { ".nsw" } else { "" };
         for _ in 0..1 + writer.random.below(4) {
-            match writer.random.below(6) {
+            match writer.random.below(7) {
                 0 => writer.write_store(),
+                6 => writer.write_store_backwards(),
                 1 | 2 => writer.write_arms(),
                 _ => {
                     let sum = writer.sum.clone();
@@ -95,6 +96,17 @@ impl KernelWriter {
     fn write_store(&mut self) {
         let (offset, sum) = (self.random_offset(), self.sum.clone());
         writeln!(self.text, " store {sum} to v15{offset} align 4").expect("a string");
+    }
+
+    /// Writes to a place that goes the other way, over words that earlier iterations and other work-items accessed.
+    fn write_store_backwards(&mut self) {
+        let [index, wide_index, bytes, address] = [(); 4].map(|()| self.new_value());
+        let (offset, sum) = (self.random_offset(), self.sum.clone());
+        let lines = format!(
+            " {index}: i32 = sub v6, v10\n {wide_index}: i64 = sext {index}\n {bytes}: i64 = shl {wide_index}, 2\n \
+             {address}: ptr.global = ptradd v0, {bytes}\n store {sum} to {address}{offset} align 4\n"
+        );
+        self.text += &lines;
     }
 
     /// A branch on the sum, on the id or on the iteration, of which one arm or both read.
