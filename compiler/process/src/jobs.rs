@@ -59,9 +59,23 @@ impl Context {
     fn build_program(&self, files: &SourceFiles) -> Result<BuiltProgram, FrontendError> {
         let BuiltObject { object, log, read_files } = self.compile_source(files)?;
         let linked = frontend::link_program(&[&object], &files.options);
-        let linked = linked.map_err(|error| with_compiler_log(&log, error))?;
+        let linked = linked.map_err(|error| with_compiler_log(&log, self.locate_link_failure(files, error)))?;
         let program = self.describe_with_log(linked, log)?;
         Ok(BuiltProgram { read_files, ..program })
+    }
+
+    /// The error of linking a source's object with the place in the source that it speaks of: of a program whose object has no
+    /// lines by compiling it again.
+    fn locate_link_failure(&self, files: &SourceFiles, error: FrontendError) -> FrontendError {
+        if files.source_lines || !matches!(error, FrontendError::LinkFailure { .. }) {
+            return error;
+        }
+        let with_lines = SourceFiles { source_lines: true, ..files.clone() };
+        let Ok(BuiltObject { object, .. }) = self.compile_source(&with_lines) else { return error };
+        match frontend::link_program(&[&object], &files.options) {
+            Err(located @ FrontendError::LinkFailure { .. }) => located,
+            _ => error,
+        }
     }
 
     fn link_program(&self, objects: &Objects) -> Result<BuiltProgram, FrontendError> {

@@ -41,6 +41,26 @@ fn read_memory_score(process: u32) -> String {
 }
 
 #[test]
+fn errors_of_linking_name_lines() {
+    for (source, expected) in [
+        (
+            "int odd(int n);\nint even(int n) { return n ? odd(n - 1) : 1; }\n\
+             int odd(int n) {\n    return n ? even(n - 1) : 0;\n}\nkernel void k(global int *a) { *a = even(*a); }",
+            "program.cl:4:16: error: recursion is not allowed in OpenCL C: 'even' calls itself through 'odd'\n",
+        ),
+        (
+            "int missing(int);\nint user(int x) {\n  return 2 * missing(x);\n}\nkernel void k(global int *a) { *a = user(*a); }",
+            "program.cl:3:14: error: undefined function 'missing', called in 'user'\n",
+        ),
+    ] {
+        match ask(Job::BuildProgram(files(source, "", Vec::new()))) {
+            Answer::NoProgram(FrontendError::LinkFailure { log }) => assert_eq!(log, expected),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
 fn the_process_ends_first_where_memory_runs_out() {
     let mut process =
         Command::new(env!("CARGO_BIN_EXE_lockstep-compiler")).env_clear().stdin(Stdio::piped()).spawn().unwrap();

@@ -170,7 +170,9 @@ fn language_arguments(config: &FrontendConfig, options: &BuildOptions) -> Vec<St
     let version = options.language_version();
     arguments.extend(["-x", "cl", "-finclude-default-header", "-fdeclare-opencl-builtins"].map(str::to_owned));
     arguments.push(format!("-cl-std={}", version.clang_name()));
-    arguments.push(format!("-cl-ext={}", features::clang_extension_list()));
+    // Without the generic address space clang crashes where an array of pointers to functions is initialised.
+    let function_pointers = if version >= LanguageVersion::Cl20 { ",+__cl_clang_function_pointers" } else { "" };
+    arguments.push(format!("-cl-ext={}{function_pointers}", features::clang_extension_list()));
     // `-O2` lets clang emit what later passes want (lifetimes, no `optnone`). No library call may be guessed from a
     // name: there is no C library on the device. Programs that reinterpret pointers are common, and OpenCL had an
     // option of its own to promise that they do not.
@@ -189,6 +191,10 @@ fn language_arguments(config: &FrontendConfig, options: &BuildOptions) -> Vec<St
         ]
         .map(str::to_owned),
     );
+    if version >= LanguageVersion::ClCpp10 {
+        // Objects with virtual functions have no information about their types: the language has no `typeid` and no `dynamic_cast`.
+        arguments.push("-fno-rtti".to_owned());
+    }
     if !options.strict_aliasing {
         arguments.push("-relaxed-aliasing".to_owned());
     }

@@ -29,7 +29,8 @@ use lockstep_ir::ir::Query;
 use lockstep_protocol::types::Space;
 
 use super::FrontendError;
-use super::simplify_llvm::{RawFunction, called_function, is_kernel, raw_value, shown_name};
+use super::function_pointers::is_chooser;
+use super::simplify_llvm::{RawFunction, called_function, describe_place, is_kernel, raw_value, shown_name};
 
 /// The most instructions that all kernels may have together once all is inlined into them that is to be. LLVM handles about
 /// a million in a second.
@@ -69,6 +70,8 @@ struct Node<'ctx> {
     function: FunctionValue<'ctx>,
     size: u64,
     callees: Vec<LLVMValueRef>,
+    /// The calls of these.
+    calls: Vec<LLVMValueRef>,
     /// Whether its own instructions may stand in a function that stays.
     suits_staying: bool,
 }
@@ -90,12 +93,15 @@ impl<'ctx> CallGraph<'ctx> {
             // A kernel's body, which other kernels call, may have `__local` variables.
             let is_kernel_body = function.get_name().to_bytes().starts_with(b"__clang_ocl_kern_imp_");
             let suits_staying = !is_kernel(&function) && !is_kernel_body;
-            let mut call_node = Node { function, size: 0, callees: Vec::new(), suits_staying };
+            let mut call_node = Node { function, size: 0, callees: Vec::new(), calls: Vec::new(), suits_staying };
             for instruction in function.get_basic_block_iter().flat_map(|block| block.get_instructions()) {
                 call_node.size += 1;
                 call_node.suits_staying = call_node.suits_staying && may_stand_in_function(instruction);
-                if instruction.get_opcode() == InstructionOpcode::Call {
-                    call_node.callees.extend(called_function(instruction).map(|function| function.as_value_ref_raw()));
+                if instruction.get_opcode() == InstructionOpcode::Call
+                    && let Some(callee) = called_function(instruction)
+                {
+                    call_node.callees.push(callee.as_value_ref_raw());
+                    call_node.calls.push(raw_value(instruction));
                 }
             }
             nodes.insert(function.as_value_ref_raw(), call_node);
@@ -212,19 +218,24 @@ impl<'ctx> CallGraph<'ctx> {
         Ok(callees_first)
     }
 
+    /// The error of a cycle of calls: the functions from `cycle_start` on, each with the number of its calls up to that of the next one.
     fn recursion_error(&self, cycle_start: LLVMValueRef, call_stack: &[(LLVMValueRef, usize)]) -> FrontendError {
         let cycle = call_stack.iter().skip_while(|(function_key, _)| *function_key != cycle_start);
-        let function_names: Vec<String> = cycle
-            .filter_map(|(function_key, _)| self.nodes.get(function_key))
-            .map(|call_node| shown_name(call_node.function))
-            .collect();
+        let mut cycle: Vec<(&Node<'ctx>, usize)> =
+            cycle.filter_map(|(function_key, call_count)| Some((self.nodes.get(function_key)?, *call_count))).collect();
+        let function_names: Vec<String> =
+            cycle.iter().map(|(call_node, _)| name_in_cycle(call_node.function)).collect();
         let name = function_names.first().cloned().unwrap_or_default();
         let through = match function_names.get(1..) {
-            Some(others) if !others.is_empty() => format!(" through '{}'", others.join("', '")),
+            Some(others) if !others.is_empty() => format!(" through {}", others.join(", ")),
             _ => String::new(),
         };
+        // Where a pointer was called says more than the function that chooses what it means.
+        let places =
+            cycle.iter().rev().filter_map(|(call_node, call_count)| call_node.calls.get(call_count.checked_sub(1)?));
+        let place = places.map(|&call| describe_place(call)).find(|place| !place.is_empty()).unwrap_or_default();
         FrontendError::link_failure(format!(
-            "error: recursion is not allowed in OpenCL C: '{name}' calls itself{through}\n"
+            "{place}error: recursion is not allowed in OpenCL C: {name} calls itself{through}\n"
         ))
     }
 }
@@ -239,6 +250,11 @@ impl InlinedSizes {
     fn size_of(&self, function_key: LLVMValueRef) -> u64 {
         self.sizes.get(&function_key).copied().unwrap_or(0)
     }
+}
+
+/// A function as the message about a cycle calls it.
+fn name_in_cycle(function: FunctionValue<'_>) -> String {
+    if is_chooser(function) { "a pointer".to_owned() } else { format!("'{}'", shown_name(function)) }
 }
 
 fn too_large(subject: &str) -> FrontendError {

@@ -8,8 +8,8 @@
 //! `transform/reducible.rs` gives them one entry after the import. A call of `__lockstep_barrier` stands between two
 //! compiler fences and is neither duplicated nor moved into other control flow (it stays `convergent`).
 //!
-//! Phases: check (recursion, size after inlining); fence barriers; internalize; promote variables; inline;
-//! check for undefined names; fix the sizes of sub-groups; scalar passes; infer address spaces; scalar passes; check again.
+//! Phases: calls through pointers; check (recursion, size after inlining); fence barriers; internalize; promote variables; check for
+//! undefined names; inline; fix the sizes of sub-groups; scalar passes; infer address spaces; scalar passes; check again.
 //!
 //! No vectorizer runs here: lanes come from work-items. Loops keep their form for the analyses, but for those of a few
 //! rounds that are known: written out, their accesses have constant distances, and private arrays that they index become
@@ -17,7 +17,7 @@
 //! `sink-common-insts` stays off, because it turns two stores with known addresses into one with a chosen address, and
 //! so contiguous accesses into scatters; switches stay switches.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::CString;
 
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -25,12 +25,14 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicValue, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue};
 use llvm_sys::LLVMAtomicOrdering;
 use llvm_sys::core::{
-    LLVMBuildFence, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetNextInstruction, LLVMPositionBuilderBefore,
+    LLVMBuildFence, LLVMCreateBuilderInContext, LLVMDisposeBuilder, LLVMGetDebugLocColumn, LLVMGetDebugLocFilename,
+    LLVMGetDebugLocLine, LLVMGetNextInstruction, LLVMPositionBuilderBefore,
 };
 use llvm_sys::prelude::LLVMValueRef;
 use llvm_sys::target_machine::LLVMTargetMachineRef;
 
 use super::FrontendError;
+use super::function_pointers::replace_pointer_calls;
 use super::hoist_common_stores::share_addresses;
 use super::inlining::CallGraph;
 use super::llvm::{PassOptions, run_passes};
@@ -48,6 +50,10 @@ pub(crate) enum Level {
 
 /// LLVM's number for the calling convention of kernels.
 const SPIR_KERNEL: u32 = 76;
+
+/// That of other functions.
+pub(super) const SPIR_FUNCTION: u32 = 75;
+
 const BARRIER: &[u8] = b"__lockstep_barrier";
 const MINIMAL: &str = "function(lower-expect,lower-constant-intrinsics,sroa<modify-cfg>,early-cse,\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops>,mergereturn)";
@@ -104,6 +110,7 @@ const LATE_IN_LINEAR_TIME: &str = "instsimplify,sroa<modify-cfg>,sccp,bdce,lower
 
 /// Brings the module into the form that the importer reads.
 pub(crate) fn clean_up(module: &Module<'_>, cleanup_level: Level) -> Result<(), FrontendError> {
+    replace_pointer_calls(module).map_err(|error| internal_error(&error))?;
     let kernels: Vec<_> = module.get_functions().filter(is_kernel).collect();
     let inlining_plan = CallGraph::of_module(module).plan_inlining(&kernels)?;
     inlining_plan.callers_first.iter().copied().for_each(move_last);
@@ -111,10 +118,10 @@ pub(crate) fn clean_up(module: &Module<'_>, cleanup_level: Level) -> Result<(), 
     internalize_functions(module, &inlining_plan.stay);
     run_pipeline(module, "globaldce")?;
     run_for_loops(module, BEFORE_INLINING)?;
+    check_defined(module)?;
     let inlines_by_levels = inlining_plan.kernel_instructions > MANY_INLINED
         && inlining_plan.all_instructions <= inlining_plan.kernel_instructions.saturating_mul(MOST_LEVELS);
     run_pipeline(module, if inlines_by_levels { INLINING_BY_LEVELS } else { "always-inline,globaldce" })?;
-    check_defined(module)?;
     fix_sub_group_sizes(module);
     match cleanup_level {
         Level::Minimal => run_pipeline(module, MINIMAL)?,
@@ -359,27 +366,54 @@ fn run_on_function(function: FunctionValue<'_>, pipeline: &str) -> Result<(), Fr
 /// What the code that is left uses must be something the importer knows.
 fn check_defined(module: &Module<'_>) -> Result<(), FrontendError> {
     // Overloads have one name for the user, and are one error.
-    let mut error_lines = BTreeSet::new();
-    for function in module.get_functions().filter(|function| function.count_basic_blocks() == 0) {
-        let name = function.get_name().to_string_lossy();
-        let is_known = name.starts_with("llvm.") || name.starts_with("__lockstep_") || name == "printf";
-        if !is_known && function.as_global_value().as_pointer_value().get_first_use().is_some() {
-            error_lines.insert(format!("error: undefined function '{}'\n", source_name(&name)));
+    let mut errors: BTreeMap<String, String> = BTreeMap::new();
+    for (caller, call_instruction) in calls_in(module) {
+        let Some(function) = called_function(call_instruction).filter(|&function| is_undefined(function)) else {
+            continue;
+        };
+        let (name, place) = (shown_name(function), describe_place(raw_value(call_instruction)));
+        let caller = shown_name(caller);
+        let error = || format!("{place}error: undefined function '{name}', called in '{caller}'\n");
+        errors.entry(name.clone()).or_insert_with(error);
+    }
+    for function in module.get_functions().filter(|&function| is_undefined(function)) {
+        if function.as_global_value().as_pointer_value().get_first_use().is_some() {
+            let name = shown_name(function);
+            errors.entry(name.clone()).or_insert_with(|| format!("error: undefined function '{name}'\n"));
         }
     }
     for global in module.get_globals() {
         let name = global.get_name().to_string_lossy();
         if name == "llvm.global_ctors" || name == "llvm.global_dtors" {
-            error_lines
-                .insert("error: program-scope objects with constructors or destructors are not supported\n".to_owned());
+            let error = "error: program-scope objects with constructors or destructors are not supported\n";
+            errors.insert(name.into_owned(), error.to_owned());
         } else if global.is_declaration() && global.as_pointer_value().get_first_use().is_some() {
-            error_lines.insert(format!("error: undefined variable '{}'\n", source_name(&name)));
+            let error = format!("error: undefined variable '{}'\n", source_name(&name));
+            errors.insert(name.into_owned(), error);
         }
     }
-    if error_lines.is_empty() {
-        Ok(())
-    } else {
-        Err(FrontendError::link_failure(error_lines.into_iter().collect::<String>()))
+    if errors.is_empty() { Ok(()) } else { Err(FrontendError::link_failure(errors.into_values().collect::<String>())) }
+}
+
+/// Whether a function is only declared, and not one that the importer knows.
+fn is_undefined(function: FunctionValue<'_>) -> bool {
+    let name = function.get_name().to_string_lossy();
+    let is_known = name.starts_with("llvm.") || name.starts_with("__lockstep_") || name == "printf";
+    function.count_basic_blocks() == 0 && !is_known
+}
+
+/// Where the source has an instruction, as clang's messages begin: `program.cl:3:12: `. Empty where the program does not tell.
+pub(super) fn describe_place(instruction: LLVMValueRef) -> String {
+    let mut length = 0;
+    // SAFETY: the instruction is alive; the name is its module's, as long as it says.
+    unsafe {
+        let line = LLVMGetDebugLocLine(instruction);
+        let file = LLVMGetDebugLocFilename(instruction, &raw mut length);
+        if line == 0 || file.is_null() {
+            return String::new();
+        }
+        let file = std::slice::from_raw_parts(file.cast::<u8>(), length as usize);
+        format!("{}:{line}:{}: ", String::from_utf8_lossy(file), LLVMGetDebugLocColumn(instruction))
     }
 }
 
@@ -393,7 +427,7 @@ fn check_inlined<'ctx>(
             Some(function) if function.count_basic_blocks() == 0 || staying_functions.contains(&function) => continue,
             Some(function) => format!("the call of '{}' cannot be inlined", shown_name(function)),
             None if is_inline_assembly(call_instruction) => "inline assembly is not supported".to_owned(),
-            None => "calls through pointers are not supported".to_owned(),
+            None => "calls of variadic functions through pointers are not supported".to_owned(),
         };
         return Err(FrontendError::link_failure(format!("error: in '{}': {reason}\n", shown_name(caller))));
     }
@@ -409,7 +443,9 @@ fn check_inlined<'ctx>(
 }
 
 /// Every call in the module with the function it is in.
-fn calls_in<'ctx>(module: &Module<'ctx>) -> impl Iterator<Item = (FunctionValue<'ctx>, InstructionValue<'ctx>)> {
+pub(super) fn calls_in<'ctx>(
+    module: &Module<'ctx>,
+) -> impl Iterator<Item = (FunctionValue<'ctx>, InstructionValue<'ctx>)> {
     module.get_functions().flat_map(|function| {
         let instructions = function.get_basic_block_iter().flat_map(|block| block.get_instructions());
         let calls = instructions.filter(|instruction| instruction.get_opcode() == InstructionOpcode::Call);

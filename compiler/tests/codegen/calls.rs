@@ -12,7 +12,7 @@ use lockstep_protocol::launch_facts::LaunchFacts;
 
 /// A tree of calls, `f16` at the root, that would have a million instructions with everything inlined. Each function calls the next
 /// one in two places, with another `x` and with what it was called with itself.
-fn tree(result: &str, parameters: &str, arguments: &str, leaf: &str) -> String {
+pub fn tree(result: &str, parameters: &str, arguments: &str, leaf: &str) -> String {
     let mut source = format!("{result} f0(int x, {parameters}) {{ {leaf} }}\n");
     for level in 1..=16 {
         let (below, bit) = (level - 1, level % 5);
@@ -45,6 +45,11 @@ fn check(source: &str, range: &NdRange, more_arguments: &[Arg]) -> usize {
 /// As [`check`], of a program in our IR; its text is for messages.
 fn check_module(module: &Module, source: &str, range: &NdRange, more_arguments: &[Arg]) -> usize {
     assert!(!module.functions_called_by(&module.kernels[0]).is_empty(), "everything is inlined:\n{source}");
+    compare_runs(module, source, range, more_arguments).1
+}
+
+/// Compares code of all kinds with the interpreter; the memory that a run leaves, and how often it prints.
+pub fn compare_runs(module: &Module, source: &str, range: &NdRange, more_arguments: &[Arg]) -> (Memory, usize) {
     verify_module(module, Stage::Imported).unwrap_or_else(|errors| panic!("{}\n{source}", errors[0]));
     let count: u64 = range.global_size.iter().product();
     let buffers = vec![input(count), input(4 * count)];
@@ -62,7 +67,7 @@ fn check_module(module: &Module, source: &str, range: &NdRange, more_arguments: 
         assert!(found.buffers == expected.buffers, "{vectorize:?}: other results\n{source}");
         assert_eq!(printed, sort_events(&report.printf), "{vectorize:?}: printed\n{source}");
     }
-    report.printf.len()
+    (expected, report.printf.len())
 }
 
 /// What was printed, in an order that does not depend on that of the work-items.

@@ -16,6 +16,7 @@ mod columns;
 mod debug_lines;
 mod elsewhere;
 mod exponents;
+mod function_pointers;
 mod gangs;
 mod golden;
 mod host_code;

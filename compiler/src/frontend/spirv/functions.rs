@@ -400,7 +400,7 @@ pub(super) fn translate_call(translator: &mut Translator<'_>, _: Op, words: &[u3
     let callee = operands.take_id()?;
     let arguments = operands.take_ids()?;
     let Some(signature) = translator.declarations.signatures.get(&callee) else {
-        refuse!("%{callee} is not a function; calls through pointers are not supported");
+        refuse!("%{callee} is not a function");
     };
     let (function_type, parameters) = (signature.function_type, signature.parameters.clone());
     let TypeKind::Function { result, parameters: types } = translator.types.find_type(function_type)?.kind.clone()

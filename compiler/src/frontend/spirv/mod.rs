@@ -24,6 +24,7 @@ mod dot_products;
 mod error;
 mod evaluate;
 mod extended;
+mod function_pointers;
 mod functions;
 mod groups;
 mod images;
@@ -175,6 +176,7 @@ fn translate_instruction(translator: &mut Translator<'_>, opcode: Op, words: &[u
         Op::Function => functions::begin_function(translator, words),
         Op::FunctionEnd => functions::end_function(translator),
         Op::ExtInst => extended::translate_instruction(translator, opcode, words),
+        Op::ConstantFunctionPointerINTEL => function_pointers::declare_address(translator, words),
         Op::Variable if translator.function.is_none() => constants::declare_variable(translator, words),
         Op::Undef if translator.function.is_none() => constants::declare_constant(translator, opcode, words),
         _ if is_constant(opcode) => constants::declare_constant(translator, opcode, words),

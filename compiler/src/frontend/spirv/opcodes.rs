@@ -5,8 +5,8 @@ use spirv::Op;
 use super::error::Attempt;
 use super::translator::Translator;
 use super::{
-    arithmetic, atomics, built_ins, composites, convert, dot_products, extended, functions, groups, images, memory,
-    pipes,
+    arithmetic, atomics, built_ins, composites, convert, dot_products, extended, function_pointers, functions, groups,
+    images, memory, pipes,
 };
 
 /// Translates an instruction of a function. The words are those after the first.
@@ -20,6 +20,7 @@ const GROUPS: &[(Translate, &[Op])] = &[
     (functions::translate_switch, &[Op::Switch]),
     (functions::translate_phi, &[Op::Phi]),
     (functions::translate_call, &[Op::FunctionCall]),
+    (function_pointers::translate_pointer_call, &[Op::FunctionPointerCallINTEL]),
     (skip, &[Op::Nop, Op::LoopMerge, Op::SelectionMerge, Op::AssumeTrueKHR]),
     (translate_expect, &[Op::ExpectKHR]),
     (translate_undefined, &[Op::Undef]),

@@ -94,7 +94,7 @@ pub(super) struct TypeContext<'a> {
 /// The address space of a storage class; none for classes that are not memory of a kernel.
 pub(super) fn space_of_class(class: StorageClass) -> Option<u32> {
     Some(match class {
-        StorageClass::Function => 0,
+        StorageClass::Function | StorageClass::CodeSectionINTEL => 0,
         StorageClass::CrossWorkgroup => 1,
         StorageClass::UniformConstant => 2,
         StorageClass::Workgroup => 3,
