@@ -223,6 +223,9 @@ impl<'ctx> CallGraph<'ctx> {
         let cycle = call_stack.iter().skip_while(|(function_key, _)| *function_key != cycle_start);
         let mut cycle: Vec<(&Node<'ctx>, usize)> =
             cycle.filter_map(|(function_key, call_count)| Some((self.nodes.get(function_key)?, *call_count))).collect();
+        if cycle.first().is_some_and(|(call_node, _)| is_chooser(call_node.function)) {
+            cycle.rotate_left(1);
+        }
         let function_names: Vec<String> =
             cycle.iter().map(|(call_node, _)| name_in_cycle(call_node.function)).collect();
         let name = function_names.first().cloned().unwrap_or_default();
