@@ -6,15 +6,15 @@
 // These are also written in `codegen_flags.rs`.
 extern "C" {
 
-// Sets a flag to 1 or 0. Whether there is such a flag.
-int lockstep_set_flag(const char *name, int value) {
+// Sets a flag to a value that LLVM reads from text. Whether there is such a flag.
+int lockstep_set_flag(const char *name, const char *value) {
     auto &options = llvm::cl::getRegisteredOptions();
     auto option = options.find(name);
     if (option == options.end())
         return 0;
     option->second->reset();
     // A position says that somebody wrote it.
-    return !option->second->addOccurrence(1, name, value ? "true" : "false");
+    return !option->second->addOccurrence(1, name, value);
 }
 
 // Makes a flag what it is where nobody wrote it.

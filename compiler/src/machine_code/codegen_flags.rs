@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 // They are in `codegen_flags.cpp`.
 unsafe extern "C" {
-    fn lockstep_set_flag(name: *const c_char, value: c_int) -> c_int;
+    fn lockstep_set_flag(name: *const c_char, value: *const c_char) -> c_int;
     fn lockstep_reset_flag(name: *const c_char);
 }
 
@@ -20,7 +20,9 @@ pub(super) enum LeanReason {
     LongBlocks,
     /// The scheduler behind register allocation, which LLVM runs for some models of processors (AMD's), took 0.88 of 2.06 s of a
     /// kernel of 5,000 instructions. Such processors reorder instructions themselves. Machine LICM takes all constants out of the loop over
-    /// gangs, far more than there are registers.
+    /// gangs, far more than there are registers. Where many ways meet, the coalescer joins a variable with the copies of each of them,
+    /// which it looks at anew for each: of a function with 1,600 switches (a password cracker's, which moves bytes by distances) it took 9.1
+    /// of 10.3 s, 0.7 s if it may join a variable of more than 100 values 8 times.
     ManyInstructions,
     /// The placement of blocks takes the square of a switch's cases: 2.2 of 2.5 s for 3,000.
     LongSwitches,
@@ -31,20 +33,24 @@ pub(super) enum LeanReason {
 }
 
 impl LeanReason {
-    /// LLVM's flags, and what they are set to.
-    fn flags(self) -> &'static [(&'static CStr, bool)] {
+    /// LLVM's flags, and what they are set to, in the text of a command line.
+    fn flags(self) -> &'static [(&'static CStr, &'static CStr)] {
         match self {
-            LeanReason::LongBlocks => &[(c"disable-machine-licm", true)],
-            LeanReason::ManyInstructions => &[(c"post-RA-scheduler", false), (c"disable-machine-licm", true)],
-            LeanReason::LongSwitches => &[(c"disable-block-placement", true)],
+            LeanReason::LongBlocks => &[(c"disable-machine-licm", c"true")],
+            LeanReason::ManyInstructions => &[
+                (c"post-RA-scheduler", c"false"),
+                (c"disable-machine-licm", c"true"),
+                (c"large-interval-freq-threshold", c"8"),
+            ],
+            LeanReason::LongSwitches => &[(c"disable-block-placement", c"true")],
             LeanReason::ManyLoops => {
-                &[(c"disable-machine-licm", true), (c"disable-block-placement", true), (c"disable-lsr", true)]
+                &[(c"disable-machine-licm", c"true"), (c"disable-block-placement", c"true"), (c"disable-lsr", c"true")]
             }
             LeanReason::WantedAtOnce => &[
-                (c"disable-lsr", true),
-                (c"disable-machine-licm", true),
-                (c"disable-machine-cse", true),
-                (c"enable-misched", false),
+                (c"disable-lsr", c"true"),
+                (c"disable-machine-licm", c"true"),
+                (c"disable-machine-cse", c"true"),
+                (c"enable-misched", c"false"),
             ],
         }
     }
@@ -75,8 +81,8 @@ impl CodegenFlags {
         let guard = FLAGS.write().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Vec::new();
         for &(name, value) in reasons.iter().flat_map(|reason| reason.flags()) {
-            // SAFETY: the name is a terminated text; nobody reads the flags while the lock is held for writing.
-            let is_known = unsafe { lockstep_set_flag(name.as_ptr(), value.into()) } != 0;
+            // SAFETY: name and value are terminated texts; nobody reads the flags while the lock is held for writing.
+            let is_known = unsafe { lockstep_set_flag(name.as_ptr(), value.as_ptr()) } != 0;
             debug_assert!(is_known, "LLVM has no flag {name:?}");
             changed.push(name);
         }
