@@ -5,8 +5,8 @@
 //! code of gangs has forms of them (`lockstep_ir::plan::function_forms`).
 //!
 //! Requires: a linked module.
-//! Ensures: no recursion; functions that stay wait for nobody and ask for nothing but ids and sizes, themselves and in what is
-//! inlined into them, and have no `__local` variables. None stays where no kernel has more instructions than [`LARGE_KERNEL`], nor where
+//! Ensures: no recursion; functions that stay wait for nobody (none reads in a loop what others write) and ask for nothing but ids and
+//! sizes, themselves and in what is inlined into them, and have no `__local` variables. None stays where no kernel has more instructions than [`LARGE_KERNEL`], nor where
 //! the largest one would keep more than half of its instructions.
 //! Phases: who calls whom; sizes with everything inlined; where a kernel is too large, sizes with the larger functions left
 //! out that several places call, until the kernels are small enough.
@@ -18,10 +18,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use inkwell::basic_block::BasicBlock;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
 use llvm_sys::core::{
-    LLVMGetNumOperands, LLVMGetOperand, LLVMGetVolatile, LLVMIsAGlobalVariable, LLVMIsAtomic, LLVMTypeOf,
+    LLVMGetInstructionParent, LLVMGetNumOperands, LLVMGetOperand, LLVMGetVolatile, LLVMIsAGlobalVariable, LLVMIsAtomic,
+    LLVMTypeOf,
 };
 use llvm_sys::core::{LLVMGetPointerAddressSpace, LLVMIsALoadInst, LLVMIsAStoreInst};
 use llvm_sys::prelude::LLVMValueRef;
@@ -30,6 +32,7 @@ use lockstep_protocol::types::Space;
 
 use super::FrontendError;
 use super::function_pointers::is_chooser;
+use super::llvm::successors;
 use super::simplify_llvm::{RawFunction, called_function, describe_place, is_kernel, raw_value, shown_name};
 
 /// The most instructions that all kernels may have together once all is inlined into them that is to be. LLVM handles about
@@ -46,6 +49,9 @@ const SMALL_KERNEL: u64 = 10_000;
 /// Instructions, with what is inlined, from which on functions stay that several places call: the first of these
 /// that makes the kernels small enough. What is inlined runs in gangs.
 const STAYING_SIZES: [u64; 2] = [1_024, 256];
+
+/// Blocks of a function that read what others write up to which each is looked at. A function with more is taken to wait.
+const MOST_READING_BLOCKS: usize = 64;
 
 /// Who calls whom, and how large each definition is.
 pub(super) struct CallGraph<'ctx> {
@@ -74,6 +80,8 @@ struct Node<'ctx> {
     calls: Vec<LLVMValueRef>,
     /// Whether its own instructions may stand in a function that stays.
     suits_staying: bool,
+    /// The blocks with its own instructions that read what others write, or order accesses.
+    reading_blocks: HashSet<BasicBlock<'ctx>>,
 }
 
 /// What functions come to once all is inlined into them that does not stay.
@@ -93,10 +101,21 @@ impl<'ctx> CallGraph<'ctx> {
             // A kernel's body, which other kernels call, may have `__local` variables.
             let is_kernel_body = function.get_name().to_bytes().starts_with(b"__clang_ocl_kern_imp_");
             let suits_staying = !is_kernel(&function) && !is_kernel_body;
-            let mut call_node = Node { function, size: 0, callees: Vec::new(), calls: Vec::new(), suits_staying };
-            for instruction in function.get_basic_block_iter().flat_map(|block| block.get_instructions()) {
+            let mut call_node = Node {
+                function,
+                size: 0,
+                callees: Vec::new(),
+                calls: Vec::new(),
+                suits_staying,
+                reading_blocks: HashSet::new(),
+            };
+            let with_blocks = |block: BasicBlock<'ctx>| block.get_instructions().map(move |each| (block, each));
+            for (block, instruction) in function.get_basic_block_iter().flat_map(with_blocks) {
                 call_node.size += 1;
                 call_node.suits_staying = call_node.suits_staying && may_stand_in_function(instruction);
+                if reads_of_others(instruction) {
+                    call_node.reading_blocks.insert(block);
+                }
                 if instruction.get_opcode() == InstructionOpcode::Call
                     && let Some(callee) = called_function(instruction)
                 {
@@ -133,6 +152,33 @@ impl<'ctx> CallGraph<'ctx> {
         })
     }
 
+    /// The functions that may wait: those with a loop that reads what others write, or calls functions that do, or may wait itself.
+    fn find_waiting(&self, callees_first: &[LLVMValueRef]) -> HashSet<LLVMValueRef> {
+        let mut readers: HashSet<LLVMValueRef> = HashSet::new();
+        let mut waiting: HashSet<LLVMValueRef> = HashSet::new();
+        for function_key in callees_first {
+            let Some(call_node) = self.nodes.get(function_key) else { continue };
+            let calls_with_callees = call_node.calls.iter().zip(&call_node.callees);
+            let calls_of_readers = calls_with_callees.filter(|(_, callee)| readers.contains(callee));
+            // SAFETY: the instruction is alive, and has a parent.
+            let block_of = |(&call, _): (&LLVMValueRef, _)| unsafe { BasicBlock::new(LLVMGetInstructionParent(call)) };
+            let mut reading_blocks = call_node.reading_blocks.clone();
+            reading_blocks.extend(calls_of_readers.filter_map(block_of));
+            if reading_blocks.is_empty() {
+                continue;
+            }
+            readers.insert(*function_key);
+            let calls_waiting = call_node.callees.iter().any(|callee| waiting.contains(callee));
+            if calls_waiting
+                || reading_blocks.len() > MOST_READING_BLOCKS
+                || reading_blocks.into_iter().any(is_in_cycle)
+            {
+                waiting.insert(*function_key);
+            }
+        }
+        waiting
+    }
+
     /// Sizes with everything inlined, or without what is to stay where a kernel is too large by that.
     fn choose_staying(&self, callees_first: &[LLVMValueRef], kernels: &[FunctionValue<'ctx>]) -> InlinedSizes {
         let has_above = |inlined_sizes: &InlinedSizes, most_instructions: u64| {
@@ -142,9 +188,10 @@ impl<'ctx> CallGraph<'ctx> {
         if !has_above(&with_everything, LARGE_KERNEL) {
             return with_everything;
         }
+        let waiting = self.find_waiting(callees_first);
         let mut inlined_sizes = InlinedSizes::default();
         for least_size in STAYING_SIZES {
-            inlined_sizes = self.measure_inlined(callees_first, Some(least_size));
+            inlined_sizes = self.measure_inlined(callees_first, Some((least_size, &waiting)));
             if !has_above(&inlined_sizes, SMALL_KERNEL) {
                 break;
             }
@@ -155,9 +202,13 @@ impl<'ctx> CallGraph<'ctx> {
         if is_halved || has_above(&with_everything, MAX_INLINED) { inlined_sizes } else { with_everything }
     }
 
-    /// Sizes where those functions stay that may, that several places call, and that have at least so many instructions; none stays
-    /// where no number is given.
-    fn measure_inlined(&self, callees_first: &[LLVMValueRef], least_size: Option<u64>) -> InlinedSizes {
+    /// Sizes where those functions stay that may, that several places call, and that have at least so many instructions; the functions
+    /// that may wait stand beside that. None stays where nothing is given.
+    fn measure_inlined(
+        &self,
+        callees_first: &[LLVMValueRef],
+        staying_rule: Option<(u64, &HashSet<LLVMValueRef>)>,
+    ) -> InlinedSizes {
         let mut call_sites: HashMap<LLVMValueRef, usize> = HashMap::new();
         let nodes =
             || callees_first.iter().filter_map(|function_key| Some((function_key, self.nodes.get(function_key)?)));
@@ -170,11 +221,13 @@ impl<'ctx> CallGraph<'ctx> {
             let inlined_callees = call_node.callees.iter().filter(|callee| !inlined_sizes.stay.contains(callee));
             let callee_sizes = inlined_callees.map(|&callee| inlined_sizes.size_of(callee));
             let function_size = callee_sizes.fold(call_node.size, u64::saturating_add);
+            let may_wait = staying_rule.is_some_and(|(_, waiting)| waiting.contains(&function_key));
             let suits_staying = call_node.suits_staying
+                && !may_wait
                 && call_node.callees.iter().all(|callee| !self.nodes.contains_key(callee) || may_stay.contains(callee));
             if suits_staying {
                 may_stay.insert(function_key);
-                let is_large = least_size.is_some_and(|least_size| function_size >= least_size);
+                let is_large = staying_rule.is_some_and(|(least_size, _)| function_size >= least_size);
                 if is_large && call_sites.get(&function_key).is_some_and(|&sites| sites > 1) {
                     inlined_sizes.stay.insert(function_key);
                 }
@@ -266,27 +319,49 @@ fn too_large(subject: &str) -> FrontendError {
     ))
 }
 
-/// Whether an instruction may stand in a function that stays: it speaks to no other work-item, names no `__local` variable, and calls
+/// Whether a block can be reached from itself.
+fn is_in_cycle(block: BasicBlock<'_>) -> bool {
+    let mut visited = HashSet::new();
+    let mut worklist: Vec<BasicBlock<'_>> = successors(block).collect();
+    while let Some(next_block) = worklist.pop() {
+        if next_block == block {
+            return true;
+        }
+        if visited.insert(next_block) {
+            worklist.extend(successors(next_block));
+        }
+    }
+    false
+}
+
+/// Whether an instruction reads what other work-items may write meanwhile, or orders accesses.
+fn reads_of_others(instruction: InstructionValue<'_>) -> bool {
+    use InstructionOpcode::{AtomicCmpXchg, AtomicRMW, Fence};
+    if matches!(instruction.get_opcode(), AtomicCmpXchg | AtomicRMW | Fence) {
+        return true;
+    }
+    let instruction = raw_value(instruction);
+    // SAFETY: the instruction is alive; only loads and stores are asked whether they are volatile or atomic.
+    unsafe {
+        let accesses = !LLVMIsALoadInst(instruction).is_null() || !LLVMIsAStoreInst(instruction).is_null();
+        accesses && (LLVMGetVolatile(instruction) != 0 || LLVMIsAtomic(instruction) != 0)
+    }
+}
+
+/// Whether an instruction may stand in a function that stays: it waits for no other work-item, names no `__local` variable, and calls
 /// nothing but functions, LLVM's intrinsics and what the importer knows how to pass or to compute.
 fn may_stand_in_function(instruction: InstructionValue<'_>) -> bool {
-    use InstructionOpcode::{AtomicCmpXchg, AtomicRMW, Call, Fence};
-    match instruction.get_opcode() {
-        AtomicCmpXchg | AtomicRMW | Fence => return false,
-        Call => match called_function(instruction) {
+    if instruction.get_opcode() == InstructionOpcode::Call {
+        match called_function(instruction) {
             Some(function) if function.count_basic_blocks() > 0 => {}
             Some(function) if is_known_primitive(function.get_name().to_bytes()) => {}
             _ => return false,
-        },
-        _ => {}
+        }
     }
     let instruction = raw_value(instruction);
-    // SAFETY: the instruction is alive; its operands are read within their count; only loads and stores are asked whether they are
-    // volatile or atomic, and only global variables, which have a pointer's type, for their address space.
+    // SAFETY: the instruction is alive; its operands are read within their count, and only global variables, which have a pointer's type,
+    // are asked for their address space.
     unsafe {
-        let accesses = !LLVMIsALoadInst(instruction).is_null() || !LLVMIsAStoreInst(instruction).is_null();
-        if accesses && (LLVMGetVolatile(instruction) != 0 || LLVMIsAtomic(instruction) != 0) {
-            return false;
-        }
         (0..LLVMGetNumOperands(instruction) as u32).all(|index| {
             let operand = LLVMGetOperand(instruction, index);
             LLVMIsAGlobalVariable(operand).is_null()

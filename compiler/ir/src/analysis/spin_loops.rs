@@ -1,6 +1,7 @@
 //! Loops in which a work-item may wait for what another one does.
 //!
-//! Requires: a function of reducible control flow, before it is cut at its barriers.
+//! Requires: a function of reducible control flow, before it is cut at its barriers. Functions that it calls have no such loops (the
+//! front end inlines those that might), but may read what others write, or order accesses.
 //! Ensures: of the loops that go on, or not, by what they read anew of memory that others write, the innermost ones. Not
 //! meant are loops of which every round finds that somebody got on: that an exchange failed which expected what was read
 //! just before, that the place that is read moves on, that a task was taken from a counter, or that all have come to a
@@ -20,13 +21,16 @@ use super::cfg::{Cfg, build_cfg};
 use super::dominators::{Dominators, compute_dominators};
 use super::loops::{Loop, LoopData, Loops, find_loops};
 use crate::ir::*;
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::types::{Space, Type};
 
 /// The headers of these loops, inner loops before those around them.
-pub fn insert_yields(function: &Function) -> Vec<Block> {
+///
+/// `reads_of_others` tells of the functions that are called whether they read what others write, or order accesses.
+pub fn insert_yields(function: &Function, reads_of_others: &SecondaryMap<Callee, bool>) -> Vec<Block> {
     let is_way_to_wait = |inst_data: &InstData| {
-        is_read_of_others(inst_data) || matches!(inst_data, InstData::Fence { .. } | InstData::GangBarrier)
+        is_read_of_others(inst_data)
+            || matches!(inst_data, InstData::Fence { .. } | InstData::GangBarrier | InstData::Call { .. })
     };
     if !function.insts.values().any(|inst_node| is_way_to_wait(&inst_node.data)) {
         return Vec::new();
@@ -50,6 +54,7 @@ pub fn insert_yields(function: &Function) -> Vec<Block> {
         let [known_values, moving] = [EntitySet::new(), EntitySet::new()];
         let waiting = Waiting {
             function,
+            reads_of_others,
             graph: flow_graph,
             dominators,
             forest: loop_forest,
@@ -65,6 +70,21 @@ pub fn insert_yields(function: &Function) -> Vec<Block> {
         }
     }
     yield_blocks
+}
+
+/// Which functions read what others may write meanwhile, or order accesses, themselves or in what they call.
+pub fn find_reads_of_others(module: &Module) -> SecondaryMap<Callee, bool> {
+    let mut reads_of_others: SecondaryMap<Callee, bool> = SecondaryMap::new();
+    // Each function stands behind those that it calls.
+    for (callee, code) in &module.functions {
+        let mut instructions = code.regions.values().flat_map(|function| function.insts.values());
+        reads_of_others[callee] = instructions.any(|inst_node| match &inst_node.data {
+            InstData::Call { callee, .. } => reads_of_others[*callee],
+            InstData::Fence { .. } => true,
+            inst_data => is_read_of_others(inst_data),
+        });
+    }
+    reads_of_others
 }
 
 /// Whether a work-item may wait for others outside barriers, in a kernel whose loops of this kind are marked.
@@ -94,6 +114,7 @@ fn is_said_to_change(access: Access) -> bool {
 /// What is found out about one loop.
 struct Waiting<'a> {
     function: &'a Function,
+    reads_of_others: &'a SecondaryMap<Callee, bool>,
     graph: &'a Cfg,
     dominators: &'a Dominators,
     forest: &'a Loops,
@@ -124,8 +145,7 @@ impl Waiting<'_> {
                 .map(|&instruction| &function.insts[instruction])
         };
         // Where fences order plain accesses, these are how one waits.
-        let fenced =
-            instructions().any(|inst_node| matches!(inst_node.data, InstData::Fence { .. } | InstData::GangBarrier));
+        let fenced = instructions().any(|inst_node| self.orders_accesses(&inst_node.data));
         for inst_node in instructions() {
             if self.begins_dependence(&inst_node.data, fenced) {
                 self.mark_dependent(&inst_node.results);
@@ -136,6 +156,15 @@ impl Waiting<'_> {
         }
         let decisive = |&block: &Block| self.is_dependent_branch(block) && self.leads_out_or_not(block);
         self.data.blocks.iter().any(decisive)
+    }
+
+    fn orders_accesses(&self, inst_data: &InstData) -> bool {
+        matches!(inst_data, InstData::Fence { .. } | InstData::GangBarrier) || self.calls_reader(inst_data)
+    }
+
+    /// Whether a function is called that reads what others write, or orders accesses.
+    fn calls_reader(&self, inst_data: &InstData) -> bool {
+        matches!(inst_data, InstData::Call { callee, .. } if self.reads_of_others[*callee])
     }
 
     /// Whether all work-items of the group come to one place in every round: nobody waits for others in between.
@@ -236,7 +265,7 @@ impl Waiting<'_> {
             }
             InstData::AtomicRmw { pointer, .. } => !self.moves_on(*pointer),
             InstData::AtomicCas { pointer, .. } => !self.is_retry(inst_data) && !self.moves_on(*pointer),
-            _ => false,
+            inst_data => self.calls_reader(inst_data),
         }
     }
 
@@ -470,6 +499,7 @@ impl Waiting<'_> {
     fn keeps_known_in_private(&self) -> bool {
         let is_known = |&argument: &Value| self.known.contains(argument);
         self.loop_instructions().any(|inst_data| match inst_data {
+            InstData::Call { .. } => self.calls_reader(inst_data),
             InstData::Store { pointer, arguments, .. } => !self.is_shared(*pointer) && arguments.iter().any(is_known),
             _ => false,
         })

@@ -14,7 +14,7 @@ use crate::analysis::loops::find_loop_depth;
 use crate::analysis::spin_loops::may_wait;
 use crate::analysis::underlying_objects::find_apart_arguments;
 use crate::analysis::work_group_dependence::needs_sub_groups;
-use crate::ir::{Function, Kernel, Region};
+use crate::ir::{Function, Kernel, Module, Region};
 use crate::transform;
 use crate::transform::count_iterations::find_countable_loops;
 use crate::transform::insert_yields::mark_waiting_loops;
@@ -32,15 +32,15 @@ use lockstep_protocol::loop_profile::{LoopProfile, MOST_COUNTED_LOOPS};
 use lockstep_protocol::pass_switches::PassSwitch;
 use lockstep_protocol::scalar_replacement::ScalarReplacement;
 
-pub(super) fn reducible(kernel: &mut Kernel, _: ProgramFacts) {
+pub(super) fn reducible(_: &Module, kernel: &mut Kernel, _: ProgramFacts) {
     for function in kernel.regions.values_mut() {
         make_reducible(function);
     }
 }
 
-pub(super) fn insert_yields(kernel: &mut Kernel, program: ProgramFacts) {
+pub(super) fn insert_yields(module: &Module, kernel: &mut Kernel, program: ProgramFacts) {
     if !(program.sub_groups_never_wait && needs_sub_groups(kernel)) {
-        mark_waiting_loops(kernel);
+        mark_waiting_loops(module, kernel);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::kernel_state::{KernelState, ProgramFacts};
 use super::region_state::{GangContext, RegionState};
-use crate::ir::{Function, Kernel};
+use crate::ir::{Function, Kernel, Module};
 use crate::report::Notes;
 use crate::verify::Stage;
 use lockstep_protocol::configuration::Configuration;
@@ -37,7 +37,7 @@ impl Phase {
 #[derive(Clone, Copy)]
 pub enum Run {
     /// Changes a kernel of a program.
-    Program(fn(&mut Kernel, ProgramFacts)),
+    Program(fn(&Module, &mut Kernel, ProgramFacts)),
     /// Changes a launched kernel, or finds something out about it.
     Kernel(fn(&mut KernelState<'_>)),
     /// Changes the regions of a launched kernel one by one, knowing nothing of it, and notes what it did.

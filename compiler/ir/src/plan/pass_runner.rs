@@ -65,7 +65,7 @@ pub fn run_program_passes(
         let Run::Program(run) = pass.run else { continue };
         observer.begin_pass(pass, kernel);
         let start_time = Instant::now();
-        let outcome = catch_unwind(AssertUnwindSafe(|| run(kernel, facts)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| run(module, kernel, facts)));
         outcome.map_err(|panic| panic_error(pass, kernel, panic.as_ref()))?;
         observer.see_pass(number, pass, start_time.elapsed(), kernel);
         check_after(pass, pass.after, module, kernel)?;
@@ -99,7 +99,7 @@ pub fn run_passes(kernel_state: &mut KernelState<'_>, observer: &mut impl Observ
 /// Runs one pass, whether it is wanted or not.
 pub fn run_pass(pass: &Pass, kernel_state: &mut KernelState<'_>) {
     match pass.run {
-        Run::Program(run) => run(&mut kernel_state.kernel, ProgramFacts::default()),
+        Run::Program(run) => run(kernel_state.module, &mut kernel_state.kernel, ProgramFacts::default()),
         Run::Kernel(run) => run(kernel_state),
         Run::Functions(run) => {
             kernel_state.kernel.regions.values_mut().for_each(|function| run(function, kernel_state.notes));

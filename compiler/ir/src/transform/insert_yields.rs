@@ -16,13 +16,14 @@
 //!     br v2, b1, b2                                 …
 //! ```
 
-use crate::analysis::spin_loops::insert_yields;
-use crate::ir::{InstData, Kernel, SourceLoc};
+use crate::analysis::spin_loops::{find_reads_of_others, insert_yields};
+use crate::ir::{InstData, Kernel, Module, SourceLoc};
 
 /// Marks such loops.
-pub fn mark_waiting_loops(kernel: &mut Kernel) {
+pub fn mark_waiting_loops(module: &Module, kernel: &mut Kernel) {
+    let reads_of_others = find_reads_of_others(module);
     for function in kernel.regions.values_mut() {
-        for header in insert_yields(function) {
+        for header in insert_yields(function, &reads_of_others) {
             let hand_over = function.make_inst(InstData::Yield, &[], SourceLoc::default());
             function.blocks[header].insts.insert(0, hand_over);
         }

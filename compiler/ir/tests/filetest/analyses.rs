@@ -7,7 +7,7 @@ use lockstep_ir::analysis::liveness::compute_liveness;
 use lockstep_ir::analysis::loops::find_loops;
 use lockstep_ir::analysis::no_wrap_stride::find_no_wrap_strides;
 use lockstep_ir::analysis::post_dominators::post_dominators;
-use lockstep_ir::analysis::spin_loops::insert_yields;
+use lockstep_ir::analysis::spin_loops::{find_reads_of_others, insert_yields};
 use lockstep_ir::analysis::sync_dependence::Walks;
 use lockstep_ir::ir::{Block, Function, Module, Value, block_text, inst_text, term_text};
 use lockstep_ir::target::{Registers, TargetInfo};
@@ -91,9 +91,10 @@ pub fn loop_facts(module: &Module) -> Vec<Fact> {
 
 /// `waits: yes` or `waits: no` for every loop's header.
 pub fn waiting(module: &Module) -> Vec<Fact> {
+    let reads_of_others = find_reads_of_others(module);
     each_function(module, |function, found| {
         let flow_graph = build_cfg(function);
-        let waiting = insert_yields(function);
+        let waiting = insert_yields(function, &reads_of_others);
         for (_, loop_data) in find_loops(&flow_graph, &compute_dominators(&flow_graph)).iter() {
             let waits = if waiting.contains(&loop_data.header) { "yes" } else { "no" };
             found.push((block_text(function, loop_data.header), "waits".to_string(), waits.to_string()));
