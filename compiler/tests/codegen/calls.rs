@@ -255,6 +255,31 @@ fn structs_by_value() {
     check(&(declared + &tree("Part", "Part part", "part", leaf) + kernel), &NdRange::new(&[50], &[25]), &[]);
 }
 
+/// Each work-item counts its calls in a place of its own and in one of all, and finds what it left in its own place.
+#[test]
+fn atomics_count_each_lanes_calls() {
+    let leaf = "atomic_add(shared, y); int old = atomic_xchg(own, x); return atomic_or(own, 4 * y) ^ old;";
+    let functions = tree("int", "global int *own, volatile global int *shared, int y", "own, shared, y", leaf);
+    let kernel = "kernel void k(global int *out, global int *in) {
+        size_t i = get_global_id(0), n = get_global_size(0);
+        if (in[i] & 3) out[i] = f16(in[i], in + n + i, in + 2 * n, 1 + (in[i] & 1));
+        f16(5, in + 2 * n + 1, in + 2 * n + 2, 3);
+    }";
+    check(&format!("{functions}{kernel}"), &NdRange::new(&[70], &[35]), &[]);
+}
+
+/// All lanes pass the same, and what they take from the counter is kept over a barrier. The order in which they come does not matter.
+#[test]
+fn tickets_are_kept_over_barriers() {
+    let functions = tree("int", "volatile global int *next", "next", "return atomic_inc(next);");
+    let kernel = "kernel void k(global int *out, volatile global int *in) {
+        int ticket = f16(5, in);
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        atomic_add(in + 1, ticket * ticket);
+    }";
+    check(&format!("{functions}{kernel}"), &NdRange::new(&[70], &[35]), &[]);
+}
+
 #[test]
 fn every_type_of_result() {
     let kernel = |test: &str| {

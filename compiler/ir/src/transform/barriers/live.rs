@@ -134,8 +134,6 @@ fn varying_by_data(split: &Split) -> SecondaryMap<Value, bool> {
                     | InstData::AtomicRmw { .. }
                     | InstData::AtomicCas { .. }
                     | InstData::Clock
-                    // What a function reads atomically each work-item finds for itself.
-                    | InstData::Call { .. }
                     | InstData::Printf { .. } => true,
                     _ => inst_node.data.needs_lanes(),
                 };
