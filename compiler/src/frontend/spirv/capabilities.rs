@@ -101,11 +101,11 @@ mod tests {
     fn what_is_not_in_the_tables_is_refused_by_name() {
         assert_eq!(check_capability(Capability::Kernel as u32), Ok(()));
         let refusal = check_capability(Capability::Shader as u32).expect_err("it is not for kernels");
-        assert_eq!(refusal.0, "the capability Shader is not supported");
-        assert_eq!(check_capability(77_777).expect_err("there is none").0, "there is no capability 77777");
+        assert_eq!(refusal.sentence, "the capability Shader is not supported");
+        assert_eq!(check_capability(77_777).expect_err("there is none").sentence, "there is no capability 77777");
         assert_eq!(check_extension("SPV_KHR_expect_assume"), Ok(()));
         let refusal = check_extension("SPV_KHR_ray_tracing").expect_err("it is not for kernels");
-        assert_eq!(refusal.0, "the extension SPV_KHR_ray_tracing is not supported");
+        assert_eq!(refusal.sentence, "the extension SPV_KHR_ray_tracing is not supported");
     }
 
     #[test]
