@@ -36,8 +36,10 @@ const HOST: &[&str] = &[
     "cl_khr_il_program",
     "cl_khr_priority_hints",
     "cl_khr_semaphore",
+    "cl_khr_spirv_extended_debug_info",
     "cl_khr_spirv_linkonce_odr",
     "cl_khr_spirv_no_integer_wrap_decoration",
+    "cl_khr_spirv_queries",
     "cl_khr_suggested_local_work_size",
     "cl_khr_throttle_hints",
 ];

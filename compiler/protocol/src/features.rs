@@ -122,12 +122,18 @@ pub const EXTENSIONS: &[Extension] = &[
         Version::new(1, 0, 0),
     ),
     host_extension("cl_khr_semaphore", "queues wait for each other by semaphores", Version::new(1, 0, 1)),
+    host_extension(
+        "cl_khr_spirv_extended_debug_info",
+        "SPIR-V with the set `OpenCL.DebugInfo.100`; lines are those of `OpLine`",
+        Version::new(1, 0, 0),
+    ),
     host_extension("cl_khr_spirv_linkonce_odr", "SPIR-V modules that define the same names", Version::new(1, 0, 0)),
     host_extension(
         "cl_khr_spirv_no_integer_wrap_decoration",
         "SPIR-V says which sums and products stay in their range",
         Version::new(1, 0, 0),
     ),
+    host_extension("cl_khr_spirv_queries", "the device tells what of SPIR-V it takes", Version::new(1, 0, 0)),
     language_extension("cl_khr_subgroup_ballot", "sub-groups collect a bit of each work-item"),
     language_extension("cl_khr_subgroup_clustered_reduce", "sums and other reductions over parts of a sub-group"),
     language_extension("cl_khr_subgroup_extended_types", "operations of sub-groups on vectors and small integers"),

@@ -44,7 +44,6 @@ use std::fmt::Write as _;
 use lockstep_protocol::spirv_module::{SpecializationValue, SpirvModule};
 use spirv::Op;
 
-pub use capabilities::{CAPABILITIES, EXTENSIONS};
 pub use error::SpirvError;
 pub use opcodes::supported_instructions;
 
