@@ -61,10 +61,18 @@ pub const EXTENSIONS: &[Extension] = &[
         Version::new(1, 0, 2),
     ),
     language_extension("cl_ext_float_atomics", "atomic sums, least and greatest of `float` and `double`"),
+    language_extension("cl_intel_bfloat16_conversions", "`float` to and from the upper half of its bits"),
     language_extension(
         "cl_intel_required_subgroup_size",
         "a kernel chooses how many work-items a sub-group has: 8, 16 or 32",
     ),
+    host_extension("cl_intel_spirv_subgroups", "SPIR-V with blocks and shuffles of sub-groups", Version::new(1, 0, 0)),
+    language_extension("cl_intel_split_work_group_barrier", "a work-item arrives at a barrier and waits there later"),
+    language_extension("cl_intel_subgroup_local_block_io", "sub-groups read and write blocks of local memory"),
+    language_extension("cl_intel_subgroups", "sub-groups read and write blocks and shuffle values"),
+    language_extension("cl_intel_subgroups_char", "the same for bytes"),
+    language_extension("cl_intel_subgroups_long", "the same for integers of 64 bits"),
+    language_extension("cl_intel_subgroups_short", "the same for integers of 16 bits"),
     host_extension(
         "cl_intel_unified_shared_memory",
         "memory that host and kernels share by its address; SYCL uses it",
@@ -156,6 +164,10 @@ pub const EXTENSIONS: &[Extension] = &[
         "queues ask for more or less power; the driver treats all alike",
         Version::new(1, 0, 0),
     ),
+    language_extension(
+        "cl_khr_work_group_uniform_arithmetic",
+        "products and bitwise and logical operations of work-groups",
+    ),
 ];
 
 /// One optional feature of OpenCL C 3.0.
@@ -221,7 +233,18 @@ pub const FEATURES: &[Feature] = &[
 
 /// Extensions whose macros clang does not know: they change nothing but what the host may do, or are no clang extensions
 /// although clang has what they name.
-const UNKNOWN_TO_CLANG: &[&str] = &["cl_intel_required_subgroup_size", "cl_khr_image2d_from_buffer"];
+const UNKNOWN_TO_CLANG: &[&str] = &[
+    "cl_intel_bfloat16_conversions",
+    "cl_intel_required_subgroup_size",
+    "cl_intel_split_work_group_barrier",
+    "cl_intel_subgroup_local_block_io",
+    "cl_intel_subgroups",
+    "cl_intel_subgroups_char",
+    "cl_intel_subgroups_long",
+    "cl_intel_subgroups_short",
+    "cl_khr_image2d_from_buffer",
+    "cl_khr_work_group_uniform_arithmetic",
+];
 
 /// What the names of the extensions of sub-groups begin with. clang and its headers offer them from OpenCL C 2.0 on; all
 /// that they need of older versions is that the macros are defined.
@@ -328,7 +351,7 @@ mod tests {
     fn extensions_with_a_pragma_are_extensions() {
         assert!(WITH_PRAGMA.iter().all(|name| EXTENSIONS.iter().any(|extension| extension.name == *name)));
         assert!(has_idle_pragma("cl_khr_subgroups") && has_idle_pragma("cl_khr_icd"));
-        assert!(!has_idle_pragma("cl_khr_fp64") && !has_idle_pragma("cl_intel_subgroups"));
+        assert!(!has_idle_pragma("cl_khr_fp64") && !has_idle_pragma("cl_intel_media_block_io"));
     }
 
     #[test]
