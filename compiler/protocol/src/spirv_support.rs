@@ -41,6 +41,9 @@ pub const CAPABILITIES: &[Capability] = &[
     Capability::SignedZeroInfNanPreserve,
     Capability::RoundingModeRTE,
     Capability::ShaderClockKHR,
+    Capability::SubgroupShuffleINTEL,
+    Capability::SubgroupBufferBlockIOINTEL,
+    Capability::SubgroupImageBlockIOINTEL,
     Capability::AtomicFloat32MinMaxEXT,
     Capability::AtomicFloat64MinMaxEXT,
     Capability::ExpectAssumeKHR,
@@ -55,6 +58,9 @@ pub const CAPABILITIES: &[Capability] = &[
     Capability::AtomicFloat32AddEXT,
     Capability::AtomicFloat64AddEXT,
     Capability::OptNoneEXT,
+    Capability::BFloat16ConversionINTEL,
+    Capability::SplitBarrierINTEL,
+    Capability::GroupUniformArithmeticKHR,
 ];
 
 /// Every extension that a module may ask for, by name.
@@ -63,9 +69,12 @@ pub const EXTENSIONS: &[&str] = &[
     "SPV_EXT_relaxed_printf_string_address_space",
     "SPV_EXT_shader_atomic_float_add",
     "SPV_EXT_shader_atomic_float_min_max",
+    "SPV_INTEL_bfloat16_conversion",
     "SPV_INTEL_fp_fast_math_mode",
     "SPV_INTEL_memory_access_aliasing",
     "SPV_INTEL_optnone",
+    "SPV_INTEL_split_barrier",
+    "SPV_INTEL_subgroups",
     "SPV_KHR_bit_instructions",
     "SPV_KHR_expect_assume",
     "SPV_KHR_float_controls",
@@ -75,6 +84,7 @@ pub const EXTENSIONS: &[&str] = &[
     "SPV_KHR_non_semantic_info",
     "SPV_KHR_shader_clock",
     "SPV_KHR_subgroup_rotate",
+    "SPV_KHR_uniform_group_instructions",
 ];
 
 /// The set of instructions that are the built-in functions of OpenCL C.

@@ -35,6 +35,7 @@ mod memory;
 mod opcodes;
 mod operands;
 mod pipes;
+mod sub_group_blocks;
 mod translator;
 mod types;
 
