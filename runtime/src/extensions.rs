@@ -67,7 +67,7 @@ fn terminate_texts(texts: &[&str]) -> Vec<CString> {
 
 /// `CL_DEVICE_OPENCL_C_ALL_VERSIONS`: OpenCL C 2.0 is not among them, as it has no optional features.
 pub fn language_versions() -> Vec<cl_name_version> {
-    [(1, 0), (1, 1), (1, 2), (3, 0)]
+    [(1, 0), (1, 1), (1, 2), (3, 0), (3, 1)]
         .map(|(major, minor)| name_version("OpenCL C", pack_version(major, minor, 0)))
         .to_vec()
 }

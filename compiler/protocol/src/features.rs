@@ -289,6 +289,19 @@ pub fn macros_unknown_to_clang(version: LanguageVersion) -> Vec<String> {
     names.map(|name| format!("{name}=1")).chain(functions).collect()
 }
 
+/// The macros, as `-U` and `-D` take them, that tell versions of OpenCL C which clang does not know.
+pub fn version_macros(version: LanguageVersion) -> Vec<String> {
+    // "CL_VERSION_3_1: substitutes the integer 310", in every version of the language.
+    let mut macros = vec!["-DCL_VERSION_3_1=310".to_owned()];
+    if version < LanguageVersion::ClCpp10 {
+        macros.push("-D__OPENCL_VERSION__=310".to_owned());
+    }
+    if version == LanguageVersion::Cl31 {
+        macros.extend(["-U__OPENCL_C_VERSION__", "-D__OPENCL_C_VERSION__=310"].map(str::to_owned));
+    }
+    macros
+}
+
 /// Feature macros that clang defines by itself and does not take in `-cl-ext`.
 const ALWAYS_DEFINED: &[&str] = &["__opencl_c_int64"];
 

@@ -69,7 +69,7 @@ pub fn compile_spirv(
     let text = translate_module(module, values, config.source_lines || options.debug)
         .map_err(|error| compile_failure(&format!("error: {error}\n")))?;
     // Modules may do all that the newest version of the language can.
-    let version = Some(LanguageVersion::Cl30);
+    let version = Some(LanguageVersion::Cl31);
     let options = BuildOptions { input: InputLanguage::Spir, version, ..options.clone() };
     let job = clang_job(config, text.as_bytes(), &[], &options)?;
     begin_stage("clang", "");
@@ -257,10 +257,8 @@ fn math_arguments(options: &BuildOptions, arguments: &mut Vec<String>) {
 
 /// The macros that OpenCL C leaves to the device (OpenCL C 3.0, section 6.14).
 fn predefined_macros(config: &FrontendConfig, version: LanguageVersion, arguments: &mut Vec<String>) {
+    arguments.extend(features::version_macros(version));
     let mut define_macro = |definition: &str| arguments.push(format!("-D{definition}"));
-    if version < LanguageVersion::ClCpp10 {
-        define_macro("__OPENCL_VERSION__=300");
-    }
     define_macro("__ENDIAN_LITTLE__=1");
     features::macros_unknown_to_clang(version).iter().for_each(|definition| define_macro(definition));
     if config.fast_fma {
