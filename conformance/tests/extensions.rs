@@ -25,6 +25,7 @@ fn compare<I: Plain, O: Plain + PartialEq + Debug>(source: &str, options: &str, 
 /// Extensions of the host API alone, for which OpenCL C has no macro.
 const HOST: &[&str] = &[
     "cl_ext_buffer_device_address",
+    "cl_ext_immutable_memory_objects",
     "cl_intel_spirv_subgroups",
     "cl_intel_unified_shared_memory",
     "cl_khr_command_buffer",

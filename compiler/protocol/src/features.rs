@@ -61,6 +61,11 @@ pub const EXTENSIONS: &[Extension] = &[
         Version::new(1, 0, 2),
     ),
     language_extension("cl_ext_float_atomics", "atomic sums, least and greatest of `float` and `double`"),
+    host_extension(
+        "cl_ext_immutable_memory_objects",
+        "buffers and images whose bytes never change",
+        Version::new(1, 0, 0),
+    ),
     language_extension("cl_intel_bfloat16_conversions", "`float` to and from the upper half of its bits"),
     language_extension(
         "cl_intel_required_subgroup_size",

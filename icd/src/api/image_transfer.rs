@@ -24,7 +24,7 @@ use crate::api::enqueue::{Completion, Order, enqueue, wait_list};
 use crate::api::image::image_in;
 use crate::api::memory_object::hold_until_done;
 use crate::api::rect::read_three;
-use crate::api::transfer::{check_host_access, check_map_flags, of_source, of_target};
+use crate::api::transfer::{check_host_access, check_map_flags, check_mutable, of_source, of_target};
 use crate::handle;
 
 /// A box of an image as the application names it: where it lies, and its size in bytes, rows and slices.
@@ -142,6 +142,7 @@ pub unsafe fn check_fill_image(
         // SAFETY: not null, so the caller vouches for four numbers.
         _ => unsafe { fill_color.cast::<[u32; 4]>().read_unaligned() },
     };
+    check_mutable(&memory)?;
     let to = Place::in_object(memory, layout);
     Ok(Transfer::fill(CL_COMMAND_FILL_IMAGE, to, bytes, &image.format.encode_color(color)))
 }
@@ -181,6 +182,7 @@ pub unsafe fn check_copy_image(
 ) -> Result<Transfer> {
     let (source, source_image) = image_in(context, src_image).map_err(of_source)?;
     let (target, target_image) = image_in(context, dst_image).map_err(of_target)?;
+    check_mutable(&target).map_err(of_target)?;
     // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format".
     let formats = [source_image.format, target_image.format].map(|format| (format.order, format.data_type));
     let [(order, data_type), (other_order, other_type)] = formats;
@@ -256,6 +258,7 @@ pub unsafe fn check_copy_image_to_buffer(
 ) -> Result<Transfer> {
     let (source, image) = image_in(context, src_image).map_err(of_source)?;
     let target = buffer_in(context, dst_buffer).map_err(of_target)?;
+    check_mutable(&target).map_err(of_target)?;
     // "CL_INVALID_MEM_OBJECT […] if src_image is a 1D image buffer object created from dst_buffer".
     ensure!(!is_line_of(&source, &target), CL_INVALID_MEM_OBJECT, "src_image is made of dst_buffer");
     // SAFETY: the caller vouches for the pointers.
@@ -301,6 +304,7 @@ pub unsafe fn check_copy_buffer_to_image(
 ) -> Result<Transfer> {
     let source = buffer_in(context, src_buffer).map_err(of_source)?;
     let (target, image) = image_in(context, dst_image).map_err(of_target)?;
+    check_mutable(&target).map_err(of_target)?;
     // "CL_INVALID_MEM_OBJECT […] if dst_image is a 1D image buffer object created from src_buffer".
     ensure!(!is_line_of(&target, &source), CL_INVALID_MEM_OBJECT, "dst_image is made of src_buffer");
     // SAFETY: the caller vouches for the pointers.
