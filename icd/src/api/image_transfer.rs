@@ -356,6 +356,10 @@ pub unsafe fn enqueue_map_image(
     // SAFETY: the caller vouches for the pointers.
     let (layout, bytes) = unsafe { transfer_box(&image, origin, region)? };
     check_map_flags(map_flags)?;
+    // "CL_INVALID_OPERATION if image has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
+    // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
+    // CL_MAP_WRITE_INVALIDATE_REGION is set".
+    check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
     // "CL_INVALID_VALUE if image_row_pitch is NULL"; "if image is a 3D image, 1D or 2D image array object and
     // image_slice_pitch is NULL".
     ensure!(!image_row_pitch.is_null(), CL_INVALID_VALUE, "image_row_pitch is NULL");
@@ -366,10 +370,6 @@ pub unsafe fn enqueue_map_image(
     );
     // SAFETY: the caller vouches for the list.
     let waits = unsafe { wait_list(queue.context(), num_events_in_wait_list, event_wait_list)? };
-    // "CL_INVALID_OPERATION if image has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
-    // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
-    // CL_MAP_WRITE_INVALIDATE_REGION is set".
-    check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
     let pointer = memory.map_box(map_flags, layout, bytes)?;
     let work = hold_until_done(vec![memory.clone()]);
     let completion = Completion { blocking: blocking_map != CL_FALSE, event };
