@@ -58,10 +58,13 @@ fn macros_and_versions_reach_the_compiler() {
     check("__OPENCL_C_VERSION__ == 300", "-cl-std=CL3.0");
     check("__OPENCL_CPP_VERSION__ == 100", "-cl-std=CLC++");
     check("__OPENCL_CPP_VERSION__ == 202100", "-cl-std=CLC++2021");
-    check("__OPENCL_VERSION__ == 300 && __ENDIAN_LITTLE__ == 1", "");
+    check("__OPENCL_C_VERSION__ == CL_VERSION_3_1 && CL_VERSION_3_1 == 310", "-cl-std=CL3.1 -Werror");
+    check("CL_VERSION_3_1 == 310", "-cl-std=CL1.0 -Werror");
+    check("CL_VERSION_3_1 == 310", "-cl-std=CLC++2021 -Werror");
+    check("__OPENCL_VERSION__ == 310 && __ENDIAN_LITTLE__ == 1", "");
     check("defined(__FAST_RELAXED_MATH__)", "-cl-fast-relaxed-math");
     check("!defined(__FAST_RELAXED_MATH__) && __IMAGE_SUPPORT__ == 1", "");
-    for version in ["CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0", "CLC++1.0", "CLC++2021"] {
+    for version in ["CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0", "CL3.1", "CLC++1.0", "CLC++2021"] {
         let source =
             "kernel void f(global float* a) { a[get_global_id(0)] = sin(a[0]); barrier(CLK_LOCAL_MEM_FENCE); }";
         with_options(source, &format!("-cl-std={version}")).unwrap_or_else(|error| panic!("{version}: {error}"));

@@ -35,6 +35,12 @@ fn module_with(body: &str) -> String {
         "GroupNonUniformShuffle",
         "GroupNonUniformBallot",
         "GroupNonUniformVote",
+        "GroupUniformArithmeticKHR",
+        "SubgroupShuffleINTEL",
+        "SubgroupBufferBlockIOINTEL",
+        "SubgroupImageBlockIOINTEL",
+        "BFloat16ConversionINTEL",
+        "SplitBarrierINTEL",
     ] {
         writeln!(text, "OpCapability {capability}").unwrap();
     }
@@ -389,6 +395,70 @@ fn groups_and_sub_groups() {
 }
 
 #[test]
+fn operations_of_whole_groups() {
+    let mut body = String::new();
+    let mut add = |line: String| {
+        let id = body.len();
+        writeln!(body, "%r{id} = {line}").unwrap();
+    };
+    // Work-groups know fewer types than sub-groups.
+    let wide = ["int", "long", "half", "float", "double"].map(|name| (name, "%number2"));
+    let all = FLOATS.iter().chain(&INTEGERS).map(|&name| (name, "%number3"));
+    for (name, scope) in wide.into_iter().chain(all) {
+        let operations = if FLOATS.contains(&name) {
+            &["FMulKHR"][..]
+        } else {
+            &["IMulKHR", "BitwiseAndKHR", "BitwiseOrKHR", "BitwiseXorKHR"]
+        };
+        for (operation, kind) in operations
+            .iter()
+            .flat_map(|operation| ["Reduce", "InclusiveScan", "ExclusiveScan"].map(|kind| (operation, kind)))
+        {
+            add(format!("OpGroup{operation} %{name} {scope} {kind} %{name}_value"));
+        }
+    }
+    for (operation, scope) in
+        ["And", "Or", "Xor"].iter().flat_map(|name| ["%number2", "%number3"].map(|scope| (name, scope)))
+    {
+        for kind in ["Reduce", "InclusiveScan", "ExclusiveScan"] {
+            add(format!("OpGroupLogical{operation}KHR %bool {scope} {kind} %yes"));
+        }
+    }
+    check(&body);
+}
+
+#[test]
+fn shuffles_blocks_and_bfloat16() {
+    let mut body = String::new();
+    for (name, count) in FLOATS.iter().chain(&INTEGERS).flat_map(|name| COUNTS.map(|count| (name, count))) {
+        let vector = spell_type(name, count);
+        for (shuffle, operands) in [("", 1), ("Xor", 1), ("Up", 2), ("Down", 2)] {
+            let values = format!("{vector}_value ").repeat(operands);
+            writeln!(body, "%{shuffle}_{name}{count} = OpSubgroupShuffle{shuffle}INTEL {vector} {values} %number1")
+                .unwrap();
+        }
+    }
+    for (name, count) in INTEGERS.iter().flat_map(|name| [1, 2, 4, 8].map(|count| (name, count))) {
+        let vector = spell_type(name, count);
+        for space in ["global", "local"] {
+            let address = format!("%{space}_{name}_value");
+            writeln!(body, "%{space}_{name}{count}_read = OpSubgroupBlockReadINTEL {vector} {address}").unwrap();
+            writeln!(body, "OpSubgroupBlockWriteINTEL {address} {vector}_value").unwrap();
+        }
+    }
+    for count in COUNTS {
+        let (narrow, wide) = (spell_type("short", count), spell_type("float", count));
+        writeln!(body, "%narrow{count} = OpConvertFToBF16INTEL {narrow} {wide}_value").unwrap();
+        writeln!(body, "%wide{count} = OpConvertBF16ToFINTEL {wide} {narrow}_value").unwrap();
+    }
+    for half in ["Arrive", "Wait"] {
+        writeln!(body, "OpControlBarrier{half}INTEL %number2 %number2 %number0").unwrap();
+        writeln!(body, "OpControlBarrier{half}INTEL %number3 %number3 %number0").unwrap();
+    }
+    check(&body);
+}
+
+#[test]
 fn images() {
     // The dimension, whether it is one of depths, whether it has layers, and the coordinates that an element has.
     let kinds = [
@@ -418,6 +488,21 @@ fn images() {
                 }
             } else {
                 writeln!(body, "OpImageWrite %image {ints}_value %float_value").unwrap();
+            }
+            if (dim, layers, depth) == ("2D", 0, 0) {
+                for (name, count) in INTEGERS.iter().flat_map(|name| [1, 2, 4, 8].map(|count| (name, count))) {
+                    let block = spell_type(name, count);
+                    if access != "WriteOnly" {
+                        writeln!(
+                            body,
+                            "%{name}{count}_block = OpSubgroupImageBlockReadINTEL {block} %image {ints}_value"
+                        )
+                        .unwrap();
+                    }
+                    if access != "ReadOnly" {
+                        writeln!(body, "OpSubgroupImageBlockWriteINTEL %image {ints}_value {block}_value").unwrap();
+                    }
+                }
             }
             let sizes = match (dim, layers) {
                 ("1D", 0) => 1,

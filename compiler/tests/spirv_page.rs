@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use lockstep_compiler::frontend::spirv::{CAPABILITIES, EXTENSIONS, supported_instructions};
+use lockstep_compiler::frontend::spirv::supported_instructions;
+use lockstep_protocol::spirv_support::{CAPABILITIES, EXTENSIONS};
 
 /// With `BLESS=1` in the environment the page is rewritten.
 #[test]

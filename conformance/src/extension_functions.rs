@@ -1,6 +1,6 @@
 //! Functions of extensions, as applications get them: by name, for the platform.
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CString, c_char, c_void};
 
 use libc::size_t;
 use opencl_sys::*;
@@ -48,6 +48,18 @@ macro_rules! extensions {
 }
 
 extensions! {
+    /// Variables of programs by their names.
+    ProgramVariables {
+        clGetDeviceGlobalVariablePointerINTEL:
+            (cl_device_id, cl_program, *const c_char, *mut size_t, *mut *mut c_void) -> cl_int;
+        clEnqueueReadGlobalVariableINTEL:
+            (cl_command_queue, cl_program, *const c_char, cl_bool, size_t, size_t, *mut c_void, cl_uint, *const cl_event,
+                *mut cl_event) -> cl_int;
+        clEnqueueWriteGlobalVariableINTEL:
+            (cl_command_queue, cl_program, *const c_char, cl_bool, size_t, size_t, *const c_void, cl_uint,
+                *const cl_event, *mut cl_event) -> cl_int;
+    }
+
     /// `cl_intel_unified_shared_memory`.
     UnifiedMemory {
         clHostMemAllocINTEL: (cl_context, *const cl_mem_properties_intel, size_t, cl_uint, *mut cl_int) -> *mut c_void;

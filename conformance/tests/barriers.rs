@@ -45,6 +45,11 @@ kernels! {
         each(n, |l| difference[(l + n - 1) % n] + 3 * v[l])
     });
 
+    split_barrier => |name| check_groups(name, |_, v| {
+        let n = v.len();
+        each(n, |l| v[(l + n - 1) % n] * 3 + v[l])
+    });
+
     counted_loop => |name| check_groups(name, |_, v| {
         let n = v.len();
         (1..=8).fold(v.to_vec(), |v, i| each(n, |l| v[l] + (v[(l + i) % n] & 0xff)))

@@ -1,7 +1,7 @@
 //! Work-group collective functions at sizes that fill rows of vectors and that do not, in one to three dimensions and in
 //! smaller groups at the end of a range, compared with what the host makes of each group's values.
 
-use lockstep_conformance::loader::{cl, device};
+use lockstep_conformance::loader::{cl, device, has_extension};
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::{Random, Setup, info, is_lockstep, read, run};
 
@@ -254,4 +254,87 @@ fn without_optimization_and_in_older_programs() {
     check(ELEMENTS[0], "-cl-std=CL3.0 -cl-opt-disable", few);
     check(ELEMENTS[5], "-cl-std=CL3.0 -cl-opt-disable", few);
     check(ELEMENTS[0], "-cl-std=CL2.0", few);
+}
+
+/// What cl_khr_work_group_uniform_arithmetic adds, of numbers that are odd so that no product is zero. Floats multiply powers of two.
+const UNIFORM_ARITHMETIC: &str = "
+    #pragma OPENCL EXTENSION cl_khr_fp16 : enable
+    #define ALL(OP, x)                                                                                               \\
+        out[k++] = (long)work_group_reduce_##OP(x); out[k++] = (long)work_group_scan_inclusive_##OP(x);                \\
+        out[k++] = (long)work_group_scan_exclusive_##OP(x);
+    kernel void collect(global const long *in, global long *out) {
+        size_t g = get_global_id(0), k = 0;
+        out += g * 21;
+        ALL(mul, IS_FLOAT ? (T)(in[g] & 1 ? 1 : 2) : (T)in[g])
+    #if !IS_FLOAT
+        ALL(and, (T)in[g]) ALL(or, (T)in[g]) ALL(xor, (T)in[g])
+    #endif
+        k = 12;
+        ALL(logical_and, (int)(in[g] & 14)) ALL(logical_or, (int)(in[g] & 16)) ALL(logical_xor, (int)(in[g] & 6))
+    }";
+
+/// A reduction of all values and both scans, for the work-item with this id; the identity stands before the first value.
+fn collect_three(values: &[i64], id: usize, identity: i64, combine: fn(i64, i64) -> i64) -> [i64; 3] {
+    let fold = |values: &[i64]| values.iter().fold(identity, |all, &value| combine(all, value));
+    [fold(values), fold(&values[..=id]), fold(&values[..id])]
+}
+
+#[test]
+fn products_and_bits_are_combined_as_well() {
+    if !has_extension("cl_khr_work_group_uniform_arithmetic") {
+        assert!(!is_lockstep(), "the extension is there");
+        return;
+    }
+    let setup = Setup::new();
+    let as_int: fn(i64) -> i64 = |value| i64::from(value as i32);
+    let as_uint: fn(i64) -> i64 = |value| i64::from(value as u32);
+    let unchanged: fn(i64) -> i64 = |value| value;
+    let integers = [("int", as_int), ("uint", as_uint), ("long", unchanged), ("ulong", unchanged)];
+    let floats = ["half", "float", "double"].map(|name| (name, unchanged));
+    for ((name, narrow), is_float) in
+        integers.map(|form| (form, false)).into_iter().chain(floats.map(|form| (form, true)))
+    {
+        let options = format!("-cl-std=CL3.0 -DT={name} -DIS_FLOAT={}", i32::from(is_float));
+        let kernel = setup.context.build(UNIFORM_ARITHMETIC, &options).kernel("collect");
+        for local in [1, 3, 8, 17, 64, 256] {
+            // Few values are even, so that a half does not overflow.
+            let mut random = Random::new(local as u64);
+            let words = random.ints(2 * local, i32::MAX);
+            let number =
+                |word: &i32| i64::from(*word) << 23 ^ i64::from(*word) | i64::from(!is_float || word % 32 != 0);
+            let values: Vec<i64> = words.iter().map(number).collect();
+            let (from, to) = (setup.context.with_values(&values), setup.context.zeros::<i64>(2 * local * 21));
+            kernel.set(0, &from);
+            kernel.set(1, &to);
+            run(&setup.queue, &kernel, &[2 * local], &[local]);
+            for (item, got) in read::<i64>(&setup.queue, &to).chunks(21).enumerate() {
+                let (own, id) = (&values[item / local * local..][..local], item % local);
+                let factors: Vec<i64> = own
+                    .iter()
+                    .map(|value| {
+                        if !is_float {
+                            *value
+                        } else if value & 1 == 1 {
+                            1
+                        } else {
+                            2
+                        }
+                    })
+                    .collect();
+                let mut wanted = collect_three(&factors, id, 1, i64::wrapping_mul).map(narrow).to_vec();
+                if !is_float {
+                    let bits = [(-1, (|a, b| a & b) as fn(i64, i64) -> i64), (0, |a, b| a | b), (0, |a, b| a ^ b)];
+                    wanted.extend(
+                        bits.iter().flat_map(|(first, combine)| collect_three(own, id, *first, *combine).map(narrow)),
+                    );
+                }
+                wanted.resize(12, 0);
+                let truth = |mask: i64| own.iter().map(|value| i64::from(value & mask != 0)).collect::<Vec<_>>();
+                wanted.extend(collect_three(&truth(14), id, 1, |a, b| a & b));
+                wanted.extend(collect_three(&truth(16), id, 0, |a, b| a | b));
+                wanted.extend(collect_three(&truth(6), id, 0, |a, b| a ^ b));
+                assert_eq!(got, wanted, "{name}, groups of {local}, work-item {item}");
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use lockstep_conformance::loader::{cl, device, has_feature, is_lockstep};
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{Plain, Setup, arguments, info, read, run};
+use lockstep_conformance::{Plain, Random, Setup, arguments, info, read, run};
 use std::fmt::Debug;
 
 fn has_extension(name: &str) -> bool {
@@ -25,6 +25,8 @@ fn compare<I: Plain, O: Plain + PartialEq + Debug>(source: &str, options: &str, 
 /// Extensions of the host API alone, for which OpenCL C has no macro.
 const HOST: &[&str] = &[
     "cl_ext_buffer_device_address",
+    "cl_ext_immutable_memory_objects",
+    "cl_intel_spirv_subgroups",
     "cl_intel_unified_shared_memory",
     "cl_khr_command_buffer",
     "cl_khr_command_buffer_mutable_dispatch",
@@ -36,8 +38,10 @@ const HOST: &[&str] = &[
     "cl_khr_il_program",
     "cl_khr_priority_hints",
     "cl_khr_semaphore",
+    "cl_khr_spirv_extended_debug_info",
     "cl_khr_spirv_linkonce_odr",
     "cl_khr_spirv_no_integer_wrap_decoration",
+    "cl_khr_spirv_queries",
     "cl_khr_suggested_local_work_size",
     "cl_khr_throttle_hints",
 ];
@@ -317,5 +321,55 @@ fn a_program_of_many_kernels() {
         kernel.set(0, &out);
         run(&setup.queue, &kernel, &[8], &[]);
         assert_eq!(read::<i32>(&setup.queue, &out), (0..8).map(|g| g * k + 1).collect::<Vec<i32>>());
+    }
+}
+
+const BFLOAT16: &str = "
+    #define PASTE(A, B, C, D) A##B##C##D
+    #define NAME(A, B, C, D) PASTE(A, B, C, D)
+    kernel void convert(global const NAME(float, N, , ) *in, global NAME(ushort, N, , ) *narrow, global NAME(float, N, , ) *wide) {
+        size_t g = get_global_id(0);
+        narrow[g] = NAME(intel_convert_bfloat16, N, _as_ushort, N)(in[g]);
+        wide[g] = NAME(intel_convert_as_bfloat16, N, _float, N)(narrow[g]);
+    }";
+
+/// The upper half of a float's bits, to nearest even; any quiet NaN for a NaN.
+fn nearest_bfloat16(value: f32) -> u16 {
+    let (upper, lower) = ((value.to_bits() >> 16) as u16, value.to_bits() as u16);
+    upper + u16::from(lower > 0x8000 || (lower == 0x8000 && upper & 1 == 1))
+}
+
+#[test]
+fn floats_become_bfloat16_and_back() {
+    if !has_extension("cl_intel_bfloat16_conversions") {
+        assert!(!is_lockstep(), "the extension is there");
+        return;
+    }
+    let mut values: Vec<f32> = [0.0, -0.0, 1.0, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN, f32::NAN, 1e-45]
+        .into_iter()
+        .chain([0x3f80_8000, 0x3f81_8000, 0x3f80_8001, 0x3f80_7fff, 0x7f80_0001, 0xffff_ffff].map(f32::from_bits))
+        .collect();
+    let mut random = Random::new(0xbf);
+    values.extend((values.len()..960).map(|_| f32::from_bits(random.int() as u32)));
+    let setup = Setup::new();
+    // A vector of three takes the room of four, of which the last one is not written.
+    for (count, room, suffix) in [(1, 1, ""), (2, 2, "2"), (3, 4, "3"), (4, 4, "4"), (8, 8, "8"), (16, 16, "16")] {
+        let kernel = setup.context.build(BFLOAT16, &format!("-cl-std=CL1.2 -DN={suffix}")).kernel("convert");
+        let (narrow, wide) = (setup.context.zeros::<u16>(960), setup.context.zeros::<f32>(960));
+        let from = setup.context.with_values(&values);
+        kernel.set(0, &from);
+        kernel.set(1, &narrow);
+        kernel.set(2, &wide);
+        run(&setup.queue, &kernel, &[960 / room], &[]);
+        let (narrow, wide): (Vec<u16>, Vec<f32>) = (read(&setup.queue, &narrow), read(&setup.queue, &wide));
+        for (at, &value) in values.iter().enumerate().filter(|(at, _)| at % room < count) {
+            let (narrow, wide) = (narrow[at], wide[at].to_bits());
+            assert_eq!(wide, u32::from(narrow) << 16, "{value:e}");
+            if value.is_nan() {
+                assert!(wide & 0x7fc0_0000 == 0x7fc0_0000, "{:#x} is {narrow:#x}", value.to_bits());
+            } else {
+                assert_eq!(narrow, nearest_bfloat16(value), "{value:e} as float{suffix}");
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! The modules of `intermediate_language/*.spvasm` are what clang 22 and LLVM's back end for SPIR-V make of the OpenCL C beside them; the
 //! programs have to compute the same as the OpenCL C does.
 
+use std::ffi::{CStr, c_char};
 use std::ptr;
 
 use lockstep_conformance::extension_functions::IntermediateLanguage;
@@ -184,6 +185,46 @@ fn the_extension_makes_the_same_programs() {
     ok(code);
     ok(program.build("-cl-mad-enable"));
     assert_eq!(run_specialized(&setup, &program), 15);
+}
+
+/// The texts whose addresses the device answers with.
+fn queried_texts(name: cl_device_info) -> Vec<String> {
+    let addresses: Vec<usize> =
+        info::array(|size, value, returned| (cl().clGetDeviceInfo)(device(), name, size, value, returned));
+    let read_text = |&address: &usize| {
+        // SAFETY: the device answers with the addresses of texts that stay where they are.
+        unsafe { CStr::from_ptr(address as *const c_char) }.to_str().expect("a name").to_owned()
+    };
+    addresses.iter().map(read_text).collect()
+}
+
+#[test]
+fn what_the_device_tells_of_spirv_is_what_it_takes() {
+    if !has_extension("cl_khr_spirv_queries") {
+        assert!(!is_lockstep());
+        return;
+    }
+    const INSTRUCTION_SETS: cl_device_info = 0x12b9;
+    const EXTENSIONS: cl_device_info = 0x12ba;
+    const CAPABILITIES: cl_device_info = 0x12bb;
+    let (sets, extensions) = (queried_texts(INSTRUCTION_SETS), queried_texts(EXTENSIONS));
+    let capabilities: Vec<u32> =
+        info::array(|size, value, returned| (cl().clGetDeviceInfo)(device(), CAPABILITIES, size, value, returned));
+    assert!(sets.iter().any(|name| name == "OpenCL.std"), "{sets:?}");
+    // Kernel, and not Shader.
+    assert!(capabilities.contains(&6) && !capabilities.contains(&1), "{capabilities:?}");
+    let mut text = String::new();
+    for &capability in &capabilities {
+        text.push_str(&format!("OpCapability {capability}\n"));
+    }
+    for name in &extensions {
+        text.push_str(&format!("OpExtension \"{name}\"\n"));
+    }
+    for (index, name) in sets.iter().enumerate() {
+        text.push_str(&format!("%set{index} = OpExtInstImport \"{name}\"\n"));
+    }
+    text.push_str("OpMemoryModel Physical64 OpenCL\n");
+    build_module(&Setup::new().context, &assemble_module(&text, (1, 5)));
 }
 
 /// A function `helped` that another module defines.

@@ -6,7 +6,7 @@ use lockstep_conformance::commands::try_launch;
 use lockstep_conformance::loader::cl;
 use lockstep_conformance::objects::Argument;
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{Buffer, Setup, arguments, expect, ok, read, run};
+use lockstep_conformance::{Buffer, Setup, arguments, expect, is_lockstep, ok, read, run};
 
 #[test]
 fn scalars_of_each_type() {
@@ -269,9 +269,9 @@ fn errors_of_setting_arguments() {
     expect(kernel.try_set(3, [0.0_f32; 3]), CL_INVALID_ARG_SIZE);
     expect(kernel.try_set(4, [0_i32; 2]), CL_INVALID_ARG_SIZE);
     // Local memory: "CL_INVALID_ARG_VALUE if ... arg_value specified is ... not NULL for an argument declared with the
-    // __local qualifier", "CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with __local".
+    // __local qualifier"; before OpenCL 3.1 "CL_INVALID_ARG_SIZE if arg_size is zero and the argument is declared with __local".
     expect(kernel.try_set(2, 16_i32), CL_INVALID_ARG_VALUE);
-    expect(kernel.try_set(2, Argument::Local(0)), CL_INVALID_ARG_SIZE);
+    expect(kernel.try_set(2, Argument::Local(0)), if is_lockstep() { CL_SUCCESS } else { CL_INVALID_ARG_SIZE });
     // A buffer: the size of a handle, and a memory object.
     expect(kernel.try_set(0, Argument::Bytes(vec![0; 4])), CL_INVALID_ARG_SIZE);
     expect(kernel.try_set(5, Argument::Bytes(vec![0; 16])), CL_INVALID_ARG_SIZE);
@@ -331,4 +331,24 @@ fn cloned_kernels_have_their_own_arguments() {
     run(&setup.queue, &clone, &[4], &[]);
     assert_eq!(read::<i32>(&setup.queue, &first), [2; 4]);
     assert_eq!(read::<i32>(&setup.queue, &second), [1; 4], "the clone keeps what was set before it was made");
+}
+
+#[test]
+fn local_memory_of_no_bytes() {
+    if !is_lockstep() {
+        return;
+    }
+    let setup = Setup::new();
+    let source = "kernel void f(global int *out, local int *none, local int *some, int count) {
+            size_t l = get_local_id(0);
+            if (l < count) none[l] = 1;
+            some[l] = (int)l + 5;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            out[get_global_id(0)] = some[get_local_size(0) - 1 - l];
+        }";
+    let kernel = setup.context.kernel(source, "f");
+    let out = setup.context.zeros::<i32>(8);
+    kernel.set_all(vec![Argument::from(&out), Argument::Local(0), Argument::Local(16), Argument::from(0)]);
+    run(&setup.queue, &kernel, &[8], &[4]);
+    assert_eq!(read::<i32>(&setup.queue, &out), [8, 7, 6, 5, 8, 7, 6, 5]);
 }

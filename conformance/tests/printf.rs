@@ -1,7 +1,7 @@
 //! printf: what kernels print reaches the process's standard output by the time the queue has finished.
 
 use lockstep_conformance::child::in_child;
-use lockstep_conformance::{Setup, arguments, run};
+use lockstep_conformance::{Setup, arguments, is_lockstep, run};
 
 /// Runs the body of `kernel void f(global const int *in)` with one item in a child process and returns what it printed.
 #[track_caller]
@@ -27,6 +27,21 @@ fn integers() {
     "#;
     let wanted = "42 -7 42|   42|42   |00042|+42| 42\n2a A8 0x2a 52 052\n0042|   -0007|0042    |\n-7 -7 65529 249\n-7696581394432 46179488366592 2a00000000\n";
     assert_eq!(printed("integers", body), wanted);
+}
+
+/// OpenCL C 3.1: sizes and differences of addresses have modifiers of their own.
+#[test]
+fn sizes_and_differences() {
+    if !is_lockstep() {
+        return;
+    }
+    let body = r#"
+        size_t size = (size_t)in[0] << 40; ptrdiff_t difference = (ptrdiff_t)in[1] << 40;
+        printf("%zu %zx %#zo|%20zu|%-16zd|\n", size, size, size, size, size);
+        printf("%td %ti %tu|%20td|\n", difference, difference, (ptrdiff_t)7, difference);
+    "#;
+    let wanted = "46179488366592 2a0000000000 01240000000000000|      46179488366592|46179488366592  |\n-7696581394432 -7696581394432 7|      -7696581394432|\n";
+    assert_eq!(printed("sizes_and_differences", body), wanted);
 }
 
 #[test]

@@ -48,12 +48,26 @@ fn predefined_macros() {
             + 1000000
     #endif
         ; }";
+    let device_version = if is_lockstep() { 310_000 } else { 300_000 };
     for (option, c_version) in [("-cl-std=CL1.1", 110), ("-cl-std=CL1.2", 120), ("", 120), ("-cl-std=CL3.0", 300)] {
         let program = setup.context.build(source, option);
-        assert_eq!(result(&setup, &program), 300_000 + c_version + 2, "{option:?}");
+        assert_eq!(result(&setup, &program), device_version + c_version + 2, "{option:?}");
     }
     let program = setup.context.build(source, "-cl-fast-relaxed-math -cl-std=CL3.0");
-    assert_eq!(result(&setup, &program), 1_300_302);
+    assert_eq!(result(&setup, &program), device_version + 1_000_302);
+}
+
+#[test]
+fn every_version_of_the_language_knows_the_newest() {
+    if !is_lockstep() {
+        return;
+    }
+    let setup = Setup::new();
+    let source = "kernel void f(global int *out) { out[0] = CL_VERSION_3_1; }";
+    for version in ["CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0", "CL3.1", "CLC++1.0", "CLC++2021"] {
+        let program = setup.context.build(source, &format!("-cl-std={version}"));
+        assert_eq!(result(&setup, &program), 310, "{version}");
+    }
 }
 
 #[test]
@@ -62,7 +76,7 @@ fn language_versions() {
     let source = "kernel void f(global int *out) { out[0] = __OPENCL_C_VERSION__; }";
     let mut versions = vec![("CL1.1", 110), ("CL1.2", 120), ("CL3.0", 300)];
     if is_lockstep() {
-        versions.extend([("CL1.0", 100), ("CL2.0", 200)]);
+        versions.extend([("CL1.0", 100), ("CL2.0", 200), ("CL3.1", 310)]);
     }
     for (name, number) in versions {
         let program = setup.context.build(source, &format!("-cl-std={name}"));

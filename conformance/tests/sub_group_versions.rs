@@ -45,7 +45,7 @@ fn macros_and_pragmas_are_there() {
         );
     }
     // What is not there is not said to be; this driver has none of these.
-    for name in ["cl_intel_subgroups", "cl_intel_subgroups_short", "cl_intel_subgroup_local_block_io"] {
+    for name in ["cl_intel_media_block_io", "cl_intel_subgroup_buffer_prefetch", "cl_khr_subgroup_named_barrier"] {
         let source = format!(
             "#ifdef {name}\n#error {name} is defined\n#endif\n#pragma OPENCL EXTENSION {name} : enable\n
              kernel void f(void) {{ }}"

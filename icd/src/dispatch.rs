@@ -21,7 +21,7 @@ use opencl_sys::{
 use crate::api::{
     buffer, command_buffer, command_buffer_record as record, context, device, device_info, event, image, image_create,
     image_transfer, kernel, marker, memory_object, mutable_dispatch, native, ndrange, pipe, platform, program,
-    program_info, queue, rect, sampler, semaphore, sub_device, svm, svm_transfer, transfer, usm,
+    program_info, program_variables, queue, rect, sampler, semaphore, sub_device, svm, svm_transfer, transfer, usm,
 };
 use crate::handle;
 use crate::unsupported::{Anything, Missing, absent_entry, missing};
@@ -240,6 +240,12 @@ fn extension(name: &str) -> Option<*mut c_void> {
         "clReleaseSemaphoreKHR" => semaphore::clReleaseSemaphoreKHR as *mut c_void,
         // cl_khr_suggested_local_work_size
         "clGetKernelSuggestedLocalWorkSizeKHR" => ndrange::clGetKernelSuggestedLocalWorkSize as *mut c_void,
+        // Variables of programs, for SYCL's runtime.
+        "clGetDeviceGlobalVariablePointerINTEL" => {
+            program_variables::clGetDeviceGlobalVariablePointerINTEL as *mut c_void
+        }
+        "clEnqueueReadGlobalVariableINTEL" => program_variables::clEnqueueReadGlobalVariableINTEL as *mut c_void,
+        "clEnqueueWriteGlobalVariableINTEL" => program_variables::clEnqueueWriteGlobalVariableINTEL as *mut c_void,
         // cl_intel_unified_shared_memory
         "clHostMemAllocINTEL" => usm::clHostMemAllocINTEL as *mut c_void,
         "clDeviceMemAllocINTEL" => usm::clDeviceMemAllocINTEL as *mut c_void,

@@ -23,7 +23,8 @@ pub const SIZED: &str = "_sized";
 pub const TABLES: &str = "_tables";
 
 /// Chapters that compute with the size of sub-groups.
-const FILES_WITH_SIZES: &[&str] = &["sub_group.cl", "sub_group_exchange.cl"];
+const FILES_WITH_SIZES: &[&str] =
+    &["sub_group.cl", "sub_group_exchange.cl", "sub_group_intel.cl", "sub_group_block.cl"];
 
 /// Chapters that look numbers up where registers hold tables.
 const FILES_WITH_TABLES: &[&str] = &["double_exp_log.cl"];
@@ -37,6 +38,8 @@ const FILES: &[&str] = &[
     "clock.cl",
     "collective.cl",
     "sub_group.cl",
+    "sub_group_block.cl",
+    "bfloat16.cl",
     "address_space.cl",
     "integer_extended.cl",
     "geometric.cl",
@@ -78,6 +81,8 @@ const FILES_BY_TYPE: &[(&str, &[&str])] = &[
     ("sub_group_arithmetic.cl", FLOATS),
     ("sub_group_exchange.cl", INTEGERS),
     ("sub_group_exchange.cl", FLOATS),
+    ("sub_group_intel.cl", INTEGERS),
+    ("sub_group_intel.cl", FLOATS),
 ];
 const INTEGERS: &[&str] = &["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"];
 const FLOATS: &[&str] = &["half", "float", "double"];

@@ -28,9 +28,38 @@ COLLECTIVES(f, f, half)
 COLLECTIVES(f, f, float)
 COLLECTIVES(f, f, double)
 
-__attribute__((convergent)) int __lockstep_collective_reduce_and_int(int x);
-__attribute__((convergent)) int __lockstep_collective_reduce_or_int(int x);
-__attribute__((convergent)) long __lockstep_collective_reduce_or_long(long x);
+// cl_khr_work_group_uniform_arithmetic
+#define PRODUCTS(ADD, T) COLLECTIVE(ADD, mul, T)
+#define BITWISE(T) COLLECTIVE(, and, T) COLLECTIVE(, or, T) COLLECTIVE(, xor, T)
+PRODUCTS(, int)
+PRODUCTS(, uint)
+PRODUCTS(, long)
+PRODUCTS(, ulong)
+PRODUCTS(f, half)
+PRODUCTS(f, float)
+PRODUCTS(f, double)
+BITWISE(int)
+BITWISE(uint)
+BITWISE(long)
+BITWISE(ulong)
+
+// What stands before the first work-item is the operation's identity, of which one bit counts.
+#define LOGICAL(OP)                                                                                                    \
+    OVL int __attribute__((convergent)) work_group_reduce_logical_##OP(int x)                                          \
+    {                                                                                                                  \
+        return __lockstep_collective_reduce_##OP##_int(x != 0);                                                        \
+    }                                                                                                                  \
+    OVL int __attribute__((convergent)) work_group_scan_inclusive_logical_##OP(int x)                                  \
+    {                                                                                                                  \
+        return __lockstep_collective_inclusive_##OP##_int(x != 0);                                                     \
+    }                                                                                                                  \
+    OVL int __attribute__((convergent)) work_group_scan_exclusive_logical_##OP(int x)                                  \
+    {                                                                                                                  \
+        return __lockstep_collective_exclusive_##OP##_int(x != 0) & 1;                                                 \
+    }
+LOGICAL(and)
+LOGICAL(or)
+LOGICAL(xor)
 
 OVL int __attribute__((convergent)) work_group_all(int x) { return __lockstep_collective_reduce_and_int(x != 0); }
 OVL int __attribute__((convergent)) work_group_any(int x) { return __lockstep_collective_reduce_or_int(x != 0); }

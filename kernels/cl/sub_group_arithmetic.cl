@@ -9,19 +9,21 @@
     __attribute__((convergent)) T __lockstep_gang_inclusive_##PRE##OP##_##T(T x);                                      \
     __attribute__((convergent)) T __lockstep_gang_exclusive_##PRE##OP##_##T(T x);
 
-#define OPERATION(INFIX, PRE, OP, T)                                                                                   \
-    CONVERGENT T sub_group_##INFIX##reduce_##OP(T x) { return __lockstep_gang_reduce_##PRE##OP##_##T(x); }             \
-    CONVERGENT T sub_group_##INFIX##scan_inclusive_##OP(T x) { return __lockstep_gang_inclusive_##PRE##OP##_##T(x); }  \
-    CONVERGENT T sub_group_##INFIX##scan_exclusive_##OP(T x) { return __lockstep_gang_exclusive_##PRE##OP##_##T(x); }
+#define OPERATION(GROUP, PRE, OP, T)                                                                                   \
+    CONVERGENT T GROUP##_reduce_##OP(T x) { return __lockstep_gang_reduce_##PRE##OP##_##T(x); }                        \
+    CONVERGENT T GROUP##_scan_inclusive_##OP(T x) { return __lockstep_gang_inclusive_##PRE##OP##_##T(x); }             \
+    CONVERGENT T GROUP##_scan_exclusive_##OP(T x) { return __lockstep_gang_exclusive_##PRE##OP##_##T(x); }
 
 #define NON_UNIFORM(PRE, OP, T)                                                                                        \
-    OPERATION(non_uniform_, PRE, OP, T)                                                                                \
+    OPERATION(sub_group_non_uniform, PRE, OP, T)                                                                       \
     CONVERGENT T sub_group_clustered_reduce_##OP(T x, uint size)                                                       \
     {                                                                                                                  \
         return __lockstep_gang_reduce_##PRE##OP##_##T##_cluster(x, size);                                              \
     }
 
-#define BOTH(PRE, OP, T) DECLARE(PRE, OP, T) OPERATION(, PRE, OP, T) NON_UNIFORM(PRE, OP, T)
+// cl_intel_subgroups_char and cl_intel_subgroups_short have names of their own for small types.
+#define BOTH(PRE, OP, T)                                                                                               \
+    DECLARE(PRE, OP, T) OPERATION(sub_group, PRE, OP, T) NON_UNIFORM(PRE, OP, T) OPERATION(intel_sub_group, PRE, OP, T)
 #define ARITHMETIC(ADD, ORDER, T)                                                                                      \
     BOTH(ADD, add, T) BOTH(ORDER, min, T) BOTH(ORDER, max, T) DECLARE(ADD, mul, T) NON_UNIFORM(ADD, mul, T)
 #define ONE(M, T) M(T)

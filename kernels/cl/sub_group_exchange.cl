@@ -21,7 +21,8 @@
     {                                                                                                                  \
         return __lockstep_gang_shuffle_##T(v, (lane() & -size) | ((lane() + by) & (size - 1)));                        \
     }                                                                                                                  \
-    VECTORS(T, sub_group_broadcast) VECTORS(T, sub_group_non_uniform_broadcast)
+    CONVERGENT T intel_sub_group_broadcast(T v, uint id) { return __lockstep_gang_shuffle_##T(v, id); }                \
+    VECTORS(T, sub_group_broadcast) VECTORS(T, sub_group_non_uniform_broadcast) VECTORS(T, intel_sub_group_broadcast)
 
 // Vectors go by their elements.
 #define VECTORS(T, F)                                                                                                  \

@@ -20,6 +20,10 @@ pub struct Chapter {
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
+/// What programs see of functions of the library that clang does not declare by itself, as OpenCL C. It goes by the macros of
+/// extensions and stands after clang's base header.
+pub const PROGRAM_DECLARATIONS: &str = include_str!("../cl/program_declarations.h");
+
 /// What the names of chapters end with that are for kernels which ask for the size of their sub-groups.
 const SIZED: &str = "_sized";
 

@@ -250,13 +250,12 @@ impl Kernel {
         Ok(())
     }
 
-    /// Sets the size of a `__local` argument in bytes.
+    /// Sets the size of a `__local` argument in bytes, which may be 0.
     ///
     /// # Errors
-    /// `CL_INVALID_ARG_INDEX`, `CL_INVALID_ARG_VALUE` for an argument of another kind, `CL_INVALID_ARG_SIZE` for 0.
+    /// `CL_INVALID_ARG_INDEX`, `CL_INVALID_ARG_VALUE` for an argument of another kind.
     pub fn set_local(&self, index: usize, byte_size: u64) -> Result<()> {
         self.param_for(index, "local memory", |parameter| parameter.kind == ParamKind::Local)?;
-        ensure!(byte_size > 0, CL_INVALID_ARG_SIZE, "{} is local memory; arg_size is 0", self.describe_argument(index));
         let mut arguments = self.args.lock();
         arguments.locals[index] = byte_size;
         arguments.set[index] = true;

@@ -23,6 +23,9 @@ use crate::memory_mappings::Mappings;
 use crate::pipe::Pipe;
 use crate::{ApiHandle, Result, ensure, error};
 
+/// `CL_MEM_IMMUTABLE_EXT`: an object whose bytes never change. The headers' crate lacks cl_ext_immutable_memory_objects.
+pub const IMMUTABLE: cl_mem_flags = 1 << 6;
+
 /// A buffer, a part of one, an image or a pipe.
 pub struct Memory {
     context: Arc<Context>,
@@ -330,7 +333,12 @@ impl Memory {
 
     /// Whether the host may write, by the flags.
     pub fn host_may_write(&self) -> bool {
-        self.flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS) == 0
+        self.flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS | IMMUTABLE) == 0
+    }
+
+    /// Whether nothing changes its bytes as long as it lives (cl_ext_immutable_memory_objects).
+    pub fn is_immutable(&self) -> bool {
+        self.flags & IMMUTABLE != 0
     }
 
     /// Registers a destructor callback; the last one registered runs first.

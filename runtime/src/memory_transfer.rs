@@ -16,6 +16,7 @@ use crate::command::Run;
 use crate::device::Device;
 use crate::memory::Memory;
 use crate::memory_layout::{Layout, Region};
+use crate::program::variable::ProgramVariable;
 
 /// A place in memory of the application, valid until the command that uses it has ended.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +43,8 @@ pub enum Side {
     Object(Arc<Memory>),
     /// Memory of the application.
     Host(HostPointer),
+    /// A variable of a program.
+    Variable(ProgramVariable),
 }
 
 /// Where the bytes of a transfer lie.
@@ -64,10 +67,16 @@ impl Place {
         Self { side: Side::Host(pointer), layout }
     }
 
+    /// A box of a program's variable.
+    pub fn in_variable(variable: ProgramVariable, layout: Layout) -> Self {
+        Self { side: Side::Variable(variable), layout }
+    }
+
     fn start(&self) -> *mut u8 {
         match &self.side {
             Side::Object(memory) => memory.start(),
             Side::Host(pointer) => pointer.0,
+            Side::Variable(variable) => variable.address(),
         }
     }
 }

@@ -70,12 +70,12 @@ impl Platform {
 
     /// The version of OpenCL, as text (`CL_PLATFORM_VERSION`).
     pub fn version(&self) -> String {
-        format!("OpenCL 3.0 {NAME} {DRIVER_VERSION}")
+        format!("OpenCL 3.1 {NAME} {DRIVER_VERSION}")
     }
 
     /// The version of OpenCL, as a number (`CL_PLATFORM_NUMERIC_VERSION`).
     pub fn numeric_version(&self) -> cl_version {
-        extensions::pack_version(3, 0, 0)
+        extensions::pack_version(3, 1, 0)
     }
 
     /// `CL_PLATFORM_HOST_TIMER_RESOLUTION`, in nanoseconds: that of the system's monotonic clock.

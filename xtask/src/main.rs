@@ -13,6 +13,7 @@ mod build;
 mod cts;
 mod cts_list;
 mod demo;
+mod dpctl;
 mod driver;
 mod fuzz;
 mod install;
@@ -91,6 +92,8 @@ enum Task {
     Appsdk(appsdk::Options),
     /// Run a build of the Khronos conformance suite
     Cts(cts::Options),
+    /// Run the tests of dpctl, a client of SYCL's runtime, which it installs into target/tools
+    Dpctl(dpctl::Options),
 }
 
 impl Task {
@@ -116,6 +119,7 @@ impl Task {
             Self::Stress(options) => stress::run(&options),
             Self::Appsdk(options) => appsdk::run(&options),
             Self::Cts(options) => cts::run(&options),
+            Self::Dpctl(options) => dpctl::run(&options),
         }
     }
 }
@@ -174,6 +178,8 @@ mod tests {
             "stress --sanitizer thread",
             "appsdk /",
             "cts / --full --list basic",
+            "dpctl",
+            "dpctl --driver / -k device -x",
         ] {
             let words = std::iter::once("xtask").chain(line.split(' '));
             assert!(CommandLine::try_parse_from(words).is_ok(), "{line}");

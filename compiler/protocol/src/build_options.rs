@@ -34,6 +34,8 @@ pub enum LanguageVersion {
     Cl20,
     /// OpenCL C 3.0.
     Cl30,
+    /// OpenCL C 3.1.
+    Cl31,
     /// C++ for OpenCL 1.0.
     ClCpp10,
     /// C++ for OpenCL 2021.
@@ -42,17 +44,26 @@ pub enum LanguageVersion {
 
 impl LanguageVersion {
     /// All there are.
-    const ALL: [LanguageVersion; 7] =
-        [Self::Cl10, Self::Cl11, Self::Cl12, Self::Cl20, Self::Cl30, Self::ClCpp10, Self::ClCpp2021];
+    const ALL: [LanguageVersion; 8] =
+        [Self::Cl10, Self::Cl11, Self::Cl12, Self::Cl20, Self::Cl30, Self::Cl31, Self::ClCpp10, Self::ClCpp2021];
 
-    /// The value that clang's `-cl-std=` takes.
+    /// The value that clang's `-cl-std=` takes. OpenCL C 3.1 is 3.0 with other macros ([`crate::features::version_macros`]).
     pub fn clang_name(self) -> &'static str {
+        match self {
+            Self::Cl31 => "CL3.0",
+            other => other.option_value(),
+        }
+    }
+
+    /// The value of `-cl-std=`.
+    pub fn option_value(self) -> &'static str {
         match self {
             Self::Cl10 => "CL1.0",
             Self::Cl11 => "CL1.1",
             Self::Cl12 => "CL1.2",
             Self::Cl20 => "CL2.0",
             Self::Cl30 => "CL3.0",
+            Self::Cl31 => "CL3.1",
             Self::ClCpp10 => "CLC++1.0",
             Self::ClCpp2021 => "CLC++2021",
         }
@@ -65,6 +76,7 @@ impl LanguageVersion {
             "CL1.2" => Self::Cl12,
             "CL2.0" => Self::Cl20,
             "CL3.0" => Self::Cl30,
+            "CL3.1" => Self::Cl31,
             "CLC++" | "CLC++1.0" => Self::ClCpp10,
             "CLC++2021" => Self::ClCpp2021,
             _ => return None,
@@ -187,7 +199,7 @@ impl BuildOptions {
     /// The options that still count when the program runs, as text for [`BuildOptions::adopt_running`]. The options of a
     /// linked program are not those of any one option string.
     pub fn running_options(&self) -> String {
-        let mut words = vec![format!("-cl-std={}", self.language_version().clang_name())];
+        let mut words = vec![format!("-cl-std={}", self.language_version().option_value())];
         let switches = [
             (self.opt_disable, "-cl-opt-disable"),
             (self.debug, "-g"),
@@ -269,7 +281,7 @@ fn is_tolerated(option: &str) -> bool {
 
 /// The values of `-cl-std=`.
 fn offered_versions() -> String {
-    LanguageVersion::ALL.map(LanguageVersion::clang_name).join(", ")
+    LanguageVersion::ALL.map(LanguageVersion::option_value).join(", ")
 }
 
 fn versions_missing() -> String {

@@ -61,10 +61,23 @@ pub const EXTENSIONS: &[Extension] = &[
         Version::new(1, 0, 2),
     ),
     language_extension("cl_ext_float_atomics", "atomic sums, least and greatest of `float` and `double`"),
+    host_extension(
+        "cl_ext_immutable_memory_objects",
+        "buffers and images whose bytes never change",
+        Version::new(1, 0, 0),
+    ),
+    language_extension("cl_intel_bfloat16_conversions", "`float` to and from the upper half of its bits"),
     language_extension(
         "cl_intel_required_subgroup_size",
         "a kernel chooses how many work-items a sub-group has: 8, 16 or 32",
     ),
+    host_extension("cl_intel_spirv_subgroups", "SPIR-V with blocks and shuffles of sub-groups", Version::new(1, 0, 0)),
+    language_extension("cl_intel_split_work_group_barrier", "a work-item arrives at a barrier and waits there later"),
+    language_extension("cl_intel_subgroup_local_block_io", "sub-groups read and write blocks of local memory"),
+    language_extension("cl_intel_subgroups", "sub-groups read and write blocks and shuffle values"),
+    language_extension("cl_intel_subgroups_char", "the same for bytes"),
+    language_extension("cl_intel_subgroups_long", "the same for integers of 64 bits"),
+    language_extension("cl_intel_subgroups_short", "the same for integers of 16 bits"),
     host_extension(
         "cl_intel_unified_shared_memory",
         "memory that host and kernels share by its address; SYCL uses it",
@@ -122,12 +135,18 @@ pub const EXTENSIONS: &[Extension] = &[
         Version::new(1, 0, 0),
     ),
     host_extension("cl_khr_semaphore", "queues wait for each other by semaphores", Version::new(1, 0, 1)),
+    host_extension(
+        "cl_khr_spirv_extended_debug_info",
+        "SPIR-V with the set `OpenCL.DebugInfo.100`; lines are those of `OpLine`",
+        Version::new(1, 0, 0),
+    ),
     host_extension("cl_khr_spirv_linkonce_odr", "SPIR-V modules that define the same names", Version::new(1, 0, 0)),
     host_extension(
         "cl_khr_spirv_no_integer_wrap_decoration",
         "SPIR-V says which sums and products stay in their range",
         Version::new(1, 0, 0),
     ),
+    host_extension("cl_khr_spirv_queries", "the device tells what of SPIR-V it takes", Version::new(1, 0, 0)),
     language_extension("cl_khr_subgroup_ballot", "sub-groups collect a bit of each work-item"),
     language_extension("cl_khr_subgroup_clustered_reduce", "sums and other reductions over parts of a sub-group"),
     language_extension("cl_khr_subgroup_extended_types", "operations of sub-groups on vectors and small integers"),
@@ -149,6 +168,10 @@ pub const EXTENSIONS: &[Extension] = &[
         "cl_khr_throttle_hints",
         "queues ask for more or less power; the driver treats all alike",
         Version::new(1, 0, 0),
+    ),
+    language_extension(
+        "cl_khr_work_group_uniform_arithmetic",
+        "products and bitwise and logical operations of work-groups",
     ),
 ];
 
@@ -215,7 +238,18 @@ pub const FEATURES: &[Feature] = &[
 
 /// Extensions whose macros clang does not know: they change nothing but what the host may do, or are no clang extensions
 /// although clang has what they name.
-const UNKNOWN_TO_CLANG: &[&str] = &["cl_intel_required_subgroup_size", "cl_khr_image2d_from_buffer"];
+const UNKNOWN_TO_CLANG: &[&str] = &[
+    "cl_intel_bfloat16_conversions",
+    "cl_intel_required_subgroup_size",
+    "cl_intel_split_work_group_barrier",
+    "cl_intel_subgroup_local_block_io",
+    "cl_intel_subgroups",
+    "cl_intel_subgroups_char",
+    "cl_intel_subgroups_long",
+    "cl_intel_subgroups_short",
+    "cl_khr_image2d_from_buffer",
+    "cl_khr_work_group_uniform_arithmetic",
+];
 
 /// What the names of the extensions of sub-groups begin with. clang and its headers offer them from OpenCL C 2.0 on; all
 /// that they need of older versions is that the macros are defined.
@@ -258,6 +292,19 @@ pub fn macros_unknown_to_clang(version: LanguageVersion) -> Vec<String> {
     let names = UNKNOWN_TO_CLANG.iter().copied().chain(sub_groups).chain(features);
     let functions = OLD_NAMES.iter().filter(|_| is_old).map(|function| function.to_string());
     names.map(|name| format!("{name}=1")).chain(functions).collect()
+}
+
+/// The macros, as `-U` and `-D` take them, that tell versions of OpenCL C which clang does not know.
+pub fn version_macros(version: LanguageVersion) -> Vec<String> {
+    // "CL_VERSION_3_1: substitutes the integer 310", in every version of the language.
+    let mut macros = vec!["-DCL_VERSION_3_1=310".to_owned()];
+    if version < LanguageVersion::ClCpp10 {
+        macros.push("-D__OPENCL_VERSION__=310".to_owned());
+    }
+    if version == LanguageVersion::Cl31 {
+        macros.extend(["-U__OPENCL_C_VERSION__", "-D__OPENCL_C_VERSION__=310"].map(str::to_owned));
+    }
+    macros
 }
 
 /// Feature macros that clang defines by itself and does not take in `-cl-ext`.
@@ -322,7 +369,7 @@ mod tests {
     fn extensions_with_a_pragma_are_extensions() {
         assert!(WITH_PRAGMA.iter().all(|name| EXTENSIONS.iter().any(|extension| extension.name == *name)));
         assert!(has_idle_pragma("cl_khr_subgroups") && has_idle_pragma("cl_khr_icd"));
-        assert!(!has_idle_pragma("cl_khr_fp64") && !has_idle_pragma("cl_intel_subgroups"));
+        assert!(!has_idle_pragma("cl_khr_fp64") && !has_idle_pragma("cl_intel_media_block_io"));
     }
 
     #[test]

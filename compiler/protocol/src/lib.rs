@@ -27,5 +27,6 @@ pub mod portable_program;
 pub mod program_metadata;
 pub mod scalar_replacement;
 pub mod spirv_module;
+pub mod spirv_support;
 pub mod types;
 pub mod variables;

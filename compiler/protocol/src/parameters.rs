@@ -53,6 +53,12 @@ impl Param {
     pub fn is_pipe(&self) -> bool {
         self.qualifiers.split(' ').any(|qualifier| qualifier == "pipe")
     }
+
+    /// Whether it is the address of something that the source declares as constant.
+    pub fn is_only_read(&self) -> bool {
+        let is_const = self.qualifiers.split(' ').any(|qualifier| qualifier == "const");
+        is_const || matches!(self.kind, ParamKind::Pointer(Space::Constant))
+    }
 }
 
 /// Where an entry-block parameter's value comes from.

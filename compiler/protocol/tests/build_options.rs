@@ -60,6 +60,7 @@ fn every_language_version_is_known() {
         ("-cl-std=CL1.2", Cl12),
         ("-cl-std=CL2.0", Cl20),
         ("-cl-std=CL3.0", Cl30),
+        ("-cl-std=CL3.1", Cl31),
         ("-cl-std=CLC++", ClCpp10),
         ("-cl-std=CLC++1.0", ClCpp10),
         ("-cl-std=CLC++2021", ClCpp2021),

@@ -7,6 +7,7 @@
 use std::ffi::CString;
 
 use super::clang_library::{self, ClangJob, ClangOutput};
+use super::extension_functions::may_name_functions;
 use super::header_files::{HEADER_FOLDER, SOURCE_PATH, header_files};
 use super::source::prepare_source;
 use super::spirv::translate_module;
@@ -68,7 +69,7 @@ pub fn compile_spirv(
     let text = translate_module(module, values, config.source_lines || options.debug)
         .map_err(|error| compile_failure(&format!("error: {error}\n")))?;
     // Modules may do all that the newest version of the language can.
-    let version = Some(LanguageVersion::Cl30);
+    let version = Some(LanguageVersion::Cl31);
     let options = BuildOptions { input: InputLanguage::Spir, version, ..options.clone() };
     let job = clang_job(config, text.as_bytes(), &[], &options)?;
     begin_stage("clang", "");
@@ -81,6 +82,7 @@ fn clang_job(
     headers: &[Header],
     options: &BuildOptions,
 ) -> Result<ClangJob, FrontendError> {
+    let memory_files = header_files(headers).map_err(|error| compile_failure(&format!("error: {error}\n")))?;
     let (arguments, source) = match options.input {
         InputLanguage::OpenCl => {
             let mut arguments = language_arguments(config, options);
@@ -90,13 +92,15 @@ fn clang_job(
         // SPIR goes through clang as well: it reads bitcode of any age, and text, and verifies it.
         InputLanguage::Spir => (spir_arguments(), source.to_vec()),
     };
-    let memory_files = header_files(headers).map_err(|error| compile_failure(&format!("error: {error}\n")))?;
+    let declares_extensions = options.input == InputLanguage::OpenCl
+        && may_name_functions(&source, &memory_files, &arguments, config.reads_files);
     let terminated: Result<Vec<CString>, _> = arguments.into_iter().map(CString::new).collect();
     Ok(ClangJob {
         arguments: terminated.map_err(|_| compile_failure("error: an option contains a null character\n"))?,
         source_path: if headers.is_empty() { SOURCE_NAME } else { SOURCE_PATH },
         source,
         memory_files,
+        declares_extensions,
         reads_files: config.reads_files,
     })
 }
@@ -259,10 +263,8 @@ fn math_arguments(options: &BuildOptions, arguments: &mut Vec<String>) {
 
 /// The macros that OpenCL C leaves to the device (OpenCL C 3.0, section 6.14).
 fn predefined_macros(config: &FrontendConfig, version: LanguageVersion, arguments: &mut Vec<String>) {
+    arguments.extend(features::version_macros(version));
     let mut define_macro = |definition: &str| arguments.push(format!("-D{definition}"));
-    if version < LanguageVersion::ClCpp10 {
-        define_macro("__OPENCL_VERSION__=300");
-    }
     define_macro("__ENDIAN_LITTLE__=1");
     features::macros_unknown_to_clang(version).iter().for_each(|definition| define_macro(definition));
     if config.fast_fma {

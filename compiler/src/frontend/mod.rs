@@ -10,6 +10,7 @@
 
 mod clang;
 mod clang_library;
+mod extension_functions;
 mod function_pointers;
 mod header_files;
 mod hoist_common_stores;

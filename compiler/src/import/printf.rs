@@ -69,7 +69,7 @@ fn conversion_letters(format: &[u8]) -> Vec<u8> {
             continue;
         }
         // Flags, width, precision, vector and length all come before the first other letter.
-        let conversion = remaining.find(|letter| !b"-+ #0123456789.vhl".contains(letter));
+        let conversion = remaining.find(|letter| !b"-+ #0123456789.vhlzt".contains(letter));
         match conversion {
             Some(b'%') | None => {}
             Some(conversion) => output.push(conversion),
@@ -87,5 +87,6 @@ mod tests {
         assert_eq!(conversion_letters(b"%d %% %-5.3v4hlf|%s%5c"), b"dfsc");
         assert_eq!(conversion_letters(b"100%"), b"");
         assert_eq!(conversion_letters(b"%v16hhd%#x"), b"dx");
+        assert_eq!(conversion_letters(b"%zu%-5td%s"), b"uds");
     }
 }

@@ -45,7 +45,6 @@ rows! { |w|
         CL_INVALID_ARG_SIZE "a size that no image has": (w.all, 3, 4, at(&w.image));
         CL_INVALID_ARG_SIZE "a size that no sampler has": (w.all, 5, 4, at(&w.sampler));
         CL_INVALID_ARG_SIZE "a size that the value has not": (w.all, 1, 8, at(&0_u64));
-        CL_INVALID_ARG_SIZE "no local memory": (w.all, 2, 0, ptr::null());
         CL_INVALID_ARG_VALUE "no value": (w.all, 1, 4, ptr::null());
         CL_INVALID_ARG_VALUE "a value of local memory": (w.all, 2, 64, memory());
         CL_INVALID_ARG_VALUE "an image that kernels only write": (w.all, 3, 8, at(&w.image_write_only));

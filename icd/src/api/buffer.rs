@@ -7,7 +7,7 @@ use std::sync::Arc;
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::device::BASE_ALIGNMENT;
-use lockstep_runtime::memory::Memory;
+use lockstep_runtime::memory::{IMMUTABLE, Memory};
 use lockstep_runtime::{Result, ensure, svm};
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_INVALID_BUFFER_SIZE, CL_INVALID_CONTEXT, CL_INVALID_HOST_PTR,
@@ -29,7 +29,7 @@ const POINTER: cl_mem_flags = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_M
 /// "CL_INVALID_VALUE if values specified in flags are not valid as defined in the Memory Flags table", which says what
 /// excludes what.
 pub fn check_flags(flags: cl_mem_flags) -> Result<()> {
-    let unknown = flags & !(KERNEL | HOST | POINTER);
+    let unknown = flags & !(KERNEL | HOST | POINTER | IMMUTABLE);
     ensure!(unknown == 0, CL_INVALID_VALUE, "flags are {flags:#x}, of which {unknown:#x} are unknown");
     check_kernel_flags(flags)?;
     ensure!(
@@ -43,7 +43,34 @@ pub fn check_flags(flags: cl_mem_flags) -> Result<()> {
         CL_INVALID_VALUE,
         "flags {flags:#x} have CL_MEM_USE_HOST_PTR with CL_MEM_ALLOC_HOST_PTR or CL_MEM_COPY_HOST_PTR"
     );
+    // "CL_INVALID_VALUE […] if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or
+    // CL_MEM_HOST_WRITE_ONLY is set in flags".
+    ensure!(
+        flags & IMMUTABLE == 0 || flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_HOST_WRITE_ONLY) == 0,
+        CL_INVALID_VALUE,
+        "flags {flags:#x} have CL_MEM_IMMUTABLE_EXT with CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY or CL_MEM_HOST_WRITE_ONLY"
+    );
     Ok(())
+}
+
+/// "CL_INVALID_VALUE […] if CL_MEM_IMMUTABLE_EXT is set in flags and none of" the flags that say where its bytes come from is.
+pub fn check_immutable_bytes(flags: cl_mem_flags) -> Result<()> {
+    ensure!(
+        flags & IMMUTABLE == 0 || flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR) != 0,
+        CL_INVALID_VALUE,
+        "flags {flags:#x} have CL_MEM_IMMUTABLE_EXT without CL_MEM_USE_HOST_PTR and CL_MEM_COPY_HOST_PTR"
+    );
+    Ok(())
+}
+
+/// The flags of a new object with what kernels may do by default: read and write, or read what is immutable.
+pub fn with_kernel_flags(flags: cl_mem_flags) -> cl_mem_flags {
+    match (flags & KERNEL, flags & IMMUTABLE) {
+        // CL_MEM_READ_WRITE "is the default."
+        (0, 0) => flags | CL_MEM_READ_WRITE,
+        (0, _) => flags | CL_MEM_READ_ONLY,
+        _ => flags,
+    }
 }
 
 /// What kernels may do is one thing.
@@ -86,6 +113,7 @@ unsafe fn create(
     host_ptr: *mut c_void,
 ) -> Result<*mut c_void> {
     check_flags(flags)?;
+    check_immutable_bytes(flags)?;
     // "CL_INVALID_BUFFER_SIZE if size is zero".
     ensure!(size > 0, CL_INVALID_BUFFER_SIZE, "a buffer of 0 bytes");
     check_host_pointer(flags, host_ptr)?;
@@ -97,8 +125,7 @@ unsafe fn create(
         CL_INVALID_BUFFER_SIZE,
         "a buffer of {size} bytes is larger than the shared virtual memory at host_ptr {host_ptr:p}"
     );
-    // CL_MEM_READ_WRITE "is the default."
-    let flags = if flags & KERNEL == 0 { flags | CL_MEM_READ_WRITE } else { flags };
+    let flags = with_kernel_flags(flags);
     // SAFETY: the flags agree with the pointer, for which the caller vouches.
     handle::publish(unsafe { Memory::new(context, flags, size, host_ptr.cast(), properties)? })
 }
@@ -176,7 +203,13 @@ pub fn sub_buffer_flags(flags: cl_mem_flags, parent: cl_mem_flags) -> Result<cl_
         (CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY),
         (CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY),
         (CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY),
+        (IMMUTABLE, CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_HOST_WRITE_ONLY),
     ];
+    ensure!(
+        flags & IMMUTABLE == 0 || parent & IMMUTABLE != 0,
+        CL_INVALID_VALUE,
+        "flags {flags:#x} have CL_MEM_IMMUTABLE_EXT, and the object it is made from can change"
+    );
     for (of_parent, forbidden) in excluded {
         ensure!(
             parent & of_parent == 0 || flags & forbidden == 0,
@@ -185,7 +218,7 @@ pub fn sub_buffer_flags(flags: cl_mem_flags, parent: cl_mem_flags) -> Result<cl_
         );
     }
     let inherited = |group| if flags & group == 0 { parent & group } else { 0 };
-    Ok(flags | inherited(KERNEL) | inherited(HOST) | parent & POINTER)
+    Ok(flags | inherited(KERNEL) | inherited(HOST) | parent & (POINTER | IMMUTABLE))
 }
 
 /// `clCreateSubBuffer`: makes a part of a buffer an object of its own.

@@ -48,8 +48,8 @@ fn identity_info(device: &Arc<Device>, name: cl_device_info, info: Info) -> Opti
         CL_DEVICE_VENDOR_ID => info.value::<cl_uint>(device.vendor_id()),
         CL_DEVICE_PLATFORM => platform_handle().and_then(|platform| info.value(platform)),
         CL_DEVICE_PROFILE => info.string("FULL_PROFILE"),
-        CL_DEVICE_VERSION => info.string(&format!("OpenCL 3.0 {NAME} {DRIVER_VERSION}")),
-        CL_DEVICE_NUMERIC_VERSION => info.value(extensions::pack_version(3, 0, 0)),
+        CL_DEVICE_VERSION => info.string(&format!("OpenCL 3.1 {NAME} {DRIVER_VERSION}")),
+        CL_DEVICE_NUMERIC_VERSION => info.value(extensions::pack_version(3, 1, 0)),
         CL_DRIVER_VERSION => info.string(DRIVER_VERSION),
         // No suite of the Khronos Group has been passed officially, said in the form of a version: vYYYY-MM-DD-XX.
         CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => info.string("v0000-01-01-00"),
@@ -176,7 +176,7 @@ fn arithmetic_info(device: &Device, name: cl_device_info, info: Info) -> Option<
 /// What the language offers.
 fn language_info(name: cl_device_info, info: Info) -> Option<Result<()>> {
     Some(match name {
-        // "the highest fully backwards compatible OpenCL C version": 3.0 need not take what 2.0 took.
+        // "the highest fully backwards compatible OpenCL C version": 3.0 and 3.1 need not take what 2.0 took.
         CL_DEVICE_OPENCL_C_VERSION => info.string(&format!("OpenCL C 1.2 {}", NAME)),
         CL_DEVICE_OPENCL_C_ALL_VERSIONS => info.slice(&extensions::language_versions()),
         CL_DEVICE_OPENCL_C_FEATURES => info.slice(&extensions::feature_versions()),

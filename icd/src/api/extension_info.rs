@@ -1,5 +1,7 @@
 //! What the device answers about extensions that have queries of their own.
 
+use std::ffi::{CString, c_char};
+
 use lockstep_runtime::device::{self, Device};
 use lockstep_runtime::{Result, extensions};
 use opencl_sys::{
@@ -29,6 +31,14 @@ const DOUBLE_FLOAT_ATOMICS: cl_device_info = 0x4232;
 const HALF_FLOAT_ATOMICS: cl_device_info = 0x4233;
 /// `CL_DEVICE_{GLOBAL,LOCAL}_FP_ATOMIC_{LOAD_STORE,ADD,MIN_MAX}_EXT`: everything, in both kinds of memory.
 const ALL_FLOAT_ATOMICS: cl_bitfield = 0b111 | 0b111 << 16;
+
+/// Asks which sets of SPIR-V instructions there are (`CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS_KHR`). The headers' crate lacks
+/// cl_khr_spirv_queries.
+const SPIRV_INSTRUCTION_SETS: cl_device_info = 0x12b9;
+/// Asks which extensions of SPIR-V there are (`CL_DEVICE_SPIRV_EXTENSIONS_KHR`).
+const SPIRV_EXTENSIONS: cl_device_info = 0x12ba;
+/// Asks which capabilities a SPIR-V module may declare (`CL_DEVICE_SPIRV_CAPABILITIES_KHR`).
+const SPIRV_CAPABILITIES: cl_device_info = 0x12bb;
 
 /// All scopes that `CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR` knows.
 const CLOCK_SCOPES: cl_bitfield = CL_DEVICE_KERNEL_CLOCK_SCOPE_DEVICE_KHR
@@ -74,6 +84,16 @@ pub fn of_device(device: &Device, name: cl_device_info, info: Info) -> Option<Re
         CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR => info.value(CLOCK_SCOPES),
         // cl_khr_semaphore
         CL_DEVICE_SEMAPHORE_TYPES_KHR => info.value::<cl_semaphore_type_khr>(CL_SEMAPHORE_TYPE_BINARY_KHR),
+        // cl_khr_spirv_queries: "The returned strings ... are valid for the lifetime of the platform"; they live as long as the
+        // process does.
+        SPIRV_INSTRUCTION_SETS => info.slice(&addresses_of(&extensions::SPIRV_INSTRUCTION_SETS)),
+        SPIRV_EXTENSIONS => info.slice(&addresses_of(&extensions::SPIRV_EXTENSIONS)),
+        SPIRV_CAPABILITIES => info.slice(&extensions::spirv_capabilities()),
         _ => return None,
     })
+}
+
+/// Where the texts of a list begin.
+fn addresses_of(texts: &'static [CString]) -> Vec<*const c_char> {
+    texts.iter().map(|text| text.as_ptr()).collect()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lockstep_icd_macros::entry_point;
 use lockstep_runtime::context::Context;
 use lockstep_runtime::image::Image;
-use lockstep_runtime::memory::Memory;
+use lockstep_runtime::memory::{IMMUTABLE, Memory};
 use lockstep_runtime::{Result, device, ensure, error, image_format};
 use opencl_sys::*;
 
@@ -57,7 +57,7 @@ pub unsafe fn get_supported_image_formats(
     ensure!(TYPES.contains(&image_type), CL_INVALID_VALUE, "image_type {image_type:#x} is no type of image");
     let has_room = image_formats.is_null() || num_entries > 0;
     ensure!(has_room, CL_INVALID_VALUE, "num_entries is 0, and image_formats is not NULL");
-    let only_read = flags & CL_MEM_READ_ONLY != 0;
+    let only_read = flags & (CL_MEM_READ_ONLY | IMMUTABLE) != 0;
     let formats: Vec<_> = image_format::all_formats()
         .filter(|format| {
             device::has_images() && format.suits_image_type(image_type) && (only_read || format.is_writable())

@@ -11,7 +11,9 @@ use lockstep_runtime::memory::Memory;
 use lockstep_runtime::{Result, device, ensure, error};
 use opencl_sys::*;
 
-use crate::api::buffer::{KERNEL, check_context, check_flags, check_host_pointer, sub_buffer_flags};
+use crate::api::buffer::{
+    check_context, check_flags, check_host_pointer, check_immutable_bytes, sub_buffer_flags, with_kernel_flags,
+};
 use crate::api::image::TYPES;
 use crate::{handle, property_list};
 
@@ -98,8 +100,8 @@ impl Request {
             format.order,
             format.data_type
         );
-        // CL_MEM_READ_WRITE "is the default."
-        let flags = if self.flags & KERNEL == 0 { self.flags | CL_MEM_READ_WRITE } else { self.flags };
+        check_immutable_bytes(self.flags)?;
+        let flags = with_kernel_flags(self.flags);
         let (context, host) = (self.context.clone(), self.host_ptr.cast());
         // SAFETY: the flags agree with the pointer, for which the caller vouches.
         handle::publish(unsafe { Memory::new_image(context, flags, image, host, self.properties)? })

@@ -24,7 +24,7 @@ use crate::api::enqueue::{Completion, Order, enqueue, wait_list};
 use crate::api::image::image_in;
 use crate::api::memory_object::hold_until_done;
 use crate::api::rect::read_three;
-use crate::api::transfer::{check_host_access, check_map_flags, of_source, of_target};
+use crate::api::transfer::{check_host_access, check_map_flags, check_mutable, of_source, of_target};
 use crate::handle;
 
 /// A box of an image as the application names it: where it lies, and its size in bytes, rows and slices.
@@ -142,6 +142,7 @@ pub unsafe fn check_fill_image(
         // SAFETY: not null, so the caller vouches for four numbers.
         _ => unsafe { fill_color.cast::<[u32; 4]>().read_unaligned() },
     };
+    check_mutable(&memory)?;
     let to = Place::in_object(memory, layout);
     Ok(Transfer::fill(CL_COMMAND_FILL_IMAGE, to, bytes, &image.format.encode_color(color)))
 }
@@ -181,6 +182,7 @@ pub unsafe fn check_copy_image(
 ) -> Result<Transfer> {
     let (source, source_image) = image_in(context, src_image).map_err(of_source)?;
     let (target, target_image) = image_in(context, dst_image).map_err(of_target)?;
+    check_mutable(&target).map_err(of_target)?;
     // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format".
     let formats = [source_image.format, target_image.format].map(|format| (format.order, format.data_type));
     let [(order, data_type), (other_order, other_type)] = formats;
@@ -256,6 +258,7 @@ pub unsafe fn check_copy_image_to_buffer(
 ) -> Result<Transfer> {
     let (source, image) = image_in(context, src_image).map_err(of_source)?;
     let target = buffer_in(context, dst_buffer).map_err(of_target)?;
+    check_mutable(&target).map_err(of_target)?;
     // "CL_INVALID_MEM_OBJECT […] if src_image is a 1D image buffer object created from dst_buffer".
     ensure!(!is_line_of(&source, &target), CL_INVALID_MEM_OBJECT, "src_image is made of dst_buffer");
     // SAFETY: the caller vouches for the pointers.
@@ -301,6 +304,7 @@ pub unsafe fn check_copy_buffer_to_image(
 ) -> Result<Transfer> {
     let source = buffer_in(context, src_buffer).map_err(of_source)?;
     let (target, image) = image_in(context, dst_image).map_err(of_target)?;
+    check_mutable(&target).map_err(of_target)?;
     // "CL_INVALID_MEM_OBJECT […] if dst_image is a 1D image buffer object created from src_buffer".
     ensure!(!is_line_of(&target, &source), CL_INVALID_MEM_OBJECT, "dst_image is made of src_buffer");
     // SAFETY: the caller vouches for the pointers.
@@ -352,6 +356,10 @@ pub unsafe fn enqueue_map_image(
     // SAFETY: the caller vouches for the pointers.
     let (layout, bytes) = unsafe { transfer_box(&image, origin, region)? };
     check_map_flags(map_flags)?;
+    // "CL_INVALID_OPERATION if image has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
+    // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
+    // CL_MAP_WRITE_INVALIDATE_REGION is set".
+    check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
     // "CL_INVALID_VALUE if image_row_pitch is NULL"; "if image is a 3D image, 1D or 2D image array object and
     // image_slice_pitch is NULL".
     ensure!(!image_row_pitch.is_null(), CL_INVALID_VALUE, "image_row_pitch is NULL");
@@ -362,10 +370,6 @@ pub unsafe fn enqueue_map_image(
     );
     // SAFETY: the caller vouches for the list.
     let waits = unsafe { wait_list(queue.context(), num_events_in_wait_list, event_wait_list)? };
-    // "CL_INVALID_OPERATION if image has been created with CL_MEM_HOST_WRITE_ONLY or CL_MEM_HOST_NO_ACCESS and
-    // CL_MAP_READ is set in map_flags [or] with CL_MEM_HOST_READ_ONLY or CL_MEM_HOST_NO_ACCESS and CL_MAP_WRITE or
-    // CL_MAP_WRITE_INVALIDATE_REGION is set".
-    check_host_access(&memory, map_flags & CL_MAP_READ != 0, map_flags & !CL_MAP_READ != 0)?;
     let pointer = memory.map_box(map_flags, layout, bytes)?;
     let work = hold_until_done(vec![memory.clone()]);
     let completion = Completion { blocking: blocking_map != CL_FALSE, event };

@@ -147,6 +147,15 @@ pub unsafe fn set_argument(
                 return kernel.set_buffer(index, Some(&pipe_in(context, object).map_err(named)?));
             }
             let buffer = (!object.is_null()).then(|| buffer_in(context, object).map_err(named)).transpose()?;
+            // "CL_INVALID_ARG_VALUE if arg_value is a memory object created with CL_MEM_IMMUTABLE_EXT and the argument" may be
+            // written to.
+            let is_immutable = buffer.as_ref().is_some_and(|buffer| buffer.is_immutable());
+            ensure!(
+                !is_immutable || kernel.param(index)?.is_only_read(),
+                CL_INVALID_ARG_VALUE,
+                "{} may be written to, and the buffer is immutable",
+                kernel.describe_argument(index)
+            );
             kernel.set_buffer(index, buffer.as_ref())
         }
         ParamKind::Local => {

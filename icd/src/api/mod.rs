@@ -23,6 +23,7 @@ pub mod pipe;
 pub mod platform;
 pub mod program;
 pub mod program_info;
+pub mod program_variables;
 pub mod queue;
 pub mod rect;
 pub mod sampler;

@@ -17,7 +17,7 @@ use opencl_sys::{
 
 use crate::api::buffer::buffer_in;
 use crate::api::enqueue::Order;
-use crate::api::transfer::{check_host_access, of_source, of_target};
+use crate::api::transfer::{check_host_access, check_mutable, of_source, of_target};
 use crate::handle;
 
 /// Three numbers of the application, with the name of the parameter; "CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL."
@@ -235,6 +235,7 @@ impl RectCopy {
                 read_three("dst_origin", self.dst_origin)?,
             )
         };
+        check_mutable(&target).map_err(of_target)?;
         let [row, slice] = self.src_pitches;
         let from = box_layout(src_origin, region, row, slice).map_err(of_source)?;
         let [row, slice] = self.dst_pitches;

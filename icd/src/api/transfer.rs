@@ -109,6 +109,12 @@ pub fn check_host_access(memory: &Memory, reads: bool, writes: bool) -> Result<(
     Ok(())
 }
 
+/// "CL_INVALID_OPERATION if" what a command writes to "is created with CL_MEM_IMMUTABLE_EXT flag."
+pub fn check_mutable(memory: &Memory) -> Result<()> {
+    ensure!(!memory.is_immutable(), CL_INVALID_OPERATION, "the object that is written to is immutable");
+    Ok(())
+}
+
 /// "CL_INVALID_VALUE […] if pattern is NULL, if pattern_size is zero, is not a power of two [or] is greater than 128".
 pub fn check_pattern(pattern: *const c_void, pattern_size: usize) -> Result<()> {
     ensure!(!pattern.is_null(), CL_INVALID_VALUE, "pattern is NULL");
@@ -141,6 +147,7 @@ pub fn check_copy_buffer(
 ) -> Result<Transfer> {
     let source = buffer_in(context, src_buffer).map_err(of_source)?;
     let target = buffer_in(context, dst_buffer).map_err(of_target)?;
+    check_mutable(&target).map_err(of_target)?;
     // "CL_INVALID_VALUE if the region specified by src_offset and size is out of bounds of src_buffer", and likewise for
     // the other.
     check_bounds(&source, "src_buffer", src_offset, size)?;
@@ -193,6 +200,7 @@ pub unsafe fn check_fill_buffer(
     size: usize,
 ) -> Result<Transfer> {
     let memory = buffer_in(context, buffer)?;
+    check_mutable(&memory)?;
     // "CL_INVALID_VALUE if the region being filled specified by offset and size is out of bounds, if pattern is NULL,
     // if pattern_size is zero, is not a power of two [or] is greater than 128, if offset is not a multiple of
     // pattern_size [or] if size is not a multiple of pattern_size."

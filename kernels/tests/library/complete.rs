@@ -24,9 +24,14 @@ const LANGUAGES: &[(&str, &str)] = &[
 ];
 
 /// Functions that other parts of the driver deliver: pipes and device-side enqueue; and those of extensions of
-/// one vendor.
+/// one vendor that are not there.
 fn is_elsewhere(function: &str) -> bool {
-    let prefixes = ["amd_", "arm_", "intel_", "work_group_reserve", "work_group_commit", "ndrange_"];
+    if let Some(rest) = function.strip_prefix("intel_") {
+        let is_block_or_shuffle = rest.starts_with("sub_group_")
+            && !["avc_", "ime_", "block_prefetch"].iter().any(|part| rest.contains(part));
+        return !(is_block_or_shuffle || rest.starts_with("convert_"));
+    }
+    let prefixes = ["amd_", "arm_", "work_group_reserve", "work_group_commit", "ndrange_"];
     let parts = ["pipe"];
     let exact = [
         "capture_event_profiling_info",
@@ -53,7 +58,13 @@ fn is_of_other_images(mangled: &str) -> bool {
     };
     let written_level = mangled.contains("write_image")
         && (mangled.contains("_ii") || mangled.contains("oii") || mangled.contains("wii"));
-    mangled.contains("msaa") || mangled.contains("num_mip_levels") || levels("11ocl_sampler") || written_level
+    // clang's header declares some writes of images that are only read.
+    let written_unwritable = mangled.contains("block_write") && mangled.contains("ocl_image2d_ro");
+    mangled.contains("msaa")
+        || mangled.contains("num_mip_levels")
+        || levels("11ocl_sampler")
+        || written_level
+        || written_unwritable
 }
 
 /// The source name in an Itanium-mangled one.
@@ -64,9 +75,15 @@ fn function_of(mangled: &str) -> &str {
     &rest[digits..digits + length]
 }
 
+/// The overloads that clang's own header declares.
 fn declared(standard: &str, extensions: &str) -> BTreeSet<String> {
-    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("empty.cl");
-    fs::write(&source, "").expect("write an empty source");
+    declared_by("empty.cl", "", standard, extensions, "opencl-c.h")
+}
+
+/// The overloads that a text declares after a header.
+fn declared_by(name: &str, text: &str, standard: &str, extensions: &str, header: &str) -> BTreeSet<String> {
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&source, text).expect("write a source");
     let ast = clang([
         "-target",
         "spir64-unknown-unknown",
@@ -77,7 +94,7 @@ fn declared(standard: &str, extensions: &str) -> BTreeSet<String> {
         &format!("-cl-ext={extensions}"),
         "-cl-no-stdinc",
         "-include",
-        "opencl-c.h",
+        header,
         "-Xclang",
         "-ast-dump=json",
         "-fsyntax-only",
@@ -109,6 +126,25 @@ fn every_declared_overload_is_defined() {
     }
     assert!(missing.is_empty(), "{missing:#?}");
     assert!(count > 80_000, "clang's header declares far more than {count} overloads");
+}
+
+/// The declarations of the library's own are those of clang's header for the extensions that this has, and more; what they declare
+/// is defined.
+#[test]
+fn programs_see_functions_that_clang_does_not_declare() {
+    let only_ours = "#define cl_khr_work_group_uniform_arithmetic\n#define cl_intel_split_work_group_barrier\n";
+    let text = format!("{only_ours}{}", lockstep_kernels::PROGRAM_DECLARATIONS);
+    for (index, (standard, extensions)) in LANGUAGES.iter().enumerate() {
+        let own = declared_by(&format!("own{index}.cl"), &text, standard, extensions, "opencl-c-base.h");
+        let undefined: Vec<&String> = own.iter().filter(|name| lockstep_kernels::chapter_of(name).is_none()).collect();
+        assert!(undefined.is_empty() && own.len() > 50, "{standard}: {undefined:#?} of {}", own.len());
+        let is_of_intel = |name: &&String| {
+            function_of(name).starts_with("intel_") && !is_elsewhere(function_of(name)) && !is_of_other_images(name)
+        };
+        let clangs = declared(standard, extensions);
+        let missing: Vec<&String> = clangs.iter().filter(is_of_intel).filter(|name| !own.contains(*name)).collect();
+        assert!(missing.is_empty(), "{standard}: {missing:#?}");
+    }
 }
 
 /// Overloads of one name and parameter list but different results are an error, so compiling a chapter behind clang's

@@ -55,6 +55,11 @@ impl Globals {
         self.addresses.as_ptr()
     }
 
+    /// The address of the variable of this number.
+    pub fn address_of(&self, index: usize) -> Option<*mut u8> {
+        self.addresses.get(index).copied()
+    }
+
     /// Bytes of all variables: CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE.
     pub fn total_size(&self) -> usize {
         if self.addresses.is_empty() { 0 } else { self.layout.size() }

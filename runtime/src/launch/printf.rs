@@ -38,7 +38,7 @@ struct Conversion {
     width: Option<usize>,
     precision: Option<usize>,
     lanes: usize,
-    /// `hh`, `h`, `hl`, `l` or nothing.
+    /// `hh`, `h`, `hl`, `l` or nothing. `z` and `t` are `l`: sizes and differences have 64 bits.
     length: &'static str,
     kind: u8,
 }
@@ -107,12 +107,12 @@ fn parse_conversion(remaining: &mut &[u8]) -> Option<Conversion> {
             _ => return None,
         }
     };
-    let length = match take_while(|byte| b"hl".contains(byte)) {
+    let length = match take_while(|byte| b"hlzt".contains(byte)) {
         b"" => "",
         b"hh" => "hh",
         b"h" => "h",
         b"hl" => "hl",
-        b"l" | b"ll" => "l",
+        b"l" | b"ll" | b"z" | b"t" => "l",
         _ => return None,
     };
     let (&conversion_char, rest_of_text) = remaining.split_first()?;
@@ -235,6 +235,10 @@ mod tests {
         assert_eq!(text("%hhd", i32s, &[0x1ff]).unwrap(), "-1");
         assert_eq!(text("%hu", i32s, &[0x1_0002]).unwrap(), "2");
         assert_eq!(text("%ld", &[(Type::I64, 1)], &[i64::MIN as u64]).unwrap(), "-9223372036854775808");
+        assert_eq!(text("%zu", &[(Type::I64, 1)], &[u64::MAX]).unwrap(), u64::MAX.to_string());
+        assert_eq!(text("%-3td|", &[(Type::I64, 1)], &[-7_i64 as u64]).unwrap(), "-7 |");
+        assert_eq!(text("%zd", i32s, &[5]).unwrap(), "5");
+        assert_eq!(text("%ztd", &[(Type::I64, 1)], &[5]), None);
         assert_eq!(text("%c%c", &[(Type::I32, 1); 2], &[104, 105]).unwrap(), "hi");
     }
 

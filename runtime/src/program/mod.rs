@@ -16,6 +16,7 @@ pub mod loaded_variant;
 mod lookahead;
 mod precompiled;
 mod promotion;
+pub mod variable;
 pub(crate) mod variant_log;
 pub mod variants;
 

@@ -27,7 +27,7 @@ lockstep-icd-path = lockstep_opencl:print_icd_path
 ";
 
 const DESCRIPTION: &str = "\
-An OpenCL 3.0 driver for CPUs that runs work-items in the lanes of SIMD registers.
+An OpenCL 3.1 driver for CPUs that runs work-items in the lanes of SIMD registers.
 
 `pip install pyopencl lockstep-opencl` is all that pyopencl needs: the platform `Lockstep` is there. For other programs
 `lockstep-icd-path` prints the variable that leads an ICD loader to the driver. `lockstep doctor` tells whether all is well.

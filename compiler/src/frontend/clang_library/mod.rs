@@ -27,6 +27,8 @@ pub(super) struct ClangJob {
     pub source: Vec<u8>,
     /// Files that hide those of the same path on disk.
     pub memory_files: Vec<MemoryFile>,
+    /// Whether the program sees functions of extensions that clang does not declare by itself.
+    pub declares_extensions: bool,
     /// Whether files on disk are there.
     pub reads_files: bool,
 }
@@ -60,7 +62,9 @@ pub(super) fn run_clang(job: &ClangJob) -> ClangOutput {
         .chain([RESOURCE_OPTION, RESOURCE_FOLDER, &source_argument])
         .map(CStr::as_ptr)
         .collect();
-    let base_header = FileInC { path: BytesInC::of(BASE_HEADER_PATH), contents: BytesInC::of(BASE_HEADER) };
+    let declarations = if job.declares_extensions { lockstep_kernels::PROGRAM_DECLARATIONS } else { "" };
+    let base_header = [BASE_HEADER, declarations.as_bytes()].concat();
+    let base_header = FileInC { path: BytesInC::of(BASE_HEADER_PATH), contents: BytesInC::of(&base_header) };
     let given_files = job
         .memory_files
         .iter()
@@ -167,7 +171,14 @@ mod tests {
     fn job_over(source: &str, memory_files: Vec<MemoryFile>, more_arguments: &[&str]) -> ClangJob {
         let arguments = ["-triple", "spir64-unknown-unknown", "-x", "cl", "-emit-llvm-bc", "-I", "/memory"];
         let arguments = arguments.iter().chain(more_arguments).map(|text| CString::new(*text).unwrap()).collect();
-        ClangJob { arguments, source_path: "some.cl", source: source.into(), memory_files, reads_files: true }
+        ClangJob {
+            arguments,
+            source_path: "some.cl",
+            source: source.into(),
+            memory_files,
+            declares_extensions: false,
+            reads_files: true,
+        }
     }
 
     fn run_over(source: &str, memory_files: Vec<MemoryFile>, more_arguments: &[&str]) -> ClangOutput {

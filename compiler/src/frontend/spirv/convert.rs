@@ -132,6 +132,32 @@ pub(super) fn resize_integer(translator: &mut Translator<'_>, id: Id, width: u32
     Ok(Typed::new(target, resized))
 }
 
+/// `OpConvertFToBF16INTEL` and `OpConvertBF16ToFINTEL`: the upper half of a float's bits is an integer.
+pub(super) fn translate_bfloat16(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let result = operands.take_result()?;
+    let value = operands.take_id()?;
+    let value_type = translator.type_of(value)?;
+    let (_, count) = translator.types.elements_of(value_type)?;
+    if translator.types.elements_of(result.0)?.1 != count {
+        refuse!("its result has not as many elements as its operand");
+    }
+    let suffix = if count == 1 { String::new() } else { count.to_string() };
+    let (name, wanted) = match opcode {
+        Op::ConvertFToBF16INTEL => (format!("intel_convert_bfloat16{suffix}_as_ushort{suffix}"), "i16"),
+        _ => (format!("intel_convert_as_bfloat16{suffix}_float{suffix}"), "float"),
+    };
+    let wanted = if count == 1 { wanted.to_owned() } else { format!("<{count} x {wanted}>") };
+    let text = translator.types.type_text(result.0)?;
+    if *text != *wanted {
+        refuse!("its result is of type {text}, where {wanted} is needed");
+    }
+    let parameter = translator.types.parameter_of(value_type, false)?;
+    let argument = translator.typed(value)?;
+    let call = translator.call_built_in(&name, &[parameter], &text, &[argument])?;
+    translator.define_result(result, format_args!("{call}"))
+}
+
 /// `OpBitcast`: the bits of a value as one of another type.
 pub(super) fn translate_bitcast(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use lockstep_protocol::spirv_support::{INSTRUCTION_SETS, MEANINGLESS_SETS, OPENCL_INSTRUCTIONS};
 use spirv::{Decoration, ExecutionMode, ExecutionModel, FunctionParameterAttribute, LinkageType, Op};
 
 use super::capabilities::{check_capability, check_extension};
@@ -120,9 +121,9 @@ impl Declarations {
     fn import_set(&mut self, mut operands: Operands<'_>) -> Attempt<()> {
         let (id, name) = (operands.take_id()?, operands.take_string()?);
         let set = match name.as_str() {
-            "OpenCL.std" => InstructionSet::OpenCl,
-            "OpenCL.DebugInfo.100" => InstructionSet::WithoutMeaning,
-            _ if name.starts_with("NonSemantic.") => InstructionSet::WithoutMeaning,
+            OPENCL_INSTRUCTIONS => InstructionSet::OpenCl,
+            known if INSTRUCTION_SETS.contains(&known) => InstructionSet::WithoutMeaning,
+            _ if name.starts_with(MEANINGLESS_SETS) => InstructionSet::WithoutMeaning,
             _ => refuse!("the instructions of {name} are not supported"),
         };
         self.sets.insert(id, set);

@@ -4,9 +4,34 @@ use std::fmt;
 
 use lockstep_protocol::spirv_module::FramingError;
 
-/// What is wrong with an instruction, as a sentence without its place.
+use super::declarations::SourceLine;
+
+/// What is wrong with an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault(pub String);
+pub(super) struct Fault {
+    /// The sentence that says it, without the instruction.
+    pub sentence: String,
+    /// The instruction, where it is not the one that is being read.
+    pub place: Option<Place>,
+}
+
+impl Fault {
+    /// What is wrong with the instruction that is being read.
+    pub fn new(sentence: String) -> Fault {
+        Fault { sentence, place: None }
+    }
+}
+
+/// An instruction of the module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Its number in the specification.
+    pub opcode: u16,
+    /// Its first word, counted from the module's first.
+    pub offset: usize,
+    /// The line of the source that it belongs to.
+    pub line: Option<SourceLine>,
+}
 
 /// What an instruction comes to.
 pub(super) type Attempt<T> = Result<T, Fault>;
@@ -14,7 +39,7 @@ pub(super) type Attempt<T> = Result<T, Fault>;
 /// Returns from the function with a fault of this text.
 macro_rules! refuse {
     ($($words:tt)*) => {
-        return Err($crate::frontend::spirv::error::Fault(format!($($words)*)))
+        return Err($crate::frontend::spirv::error::Fault::new(format!($($words)*)))
     };
 }
 pub(super) use refuse;

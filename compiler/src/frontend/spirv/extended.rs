@@ -91,7 +91,7 @@ pub(super) fn translate_instruction(translator: &mut Translator<'_>, _: Op, word
         refuse!("OpenCL.std has no instruction {number}");
     };
     let translated = translate_operation(translator, result, operation, operands);
-    translated.map_err(|fault| Fault(format!("{}: {}", plain_name(operation), fault.0)))
+    translated.map_err(|fault| Fault::new(format!("{}: {}", plain_name(operation), fault.sentence)))
 }
 
 fn translate_operation(

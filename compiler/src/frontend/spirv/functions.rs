@@ -2,12 +2,14 @@
 //!
 //! Phis are written when the function ends and all its jumps are known: LLVM wants a predecessor's value once for each edge from it.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use spirv::{Decoration, FunctionParameterAttribute, LinkageType, Op};
 
 use super::constants::{global_name, mask_of};
-use super::error::{Attempt, refuse};
+use super::dominance::{Use, check_uses};
+use super::error::{Attempt, Fault, Place, refuse};
 use super::lines::begin_scope;
 use super::operands::Id;
 use super::translator::{Translator, Typed, Value, join_typed};
@@ -22,7 +24,7 @@ pub(super) struct FunctionState {
     /// Parameters that are still to come, with their types.
     parameters: Vec<Id>,
     /// The block that was begun and not ended.
-    block: Option<Id>,
+    pub block: Option<Id>,
     first_label: Option<Id>,
     has_body: bool,
     /// The labels of the blocks so far.
@@ -32,10 +34,23 @@ pub(super) struct FunctionState {
     /// How many jumps lead to a block, by its label.
     arrivals: HashMap<Id, usize>,
     phis: Vec<Phi>,
+    /// Uses of values of other blocks, in their order. Operands are found while other operands are still borrowed.
+    uses: RefCell<Vec<Use>>,
+}
+
+impl FunctionState {
+    /// Notes the use of a value, to be judged when all jumps are known.
+    pub fn note_use(&self, use_of_value: Use) {
+        if use_of_value.definition != use_of_value.block {
+            self.uses.borrow_mut().push(use_of_value);
+        }
+    }
 }
 
 /// A phi that is to be written.
 struct Phi {
+    /// The instruction in the module.
+    place: Place,
     /// Where it belongs in the module's text.
     position: usize,
     id: Id,
@@ -77,6 +92,7 @@ pub(super) fn begin_function(translator: &mut Translator<'_>, words: &[u32]) -> 
         edges: HashMap::new(),
         arrivals: HashMap::new(),
         phis: Vec::new(),
+        uses: RefCell::default(),
     });
     if has_body {
         define_head(translator, id, result, &signature, &parameters)
@@ -171,7 +187,7 @@ pub(super) fn translate_parameter(translator: &mut Translator<'_>, _: Op, words:
     if state.parameters.pop() != Some(value_type) {
         refuse!("the parameter is not of the type that the function's type says");
     }
-    translator.set_value(id, Value::Local { value_type, function })
+    translator.set_value(id, Value::Local { value_type, function, block: None })
 }
 
 /// `OpFunctionEnd`: writes the function that has been read.
@@ -185,12 +201,21 @@ pub(super) fn end_function(translator: &mut Translator<'_>) -> Attempt<()> {
     }
     let (phis, has_body) = (std::mem::take(&mut state.phis), state.has_body);
     write_phis(translator, &phis)?;
+    check_dominance(translator)?;
     if has_body {
         translator.body.push_str("}\n\n");
     }
     translator.function = None;
     translator.lines.end_scope();
     Ok(())
+}
+
+/// Refuses values that are used where they may not have been computed.
+fn check_dominance(translator: &Translator<'_>) -> Attempt<()> {
+    let Some(FunctionState { first_label: Some(entry), labels, edges, uses, .. }) = &translator.function else {
+        return Ok(());
+    };
+    check_uses(*entry, labels.iter().copied(), edges.keys().copied(), &uses.borrow())
 }
 
 /// Writes the phis of a function where they belong.
@@ -200,7 +225,8 @@ fn write_phis(translator: &mut Translator<'_>, phis: &[Phi]) -> Attempt<()> {
     let unwritten = translator.body.split_off(start);
     let mut written = 0;
     for phi in phis {
-        let text = spell_phi(translator, phi)?;
+        let text =
+            spell_phi(translator, phi).map_err(|Fault { sentence, .. }| Fault { sentence, place: Some(phi.place) })?;
         translator.body.push_str(&unwritten[written..phi.position - start]);
         translator.body.push_str(&text);
         written = phi.position - start;
@@ -220,6 +246,9 @@ fn spell_phi(translator: &Translator<'_>, phi: &Phi) -> Attempt<String> {
         }
         translator.check_type(value, phi.value_type)?;
         let text = translator.find_operand(value)?.text;
+        if let Some(&Value::Local { block: Some(definition), .. }) = translator.values.get(&value) {
+            state.note_use(Use { value, definition, block, place: phi.place });
+        }
         spelt.extend(std::iter::repeat_n(format!("[ {text}, %b{block} ]"), edge_count as usize));
     }
     let arrivals = state.arrivals.get(&phi.block).copied().unwrap_or(0);
@@ -389,8 +418,9 @@ pub(super) fn translate_phi(translator: &mut Translator<'_>, _: Op, words: &[u32
     let position = translator.body.len();
     let Some(state) = translator.function.as_mut() else { refuse!("it is not in a function") };
     let (function, block) = (state.id, state.block.unwrap_or_default());
-    state.phis.push(Phi { position, id, value_type, block, incoming: pairs.to_vec() });
-    translator.set_value(id, Value::Local { value_type, function })
+    let place = translator.place;
+    state.phis.push(Phi { place, position, id, value_type, block, incoming: pairs.to_vec() });
+    translator.set_value(id, Value::Local { value_type, function, block: Some(block) })
 }
 
 /// `OpFunctionCall` of a function of the module.

@@ -47,15 +47,18 @@ pub(super) fn read_group_prefix(translator: &Translator<'_>, scope: Id) -> Attem
     Ok(read_group(translator, scope)?.prefix())
 }
 
-/// `OpControlBarrier`: of a work-group or a sub-group, by its scope.
-pub(super) fn translate_barrier(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+/// `OpControlBarrier`: of a work-group or a sub-group, by its scope. `OpControlBarrierArriveINTEL` and `OpControlBarrierWaitINTEL`
+/// are the halves of one; those of a sub-group meet where they wait.
+pub(super) fn translate_barrier(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (scope, _memory, semantics) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
-    let name = match read_scope(translator, scope)? {
-        Scope::Workgroup => "barrier",
-        Scope::Subgroup => "sub_group_barrier",
-        Scope::Invocation => return Ok(()),
-        scope => refuse!("no barrier is for the work-items of scope {scope:?}"),
+    let name = match (read_scope(translator, scope)?, opcode) {
+        (Scope::Workgroup, Op::ControlBarrierArriveINTEL) => "intel_work_group_barrier_arrive",
+        (Scope::Workgroup, Op::ControlBarrierWaitINTEL) => "intel_work_group_barrier_wait",
+        (Scope::Workgroup, _) => "barrier",
+        (Scope::Subgroup, Op::ControlBarrierArriveINTEL) | (Scope::Invocation, _) => return Ok(()),
+        (Scope::Subgroup, _) => "sub_group_barrier",
+        (scope, _) => refuse!("no barrier is for the work-items of scope {scope:?}"),
     };
     let bits = translator.constants.known_bits(semantics).unwrap_or(u64::MAX) as u32;
     let semantics = MemorySemantics::from_bits_retain(bits);
@@ -150,18 +153,24 @@ fn combination(opcode: Op) -> Option<(&'static str, bool)> {
         Op::GroupUMin | Op::GroupNonUniformUMin => ("min", false),
         Op::GroupFMax | Op::GroupSMax | Op::GroupNonUniformFMax | Op::GroupNonUniformSMax => ("max", true),
         Op::GroupUMax | Op::GroupNonUniformUMax => ("max", false),
-        Op::GroupNonUniformIMul | Op::GroupNonUniformFMul => ("mul", true),
-        Op::GroupNonUniformBitwiseAnd => ("and", true),
-        Op::GroupNonUniformBitwiseOr => ("or", true),
-        Op::GroupNonUniformBitwiseXor => ("xor", true),
-        Op::GroupNonUniformLogicalAnd => ("logical_and", true),
-        Op::GroupNonUniformLogicalOr => ("logical_or", true),
-        Op::GroupNonUniformLogicalXor => ("logical_xor", true),
+        Op::GroupIMulKHR | Op::GroupFMulKHR | Op::GroupNonUniformIMul | Op::GroupNonUniformFMul => ("mul", true),
+        Op::GroupBitwiseAndKHR | Op::GroupNonUniformBitwiseAnd => ("and", true),
+        Op::GroupBitwiseOrKHR | Op::GroupNonUniformBitwiseOr => ("or", true),
+        Op::GroupBitwiseXorKHR | Op::GroupNonUniformBitwiseXor => ("xor", true),
+        Op::GroupLogicalAndKHR | Op::GroupNonUniformLogicalAnd => ("logical_and", true),
+        Op::GroupLogicalOrKHR | Op::GroupNonUniformLogicalOr => ("logical_or", true),
+        Op::GroupLogicalXorKHR | Op::GroupNonUniformLogicalXor => ("logical_xor", true),
         _ => return None,
     })
 }
 
-/// Reductions and scans: `OpGroupIAdd` and the like, `OpGroupNonUniformIAdd` and the like.
+/// Whether an instruction combines all values of a group by what only the functions for active work-items have in OpenCL C where
+/// the group is a sub-group (SPV_KHR_uniform_group_instructions). All of its work-items are active.
+fn is_uniform_arithmetic(opcode: Op) -> bool {
+    (Op::GroupIMulKHR as u32..=Op::GroupLogicalXorKHR as u32).contains(&(opcode as u32))
+}
+
+/// Reductions and scans: `OpGroupIAdd`, `OpGroupIMulKHR` and the like, `OpGroupNonUniformIAdd` and the like.
 pub(super) fn translate_combination(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
@@ -169,7 +178,8 @@ pub(super) fn translate_combination(translator: &mut Translator<'_>, opcode: Op,
     let number = operands.take_literal()?;
     let value = operands.take_id()?;
     let Some((operation, is_signed)) = combination(opcode) else { refuse!("it combines nothing") };
-    let infix = if is_non_uniform(opcode) { "_non_uniform" } else { "" };
+    let has_infix = is_non_uniform(opcode) || (is_uniform_arithmetic(opcode) && group == Group::SubGroup);
+    let infix = if has_infix { "_non_uniform" } else { "" };
     if is_non_uniform(opcode) && group == Group::WorkGroup {
         refuse!("the active work-items of a work-group do nothing together");
     }

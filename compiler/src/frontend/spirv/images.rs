@@ -36,7 +36,7 @@ pub(super) fn translate_unpairing(translator: &mut Translator<'_>, _: Op, words:
     define_copy(translator, result, &typed)
 }
 
-fn image_parameter(image: ImageType) -> Parameter {
+pub(super) fn image_parameter(image: ImageType) -> Parameter {
     Parameter::Named(format!("ocl_{}_{}", image.name, image.access))
 }
 

@@ -6,8 +6,8 @@
 //! function that calls the body of its entry point, as functions of a module may call that, too.
 //!
 //! The text is for LLVM's parser: forward references are its business, and what it refuses is an error where the C interface
-//! would do anything. Modules are hostile until proved otherwise: each id is defined once and before it is used, by a value of
-//! the right type; nothing here calls itself but for types and constants within others, which have a bounded depth; and text
+//! would do anything. Modules are hostile until proved otherwise: each id is defined once and before it is used, on every path
+//! ([`dominance`]), by a value of the right type; nothing here calls itself but for types and constants within others, which have a bounded depth; and text
 //! that grows out of proportion is refused.
 //!
 //! Source: the SPIR-V specification 1.6, the OpenCL SPIR-V environment specification 3.0, OpenCL.std.
@@ -20,6 +20,7 @@ mod composites;
 mod constants;
 mod convert;
 mod declarations;
+mod dominance;
 mod dot_products;
 mod error;
 mod evaluate;
@@ -35,21 +36,21 @@ mod memory;
 mod opcodes;
 mod operands;
 mod pipes;
+mod sub_group_blocks;
 mod translator;
 mod types;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use lockstep_protocol::spirv_module::{RawInstruction, SpecializationValue, SpirvModule};
+use lockstep_protocol::spirv_module::{SpecializationValue, SpirvModule};
 use spirv::Op;
 
-pub use capabilities::{CAPABILITIES, EXTENSIONS};
 pub use error::SpirvError;
 pub use opcodes::supported_instructions;
 
 use declarations::{EntryPoint, SourceLine};
-use error::{Attempt, Fault, refuse};
+use error::{Attempt, Fault, Place, refuse};
 use translator::{Translator, quote_name};
 use types::TypeContext;
 
@@ -87,32 +88,34 @@ fn for_each_instruction<'a>(
 ) -> Result<(), SpirvError> {
     translator.lines.current = None;
     for instruction in module.instructions() {
-        let translated = match Op::from_u32(instruction.opcode.into()) {
-            Some(opcode) => {
-                follow_line(&mut translator.lines.current, opcode, instruction.operands);
-                translate(translator, opcode, instruction.operands)
-            }
-            None => Err(Fault("there is no such instruction".to_owned())),
+        let opcode = Op::from_u32(instruction.opcode.into());
+        if let Some(opcode) = opcode {
+            follow_line(&mut translator.lines.current, opcode, instruction.operands);
+        }
+        let line = translator.lines.current;
+        translator.place = Place { opcode: instruction.opcode, offset: instruction.offset, line };
+        let translated = match opcode {
+            Some(opcode) => translate(translator, opcode, instruction.operands),
+            None => Err(Fault::new("there is no such instruction".to_owned())),
         };
-        let (line, strings) = (translator.lines.current, &translator.declarations.strings);
-        translated.map_err(|fault| locate_fault(fault, &instruction, line.as_ref(), strings))?;
+        translated.map_err(|fault| locate_fault(fault, translator.place, &translator.declarations.strings))?;
     }
     Ok(())
 }
 
 fn finish_module(translator: &mut Translator<'_>) -> Result<String, SpirvError> {
-    let at_end = |Fault(sentence): Fault| SpirvError::Instruction {
+    let at_end = |fault: Fault| SpirvError::Instruction {
         name: "OpEntryPoint".to_owned(),
         offset: 0,
         line: None,
-        sentence,
+        sentence: fault.sentence,
     };
     let entry_points: Vec<EntryPoint> = translator.declarations.entry_points.clone();
     for entry_point in &entry_points {
         kernels::define_kernel(translator, entry_point).map_err(at_end)?;
     }
     if translator.function.is_some() {
-        return Err(at_end(Fault("the last function of the module has no end".to_owned())));
+        return Err(at_end(Fault::new("the last function of the module has no end".to_owned())));
     }
     let declared = declare_functions(translator).map_err(at_end)?;
     let lists = translator.lines.spell_lists(&mut translator.metadata);
@@ -220,18 +223,14 @@ fn follow_line(line: &mut Option<SourceLine>, opcode: Op, words: &[u32]) {
     }
 }
 
-/// An error with its place.
-fn locate_fault(
-    Fault(sentence): Fault,
-    instruction: &RawInstruction<'_>,
-    line: Option<&SourceLine>,
-    strings: &HashMap<u32, String>,
-) -> SpirvError {
-    let name = match Op::from_u32(instruction.opcode.into()) {
+/// An error with its place: that of the fault, or of the instruction that is being read.
+fn locate_fault(fault: Fault, current: Place, strings: &HashMap<u32, String>) -> SpirvError {
+    let Place { opcode, offset, line } = fault.place.unwrap_or(current);
+    let name = match Op::from_u32(opcode.into()) {
         Some(opcode) => format!("Op{opcode:?}"),
-        None => format!("instruction {}", instruction.opcode),
+        None => format!("instruction {opcode}"),
     };
     let file = |file: &u32| strings.get(file).map_or("?", String::as_str);
-    let line = line.map(|SourceLine { file: id, line, .. }| format!("{}:{line}", file(id)));
-    SpirvError::Instruction { name, offset: instruction.offset, line, sentence }
+    let line = line.map(|SourceLine { file: id, line, .. }| format!("{}:{line}", file(&id)));
+    SpirvError::Instruction { name, offset, line, sentence: fault.sentence }
 }

@@ -6,7 +6,7 @@ use super::error::Attempt;
 use super::translator::Translator;
 use super::{
     arithmetic, atomics, built_ins, composites, convert, dot_products, extended, function_pointers, functions, groups,
-    images, memory, pipes,
+    images, memory, pipes, sub_group_blocks,
 };
 
 /// Translates an instruction of a function. The words are those after the first.
@@ -122,6 +122,7 @@ const GROUPS: &[(Translate, &[Op])] = &[
             Op::SatConvertUToS,
         ],
     ),
+    (convert::translate_bfloat16, &[Op::ConvertFToBF16INTEL, Op::ConvertBF16ToFINTEL]),
     (convert::translate_bitcast, &[Op::Bitcast]),
     (
         convert::translate_pointer_cast,
@@ -162,7 +163,7 @@ const GROUPS: &[(Translate, &[Op])] = &[
     (atomics::translate_exchange, &[Op::AtomicCompareExchange, Op::AtomicCompareExchangeWeak]),
     (atomics::translate_flag, &[Op::AtomicFlagTestAndSet, Op::AtomicFlagClear]),
     (atomics::translate_fence, &[Op::MemoryBarrier]),
-    (groups::translate_barrier, &[Op::ControlBarrier]),
+    (groups::translate_barrier, &[Op::ControlBarrier, Op::ControlBarrierArriveINTEL, Op::ControlBarrierWaitINTEL]),
     (groups::translate_vote, &[Op::GroupAll, Op::GroupAny, Op::GroupNonUniformAll, Op::GroupNonUniformAny]),
     (groups::translate_broadcast, &[Op::GroupBroadcast]),
     (
@@ -192,6 +193,14 @@ const GROUPS: &[(Translate, &[Op])] = &[
             Op::GroupNonUniformLogicalAnd,
             Op::GroupNonUniformLogicalOr,
             Op::GroupNonUniformLogicalXor,
+            Op::GroupIMulKHR,
+            Op::GroupFMulKHR,
+            Op::GroupBitwiseAndKHR,
+            Op::GroupBitwiseOrKHR,
+            Op::GroupBitwiseXorKHR,
+            Op::GroupLogicalAndKHR,
+            Op::GroupLogicalOrKHR,
+            Op::GroupLogicalXorKHR,
         ],
     ),
     (groups::translate_election, &[Op::GroupNonUniformElect]),
@@ -221,6 +230,17 @@ const GROUPS: &[(Translate, &[Op])] = &[
     ),
     (groups::translate_async_copy, &[Op::GroupAsyncCopy]),
     (groups::translate_wait, &[Op::GroupWaitEvents]),
+    (
+        sub_group_blocks::translate_shuffle,
+        &[
+            Op::SubgroupShuffleINTEL,
+            Op::SubgroupShuffleXorINTEL,
+            Op::SubgroupShuffleDownINTEL,
+            Op::SubgroupShuffleUpINTEL,
+        ],
+    ),
+    (sub_group_blocks::translate_block_read, &[Op::SubgroupBlockReadINTEL, Op::SubgroupImageBlockReadINTEL]),
+    (sub_group_blocks::translate_block_write, &[Op::SubgroupBlockWriteINTEL, Op::SubgroupImageBlockWriteINTEL]),
     (images::translate_pairing, &[Op::SampledImage]),
     (images::translate_unpairing, &[Op::Image]),
     (images::translate_read, &[Op::ImageSampleExplicitLod, Op::ImageRead]),

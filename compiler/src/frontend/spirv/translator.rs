@@ -12,7 +12,8 @@ use spirv::BuiltIn;
 
 use super::constants::Constants;
 use super::declarations::Declarations;
-use super::error::{Attempt, refuse};
+use super::dominance::Use;
+use super::error::{Attempt, Place, refuse};
 use super::functions::FunctionState;
 use super::lines::Lines;
 use super::mangle::{Parameter, mangle_name};
@@ -27,8 +28,8 @@ const FREE_BYTES: usize = 1 << 24;
 /// What an id stands for.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
-    /// What an instruction of a function computed; the function by its id.
-    Local { value_type: Id, function: Id },
+    /// What an instruction of a function computed, in the block of that label; the function by its id. A parameter has no block.
+    Local { value_type: Id, function: Id, block: Option<Id> },
     /// A constant or an address, in LLVM's text.
     Constant { value_type: Id, text: Rc<str> },
     /// A variable that tells the work-item of itself, or one component of it.
@@ -78,6 +79,8 @@ pub(super) struct Translator<'a> {
     pub specialization: &'a [SpecializationValue],
     /// The function whose instructions are read.
     pub function: Option<FunctionState>,
+    /// The instruction that is being read.
+    pub place: Place,
     pub lines: Lines,
     /// All ids are less than this.
     pub bound: u32,
@@ -107,6 +110,7 @@ impl<'a> Translator<'a> {
             values: HashMap::new(),
             specialization,
             function: None,
+            place: Place::default(),
             lines: Lines::default(),
             bound,
             globals: String::new(),
@@ -137,9 +141,12 @@ impl<'a> Translator<'a> {
     pub fn find_operand(&self, id: Id) -> Attempt<Operand> {
         match self.values.get(&id) {
             Some(Value::Constant { value_type, text }) => Ok(Operand { value_type: *value_type, text: text.clone() }),
-            Some(Value::Local { value_type, function }) => {
-                if self.function.as_ref().map(|current| current.id) != Some(*function) {
+            Some(Value::Local { value_type, function, block }) => {
+                let Some(state) = self.function.as_ref().filter(|current| current.id == *function) else {
                     refuse!("%{id} is a value of another function");
+                };
+                if let (Some(definition), Some(current)) = (*block, state.block) {
+                    state.note_use(Use { value: id, definition, block: current, place: self.place });
                 }
                 Ok(Operand { value_type: *value_type, text: format!("%v{id}").into() })
             }
@@ -198,10 +205,11 @@ impl<'a> Translator<'a> {
     /// Adds the instruction that computes a value.
     pub fn define_result(&mut self, (value_type, id): (Id, Id), instruction: fmt::Arguments<'_>) -> Attempt<()> {
         self.types.find_type(value_type)?;
-        let Some(function) = self.function.as_ref().map(|current| current.id) else {
+        let Some(state) = self.function.as_ref() else {
             refuse!("it computes a value outside of functions");
         };
-        self.set_value(id, Value::Local { value_type, function })?;
+        let (function, block) = (state.id, state.block);
+        self.set_value(id, Value::Local { value_type, function, block })?;
         let location = self.lines.spell_location(&mut self.metadata);
         _ = writeln!(self.body, "  %v{id} = {instruction}{location}");
         Ok(())

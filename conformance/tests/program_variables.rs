@@ -1,0 +1,106 @@
+//! Program-scope variables that the host finds by their names: their addresses, reading and writing them, and what is wrong with names
+//! and ranges.
+
+use std::ffi::{CStr, c_void};
+use std::ptr;
+
+use lockstep_conformance::extension_functions::ProgramVariables;
+use lockstep_conformance::loader::device;
+use lockstep_conformance::objects::Program;
+use lockstep_conformance::opencl_sys::*;
+use lockstep_conformance::{Setup, arguments, expect, is_lockstep, ok, read, run};
+
+const SOURCE: &str = "
+    global int numbers[4] = { 1, 2, 3, 4 };
+    global const int fixed = 7;
+    constant int other = 8;
+    kernel void sum(global int *out) { out[0] = numbers[0] + numbers[1] + numbers[2] + numbers[3] + fixed + other; }
+    kernel void twice(void) { numbers[get_global_id(0)] *= 2; }";
+
+/// The variable's address and its bytes, or the error.
+fn find(program: &Program, name: &CStr) -> Result<(*mut c_void, usize), cl_int> {
+    let (mut address, mut size) = (ptr::null_mut(), 0);
+    let find = ProgramVariables::new().clGetDeviceGlobalVariablePointerINTEL;
+    match find(device(), program.raw(), name.as_ptr(), &mut size, &mut address) {
+        CL_SUCCESS => Ok((address, size)),
+        code => Err(code),
+    }
+}
+
+fn sum_of(setup: &Setup, program: &Program) -> i32 {
+    let out = setup.context.zeros::<i32>(1);
+    let kernel = program.kernel("sum");
+    kernel.set_all(arguments![&out]);
+    run(&setup.queue, &kernel, &[1], &[1]);
+    read::<i32>(&setup.queue, &out)[0]
+}
+
+#[test]
+fn the_host_reads_and_writes_variables() {
+    if !is_lockstep() {
+        return;
+    }
+    let (setup, functions) = (Setup::new(), ProgramVariables::new());
+    let program = setup.context.build(SOURCE, "-cl-std=CL3.0");
+    assert_eq!(sum_of(&setup, &program), 25);
+    let (address, size) = find(&program, c"numbers").expect("it is there");
+    assert!(!address.is_null() && size == 16);
+    let write = |size: usize, offset: usize, values: &[i32]| {
+        let (queue, name, from) = (setup.queue.raw(), c"numbers".as_ptr(), values.as_ptr().cast());
+        (functions.clEnqueueWriteGlobalVariableINTEL)(
+            queue,
+            program.raw(),
+            name,
+            CL_TRUE,
+            size,
+            offset,
+            from,
+            0,
+            ptr::null(),
+            ptr::null_mut(),
+        )
+    };
+    let read_numbers = || {
+        let mut values = [0_i32; 3];
+        let (queue, name, to) = (setup.queue.raw(), c"numbers".as_ptr(), values.as_mut_ptr().cast());
+        ok((functions.clEnqueueReadGlobalVariableINTEL)(
+            queue,
+            program.raw(),
+            name,
+            CL_TRUE,
+            12,
+            4,
+            to,
+            0,
+            ptr::null(),
+            ptr::null_mut(),
+        ));
+        values
+    };
+    // Code that was made before sees what is written afterwards.
+    ok(write(8, 8, &[30, 40]));
+    assert_eq!((read_numbers(), sum_of(&setup, &program)), ([2, 30, 40], 88));
+    run(&setup.queue, &program.kernel("twice"), &[4], &[4]);
+    assert_eq!(read_numbers(), [4, 60, 80]);
+    expect(write(8, 12, &[0, 0]), CL_INVALID_VALUE);
+    expect(write(usize::MAX, 8, &[0, 0]), CL_INVALID_VALUE);
+    assert_eq!(read_numbers(), [4, 60, 80]);
+}
+
+#[test]
+fn names_of_no_variable_are_errors() {
+    if !is_lockstep() {
+        return;
+    }
+    let setup = Setup::new();
+    let program = setup.context.build(SOURCE, "-cl-std=CL3.0");
+    for name in [c"missing", c"other", c"sum", c""] {
+        assert_eq!(find(&program, name), Err(CL_INVALID_VALUE), "{name:?}");
+    }
+    let unbuilt = setup.context.source(SOURCE);
+    assert_eq!(find(&unbuilt, c"numbers"), Err(CL_INVALID_PROGRAM_EXECUTABLE));
+    let find = ProgramVariables::new().clGetDeviceGlobalVariablePointerINTEL;
+    expect(find(device(), program.raw(), ptr::null(), &mut 0, &mut ptr::null_mut()), CL_INVALID_VALUE);
+    expect(find(device(), program.raw(), c"numbers".as_ptr(), &mut 0, ptr::null_mut()), CL_INVALID_VALUE);
+    expect(find(ptr::null_mut(), program.raw(), c"numbers".as_ptr(), &mut 0, &mut ptr::null_mut()), CL_INVALID_DEVICE);
+}

@@ -1,0 +1,41 @@
+//! A program-scope variable that the host reads or writes by its name.
+
+use std::sync::Arc;
+
+use opencl_sys::CL_INVALID_VALUE;
+
+use super::executable::Executable;
+use crate::{Result, error};
+use lockstep_protocol::types::Space;
+
+/// A variable in global memory of a program that has been built. It keeps the program's variables alive.
+#[derive(Clone)]
+pub struct ProgramVariable {
+    executable: Arc<Executable>,
+    index: usize,
+}
+
+impl ProgramVariable {
+    /// The variable of this name, as the linker knows it. Those that no kernel uses are not there.
+    ///
+    /// # Errors
+    /// `CL_INVALID_VALUE` where there is none.
+    pub fn find(executable: Arc<Executable>, name: &str) -> Result<ProgramVariable> {
+        let mut variables = executable.outline().globals.iter();
+        let index = variables.position(|variable| variable.name == name && variable.space == Space::Global);
+        match index {
+            Some(index) => Ok(ProgramVariable { executable, index }),
+            None => Err(error!(CL_INVALID_VALUE, "no kernel of the program uses a variable '{name}' in global memory")),
+        }
+    }
+
+    /// Where it is. Null never comes, as each variable has an address.
+    pub fn address(&self) -> *mut u8 {
+        self.executable.globals().address_of(self.index).unwrap_or(std::ptr::null_mut())
+    }
+
+    /// Its bytes.
+    pub fn byte_size(&self) -> usize {
+        self.executable.outline().globals[self.index].init.len()
+    }
+}
