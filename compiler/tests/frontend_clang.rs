@@ -85,7 +85,7 @@ fn extension_and_feature_macros_are_those_of_the_table() {
     for foreign in [
         "cl_khr_mipmap_image",
         "cl_khr_srgb_image_writes",
-        "cl_intel_subgroups",
+        "cl_intel_media_block_io",
         "cl_khr_extended_async_copies",
         "__opencl_c_ext_fp16_global_atomic_add",
         "__opencl_c_device_enqueue",

@@ -63,7 +63,7 @@ mod tests {
             "",
             "\n\n",
             "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
-            "#pragma OPENCL EXTENSION cl_intel_subgroups : enable\n",
+            "#pragma OPENCL EXTENSION cl_intel_media_block_io : enable\n",
             "#pragma OPENCL EXTENSION all : disable\n",
             "#pragma OPENCL EXTENSION cl_khr_subgroups : require\n",
             "#pragma OPENCL EXTENSION cl_khr_subgroups enable\n",
