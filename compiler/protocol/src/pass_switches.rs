@@ -37,6 +37,7 @@ macro_rules! pass_switches {
 
 pass_switches! {
     Gates "gates" "branches lead past code that no lane of a gang runs (`boscc` and `unicf`)";
+    LoopGates "loop_gates" "a branch leads past a loop that lanes leave together where no lane of a gang wants it; without it the loop has a mask and asks in every iteration (`unicf` only)";
     FullGangs "full_gangs" "gangs with a work-item in every lane have code of their own, without masks, where others run the region too";
     UnmaskedLoops "unmasked_loops" "loops that lanes leave one by one have a version that runs without masks until the first one leaves (`unicf` only)";
     CoherentBranches "coherent_branches" "code behind branches where lanes part has a copy without masks for gangs all of whose lanes go there (`unicf` only)";

@@ -224,9 +224,10 @@ fn versioned() -> Gangs {
         .with_pass(PassSwitch::Gates, Versions::Always)
 }
 
-/// Branches fused wherever that is possible, and gates in front of what is left.
+/// Branches fused wherever that is possible, and gates in front of what is left, but for loops: those have masks.
 fn fused() -> Gangs {
     Gangs::default()
+        .with_pass(PassSwitch::LoopGates, Versions::Never)
         .with_pass(PassSwitch::BranchFusion, Versions::Always)
         .with_pass(PassSwitch::Gates, Versions::Always)
 }

@@ -64,6 +64,11 @@ impl Iterations {
             )),
         }
     }
+
+    /// The next block through which all come that come through this one, in the same iteration.
+    pub fn immediate_post_dominator(&self, block: Block) -> Option<Block> {
+        self.ends.immediate_post_dominator(block)
+    }
 }
 
 #[cfg(test)]
