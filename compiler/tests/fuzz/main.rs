@@ -161,6 +161,15 @@ fn many_kernels_get_versions_groups_and_lines() {
     assert!(groups > 80 && on_lines > 60 && choices > 60, "{found}");
 }
 
+/// Some loops can be flattened into those around them.
+#[test]
+fn some_kernels_have_loops_to_flatten() {
+    let reports: Vec<String> = (0..500).map(|seed| planned(&kernel(seed)).report_of_fusion).collect();
+    let with = |what: &str| reports.iter().filter(|report| report.contains(what)).count();
+    let [refilled, in_turn] = ["until all have work", "once in each iteration"].map(with);
+    assert!(refilled > 5 && in_turn > 5, "{refilled} and {in_turn} of 500 kernels have a loop that is flattened");
+}
+
 /// Many branches have sides that can be fused, some of several blocks.
 #[test]
 fn many_kernels_have_branches_to_fuse() {

@@ -1,4 +1,3 @@
-; test: divergent_loops
 ; test: divergent_loops, linearize
 ; test: run
 ; stage: regions
