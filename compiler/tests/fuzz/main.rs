@@ -33,7 +33,7 @@ struct Count {
 }
 
 /// The kernel of a seed: small and larger, flat and deep, every third an arbitrary graph at its top, every seventh with calls of functions, every fifth
-/// with branches whose sides do nearly the same.
+/// with branches whose sides do nearly the same, and every fifth with loops that can be flattened.
 fn kernel(seed: u64) -> Generated {
     let shape = Shape {
         statements: [8, 14, 20, 30][seed as usize % 4],
@@ -42,6 +42,7 @@ fn kernel(seed: u64) -> Generated {
         unstructured: seed.is_multiple_of(3),
         calls: seed % 7 == 6,
         twins: seed.is_multiple_of(5),
+        nests: seed % 5 == 3,
     };
     let mut generated = random_kernel(seed, shape);
     // What the machine stops is known by its name.
