@@ -32,6 +32,7 @@ use crate::transform::branch_fusion::{LaneFacts, is_ordered};
 use crate::transform::unmasked_loops::Known;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::loop_profile::LoopCounts;
+use lockstep_protocol::types::Type;
 use std::fmt;
 
 mod rewriting;
@@ -268,9 +269,10 @@ impl NestedLoops<'_> {
             let masks = self.known.masks_of(self.function, once, blocks);
             u128::from(self.known.cost_of(self.function, once, blocks).saturating_add(masks))
         };
-        let overhead = (QUESTION + carried as u64) * registers.registers_for(lockstep_protocol::types::Type::I32);
+        let overhead = (QUESTION + carried as u64) * registers.registers_for(Type::I32);
         let outer_cost = cost_of(self.outer_ends.header, &own_blocks) + u128::from(overhead);
-        let inner_cost = cost_of(self.inner_ends.header, &inner_data.blocks);
+        // Loops in it may run once.
+        let inner_cost: u128 = inner_data.blocks.iter().map(|&block| cost_of(block, &[block])).sum();
         let lanes = u128::from(counts.gang_iterations) * u128::from(registers.width);
         let idle_lanes = lanes.saturating_sub(u128::from(counts.lane_iterations));
         let has_loops = own_blocks.iter().any(|&block| forest.innermost_loop(block) != Some(self.outer));
