@@ -16,7 +16,7 @@
 //! begin:   br d, b(w0…), end          =>    a(v…):   …  br c, exit(x…), begin
 //! b(w…):   …  br e, end, b(w…)              begin:   br d, b(w0…, u…), end
 //! end:     …  jump a(v…)                    b(w…):   …  br e, end', next(w…, u…, true)
-//!                                           end':    …  jump next(v…, true is false)
+//!                                           end':    …  jump next(v…, false)
 //!                                           end:     …  jump a(v…), or, in the paper's form, next(v…, false)
 //!                                           next(…): jump head(…)
 //! ```
@@ -281,3 +281,6 @@ impl NestedLoops<'_> {
             && (!has_loops || 16 * idle_lanes >= IDLE_BESIDE_LOOPS * lanes)
     }
 }
+
+#[cfg(test)]
+mod tests;

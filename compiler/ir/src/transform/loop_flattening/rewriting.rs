@@ -1,4 +1,10 @@
 //! The flattened loop, made of the two that there were.
+//!
+//! Requires: a function in normal form and the plan for two of its loops.
+//! Ensures: normal form; one loop in the place of both, and what the plan's form has lanes do that have no work.
+//! Phases: places for what is carried; parameters for what is kept beside the inner loop; the copy of what follows it; the edges that end
+//! iterations; the new header and latch.
+//! Source: Bulavintsev 2019, section II.
 
 use super::{Form, Plan};
 use crate::ir::*;
