@@ -81,3 +81,29 @@ kernel void arm_goto(global const double *x, global double *out, double least, i
     }
     out[i] = sum + rounds;
 }
+
+// A loop of as many rounds for all work-items, which half of them do not come to.
+kernel void arm_loop(global const float *x, global const float *table, global float *out, int rounds) {
+    size_t i = get_global_id(0);
+    float sum = x[i];
+    if (sum < 0.5f) {
+        for (int k = 0; k < rounds; ++k) sum = fma(sum, 0.5f, x[i]);
+    }
+    out[i] = sum;
+}
+
+// The same with a second way out, which all of them take together if any does.
+kernel void arm_search(global const float *x, global const float *table, global float *out, int rounds) {
+    size_t i = get_global_id(0);
+    float sum = x[i];
+    if (sum < 0.5f) {
+        for (int k = 0; k < rounds; ++k) {
+            if (table[k] > 1.0f) {
+                sum += 1.0f;
+                break;
+            }
+            sum = fma(sum, 0.5f, table[k] * x[i]);
+        }
+    }
+    out[i] = sum;
+}

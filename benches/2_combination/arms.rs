@@ -103,3 +103,31 @@ pub fn arm_goto() -> Problem {
         }
     })
 }
+
+/// A loop in an arm that half of the work-items take, of which `round` is what an iteration makes of a sum by the work-item's number and
+/// one of a table.
+fn loop_in_arm(kernel: &'static str, round: fn(f64, f64, f64) -> f64) -> Problem {
+    const COUNT: usize = 1 << 14;
+    const ROUNDS: usize = 200;
+    let (x, table) = (floats(7, COUNT, 0.0, 1.0), floats(8, ROUNDS, 0.0, 1.0));
+    let sum_of = |&x: &f32| match f64::from(x) {
+        x if x < 0.5 => table.iter().fold(x, |sum, &entry| round(sum, x, f64::from(entry))),
+        x => x,
+    };
+    let want: Vec<f32> = x.iter().map(|x| sum_of(x) as f32).collect();
+    Problem {
+        buffers: vec![Data::of(&x), Data::of(&table), Data::room::<f32>(COUNT)],
+        steps: vec![step(kernel, &[COUNT], &[], args![b 0, b 1, b 2, v (ROUNDS as i32)]); 10],
+        check: Box::new(move |outcome| outcome.close(2, &want, 1e-5)),
+    }
+}
+
+/// A loop that lanes leave together, in an arm that some of them take.
+pub fn arm_loop() -> Problem {
+    loop_in_arm("arm_loop", |sum, x, _| sum * 0.5 + x)
+}
+
+/// The same with two exits.
+pub fn arm_search() -> Problem {
+    loop_in_arm("arm_search", |sum, x, entry| sum * 0.5 + entry * x)
+}

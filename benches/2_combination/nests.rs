@@ -32,6 +32,25 @@ pub const NESTS: &[Case] = nests! {
     1 100: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15;
 };
 
+macro_rules! long_nests {
+    ($($outer:literal $inner:literal: $($without:literal)*;)*) => {
+        &[$($(Case {
+            name: concat!("long_nest_", $outer, "_", $inner, "_k", $without),
+            source: SOURCE,
+            wanted: NO_LOSS,
+            problem: long_nest::<$outer, $inner, $without>,
+        }),*),*]
+    };
+}
+
+/// Nests of which work-items run many rounds, as in the paper's experiment, so that flattening can pay.
+pub const LONG_NESTS: &[Case] = long_nests! {
+    10 1: 0 8 15;
+    1 1: 0 8 15;
+    1 10: 0 8 15;
+    1 100: 0 8 15;
+};
+
 /// The name of one of them.
 pub fn name(ratio: &str, leaving: usize) -> String {
     format!("nest_{ratio}_k{leaving}")
@@ -65,25 +84,33 @@ pub fn operations(kernel: &str) -> Option<f64> {
 
 /// `OUTER` steps of work in the outer loop, `INNER` in the inner one, `WITHOUT` of 16 work-items leave.
 fn nest<const OUTER: i32, const INNER: i32, const WITHOUT: u32>() -> Problem {
-    const ITEMS: usize = 1 << 12;
-    let rounds = rounds(OUTER, INNER);
+    nest_of(1 << 12, rounds(OUTER, INNER), OUTER, INNER, WITHOUT)
+}
+
+/// The same of few work-items with 256 rounds of the outer loop.
+fn long_nest<const OUTER: i32, const INNER: i32, const WITHOUT: u32>() -> Problem {
+    nest_of(512, 256, OUTER, INNER, WITHOUT)
+}
+
+/// Loops of so many work-items and rounds; `without` of 16 work-items leave.
+fn nest_of(items: usize, rounds: i32, outer: i32, inner: i32, without: u32) -> Problem {
     let mut random = Random::new(1);
-    let values: Vec<u32> = (0..ITEMS).map(|_| random.bits() as u32).collect();
+    let values: Vec<u32> = (0..items).map(|_| random.bits() as u32).collect();
     let worked = |value: u32, steps: i32| {
         (0..steps).fold(value, |v, _| (v ^ v >> 15).wrapping_mul(2_246_822_519).wrapping_add(3_266_489_917))
     };
     let after = |(i, &value): (usize, &u32)| {
         (0..rounds).fold(value, |value, a| {
-            let value = worked(value, OUTER);
-            let leaves = (i as u32 + a as u32 * 7) % 16 < WITHOUT;
-            if leaves { value } else { worked(value, TRIES * INNER) }
+            let value = worked(value, outer);
+            let leaves = (i as u32 + a as u32 * 7) % 16 < without;
+            if leaves { value } else { worked(value, TRIES * inner) }
         })
     };
     let want: Vec<u32> = values.iter().enumerate().map(after).collect();
-    let arguments = args![b 0, v (rounds), v (TRIES), v (OUTER), v (INNER), v (WITHOUT)];
+    let arguments = args![b 0, v (rounds), v (TRIES), v (outer), v (inner), v (without)];
     Problem {
         buffers: vec![Data::in_place(&values)],
-        steps: vec![step("nested", &[ITEMS], &[], arguments)],
+        steps: vec![step("nested", &[items], &[], arguments)],
         check: Box::new(move |outcome| outcome.same(0, &want)),
     }
 }

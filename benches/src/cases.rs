@@ -3,7 +3,7 @@
 //! A folder holds kernels of about one feature, the next those that combine several, the last parts of applications.
 //! Each file is a family: the OpenCL C beside the host's own computation of the same results.
 
-use self::nests::NESTS;
+use self::nests::{LONG_NESTS, NESTS};
 use crate::case::{Case, NO_LOSS, Problem};
 
 #[path = "../2_combination/arms.rs"]
@@ -61,7 +61,7 @@ pub(crate) mod transforms;
 #[path = "../2_combination/uneven.rs"]
 mod uneven;
 
-/// All but [`NESTS`], in the order of the tables.
+/// All but [`NESTS`] and [`LONG_NESTS`], in the order of the tables.
 const CASES: &[Case] = &[
     // Branch-free and bound by arithmetic: half of the 16 lanes is the least.
     case("horner", polynomials::SOURCE, 8.0, polynomials::horner),
@@ -120,6 +120,8 @@ const CASES: &[Case] = &[
     case("arm_or", arms::SOURCE, NO_LOSS, arms::arm_or),
     case("arm_switch", arms::SOURCE, NO_LOSS, arms::arm_switch),
     case("arm_goto", arms::SOURCE, NO_LOSS, arms::arm_goto),
+    case("arm_loop", arms::SOURCE, NO_LOSS, arms::arm_loop),
+    case("arm_search", arms::SOURCE, NO_LOSS, arms::arm_search),
     // Most work-items of the range have nothing to do.
     case("idle_groups", idle::SOURCE, NO_LOSS, idle::idle_groups),
     case("idle_windows", idle::SOURCE, NO_LOSS, idle::idle_windows),
@@ -160,7 +162,7 @@ const fn case(name: &'static str, source: &'static str, wanted: f64, problem: fn
 
 /// All of them, in the order of the tables.
 pub fn all() -> impl Iterator<Item = &'static Case> {
-    CASES.iter().chain(NESTS)
+    CASES.iter().chain(NESTS).chain(LONG_NESTS)
 }
 
 /// The case of this name.

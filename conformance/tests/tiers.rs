@@ -1,6 +1,7 @@
 //! Code of the first tier that better code replaces while the kernel runs, and processes of the compiler that make code of one
 //! program after the other kernel. For this driver only.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use lockstep_conformance::child::in_child;
@@ -82,9 +83,25 @@ const UNEVEN: &str = "kernel void uneven(global float *out, int steps) {
     out[i] = sum;
 }";
 
-/// Hashes of the bits that launches leave. Better code comes while they run.
-fn run_uneven_loops(setup: &Setup) -> Vec<u64> {
-    let kernel = setup.context.kernel(UNEVEN, "uneven");
+/// A loop in a loop that one work-item of 16 enters in a round of the outer one, so the last tier makes one loop of both.
+const NESTED: &str = "kernel void nested(global float *out, int steps) {
+    int i = get_global_id(0);
+    float x = i * 0.001f, sum = 0;
+    for (int a = 0; a < 64; ++a) {
+        x = x * 0.97f + 0.1f / (1.0f + x * x);
+        int b = (i + a * 7) % 16 == 3 ? 0 : steps;
+        while (b < steps) {
+            x = fabs(x) * 0.3f + sum * 0.1f;
+            sum += x * (1.0f - sum * 0.3f) + exp(-x) / 7;
+            ++b;
+        }
+    }
+    out[i] = sum;
+}";
+
+/// Hashes of the bits that launches with so many steps leave. Better code comes while they run.
+fn run_launches(setup: &Setup, (source, name): (&str, &str), steps: Range<i32>) -> Vec<u64> {
+    let kernel = setup.context.kernel(source, name);
     let out = setup.context.zeros::<u32>(ITEMS);
     kernel.set(0, &out);
     let hash_bits = |bits: Vec<u32>| {
@@ -97,7 +114,27 @@ fn run_uneven_loops(setup: &Setup) -> Vec<u64> {
         run(&setup.queue, &kernel, &[ITEMS], &[64]);
         hash_bits(read(&setup.queue, &out))
     };
-    (20_000..20_200).map(launch).collect()
+    steps.map(launch).collect()
+}
+
+fn run_uneven_loops(setup: &Setup) -> Vec<u64> {
+    run_launches(setup, (UNEVEN, "uneven"), 20_000..20_200)
+}
+
+#[test]
+fn loops_that_become_one_change_no_bits() {
+    if !is_lockstep() {
+        return;
+    }
+    let outputs = ["+loop_flattening", "-loop_flattening", "loop_flattening=always"].map(|passes| {
+        let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1"), ("LOCKSTEP_PASSES", passes)];
+        in_child("loops_that_become_one_change_no_bits", &environment, || {
+            print!("{:?}", run_launches(&Setup::new(), (NESTED, "nested"), 50..500));
+        })
+    });
+    // By what the first tier had counted, the last one was made.
+    assert!(outputs[0].stderr.contains("lanes at work of"), "{}", outputs[0].stderr);
+    assert!(outputs.iter().all(|output| output.stdout == outputs[0].stdout), "the forms differ");
 }
 
 #[test]

@@ -92,10 +92,12 @@ impl Gangs {
         self
     }
 
-    /// The same with versions of every kind alike; gates, full gangs and the fusion of branches stay as they are.
+    /// The same with versions of every kind alike; gates, full gangs, the fusion of branches and the flattening of loops stay as they are.
     pub fn with_versions(self, versions: Versions) -> Gangs {
-        use PassSwitch::{BranchFusion, FullGangs, Gates};
-        let kinds = PassSwitch::ALL.iter().filter(|switch| !matches!(switch, Gates | FullGangs | BranchFusion));
+        use PassSwitch::{BranchFusion, FullGangs, Gates, LoopFlattening};
+        let kinds = PassSwitch::ALL
+            .iter()
+            .filter(|switch| !matches!(switch, Gates | FullGangs | BranchFusion | LoopFlattening));
         kinds.fold(self, |gangs, &switch| gangs.with_pass(switch, versions))
     }
 }

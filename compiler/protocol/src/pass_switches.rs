@@ -37,10 +37,12 @@ macro_rules! pass_switches {
 
 pass_switches! {
     Gates "gates" "branches lead past code that no lane of a gang runs (`boscc` and `unicf`)";
+    LoopGates "loop_gates" "a branch leads past a loop that lanes leave together where no lane of a gang wants it; without it the loop has a mask and asks in every iteration (`unicf` only)";
     FullGangs "full_gangs" "gangs with a work-item in every lane have code of their own, without masks, where others run the region too";
     UnmaskedLoops "unmasked_loops" "loops that lanes leave one by one have a version that runs without masks until the first one leaves (`unicf` only)";
     CoherentBranches "coherent_branches" "code behind branches where lanes part has a copy without masks for gangs all of whose lanes go there (`unicf` only)";
     BranchFusion "branch_fusion" "instructions that both sides of a divergent branch have in common run once for the lanes of both (`unicf` only)";
+    LoopFlattening "loop_flattening" "a loop in a loop becomes one with it where most lanes had no work in it when the first tier counted, so that these go on with the outer one (`unicf` only); always: wherever it is possible";
     PerLaneLoops "per_lane_loops" "lanes run a loop one after the other that few of their gang enter, and the last ones the rest of a loop in which few were at work when the first tier counted (`unicf` only)";
     UnswitchSelects "unswitch_selects" "code has a version for each value of a condition that chooses between two addresses for all work-items (`unicf` only); always: also in long kernels";
     SplitConditions "split_conditions" "operands of a divergent condition (`a && b`, `a \\|\\| b`) that are the same in all lanes of a gang get a branch of their own (`unicf` only); always: also where it skips nothing";

@@ -33,7 +33,7 @@ struct Count {
 }
 
 /// The kernel of a seed: small and larger, flat and deep, every third an arbitrary graph at its top, every seventh with calls of functions, every fifth
-/// with branches whose sides do nearly the same.
+/// with branches whose sides do nearly the same, and every fifth with loops that can be flattened.
 fn kernel(seed: u64) -> Generated {
     let shape = Shape {
         statements: [8, 14, 20, 30][seed as usize % 4],
@@ -42,6 +42,7 @@ fn kernel(seed: u64) -> Generated {
         unstructured: seed.is_multiple_of(3),
         calls: seed % 7 == 6,
         twins: seed.is_multiple_of(5),
+        nests: seed % 5 == 3,
     };
     let mut generated = random_kernel(seed, shape);
     // What the machine stops is known by its name.
@@ -159,6 +160,15 @@ fn many_kernels_get_versions_groups_and_lines() {
     let on_lines = plans.iter().filter(|plan| plan.on_lines > 0).count();
     let found = format!("{groups} with groups, {on_lines} with lines, {choices} with choices");
     assert!(groups > 80 && on_lines > 60 && choices > 60, "{found}");
+}
+
+/// Some loops can be flattened into those around them.
+#[test]
+fn some_kernels_have_loops_to_flatten() {
+    let reports: Vec<String> = (0..500).map(|seed| planned(&kernel(seed)).report_of_fusion).collect();
+    let with = |what: &str| reports.iter().filter(|report| report.contains(what)).count();
+    let [refilled, in_turn] = ["until all have work", "once in each iteration"].map(with);
+    assert!(refilled > 5 && in_turn > 5, "{refilled} and {in_turn} of 500 kernels have a loop that is flattened");
 }
 
 /// Many branches have sides that can be fused, some of several blocks.

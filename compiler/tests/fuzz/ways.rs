@@ -63,7 +63,7 @@ impl Effort {
 
 impl Way {
     /// Linearized with everything varying and with what the analyses find, in gangs of 1 to 16; then with versions for
-    /// lanes that agree and with barriers that share regions; then with branches fused. Nothing is made for gangs of one, but what is made for two holds for them too.
+    /// lanes that agree and with barriers that share regions; then with branches fused and loops flattened. Nothing is made for gangs of one, but what is made for two holds for them too.
     pub fn lockstep(layout: Layout) -> Vec<Way> {
         let way = |gangs: Gangs, lanes: u32| {
             let width = Some(lanes.max(2));
@@ -82,7 +82,7 @@ impl Way {
     }
 
     /// Machine code: scalar; naive, with all the analyses, with versions for lanes that agree, where barriers share
-    /// regions, and with branches fused, for gangs of `width` in a layout; and what the estimate chooses, for each region by itself.
+    /// regions, and with branches fused and loops flattened, for gangs of `width` in a layout; and what the estimate chooses, for each region by itself.
     pub fn machine(width: u32, layout: Layout, effort: Effort, simd: Option<u32>) -> Vec<Way> {
         let naive = Gangs { configuration: Configuration::Naive, ..Gangs::default() };
         let gangs = [naive, Gangs::default(), versioned(), fused()]
@@ -159,7 +159,7 @@ pub fn expected(g: &Generated) -> Result<Vec<Vec<u8>>, String> {
 /// What becomes of a kernel in gangs, with versions wherever it can have some.
 pub struct Planned {
     pub report: String,
-    /// The report where branches are fused wherever that is possible.
+    /// The report where branches are fused and loops flattened wherever that is possible.
     pub report_of_fusion: String,
     /// Accesses to several elements that were none before, or not to as many.
     pub groups: usize,
@@ -186,7 +186,8 @@ pub fn planned(g: &Generated) -> Planned {
     let [notes, notes_of_fusion] = [(); 2].map(|()| Notes::new(true));
     let gangs = Gangs::of_width(WIDTH);
     plan(gangs.with_versions(Versions::Always), &notes);
-    plan(gangs.with_pass(PassSwitch::BranchFusion, Versions::Always), &notes_of_fusion);
+    let fused = [PassSwitch::BranchFusion, PassSwitch::LoopFlattening];
+    plan(fused.into_iter().fold(gangs, |gangs, switch| gangs.with_pass(switch, Versions::Always)), &notes_of_fusion);
     let (planned, widening) = plan(gangs.with_versions(Versions::Never), &Notes::default());
     let report = |notes: Notes| Report::new("", "", (WIDTH, "along x"), String::new(), notes).unwrap().to_string();
     let on_lines = |(region, plan): (Region, &RegionPlan)| {
@@ -224,9 +225,11 @@ fn versioned() -> Gangs {
         .with_pass(PassSwitch::Gates, Versions::Always)
 }
 
-/// Branches fused wherever that is possible, and gates in front of what is left.
+/// Branches fused and loops flattened wherever that is possible, and gates in front of what is left, but for loops: those have masks.
 fn fused() -> Gangs {
     Gangs::default()
+        .with_pass(PassSwitch::LoopFlattening, Versions::Always)
+        .with_pass(PassSwitch::LoopGates, Versions::Never)
         .with_pass(PassSwitch::BranchFusion, Versions::Always)
         .with_pass(PassSwitch::Gates, Versions::Always)
 }

@@ -1,7 +1,7 @@
 ; test: divergent_loops
 ; test: run
 ; stage: normalized
-; A uniform loop that no lane may enter: it ends at once, then.
+; A uniform loop that no lane may enter: a gate leads past it, then.
 ; run: loop_in_a_divergent_arm([1, 3, 9, 2]:i32, 3:i32, 0:i32) global=4 local=4 => [4, 6, 9, 5]:i32
 
 kernel "loop_in_a_divergent_arm" {
@@ -57,14 +57,15 @@ kernel "loop_in_a_divergent_arm" {
 ;     v7: i1 = icmp.slt v6, 5:i32
 ;     br v7, b1, b5
 ;   b1:
-;     jump b7(0, v6, true, 0)
-;   b2:
+;     v20: i1 = any true
+;     br v20, b7, b8
+;   b2(v8: i32, v9: i32):
 ;     v10: i1 = icmp.slt v8, v1
-;     br v10, b3, b9(v8, v9, false, v9)
+;     br v10, b3, b4(v9)
 ;   b3:
 ;     v11: i32 = add v8, 1
 ;     v12: i32 = add v9, 1
-;     jump b9(v11, v12, true, v20)
+;     jump b2(v11, v12)
 ;   b4(v13: i32):
 ;     jump b6(v13)
 ;   b5:
@@ -72,14 +73,9 @@ kernel "loop_in_a_divergent_arm" {
 ;   b6(v14: i32):
 ;     store v14 to v5 align 4
 ;     return
-;   b7(v8: i32, v9: i32, v19: i1, v20: i32):
-;     v27: i1 = any v19
-;     br v27, b8, b10
+;   b7:
+;     jump b2(0, v6)
 ;   b8:
-;     br v19, b2, b9(v8, v9, false, v20)
-;   b9(v21: i32, v22: i32, v23: i1, v24: i32):
-;     jump b7(v21, v22, v23, v24)
-;   b10:
-;     jump b4(v20)
+;     jump b4(0)
 ;   }
 ; }

@@ -1,5 +1,6 @@
 ; test: normalize, width_selection, divergence, divergent_loops, trivial_branches, linearize
 ; test: run
+; passes: -loop_gates
 ; The innermost loop (b7) is left to the loop around it (b3) and out of that one. It may be entered by no lane, so lanes wait in it, and
 ; which way they left is asked after it: a divergent exit of the loop around, in which lanes have to wait as well.
 ; run: two_ways_out([0, 1, 2, 3, 5]:i32, [0, 3, 2, 3, 5, 3, 1, 3]:i32) global=5 local=5 => [23, 23, 46, 69, 115]:i32, [0, 3, 2, 3, 5, 3, 1, 3]:i32

@@ -50,32 +50,25 @@ kernel "loop_in_a_divergent_arm" {
 ;     v4: ptr.global = ptradd v0, v3
 ;     v5: i32 = load v4 align 4
 ;     v6: i1 = icmp.sgt v5, 10:i32
-;     v26: i1 = xor v6, true
+;     v17: i1 = xor v6, true
 ;     jump b1
 ;   b1 mask v6:
-;     jump b7(v5, true, 0)
-;   b7(v7: i32, v13: i1, v14: i32) mask v6:
-;     v21: i1 = any v13
-;     br v21, b8, b10
-;   b8 mask v6:
-;     v22: i1 = and v6, v13
-;     jump b2
-;   b2 mask v22:
+;     v15: i1 = any true
+;     br v15, b7, b8
+;   b7 mask v6:
+;     jump b2(v5)
+;   b2(v7: i32) mask v6:
 ;     v8: i32 = add v7, 1
-;     v24: i1 = and v22, v1
-;     v25: i32 = select v24, v8, v14
-;     v27: i1 = any v1
-;     br v27, b9(false), b3
-;   b3 mask v22:
-;     jump b9(v22)
-;   b9(v23: i1) mask v6:
-;     jump b7(v8, v23, v25)
-;   b10 mask v6:
-;     jump b4(v14)
+;     v18: i1 = any v1
+;     br v18, b4(v8), b3
+;   b3 mask v6:
+;     jump b2(v8)
+;   b8 mask v6:
+;     jump b4(0)
 ;   b4(v9: i32) mask v6:
 ;     store v9 to v4 align 4
 ;     jump b5
-;   b5 mask v26:
+;   b5 mask v17:
 ;     jump b6
 ;   b6:
 ;     return

@@ -2,7 +2,7 @@
 ; test: run
 ; stage: normalized
 ; Karrenberg & Hack 2012, figures 6 and 10, middle: lanes leave the outer loop one by one, the inner one
-; together. As no lane may come to the inner one, it asks for lanes, too.
+; together. As no lane may come to the inner one, a gate leads past it.
 ; run: uniform_loop_in_a_divergent_one([1, 3, 0, 2]:i32, 2:i32, 0:i32) global=4 local=4 => [2, 6, 0, 4]:i32
 ; run: uniform_loop_in_a_divergent_one([1, 3, 0, 2]:i32, 0:i32, 0:i32) global=4 local=4 => [0, 0, 0, 0]:i32
 
@@ -65,39 +65,31 @@ kernel "uniform_loop_in_a_divergent_one" {
 ;     jump b1
 ;   b1 mask v21:
 ;     v9: i1 = icmp.slt v7, v6
-;     v37: i1 = and v21, v9
-;     v45: i1 = xor v9, true
-;     v46: i1 = and v21, v45
-;     v47: i32 = select v46, v8, v22
+;     v31: i1 = and v21, v9
+;     v32: i1 = xor v9, true
+;     v33: i1 = and v21, v32
+;     v34: i32 = select v33, v8, v22
 ;     jump b2
-;   b2 mask v37:
-;     jump b12(0, v8, true, 0)
-;   b12(v10: i32, v11: i32, v30: i1, v31: i32) mask v37:
-;     v36: i1 = any v30
-;     br v36, b13, b15
-;   b13 mask v37:
-;     v38: i1 = and v37, v30
-;     jump b3
-;   b3 mask v38:
+;   b2 mask v31:
+;     v30: i1 = any true
+;     br v30, b12, b13
+;   b12 mask v31:
+;     jump b3(0, v8)
+;   b3(v10: i32, v11: i32) mask v31:
 ;     v12: i1 = icmp.slt v10, v1
-;     v42: i1 = xor v12, true
-;     v43: i1 = and v38, v42
-;     v44: i32 = select v43, v11, v31
-;     v48: i1 = any v12
-;     br v48, b4, b14(0, 0, false)
-;   b4 mask v38:
+;     v35: i1 = any v12
+;     br v35, b4, b5(v11)
+;   b4 mask v31:
 ;     v13: i32 = add v10, 1
 ;     v14: i32 = add v11, 1
-;     jump b14(v13, v14, v38)
-;   b14(v39: i32, v40: i32, v41: i1) mask v37:
-;     jump b12(v39, v40, v41, v44)
-;   b15 mask v37:
-;     jump b5(v31)
-;   b5(v15: i32) mask v37:
+;     jump b3(v13, v14)
+;   b13 mask v31:
+;     jump b5(0)
+;   b5(v15: i32) mask v31:
 ;     v16: i32 = add v7, 1
 ;     jump b10
 ;   b10:
-;     jump b8(v16, v15, v37, v47)
+;     jump b8(v16, v15, v31, v34)
 ;   b11:
 ;     jump b7(v22)
 ;   b7(v17: i32):

@@ -64,6 +64,16 @@ impl Iterations {
             )),
         }
     }
+
+    /// The next block through which all come that come through this one, in the same iteration.
+    pub fn immediate_post_dominator(&self, block: Block) -> Option<Block> {
+        self.ends.immediate_post_dominator(block)
+    }
+
+    /// Whether all come through a block that come through another one, in the same iteration.
+    pub fn post_dominates(&self, block: Block, other_block: Block) -> bool {
+        self.ends.post_dominates(block, other_block)
+    }
 }
 
 #[cfg(test)]

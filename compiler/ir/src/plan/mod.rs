@@ -15,6 +15,7 @@
 
 pub mod access_lowering;
 pub mod coherence_versions;
+mod flattened_loops;
 pub mod function_forms;
 mod fused_branches;
 pub mod gang_kinds;

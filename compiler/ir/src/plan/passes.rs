@@ -5,6 +5,7 @@
 //! [`RegionState`](super::region_state::RegionState)); who walks
 //! the table decides from the row alone whether it runs ([`KernelState::wants`](super::kernel_state::KernelState::wants)).
 
+use super::flattened_loops::flatten_loops;
 use super::fused_branches::fuse_branches;
 use super::kernel_passes as kernels;
 use super::launch_versions;
@@ -286,6 +287,19 @@ pub const PASSES: &[Pass] = &[
         least: Configuration::UniCf,
         estimate: Estimate::LeavesOut("what is counted is not to change what is chosen"),
         run: Run::Kernel(kernels::loop_profile),
+        ..PLAIN
+    },
+    Pass {
+        name: "loop_flattening",
+        what: "makes one loop of two where most lanes have no work in the inner one, so that these go on with the outer one",
+        file: "transform/loop_flattening.rs",
+        source: "Bulavintsev 2019, sections II and III",
+        phase: Phase::Regions,
+        after: Stage::Versioned,
+        least: Configuration::UniCf,
+        switches: &[PassSwitch::LoopFlattening],
+        estimate: Estimate::LeavesOut("how many lanes have work is not known before the launch"),
+        run: Run::Region(flatten_loops),
         ..PLAIN
     },
     Pass {

@@ -7,8 +7,10 @@ use super::region_state::{GangContext, RegionState};
 use crate::ir::{Block, Function};
 use crate::transform;
 use crate::transform::boscc::insert_gates;
+use crate::transform::divergent_loops::EmptyEntries;
+use crate::transform::divergent_loops::loop_gates::remove_answered_questions;
 use cranelift_entity::EntitySet;
-use lockstep_protocol::configuration::Configuration;
+use lockstep_protocol::configuration::{Configuration, Versions};
 use lockstep_protocol::pass_switches::PassSwitch;
 
 /// Accesses of tiles are those of a row.
@@ -47,7 +49,12 @@ pub(super) fn divergent_loops(function: &mut Function, region_state: &mut Region
         Configuration::UniCf => std::mem::take(&mut region_state.found.divergent_branches),
         _ => every_branch(function),
     };
-    region_state.loops = Some(transform::divergent_loops::divergent_loops(function, &mut region_state.divergent));
+    let empty_entries = match context.gangs.pass_versions(PassSwitch::LoopGates) {
+        Versions::Never => EmptyEntries::Masks,
+        Versions::WherePays | Versions::Always => EmptyEntries::Gates,
+    };
+    let divergent = &mut region_state.divergent;
+    region_state.loops = Some(transform::divergent_loops::divergent_loops(function, divergent, empty_entries));
 }
 
 fn every_branch(function: &Function) -> EntitySet<Block> {
@@ -81,6 +88,7 @@ pub(super) fn gates(function: &mut Function, region_state: &mut RegionState, con
         context.registers,
         gate_versions,
     );
+    remove_answered_questions(function, uniform_loops, &region_state.divergent);
     note_gates(function, &arms, context.notes);
 }
 

@@ -75,6 +75,9 @@ impl Generator {
     fn emit_statement(&mut self, depth: usize) -> bool {
         self.budget = self.budget.saturating_sub(1);
         let nest = depth < self.shape.depth && self.budget > 0;
+        if self.is_unordered {
+            return self.emit_unordered_statement(depth, nest);
+        }
         let barrier = self.uniform_here && !self.barriers_over;
         if self.shape.calls && self.random.percent(10) {
             self.emit_call();
@@ -97,6 +100,21 @@ impl Generator {
             25 | 26 if nest => return self.with_scratch(depth),
             27 => self.access_neighbours(),
             28 => self.emit_walk(),
+            _ => self.assign_variable(),
+        }
+        true
+    }
+
+    /// One statement of which the order does not count between items; false if nothing comes behind it.
+    fn emit_unordered_statement(&mut self, depth: usize, nest: bool) -> bool {
+        match self.random.below(15) {
+            0 | 1 => self.random_store(),
+            2 => {
+                self.random_load(false);
+            }
+            3..=6 if nest => return self.emit_choice(depth),
+            7..=11 if nest => return self.emit_loop(depth),
+            12 => return self.emit_exit(),
             _ => self.assign_variable(),
         }
         true
@@ -276,6 +294,14 @@ impl Generator {
 
     /// A loop of a few iterations, tested at its top or its bottom, with whatever other exits its body has.
     fn emit_loop(&mut self, depth: usize) -> bool {
+        let was_unordered = self.is_unordered;
+        self.is_unordered |= self.shape.nests;
+        let reaches_end = self.emit_any_loop(depth);
+        self.is_unordered = was_unordered;
+        reaches_end
+    }
+
+    fn emit_any_loop(&mut self, depth: usize) -> bool {
         let uniform = self.uniform_here && self.random.percent(60);
         let was_uniform = self.uniform_here;
         let outer = self.loops.last().map(|innermost| innermost.variables.clone());

@@ -336,7 +336,8 @@ impl Generator {
         let element_type = self.random.pick(&[Type::I32, Type::F32, Type::I64, Type::I8, Type::F64]);
         let value = self.pick_value(element_type, false);
         let value = self.value_as_word(value);
-        match self.random.below(6) {
+        let kind = if self.is_unordered { 2 + self.random.below(4) } else { self.random.below(6) };
+        match kind {
             0 => {
                 let (base_address, word_count) = (self.counters, COUNTER_WORDS);
                 let address = self.cell_address(base_address, index, word_count);

@@ -31,11 +31,21 @@ pub struct Shape {
     pub calls: bool,
     /// Whether both sides of many choices do nearly the same.
     pub twins: bool,
+    /// Whether loops have nothing in them of which the order counts between items, so that loops in them can be flattened.
+    pub nests: bool,
 }
 
 impl Default for Shape {
     fn default() -> Shape {
-        Shape { statements: 30, depth: 5, barriers: true, unstructured: false, calls: false, twins: false }
+        Shape {
+            statements: 30,
+            depth: 5,
+            barriers: true,
+            unstructured: false,
+            calls: false,
+            twins: false,
+            nests: false,
+        }
     }
 }
 
@@ -110,6 +120,8 @@ pub(super) struct Generator {
     pub barriers_over: bool,
     pub variables: Vec<Variable>,
     pub loops: Vec<Around>,
+    /// Whether no operation may stand here of which the order counts between items.
+    pub is_unordered: bool,
     /// The first loop that may be left from here.
     pub loops_floor: usize,
     /// Exchanges around this place.
@@ -338,6 +350,7 @@ fn generate_kernel(mut random: Random, shape: Shape, dimensions: u32, group_item
         barriers_over: !shape.barriers,
         variables: variables.to_vec(),
         loops: Vec::new(),
+        is_unordered: false,
         loops_floor: 0,
         open_exchanges: 0,
         visible: vec![group_size, in_group, small],

@@ -148,6 +148,7 @@ pub fn insert_gates(
         ));
     }
     if gates.redirect_to_gates(function) {
+        uniform.guarded.extend(arms.iter().filter(|(_, outcome)| outcome.is_ok()).map(|&(first_block, _)| first_block));
         uniform.control_flow = ControlFlow::analyze_function(function);
     }
     arms

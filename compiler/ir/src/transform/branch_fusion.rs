@@ -113,7 +113,7 @@ impl<'a> LaneFacts<'a> {
     }
 
     /// Whether some instructions may write to a slot that lanes share.
-    fn write_shared_slot(&self, function: &Function, instructions: &[Inst]) -> bool {
+    pub(super) fn write_shared_slot(&self, function: &Function, instructions: &[Inst]) -> bool {
         let mut written_addresses = instructions.iter().filter_map(|&inst| match function.insts[inst].data {
             InstData::Store { pointer: address, .. }
             | InstData::MemCopy { destination: address, .. }
@@ -214,7 +214,7 @@ fn plan_arms(
 }
 
 /// Whether others must not pass an instruction, or what it does depends on which lanes come with it.
-fn is_ordered(inst_data: &InstData) -> bool {
+pub(super) fn is_ordered(inst_data: &InstData) -> bool {
     match inst_data {
         InstData::Load { access, .. } | InstData::Store { access, .. } => access.volatile || access.atomic.is_some(),
         InstData::MemCopy { volatile, .. } | InstData::MemSet { volatile, .. } => *volatile,

@@ -14,11 +14,11 @@
 //! exit(x…): …                          exit(x…, s):  count_iterations k, s  …
 //! ```
 
-use crate::analysis::cfg::build_cfg;
 use crate::analysis::divergence::Divergence;
-use crate::analysis::dominators::compute_dominators;
-use crate::analysis::loops::{LoopData, find_loops};
+use crate::analysis::loops::{Loop, LoopData};
+use crate::analysis::predicates::ControlFlow;
 use crate::ir::*;
+use crate::transform::loop_flattening::are_lanes_idle;
 use crate::transform::per_lane_loops::{Ends, check_for_one_lane};
 use lockstep_protocol::types::Type;
 
@@ -31,15 +31,17 @@ pub struct CountableLoop {
     blocks: Vec<Block>,
 }
 
-/// The divergent loops of a function that lanes can run alone, with the same bits, outer ones first. Nothing else becomes of other ones by
-/// what is counted.
+/// The divergent loops of a function, and those in others that only some lanes enter, which a lane can run alone, with the same bits, outer ones
+/// first. Nothing becomes of other ones by what is counted.
 pub fn find_countable_loops(function: &Function, divergence: &Divergence) -> Vec<CountableLoop> {
-    let flow_graph = build_cfg(function);
-    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
-    let divergent_loops = loop_forest.iter().filter(|&(loop_id, _)| divergence.divergent_loops.contains(loop_id));
+    let control_flow = ControlFlow::analyze_function(function);
+    let (flow_graph, loop_forest) = (&control_flow.cfg, &control_flow.loops);
+    let is_wanted = |&(loop_id, _): &(Loop, &LoopData)| {
+        divergence.divergent_loops.contains(loop_id) || are_lanes_idle(&control_flow, divergence, loop_id)
+    };
     let mut countable_loops = Vec::new();
-    for (loop_id, LoopData { header, blocks, .. }) in divergent_loops {
-        let ends = check_for_one_lane(function, &flow_graph, &loop_forest, divergence, loop_id);
+    for (loop_id, LoopData { header, blocks, .. }) in loop_forest.iter().filter(is_wanted) {
+        let ends = check_for_one_lane(function, flow_graph, loop_forest, divergence, loop_id);
         let leads_to = |exit: Block| flow_graph.predecessors(exit).iter().all(|block| blocks.contains(block));
         let mut instructions = blocks.iter().flat_map(|&block| &function.blocks[block].insts);
         let has_same_bits = instructions.all(|&instruction| has_same_bits_alone(&function.insts[instruction].data));

@@ -1,12 +1,12 @@
 //! Makes every loop uniform: lanes that have left it wait until all have.
 //!
 //! Requires: a function in normal form; the blocks whose branches are divergent.
-//! Ensures: no divergent branch leaves a loop; a loop that may be entered by no lane ends at once. There is
+//! Ensures: no divergent branch leaves a loop; a uniform loop that no lane may come to has a gate in front of it, or ends at once. There is
 //! no switch, and one block in which all ways through the function end. The new divergent branches are
 //! in the set, and what only some lanes' edges decide is in [`UniformLoops`].
 //! Phases: switches become branches and ends meet in one block; loops with divergent exits, innermost first;
-//! then loops that linearization might enter with no lane, outermost first, and again loops with divergent exits where these had
-//! several exits. Control flow is analysed once per depth.
+//! then loops that linearization might enter with no lane, outermost first: they get gates ([`loop_gates`]), or, without these, are made
+//! uniform as well, and so again are loops with divergent exits where these had several exits. Control flow is analysed once per depth.
 //! Source: Moll 2021, section 9.1. Values that are uniform in an iteration stay so, as in Karrenberg & Hack
 //! 2012, section 3.3: lanes that wait take part in the loop's induction variables.
 //!
@@ -38,6 +38,19 @@ use std::collections::HashMap;
 /// the loop, and do not look at it any more.
 pub type Tracked = HashMap<Value, Block>;
 
+pub mod loop_gates;
+
+use loop_gates::{LoopGate, add_loop_gate, comes_with_lanes};
+
+/// What keeps a gang out of a uniform loop that it may come to with no lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EmptyEntries {
+    /// A question in front of the loop.
+    Gates,
+    /// A mask in the loop, for which its header asks in each iteration.
+    Masks,
+}
+
 /// What later passes have to know.
 pub struct UniformLoops {
     /// The control flow as it is now.
@@ -46,10 +59,16 @@ pub struct UniformLoops {
     pub tracked: Tracked,
     /// Blocks that run for a lane at least, as a branch before them asks.
     pub guarded: EntitySet<Block>,
+    /// The questions in front of loops.
+    loop_gates: Vec<LoopGate>,
 }
 
 /// Makes every loop uniform.
-pub fn divergent_loops(function: &mut Function, divergent: &mut EntitySet<Block>) -> UniformLoops {
+pub fn divergent_loops(
+    function: &mut Function,
+    divergent: &mut EntitySet<Block>,
+    empty_entries: EmptyEntries,
+) -> UniformLoops {
     expand_switches(function, divergent);
     let end_block = join_ends(function);
     let mut home_blocks: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::with_capacity(function.insts.len());
@@ -60,10 +79,19 @@ pub fn divergent_loops(function: &mut Function, divergent: &mut EntitySet<Block>
     let headers: Vec<(Block, u32)> =
         control_flow.loops.iter().map(|(_, loop_data)| (loop_data.header, loop_data.depth)).collect();
     let guarded = find_gated_blocks(function, &control_flow);
-    let mut pass = Pass { function, divergent, end: end_block, home: home_blocks, tracked: HashMap::new(), guarded };
+    let mut pass = Pass {
+        function,
+        divergent,
+        end: end_block,
+        home: home_blocks,
+        tracked: HashMap::new(),
+        guarded,
+        loop_gates: Vec::new(),
+    };
     let control_flow = pass.divergent_exits(control_flow, &headers);
-    let control_flow = pass.empty_entries(control_flow, &headers);
-    UniformLoops { tracked: pass.tracked, guarded: pass.guarded, control_flow }
+    let control_flow = pass.empty_entries(control_flow, &headers, empty_entries);
+    let Pass { tracked, guarded, loop_gates, .. } = pass;
+    UniformLoops { control_flow, tracked, guarded, loop_gates }
 }
 
 /// The blocks to which a question for an active lane is the only way.
@@ -215,6 +243,7 @@ struct Pass<'a> {
     tracked: Tracked,
     /// Blocks that run for a lane at least, as a branch before them asks.
     guarded: EntitySet<Block>,
+    loop_gates: Vec<LoopGate>,
 }
 
 /// A block behind the loop, and what it is given.
@@ -243,28 +272,53 @@ impl Pass<'_> {
         control_flow
     }
 
-    /// Makes loops uniform that linearized code might enter with no lane, outer ones first: they guard what is in them.
-    fn empty_entries(&mut self, mut control_flow: ControlFlow, headers: &[(Block, u32)]) -> ControlFlow {
+    /// Keeps gangs with no lane out of the loops that linearized code might enter so, outer ones first: they guard what is in them.
+    fn empty_entries(
+        &mut self,
+        mut control_flow: ControlFlow,
+        headers: &[(Block, u32)],
+        empty_entries: EmptyEntries,
+    ) -> ControlFlow {
         loop {
-            let graph = control_flow.with_divergent(self.divergent);
-            let block_lanes = graph.lanes_of_blocks();
-            let (mut entered_empty, mut chosen) = (Vec::new(), EntitySet::new());
-            for loop_id in headers.iter().filter_map(|&(header, _)| control_flow.loops.with_header(header)) {
-                let header = control_flow.loops.get(loop_id).header;
-                let inside = control_flow.loops.loops_around(header).any(|outer| chosen.contains(outer));
-                if !inside && !self.has_lanes(&graph, &block_lanes, header) {
-                    chosen.insert(loop_id);
-                    entered_empty.push(loop_id);
-                }
-            }
+            let entered_empty = self.find_empty_entries(&control_flow, headers);
             if entered_empty.is_empty() {
                 return control_flow;
+            }
+            if empty_entries == EmptyEntries::Gates && self.gate_all(&control_flow, &entered_empty) {
+                control_flow = ControlFlow::analyze_function(self.function);
+                continue;
             }
             // Which exit a lane took is asked after the loop: that may be a divergent exit of a loop around it.
             let around = headers_around(&control_flow, &entered_empty, headers);
             control_flow = self.make_all_uniform(control_flow, &entered_empty);
             control_flow = self.divergent_exits(control_flow, &around);
         }
+    }
+
+    /// The outermost loops that linearized code might enter with no lane.
+    fn find_empty_entries(&self, control_flow: &ControlFlow, headers: &[(Block, u32)]) -> Vec<Loop> {
+        let graph = control_flow.with_divergent(self.divergent);
+        let block_lanes = graph.lanes_of_blocks();
+        let (mut entered_empty, mut chosen) = (Vec::new(), EntitySet::new());
+        for loop_id in headers.iter().filter_map(|&(header, _)| control_flow.loops.with_header(header)) {
+            let header = control_flow.loops.get(loop_id).header;
+            let inside = control_flow.loops.loops_around(header).any(|outer| chosen.contains(outer));
+            if !inside && !comes_with_lanes(&graph, &block_lanes, &self.guarded, header) {
+                chosen.insert(loop_id);
+                entered_empty.push(loop_id);
+            }
+        }
+        entered_empty
+    }
+
+    /// Puts gates in front of loops none of which lies in another one; whether they got any.
+    fn gate_all(&mut self, control_flow: &ControlFlow, loops: &[Loop]) -> bool {
+        let gates: Vec<LoopGate> =
+            loops.iter().filter_map(|&loop_id| add_loop_gate(self.function, control_flow, loop_id)).collect();
+        let has_gates = !gates.is_empty();
+        self.guarded.extend(gates.iter().map(|gate| gate.entry));
+        self.loop_gates.extend(gates);
+        has_gates
     }
 
     /// Makes loops uniform none of which lies in another one.
@@ -277,18 +331,6 @@ impl Pass<'_> {
         block_order.into_iter().enumerate().for_each(|(index, block)| block_positions[block] = index as u32);
         loops.iter().for_each(|&loop_id| self.make_uniform(&control_flow, &block_positions, loop_id));
         ControlFlow::analyze_function(self.function)
-    }
-
-    /// Whether a lane is active whenever linearized code comes to a loop's header from outside.
-    fn has_lanes(&self, graph: &Graph<'_>, block_lanes: &SecondaryMap<Block, Lanes>, header: Block) -> bool {
-        let mut block = header;
-        while block_lanes[block] != Lanes::All && !self.guarded.contains(block) {
-            match graph.same_as(block).or_else(|| graph.only_way_in(block)) {
-                Some(before) => block = before,
-                None => return false,
-            }
-        }
-        true
     }
 
     fn make_uniform(&mut self, control_flow: &ControlFlow, block_positions: &SecondaryMap<Block, u32>, loop_id: Loop) {

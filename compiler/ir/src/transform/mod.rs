@@ -14,6 +14,7 @@ pub mod interleaved_access_groups;
 pub mod join_blocks;
 pub mod linear_ids;
 pub mod linearize;
+pub mod loop_flattening;
 pub mod normalize;
 pub mod own_counters;
 pub mod partial_unroll;

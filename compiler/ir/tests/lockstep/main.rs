@@ -13,7 +13,7 @@ use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::plan_gangs;
 use lockstep_ir::testing::{Generated, Shape, random_kernel};
 use lockstep_ir::transform::barriers::cut_at_barriers;
-use lockstep_ir::transform::divergent_loops::{UniformLoops, divergent_loops};
+use lockstep_ir::transform::divergent_loops::{EmptyEntries, UniformLoops, divergent_loops};
 use lockstep_ir::transform::linearize::linearize_function;
 use lockstep_ir::transform::normalize::normalize_function;
 use lockstep_ir::verify::{Stage, verify_module};
@@ -53,7 +53,7 @@ fn linearized(module: &Module, stage: &mut Module, find: impl Fn(&Module, &Funct
     for region in module.kernels[0].regions.keys().collect::<Vec<_>>() {
         let function = &mut module.kernels[0].regions[region];
         let mut divergent = find(&regions, function);
-        let UniformLoops { control_flow, tracked, .. } = divergent_loops(function, &mut divergent);
+        let UniformLoops { control_flow, tracked, .. } = divergent_loops(function, &mut divergent, EmptyEntries::Gates);
         stage.kernels.clone_from(&module.kernels);
         let function = &mut module.kernels[0].regions[region];
         linearize_function(function, &control_flow, &divergent, &tracked);

@@ -1,6 +1,6 @@
 //! That every loop is uniform afterwards, and how often control flow is analysed.
 
-use super::{divergent_loops, is_divergent};
+use super::{EmptyEntries, divergent_loops, is_divergent};
 use crate::analysis::predicates::ANALYSED;
 use crate::analysis::testing::{graph, random_reducible};
 use crate::ir::{Block, Function};
@@ -19,7 +19,7 @@ fn analyses(text: &str) -> usize {
         },
     );
     ANALYSED.set(0);
-    divergent_loops(&mut function, &mut divergent);
+    divergent_loops(&mut function, &mut divergent, EmptyEntries::Gates);
     ANALYSED.get()
 }
 
@@ -46,7 +46,7 @@ fn not_once_per_loop() {
 
 /// Makes the loops of a function uniform and says which of those that there are then are not.
 fn loops_left_divergent(function: &mut Function, mut divergent: EntitySet<Block>) -> Vec<Block> {
-    let control_flow = divergent_loops(function, &mut divergent).control_flow;
+    let control_flow = divergent_loops(function, &mut divergent, EmptyEntries::Gates).control_flow;
     let graph = control_flow.with_divergent(&divergent);
     let mut block_lanes = SecondaryMap::new();
     let left = control_flow.loops.iter().filter(|&(loop_id, _)| is_divergent(&graph, loop_id, &mut block_lanes));

@@ -141,7 +141,7 @@ mod tests {
     use crate::analysis::block_index::block_index;
     use crate::analysis::testing::fall_through_switch;
     use crate::ir::SourceLoc;
-    use crate::transform::divergent_loops::divergent_loops;
+    use crate::transform::divergent_loops::{EmptyEntries, divergent_loops};
     use crate::transform::normalize::normalize_function;
     use cranelift_entity::EntitySet;
     use lockstep_protocol::types::Type;
@@ -157,7 +157,7 @@ mod tests {
         normalize_function(&mut function);
         let mut divergent = EntitySet::new();
         divergent.insert(entry_block);
-        let loops = divergent_loops(&mut function, &mut divergent);
+        let loops = divergent_loops(&mut function, &mut divergent, EmptyEntries::Gates);
         let found = long_switches(&function, &loops.control_flow.with_divergent(&divergent));
         let index = block_index(&loops.control_flow.cfg, &loops.control_flow.dominators, &loops.control_flow.loops);
         let block_order = found.move_ways_to_cases(&function, index);

@@ -161,7 +161,7 @@ mod tests {
     use super::WALKED;
     use crate::analysis::testing::fall_through_switch;
     use crate::ir::{BinaryOp, InstData};
-    use crate::transform::divergent_loops::divergent_loops;
+    use crate::transform::divergent_loops::{EmptyEntries, divergent_loops};
     use crate::transform::linearize::linearize_function;
     use crate::transform::normalize::normalize_function;
     use cranelift_entity::EntitySet;
@@ -173,7 +173,7 @@ mod tests {
         normalize_function(&mut function);
         let mut divergent = EntitySet::new();
         divergent.insert(function.entry_block());
-        let loops = divergent_loops(&mut function, &mut divergent);
+        let loops = divergent_loops(&mut function, &mut divergent, EmptyEntries::Gates);
         let before = WALKED.get();
         linearize_function(&mut function, &loops.control_flow, &divergent, &loops.tracked);
         let instructions = function.layout.iter().flat_map(|&block| &function.blocks[block].insts);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::analysis::testing::{graph, random_dag};
 use crate::testing::Random;
-use crate::transform::divergent_loops::divergent_loops;
+use crate::transform::divergent_loops::{EmptyEntries, divergent_loops};
 use crate::transform::linearize::linearize_function;
 use crate::transform::normalize::normalize_function;
 
@@ -26,7 +26,7 @@ fn fold_branches(function: &mut Function) {
     let has_ways = |block: &Block| function.blocks[*block].terminator.selector().is_some();
     let mut divergent: EntitySet<Block> = EntitySet::new();
     divergent.extend(function.layout.iter().copied().filter(has_ways));
-    let loops = divergent_loops(function, &mut divergent);
+    let loops = divergent_loops(function, &mut divergent, EmptyEntries::Gates);
     linearize_function(function, &loops.control_flow, &divergent, &loops.tracked);
 }
 

@@ -15,7 +15,7 @@ use crate::analysis::predicates::{Graph, Iterations};
 use crate::analysis::testing::{graph, random_dag, random_reducible};
 use crate::ir::{Block, BlockCall, BlockData, Function, Terminator};
 use crate::testing::Random;
-use crate::transform::divergent_loops::divergent_loops;
+use crate::transform::divergent_loops::{EmptyEntries, divergent_loops};
 use cranelift_entity::EntitySet;
 use lockstep_protocol::types::Type;
 use std::collections::BTreeSet;
@@ -51,7 +51,7 @@ impl Case {
     fn with_loops(seed: u64) -> Case {
         let mut function = random_reducible(seed, 4 + seed as usize % 9);
         let mut divergent = some_branches(&function, &mut Random::new(!seed));
-        divergent_loops(&mut function, &mut divergent);
+        divergent_loops(&mut function, &mut divergent, EmptyEntries::Gates);
         let reachable = build_cfg(&function);
         function.layout.retain(|&block| reachable.is_reachable(block));
         Case::new(function, divergent)
