@@ -25,10 +25,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The programs of a test run.
-const PROGRAMS: u64 = 1000;
+const PROGRAMS: u64 = 600;
 
 /// Of so many programs of a test run, one becomes machine code in every configuration.
-const MACHINE_CODE_EVERY: u64 = 8;
+const MACHINE_CODE_EVERY: u64 = 6;
 
 /// Of so many programs that become machine code, one is optimised by LLVM, which takes most of the time.
 const OPTIMIZED_EVERY: u64 = 4;

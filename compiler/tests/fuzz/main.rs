@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ways::{Effort, Planned, Way, expected, planned};
 
 /// The kernels of a test run.
-const KERNELS: u64 = 2000;
+const KERNELS: u64 = 1000;
 
 /// Of so many kernels of a test run, one becomes machine code.
-const MACHINE_CODE_EVERY: u64 = 20;
+const MACHINE_CODE_EVERY: u64 = 10;
 
 /// What was compared.
 #[derive(Debug, Default)]
