@@ -246,12 +246,12 @@ fn functions_stay_where_a_kernel_would_be_too_large() {
         let staying = functions(depth, leaf);
         assert!(staying > 0 && staying < depth / 2, "{staying} of {depth} functions stay");
     }
-    let counting = functions(40, "x += atomic_inc((volatile global int *)(size_t)x);");
-    assert!(counting > 0, "nobody waits for what is counted");
-    // What may wait for others does not stay.
-    let polling = "while (atomic_or((volatile global int *)(size_t)x, 1));";
-    for leaf in ["barrier(CLK_LOCAL_MEM_FENCE);", polling] {
-        let log = failure(link_objects(&[&object(&tree_of_calls(40, leaf))], ""));
+    // What may wait for others does not stay, and what counts waits for nobody.
+    let link_tree = |leaf| link_program(&[&object(&tree_of_calls(40, leaf))], &options(""));
+    let counting = link_tree("x += atomic_inc((volatile global int *)(size_t)x);").expect("the counter");
+    assert!(ir(&counting).matches("\ndefine ").count() > 1, "no function stays");
+    for leaf in ["barrier(CLK_LOCAL_MEM_FENCE);", "while (atomic_or((volatile global int *)(size_t)x, 1)) x++;"] {
+        let log = failure(link_tree(leaf));
         assert!(log.contains("kernel 'f' has") && log.contains("inlined"), "{leaf}: {log}");
     }
 }
