@@ -28,7 +28,7 @@ fn wrong_options_are_named() {
         return;
     }
     let setup = Setup::new();
-    let versions = "CL1.0, CL1.1, CL1.2, CL2.0, CL3.0, CLC++1.0, CLC++2021";
+    let versions = "CL1.0, CL1.1, CL1.2, CL2.0, CL3.0, CL3.1, CLC++1.0, CLC++2021";
     for (options, message) in [
         (
             "-w -cl-fast-relaxed-maths",

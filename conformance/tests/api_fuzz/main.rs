@@ -22,8 +22,8 @@ use std::ptr;
 use lockstep_conformance::Context;
 use lockstep_conformance::entry_points::ENTRY_POINTS;
 use lockstep_conformance::extension_functions::{
-    CommandBuffers, CreateCommandQueue, DeviceAddress, IntermediateLanguage, MutableDispatch, Semaphores,
-    SuggestedLocalWorkSize, UnifiedMemory,
+    CommandBuffers, CreateCommandQueue, DeviceAddress, IntermediateLanguage, MutableDispatch, ProgramVariables,
+    Semaphores, SuggestedLocalWorkSize, UnifiedMemory,
 };
 use lockstep_conformance::loader::{device, is_lockstep};
 use lockstep_conformance::opencl_sys::*;
@@ -69,6 +69,7 @@ fn every_entry_point_is_called() {
         IntermediateLanguage::NAMES,
         Semaphores::NAMES,
         DeviceAddress::NAMES,
+        ProgramVariables::NAMES,
     ];
     let mut missing: Vec<&str> = ENTRY_POINTS.iter().map(|entry| entry.0).collect();
     missing.extend(extensions.concat());
@@ -94,6 +95,7 @@ fn random_calls() {
         il: IntermediateLanguage::new(),
         semaphores: Semaphores::new(),
         address: DeviceAddress::new(),
+        variables: ProgramVariables::new(),
     };
     let extensions = &for_good(vec![extensions])[0];
     let context = Context::new();

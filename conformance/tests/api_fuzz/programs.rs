@@ -10,6 +10,11 @@ use super::objects::ask;
 use super::transfers::enqueue;
 use super::world::*;
 
+/// The name of a variable that a program has, or may have.
+fn variable_name(w: &mut World) -> *const c_char {
+    if w.once_in(4) { w.name() } else { c"kept".as_ptr() }
+}
+
 /// What builds cost is why they are rare.
 pub const OPS: &[Op] = &[
     ("clCreateProgramWithSource", 2, create_with_source),
@@ -23,6 +28,27 @@ pub const OPS: &[Op] = &[
         let (context, il, length) = (w.handle(Context), w.data(), w.small());
         let program = (w.x.il.clCreateProgramWithILKHR)(context, il, length, w.code_at());
         w.made(Program, program);
+    }),
+    ("clGetDeviceGlobalVariablePointerINTEL", 1, |w| {
+        let (device, program, name) = (w.handle(Device), w.handle(Program), variable_name(w));
+        let (mut size, mut address) = (0, ptr::null_mut());
+        let code =
+            (w.x.variables.clGetDeviceGlobalVariablePointerINTEL)(device, program, name, &mut size, &mut address);
+        w.judge(Program, program, code);
+    }),
+    ("clEnqueueReadGlobalVariableINTEL", 1, |w| {
+        let (program, name, offset, size) = (w.handle(Program), variable_name(w), w.offset(), w.size());
+        let (to, wait, read) = (w.data(), w.blocking(), w.x.variables.clEnqueueReadGlobalVariableINTEL);
+        enqueue(w, |_, queue, count, list, event| {
+            read(queue, program, name, wait, size, offset, to, count, list, event)
+        });
+    }),
+    ("clEnqueueWriteGlobalVariableINTEL", 1, |w| {
+        let (program, name, offset, size) = (w.handle(Program), variable_name(w), w.offset(), w.size());
+        let (from, wait, write) = (w.data(), w.blocking(), w.x.variables.clEnqueueWriteGlobalVariableINTEL);
+        enqueue(w, |_, queue, count, list, event| {
+            write(queue, program, name, wait, size, offset, from, count, list, event)
+        });
     }),
     ("clCreateProgramWithBuiltInKernels", 1, |w| {
         let (context, (count, devices), names) = (w.handle(Context), w.handles(Device, 2), w.name());
@@ -165,9 +191,10 @@ const BUILDS: usize = 40;
 /// program compiles them anew.
 pub const SOURCE: &str = "
     typedef struct { int a; float b[7]; } record_t;
+    global uchar kept[64];
     kernel void touch(global uchar *a, constant uchar *b, uchar n, local uchar *l) {
         if (get_global_id(0) + get_global_id(1) + get_global_id(2) == 0) {
-            if (a) a[0] += n;
+            if (a) a[0] += n + kept[n % 64];
             if (a && b) a[0] ^= b[0];
         }
         if (l) l[0] = n;

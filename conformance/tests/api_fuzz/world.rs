@@ -9,8 +9,8 @@ use std::sync::Mutex;
 
 use lockstep_conformance::entry_points::EntryPoints;
 use lockstep_conformance::extension_functions::{
-    CommandBuffers, CreateCommandQueue, DeviceAddress, IntermediateLanguage, MutableDispatch, Semaphores,
-    SuggestedLocalWorkSize, UnifiedMemory,
+    CommandBuffers, CreateCommandQueue, DeviceAddress, IntermediateLanguage, MutableDispatch, ProgramVariables,
+    Semaphores, SuggestedLocalWorkSize, UnifiedMemory,
 };
 use lockstep_conformance::loader::{device, driver, platform};
 use lockstep_conformance::objects::dispatch_word;
@@ -62,6 +62,7 @@ pub struct Extensions {
     pub il: IntermediateLanguage,
     pub semaphores: Semaphores,
     pub address: DeviceAddress,
+    pub variables: ProgramVariables,
 }
 
 /// An object that the episode holds.

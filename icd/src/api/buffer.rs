@@ -326,7 +326,9 @@ mod tests {
             (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY, CL_INVALID_VALUE),
             (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS, CL_INVALID_VALUE),
             (CL_MEM_HOST_NO_ACCESS | CL_MEM_READ_ONLY, 0),
-            (1 << 6, CL_INVALID_VALUE),
+            (IMMUTABLE | CL_MEM_READ_ONLY, 0),
+            (IMMUTABLE | CL_MEM_READ_WRITE, CL_INVALID_VALUE),
+            (1 << 11, CL_INVALID_VALUE),
             (1 << 40, CL_INVALID_VALUE),
         ];
         for (flags, expected) in table {
