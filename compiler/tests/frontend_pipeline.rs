@@ -282,6 +282,30 @@ fn chains_of_calls_are_inlined_into_their_kernel_alone() {
     assert_eq!(text.matches("define ").count(), 1);
 }
 
+/// Names that are there for other modules hold nothing up.
+#[test]
+fn used_annotated_and_aliased_functions_are_inlined() {
+    for function in [
+        "__attribute__((used)) int g(int x) { return x * 7; }",
+        "__attribute__((annotate(\"note\"))) int g(int x) { return x * 7; }",
+        "int first(int x) { return x * 7; } int g(int x) __attribute__((alias(\"first\")));",
+        "__attribute__((weak)) int g(int x) { return x * 7; }",
+    ] {
+        let text = ir_of(&format!("{function} kernel void f(global int* a) {{ *a = g(*a); }}"));
+        assert!(body(&text, "f").contains("mul"), "{text}");
+        assert_eq!(text.matches("define ").count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn what_is_never_called_need_not_be_defined() {
+    let text = ir_of(
+        "int missing(int x); int g(int x) { return missing(x) + 1; }
+         kernel void f(global int* a) { const int debug = 0; int wanted = debug; if (wanted) *a = g(*a); else *a = 3; }",
+    );
+    assert!(!text.contains("missing"), "{text}");
+}
+
 #[test]
 fn noinline_is_no_obstacle() {
     let text = ir_of(

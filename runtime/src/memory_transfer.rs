@@ -76,7 +76,7 @@ impl Place {
         match &self.side {
             Side::Object(memory) => memory.start(),
             Side::Host(pointer) => pointer.0,
-            Side::Variable(variable) => variable.address(),
+            Side::Variable(variable) => variable.first_byte(),
         }
     }
 }

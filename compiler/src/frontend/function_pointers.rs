@@ -4,9 +4,9 @@
 //! chooses by this number. What comes out is ordinary code: lanes whose pointers differ take different ways through one switch, and
 //! each function is called once for all lanes that mean it.
 //!
-//! Requires: a linked module.
-//! Ensures: no call through a pointer is left but those of variadic functions, and no defined function's address is taken but by an
-//! alias or for the address of a label. A pointer that means no function of its type, such as a null pointer, calls nothing, and the
+//! Requires: a linked module without aliases of functions.
+//! Ensures: no call through a pointer is left but those of variadic functions, and no defined function's address is taken but for the
+//! address of a label. A pointer that means no function of its type, such as a null pointer, calls nothing, and the
 //! result is zero.
 //! Phases: numbers in place of addresses; for each type of function that is called so a function that chooses; calls of it.
 //! Source: our own. OpenCL C has no pointers to functions; clang adds them as `__cl_clang_function_pointers`, SPIR-V as
@@ -22,6 +22,7 @@
 
 use std::collections::HashMap;
 
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{AsTypeRef, BasicMetadataTypeEnum, FunctionType};
@@ -31,7 +32,8 @@ use inkwell::values::{
 };
 use llvm_sys::core::{
     LLVMConstNull, LLVMGetCalledValue, LLVMGetFirstUse, LLVMGetNextUse, LLVMGetNumOperands, LLVMGetOperand,
-    LLVMGetUser, LLVMIsABlockAddress, LLVMIsACallInst, LLVMIsAGlobalAlias, LLVMReplaceAllUsesWith, LLVMSetOperand,
+    LLVMGetUser, LLVMIsABlockAddress, LLVMIsACallInst, LLVMIsAConstant, LLVMIsAGlobalVariable, LLVMReplaceAllUsesWith,
+    LLVMSetOperand,
 };
 use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
@@ -131,9 +133,13 @@ impl FunctionUses {
             while !next_use.is_null() {
                 let user = LLVMGetUser(next_use);
                 next_use = LLVMGetNextUse(next_use);
-                uses.is_fixed |= !LLVMIsABlockAddress(user).is_null() || !LLVMIsAGlobalAlias(user).is_null();
+                uses.is_fixed |= !LLVMIsABlockAddress(user).is_null();
                 if LLVMIsACallInst(user).is_null() {
-                    uses.is_address_taken = true;
+                    // A constant that nothing uses is what is left of something that was removed.
+                    let is_left_over = !LLVMIsAConstant(user).is_null()
+                        && LLVMIsAGlobalVariable(user).is_null()
+                        && LLVMGetFirstUse(user).is_null();
+                    uses.is_address_taken |= !is_left_over;
                     continue;
                 }
                 // A call that passes the function as well comes once for each use.
@@ -170,6 +176,9 @@ fn build_chooser<'ctx>(
     };
     let chooser = module.add_function(CHOOSER, chooser_type, Some(Linkage::Internal));
     chooser.set_call_conventions(SPIR_FUNCTION);
+    // What it calls may come to a barrier.
+    let convergent = Attribute::get_named_enum_kind_id("convergent");
+    chooser.add_attribute(AttributeLoc::Function, context.create_enum_attribute(convergent, 0));
     let parameters = chooser.get_params();
     let Some((&number, passed)) = parameters.split_first() else {
         return Err("a function without the parameters that it was made with".to_owned());

@@ -19,6 +19,7 @@ mod inlining;
 mod link;
 pub(crate) mod llvm;
 pub(crate) mod loop_extent;
+mod outside_names;
 pub(crate) mod simplify_llvm;
 mod source;
 pub mod spirv;

@@ -8,7 +8,7 @@
 //! `transform/reducible.rs` gives them one entry after the import. A call of `__lockstep_barrier` stands between two
 //! compiler fences and is neither duplicated nor moved into other control flow (it stays `convergent`).
 //!
-//! Phases: calls through pointers; check (recursion, size after inlining); fence barriers; internalize; promote variables; check for
+//! Phases: names for other modules go; calls through pointers; check (recursion, size after inlining); fence barriers; internalize; promote variables; check for
 //! undefined names; inline; fix the sizes of sub-groups; scalar passes; infer address spaces; scalar passes; check again.
 //!
 //! No vectorizer runs here: lanes come from work-items. Loops keep their form for the analyses, but for those of a few
@@ -37,6 +37,7 @@ use super::hoist_common_stores::share_addresses;
 use super::inlining::CallGraph;
 use super::llvm::{PassOptions, run_passes};
 use super::loop_extent::{LoopExtent, measure_loops};
+use super::outside_names::remove_outside_names;
 use super::sub_group_size::{fix_sub_group_size, is_sub_group_size};
 
 /// How much is done.
@@ -110,6 +111,9 @@ const LATE_IN_LINEAR_TIME: &str = "instsimplify,sroa<modify-cfg>,sccp,bdce,lower
 
 /// Brings the module into the form that the importer reads.
 pub(crate) fn clean_up(module: &Module<'_>, cleanup_level: Level) -> Result<(), FrontendError> {
+    if remove_outside_names(module) {
+        run_pipeline(module, "globaldce")?;
+    }
     replace_pointer_calls(module).map_err(|error| internal_error(&error))?;
     let kernels: Vec<_> = module.get_functions().filter(is_kernel).collect();
     let inlining_plan = CallGraph::of_module(module).plan_inlining(&kernels)?;
@@ -118,6 +122,8 @@ pub(crate) fn clean_up(module: &Module<'_>, cleanup_level: Level) -> Result<(), 
     internalize_functions(module, &inlining_plan.stay);
     run_pipeline(module, "globaldce")?;
     run_for_loops(module, BEFORE_INLINING)?;
+    // What calls of a branch that is never taken led to need not be there.
+    run_pipeline(module, "globaldce")?;
     check_defined(module)?;
     let inlines_by_levels = inlining_plan.kernel_instructions > MANY_INLINED
         && inlining_plan.all_instructions <= inlining_plan.kernel_instructions.saturating_mul(MOST_LEVELS);

@@ -12,7 +12,7 @@ use lockstep_protocol::launch_facts::LaunchFacts;
 
 /// A tree of calls, `f16` at the root, that would have a million instructions with everything inlined. Each function calls the next
 /// one in two places, with another `x` and with what it was called with itself.
-pub fn tree(result: &str, parameters: &str, arguments: &str, leaf: &str) -> String {
+pub fn write_call_tree(result: &str, parameters: &str, arguments: &str, leaf: &str) -> String {
     let mut source = format!("{result} f0(int x, {parameters}) {{ {leaf} }}\n");
     for level in 1..=16 {
         let (below, bit) = (level - 1, level % 5);
@@ -100,7 +100,7 @@ fn ids_and_sizes() {
         size_t i = get_global_id(1) * get_global_size(0) + get_global_id(0) - get_global_offset(0);
         a[i] = f16(a[i], 0);
     }";
-    let source = tree("int", "int unused", "unused", answers) + kernel;
+    let source = write_call_tree("int", "int unused", "unused", answers) + kernel;
     for (global, local) in
         [(&[35_u64, 6][..], &[5_u64, 2][..]), (&[37, 5], &[8, 5]), (&[64, 2], &[64, 1]), (&[9, 21], &[3, 7])]
     {
@@ -119,7 +119,7 @@ fn global_memory() {
         if (a[i] & 16) sum ^= f16(sum, b);
         a[i] = sum + before + b[4 * i];
     }";
-    check(&(tree("int", "global int *out", "out", leaf) + kernel), &NdRange::new(&[75], &[25]), &[]);
+    check(&(write_call_tree("int", "global int *out", "out", leaf) + kernel), &NdRange::new(&[75], &[25]), &[]);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn local_memory_between_barriers() {
         barrier(CLK_LOCAL_MEM_FENCE);
         a[i] = kept[0] + kept[1] * 3 + kept[2] * 5 + tile[l ^ 1];
     }";
-    let source = tree("int", "local int *tile", "tile", leaf) + kernel;
+    let source = write_call_tree("int", "local int *tile", "tile", leaf) + kernel;
     check(&source, &NdRange::new(&[80], &[20]), &[Arg::Local(80)]);
 }
 
@@ -149,7 +149,7 @@ fn printing_for_each_work_item() {
         if (a[i] & 3) a[i] = f16(a[i], 0);
         b[i] = f16(12, 0);
     }";
-    let source = tree("int", "int unused", "unused", leaf) + kernel;
+    let source = write_call_tree("int", "int unused", "unused", leaf) + kernel;
     let printed = check(&source, &NdRange::new(&[24], &[12]), &[]);
     assert!(printed > 24, "{printed} lines");
 }
@@ -226,7 +226,11 @@ fn private_memory_by_address() {
         for (int n = 0; n < 8; ++n) sum = sum * 31 + numbers[n];
         a[i] = sum;
     }";
-    check(&(tree("int", "private int *numbers", "numbers", leaf) + kernel), &NdRange::new(&[75], &[25]), &[]);
+    check(
+        &(write_call_tree("int", "private int *numbers", "numbers", leaf) + kernel),
+        &NdRange::new(&[75], &[25]),
+        &[],
+    );
 }
 
 #[test]
@@ -238,7 +242,11 @@ fn large_private_arrays() {
         for (int n = 0; n < 2048; ++n) numbers[n] = a[i] ^ n;
         a[i] = f16(a[i], numbers) + f16(a[i] + 1, numbers);
     }";
-    check(&(tree("int", "private int *numbers", "numbers", leaf) + kernel), &NdRange::new(&[40], &[20]), &[]);
+    check(
+        &(write_call_tree("int", "private int *numbers", "numbers", leaf) + kernel),
+        &NdRange::new(&[40], &[20]),
+        &[],
+    );
 }
 
 #[test]
@@ -252,14 +260,15 @@ fn structs_by_value() {
         a[i] = part.n[0] + part.c + other.n[0] * 3 + other.n[1] * 5 + other.c + third.n[2] + third.n[3] * 7 + third.c + (int)third.l;
     }";
     let declared = "typedef struct { int n[4]; char c; long l; } Part;\n".to_owned();
-    check(&(declared + &tree("Part", "Part part", "part", leaf) + kernel), &NdRange::new(&[50], &[25]), &[]);
+    check(&(declared + &write_call_tree("Part", "Part part", "part", leaf) + kernel), &NdRange::new(&[50], &[25]), &[]);
 }
 
 /// Each work-item counts its calls in a place of its own and in one of all, and finds what it left in its own place.
 #[test]
 fn atomics_count_each_lanes_calls() {
     let leaf = "atomic_add(shared, y); int old = atomic_xchg(own, x); return atomic_or(own, 4 * y) ^ old;";
-    let functions = tree("int", "global int *own, volatile global int *shared, int y", "own, shared, y", leaf);
+    let functions =
+        write_call_tree("int", "global int *own, volatile global int *shared, int y", "own, shared, y", leaf);
     let kernel = "kernel void k(global int *out, global int *in) {
         size_t i = get_global_id(0), n = get_global_size(0);
         if (in[i] & 3) out[i] = f16(in[i], in + n + i, in + 2 * n, 1 + (in[i] & 1));
@@ -271,7 +280,7 @@ fn atomics_count_each_lanes_calls() {
 /// All lanes pass the same, and what they take from the counter is kept over a barrier. The order in which they come does not matter.
 #[test]
 fn tickets_are_kept_over_barriers() {
-    let functions = tree("int", "volatile global int *next", "next", "return atomic_inc(next);");
+    let functions = write_call_tree("int", "volatile global int *next", "next", "return atomic_inc(next);");
     let kernel = "kernel void k(global int *out, volatile global int *in) {
         int ticket = f16(5, in);
         barrier(CLK_GLOBAL_MEM_FENCE);
@@ -303,12 +312,12 @@ fn every_type_of_result() {
             "f16(a[i], 3).s7 + f16(a[i], 3).s1",
         ),
     ] {
-        check(&(tree(result, "int u", "u", leaf) + &kernel(test)), &NdRange::new(&[50], &[25]), &[]);
+        check(&(write_call_tree(result, "int u", "u", leaf) + &kernel(test)), &NdRange::new(&[50], &[25]), &[]);
     }
     // Of no result nothing is left to the caller.
     let leaf = "out[get_global_id(0)] = x;";
     let kernel = "kernel void k(global int *a, global int *b) { f16(a[get_global_id(0)], b); }";
-    let source = tree("void", "global int *out", "out", leaf).replace("return f", "return (void)f");
+    let source = write_call_tree("void", "global int *out", "out", leaf).replace("return f", "return (void)f");
     check(&(source + kernel), &NdRange::new(&[50], &[25]), &[]);
 }
 
@@ -320,5 +329,5 @@ fn tables_and_math() {
         size_t i = get_global_id(0);
         a[i] = f16(a[i], a[i] & 31);
     }";
-    check(&(declared + &tree("int", "int u", "u", leaf) + kernel), &NdRange::new(&[50], &[25]), &[]);
+    check(&(declared + &write_call_tree("int", "int u", "u", leaf) + kernel), &NdRange::new(&[50], &[25]), &[]);
 }

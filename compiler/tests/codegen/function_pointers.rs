@@ -1,6 +1,6 @@
 //! Calls through pointers do what the same program does that chooses the function by a `switch`: interpreted, and as machine code.
 
-use crate::calls::{compare_runs, tree};
+use crate::calls::{compare_runs, write_call_tree};
 use crate::layouts::build;
 use lockstep_compiler::frontend::{FrontendConfig, compile_source, link_program};
 use lockstep_compiler::pipeline::load;
@@ -89,7 +89,7 @@ fn structs_are_passed_and_returned() {
 
 #[test]
 fn what_is_called_may_stay_a_function() {
-    let functions = tree("int", "int y", "x", "return x * y + 5;");
+    let functions = write_call_tree("int", "int y", "x", "return x * y + 5;");
     let pointers = "typedef int (*chosen_t)(int, int);
         kernel void k(global int *out, global const int *in) {
             size_t i = get_global_id(0);

@@ -30,7 +30,7 @@ unsafe fn find_variable(program: &Program, name: *const c_char) -> Result<Progra
     ensure!(!name.is_null(), CL_INVALID_VALUE, "the variable's name is NULL");
     // SAFETY: not null, so the caller vouches for the string.
     let name = program::parse_name(unsafe { CStr::from_ptr(name) }.to_bytes())?;
-    ProgramVariable::find(program.executable()?, name)
+    ProgramVariable::find_by_name(program.executable()?, name)
 }
 
 /// `clGetDeviceGlobalVariablePointerINTEL`: where a variable is, for the host and for kernels, and how many bytes it has.
@@ -54,7 +54,7 @@ pub unsafe fn get_device_global_variable_pointer(
     ensure!(!global_variable_pointer_ret.is_null(), CL_INVALID_VALUE, "global_variable_pointer_ret is NULL");
     // SAFETY: not null, so the caller vouches for both.
     unsafe {
-        global_variable_pointer_ret.write(variable.address().cast());
+        global_variable_pointer_ret.write(variable.first_byte().cast());
         if !global_variable_size_ret.is_null() {
             global_variable_size_ret.write(variable.byte_size());
         }

@@ -20,21 +20,21 @@ impl ProgramVariable {
     ///
     /// # Errors
     /// `CL_INVALID_VALUE` where there is none.
-    pub fn find(executable: Arc<Executable>, name: &str) -> Result<ProgramVariable> {
+    pub fn find_by_name(executable: Arc<Executable>, name: &str) -> Result<ProgramVariable> {
         let mut variables = executable.outline().globals.iter();
         let index = variables.position(|variable| variable.name == name && variable.space == Space::Global);
-        match index {
+        match index.filter(|&index| executable.globals().address_of(index).is_some()) {
             Some(index) => Ok(ProgramVariable { executable, index }),
             None => Err(error!(CL_INVALID_VALUE, "no kernel of the program uses a variable '{name}' in global memory")),
         }
     }
 
-    /// Where it is. Null never comes, as each variable has an address.
-    pub fn address(&self) -> *mut u8 {
+    /// Where its first byte is, for the host and for kernels. (A variable without an address is not found.)
+    pub fn first_byte(&self) -> *mut u8 {
         self.executable.globals().address_of(self.index).unwrap_or(std::ptr::null_mut())
     }
 
-    /// Its bytes.
+    /// The bytes that it takes: those of its initial value.
     pub fn byte_size(&self) -> usize {
         self.executable.outline().globals[self.index].init.len()
     }

@@ -202,7 +202,7 @@ impl NestedLoops<'_> {
         let form = if self.is_soon_repeated(&following) { Form::Refill } else { Form::InTurn };
         let inner_blocks = known.forest.get(inner).blocks.clone();
         let plan = Plan { form, outer: outer_ends, inner: inner_ends, inner_blocks, following, kept };
-        let carried = plan.assign_places(function).count();
+        let carried = plan.assign_places(function).count_values();
         if carried > MOST_CARRIED {
             return Err(Refusal::Carried(carried));
         }

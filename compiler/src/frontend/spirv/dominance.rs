@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use super::error::{Attempt, Fault, Place};
 use super::operands::Id;
 
-/// No node.
+/// What stands in a table for the node that there is none of: graphs have fewer nodes.
 const NONE: u32 = u32::MAX;
 
 /// The use of a value in another block than the one that computes it.

@@ -26,7 +26,7 @@ pub(super) fn declare_address(translator: &mut Translator<'_>, words: &[u32]) ->
     add_constant(translator, id, Constant { value_type, kind: ConstantKind::Address, text: text.into() })
 }
 
-/// `OpFunctionPointerCallINTEL`.
+/// `OpFunctionPointerCallINTEL`: calls the function that a pointer means, with arguments of its type's parameters.
 pub(super) fn translate_pointer_call(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;

@@ -25,7 +25,7 @@ pub(super) struct Places {
 
 impl Places {
     /// How many values are carried.
-    pub fn count(&self) -> usize {
+    pub fn count_values(&self) -> usize {
         self.types.len()
     }
 
@@ -119,7 +119,7 @@ impl Plan {
             let types = places.types.iter().copied().chain([Type::BOOL]);
             types.map(|value_type| function.add_param(block, value_type)).collect()
         });
-        let in_inner = head_params[places.count()];
+        let in_inner = head_params[places.count_values()];
         let of_inner: Vec<Value> = inner_places.map(|place| head_params[place]).collect();
         let of_outer: Vec<Value> = places.outer.iter().map(|&place| head_params[place]).collect();
         let mut builder = Builder::at_end_of(function, header);
