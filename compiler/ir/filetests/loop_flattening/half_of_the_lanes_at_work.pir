@@ -1,6 +1,6 @@
 ; test: normalize, width_selection, divergence, loop_profile, loop_flattening
 ; test: run
-; loops: counted(1000,8000,8000,64000)
+; loops: counted(1000,16000,8000,128000) counted(1000,8000,8000,64000)
 ; Of 16 lanes eight were at work in an iteration of the inner loop, which costs less than a round of the outer one with what the new loop would
 ; cost: the loops stay.
 ; run: half_of_the_lanes_at_work([1, 2, 3, 4]:i32, 5:i32, 2:i32) global=4 local=4 => [88, 230, 54, 70]:i32

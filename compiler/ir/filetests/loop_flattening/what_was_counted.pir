@@ -1,6 +1,6 @@
 ; test: normalize, width_selection, divergence, loop_profile, loop_flattening
 ; test: run
-; loops: counted(1000,1000,8000,8000)
+; loops: counted(1000,16000,17000,272000) counted(1000,1000,8000,8000)
 ; Of 16 lanes one was at work in an iteration of the inner loop, so the loops are flattened.
 ; run: what_was_counted([1, 2, 3, 4]:i32, 5:i32, 2:i32) global=4 local=4 => [88, 230, 54, 70]:i32
 

@@ -62,8 +62,10 @@ fn flatten_one_loop(
     let mut inner_first: Vec<(Loop, &LoopData)> = loop_forest.iter().collect();
     inner_first.reverse();
     for (loop_id, loop_data) in inner_first {
-        let counts = region_state.counts.get(&loop_data.header).copied();
-        let flattening = if always { Some(Flattening::Always) } else { counts.map(Flattening::Counted) };
+        let Some(outer) = loop_data.parent else { continue };
+        let counts_of = |counted: Loop| region_state.counts.get(&loop_forest.get(counted).header).copied();
+        let counted = || Some(Flattening::Counted { inner: counts_of(loop_id)?, outer: counts_of(outer)? });
+        let flattening = if always { Some(Flattening::Always) } else { counted() };
         let Some(flattening) = flattening.filter(|_| done.insert(loop_data.header)) else { continue };
         if !are_lanes_idle(&control_flow, &found, loop_id) {
             continue;

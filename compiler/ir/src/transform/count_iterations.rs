@@ -1,4 +1,4 @@
-//! Counts what lanes do in divergent loops.
+//! Counts what lanes do in divergent loops, and in those around loops in which lanes may be idle.
 //!
 //! Requires: a function in normal form, and what diverges in it.
 //! Ensures: normal form. Each lane counts its iterations of the loop, and behind the loop they are added to the loop's counters in the
@@ -31,13 +31,19 @@ pub struct CountableLoop {
     blocks: Vec<Block>,
 }
 
-/// The divergent loops of a function, and those in others that only some lanes enter, which a lane can run alone, with the same bits, outer ones
-/// first. Nothing becomes of other ones by what is counted.
+/// The loops of a function by whose counts others may be made of them, outer ones first: divergent ones, those in others that only some lanes
+/// enter, and those that have such a loop in them. A lane can run each of them alone, with the same bits.
 pub fn find_countable_loops(function: &Function, divergence: &Divergence) -> Vec<CountableLoop> {
     let control_flow = ControlFlow::analyze_function(function);
     let (flow_graph, loop_forest) = (&control_flow.cfg, &control_flow.loops);
+    let idle_loops: Vec<Loop> = loop_forest
+        .iter()
+        .map(|(loop_id, _)| loop_id)
+        .filter(|&loop_id| are_lanes_idle(&control_flow, divergence, loop_id))
+        .collect();
     let is_wanted = |&(loop_id, _): &(Loop, &LoopData)| {
-        divergence.divergent_loops.contains(loop_id) || are_lanes_idle(&control_flow, divergence, loop_id)
+        let has_idle_loop = || idle_loops.iter().any(|&inner| loop_forest.get(inner).parent == Some(loop_id));
+        divergence.divergent_loops.contains(loop_id) || idle_loops.contains(&loop_id) || has_idle_loop()
     };
     let mut countable_loops = Vec::new();
     for (loop_id, LoopData { header, blocks, .. }) in loop_forest.iter().filter(is_wanted) {

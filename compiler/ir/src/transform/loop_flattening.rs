@@ -61,8 +61,13 @@ const IDLE_BESIDE_LOOPS: u128 = 14;
 pub enum Flattening {
     /// Wherever it is possible.
     Always,
-    /// Where it pays by what was counted of the inner loop.
-    Counted(LoopCounts),
+    /// Where it pays by what was counted of both loops.
+    Counted {
+        /// The loop in the other one.
+        inner: LoopCounts,
+        /// The loop around it.
+        outer: LoopCounts,
+    },
 }
 
 /// What lanes do that have left the inner loop, or did not enter it.
@@ -85,6 +90,8 @@ pub enum Refusal {
     Ordered,
     /// They write a private variable of which all lanes share one.
     SharedSlot,
+    /// The outer loop ran less than two iterations on average, so lanes without work found none in the next one.
+    Once,
     /// So many lanes of so many were at work in an iteration of the inner loop, on average, and idle ones have to be more for a gain.
     AtWork(u64, u32),
 }
@@ -96,6 +103,7 @@ impl fmt::Display for Refusal {
             Refusal::Carried(values) => write!(formatter, "{values} values would be carried"),
             Refusal::Ordered => formatter.write_str("the loops have an operation of which the order counts"),
             Refusal::SharedSlot => formatter.write_str("the loops write a private variable that all lanes share"),
+            Refusal::Once => formatter.write_str("the outer loop has less than two iterations"),
             Refusal::AtWork(lanes, of) => write!(formatter, "{lanes} of {of} lanes were at work"),
         }
     }
@@ -207,8 +215,11 @@ impl NestedLoops<'_> {
             return Err(Refusal::Carried(carried));
         }
         match flattening {
-            Flattening::Counted(counts) if !self.are_enough_idle(counts, carried) => {
-                let lanes_at_work = counts.lane_iterations / counts.gang_iterations.max(1);
+            Flattening::Counted { outer, .. } if self.count_outer_iterations(outer) < 2 * outer.entries => {
+                Err(Refusal::Once)
+            }
+            Flattening::Counted { inner, outer } if !self.are_enough_idle(inner, outer, carried) => {
+                let lanes_at_work = inner.lane_iterations / inner.gang_iterations.max(1);
                 Err(Refusal::AtWork(lanes_at_work, known.registers.width))
             }
             _ => Ok(plan),
@@ -258,9 +269,18 @@ impl NestedLoops<'_> {
             && instructions.all(|&instruction| !self.function.insts[instruction].data.has_effect())
     }
 
+    /// Iterations of the outer loop in which lanes could come to the inner one. Counted is how often its header ran, which is once
+    /// more for each way through a loop that asks there whether it is left.
+    fn count_outer_iterations(&self, counts: LoopCounts) -> u64 {
+        let LoopData { header, latches, exits, .. } = self.known.forest.get(self.outer);
+        let asks_first = exits.iter().any(|(block, _)| block == header) && !latches.contains(header);
+        counts.gang_iterations.saturating_sub(if asks_first { counts.entries } else { 0 })
+    }
+
     /// The paper's equation (1): whether the idle lanes' part of the gang is greater than the part of an iteration that is the outer
-    /// loop's, with what the new loop costs.
-    fn are_enough_idle(&self, counts: LoopCounts, carried: usize) -> bool {
+    /// loop's, with what the new loop costs. Of n iterations of the outer loop no more than n - 1 can be saved, so no more lanes count as
+    /// idle than all but one of n.
+    fn are_enough_idle(&self, counts: LoopCounts, outer_counts: LoopCounts, carried: usize) -> bool {
         let Known { forest, registers, .. } = self.known;
         let (outer_data, inner_data) = (forest.get(self.outer), forest.get(self.inner));
         let own_blocks: Vec<Block> =
@@ -274,7 +294,10 @@ impl NestedLoops<'_> {
         // Loops in it may run once.
         let inner_cost: u128 = inner_data.blocks.iter().map(|&block| cost_of(block, &[block])).sum();
         let lanes = u128::from(counts.gang_iterations) * u128::from(registers.width);
-        let idle_lanes = lanes.saturating_sub(u128::from(counts.lane_iterations));
+        let outer_iterations = u128::from(self.count_outer_iterations(outer_counts));
+        let saved_iterations = outer_iterations.saturating_sub(u128::from(outer_counts.entries));
+        let most_idle = lanes * saved_iterations / outer_iterations.max(1);
+        let idle_lanes = lanes.saturating_sub(u128::from(counts.lane_iterations)).min(most_idle);
         let has_loops = own_blocks.iter().any(|&block| forest.innermost_loop(block) != Some(self.outer));
         counts.entries >= FEWEST_ENTRIES
             && idle_lanes * (outer_cost + inner_cost) > lanes * outer_cost

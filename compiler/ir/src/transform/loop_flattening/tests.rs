@@ -81,14 +81,17 @@ fn plan_of(nest: Nest, flattening: Flattening) -> String {
     }
 }
 
-/// Counts of as many lanes at work, of 16, in an iteration.
+/// Counts of as many lanes at work, of 16, in an iteration of the inner loop, and of so many iterations of the outer one.
+fn at_work_in(lanes: u64, outer_iterations: u64) -> Flattening {
+    let inner = LoopCounts { entries: 100, lane_entries: 1600, gang_iterations: 1000, lane_iterations: 1000 * lanes };
+    let iterations = 100 * outer_iterations;
+    let outer = LoopCounts { gang_iterations: iterations, lane_iterations: 16 * iterations, ..inner };
+    Flattening::Counted { inner, outer }
+}
+
+/// The same where the outer loop has many iterations.
 fn at_work(lanes: u64) -> Flattening {
-    Flattening::Counted(LoopCounts {
-        entries: 100,
-        lane_entries: 1600,
-        gang_iterations: 1000,
-        lane_iterations: 1000 * lanes,
-    })
+    at_work_in(lanes, 1000)
 }
 
 const REFILL: &str = "idle lanes go on until all have work";
@@ -116,6 +119,17 @@ fn idle_lanes_weigh_as_the_outer_loop() {
     assert_eq!(plan_of(even, at_work(8)), "8 of 16 lanes were at work");
     assert_eq!(plan_of(Nest { inside: 100, ..even }, at_work(8)), REFILL);
     assert_eq!(plan_of(Nest { before: 100, ..even }, at_work(4)), "4 of 16 lanes were at work");
+}
+
+/// Lanes that find no work in the outer loop's only iteration find none at all.
+#[test]
+fn few_iterations_of_the_outer_loop_save_little() {
+    let nest = Nest { before: 20, inside: 100, ..Nest::default() };
+    assert_eq!(plan_of(nest, at_work_in(1, 1)), "the outer loop has less than two iterations");
+    assert_eq!(plan_of(nest, at_work_in(1, 2)), REFILL);
+    let short = Nest { before: 20, inside: 20, ..Nest::default() };
+    assert_eq!(plan_of(short, at_work_in(1, 2)), "1 of 16 lanes were at work");
+    assert_eq!(plan_of(short, at_work_in(1, 16)), REFILL);
 }
 
 #[test]
