@@ -6,7 +6,7 @@
 //! none goes round the outer one for it. Each work-item does what it did, in the same order; lanes of a gang are no more in step than
 //! work-items are.
 //! Phases: whether the order in which lanes come counts; which blocks follow the inner loop and what is carried through the new one;
-//! then the new loop ([`rewriting`]).
+//! whether that pays by what was counted ([`gain`]); then the new loop ([`rewriting`]).
 //! Source: Bulavintsev 2019, sections II and III; Kennedy 1992 as told there. The form that refills is ours: there lanes that find no
 //! work in one iteration of the outer loop wait for an iteration of the inner one.
 //!
@@ -32,9 +32,9 @@ use crate::transform::branch_fusion::{LaneFacts, is_ordered};
 use crate::transform::unmasked_loops::Known;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::loop_profile::LoopCounts;
-use lockstep_protocol::types::Type;
 use std::fmt;
 
+mod gain;
 mod rewriting;
 
 /// The instructions that both loops may have.
@@ -45,16 +45,6 @@ const MOST_CARRIED: usize = 12;
 
 /// Instructions behind the inner loop that lanes without work run again and again.
 const MOST_REPEATED: usize = 16;
-
-/// What the question who is in the inner loop costs a gang in each iteration: a test, two masks and a merge.
-const QUESTION: u64 = 4;
-
-/// Ways through the inner loop that have to be counted before it is changed for them.
-const FEWEST_ENTRIES: u64 = 8;
-
-/// How many of 16 lanes have to be idle at least where the outer loop has another loop, of which nobody has counted the iterations: it may
-/// take ten times as long as the inner one's iteration.
-const IDLE_BESIDE_LOOPS: u128 = 14;
 
 /// When loops are flattened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -267,41 +257,6 @@ impl NestedLoops<'_> {
         let mut instructions = following.iter().flat_map(|&block| &self.function.blocks[block].insts);
         instructions.clone().count() <= MOST_REPEATED
             && instructions.all(|&instruction| !self.function.insts[instruction].data.has_effect())
-    }
-
-    /// Iterations of the outer loop in which lanes could come to the inner one. Counted is how often its header ran, which is once
-    /// more for each way through a loop that asks there whether it is left.
-    fn count_outer_iterations(&self, counts: LoopCounts) -> u64 {
-        let LoopData { header, latches, exits, .. } = self.known.forest.get(self.outer);
-        let asks_first = exits.iter().any(|(block, _)| block == header) && !latches.contains(header);
-        counts.gang_iterations.saturating_sub(if asks_first { counts.entries } else { 0 })
-    }
-
-    /// The paper's equation (1): whether the idle lanes' part of the gang is greater than the part of an iteration that is the outer
-    /// loop's, with what the new loop costs. Of n iterations of the outer loop no more than n - 1 can be saved, so no more lanes count as
-    /// idle than all but one of n.
-    fn are_enough_idle(&self, counts: LoopCounts, outer_counts: LoopCounts, carried: usize) -> bool {
-        let Known { forest, registers, .. } = self.known;
-        let (outer_data, inner_data) = (forest.get(self.outer), forest.get(self.inner));
-        let own_blocks: Vec<Block> =
-            outer_data.blocks.iter().copied().filter(|&block| !forest.contains(self.inner, block)).collect();
-        let cost_of = |once: Block, blocks: &[Block]| {
-            let masks = self.known.masks_of(self.function, once, blocks);
-            u128::from(self.known.cost_of(self.function, once, blocks).saturating_add(masks))
-        };
-        let overhead = (QUESTION + carried as u64) * registers.registers_for(Type::I32);
-        let outer_cost = cost_of(self.outer_ends.header, &own_blocks) + u128::from(overhead);
-        // Loops in it may run once.
-        let inner_cost: u128 = inner_data.blocks.iter().map(|&block| cost_of(block, &[block])).sum();
-        let lanes = u128::from(counts.gang_iterations) * u128::from(registers.width);
-        let outer_iterations = u128::from(self.count_outer_iterations(outer_counts));
-        let saved_iterations = outer_iterations.saturating_sub(u128::from(outer_counts.entries));
-        let most_idle = lanes * saved_iterations / outer_iterations.max(1);
-        let idle_lanes = lanes.saturating_sub(u128::from(counts.lane_iterations)).min(most_idle);
-        let has_loops = own_blocks.iter().any(|&block| forest.innermost_loop(block) != Some(self.outer));
-        counts.entries >= FEWEST_ENTRIES
-            && idle_lanes * (outer_cost + inner_cost) > lanes * outer_cost
-            && (!has_loops || 16 * idle_lanes >= IDLE_BESIDE_LOOPS * lanes)
     }
 }
 
