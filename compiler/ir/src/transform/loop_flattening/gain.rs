@@ -5,10 +5,11 @@
 //! Phases: what lanes have of their own in the new loop; what an iteration of it costs, and one of the inner loop as it is; the lanes that
 //! the new loop can keep at work.
 //! Source: Bulavintsev 2019, equation (1): n idle of N lanes pay where n/N > Ta / (Ta + Tb), the outer and the inner loop's parts of an
-//! iteration. That lanes are in different iterations of the outer loop, so that what was the same for all of them is not, and that an outer
+//! iteration. That lanes could run the inner loop one after the other instead, that lanes are in different iterations of the outer loop, so that what was the same for all of them is not, and that an outer
 //! loop of few iterations has little work for idle lanes, is ours.
 
 use super::NestedLoops;
+use crate::analysis::cost;
 use crate::analysis::divergence::Divergence;
 use crate::analysis::loops::LoopData;
 use crate::analysis::no_wrap_stride::NoWrapStride;
@@ -28,6 +29,9 @@ const FEWEST_ENTRIES: u64 = 8;
 /// How many of 16 lanes have to be idle at least where the outer loop has another loop, of which nobody has counted the iterations: it may
 /// take ten times as long as the inner one's iteration.
 const IDLE_BESIDE_LOOPS: u128 = 14;
+
+/// How many times its cost a lane takes that runs a loop alone: nothing is done while one instruction waits for another.
+const WAITS_ALONE: u64 = 4;
 
 impl NestedLoops<'_> {
     /// Iterations of the outer loop in which lanes could come to the inner one. Counted is how often its header ran, which is once
@@ -59,8 +63,12 @@ impl NestedLoops<'_> {
         let most_idle = lanes * saved_iterations / outer_iterations.max(1);
         let idle_lanes = lanes.saturating_sub(u128::from(counts.lane_iterations)).min(most_idle);
         let has_loops = own_blocks.iter().any(|&block| forest.innermost_loop(block) != Some(self.outer));
+        let flattened = (lanes - idle_lanes) * (outer_cost + inner_cost(new_loop));
+        // Where few lanes come, or each accesses memory elsewhere, they run the inner loop one after the other.
+        let in_turn = u128::from(counts.lane_iterations) * u128::from(self.measure_cost_alone() * WAITS_ALONE);
+        let nested = (lanes * inner_cost(self.known)).min(in_turn * u128::from(registers.width));
         counts.entries >= FEWEST_ENTRIES
-            && (lanes - idle_lanes) * (outer_cost + inner_cost(new_loop)) < lanes * inner_cost(self.known)
+            && flattened < nested
             && (!has_loops || 16 * idle_lanes >= IDLE_BESIDE_LOOPS * lanes)
     }
 
@@ -68,6 +76,14 @@ impl NestedLoops<'_> {
     fn measure_cost(&self, known: Known<'_>, once_block: Block, blocks: &[Block]) -> u128 {
         let masks = known.masks_of(self.function, once_block, blocks);
         u128::from(known.cost_of(self.function, once_block, blocks).saturating_add(masks))
+    }
+
+    /// What an iteration of the inner loop costs a lane that runs it alone.
+    fn measure_cost_alone(&self) -> u64 {
+        let Known { forest, found, .. } = self.known;
+        let blocks = &forest.get(self.inner).blocks;
+        let instructions = blocks.iter().flat_map(|&block| &self.function.blocks[block].insts);
+        instructions.map(|&instruction| cost::scalar_cost(self.function, instruction, &found.shapes)).sum()
     }
 
     /// What is known in the new loop, where each lane is in an iteration of its own: what the outer loop carries, and what follows from
