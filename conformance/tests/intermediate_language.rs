@@ -211,8 +211,11 @@ fn what_the_device_tells_of_spirv_is_what_it_takes() {
     let capabilities: Vec<u32> =
         info::array(|size, value, returned| (cl().clGetDeviceInfo)(device(), CAPABILITIES, size, value, returned));
     assert!(sets.iter().any(|name| name == "OpenCL.std"), "{sets:?}");
-    // Kernel, and not Shader.
-    assert!(capabilities.contains(&6) && !capabilities.contains(&1), "{capabilities:?}");
+    // What every kernel's module may declare (Addresses, Linkage, Kernel, Vector16, Float16Buffer, Int64, Groups, Int16, Int8), and not Shader.
+    for capability in [4, 5, 6, 7, 8, 11, 18, 22, 39] {
+        assert!(capabilities.contains(&capability), "{capability} is not among {capabilities:?}");
+    }
+    assert!(!capabilities.contains(&1), "{capabilities:?}");
     let mut text = String::new();
     for &capability in &capabilities {
         text.push_str(&format!("OpCapability {capability}\n"));

@@ -82,7 +82,9 @@ fn the_host_reads_and_writes_variables() {
     assert_eq!((read_numbers(), sum_of(&setup, &program)), ([2, 30, 40], 88));
     run(&setup.queue, &program.kernel("twice"), &[4], &[4]);
     assert_eq!(read_numbers(), [4, 60, 80]);
-    expect(write(8, 12, &[0, 0]), CL_INVALID_VALUE);
+    for (size, offset) in [(8, 12), (9, 8), (1, 16)] {
+        expect(write(size, offset, &[0, 0, 0]), CL_INVALID_VALUE);
+    }
     expect(write(usize::MAX, 8, &[0, 0]), CL_INVALID_VALUE);
     assert_eq!(read_numbers(), [4, 60, 80]);
 }
