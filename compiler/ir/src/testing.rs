@@ -8,6 +8,7 @@ pub mod jumps;
 mod kernels;
 mod neighbours;
 pub mod operations;
+pub mod precision;
 mod planning;
 mod private;
 mod random;

@@ -98,7 +98,7 @@ pub fn build_cfg(function: &Function) -> Cfg {
 
 /// The graph of these edges between blocks with numbers less than `blocks`, seen from `entry_block`. A block's edges stand
 /// in the order of its targets, and blocks in that of the layout.
-pub(super) fn build_graph(blocks: usize, entry: Option<Block>, edges: &[(Block, Block)]) -> Cfg {
+pub(crate) fn build_graph(blocks: usize, entry: Option<Block>, edges: &[(Block, Block)]) -> Cfg {
     let successors = Lists::new(blocks, edges.iter().copied());
     let predecessors = Lists::new(blocks, edges.iter().map(|&(source, target)| (target, source)));
     let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(blocks);
