@@ -18,6 +18,10 @@ const PAGE: &str = "docs/performance.md";
 const RECORD: &str = "benches/factors.txt";
 /// What the benchmarks can measure: the launches' events, processor time, the time that an application waits.
 const CLOCKS: [&str; 3] = ["event", "cpu", "wall"];
+/// The crate of the benchmarks that measure drivers.
+const OF_DRIVERS: &str = "lockstep-benches";
+/// That of the one which measures the compiler's analysis and needs no driver.
+const WITHOUT_DRIVER: &str = "lockstep-precision";
 /// Which platform the benchmarks take; theirs and the conformance tests' own variable.
 const PLATFORM: &str = "LOCKSTEP_TEST_PLATFORM";
 
@@ -57,6 +61,8 @@ enum Benchmark {
     Math(SideBySide),
     /// What buffers cost
     Memory(OneDriver),
+    /// How precise the divergence analysis is, beside those of two papers and what lanes do
+    Precision(Precision),
     /// The suite of kernels in several configurations of the driver
     Vectorizer(Vectorizer),
 }
@@ -148,6 +154,16 @@ struct Growth {
 }
 
 #[derive(Debug, Args)]
+struct Precision {
+    /// Only the case of this name, or those whose names contain it; may be repeated
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Name the branches that are false positives
+    #[arg(long)]
+    list: bool,
+}
+
+#[derive(Debug, Args)]
 struct Vectorizer {
     #[command(flatten)]
     driver: AnotherDriver,
@@ -177,17 +193,18 @@ pub fn run(options: &Options) -> Result<()> {
     let plan = Plan::of(options)?;
     setup::run()?;
     let vendors = match &plan.vendors {
-        Some(path) => driver::vendors_for(path)?,
+        Some(path) => Some(driver::vendors_for(path)?),
+        None if plan.package == WITHOUT_DRIVER => None,
         None => {
             driver::build()?;
-            workspace::vendors()
+            Some(workspace::vendors())
         }
     };
     let building = step("build the benchmarks (release)");
-    process::run(driver::cargo().args(["build", "--release", "--package", "lockstep-benches"]))?;
+    process::run(driver::cargo().args(["build", "--release", "--package", plan.package]))?;
     building.done();
     let mut command = Command::new(workspace::target().join(format!("release/bench-{}", plan.program)));
-    command.args(&plan.words).env(VENDORS, vendors);
+    command.args(&plan.words).envs(vendors.map(|vendors| (VENDORS, vendors)));
     if let Some(drivers) = &plan.drivers {
         command.arg("--driver").arg(format!("lockstep={}", workspace::vendors()));
         let named: Result<Vec<Peer>> = drivers.iter().map(|text| peers::named(text)).collect();
@@ -204,6 +221,8 @@ pub fn run(options: &Options) -> Result<()> {
 /// How a benchmark is run.
 #[derive(Debug, Default)]
 struct Plan {
+    /// The crate that it is in.
+    package: &'static str,
     /// The program's name behind `bench-`.
     program: &'static str,
     /// What it is told.
@@ -233,6 +252,7 @@ impl Plan {
             Some(Benchmark::Launch(one)) => Ok(Self::of_one_driver("launch", one)),
             Some(Benchmark::Math(columns)) => Self::of_columns("math", columns),
             Some(Benchmark::Memory(one)) => Ok(Self::of_one_driver("memory", one)),
+            Some(Benchmark::Precision(precision)) => Ok(Self::of_precision(precision)),
             Some(Benchmark::Vectorizer(vectorizer)) => {
                 let plan = Self::new("vectorizer").on(&vectorizer.driver).cases(&vectorizer.cases);
                 let plan = plan.option("--configs", vectorizer.configs.as_ref());
@@ -257,6 +277,13 @@ impl Plan {
         plan.option("--page", Some(workspace::root().join(PAGE))).keeping_numbers()
     }
 
+    fn of_precision(precision: &Precision) -> Self {
+        let plan = Self { package: WITHOUT_DRIVER, ..Self::new("precision") };
+        let mut plan = precision.only.iter().fold(plan, |plan, name| plan.option("--only", Some(name)));
+        plan.words.extend(precision.list.then(|| "--list".into()));
+        plan
+    }
+
     fn of_one_driver(program: &'static str, one: &OneDriver) -> Self {
         Self::new(program).on(&one.driver).rounds(&one.rounds)
     }
@@ -273,7 +300,7 @@ impl Plan {
     }
 
     fn new(program: &'static str) -> Self {
-        Self { program, ..Self::default() }
+        Self { package: OF_DRIVERS, program, ..Self::default() }
     }
 
     fn option(mut self, name: &str, value: Option<impl AsRef<OsStr>>) -> Self {
@@ -355,6 +382,14 @@ mod tests {
         assert_eq!(plan.words[2..6], ["--clock", "cpu", "--only", "dct"]);
         assert!(planned("--gate --record").is_err());
         assert!(planned("--gate --driver a=b.so").is_err());
+    }
+
+    #[test]
+    fn precision_is_measured_without_a_driver() {
+        assert_eq!(told("precision --list --only dct --only nest"), "--only dct --only nest --list");
+        let package = |line| planned(line).expect("valid").package;
+        assert_eq!([package("precision"), package("math")], ["lockstep-precision", "lockstep-benches"]);
+        assert!(planned("precision --vendors v/ --platform Other").is_err());
     }
 
     #[test]

@@ -65,16 +65,17 @@ pub fn run_limited(
     launch_kernel(module, kernel, nd_range, arguments, memory, (step_limit, None), None)
 }
 
-/// Runs a kernel over a range under observation.
+/// Runs a kernel over a range under observation, for at most so many steps of all work-items together.
 pub fn run_observed(
     module: &Module,
     kernel: &str,
     nd_range: &NdRange,
     arguments: &[Arg],
     memory: &mut Memory,
+    step_limit: u64,
     observer: &mut dyn Observer,
 ) -> Result<Report, InterpError> {
-    launch_kernel(module, kernel, nd_range, arguments, memory, (STEP_LIMIT, None), Some(observer))
+    launch_kernel(module, kernel, nd_range, arguments, memory, (step_limit, None), Some(observer))
 }
 
 /// Runs a linearized kernel in gangs of `gang_width` work-items, in lock-step, for at most so many steps of all gangs

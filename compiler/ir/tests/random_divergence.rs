@@ -6,7 +6,7 @@ use lockstep_ir::analysis::divergence::{Divergence, Facts, analyze_divergence};
 use lockstep_ir::analysis::dominators::compute_dominators;
 use lockstep_ir::analysis::loops::{Loop, Loops, find_loops};
 use lockstep_ir::analysis::shape::Shape;
-use lockstep_ir::interp::{Memory, Observer, run_kernel, run_observed};
+use lockstep_ir::interp::{Memory, Observer, STEP_LIMIT, run_kernel, run_observed};
 use lockstep_ir::ir::*;
 use lockstep_ir::testing::{self, Generated, random_kernel};
 use lockstep_ir::transform::barriers::cut_at_barriers;
@@ -164,7 +164,7 @@ fn check(g: &Generated, module: &Module, gang_width: u32, seed: u64) -> u64 {
         uniform: 0,
     };
     let mut memory = Memory::new(g.buffers.clone());
-    run_observed(module, "random", &g.range, &g.args, &mut memory, &mut check).unwrap();
+    run_observed(module, "random", &g.range, &g.args, &mut memory, STEP_LIMIT, &mut check).unwrap();
     for ((gang, block, iterations), (.., count)) in &check.instances {
         let (lanes, region) = check.lanes[gang];
         let some = check.found[region.as_u32() as usize].0.divergent_blocks.contains(*block);

@@ -13,7 +13,7 @@ struct Crate {
     allowed_in_tests: &'static [&'static str],
 }
 
-const CRATES: [Crate; 13] = [
+const CRATES: [Crate; 14] = [
     Crate { room: "kernels", allowed: &[], allowed_in_tests: &[] },
     Crate { room: "compiler/protocol", allowed: &[], allowed_in_tests: &[] },
     // Its own tests switch its features on.
@@ -43,6 +43,12 @@ const CRATES: [Crate; 13] = [
     Crate { room: "conformance/spirv_assembler", allowed: &[], allowed_in_tests: &[] },
     // Its way through the loader is the benchmarks' as well, and the generated programs are those of the compiler's tests.
     Crate { room: "benches", allowed: &["lockstep-conformance", "lockstep-ir"], allowed_in_tests: &[] },
+    // It measures the compiler's analysis, over the benchmarks' kernels.
+    Crate {
+        room: "benches/precision",
+        allowed: &["lockstep-benches", "lockstep-compiler", "lockstep-ir", "lockstep-protocol"],
+        allowed_in_tests: &[],
+    },
     Crate { room: "xtask", allowed: &[], allowed_in_tests: &[] },
 ];
 

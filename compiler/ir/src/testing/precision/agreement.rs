@@ -88,7 +88,8 @@ pub fn describe_mistakes(kernel: &Kernel, found: &KernelDivergence, seen: &Kerne
     let mut mistakes = Vec::new();
     for (region, function) in &kernel.regions {
         let flow = ControlFlow::of_function(function);
-        let is_missed = |value: &Value| !found[region].varying.contains(*value) && seen[region].varying.contains(*value);
+        let is_missed =
+            |value: &Value| !found[region].varying.contains(*value) && seen[region].varying.contains(*value);
         let values = flow.defined_values(function).filter(is_missed);
         mistakes.extend(values.map(|value| format!("{}: {value} of {region} differs between lanes", kernel.name)));
     }

@@ -124,7 +124,9 @@ impl<'a> Solver<'a> {
     fn is_loop_exit(&self, block: Block) -> bool {
         let flow = self.flow;
         let predecessors = flow.graph.predecessors(block).iter();
-        predecessors.copied().any(|source| flow.loops.loops_around(source).any(|each| !flow.loops.contains(each, block)))
+        predecessors
+            .copied()
+            .any(|source| flow.loops.loops_around(source).any(|each| !flow.loops.contains(each, block)))
     }
 
     fn results_vary(&self, inst_data: &InstData) -> bool {
@@ -152,8 +154,8 @@ impl<'a> Solver<'a> {
             let around = flow.loops.get(loop_id);
             for &(_, exit_block) in &around.exits {
                 let mut latches = around.latches.iter();
-                let leaves_others =
-                    latches.any(|&latch| dominators.common_dominator(exit_block, latch) == Some(branch) && latch != branch);
+                let leaves_others = latches
+                    .any(|&latch| dominators.common_dominator(exit_block, latch) == Some(branch) && latch != branch);
                 if leaves_others {
                     self.divergent_blocks.insert(exit_block);
                 }

@@ -220,7 +220,9 @@ impl RegionBuilder<'_> {
 
     /// Whether a value is defined in an influence region.
     fn is_of_region(&self, value: Value, influenced: &EntitySet<Block>) -> bool {
-        debug_assert!(self.home[value].is_some() || matches!(self.function.values[value].definition, ValueDef::Const(_)));
+        debug_assert!(
+            self.home[value].is_some() || matches!(self.function.values[value].definition, ValueDef::Const(_))
+        );
         self.home[value].is_some_and(|block| influenced.contains(block))
     }
 }

@@ -1,7 +1,7 @@
 //! The three analyses and the profile on small kernels.
 
 use super::*;
-use crate::interp::{Arg, Memory, NdRange, run_observed};
+use crate::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_observed};
 use crate::ir::parse_module;
 
 const GANG: GangShape = GangShape { width: 16, layout: Layout::X };
@@ -28,7 +28,7 @@ fn profile_launches(module: &Module, launches: &[(u64, i32)]) -> KernelDivergenc
         profile.begin_launch([item_count, 1, 1]);
         let range = NdRange::new(&[item_count], &[item_count]);
         let mut memory = Memory::new(Vec::new());
-        run_observed(module, "k", &range, &[Arg::i32(argument)], &mut memory, &mut profile)
+        run_observed(module, "k", &range, &[Arg::i32(argument)], &mut memory, STEP_LIMIT, &mut profile)
             .unwrap_or_else(|error| panic!("{error}\n{module}"));
     }
     profile.seen().clone()
@@ -142,9 +142,7 @@ fn a_switch_whose_cases_lead_to_one_place_does_not_part_lanes() {
 
 #[test]
 fn kept_values_differ_as_what_was_stored() {
-    let branch = |condition: &str| {
-        format!("br {condition}, b1, b2\n b1:\n jump b3\n b2:\n jump b3\n b3:\n")
-    };
+    let branch = |condition: &str| format!("br {condition}, b1, b2\n b1:\n jump b3\n b2:\n jump b3\n b3:\n");
     let module = kernel_of(&format!(
         " live ls0: i32\n live ls1: i32\n region r0 {{\n b0(v0: i32):\n v1: i64 = query.local_id 0\n v2: i32 = trunc v1\n \
          live_store ls0, v2\n live_store ls1, v0\n exit r1\n }}\n \

@@ -67,7 +67,8 @@ fn dominators_find_what_disjoint_paths_reach() {
             let expected = mark_naively(&flow, branch);
             assert_eq!(found, expected, "seed {seed}, {branch}");
             branch_count += 1;
-            let leaves = |block: &&Block| !flow.graph.successors(branch).contains(block) && solver.is_loop_exit(**block);
+            let leaves =
+                |block: &&Block| !flow.graph.successors(branch).contains(block) && solver.is_loop_exit(**block);
             exit_count += expected.iter().filter(leaves).count();
         }
     }
