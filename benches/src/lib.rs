@@ -9,6 +9,7 @@ pub mod case;
 pub mod cases;
 pub mod command_line;
 pub mod compare;
+pub mod costs;
 pub mod drivers;
 pub mod evidence;
 pub mod first_result;

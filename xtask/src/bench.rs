@@ -44,6 +44,8 @@ enum Benchmark {
     /// How compile time grows with the size of kernels of several shapes and of long sources, and which stage is to blame
     #[command(name = "compile_scaling")]
     CompileScaling(Growth),
+    /// What the constants of the cost model stand for, and which are off
+    Costs(Costs),
     /// How long programs take from their source to their first results, beside other drivers
     #[command(name = "first-result")]
     FirstResult(SideBySide),
@@ -154,6 +156,15 @@ struct Growth {
 }
 
 #[derive(Debug, Args)]
+struct Costs {
+    /// Only rows whose names contain this; may be repeated
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    #[command(flatten)]
+    rounds: Rounds,
+}
+
+#[derive(Debug, Args)]
 struct Precision {
     /// Only the case of this name, or those whose names contain it; may be repeated
     #[arg(long, value_name = "NAME")]
@@ -243,6 +254,10 @@ impl Plan {
             Some(Benchmark::CompileScaling(growth)) => {
                 let plan = Self::new("compile_scaling").on(&growth.driver).rounds(&growth.rounds);
                 Ok(plan.option("--only", growth.only.as_ref()).option("--most", growth.most.map(text)))
+            }
+            Some(Benchmark::Costs(costs)) => {
+                let plan = Self::new("costs").rounds(&costs.rounds);
+                Ok(costs.only.iter().fold(plan, |plan, name| plan.option("--only", Some(name))))
             }
             Some(Benchmark::FirstResult(columns)) => Ok(Self::of_drivers("first_result", columns)),
             Some(Benchmark::Forms(columns)) => Self::of_columns("forms", columns),
@@ -371,6 +386,7 @@ mod tests {
             told("vectorizer --only dct --configs scalar,unicf --clock cpu --only nest"),
             "--only dct --only nest --configs scalar,unicf --clock cpu"
         );
+        assert_eq!(told("costs --only gather --only root --rounds 3"), "--rounds 3 --only gather --only root");
         assert_eq!(told("compile_scaling --only loops --most 12500"), "--only loops --most 12500");
     }
 

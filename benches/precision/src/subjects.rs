@@ -72,6 +72,7 @@ impl CaseLaunches {
 }
 
 /// All that is compared.
+#[derive(Default)]
 pub struct Suite {
     /// The kernels, each once.
     pub subjects: Vec<Subject>,
@@ -87,12 +88,6 @@ impl Suite {
             builder.add_case(case).map_err(|error| format!("{}: {error}", case.name))?;
         }
         Ok(builder.suite)
-    }
-}
-
-impl Default for Suite {
-    fn default() -> Self {
-        Suite { subjects: Vec::new(), cases: Vec::new() }
     }
 }
 

@@ -4,7 +4,8 @@
 //! Ensures: numbers to compare with each other. They decide what is done, never what comes out.
 //! Phases: a table for one instruction; of a whole function, what is known of its accesses, then the sum over its blocks.
 //! Source: throughputs that vendors publish for x86-64 and AArch64; for gathers, scatters and mispredicted branches what
-//! `cargo xtask bench vectorizer` measured; Moll 2021, section 9.2, for what they decide.
+//! `cargo xtask bench vectorizer` measured; Moll 2021, section 9.2, for what they decide. `cargo xtask bench costs` measures constants again:
+//! behind "bench costs" stand the rows of its table.
 
 use super::cfg::Cfg;
 use super::critical_path;
@@ -24,11 +25,13 @@ use lockstep_protocol::types::{Space, Type};
 
 /// What it costs a work-item on average that its access is to another line of the cache than its neighbours', as those of
 /// a column are: more lines than the first cache keeps at times.
-const LINE_EACH: u64 = 4;
+/// bench costs: line each.
+pub const LINE_EACH: u64 = 4;
 
 /// What it costs a work-item on average that a branch which depends on data is mispredicted at times. The way out of a
 /// loop is, once for all rounds.
-const MISPREDICTED: u64 = 10;
+/// bench costs: mispredicted.
+pub const MISPREDICTED: u64 = 10;
 const MISPREDICTED_EXIT: u64 = 6;
 
 /// What it costs a gang, in quarters, that lanes leave a loop one by one: it runs until the last one has left.
@@ -85,15 +88,19 @@ fn operation_cost(function: &Function, instruction: Inst) -> u64 {
     use BinaryOp::{Fdiv, Frem, Powered, QuotientEstimate, Sdiv, Srem, Udiv, Urem};
     let result_type = function.insts[instruction].results.first().map_or(Type::BOOL, |&value| function.ty(value));
     match &function.insts[instruction].data {
+        // bench costs: divide float, root float, work-item divides float, work-item's root float.
+        // bench costs: divide double, root double, work-item divides double.
         InstData::Binary { opcode: Fdiv, .. } | InstData::Unary { opcode: UnaryOp::Sqrt, .. } => match result_type {
             Type::F64 => 8,
             _ => 5,
         },
+        // bench costs: reciprocal root float.
         InstData::Unary { opcode: UnaryOp::Rsqrt, .. } => 10,
         InstData::Binary { opcode: QuotientEstimate, .. } | InstData::Ternary { opcode: TernaryOp::Scaled, .. } => 4,
         InstData::Binary { opcode: Powered, .. } => 6,
         InstData::Unary { opcode: UnaryOp::Logb | UnaryOp::Significand, .. } => 4,
         InstData::Binary { opcode: Frem, .. } => 40,
+        // bench costs: divide int, divide long, work-item divides int, work-item divides long.
         InstData::Binary { opcode: Udiv | Sdiv | Urem | Srem, .. } => {
             if result_type.bits() > 32 {
                 18
@@ -106,13 +113,16 @@ fn operation_cost(function: &Function, instruction: Inst) -> u64 {
         InstData::CountIterations { .. } => 0,
         InstData::Printf { .. } | InstData::Call { .. } => 200,
         // A load, an operation and a store.
+        // bench costs: atomic local.
         InstData::AtomicRmw { pointer, .. } if function.ty(*pointer) == Type::Ptr(Space::Local) => 3,
+        // bench costs: atomic.
         InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => 20,
         InstData::MemCopy { .. } | InstData::MemSet { .. } => 10,
         InstData::Load { .. } => function.insts[instruction].results.len() as u64,
         InstData::Store { arguments, .. } => arguments.len() as u64,
         InstData::PtrAdd { .. } | InstData::SlotAddr { .. } | InstData::LocalAddr { .. } => 0,
         InstData::GlobalAddr { .. } | InstData::Query { .. } => 0,
+        // bench costs: operation.
         _ => 1,
     }
 }

@@ -8,7 +8,8 @@
 //! Ensures: numbers to compare with each other. They decide what is done, never what comes out.
 //! Phases: per parameter of an innermost loop's header, the longest chain from it to what the latch passes for it; the same
 //! for two parameters that take turns; what lanes hold in registers around the loop.
-//! Source: textbook (recurrences as modulo scheduling has them); latencies that vendors publish for x86-64 and AArch64.
+//! Source: textbook (recurrences as modulo scheduling has them); latencies that vendors publish for x86-64 and AArch64. `cargo xtask bench
+//! costs` measures them again: behind "bench costs" stand the rows of its table.
 
 use super::loops::{Loop, Loops};
 use super::shape::Shape;
@@ -145,37 +146,54 @@ pub(super) fn operation_latency(
     let double = result_type.bits() > 32;
     match &inst_node.data {
         InstData::Binary { opcode, .. } => match opcode {
+            // bench costs: add after add.
             Add | Sub | And | Or | Xor | Shl | Lshr | Ashr => 1,
+            // bench costs: work-item's product of ints.
             Mul if !is_varying => 3,
+            // bench costs: product of shorts, product of ints, product of longs.
             Mul => match result_type.bits() {
                 ..=16 => 5,
                 17..=32 => 10,
                 _ => 15,
             },
+            // bench costs: sum of floats, product of floats, work-item's sum of floats.
             Fadd | Fsub | Fmul | Fmin | Fmax => 4,
+            // bench costs: quotient of doubles.
             Fdiv if double => 16,
+            // bench costs: quotient of floats, work-item's quotient of floats.
             Fdiv | QuotientEstimate => 12,
             Powered => 14,
             Frem => 40,
+            // bench costs: quotient of ints, work-item's quotient of ints.
             Udiv | Sdiv | Urem | Srem => 25,
             _ => 2,
         },
+        // bench costs: fused product and sum.
         InstData::Ternary { opcode: TernaryOp::Fma | TernaryOp::FmulAdd, .. } => 4,
         InstData::Ternary { opcode: TernaryOp::Scaled, .. } => 10,
         InstData::Ternary { .. } => 1,
+        // bench costs: comparison and select.
         InstData::Icmp { .. } => 1 + 2 * u64::from(is_varying),
+        // bench costs: float comparison and select.
         InstData::Fcmp { .. } => 3,
         InstData::Unary { opcode, .. } => match opcode {
+            // bench costs: square root of doubles.
             UnaryOp::Sqrt if double => 24,
+            // bench costs: square root of floats.
             UnaryOp::Sqrt => 16,
+            // bench costs: inverse root of floats.
             UnaryOp::Rsqrt => 20,
             UnaryOp::Freeze | UnaryOp::Bitcast | UnaryOp::SpaceCast | UnaryOp::PtrToInt | UnaryOp::IntToPtr => 0,
             UnaryOp::Fneg | UnaryOp::Fabs | UnaryOp::Iabs => 1,
             UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext => 3 * u64::from(is_varying),
+            // bench costs: rounding.
             UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Ftrunc | UnaryOp::Rint | UnaryOp::Round => 8,
+            // bench costs: to int and back.
             _ => 4,
         },
+        // bench costs: gather after gather.
         InstData::Load { .. } if is_varying => 20,
+        // bench costs: load after load.
         InstData::Load { .. } => 5,
         InstData::CallHost { .. } | InstData::Clock | InstData::Yield => 40,
         InstData::AtomicRmw { .. } | InstData::AtomicCas { .. } => 20,

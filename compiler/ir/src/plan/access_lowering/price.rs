@@ -1,7 +1,7 @@
 //! What an access costs a gang in the form that it has.
 //!
 //! Source: throughputs that vendors publish for x86-64 and AArch64; for gathers and scatters what `cargo xtask bench
-//! vectorizer` measured.
+//! vectorizer` measured. `cargo xtask bench costs` measures constants again: behind "bench costs" stand the rows of its table.
 
 use super::decide::{AccessLowering, WIDEST_NUMBER, cut_pieces};
 use super::form::{AccessForm, Along, LanesForm, PieceForm, ScatteredPiece, WideAccess};
@@ -10,20 +10,25 @@ use crate::target::Registers;
 use lockstep_protocol::types::{Space, Type};
 
 /// An operation on a wide register, in operations on one element: there are fewer units for them.
+/// bench costs: vector operation.
 pub const VECTOR: u64 = 2;
 
 /// An element of a gather, in operations on one element: it is worse than as many accesses, and the addresses have to be
 /// put into vectors first.
+/// bench costs: gather.
 pub(crate) const GATHER: u64 = 3;
 /// The same with registers of less than 512 bits.
 const NARROW_GATHER: u64 = 2;
 /// From local memory, which is in the first cache: there is no waiting that a gather would do for all lanes at once.
+/// bench costs: gather local.
 const LOCAL_GATHER: u64 = 5;
 /// An element of a scatter.
+/// bench costs: scatter.
 pub(crate) const SCATTER: u64 = 6;
 
 /// The same where what was just scattered is gathered again: no load is served by a store of another width that is still
 /// on its way. So it is in private arrays at places that differ between lanes, stacks for example.
+/// bench costs: private anywhere.
 pub(crate) const REWRITTEN: u64 = 12;
 
 /// An element of one or two bytes that is loaded into a register, and one that is stored out of it.
@@ -107,6 +112,7 @@ impl AccessLowering {
             return LANE * lane_count * element_count;
         }
         match lanes_form {
+            // bench costs: masked store.
             LanesForm::Wide(wide_access) => u64::from(wide_access.row) * registers.registers_for(element_type),
             // Lanes store one by one with and without a mask.
             LanesForm::Scattered { asks_any: true, .. } => {
@@ -153,6 +159,7 @@ impl AccessLowering {
 }
 
 /// What one wide access costs; the registers are those of its lanes.
+/// bench costs: load, store, load two apart, load three apart, load four apart, load backwards.
 fn price_wide(element_type: Type, registers: Registers, wide_access: &WideAccess) -> u64 {
     let vector = VECTOR * registers.registers_for(element_type);
     match u64::from(wide_access.row) {
