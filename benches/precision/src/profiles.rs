@@ -52,15 +52,15 @@ fn run_case(
     input: Input,
     lanes: &mut [LaneProfile<'_>],
 ) -> Result<(), InterpError> {
-    let buffers = input.vary_buffers(&case.buffers);
+    let mut buffers = input.vary_buffers(&case.buffers);
+    // Each kernel has its program's variables.
     let mut memories: Vec<Memory> = suite.subjects.iter().map(|_| Memory::default()).collect();
-    let mut buffers = Some(buffers);
     for number in input.choose_launches(case.launches.len()) {
         let launch = &case.launches[number];
         let memory = &mut memories[launch.subject];
-        memory.buffers = buffers.take().unwrap_or_default();
+        memory.buffers = std::mem::take(&mut buffers);
         let ran = run_launch(suite, launch, case.buffers.len(), input, memory, &mut lanes[launch.subject]);
-        buffers = Some(std::mem::take(&mut memory.buffers));
+        buffers = std::mem::take(&mut memory.buffers);
         ran?;
     }
     Ok(())

@@ -74,22 +74,25 @@ fn compare_analysis(suite: &Suite, profiles: &Profiles, analysis: Analysis) -> R
 
 /// What an analysis says of a kernel, and the median of the times that takes.
 fn time_analysis(subject: &Subject, analysis: Analysis) -> (KernelDivergence, Duration) {
-    let analyze = || analysis.analyze_kernel(&subject.module, subject.kernel(), subject.gang);
     let timed = || {
         let start = Instant::now();
-        std::hint::black_box(analyze());
+        std::hint::black_box(analyze_subject(subject, analysis));
         start.elapsed()
     };
     let mut times: Vec<Duration> = (0..ROUNDS).map(|_| timed()).collect();
     times.sort_unstable();
-    (analyze(), times[ROUNDS / 2])
+    (analyze_subject(subject, analysis), times[ROUNDS / 2])
+}
+
+fn analyze_subject(subject: &Subject, analysis: Analysis) -> KernelDivergence {
+    analysis.analyze_kernel(&subject.module, subject.kernel(), subject.gang)
 }
 
 /// Names the branches of which the driver's analysis says that lanes may part there, and no input parted them.
 pub fn list_false_positives(suite: &Suite, profiles: &Profiles) {
     for ((subject, own), all) in suite.subjects.iter().zip(&profiles.own).zip(&profiles.all) {
         let kernel = subject.kernel();
-        let (found, _) = time_analysis(subject, Analysis::Shapes);
+        let found = analyze_subject(subject, Analysis::Shapes);
         let left = false_positives(kernel, &found, all);
         for (region, block) in false_positives(kernel, &found, own) {
             let line = kernel.regions[region].end_locs[block].line;
@@ -104,7 +107,7 @@ pub fn list_false_positives(suite: &Suite, profiles: &Profiles) {
 pub fn find_mistakes(suite: &Suite, profiles: &Profiles) -> Vec<String> {
     let subjects = suite.subjects.iter().zip(&profiles.own);
     let mistakes = |(subject, seen): (&Subject, &KernelDivergence)| {
-        let found = Analysis::Shapes.analyze_kernel(&subject.module, subject.kernel(), subject.gang);
+        let found = analyze_subject(subject, Analysis::Shapes);
         describe_mistakes(subject.kernel(), &found, seen)
     };
     subjects.flat_map(mistakes).collect()
