@@ -7,6 +7,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use lockstep_conformance::Random;
+
 use crate::Spread;
 use crate::case::Case;
 use crate::generated::Generated;
@@ -31,6 +33,9 @@ const LONG: Duration = Duration::from_secs(4);
 const FEW_TURNS: usize = 2;
 /// How long each turn of a configuration is, in milliseconds.
 const TURN: u64 = 25;
+
+/// In the place of an answer of a child that was asked nothing.
+const NOT_ASKED: &str = "was not asked";
 
 /// The switch by which kernels first get code that is made quickly.
 pub const TIERS: &str = "LOCKSTEP_TIERS";
@@ -122,6 +127,13 @@ impl Measured {
         let median = |turn: &Vec<Duration>| Spread::of(turn.clone()).median;
         Self { time: Spread::of(turns.concat()), turns: turns.iter().map(median).collect(), sum }
     }
+
+    /// What several comparisons measured, as one; none where there is none.
+    pub fn join(parts: Vec<Self>) -> Option<Self> {
+        let turns: Vec<Duration> = parts.iter().flat_map(|part| part.turns.clone()).collect();
+        let sum = parts.into_iter().next()?.sum;
+        Some(Self { time: Spread::of(turns.clone()), turns, sum })
+    }
 }
 
 /// One for each configuration; what went wrong in words.
@@ -157,18 +169,35 @@ impl Team {
 
     /// Measures a case, in so many rounds.
     pub fn case(&mut self, case: &Case, rounds: usize) -> Cells<Measured> {
-        let mut sums = self.each(|_| format!("prepare {}", case.name), "ready");
+        let everyone: Vec<usize> = (0..self.workers.len()).collect();
+        let sums = self.prepare(case, &everyone);
+        self.take_turns(sums, rounds)
+    }
+
+    /// Makes a case ready to run in the children with these numbers; the checksums of its results.
+    pub fn prepare(&mut self, case: &Case, numbers: &[usize]) -> Cells<String> {
+        let mut sums: Cells<String> = self.workers.iter().map(|_| Err(NOT_ASKED.to_owned())).collect();
+        for &number in numbers {
+            sums[number] = self.ask(number, &format!("prepare {}", case.name), "ready");
+        }
+        sums
+    }
+
+    /// Measures the case that is ready, in so many rounds, in the children that have a checksum.
+    pub fn take_turns(&mut self, mut sums: Cells<String>, rounds: usize) -> Cells<Measured> {
         let mut times: Vec<Vec<Vec<Duration>>> = vec![Vec::new(); sums.len()];
         for round in 0..=rounds {
-            for (number, sum) in sums.iter_mut().enumerate().filter(|(_, sum)| sum.is_ok()) {
-                if times[number].len() >= FEW_TURNS && times[number].iter().flatten().sum::<Duration>() > LONG {
+            for number in order_turns(sums.len(), round) {
+                let has_run_long =
+                    times[number].len() >= FEW_TURNS && times[number].iter().flatten().sum::<Duration>() > LONG;
+                if sums[number].is_err() || has_run_long {
                     continue;
                 }
                 match self.ask(number, &format!("run {TURN}"), "times") {
                     // The first round is to warm up.
                     Ok(_) if round == 0 => {}
                     Ok(answer) => times[number].push(answer.split(' ').map(|times| self.clock.read(times)).collect()),
-                    Err(error) => *sum = Err(error),
+                    Err(error) => sums[number] = Err(error),
                 }
             }
         }
@@ -220,6 +249,17 @@ impl Team {
             }
         }
     }
+}
+
+/// The order in which `count` children have their turns in a round: another one in each, as what ran before, and what it
+/// left in the caches, must not always meet the same child.
+fn order_turns(count: usize, round: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    let mut random = Random::new(round as u64);
+    for last in (1..count).rev() {
+        order.swap(last, random.between(0, last));
+    }
+    order
 }
 
 impl Worker {
@@ -320,6 +360,20 @@ mod tests {
         assert_eq!(parsed.environment[1], ("OCL_ICD_VENDORS".to_owned(), "/some/folder/".to_owned()));
         assert_eq!(parsed.environment[2], ("MODE".to_owned(), "x".to_owned()));
         assert!(Configuration::driver("other").is_err());
+    }
+
+    #[test]
+    fn every_child_comes_first_and_after_every_other() {
+        let orders: Vec<Vec<usize>> = (1..=40).map(|round| order_turns(3, round)).collect();
+        for order in &orders {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2]);
+        }
+        for (one, other) in [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)] {
+            assert!(orders.iter().any(|order| order.windows(2).any(|pair| pair == [one, other])), "{one}, {other}");
+            assert!(orders.iter().any(|order| order[0] == one), "{one}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 pub mod by_hand;
 pub mod case;
 pub mod cases;
+pub mod choices;
 pub mod command_line;
 pub mod compare;
 pub mod costs;

@@ -41,6 +41,8 @@ pub struct Options {
 enum Benchmark {
     /// How long programs take to build and to launch first
     Build(OneDriver),
+    /// What the driver's choice of width, layout and passes loses to the best one, for each kernel of the suite
+    Choices(Choices),
     /// How compile time grows with the size of kernels of several shapes and of long sources, and which stage is to blame
     #[command(name = "compile_scaling")]
     CompileScaling(Growth),
@@ -189,6 +191,15 @@ struct Vectorizer {
 }
 
 #[derive(Debug, Args)]
+struct Choices {
+    #[command(flatten)]
+    cases: Cases,
+    /// What to measure; cpu for a machine that others use
+    #[arg(long, value_parser = CLOCKS)]
+    clock: Option<String>,
+}
+
+#[derive(Debug, Args)]
 struct SideBySide {
     #[command(flatten)]
     cases: Cases,
@@ -251,6 +262,10 @@ impl Plan {
         match &options.benchmark {
             None => Self::of_suite(&options.evidence),
             Some(Benchmark::Build(one)) => Ok(Self::of_one_driver("build", one)),
+            Some(Benchmark::Choices(choices)) => {
+                let plan = Self::new("choices").cases(&choices.cases);
+                plan.option("--clock", choices.clock.as_ref()).keeping_numbers()
+            }
             Some(Benchmark::CompileScaling(growth)) => {
                 let plan = Self::new("compile_scaling").on(&growth.driver).rounds(&growth.rounds);
                 Ok(plan.option("--only", growth.only.as_ref()).option("--most", growth.most.map(text)))
@@ -382,6 +397,7 @@ mod tests {
 
     #[test]
     fn a_benchmarks_own_words_are_passed_on() {
+        assert_eq!(told("choices --only dct --clock cpu --rounds 3"), "--only dct --rounds 3 --clock cpu");
         assert_eq!(
             told("vectorizer --only dct --configs scalar,unicf --clock cpu --only nest"),
             "--only dct --only nest --configs scalar,unicf --clock cpu"

@@ -1,0 +1,261 @@
+//! What the driver's choice for each kernel of the suite loses: every width and layout, and every pass switched off, is timed
+//! beside what the driver takes by its cost model.
+//!
+//! All candidates have a few turns first. The fastest of them and the driver's choice then have their turns together, and the
+//! loss is the median of the factors of these turns: the best of many short measurements is too good to be true. They do so
+//! several times with new buffers, as a kernel may be a fifth slower for the place in memory that its buffers have.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use serde_json::{Value, json};
+
+use crate::case::Case;
+use crate::command_line::{Chosen, Rounds, end_with, keep_json, serve_as_child};
+use crate::compare::{Cells, Clock, Configuration, Measured, Team};
+use crate::report::{json_time, milliseconds, with};
+use crate::side_by_side::Factor;
+use crate::suite;
+
+/// Rounds in which all candidates have their turns.
+const FIRST_ROUNDS: usize = 2;
+/// Rounds of the fastest and the choice with the same buffers, if nothing else is said.
+const ROUNDS: usize = 3;
+/// How often these get new buffers.
+const PLACES: usize = 5;
+/// How many of the fastest are measured again.
+const FINALISTS: usize = 4;
+/// The loss that no kernel is to have.
+const MOST_LOSS: f64 = 1.15;
+/// Work-items of a gang that are tried, with each layout; one after the other beside them.
+const WIDTHS: [u32; 5] = [4, 8, 16, 32, 64];
+const LAYOUTS: [&str; 4] = ["x", "y", "tile", "linear"];
+/// The passes of `LOCKSTEP_PASSES` that make versions of loops and branches, each switched off.
+const PASSES: [&str; 12] = [
+    "gates",
+    "loop_gates",
+    "full_gangs",
+    "unmasked_loops",
+    "coherent_branches",
+    "branch_fusion",
+    "per_lane_loops",
+    "unswitch_selects",
+    "split_conditions",
+    "divisibility",
+    "partial_unroll",
+    "scalar_replacement",
+];
+/// The place of the driver's choice among the candidates.
+const CHOICE: usize = 0;
+
+/// Serves as a child or measures, as the command line says.
+pub fn run() -> ExitCode {
+    if serve_as_child() {
+        return ExitCode::SUCCESS;
+    }
+    end_with("bench-choices", measure(&Options::parse()))
+}
+
+/// Measure what the driver's choice of width, layout and passes loses to the best one
+#[derive(Parser)]
+struct Options {
+    #[command(flatten)]
+    chosen: Chosen,
+    #[command(flatten)]
+    rounds: Rounds,
+    /// What to measure
+    #[arg(long, value_enum, default_value_t = Clock::Event)]
+    clock: Clock,
+    /// Keep the numbers
+    #[arg(long, value_name = "PATH")]
+    json: Option<PathBuf>,
+}
+
+/// What is timed, the driver's choice first.
+fn list_candidates() -> Vec<Configuration> {
+    let mut candidates = vec!["default".to_owned(), "scalar".to_owned()];
+    for width in WIDTHS {
+        let of_layout = |layout| format!("default+LOCKSTEP_WIDTH={width}+LOCKSTEP_LAYOUT={layout}");
+        candidates.extend(LAYOUTS.map(of_layout));
+    }
+    candidates.extend(PASSES.map(|pass| format!("default+LOCKSTEP_PASSES=-{pass}")));
+    candidates.iter().map(|text| Configuration::parse(text)).collect()
+}
+
+/// What one kernel's choice loses.
+struct Loss {
+    case: &'static str,
+    choice: Measured,
+    best: Measured,
+    /// The name of the fastest candidate.
+    best_name: String,
+    /// How many times as long the choice takes as the fastest; 1 where it is the fastest.
+    factor: f64,
+}
+
+impl Loss {
+    /// Judges the finalists' turns; the error of the choice where it has one.
+    fn of(case: &Case, candidates: &[Configuration], cells: Cells<Measured>) -> Result<Self, String> {
+        let mut choice = None;
+        let mut others = Vec::new();
+        for (number, (candidate, cell)) in candidates.iter().zip(cells).enumerate() {
+            match cell {
+                cell if number == CHOICE => choice = Some(cell?),
+                Ok(measured) => others.push((candidate.name.clone(), measured)),
+                // It has failed before, or is no finalist.
+                Err(_) => {}
+            }
+        }
+        let choice = choice.ok_or("the driver's choice is no candidate")?;
+        let fastest = others
+            .into_iter()
+            .map(|(name, measured)| (Factor::of(&measured, &choice).median, name, measured))
+            .max_by(|(one, ..), (other, ..)| one.total_cmp(other))
+            .filter(|(factor, ..)| *factor > 1.0);
+        let (factor, best_name, best) = fastest.unwrap_or_else(|| {
+            let own = Measured { time: choice.time, turns: choice.turns.clone(), sum: choice.sum.clone() };
+            (1.0, candidates[CHOICE].name.clone(), own)
+        });
+        Ok(Self { case: case.name, choice, best, best_name, factor })
+    }
+
+    /// The line of the table.
+    fn line(&self) -> String {
+        let mark = if self.factor > MOST_LOSS { "  MISSED" } else { "" };
+        let times = [&self.choice, &self.best].map(|measured| milliseconds(&measured.time));
+        format!(
+            "{:<28} {:>10.4} {:>10.4} {:>7.3}{mark}  {}",
+            self.case,
+            times[0],
+            times[1],
+            self.factor,
+            shorten_name(&self.best_name)
+        )
+    }
+
+    fn json(&self) -> Value {
+        let best = with(json_time(&self.best.time), "name", self.best_name.as_str());
+        json!({ "name": self.case, "choice": json_time(&self.choice.time), "best": best, "loss": self.factor })
+    }
+}
+
+/// A candidate's name as the table has it: `width=8 layout=x`.
+fn shorten_name(name: &str) -> String {
+    name.trim_start_matches("default+").replace("LOCKSTEP_", "").replace('+', " ").to_lowercase()
+}
+
+fn measure(options: &Options) -> Result<Vec<String>, String> {
+    let candidates = list_candidates();
+    let mut team = Team::new(candidates.clone(), options.clock);
+    let mut losses: Vec<Loss> = Vec::new();
+    let mut errors = Vec::new();
+    println!("{:<28} {:>10} {:>10} {:>7}  fastest", "ms", "choice", "fastest", "loss");
+    for case in suite::alone().into_iter().filter(|case| options.chosen.wants(case.name)) {
+        let everyone: Vec<usize> = (0..candidates.len()).collect();
+        let sums = team.prepare(case, &everyone);
+        for (candidate, sum) in candidates.iter().zip(&sums) {
+            errors.extend(sum.as_ref().err().map(|error| format!("{}, {}: {error}", case.name, candidate.name)));
+        }
+        let finalists = find_finalists(&team.take_turns(sums, FIRST_ROUNDS));
+        let cells = measure_finalists(&mut team, case, &finalists, options.rounds.or(ROUNDS));
+        match Loss::of(case, &candidates, cells) {
+            Ok(loss) => {
+                println!("{}", loss.line());
+                losses.push(loss);
+                keep_json(
+                    options.json.as_deref(),
+                    &json!({ "cases": Value::from_iter(losses.iter().map(Loss::json)) }),
+                )?;
+            }
+            Err(error) => errors.push(format!("{}: {error}", case.name)),
+        }
+    }
+    println!("\n{}", summarize(&losses));
+    Ok(errors)
+}
+
+/// The driver's choice and the fastest others.
+fn find_finalists(cells: &Cells<Measured>) -> Vec<usize> {
+    let mut others: Vec<(usize, &Measured)> =
+        cells.iter().enumerate().filter_map(|(number, cell)| Some((number, cell.as_ref().ok()?))).collect();
+    others.retain(|(number, _)| *number != CHOICE);
+    others.sort_by_key(|(_, measured)| measured.time.median);
+    std::iter::once(CHOICE).chain(others.into_iter().map(|(number, _)| number).take(FINALISTS)).collect()
+}
+
+/// The finalists' turns in several places of memory; the others have none.
+fn measure_finalists(team: &mut Team, case: &Case, finalists: &[usize], rounds: usize) -> Cells<Measured> {
+    let mut parts: Vec<Vec<Measured>> = Vec::new();
+    let mut errors: Vec<Option<String>> = Vec::new();
+    for _ in 0..PLACES {
+        let sums = team.prepare(case, finalists);
+        for (number, cell) in team.take_turns(sums, rounds).into_iter().enumerate() {
+            parts.resize_with(parts.len().max(number + 1), Vec::new);
+            errors.resize_with(parts.len(), || None);
+            match cell {
+                Ok(measured) => parts[number].push(measured),
+                Err(error) => errors[number] = Some(error),
+            }
+        }
+    }
+    let join = |(parts, error): (Vec<Measured>, Option<String>)| match error {
+        Some(error) => Err(error),
+        None => Measured::join(parts).ok_or_else(|| "was not measured".to_owned()),
+    };
+    parts.into_iter().zip(errors).map(join).collect()
+}
+
+/// The line below the table.
+fn summarize(losses: &[Loss]) -> String {
+    let mean = losses.iter().map(|loss| loss.factor.ln()).sum::<f64>() / losses.len().max(1) as f64;
+    let above = losses.iter().filter(|loss| loss.factor > MOST_LOSS).count();
+    format!("loss: {:.3} (geometric mean of {}), above {MOST_LOSS} in {above}", mean.exp(), losses.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::Spread;
+
+    fn measured(micros: &[u64]) -> Result<Measured, String> {
+        let turns: Vec<Duration> = micros.iter().map(|&time| Duration::from_micros(time)).collect();
+        Ok(Measured { time: Spread::of(turns.clone()), turns, sum: String::new() })
+    }
+
+    fn loss(cells: Cells<Measured>) -> Result<Loss, String> {
+        let candidates = ["default", "scalar", "default+LOCKSTEP_WIDTH=8+LOCKSTEP_LAYOUT=x"].map(Configuration::parse);
+        Loss::of(suite::find("dct").expect("a kernel of the suite"), &candidates, cells)
+    }
+
+    #[test]
+    fn the_loss_is_that_of_turns_side_by_side() {
+        // The machine was half as fast in the second turn.
+        let one =
+            loss(vec![measured(&[30, 60, 30]), measured(&[90, 180, 90]), measured(&[20, 40, 20])]).expect("measured");
+        assert_eq!(one.factor, 1.5);
+        assert!(one.line().ends_with("1.500  MISSED  width=8 layout=x"), "{}", one.line());
+        let none = loss(vec![measured(&[20]), Err("cannot".into()), measured(&[21])]).expect("measured");
+        assert_eq!((none.factor, none.best_name.as_str()), (1.0, "default"));
+        assert_eq!(summarize(&[one, none]), "loss: 1.225 (geometric mean of 2), above 1.15 in 1");
+        assert!(loss(vec![Err("wrong".into()), measured(&[1]), measured(&[1])]).is_err());
+    }
+
+    #[test]
+    fn the_fastest_are_measured_again_beside_the_choice() {
+        let cells = [90, 50, 10, 20, 30, 40].map(|time| measured(&[time])).into_iter().chain([Err("wrong".into())]);
+        assert_eq!(find_finalists(&cells.collect()), [CHOICE, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn every_candidate_is_named_once() {
+        let mut names: Vec<String> = list_candidates().into_iter().map(|candidate| candidate.name).collect();
+        assert_eq!(names[CHOICE], "default");
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!((names.len(), count), (2 + 5 * 4 + PASSES.len(), count));
+    }
+}
