@@ -54,6 +54,9 @@ pub fn run_gangs<'ctx>(
     }
     let items_left = builder.build_and(row_size, emitter.const64(u64::from(around.width()) - 1), "left")?;
     let full_items = builder.build_int_sub(row_size, items_left, "full")?;
+    // A row that is one gang has no loop: LLVM would take the loop over rows for one around another, and move what
+    // does not change in it out of the inner one alone.
+    let is_one_gang = row_size.get_zero_extended_constant() == Some(around.width().into());
     let make_item = |along_index: IntValue<'ctx>| -> Emitted<Item<'ctx>> {
         let (mut local_id, mut global) = ([along_index; 3], [along_index; 3]);
         global[along_dimension] = builder.build_int_add(group.first[along_dimension], along_index, "")?;
@@ -86,8 +89,11 @@ pub fn run_gangs<'ctx>(
             builder.build_unconditional_branch(head_block)?;
         }
         emitter.position_at(head_block);
-        let gang_start = emitter.phi(emitter.i64_type(), &[(&zero, before_block)], "x")?;
-        let first_item = gang_start.as_basic_value().into_int_value();
+        let gang_start = match is_one_gang {
+            true => None,
+            false => Some(emitter.phi(emitter.i64_type(), &[(&zero, before_block)], "x")?),
+        };
+        let first_item = gang_start.map_or(zero, |phi_node| phi_node.as_basic_value().into_int_value());
         let entry_mask = match share_code {
             true => Some(first_lanes(
                 around,
@@ -103,15 +109,19 @@ pub fn run_gangs<'ctx>(
         )?;
         leave_gangs(&exits, latch_block)?;
         emitter.position_at(latch_block);
-        let next_start = emitter.add(first_item, gang_width)?;
-        gang_start.add_incoming(&[(&next_start, latch_block)]);
-        let has_more = match share_code {
-            true => builder.build_int_compare(IntPredicate::ULT, next_start, row_size, "")?,
-            false => builder.build_int_compare(IntPredicate::NE, next_start, full_items, "")?,
-        };
-        let back_branch = builder.build_conditional_branch(has_more, head_block, rest_block)?;
-        if is_written_out(around, function) {
-            emitter.write_out(back_branch);
+        if let Some(gang_start) = gang_start {
+            let next_start = emitter.add(first_item, gang_width)?;
+            gang_start.add_incoming(&[(&next_start, latch_block)]);
+            let has_more = match share_code {
+                true => builder.build_int_compare(IntPredicate::ULT, next_start, row_size, "")?,
+                false => builder.build_int_compare(IntPredicate::NE, next_start, full_items, "")?,
+            };
+            let back_branch = builder.build_conditional_branch(has_more, head_block, rest_block)?;
+            if is_written_out(around, function) {
+                emitter.write_out(back_branch);
+            }
+        } else {
+            builder.build_unconditional_branch(rest_block)?;
         }
     } else {
         builder.build_unconditional_branch(rest_block)?;
@@ -135,7 +145,10 @@ pub fn run_gangs<'ctx>(
     }
 
     let items_done = emitter.add(row_level.item_number(), row_size)?;
-    row_level.close_outer(emitter, rows_of(middle_dimension), items_done)?;
+    match is_one_gang {
+        true => row_level.close_loop(emitter, rows_of(middle_dimension), items_done)?,
+        false => row_level.close_outer(emitter, rows_of(middle_dimension), items_done)?,
+    }
     outer_level.close_outer(emitter, rows_of(outer_dimension), items_done)?;
     next_regions.sort();
     next_regions.dedup();
