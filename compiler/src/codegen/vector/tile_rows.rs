@@ -8,11 +8,24 @@ use super::lane_value::LaneValue;
 use super::masks::Mask;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
+use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, VectorValue};
 use lockstep_ir::ir::{Query, Value};
 
 /// One scalar per row.
 type Bases<'a, 'ctx> = &'a [BasicValueEnum<'ctx>];
+
+/// Bits of half of the widest vector registers that there are.
+const HALF_REGISTER_BITS: u32 = 256;
+
+/// Bits of a scalar; 64 of an address.
+fn bits_of(value: BasicValueEnum<'_>) -> u32 {
+    match value.get_type() {
+        BasicTypeEnum::IntType(int_type) => int_type.get_bit_width(),
+        BasicTypeEnum::FloatType(float_type) => float_type.get_bit_width(),
+        _ => 64,
+    }
+}
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// A value by the first lane of each row, of which the last given one is that of all rows behind it as well.
@@ -50,10 +63,29 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// A value of one scalar per row as a vector.
     pub(super) fn spread_runs(&self, row_bases: Bases<'_, 'ctx>, stride: i64) -> Emitted<VectorValue<'ctx>> {
         let emitter = self.around.emitter;
+        let row_length = self.row_length();
+        if let (0, true) = (stride, row_length * bits_of(row_bases[0]) == HALF_REGISTER_BITS) {
+            let pairs = row_bases.chunks(2).map(|bases| self.spread_two_rows(bases[0], bases[bases.len() - 1]));
+            return emitter.concat_vectors(&pairs.collect::<Emitted<Vec<_>>>()?, self.around.width());
+        }
         let spread_row =
-            |run_index: u32| emitter.materialize_affine(row_bases[run_index as usize], stride, self.row_length());
-        let row_vectors = (0..self.around.row_count()).map(spread_row).collect::<Emitted<Vec<_>>>()?;
+            |base_value: &BasicValueEnum<'ctx>| emitter.materialize_affine(*base_value, stride, row_length);
+        let row_vectors = row_bases.iter().map(spread_row).collect::<Emitted<Vec<_>>>()?;
         emitter.concat_vectors(&row_vectors, self.around.width())
+    }
+
+    /// The values of two rows in all their lanes. Both are spread to the lanes of both rows first: of two vectors of half as many lanes, one behind
+    /// the other, LLVM makes three shuffles of registers of 512 bits, and one of this.
+    fn spread_two_rows(
+        &self,
+        first_row: BasicValueEnum<'ctx>,
+        second_row: BasicValueEnum<'ctx>,
+    ) -> Emitted<VectorValue<'ctx>> {
+        let emitter = self.around.emitter;
+        let row_length = self.row_length();
+        let [first_vector, second_vector] = [first_row, second_row].map(|row| emitter.splat(row, 2 * row_length));
+        let lane_sources: Vec<Option<u32>> = (0..row_length).chain(3 * row_length..4 * row_length).map(Some).collect();
+        emitter.shuffle_vectors(first_vector?, second_vector?, &lane_sources)
     }
 
     /// Whether a query tells the place of a work-item in its tile.
