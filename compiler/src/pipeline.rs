@@ -345,10 +345,18 @@ impl Compilation<'_> {
         let machine = HostMachine::of_this_thread(opt_level, options.simd)?;
         let optimized = steps.run(OPTIMIZE, || machine_code::optimize(&generated.module, &machine))?;
         optimized.map_err(|step_error| steps.of_llvm(step_error))?;
+        let entry = match &widening {
+            Some(_) => machine_code::align_stack(&generated.module, generated.entry, code_options.target.register_bits)
+                .map_err(|step_error| steps.of_llvm(step_error))?,
+            None => generated.entry,
+        };
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "ll", || machine_code::ir_text(&generated.module));
         let assembly = || machine_code::assembly_text(&generated.module, &machine).unwrap_or_default();
         steps.record.dump_text(&name, number + 1, OPTIMIZE, "s", assembly);
-        let entry_name = machine_code::name_entry(generated.entry, options.debug.then_some(&*name));
+        if options.debug {
+            machine_code::name_for_debuggers(generated.entry, &name);
+        }
+        let entry_name = entry.get_name().to_string_lossy().into_owned();
         let object_file = steps.run(EMIT, || machine_code::emit_object(&generated.module, &machine))?;
         let object_file = object_file.map_err(|step_error| steps.of_llvm(step_error))?;
         let frames = object_file.frames;

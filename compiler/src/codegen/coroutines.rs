@@ -18,7 +18,9 @@ use super::frame::Frame;
 use super::groups::{Group, Item};
 use super::region::{Exits, ScalarEmitter};
 use super::region_functions::{NEXT, TAKEN, record_argument, region_number};
+use crate::machine_code::ALIGNS_STACK;
 use inkwell::IntPredicate;
+use inkwell::attributes::AttributeLoc;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{FunctionValue, IntValue, PointerValue};
 use lockstep_ir::ir::{Function, Kernel, Region};
@@ -32,6 +34,9 @@ pub fn take_turns<'ctx>(
     region_record: PointerValue<'ctx>,
 ) -> Emitted<()> {
     let builder = &emitter.builder;
+    // The runtime calls it, on stacks of its own.
+    let aligns_stack = emitter.context.create_string_attribute(ALIGNS_STACK, "");
+    function.add_attribute(AttributeLoc::Function, aligns_stack);
     builder.build_store(emitter.offset_inside(region_record, TAKEN)?, emitter.const64(0))?;
     let run_region = emitter.module.get_function(TAKE_TURNS).unwrap_or_else(|| {
         let function_type =

@@ -18,6 +18,7 @@ mod mask_extensions;
 mod opt_level;
 mod optimize;
 mod single_lane_stores;
+mod stack_alignment;
 mod store_to_load_forwarding;
 mod wide_arms;
 
@@ -31,13 +32,13 @@ pub use host::{HostMachine, choose_level, fuses_multiply_add, host_target, llvm_
 pub use link::{LinkedImage, link_image};
 pub use opt_level::OptLevel;
 pub use optimize::{ObjectFile, StackFrames, assembly_text, emit_object, ir_text, optimize, worthwhile};
+pub use stack_alignment::{ALIGNS_STACK, align_stack};
 
-/// The name that the kernel's function has in the object: the one for debuggers, if there is one and it is no other function's.
-pub fn name_entry(entry: FunctionValue<'_>, debug_name: Option<&str>) -> String {
-    if let Some(debug_name) = debug_name.filter(|debug_name| !IMPORTED_FUNCTIONS.contains(debug_name)) {
-        entry.as_global_value().set_name(debug_name);
+/// Gives the kernel's function the name for debuggers, if it is no other function's.
+pub fn name_for_debuggers(function: FunctionValue<'_>, debug_name: &str) {
+    if !IMPORTED_FUNCTIONS.contains(&debug_name) {
+        function.as_global_value().set_name(debug_name);
     }
-    entry.get_name().to_string_lossy().into_owned()
 }
 
 /// Takes out the calls of a function without result.

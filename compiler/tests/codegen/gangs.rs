@@ -617,6 +617,54 @@ fn saxpy_is_wide() {
     }
 }
 
+/// More vectors than there are registers lie on the stack, each on a line of the cache.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn vectors_on_the_stack_are_aligned() {
+    const VECTORS: usize = 48;
+    let mut text = head(2) + " region r0 {\n b0(v0: ptr.global, v1: ptr.global):\n   v2: i64 = query.global_id 0\n";
+    text += "   v3: i64 = shl v2, 2\n   v4: ptr.global = ptradd v0, v3\n   v5: ptr.global = ptradd v1, v3\n";
+    // All are loaded before the first store, and used behind it.
+    let first = 6;
+    for number in 0..VECTORS {
+        text += &format!("   v{}: f32 = load v4 + {} align 4\n", first + number, 4 * number);
+    }
+    text += &format!("   store v{first} to v5 align 4\n");
+    let mut sum = first;
+    for number in 1..VECTORS {
+        let next = first + VECTORS + number;
+        text += &format!("   v{next}: f32 = fmul v{sum}, v{}\n", first + VECTORS - number);
+        text += &format!("   store v{next} to v5 + {} align 4\n", 4 * number);
+        sum = next;
+    }
+    let module = parse_module(&(text + "   return\n }\n}\n")).unwrap();
+    if !std::arch::is_x86_feature_detected!("avx") {
+        return;
+    }
+    let [assembly] = stages(&module, 16, ["optimize.s"]);
+    let alignment = if std::arch::is_x86_feature_detected!("avx512f") { 64 } else { 32 };
+    let caller = assembly.lines().skip_while(|line| !line.starts_with("lockstep_kernel:"));
+    let aligns = format!("andq\t$-{alignment}, %rsp");
+    assert!(caller.take_while(|line| !line.contains("call")).any(|line| line.contains(&aligns)), "{assembly}");
+    let body: Vec<&str> = assembly.lines().skip_while(|line| !line.starts_with("lockstep_kernel.aligned:")).collect();
+    let pushed = body.iter().take_while(|line| !line.contains("subq")).filter(|line| line.contains("pushq")).count();
+    let frame: usize =
+        body.iter().find_map(|line| line.trim().strip_prefix("subq\t$")?.strip_suffix(", %rsp")?.parse().ok()).unwrap();
+    // The function that calls it has aligned the stack, and the call has put an address there.
+    let below = (8 + 8 * pushed + frame) as i64;
+    let mut kept = 0;
+    for line in body.iter().filter_map(|line| line.trim().strip_suffix("(%rsp)")) {
+        let bytes = if line.contains("%zmm") { 64 } else { 32 };
+        let offset = line.rsplit([' ', '\t']).next().unwrap();
+        if line.contains("%zmm") || line.contains("%ymm") {
+            let offset: i64 = if offset.is_empty() { 0 } else { offset.parse().unwrap() };
+            assert_eq!((offset - below).rem_euclid(bytes), 0, "{line}(%rsp), {below} bytes below:\n{assembly}");
+            kept += 1;
+        }
+    }
+    assert!(kept > VECTORS / 4, "{kept} vectors are kept on the stack:\n{assembly}");
+}
+
 /// Found by fuzzing: amounts that LLVM learns to be zero when it selects instructions.
 #[test]
 fn funnel_shifts_by_nothing() {
