@@ -39,13 +39,11 @@ pub fn align_stack<'ctx>(
     entry.as_global_value().set_name(&format!("{entry_name}.aligned"));
     entry.set_linkage(Linkage::Internal);
     let caller = module.add_function(&entry_name, entry.get_type(), None);
-    let attributes = [("nounwind", true), (ALIGNS_STACK, false), ("warn-stack-size", false)];
-    for (name, is_enum) in attributes {
-        let attribute = match is_enum {
-            true => context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0),
-            // A message tells the size of every frame of more bytes than this.
-            false => context.create_string_attribute(name, if name == ALIGNS_STACK { "" } else { "0" }),
-        };
+    let does_not_unwind = context.create_enum_attribute(Attribute::get_named_enum_kind_id("nounwind"), 0);
+    let aligns_stack = context.create_string_attribute(ALIGNS_STACK, "");
+    // A message tells the size of its frame, be it little.
+    let told_frame = context.create_string_attribute("warn-stack-size", "0");
+    for attribute in [does_not_unwind, aligns_stack, told_frame] {
         caller.add_attribute(AttributeLoc::Function, attribute);
     }
     let builder = context.create_builder();
