@@ -6,6 +6,8 @@
 //! no other work-item comes between is one of the orders that the program allows. An exchange is none of
 //! these, and sums of floats would round otherwise.
 
+use std::cell::RefCell;
+
 use super::VectorEmitter;
 use super::lane_value::LaneValue;
 use super::masks::Mask;
@@ -13,7 +15,7 @@ use crate::codegen::emit::{Emitted, vector_of};
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, VectorValue};
 use lockstep_ir::ir::{AtomicOp, BinaryOp, FastMath, InstNode, IntFlags, Ordering, Value};
-use lockstep_protocol::types::Type;
+use lockstep_protocol::types::{Space, Type};
 
 /// What one operation for all lanes is made of.
 struct Combine {
@@ -59,8 +61,15 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             Some(combine) if self.is_uniform(pointer) => combine,
             combine => {
                 self.note_lanes("atomic", if combine.is_none() { "no reduction" } else { "addresses differ" });
+                // Elsewhere the bus is locked for each, which takes longer than to find out where.
+                let through_memory = address_space == Space::Local && self.block_mask()?.is_none();
+                let places = RefCell::default();
                 let change_lane = |lane| {
-                    let (target, operand) = (self.lane_address(pointer, lane)?, self.read_lane(argument, lane)?);
+                    let target = match through_memory {
+                        true => self.lane_address_through_memory(pointer, lane, &places)?,
+                        false => self.lane_address(pointer, lane)?,
+                    };
+                    let operand = self.read_lane(argument, lane)?;
                     Ok(vec![emitter.atomic_rmw(opcode, ordering, scalar_type, target, address_space, operand)?])
                 };
                 return self.emit_by_lane(inst_node, change_lane);
