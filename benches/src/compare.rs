@@ -26,6 +26,9 @@ pub const LIMIT: &str = "limit";
 /// The word for a child whose kernels compute plain functions in the place of their `native_` and `half_` forms.
 pub const PLAIN_FORMS: &str = "plain";
 
+/// The word for a child whose programs are SPIR-V modules, made of the sources.
+pub const FROM_MODULES: &str = "modules";
+
 /// How long a child may take for one answer if nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// A configuration that needs so long gets no more than a few turns.
@@ -86,6 +89,11 @@ impl Configuration {
     /// The same driver, with the plain functions in the place of their `native_` and `half_` forms.
     pub fn with_plain_functions(&self) -> Self {
         Self { name: PLAIN_FORMS.to_owned(), word: Some(PLAIN_FORMS), ..self.clone() }
+    }
+
+    /// The same driver, with SPIR-V modules in the place of sources.
+    pub fn with_modules(&self) -> Self {
+        Self { name: "SPIR-V".to_owned(), word: Some(FROM_MODULES), ..self.clone() }
     }
 
     /// What the machine allows: loops by hand, of which two thirds of the speed are wanted, and then the bare limits.
@@ -161,6 +169,9 @@ impl Team {
             patience: PATIENCE,
         }
     }
+
+    /// The word for a child whose programs are SPIR-V modules, made of the sources.
+    pub const FROM_MODULES: &str = "modules";
 
     /// How long a child may take for one answer, where that is not two minutes.
     pub fn patience(self, patience: Duration) -> Self {

@@ -19,13 +19,16 @@ pub mod generated;
 pub mod groups;
 pub mod growth;
 pub mod images;
+pub mod intermediate_language;
 pub mod large;
+pub mod large_module;
 pub mod loops;
 pub mod math;
 pub mod needs;
 pub mod report;
 pub mod same_code;
 pub mod side_by_side;
+pub mod stages;
 pub mod suite;
 pub mod worker;
 

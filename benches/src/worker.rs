@@ -18,9 +18,10 @@ use lockstep_conformance::{Buffer, Context, Event, Kernel, Program, Queue, argum
 
 use crate::by_hand::{self, Limit};
 use crate::case::{Arg, Case, Data, Outcome, Problem, Step};
-use crate::compare::{BY_HAND, LIMIT, PLAIN_FORMS, WITHOUT_EVENTS};
+use crate::compare::{BY_HAND, FROM_MODULES, LIMIT, PLAIN_FORMS, WITHOUT_EVENTS};
 use crate::first_result::measure_first_result;
 use crate::generated::{self, Generated};
+use crate::intermediate_language::translate_source;
 use crate::math::PLAIN_OPTION;
 use crate::suite;
 
@@ -82,6 +83,8 @@ pub(crate) struct Device {
     events: bool,
     /// What cases are built with.
     options: &'static str,
+    /// Whether cases are built from modules that are made of their sources.
+    from_modules: bool,
     /// The context of everything.
     pub context: Context,
 }
@@ -114,12 +117,16 @@ impl Device {
         let events = !words.iter().any(|word| word == WITHOUT_EVENTS);
         let queue = context.queue(if events { CL_QUEUE_PROFILING_ENABLE } else { 0 });
         let options = if words.iter().any(|word| word == PLAIN_FORMS) { PLAIN_OPTION } else { "" };
-        Self { queue, events, options, context }
+        let from_modules = words.iter().any(|word| word == FROM_MODULES);
+        Self { queue, events, options, from_modules, context }
     }
 
     /// Sets a case up and runs it once, to see that it is right.
     fn prepare(&self, case: &Case) -> Result<Prepared, String> {
-        let mut prepared = self.set_up(case);
+        let mut prepared = match self.from_modules {
+            true => self.set_up_program(case, &self.context.build_module(&translate_source(case.source)?)),
+            false => self.set_up(case),
+        };
         self.run(&prepared);
         let outcome = self.outcome(&prepared);
         (prepared.problem.check)(&outcome)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use lockstep_compiler::frontend::spirv::{SpirvError, translate_module};
+use lockstep_compiler::frontend::spirv::{SpirvError, TextOptions, translate_module};
 use lockstep_compiler::frontend::{FrontendConfig, compile_spirv};
 use lockstep_protocol::build_options::BuildOptions;
 use lockstep_spirv_assembler::assemble_module;
@@ -41,7 +41,9 @@ fn read_modules() -> Vec<(String, Vec<u8>)> {
 /// Translates, and checks that an error has a name and a place within the module.
 fn check_bytes(bytes: &[u8]) {
     let started = Instant::now();
-    if let Err(SpirvError::Instruction { name, offset, sentence, .. }) = translate_module(bytes, &[], true) {
+    if let Err(SpirvError::Instruction { name, offset, sentence, .. }) =
+        translate_module(bytes, &[], TextOptions { source_lines: true, ..TextOptions::default() })
+    {
         assert!(!name.is_empty() && !sentence.is_empty() && offset < bytes.len() / 4, "{name} {offset} {sentence}");
     }
     assert!(started.elapsed() < MOST_TIME, "{} bytes take {:?}", bytes.len(), started.elapsed());
@@ -88,7 +90,7 @@ fn modules_that_are_cut_off_are_refused() {
         for length in (0..module.len()).step_by(7) {
             check_bytes(&module[..length]);
         }
-        assert!(translate_module(&module[..module.len() - 2], &[], false).is_err(), "{name}");
+        assert!(translate_module(&module[..module.len() - 2], &[], TextOptions::default()).is_err(), "{name}");
     }
 }
 
@@ -112,7 +114,7 @@ fn time_grows_with_the_module_and_no_faster() {
         let module = long_kernel(sums);
         let times = (0..7).map(|_| {
             let started = Instant::now();
-            translate_module(&module, &[], false).expect("it is right");
+            translate_module(&module, &[], TextOptions::default()).expect("it is right");
             started.elapsed()
         });
         times.min().unwrap_or_default()

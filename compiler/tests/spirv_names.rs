@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use lockstep_compiler::frontend::spirv::translate_module;
+use lockstep_compiler::frontend::spirv::{TextOptions, translate_module};
 use lockstep_spirv_assembler::assemble_module;
 
 /// Counts of elements; one is a number by itself.
@@ -99,7 +99,7 @@ fn spell_type(name: &str, count: u32) -> String {
 #[track_caller]
 fn check(body: &str) {
     let bytes = assemble_module(&module_with(body), (1, 5));
-    translate_module(&bytes, &[], false).unwrap_or_else(|error| panic!("{error}"));
+    translate_module(&bytes, &[], TextOptions::default()).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Instructions of `OpenCL.std` with operands of one type, and how many.
@@ -518,7 +518,7 @@ fn images() {
             );
             let text =
                 module_with(&body).replace("%type = OpTypeFunction", &format!("{declared}%type = OpTypeFunction"));
-            let translated = translate_module(&assemble_module(&text, (1, 5)), &[], false);
+            let translated = translate_module(&assemble_module(&text, (1, 5)), &[], TextOptions::default());
             translated.unwrap_or_else(|error| panic!("{dim} {depth} {layers} {access}: {error}"));
         }
     }

@@ -192,6 +192,27 @@ impl Context {
         program
     }
 
+    /// A program from a module in an intermediate language, not built.
+    #[track_caller]
+    pub fn module(&self, module: &[u8]) -> Program {
+        let mut code = 1;
+        let program = (cl().clCreateProgramWithIL)(self.raw(), module.as_ptr().cast(), module.len(), &mut code);
+        ok(code);
+        Program::own(program)
+    }
+
+    /// A program from a module in an intermediate language, built.
+    ///
+    /// # Panics
+    /// With the build log when it does not build.
+    #[track_caller]
+    pub fn build_module(&self, module: &[u8]) -> Program {
+        let program = self.module(module);
+        let code = program.build("");
+        assert!(code == CL_SUCCESS, "{}: {}", code_name(code), program.log());
+        program
+    }
+
     /// A program from a binary, not built; or the error and the binary's status.
     pub fn from_binary(&self, bytes: &[u8]) -> Result<Program, (cl_int, cl_int)> {
         let (mut status, mut code) = (1, 1);

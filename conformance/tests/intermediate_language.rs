@@ -23,24 +23,6 @@ fn takes_spirv() -> bool {
     versions.contains("SPIR-V_1.2")
 }
 
-/// A program of a module, not built.
-#[track_caller]
-fn program_of(context: &Context, module: &[u8]) -> Program {
-    let mut code = 1;
-    let program = (cl().clCreateProgramWithIL)(context.raw(), module.as_ptr().cast(), module.len(), &mut code);
-    ok(code);
-    Program::own(program)
-}
-
-/// The program of a module, built.
-#[track_caller]
-fn build_module(context: &Context, module: &[u8]) -> Program {
-    let program = program_of(context, module);
-    let code = program.build("");
-    assert!(code == CL_SUCCESS, "{}: {}", code_name(code), program.log());
-    program
-}
-
 /// What a kernel of either program leaves of the same numbers.
 fn run_kernel(setup: &Setup, program: &Program, name: &str, has_local: bool) -> Vec<i32> {
     let mut random = Random::new(0x51);
@@ -64,7 +46,7 @@ fn compare(source: &str, module: &str, kernels: &[(&str, bool)]) {
     }
     let setup = Setup::new();
     let from_source = setup.context.build(source, "-cl-std=CL3.0");
-    let from_module = build_module(&setup.context, &assemble_module(module, (1, 2)));
+    let from_module = setup.context.build_module(&assemble_module(module, (1, 2)));
     for &(name, has_local) in kernels {
         let [wanted, found] = [&from_source, &from_module].map(|program| run_kernel(&setup, program, name, has_local));
         assert!(wanted.iter().any(|&number| number != 0), "{name} leaves nothing");
@@ -130,7 +112,7 @@ fn constants_are_specialised_for_later_builds() {
         return;
     }
     let setup = Setup::new();
-    let program = program_of(&setup.context, &assemble_module(SPECIALIZED, (1, 0)));
+    let program = setup.context.module(&assemble_module(SPECIALIZED, (1, 0)));
     let set = |id, bytes: &[u8]| {
         (cl().clSetProgramSpecializationConstant)(program.raw(), id, bytes.len(), bytes.as_ptr().cast())
     };
@@ -155,7 +137,7 @@ fn programs_and_kernels_are_asked() {
     }
     let setup = Setup::new();
     let module = assemble_module(SPECIALIZED, (1, 0));
-    let program = build_module(&setup.context, &module);
+    let program = setup.context.build_module(&module);
     assert_eq!(program.info_array::<u8>(CL_PROGRAM_IL), module);
     assert_eq!(program.info_text(CL_PROGRAM_SOURCE), "");
     assert_eq!(program.info_text(CL_PROGRAM_KERNEL_NAMES), "specialized");
@@ -227,7 +209,7 @@ fn what_the_device_tells_of_spirv_is_what_it_takes() {
         text.push_str(&format!("%set{index} = OpExtInstImport \"{name}\"\n"));
     }
     text.push_str("OpMemoryModel Physical64 OpenCL\n");
-    build_module(&Setup::new().context, &assemble_module(&text, (1, 5)));
+    Setup::new().context.build_module(&assemble_module(&text, (1, 5)));
 }
 
 /// A function `helped` that another module defines.
@@ -300,8 +282,8 @@ fn modules_are_linked_with_modules_and_with_opencl_c() {
         return;
     }
     let setup = Setup::new();
-    let importing = program_of(&setup.context, &assemble_module(IMPORTING, (1, 2)));
-    let exporting = program_of(&setup.context, &assemble_module(EXPORTING, (1, 2)));
+    let importing = setup.context.module(&assemble_module(IMPORTING, (1, 2)));
+    let exporting = setup.context.module(&assemble_module(EXPORTING, (1, 2)));
     let source = setup.context.source("int helped(int x) { return x + 100; }");
     for program in [&importing, &exporting, &source] {
         compile(program);
@@ -322,7 +304,7 @@ fn builds_of_wrong_modules_fail_with_the_place() {
     }
     let setup = Setup::new();
     let wrong = SPECIALIZED.replace("OpCapability Addresses", "OpCapability Addresses\nOpCapability Geometry");
-    let program = program_of(&setup.context, &assemble_module(&wrong, (1, 0)));
+    let program = setup.context.module(&assemble_module(&wrong, (1, 0)));
     expect(program.build(""), CL_BUILD_PROGRAM_FAILURE);
     if is_lockstep() {
         let log = program.log();
@@ -405,7 +387,7 @@ fn packets_go_through_pipes() {
         return;
     }
     let setup = Setup::new();
-    let program = build_module(&setup.context, &assemble_module(PIPES, (1, 1)));
+    let program = setup.context.build_module(&assemble_module(PIPES, (1, 1)));
     let mut code = 1;
     let pipe = (cl().clCreatePipe)(setup.context.raw(), 0, 4, 64, ptr::null(), &mut code);
     ok(code);
@@ -493,7 +475,7 @@ fn images_are_read_and_written() {
         return;
     }
     let setup = Setup::new();
-    let program = build_module(&setup.context, &assemble_module(IMAGES, (1, 0)));
+    let program = setup.context.build_module(&assemble_module(IMAGES, (1, 0)));
     let shape = Shape { kind: CL_MEM_OBJECT_IMAGE2D, sizes: [8, 4, 1], layers: 1 };
     let format = (CL_RGBA, CL_FLOAT);
     let values: Vec<f32> = (0..8 * 4 * 4).map(|index| index as f32).collect();

@@ -59,6 +59,8 @@ enum Benchmark {
     Host(OneDriver),
     /// Kernels on images beside other drivers
     Images(SideBySide),
+    /// The suite from SPIR-V beside the suite from OpenCL C
+    IntermediateLanguage(OneSuite),
     /// What launches cost
     Launch(OneDriver),
     /// Throughput of the math functions beside other drivers
@@ -200,6 +202,17 @@ struct Choices {
 }
 
 #[derive(Debug, Args)]
+struct OneSuite {
+    #[command(flatten)]
+    driver: AnotherDriver,
+    #[command(flatten)]
+    cases: Cases,
+    /// What to measure; cpu for a machine that others use
+    #[arg(long, value_parser = CLOCKS)]
+    clock: Option<String>,
+}
+
+#[derive(Debug, Args)]
 struct SideBySide {
     #[command(flatten)]
     cases: Cases,
@@ -279,6 +292,10 @@ impl Plan {
             Some(Benchmark::Groups(columns)) => Self::of_columns("groups", columns),
             Some(Benchmark::Host(one)) => Ok(Self::of_one_driver("host", one)),
             Some(Benchmark::Images(columns)) => Self::of_columns("images", columns),
+            Some(Benchmark::IntermediateLanguage(suite)) => {
+                let plan = Self::new("intermediate_language").on(&suite.driver).cases(&suite.cases);
+                plan.option("--clock", suite.clock.as_ref()).keeping_numbers()
+            }
             Some(Benchmark::Launch(one)) => Ok(Self::of_one_driver("launch", one)),
             Some(Benchmark::Math(columns)) => Self::of_columns("math", columns),
             Some(Benchmark::Memory(one)) => Ok(Self::of_one_driver("memory", one)),
@@ -403,6 +420,7 @@ mod tests {
             "--only dct --only nest --configs scalar,unicf --clock cpu"
         );
         assert_eq!(told("costs --only gather --only root --rounds 3"), "--rounds 3 --only gather --only root");
+        assert_eq!(told("intermediate-language --only dct --clock cpu"), "--only dct --clock cpu");
         assert_eq!(told("compile_scaling --only loops --most 12500"), "--only loops --most 12500");
     }
 

@@ -5,18 +5,18 @@
 //! parsing the full header takes 120 ms. LLVM's passes stay off: clean-up comes after the library is linked in.
 
 use std::ffi::CString;
+use std::time::Duration;
 
 use super::clang_library::{self, ClangJob, ClangOutput};
 use super::extension_functions::may_name_functions;
 use super::header_files::{HEADER_FOLDER, SOURCE_PATH, header_files};
 use super::source::prepare_source;
-use super::spirv::translate_module;
 use super::{CompiledObject, FrontendConfig, FrontendError};
 use crate::progress::begin_stage;
+use crate::stage_times::Stopwatch;
 use lockstep_protocol::build_options::{BuildOptions, InputLanguage, LanguageVersion, Macro, Warnings};
 use lockstep_protocol::features;
 use lockstep_protocol::job::{Header, ReadFile};
-use lockstep_protocol::spirv_module::SpecializationValue;
 
 /// The name by which diagnostics, macros and debug information call the program's text.
 const SOURCE_NAME: &str = "program.cl";
@@ -30,6 +30,8 @@ pub struct RecordedCompilation {
     pub object: CompiledObject,
     /// Every file that was read beside what the caller gave, with the hash of its contents at that time.
     pub read_files: Vec<ReadFile>,
+    /// What its stages took, in their order.
+    pub times: Vec<(&'static str, Duration)>,
 }
 
 /// Compiles one source. `headers` are found by `#include` before any directory.
@@ -52,28 +54,12 @@ pub fn compile_recorded(
     if options.input == InputLanguage::Spir && !is_bitcode(source) && !may_be_text(source) {
         return Err(compile_failure("error: the SPIR program is neither LLVM bitcode nor LLVM's text\n"));
     }
+    let mut stopwatch = Stopwatch::start();
     let job = clang_job(config, source, headers, options)?;
     begin_stage("clang", "");
-    judge_output(clang_library::run_clang(&job), options)
-}
-
-/// Compiles a SPIR-V module: [`translate_module`] makes text of it, which LLVM reads as it reads any other. Constants that `values`
-/// name have these in the place of their own.
-pub fn compile_spirv(
-    config: &FrontendConfig,
-    module: &[u8],
-    values: &[SpecializationValue],
-    options: &BuildOptions,
-) -> Result<RecordedCompilation, FrontendError> {
-    begin_stage("spirv", "");
-    let text = translate_module(module, values, config.source_lines || options.debug)
-        .map_err(|error| compile_failure(&format!("error: {error}\n")))?;
-    // Modules may do all that the newest version of the language can.
-    let version = Some(LanguageVersion::Cl31);
-    let options = BuildOptions { input: InputLanguage::Spir, version, ..options.clone() };
-    let job = clang_job(config, text.as_bytes(), &[], &options)?;
-    begin_stage("clang", "");
-    judge_output(clang_library::run_clang(&job), &options)
+    let output = clang_library::run_clang(&job);
+    stopwatch.end_stage("clang");
+    judge_output(output, options, stopwatch)
 }
 
 fn clang_job(
@@ -105,12 +91,17 @@ fn clang_job(
     })
 }
 
-fn judge_output(output: ClangOutput, options: &BuildOptions) -> Result<RecordedCompilation, FrontendError> {
+fn judge_output(
+    output: ClangOutput,
+    options: &BuildOptions,
+    stopwatch: Stopwatch,
+) -> Result<RecordedCompilation, FrontendError> {
     let mut message_log = readable_log(&output.messages);
     match output.bitcode {
         Some(bitcode) => Ok(RecordedCompilation {
             object: CompiledObject { bitcode, options: options.clone(), is_library: false, log: message_log },
             read_files: output.read_files,
+            times: stopwatch.into_times(),
         }),
         None => {
             if message_log.is_empty() {
@@ -121,7 +112,7 @@ fn judge_output(output: ClangOutput, options: &BuildOptions) -> Result<RecordedC
     }
 }
 
-fn compile_failure(log: &str) -> FrontendError {
+pub(super) fn compile_failure(log: &str) -> FrontendError {
     FrontendError::CompileFailure { log: log.to_owned() }
 }
 

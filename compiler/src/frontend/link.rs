@@ -237,7 +237,8 @@ unsafe fn memory_buffer(bytes: &[u8]) -> LLVMMemoryBufferRef {
     unsafe { LLVMCreateMemoryBufferWithMemoryRange(bytes.as_ptr().cast(), bytes.len(), c"program".as_ptr(), 0) }
 }
 
-fn bitcode_of(module: &Module<'_>) -> Vec<u8> {
+/// A module as bitcode.
+pub(super) fn bitcode_of(module: &Module<'_>) -> Vec<u8> {
     let buffer: MemoryBuffer<'_> = module.write_bitcode_to_memory();
     buffer.as_slice().to_vec()
 }

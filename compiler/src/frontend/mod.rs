@@ -1,8 +1,7 @@
 //! The front end: from sources to one linked, cleaned-up LLVM module per program.
 //!
 //! [`compile_source`] turns a source into an object by clang's libraries, [`compile_spirv`] a SPIR-V module, through LLVM's text;
-//! [`link_program`] joins objects, adds the
-//! built-in library, inlines and cleans up; [`prepare_module`] hands the result to the importer as an LLVM module. What each
+//! [`link_program`] joins objects, adds the built-in library, inlines and cleans up; [`prepare_module`] hands the result to the importer as an LLVM module. What each
 //! step leaves behind is LLVM bitcode, so that the host API can hand it out as a program binary and take it back at any step.
 //!
 //! Every text that reaches this module is hostile until proved otherwise: it is only ever parsed by clang or by checks that
@@ -16,6 +15,7 @@ mod header_files;
 mod hoist_common_stores;
 mod images;
 mod inlining;
+mod intermediate_language;
 mod link;
 pub(crate) mod llvm;
 pub(crate) mod loop_extent;
@@ -25,7 +25,8 @@ mod source;
 pub mod spirv;
 mod sub_group_size;
 
-pub use clang::{RecordedCompilation, compile_recorded, compile_source, compile_spirv};
+pub use clang::{RecordedCompilation, compile_recorded, compile_source};
+pub use intermediate_language::compile_spirv;
 pub use link::{
     LibraryLookup, built_in_library, link_library, link_program, link_with, prepare_module, read_module_lazily,
 };

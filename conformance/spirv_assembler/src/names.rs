@@ -74,6 +74,8 @@ fn find_mask(names: &str) -> Option<u32> {
             "Const" | "AllowRecip" => 8,
             "Fast" => 16,
             "SignExtend" => 0x1000,
+            "AliasScopeINTELMask" => 0x1_0000,
+            "NoAliasINTELMask" => 0x2_0000,
             "ZeroExtend" => 0x2000,
             _ => return None,
         };

@@ -96,8 +96,19 @@ pub(super) fn translate_binary(translator: &mut Translator<'_>, opcode: Op, word
         Class::Float => fast_flags(translator, id),
         _ => String::new(),
     };
+    let accuracy = if opcode == Op::FDiv { spell_accuracy(translator, value_type)? } else { String::new() };
     let (first, second) = (translator.typed(first)?, translator.find_operand(second)?.text);
-    translator.define_result((value_type, id), format_args!("{instruction} {flags}{first}, {second}"))
+    translator.define_result((value_type, id), format_args!("{instruction} {flags}{first}, {second}{accuracy}"))
+}
+
+/// How far from the correct result a quotient may be, as metadata: 2.5 units in the last place of a `float`, unless the
+/// application wants it exact. Source: the OpenCL SPIR-V environment specification, 8.4 (relative error as ULPs).
+fn spell_accuracy(translator: &mut Translator<'_>, value_type: Id) -> Attempt<String> {
+    if translator.divides_exactly || translator.types.float_width(value_type)? != 32 {
+        return Ok(String::new());
+    }
+    let node = translator.add_metadata("!{float 2.5}".to_owned());
+    Ok(format!(", !fpmath {node}"))
 }
 
 /// LLVM's words for `NoSignedWrap` and `NoUnsignedWrap`.
@@ -172,7 +183,7 @@ pub(super) fn translate_shift(translator: &mut Translator<'_>, opcode: Op, words
     }
     let text = translator.types.type_text(value_type)?;
     let shift = match shift_width.cmp(&width) {
-        std::cmp::Ordering::Equal => translator.find_operand(shift)?.text.to_string(),
+        std::cmp::Ordering::Equal => translator.find_operand(shift)?.text,
         order => {
             let conversion = if order.is_lt() { "zext" } else { "trunc" };
             let shift = translator.typed(shift)?;
@@ -424,7 +435,7 @@ pub(super) fn translate_any_all(translator: &mut Translator<'_>, opcode: Op, wor
     let (_, count) = translator.types.elements_of(vector_type)?;
     let typed = translator.typed(vector)?;
     let bools = match translator.types.is_bool(vector_type)? {
-        true => typed.text.to_string(),
+        true => typed.text.clone(),
         false => {
             check_class(translator, vector_type, Class::Integer)?;
             translator.define_extra(format_args!("icmp slt {typed}, zeroinitializer"))

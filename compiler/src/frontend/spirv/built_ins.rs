@@ -3,9 +3,10 @@
 use spirv::{BuiltIn, Op};
 
 use super::error::{Attempt, refuse};
+use super::late_texts::LateText;
 use super::mangle::Parameter;
 use super::operands::Id;
-use super::translator::{Translator, Typed};
+use super::translator::{Translator, Typed, ValueText};
 use super::types::TypeKind;
 
 /// The function that gives what a variable holds.
@@ -54,26 +55,13 @@ pub(super) fn read_built_in(
 ) -> Attempt<()> {
     let Some(query) = query_of(built_in) else { refuse!("the built-in variable {built_in:?} is not supported") };
     let text = translator.types.type_text(value_type)?;
-    let (element, count) = translator.types.elements_of(value_type)?;
+    let (_, count) = translator.types.elements_of(value_type)?;
     match (query, component, count) {
         (Query::ByDimension(name), Some(dimension), 1) => {
             let call = query_dimension(translator, name, dimension)?;
             define_converted(translator, (value_type, id), &call, "i64")
         }
-        (Query::ByDimension(name), None, 3) => {
-            let element_text = translator.types.type_text(element)?;
-            let mut vector = "undef".to_owned();
-            for dimension in 0..3 {
-                let call = query_dimension(translator, name, dimension)?;
-                let component = convert_size(translator, element, &call)?;
-                let insertion = format!("insertelement {text} {vector}, {element_text} {component}, i32 {dimension}");
-                if dimension == 2 {
-                    return translator.define_result((value_type, id), format_args!("{insertion}"));
-                }
-                vector = translator.define_extra(format_args!("{insertion}"));
-            }
-            Ok(())
-        }
+        (Query::ByDimension(name), None, 3) => read_vector(translator, (value_type, id), built_in, name),
         (Query::Whole(name, result), None, _) => {
             let call = translator.call_built_in(name, &[], result, &[])?;
             define_converted(translator, (value_type, id), &call, result)
@@ -87,12 +75,34 @@ pub(super) fn read_built_in(
     }
 }
 
+/// Reads all components, as lines that are kept only if the vector is used as a whole.
+fn read_vector(
+    translator: &mut Translator<'_>,
+    (value_type, id): (Id, Id),
+    built_in: BuiltIn,
+    name: &str,
+) -> Attempt<()> {
+    let position = translator.body.len();
+    let text = translator.types.type_text(value_type)?;
+    let (element, _) = translator.types.elements_of(value_type)?;
+    let element_text = translator.types.type_text(element)?;
+    let mut vector = ValueText::from("undef");
+    for dimension in 0..3 {
+        let call = query_dimension(translator, name, dimension)?;
+        let component = convert_size(translator, element, &call)?;
+        let insertion = format!("insertelement {text} {vector}, {element_text} {component}, i32 {dimension}");
+        vector = translator.define_extra(format_args!("{insertion}"));
+    }
+    let lines = LateText::of_lines(position, translator.body.split_off(position));
+    translator.define_built_in_vector((value_type, id), built_in, vector, lines)
+}
+
 fn query_dimension(translator: &mut Translator<'_>, name: &str, dimension: u32) -> Attempt<String> {
-    translator.call_built_in(name, &[Parameter::Scalar("j")], "i64", &[Typed::new("i32", dimension.to_string())])
+    translator.call_built_in(name, &[Parameter::Scalar("j")], "i64", &[Typed::new("i32", &*dimension.to_string())])
 }
 
 /// The result of a call that gives 64 bits, in the type of a component.
-fn convert_size(translator: &mut Translator<'_>, element: Id, call: &str) -> Attempt<String> {
+fn convert_size(translator: &mut Translator<'_>, element: Id, call: &str) -> Attempt<ValueText> {
     let value = translator.define_extra(format_args!("{call}"));
     match translator.types.find_type(element)?.kind {
         TypeKind::Int(64) => Ok(value),

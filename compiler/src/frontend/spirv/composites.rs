@@ -2,9 +2,10 @@
 
 use spirv::Op;
 
+use super::built_ins::read_built_in;
 use super::error::{Attempt, refuse};
 use super::operands::Id;
-use super::translator::{Translator, Typed};
+use super::translator::{Translator, Typed, Value, ValueText};
 use super::types::TypeKind;
 
 /// `OpCompositeConstruct`: a value of all its parts; vectors are made of numbers and smaller vectors.
@@ -24,7 +25,7 @@ pub(super) fn translate_construct(translator: &mut Translator<'_>, _: Op, words:
         refuse!("{} parts do not make a value of {} members", parts.len(), part_types.len());
     }
     let text = translator.types.type_text(value_type)?;
-    let mut value = "undef".to_owned();
+    let mut value = ValueText::from("undef");
     for (index, (&part, &part_type)) in parts.iter().zip(&part_types).enumerate() {
         translator.check_type(part, part_type)?;
         let part = translator.typed(part)?;
@@ -34,7 +35,7 @@ pub(super) fn translate_construct(translator: &mut Translator<'_>, _: Op, words:
         }
         value = translator.define_extra(format_args!("{insertion}"));
     }
-    define_copy(translator, (value_type, id), &Typed::new(text, "zeroinitializer"))
+    translator.define_alias((value_type, id), "zeroinitializer".into())
 }
 
 fn construct_vector(
@@ -69,7 +70,7 @@ fn construct_vector(
 
 /// Defines a vector by its elements, of which there is at least one.
 fn insert_elements(translator: &mut Translator<'_>, result: (Id, Id), text: &str, elements: &[Typed]) -> Attempt<()> {
-    let mut vector = "undef".to_owned();
+    let mut vector = ValueText::from("undef");
     for (lane, element) in elements.iter().enumerate() {
         let insertion = format!("insertelement {text} {vector}, {element}, i32 {lane}");
         if lane + 1 == elements.len() {
@@ -124,10 +125,16 @@ pub(super) fn translate_extract(translator: &mut Translator<'_>, _: Op, words: &
     if translator.types.type_text(path.part_type)? != translator.types.type_text(result.0)? {
         refuse!("the part is of type {}", translator.types.type_text(path.part_type)?);
     }
+    if let Some(&Value::BuiltInVector { local, built_in, .. }) = translator.values.get(composite)
+        && path.vector.is_some()
+    {
+        translator.note_use(composite, &local)?;
+        return read_built_in(translator, result, built_in, Some(path.lane));
+    }
     let typed = translator.typed(composite)?;
     let outer = spell_indices(&path.outer);
     match (path.vector, path.outer.is_empty()) {
-        (None, true) => define_copy(translator, result, &typed),
+        (None, true) => translator.define_alias(result, typed.text),
         (None, false) => translator.define_result(result, format_args!("extractvalue {typed}{outer}")),
         (Some(_), true) => translator.define_result(result, format_args!("extractelement {typed}, i32 {}", path.lane)),
         (Some(vector), false) => {
@@ -150,7 +157,7 @@ pub(super) fn translate_insert(translator: &mut Translator<'_>, _: Op, words: &[
     let (typed, object) = (translator.typed(composite)?, translator.typed(object)?);
     let outer = spell_indices(&path.outer);
     match (path.vector, path.outer.is_empty()) {
-        (None, true) => define_copy(translator, (value_type, id), &object),
+        (None, true) => translator.define_alias((value_type, id), object.text),
         (None, false) => {
             translator.define_result((value_type, id), format_args!("insertvalue {typed}, {object}{outer}"))
         }
@@ -176,7 +183,7 @@ pub(super) fn translate_copy_logical(translator: &mut Translator<'_>, _: Op, wor
     let (source_type, typed) = (translator.type_of(operand)?, translator.typed(operand)?);
     let mut parts_left = MAX_COPIED;
     let copied = copy_parts(translator, typed, source_type, value_type, &mut parts_left)?;
-    define_copy(translator, (value_type, id), &copied)
+    translator.define_alias((value_type, id), copied.text)
 }
 
 /// A value with the parts of another one. Calls itself for parts of parts: types have a bounded depth.
@@ -225,12 +232,7 @@ pub(super) fn translate_copy_object(translator: &mut Translator<'_>, _: Op, word
     let operand = operands.take_id()?;
     translator.check_type(operand, value_type)?;
     let typed = translator.typed(operand)?;
-    define_copy(translator, (value_type, id), &typed)
-}
-
-/// Defines an id as a value that is there. LLVM has no copies; a choice between a value and itself is one of any type.
-pub(super) fn define_copy(translator: &mut Translator<'_>, result: (Id, Id), typed: &Typed) -> Attempt<()> {
-    translator.define_result(result, format_args!("select i1 true, {typed}, {typed}"))
+    translator.define_alias((value_type, id), typed.text)
 }
 
 /// `OpVectorExtractDynamic`: an element by a computed index.
@@ -297,7 +299,7 @@ pub(super) fn translate_shuffle(translator: &mut Translator<'_>, _: Op, words: &
     let mut elements = Vec::with_capacity(indices.len());
     for &index in indices {
         let value = match index {
-            u32::MAX => "undef".to_owned(),
+            u32::MAX => "undef".into(),
             index if index < first_count => {
                 translator.define_extra(format_args!("extractelement {first}, i32 {index}"))
             }

@@ -10,7 +10,7 @@ use spirv::{BuiltIn, Decoration, LinkageType, Op, StorageClass};
 
 use super::error::{Attempt, refuse};
 use super::evaluate::evaluate_operation;
-use super::operands::{Id, Operands};
+use super::operands::{Id, IdMap, Operands};
 use super::translator::{Translator, Value, quote_name};
 use super::types::{TypeKind, read_class};
 
@@ -41,9 +41,11 @@ pub(super) enum ConstantKind {
 /// The constants of a module.
 #[derive(Debug, Default)]
 pub(super) struct Constants {
-    known: HashMap<Id, Constant>,
+    known: IdMap<Constant>,
     /// Bytes of all texts.
     text_bytes: usize,
+    /// Variables that are zero and stay so, by their names in LLVM's text, with their sizes in bytes.
+    zero_variables: HashMap<Rc<str>, u64>,
 }
 
 impl Constants {
@@ -53,6 +55,11 @@ impl Constants {
             Some(constant) => Ok(constant),
             None => refuse!("%{id} is not a constant that was declared before"),
         }
+    }
+
+    /// Whether an address is that of so many bytes which are always zero.
+    pub fn is_zero_at(&self, address: &str, bytes: u64) -> bool {
+        self.zero_variables.get(address).is_some_and(|&size| bytes <= size)
     }
 
     /// Bytes of the constants' texts.
@@ -310,7 +317,7 @@ pub(super) fn declare_variable(translator: &mut Translator<'_>, words: &[u32]) -
     if memory_type.size == 0 {
         refuse!("a variable of type {}", memory_type.text);
     }
-    let memory = memory_type.text.clone();
+    let (memory, size) = (memory_type.text.clone(), memory_type.size);
     let is_imported = linkage_kind(translator, id) == Some(LinkageType::Import);
     let content = match initializer {
         _ if is_imported => String::new(),
@@ -344,7 +351,12 @@ pub(super) fn declare_variable(translator: &mut Translator<'_>, words: &[u32]) -
         Some(_) => "linkonce_odr ",
     };
     translator.globals.push_str(&format!("{name} = {linkage}addrspace({space}) {kind} {memory}{content}{alignment}\n"));
-    add_constant(translator, id, Constant { value_type, kind: ConstantKind::Address, text: name.into() })
+    let name: Rc<str> = name.into();
+    let is_own = matches!(linkage_kind(translator, id), None | Some(LinkageType::Export));
+    if kind == "constant" && is_own && content == " zeroinitializer" {
+        translator.constants.zero_variables.insert(name.clone(), size);
+    }
+    add_constant(translator, id, Constant { value_type, kind: ConstantKind::Address, text: name })
 }
 
 fn linkage_kind(translator: &Translator<'_>, id: Id) -> Option<LinkageType> {

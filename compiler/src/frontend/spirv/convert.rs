@@ -177,6 +177,9 @@ pub(super) fn translate_bitcast(translator: &mut Translator<'_>, _: Op, words: &
     check_bits(&target.kind)?;
     let target = target.text.clone();
     let typed = translator.typed(operand)?;
+    if typed.type_text == target {
+        return translator.define_alias((value_type, id), typed.text);
+    }
     // Between addresses and other values of 64 bits lies an integer.
     match pointers {
         (true, false) => {

@@ -10,7 +10,7 @@ use spirv::{Decoration, ExecutionMode, ExecutionModel, FunctionParameterAttribut
 
 use super::capabilities::{check_capability, check_extension};
 use super::error::{Attempt, refuse};
-use super::operands::{Id, Operands};
+use super::operands::{Id, IdMap, Operands};
 
 /// A decoration and its operands.
 type Decorated = (Decoration, Vec<u32>);
@@ -56,18 +56,22 @@ pub(super) struct Mode {
 /// All that a module says of its ids.
 #[derive(Debug, Default)]
 pub(super) struct Declarations {
-    pub names: HashMap<Id, String>,
-    pub strings: HashMap<Id, String>,
-    pub sets: HashMap<Id, InstructionSet>,
+    pub names: IdMap<String>,
+    pub strings: IdMap<String>,
+    pub sets: IdMap<InstructionSet>,
     pub entry_points: Vec<EntryPoint>,
     /// The names of the entry points.
     pub kernel_names: HashSet<String>,
-    pub modes: HashMap<Id, Vec<Mode>>,
-    pub signatures: HashMap<Id, Signature>,
-    decorations: HashMap<Id, Vec<Decorated>>,
-    linkage: HashMap<Id, Linkage>,
+    pub modes: IdMap<Vec<Mode>>,
+    /// Whether an entry point wants products and sums apart (`ContractionOff`).
+    keeps_products: bool,
+    /// The types of kernels' arguments as their source has them, by the kernel's name. LLVM's back end tells them by a text.
+    pub argument_types: HashMap<String, String>,
+    pub signatures: IdMap<Signature>,
+    decorations: IdMap<Vec<Decorated>>,
+    linkage: IdMap<Linkage>,
     /// The first line of each function that has one.
-    pub first_lines: HashMap<Id, SourceLine>,
+    pub first_lines: IdMap<SourceLine>,
     /// The function whose parameters are being read.
     current_function: Option<Id>,
 }
@@ -91,7 +95,7 @@ impl Declarations {
             Op::MemoryModel => check_memory_model(operands)?,
             Op::EntryPoint => self.add_entry_point(operands)?,
             Op::ExecutionMode | Op::ExecutionModeId => self.add_mode(operands)?,
-            Op::String => _ = self.strings.insert(operands.take_id()?, operands.take_string()?),
+            Op::String => self.add_string(operands.take_id()?, operands.take_string()?),
             Op::Name => _ = self.names.insert(operands.take_id()?, operands.take_string()?),
             Op::Decorate | Op::DecorateId => {
                 let target = operands.take_id()?;
@@ -116,6 +120,14 @@ impl Declarations {
             _ => {}
         }
         Ok(())
+    }
+
+    fn add_string(&mut self, id: Id, text: String) {
+        let written = text.strip_prefix("kernel_arg_type.").and_then(|rest| rest.rsplit_once('.'));
+        if let Some((kernel, types)) = written {
+            self.argument_types.insert(kernel.to_owned(), types.to_owned());
+        }
+        self.strings.insert(id, text);
     }
 
     fn import_set(&mut self, mut operands: Operands<'_>) -> Attempt<()> {
@@ -159,6 +171,7 @@ impl Declarations {
             | ExecutionMode::RoundingModeRTE => {}
             _ => refuse!("the execution mode {mode:?} is not supported"),
         }
+        self.keeps_products |= mode == ExecutionMode::ContractionOff;
         let operands = operands.take_literals().to_vec();
         self.modes.entry(function).or_default().push(Mode { mode, operands });
         Ok(())
@@ -248,7 +261,7 @@ impl Declarations {
 
     /// Whether products and sums of one expression may become one operation.
     pub fn may_contract(&self) -> bool {
-        !self.modes.values().flatten().any(|mode| mode.mode == ExecutionMode::ContractionOff)
+        !self.keeps_products
     }
 }
 

@@ -10,10 +10,8 @@
 //! Source: the SPIR-V specification, 2.16.1 (universal validation rules); Lengauer & Tarjan, "A Fast Algorithm for Finding
 //! Dominators in a Flowgraph", 1979, section 4, in its simple form.
 
-use std::collections::HashMap;
-
 use super::error::{Attempt, Fault, Place};
-use super::operands::Id;
+use super::operands::{Id, IdMap};
 
 /// What stands in a table for the node that there is none of: graphs have fewer nodes.
 const NONE: u32 = u32::MAX;
@@ -41,7 +39,8 @@ pub(super) fn check_uses(
     if uses.is_empty() {
         return Ok(());
     }
-    let mut nodes = HashMap::from([(entry, 0)]);
+    let mut nodes = IdMap::default();
+    nodes.insert(entry, 0);
     for label in labels {
         let next = nodes.len() as u32;
         nodes.entry(label).or_insert(next);

@@ -10,7 +10,7 @@ use super::constants::{Constant, ConstantKind, make_constant, mask_of};
 use super::error::{Attempt, refuse};
 use super::memory::{ChainKind, spell_chain};
 use super::operands::{Id, Operands};
-use super::translator::{Translator, Typed};
+use super::translator::Translator;
 use super::types::TypeKind;
 
 /// The constant that an operation gives. The operands begin with the operation's number.
@@ -73,12 +73,12 @@ fn cast_address(
     cast: &str,
 ) -> Attempt<Constant> {
     let source = translator.constants.find_constant(operands.take_id()?)?;
-    let source = Typed { type_text: translator.types.type_text(source.value_type)?, text: source.text.clone() };
-    let target = translator.types.type_text(value_type)?;
-    if cast == "bitcast" && source.type_text == target {
-        return Ok(Constant { value_type, kind: ConstantKind::Address, text: source.text });
+    let (source_type, target) =
+        (translator.types.type_text(source.value_type)?, translator.types.type_text(value_type)?);
+    if cast == "bitcast" && source_type == target {
+        return Ok(Constant { value_type, kind: ConstantKind::Address, text: source.text.clone() });
     }
-    make_address(value_type, format!("{cast} ({source} to {target})"))
+    make_address(value_type, format!("{cast} ({source_type} {} to {target})", source.text))
 }
 
 /// The members of a constant, each by itself.

@@ -1,18 +1,21 @@
 //! Functions: their heads, blocks, jumps and calls.
 //!
-//! Phis are written when the function ends and all its jumps are known: LLVM wants a predecessor's value once for each edge from it.
+//! What can only be written when all jumps are known is of [`late_texts`](super::late_texts).
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
+use rustc_hash::FxBuildHasher;
 use spirv::{Decoration, FunctionParameterAttribute, LinkageType, Op};
 
 use super::constants::{global_name, mask_of};
 use super::dominance::{Use, check_uses};
-use super::error::{Attempt, Fault, Place, refuse};
+use super::error::{Attempt, refuse};
+use super::expectations::read_weights;
+use super::late_texts::{LateText, write_late_texts};
 use super::lines::begin_scope;
-use super::operands::Id;
-use super::translator::{Translator, Typed, Value, join_typed};
+use super::operands::{Id, IdMap, IdSet};
+use super::translator::{Translator, Typed, Value, ValueNumber, join_typed};
 use super::types::TypeKind;
 
 /// What is known of the function whose instructions are read.
@@ -20,6 +23,8 @@ pub(super) struct FunctionState {
     pub id: Id,
     /// Whether only its first block was begun, or none.
     pub is_first_block: bool,
+    /// The number of the next value.
+    next_number: u32,
     result: Id,
     /// Parameters that are still to come, with their types.
     parameters: Vec<Id>,
@@ -28,37 +33,31 @@ pub(super) struct FunctionState {
     first_label: Option<Id>,
     has_body: bool,
     /// The labels of the blocks so far.
-    labels: HashSet<Id>,
+    labels: IdSet,
     /// How often a block jumps to another, by both labels.
-    edges: HashMap<(Id, Id), u32>,
+    pub edges: HashMap<(Id, Id), u32, FxBuildHasher>,
     /// How many jumps lead to a block, by its label.
-    arrivals: HashMap<Id, usize>,
-    phis: Vec<Phi>,
+    pub arrivals: IdMap<usize>,
+    /// What is written when the function ends, in its order.
+    pub late_texts: Vec<LateText>,
     /// Uses of values of other blocks, in their order. Operands are found while other operands are still borrowed.
     uses: RefCell<Vec<Use>>,
 }
 
 impl FunctionState {
+    /// The number for the next value.
+    pub fn take_number(&mut self) -> ValueNumber {
+        let number = ValueNumber(self.next_number);
+        self.next_number += 1;
+        number
+    }
+
     /// Notes the use of a value, to be judged when all jumps are known.
     pub fn note_use(&self, use_of_value: Use) {
         if use_of_value.definition != use_of_value.block {
             self.uses.borrow_mut().push(use_of_value);
         }
     }
-}
-
-/// A phi that is to be written.
-struct Phi {
-    /// The instruction in the module.
-    place: Place,
-    /// Where it belongs in the module's text.
-    position: usize,
-    id: Id,
-    value_type: Id,
-    /// The block that it begins.
-    block: Id,
-    /// Values and the blocks that they come from.
-    incoming: Vec<[Id; 2]>,
 }
 
 /// `OpFunction`: begins a function, by its type.
@@ -83,15 +82,16 @@ pub(super) fn begin_function(translator: &mut Translator<'_>, words: &[u32]) -> 
     translator.function = Some(FunctionState {
         id,
         is_first_block: true,
+        next_number: 0,
         result,
         parameters: parameters.iter().rev().copied().collect(),
         block: None,
         first_label: None,
         has_body,
-        labels: HashSet::new(),
-        edges: HashMap::new(),
-        arrivals: HashMap::new(),
-        phis: Vec::new(),
+        labels: IdSet::default(),
+        edges: HashMap::default(),
+        arrivals: IdMap::default(),
+        late_texts: Vec::new(),
         uses: RefCell::default(),
     });
     if has_body {
@@ -108,6 +108,10 @@ fn signature_of(translator: &Translator<'_>, function: Id) -> Attempt<Vec<Id>> {
     }
 }
 
+/// What a module says of the memory that a parameter is the address of, in LLVM's words.
+const POINTER_FACTS: [(FunctionParameterAttribute, &str); 2] =
+    [(FunctionParameterAttribute::NoAlias, " noalias"), (FunctionParameterAttribute::NoCapture, " captures(none)")];
+
 /// The type and the attributes of a parameter in LLVM's text.
 pub(super) fn spell_parameter(translator: &Translator<'_>, parameter: Id, parameter_type: Id) -> Attempt<String> {
     let declarations = &translator.declarations;
@@ -119,9 +123,20 @@ pub(super) fn spell_parameter(translator: &Translator<'_>, parameter: Id, parame
         let align = declared.filter(|align| align.is_power_of_two()).unwrap_or(pointee.align);
         text.push_str(&format!(" byval({}) align {align}", pointee.text));
     }
-    let is_pointer = translator.types.pointer_parts(parameter_type).is_ok();
-    if is_pointer && declarations.has_attribute(parameter, FunctionParameterAttribute::NoAlias) {
-        text.push_str(" noalias");
+    if translator.types.pointer_parts(parameter_type).is_ok() {
+        let has = |attribute| declarations.has_attribute(parameter, attribute);
+        let words = POINTER_FACTS.iter().filter(|(attribute, _)| has(*attribute));
+        words.for_each(|(_, word)| text.push_str(word));
+        // LLVM wants one of the two.
+        match (has(FunctionParameterAttribute::NoReadWrite), has(FunctionParameterAttribute::NoWrite)) {
+            (true, _) => text.push_str(" readnone"),
+            (false, true) => text.push_str(" readonly"),
+            (false, false) => {}
+        }
+        let align = declarations.decoration_number(parameter, Decoration::Alignment);
+        if let Some(align) = align.filter(|align| align.is_power_of_two() && !text.contains(" align ")) {
+            text.push_str(&format!(" align {align}"));
+        }
     }
     Ok(text)
 }
@@ -134,8 +149,9 @@ fn define_head(
     parameter_types: &[Id],
 ) -> Attempt<()> {
     let mut spelt = Vec::with_capacity(parameters.len());
-    for (&parameter, &parameter_type) in parameters.iter().zip(parameter_types) {
-        spelt.push(format!("{} %v{parameter}", spell_parameter(translator, parameter, parameter_type)?));
+    // Parameters take the first numbers, in their order.
+    for (number, (&parameter, &parameter_type)) in parameters.iter().zip(parameter_types).enumerate() {
+        spelt.push(format!("{} %{number}", spell_parameter(translator, parameter, parameter_type)?));
     }
     let linkage = match translator.declarations.find_linkage(id) {
         Some(linkage) if translator.declarations.kernel_names.contains(&linkage.name) => "internal ",
@@ -183,11 +199,11 @@ pub(super) fn translate_parameter(translator: &mut Translator<'_>, _: Op, words:
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
     let Some(state) = translator.function.as_mut() else { refuse!("it is not in a function") };
-    let function = state.id;
     if state.parameters.pop() != Some(value_type) {
         refuse!("the parameter is not of the type that the function's type says");
     }
-    translator.set_value(id, Value::Local { value_type, function, block: None })
+    translator.define_number(value_type, id)?;
+    Ok(())
 }
 
 /// `OpFunctionEnd`: writes the function that has been read.
@@ -199,12 +215,14 @@ pub(super) fn end_function(translator: &mut Translator<'_>) -> Attempt<()> {
     if let Some((_, target)) = state.edges.keys().find(|(_, target)| !state.labels.contains(target)) {
         refuse!("a jump leads to %{target}, which is not a block of the function");
     }
-    let (phis, has_body) = (std::mem::take(&mut state.phis), state.has_body);
-    write_phis(translator, &phis)?;
+    let has_body = state.has_body;
+    write_late_texts(translator)?;
     check_dominance(translator)?;
     if has_body {
         translator.body.push_str("}\n\n");
     }
+    translator.functions.push_str(&translator.body);
+    translator.body.clear();
     translator.function = None;
     translator.lines.end_scope();
     Ok(())
@@ -216,47 +234,6 @@ fn check_dominance(translator: &Translator<'_>) -> Attempt<()> {
         return Ok(());
     };
     check_uses(*entry, labels.iter().copied(), edges.keys().copied(), &uses.borrow())
-}
-
-/// Writes the phis of a function where they belong.
-fn write_phis(translator: &mut Translator<'_>, phis: &[Phi]) -> Attempt<()> {
-    let Some(first) = phis.first() else { return Ok(()) };
-    let start = first.position;
-    let unwritten = translator.body.split_off(start);
-    let mut written = 0;
-    for phi in phis {
-        let text =
-            spell_phi(translator, phi).map_err(|Fault { sentence, .. }| Fault { sentence, place: Some(phi.place) })?;
-        translator.body.push_str(&unwritten[written..phi.position - start]);
-        translator.body.push_str(&text);
-        written = phi.position - start;
-        translator.check_growth()?;
-    }
-    translator.body.push_str(&unwritten[written..]);
-    Ok(())
-}
-
-fn spell_phi(translator: &Translator<'_>, phi: &Phi) -> Attempt<String> {
-    let Some(state) = translator.function.as_ref() else { refuse!("it is not in a function") };
-    let mut spelt = Vec::new();
-    for &[value, block] in &phi.incoming {
-        let edge_count = state.edges.get(&(block, phi.block)).copied().unwrap_or(0);
-        if edge_count == 0 {
-            refuse!("the phi %{} takes a value from the block %{block}, which does not lead to it", phi.id);
-        }
-        translator.check_type(value, phi.value_type)?;
-        let text = translator.find_operand(value)?.text;
-        if let Some(&Value::Local { block: Some(definition), .. }) = translator.values.get(&value) {
-            state.note_use(Use { value, definition, block, place: phi.place });
-        }
-        spelt.extend(std::iter::repeat_n(format!("[ {text}, %b{block} ]"), edge_count as usize));
-    }
-    let arrivals = state.arrivals.get(&phi.block).copied().unwrap_or(0);
-    if spelt.len() != arrivals {
-        refuse!("the phi %{} has values for {} of {arrivals} jumps to its block", phi.id, spelt.len());
-    }
-    let text = translator.types.type_text(phi.value_type)?;
-    Ok(format!("  %v{} = phi {text} {}\n", phi.id, spelt.join(", ")))
 }
 
 /// `OpLabel`: begins a block.
@@ -323,7 +300,8 @@ pub(super) fn translate_end(translator: &mut Translator<'_>, opcode: Op, words: 
             }
             let (first, second) = (add_edge(translator, first)?, add_edge(translator, second)?);
             let condition = translator.typed(condition)?;
-            end_block(translator, format_args!("br {condition}, {first}, {second}"));
+            let weights = read_weights(translator, operands)?;
+            end_block(translator, format_args!("br {condition}, {first}, {second}{weights}"));
         }
         Op::Return => {
             check_result(translator, None)?;
@@ -399,28 +377,6 @@ pub(super) fn translate_switch(translator: &mut Translator<'_>, _: Op, words: &[
 fn spell_signed(bits: u64, width: u32) -> i64 {
     let unused = 64 - width;
     (bits << unused) as i64 >> unused
-}
-
-/// `OpPhi`, completed when the predecessors of its block are known.
-pub(super) fn translate_phi(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
-    let mut operands = translator.operands(words);
-    let (value_type, id) = operands.take_result()?;
-    let incoming = operands.take_ids()?;
-    let (pairs, rest) = incoming.as_chunks::<2>();
-    if !rest.is_empty() {
-        refuse!("a value without the block that it comes from");
-    }
-    let mut blocks = HashSet::new();
-    if let Some([_, block]) = pairs.iter().find(|[_, block]| !blocks.insert(*block)) {
-        refuse!("the block %{block} stands twice");
-    }
-    translator.types.find_type(value_type)?;
-    let position = translator.body.len();
-    let Some(state) = translator.function.as_mut() else { refuse!("it is not in a function") };
-    let (function, block) = (state.id, state.block.unwrap_or_default());
-    let place = translator.place;
-    state.phis.push(Phi { place, position, id, value_type, block, incoming: pairs.to_vec() });
-    translator.set_value(id, Value::Local { value_type, function, block: Some(block) })
 }
 
 /// `OpFunctionCall` of a function of the module.

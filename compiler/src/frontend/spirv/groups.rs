@@ -66,7 +66,7 @@ pub(super) fn translate_barrier(translator: &mut Translator<'_>, opcode: Op, wor
     let flags = u32::from(semantics.contains(MemorySemantics::WORKGROUP_MEMORY))
         | u32::from(semantics.contains(MemorySemantics::CROSS_WORKGROUP_MEMORY)) << 1
         | u32::from(semantics.contains(MemorySemantics::IMAGE_MEMORY)) << 2;
-    let flags = [Typed::new("i32", flags.to_string())];
+    let flags = [Typed::new("i32", &*flags.to_string())];
     let call = translator.call_built_in(name, &[Parameter::Scalar("j")], "void", &flags)?;
     translator.emit_line(format_args!("{call}"));
     Ok(())

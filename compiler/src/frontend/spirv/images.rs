@@ -4,7 +4,6 @@
 
 use spirv::{ImageOperands, Op};
 
-use super::composites::define_copy;
 use super::error::{Attempt, refuse};
 use super::mangle::Parameter;
 use super::operands::{Id, Operands};
@@ -28,12 +27,12 @@ pub(super) fn translate_unpairing(translator: &mut Translator<'_>, _: Op, words:
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
     let pair = operands.take_id()?;
-    let Some(&Value::SampledImage { image, .. }) = translator.values.get(&pair) else {
+    let Some(&Value::SampledImage { image, .. }) = translator.values.get(pair) else {
         refuse!("%{pair} is not an image with a sampler");
     };
     translator.check_type(image, result.0)?;
     let typed = translator.typed(image)?;
-    define_copy(translator, result, &typed)
+    translator.define_alias(result, typed.text)
 }
 
 pub(super) fn image_parameter(image: ImageType) -> Parameter {
@@ -70,7 +69,7 @@ pub(super) fn translate_read(translator: &mut Translator<'_>, opcode: Op, words:
     let (source, coordinate) = (operands.take_id()?, operands.take_id()?);
     // An image has one level, so which one is asked for does not matter.
     let image_operands = read_image_operands(&mut operands)?;
-    let (image, sampler) = match translator.values.get(&source) {
+    let (image, sampler) = match translator.values.get(source) {
         Some(&Value::SampledImage { image, sampler, .. }) if opcode == Op::ImageSampleExplicitLod => {
             (image, Some(sampler))
         }

@@ -39,12 +39,14 @@ pub(super) fn define_kernel(translator: &mut Translator<'_>, entry_point: &Entry
     let scope = begin_scope(translator, *function, name);
     // Writing to a string does not fail.
     _ = writeln!(
-        translator.body,
+        translator.functions,
         "define spir_kernel void @{quoted}({arguments}) convergent nounwind{metadata}{scope} {{"
     );
     translator.emit_line(format_args!("call spir_func void {body}({arguments})"));
     translator.emit_line(format_args!("ret void"));
-    translator.body.push_str("}\n\n");
+    translator.functions.push_str(&translator.body);
+    translator.body.clear();
+    translator.functions.push_str("}\n\n");
     translator.lines.end_scope();
     Ok(())
 }
@@ -98,8 +100,7 @@ fn kernel_metadata(
 
 /// The types of a kernel's arguments as its source has them, where the module tells: a text that begins with the kernel's name.
 fn written_type_names(translator: &Translator<'_>, name: &str, count: usize) -> Option<Vec<String>> {
-    let prefix = format!("kernel_arg_type.{name}.");
-    let list = translator.declarations.strings.values().find_map(|text| text.strip_prefix(&prefix))?;
+    let list = translator.declarations.argument_types.get(name)?;
     let names: Vec<String> = list.split_terminator(',').map(str::to_owned).collect();
     (names.len() == count).then_some(names)
 }

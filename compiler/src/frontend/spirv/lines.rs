@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::declarations::SourceLine;
-use super::operands::Id;
+use super::operands::{Id, IdMap};
 use super::translator::{Translator, quote_name};
 
 /// The lines of a module, and where in the module its translation is.
@@ -20,7 +20,7 @@ pub(super) struct Lines {
     scope: Option<usize>,
     /// The node of the unit that all functions belong to.
     unit: Option<usize>,
-    files: HashMap<Id, usize>,
+    files: IdMap<usize>,
     locations: HashMap<(usize, SourceLine), usize>,
 }
 
@@ -94,7 +94,7 @@ fn add_node(translator: &mut Translator<'_>, node: String) -> usize {
 mod tests {
     use lockstep_spirv_assembler::assemble_module;
 
-    use super::super::translate_module;
+    use super::super::{TextOptions, translate_module};
 
     const MODULE: &str = "OpCapability Addresses\nOpCapability Kernel\nOpMemoryModel Physical64 OpenCL
         OpEntryPoint Kernel %f \"f\"\n%file = OpString \"sums.cl\"
@@ -103,7 +103,8 @@ mod tests {
         OpNoLine\nOpReturn\nOpFunctionEnd";
 
     fn translate(source_lines: bool) -> String {
-        translate_module(&assemble_module(MODULE, (1, 0)), &[], source_lines).expect("the module is right")
+        let options = TextOptions { source_lines, ..TextOptions::default() };
+        translate_module(&assemble_module(MODULE, (1, 0)), &[], options).expect("the module is right")
     }
 
     /// The node that an instruction refers to.

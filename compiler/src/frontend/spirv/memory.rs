@@ -2,10 +2,11 @@
 
 use spirv::{BuiltIn, Decoration, MemoryAccess, Op, StorageClass};
 
+use super::alias_scopes::find_scope_list;
 use super::built_ins::read_built_in;
 use super::error::{Attempt, refuse};
 use super::operands::{Id, Operands};
-use super::translator::{Translator, Typed, Value};
+use super::translator::{Translator, Typed, Value, ValueText};
 use super::types::{TypeKind, read_class};
 
 /// Where the first index of an access chain counts from.
@@ -35,11 +36,12 @@ pub(super) fn translate_variable(translator: &mut Translator<'_>, _: Op, words: 
     let text = memory.text.clone();
     let declared = translator.declarations.decoration_number(id, Decoration::Alignment);
     let alignment = spell_alignment(declared)?;
-    translator.define_result((value_type, id), format_args!("alloca {text}{alignment}"))?;
+    let variable = translator.define_number(value_type, id)?;
+    translator.emit_line(format_args!("{variable} = alloca {text}{alignment}"));
     if let Some(initializer) = initializer {
         translator.check_type(initializer, pointee)?;
         let initial = translator.typed(initializer)?;
-        translator.emit_line(format_args!("store {initial}, ptr %v{id}{alignment}"));
+        translator.emit_line(format_args!("store {initial}, ptr {variable}{alignment}"));
     }
     Ok(())
 }
@@ -59,7 +61,7 @@ fn spell_alignment(bytes: Option<u32>) -> Attempt<String> {
 #[derive(Debug, Default)]
 struct AccessWords {
     volatile: &'static str,
-    /// `, align N` if it is given, and `, !nontemporal !N`.
+    /// `, align N` if it is given, and nodes of metadata: whether it is nontemporal, and what it shares memory with.
     trailing: String,
     alignment: Option<u32>,
 }
@@ -79,9 +81,12 @@ fn read_access(translator: &mut Translator<'_>, operands: &mut Operands<'_>) -> 
         let node = translator.add_metadata("!{i32 1}".to_owned());
         access.trailing.push_str(&format!(", !nontemporal {node}"));
     }
-    for aliasing in [MemoryAccess::ALIAS_SCOPE_INTEL_MASK, MemoryAccess::NO_ALIAS_INTEL_MASK] {
+    for (aliasing, kind) in
+        [(MemoryAccess::ALIAS_SCOPE_INTEL_MASK, "alias.scope"), (MemoryAccess::NO_ALIAS_INTEL_MASK, "noalias")]
+    {
         if mask.contains(aliasing) {
-            operands.take_id()?;
+            let list = find_scope_list(translator, operands.take_id()?)?;
+            access.trailing.push_str(&format!(", !{kind} !{list}"));
         }
     }
     Ok(access)
@@ -92,7 +97,7 @@ pub(super) fn translate_load(translator: &mut Translator<'_>, _: Op, words: &[u3
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
     let pointer = operands.take_id()?;
-    if let Some(&Value::BuiltIn { built_in, component, .. }) = translator.values.get(&pointer) {
+    if let Some(&Value::BuiltIn { built_in, component, .. }) = translator.values.get(pointer) {
         return read_built_in(translator, (value_type, id), built_in, component);
     }
     let access = read_access(translator, &mut operands)?;
@@ -148,18 +153,43 @@ pub(super) fn translate_copy_sized(translator: &mut Translator<'_>, _: Op, words
     let (target_space, source_space) = (target_space?, source_space?);
     let size_type = translator.type_of(size)?;
     let width = translator.types.int_width(size_type)?;
+    let align =
+        alignment.filter(|bytes| bytes.is_power_of_two()).map(|bytes| format!("align {bytes} ")).unwrap_or_default();
+    let is_volatile = !volatile.is_empty();
+    if let (ValueText::Constant(address), Some(bytes)) =
+        (translator.find_operand(source)?.text, translator.constants.known_bits(size))
+        && translator.constants.is_zero_at(&address, bytes)
+    {
+        return fill_with_zeros(translator, target, size, &align, is_volatile);
+    }
     let name = format!("llvm.memcpy.p{target_space}.p{source_space}.i{width}");
     let (target, source, size) = (translator.typed(target)?, translator.typed(source)?, translator.typed(size)?);
     translator
         .declare_called(&name, format!("void ({}, {}, {}, i1)", target.type_text, source.type_text, size.type_text))?;
-    let align =
-        alignment.filter(|bytes| bytes.is_power_of_two()).map(|bytes| format!("align {bytes} ")).unwrap_or_default();
     let (target_text, source_text) = (&target.text, &source.text);
-    let is_volatile = !volatile.is_empty();
     translator.emit_line(format_args!(
         "call void @{name}({} {align}{target_text}, {} {align}{source_text}, {size}, i1 {is_volatile})",
         target.type_text, source.type_text
     ));
+    Ok(())
+}
+
+/// Writes zeros. LLVM's back end for SPIR-V makes copies of constants of them, as there is no such instruction; its passes know more of
+/// what is filled than of what is copied.
+fn fill_with_zeros(
+    translator: &mut Translator<'_>,
+    target: Id,
+    size: Id,
+    align: &str,
+    is_volatile: bool,
+) -> Attempt<()> {
+    let (space, _) = translator.types.pointer_parts(translator.type_of(target)?)?;
+    let width = translator.types.int_width(translator.type_of(size)?)?;
+    let (target, size) = (translator.typed(target)?, translator.typed(size)?);
+    let Typed { type_text, text } = &target;
+    let name = format!("llvm.memset.p{space}.i{width}");
+    translator.declare_called(&name, format!("void ({type_text}, i8, {}, i1)", size.type_text))?;
+    translator.emit_line(format_args!("call void @{name}({type_text} {align}{text}, i8 0, {size}, i1 {is_volatile})"));
     Ok(())
 }
 
@@ -169,7 +199,7 @@ pub(super) fn translate_chain(translator: &mut Translator<'_>, opcode: Op, words
     let result = operands.take_result()?;
     let base = operands.take_id()?;
     let indices = operands.take_ids()?;
-    if let Some(&Value::BuiltIn { built_in, component: None, .. }) = translator.values.get(&base) {
+    if let Some(&Value::BuiltIn { built_in, component: None, .. }) = translator.values.get(base) {
         return choose_component(translator, result, built_in, &indices);
     }
     let chain_kind = match opcode {

@@ -12,6 +12,7 @@
 //!
 //! Source: the SPIR-V specification 1.6, the OpenCL SPIR-V environment specification 3.0, OpenCL.std.
 
+mod alias_scopes;
 mod arithmetic;
 mod atomics;
 mod built_ins;
@@ -24,12 +25,14 @@ mod dominance;
 mod dot_products;
 mod error;
 mod evaluate;
+mod expectations;
 mod extended;
 mod function_pointers;
 mod functions;
 mod groups;
 mod images;
 mod kernels;
+mod late_texts;
 mod lines;
 mod mangle;
 mod memory;
@@ -40,7 +43,7 @@ mod sub_group_blocks;
 mod translator;
 mod types;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use lockstep_protocol::spirv_module::{SpecializationValue, SpirvModule};
@@ -51,6 +54,7 @@ pub use opcodes::supported_instructions;
 
 use declarations::{EntryPoint, SourceLine};
 use error::{Attempt, Fault, Place, refuse};
+use operands::IdMap;
 use translator::{Translator, quote_name};
 use types::TypeContext;
 
@@ -60,19 +64,28 @@ target datalayout = \"e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256
 target triple = \"spir64-unknown-unknown\"
 ";
 
-/// A module as LLVM assembly. Constants that `values` name have these in the place of their own; with `source_lines` instructions have
-/// the lines that the module tells.
+/// What the text of a module depends on beside the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TextOptions {
+    /// Whether instructions have the lines that the module tells.
+    pub source_lines: bool,
+    /// Whether quotients of floats are rounded correctly (`-cl-fp32-correctly-rounded-divide-sqrt`), and not only nearly so.
+    pub divides_exactly: bool,
+}
+
+/// A module as LLVM assembly. Constants that `values` name have these in the place of their own.
 ///
 /// # Errors
 /// When the module is damaged, or needs what is not there.
 pub fn translate_module(
     bytes: &[u8],
     values: &[SpecializationValue],
-    source_lines: bool,
+    options: TextOptions,
 ) -> Result<String, SpirvError> {
     let module = SpirvModule::from_bytes(bytes)?;
     let mut translator = Translator::new(module.id_bound(), bytes.len(), values);
-    translator.lines.are_wanted = source_lines;
+    translator.lines.are_wanted = options.source_lines;
+    translator.divides_exactly = options.divides_exactly;
     for_each_instruction(&module, &mut translator, |translator, opcode, words| {
         let operands = translator.operands(words);
         translator.declarations.read_declaration(opcode, operands)
@@ -119,8 +132,10 @@ fn finish_module(translator: &mut Translator<'_>) -> Result<String, SpirvError> 
     }
     let declared = declare_functions(translator).map_err(at_end)?;
     let lists = translator.lines.spell_lists(&mut translator.metadata);
-    let mut text =
-        [HEADER, &translator.types.definitions, &translator.globals, &declared, &translator.body, &lists].concat();
+    let mut text = std::mem::take(&mut translator.functions);
+    // Functions can use types only that stand before them.
+    text.insert_str(0, &[HEADER, &translator.types.definitions].concat());
+    [&translator.globals, &declared, &lists].into_iter().for_each(|part| text.push_str(part));
     for (index, node) in translator.metadata.iter().enumerate() {
         // Writing to a string does not fail.
         _ = writeln!(text, "!{index} = {node}");
@@ -171,13 +186,14 @@ fn translate_instruction(translator: &mut Translator<'_>, opcode: Op, words: &[u
         | Op::DecorationGroup
         | Op::GroupDecorate
         | Op::GroupMemberDecorate
-        | Op::AliasDomainDeclINTEL
-        | Op::AliasScopeDeclINTEL
-        | Op::AliasScopeListDeclINTEL
         | Op::Line
         | Op::NoLine => Ok(()),
         Op::Function => functions::begin_function(translator, words),
         Op::FunctionEnd => functions::end_function(translator),
+        Op::AliasDomainDeclINTEL | Op::AliasScopeDeclINTEL | Op::AliasScopeListDeclINTEL => {
+            alias_scopes::declare_scopes(translator, opcode, words)?;
+            translator.check_growth()
+        }
         Op::ExtInst => extended::translate_instruction(translator, opcode, words),
         Op::ConstantFunctionPointerINTEL => function_pointers::declare_address(translator, words),
         Op::Variable if translator.function.is_none() => constants::declare_variable(translator, words),
@@ -224,7 +240,7 @@ fn follow_line(line: &mut Option<SourceLine>, opcode: Op, words: &[u32]) {
 }
 
 /// An error with its place: that of the fault, or of the instruction that is being read.
-fn locate_fault(fault: Fault, current: Place, strings: &HashMap<u32, String>) -> SpirvError {
+fn locate_fault(fault: Fault, current: Place, strings: &IdMap<String>) -> SpirvError {
     let Place { opcode, offset, line } = fault.place.unwrap_or(current);
     let name = match Op::from_u32(opcode.into()) {
         Some(opcode) => format!("Op{opcode:?}"),

@@ -1,12 +1,14 @@
 //! The one table of instructions: what each becomes.
 
+use std::sync::LazyLock;
+
 use spirv::Op;
 
 use super::error::Attempt;
 use super::translator::Translator;
 use super::{
-    arithmetic, atomics, built_ins, composites, convert, dot_products, extended, function_pointers, functions, groups,
-    images, memory, pipes, sub_group_blocks,
+    arithmetic, atomics, built_ins, composites, convert, dot_products, expectations, extended, function_pointers,
+    functions, groups, images, late_texts, memory, pipes, sub_group_blocks,
 };
 
 /// Translates an instruction of a function. The words are those after the first.
@@ -18,11 +20,12 @@ const GROUPS: &[(Translate, &[Op])] = &[
     (functions::translate_parameter, &[Op::FunctionParameter]),
     (functions::translate_end, &[Op::Branch, Op::BranchConditional, Op::Return, Op::ReturnValue, Op::Unreachable]),
     (functions::translate_switch, &[Op::Switch]),
-    (functions::translate_phi, &[Op::Phi]),
+    (late_texts::translate_phi, &[Op::Phi]),
     (functions::translate_call, &[Op::FunctionCall]),
     (function_pointers::translate_pointer_call, &[Op::FunctionPointerCallINTEL]),
-    (skip, &[Op::Nop, Op::LoopMerge, Op::SelectionMerge, Op::AssumeTrueKHR]),
-    (translate_expect, &[Op::ExpectKHR]),
+    (skip, &[Op::Nop, Op::LoopMerge, Op::SelectionMerge]),
+    (expectations::translate_assumption, &[Op::AssumeTrueKHR]),
+    (expectations::translate_expectation, &[Op::ExpectKHR]),
     (translate_undefined, &[Op::Undef]),
     (memory::translate_variable, &[Op::Variable]),
     (memory::translate_load, &[Op::Load]),
@@ -273,23 +276,22 @@ pub fn supported_instructions() -> impl Iterator<Item = Op> {
 
 /// What translates an instruction of a function; none where that is not supported.
 pub(super) fn find_translation(opcode: Op) -> Option<Translate> {
-    let group = GROUPS.iter().find(|(_, opcodes)| opcodes.contains(&opcode));
-    group.map(|(translate, _)| *translate)
+    TRANSLATIONS.get(opcode as usize).copied().flatten()
 }
+
+/// The groups by the numbers of instructions.
+static TRANSLATIONS: LazyLock<Vec<Option<Translate>>> = LazyLock::new(|| {
+    let greatest = supported_instructions().map(|opcode| opcode as usize).max().unwrap_or_default();
+    let mut translations: Vec<Option<Translate>> = vec![None; greatest + 1];
+    for &(translate, opcodes) in GROUPS {
+        opcodes.iter().for_each(|&opcode| translations[opcode as usize] = Some(translate));
+    }
+    translations
+});
 
 /// Instructions that say nothing of what a program does.
 fn skip(_: &mut Translator<'_>, _: Op, _: &[u32]) -> Attempt<()> {
     Ok(())
-}
-
-/// `OpExpectKHR`: the value, which is probably another one.
-fn translate_expect(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
-    let mut operands = translator.operands(words);
-    let result = operands.take_result()?;
-    let value = operands.take_id()?;
-    translator.check_type(value, result.0)?;
-    let typed = translator.typed(value)?;
-    composites::define_copy(translator, result, &typed)
 }
 
 /// `OpUndef` in a function: a constant like those of the module.

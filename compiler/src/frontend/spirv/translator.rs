@@ -1,23 +1,25 @@
 //! What is known while a module is translated, and the text that it becomes.
 //!
-//! An id's value is written `%v` and its number, a function's block `b` and its label's. Each instruction is judged against the types
-//! of its operands before it is written, so that LLVM's parser has little left to refuse.
+//! The values of a function have numbers in the order of its text, which LLVM reads and keeps with less work than names; a function's
+//! block is written `b` and its label's id. Each instruction is judged against the types of its operands before it is written, so
+//! that LLVM's parser has little left to refuse.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Write as _};
 use std::rc::Rc;
 
 use lockstep_protocol::spirv_module::SpecializationValue;
-use spirv::BuiltIn;
+use spirv::{BuiltIn, Op};
 
 use super::constants::Constants;
 use super::declarations::Declarations;
 use super::dominance::Use;
 use super::error::{Attempt, Place, refuse};
 use super::functions::FunctionState;
+use super::late_texts::LateText;
 use super::lines::Lines;
 use super::mangle::{Parameter, mangle_name};
-use super::operands::{Id, Operands};
+use super::operands::{Id, IdMap, IdTable, Operands};
 use super::types::Types;
 
 /// Most bytes of text for each byte of the module, beside a few for all.
@@ -28,8 +30,10 @@ const FREE_BYTES: usize = 1 << 24;
 /// What an id stands for.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
-    /// What an instruction of a function computed, in the block of that label; the function by its id. A parameter has no block.
-    Local { value_type: Id, function: Id, block: Option<Id> },
+    /// What an instruction of a function computed.
+    Local(Local),
+    /// A variable that tells the work-item of itself, read as a vector; it is computed if it is used as a whole.
+    BuiltInVector { local: Local, built_in: BuiltIn, late_index: u32 },
     /// A constant or an address, in LLVM's text.
     Constant { value_type: Id, text: Rc<str> },
     /// A variable that tells the work-item of itself, or one component of it.
@@ -38,13 +42,73 @@ pub(super) enum Value {
     SampledImage { value_type: Id, image: Id, sampler: Id },
 }
 
+/// A value of a function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Local {
+    pub value_type: Id,
+    /// The function by its id.
+    function: Id,
+    /// The label of the block that computes it; none of a parameter.
+    pub block: Option<Id>,
+    number: ValueNumber,
+}
+
+/// The number of a value in its function, from which parameters and values of instructions are counted alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ValueNumber(pub u32);
+
+impl ValueNumber {
+    /// Hands on the text of the value, `%` and the number, as one piece: a translation writes little else, and each piece takes time.
+    fn spell<T>(self, write: impl FnOnce(&str) -> T) -> T {
+        let mut digits = itoa::Buffer::new();
+        let digits = digits.format(self.0).as_bytes();
+        let mut text = [b'%'; 1 + MAX_DIGITS];
+        text[1..=digits.len()].copy_from_slice(digits);
+        // What stands there is ASCII.
+        write(str::from_utf8(&text[..=digits.len()]).unwrap_or_default())
+    }
+}
+
+/// Digits of the greatest number of a value.
+const MAX_DIGITS: usize = 10;
+
+impl fmt::Display for ValueNumber {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spell(|text| formatter.write_str(text))
+    }
+}
+
+/// A value in LLVM's text, without its type.
+#[derive(Clone, Debug)]
+pub(super) enum ValueText {
+    /// A value of the function.
+    Local(ValueNumber),
+    /// A constant or an address.
+    Constant(Rc<str>),
+}
+
+impl fmt::Display for ValueText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueText::Local(number) => number.fmt(formatter),
+            ValueText::Constant(text) => formatter.write_str(text),
+        }
+    }
+}
+
+impl From<&str> for ValueText {
+    fn from(text: &str) -> ValueText {
+        ValueText::Constant(text.into())
+    }
+}
+
 /// A value as an operand.
 #[derive(Clone, Debug)]
 pub(super) struct Operand {
     /// Its type's id.
     pub value_type: Id,
-    /// The value in LLVM's text, without its type.
-    pub text: Rc<str>,
+    /// The value.
+    pub text: ValueText,
 }
 
 /// A value with its type, as most of LLVM's operands are written.
@@ -52,20 +116,22 @@ pub(super) struct Operand {
 pub(super) struct Typed {
     /// The type in LLVM's text.
     pub type_text: Rc<str>,
-    /// The value in LLVM's text.
-    pub text: Rc<str>,
+    /// The value.
+    pub text: ValueText,
 }
 
 impl Typed {
-    /// A value of a type, both in LLVM's text.
-    pub fn new(type_text: impl Into<Rc<str>>, text: impl Into<Rc<str>>) -> Typed {
+    /// A value of a type.
+    pub fn new(type_text: impl Into<Rc<str>>, text: impl Into<ValueText>) -> Typed {
         Typed { type_text: type_text.into(), text: text.into() }
     }
 }
 
 impl fmt::Display for Typed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {}", self.type_text, self.text)
+        formatter.write_str(&self.type_text)?;
+        formatter.write_str(" ")?;
+        self.text.fmt(formatter)
     }
 }
 
@@ -74,7 +140,7 @@ pub(super) struct Translator<'a> {
     pub declarations: Declarations,
     pub types: Types,
     pub constants: Constants,
-    pub values: HashMap<Id, Value>,
+    pub values: IdTable<Value>,
     /// The values that the application gave.
     pub specialization: &'a [SpecializationValue],
     /// The function whose instructions are read.
@@ -82,20 +148,26 @@ pub(super) struct Translator<'a> {
     /// The instruction that is being read.
     pub place: Place,
     pub lines: Lines,
+    /// Whether quotients of floats are rounded correctly.
+    pub divides_exactly: bool,
     /// All ids are less than this.
     pub bound: u32,
     /// Variables and constants in LLVM's text.
     pub globals: String,
     /// Functions in LLVM's text.
+    pub functions: String,
+    /// The text of the function whose instructions are read.
     pub body: String,
     /// Nodes of metadata; each is called by its index.
     pub metadata: Vec<String>,
+    /// Which of the nodes are for all who want one that says the same.
+    shared_metadata: HashMap<String, usize>,
+    /// The nodes of alias scopes, of their domains and their lists, with what declared them.
+    pub alias_scopes: IdMap<(Op, usize)>,
     /// Functions that are called and not defined here: their result and parameters, by name.
     pub called: BTreeMap<String, String>,
     /// Functions of the module that others can call: their result and parameters, by name.
     pub defined: HashMap<String, String>,
-    /// Numbers for values that no id stands for.
-    next_extra: u32,
     /// Most bytes of text.
     limit: usize,
 }
@@ -107,25 +179,35 @@ impl<'a> Translator<'a> {
             declarations: Declarations::default(),
             types: Types::default(),
             constants: Constants::default(),
-            values: HashMap::new(),
+            values: IdTable::new(bound, module_bytes),
             specialization,
             function: None,
             place: Place::default(),
             lines: Lines::default(),
+            divides_exactly: false,
             bound,
             globals: String::new(),
+            // Most modules become two to three times as long as text.
             body: String::new(),
+            functions: String::with_capacity(module_bytes.saturating_mul(3)),
             metadata: Vec::new(),
+            shared_metadata: HashMap::new(),
+            alias_scopes: IdMap::default(),
             called: BTreeMap::new(),
             defined: HashMap::new(),
-            next_extra: 0,
             limit: module_bytes.saturating_mul(MAX_GROWTH).saturating_add(FREE_BYTES),
         }
     }
 
     /// Refuses a module whose text grows out of proportion.
     pub fn check_growth(&self) -> Attempt<()> {
-        let bytes = self.types.definitions.len() + self.globals.len() + self.body.len() + self.constants.text_bytes();
+        self.check_growth_by(0)
+    }
+
+    /// The same where so many bytes are still to be added.
+    pub fn check_growth_by(&self, more_bytes: usize) -> Attempt<()> {
+        let texts = self.types.definitions.len() + self.globals.len() + self.functions.len() + self.body.len();
+        let bytes = texts + self.constants.text_bytes() + more_bytes;
         if bytes > self.limit {
             refuse!("the module takes more than {} bytes as text: its constants are used too often", self.limit);
         }
@@ -139,16 +221,17 @@ impl<'a> Translator<'a> {
 
     /// A value as an operand.
     pub fn find_operand(&self, id: Id) -> Attempt<Operand> {
-        match self.values.get(&id) {
-            Some(Value::Constant { value_type, text }) => Ok(Operand { value_type: *value_type, text: text.clone() }),
-            Some(Value::Local { value_type, function, block }) => {
-                let Some(state) = self.function.as_ref().filter(|current| current.id == *function) else {
-                    refuse!("%{id} is a value of another function");
-                };
-                if let (Some(definition), Some(current)) = (*block, state.block) {
-                    state.note_use(Use { value: id, definition, block: current, place: self.place });
-                }
-                Ok(Operand { value_type: *value_type, text: format!("%v{id}").into() })
+        match self.values.get(id) {
+            Some(Value::Constant { value_type, text }) => {
+                Ok(Operand { value_type: *value_type, text: ValueText::Constant(text.clone()) })
+            }
+            Some(Value::Local(local)) => {
+                self.note_use(id, local)?;
+                Ok(Operand { value_type: local.value_type, text: ValueText::Local(local.number) })
+            }
+            Some(Value::BuiltInVector { local, late_index, .. }) => {
+                self.note_use(id, local)?.late_texts[*late_index as usize].note_use();
+                Ok(Operand { value_type: local.value_type, text: ValueText::Local(local.number) })
             }
             Some(Value::BuiltIn { built_in, .. }) => {
                 refuse!("the variable {built_in:?} can only be read, as a whole or by component")
@@ -156,6 +239,17 @@ impl<'a> Translator<'a> {
             Some(Value::SampledImage { .. }) => refuse!("%{id} is an image with a sampler, which can only be sampled"),
             None => refuse!("%{id} is not a value that was computed before"),
         }
+    }
+
+    /// Notes that the current block uses a value of the function; gives what is known of the function.
+    pub fn note_use(&self, id: Id, local: &Local) -> Attempt<&FunctionState> {
+        let Some(state) = self.function.as_ref().filter(|current| current.id == local.function) else {
+            refuse!("%{id} is a value of another function");
+        };
+        if let (Some(definition), Some(current)) = (local.block, state.block) {
+            state.note_use(Use { value: id, definition, block: current, place: self.place });
+        }
+        Ok(state)
     }
 
     /// A value with its type.
@@ -166,9 +260,10 @@ impl<'a> Translator<'a> {
 
     /// The type of a value, whatever it is.
     pub fn type_of(&self, id: Id) -> Attempt<Id> {
-        match self.values.get(&id) {
+        match self.values.get(id) {
             Some(
-                Value::Local { value_type, .. }
+                Value::Local(Local { value_type, .. })
+                | Value::BuiltInVector { local: Local { value_type, .. }, .. }
                 | Value::Constant { value_type, .. }
                 | Value::BuiltIn { value_type, .. }
                 | Value::SampledImage { value_type, .. },
@@ -197,31 +292,87 @@ impl<'a> Translator<'a> {
 
     /// Adds a line to the function.
     pub fn emit_line(&mut self, line: fmt::Arguments<'_>) {
+        self.body.push_str("  ");
+        self.end_line(line);
+    }
+
+    /// Adds the line that computes a value.
+    fn emit_value(&mut self, value: ValueNumber, instruction: fmt::Arguments<'_>) {
+        self.begin_value(value);
+        self.end_line(instruction);
+    }
+
+    fn begin_value(&mut self, value: ValueNumber) {
+        self.body.push_str("  ");
+        value.spell(|text| self.body.push_str(text));
+        self.body.push_str(" = ");
+    }
+
+    fn end_line(&mut self, rest: fmt::Arguments<'_>) {
         // Writing to a string does not fail.
-        let location = self.lines.spell_location(&mut self.metadata);
-        _ = writeln!(self.body, "  {line}{location}");
+        _ = self.body.write_fmt(rest);
+        self.body.push_str(&self.lines.spell_location(&mut self.metadata));
+        self.body.push('\n');
     }
 
     /// Adds the instruction that computes a value.
     pub fn define_result(&mut self, (value_type, id): (Id, Id), instruction: fmt::Arguments<'_>) -> Attempt<()> {
         self.types.find_type(value_type)?;
-        let Some(state) = self.function.as_ref() else {
-            refuse!("it computes a value outside of functions");
-        };
-        let (function, block) = (state.id, state.block);
-        self.set_value(id, Value::Local { value_type, function, block })?;
-        let location = self.lines.spell_location(&mut self.metadata);
-        _ = writeln!(self.body, "  %v{id} = {instruction}{location}");
+        let number = self.take_number(value_type, id)?;
+        self.emit_value(number, instruction);
         Ok(())
     }
 
-    /// Adds an instruction whose value no id stands for; gives that value's name.
-    pub fn define_extra(&mut self, instruction: fmt::Arguments<'_>) -> String {
-        let number = self.next_extra;
-        self.next_extra += 1;
-        let location = self.lines.spell_location(&mut self.metadata);
-        _ = writeln!(self.body, "  %x{number} = {instruction}{location}");
-        format!("%x{number}")
+    /// Gives a value of the current block the next number of the function.
+    pub fn define_number(&mut self, value_type: Id, id: Id) -> Attempt<ValueText> {
+        Ok(ValueText::Local(self.take_number(value_type, id)?))
+    }
+
+    fn take_number(&mut self, value_type: Id, id: Id) -> Attempt<ValueNumber> {
+        let Some(state) = self.function.as_mut() else {
+            refuse!("it computes a value outside of functions");
+        };
+        let number = state.take_number();
+        let local = Local { value_type, function: state.id, block: state.block, number };
+        self.set_value(id, Value::Local(local))?;
+        Ok(number)
+    }
+
+    /// Has an id stand for a vector that tells the work-item of itself, which some late text computes.
+    pub fn define_built_in_vector(
+        &mut self,
+        (value_type, id): (Id, Id),
+        built_in: BuiltIn,
+        vector: ValueText,
+        lines: LateText,
+    ) -> Attempt<()> {
+        let (Some(state), ValueText::Local(number)) = (self.function.as_mut(), vector) else {
+            refuse!("it computes a value outside of functions");
+        };
+        let local = Local { value_type, function: state.id, block: state.block, number };
+        let late_index = state.late_texts.len() as u32;
+        state.late_texts.push(lines);
+        self.set_value(id, Value::BuiltInVector { local, built_in, late_index })
+    }
+
+    /// Has an id stand for a value that is there, of the same type in LLVM's text.
+    pub fn define_alias(&mut self, (value_type, id): (Id, Id), text: ValueText) -> Attempt<()> {
+        let value = match (text, self.function.as_ref()) {
+            (ValueText::Local(number), Some(state)) => {
+                Value::Local(Local { value_type, function: state.id, block: state.block, number })
+            }
+            (ValueText::Constant(text), Some(_)) => Value::Constant { value_type, text },
+            _ => refuse!("it computes a value outside of functions"),
+        };
+        self.set_value(id, value)
+    }
+
+    /// Adds an instruction whose value no id stands for; gives that value.
+    pub fn define_extra(&mut self, instruction: fmt::Arguments<'_>) -> ValueText {
+        // Instructions are translated within functions only.
+        let number = self.function.as_mut().map_or(ValueNumber(0), FunctionState::take_number);
+        self.emit_value(number, instruction);
+        ValueText::Local(number)
     }
 
     /// The call of a function of OpenCL C's, as an instruction.
@@ -235,7 +386,7 @@ impl<'a> Translator<'a> {
         arguments: &[Typed],
     ) -> Attempt<String> {
         let mangled = mangle_name(name, parameters);
-        if lockstep_kernels::chapter_of(&mangled).is_none() {
+        if !self.called.contains_key(&mangled) && lockstep_kernels::chapter_of(&mangled).is_none() {
             refuse!("there is no function {name} for these types ({mangled})");
         }
         self.call_function(&mangled, result, arguments)
@@ -260,10 +411,18 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// Adds a node of metadata; gives its name.
+    /// Adds a node of metadata, or finds one that says the same; gives its name.
     pub fn add_metadata(&mut self, node: String) -> String {
-        self.metadata.push(node);
-        format!("!{}", self.metadata.len() - 1)
+        let index = match self.shared_metadata.get(&node) {
+            Some(&index) => index,
+            None => {
+                self.metadata.push(node.clone());
+                let index = self.metadata.len() - 1;
+                self.shared_metadata.insert(node, index);
+                index
+            }
+        };
+        format!("!{index}")
     }
 }
 

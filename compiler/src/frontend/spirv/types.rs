@@ -2,14 +2,13 @@
 //!
 //! Pointers have no type of what they point to; images, samplers and pipes are what the built-in library works on.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use spirv::{AccessQualifier, Dim, Op, StorageClass};
 
 use super::error::{Attempt, refuse};
 use super::mangle::Parameter;
-use super::operands::{Id, Operands};
+use super::operands::{Id, IdMap, Operands};
 
 /// Most levels of types within types.
 const MAX_DEPTH: u32 = 64;
@@ -76,11 +75,11 @@ pub(super) enum ImageDim {
 /// The types of a module.
 #[derive(Debug, Default)]
 pub(super) struct Types {
-    types: HashMap<Id, Type>,
+    types: IdMap<Type>,
     /// Definitions of structures in LLVM's text.
     pub definitions: String,
     /// Pointers declared before what they point to.
-    forward: HashMap<Id, StorageClass>,
+    forward: IdMap<StorageClass>,
 }
 
 /// What the declaration of a type needs to know of the rest of the module.

@@ -1,0 +1,103 @@
+//! Compiles one SPIR-V module: its translation is LLVM's text, which LLVM reads without clang.
+
+use std::collections::HashSet;
+
+use inkwell::basic_block::BasicBlock;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::values::FunctionValue;
+use llvm_sys::core::{LLVMCreateMemoryBufferWithMemoryRange, LLVMDisposeMemoryBuffer};
+use llvm_sys::ir_reader::LLVMParseIRInContext2;
+
+use super::clang::{RecordedCompilation, compile_failure};
+use super::link::bitcode_of;
+use super::llvm::{Diagnostics, raw_context, successors, take_message};
+use super::spirv::{TextOptions, translate_module};
+use super::{CompiledObject, FrontendConfig, FrontendError};
+use crate::progress::begin_stage;
+use crate::stage_times::Stopwatch;
+use lockstep_protocol::build_options::{BuildOptions, InputLanguage, LanguageVersion};
+use lockstep_protocol::spirv_module::SpecializationValue;
+
+/// Compiles a SPIR-V module. Constants that `values` name have these in the place of their own.
+pub fn compile_spirv(
+    config: &FrontendConfig,
+    module: &[u8],
+    values: &[SpecializationValue],
+    options: &BuildOptions,
+) -> Result<RecordedCompilation, FrontendError> {
+    let mut stopwatch = Stopwatch::start();
+    begin_stage("spirv", "");
+    let text_options = TextOptions {
+        source_lines: config.source_lines || options.debug,
+        divides_exactly: options.math.correctly_rounded_divide_sqrt,
+    };
+    let text = translate_module(module, values, text_options)
+        .map_err(|error| compile_failure(&format!("error: {error}\n")))?;
+    stopwatch.end_stage("spirv");
+    begin_stage("read_text", "");
+    let context = Context::create();
+    let diagnostics = Diagnostics::start_collecting(&context);
+    let module = read_text(&context, text)
+        .and_then(|module| module.verify().map(|()| module).map_err(|error| error.to_string()))
+        .map_err(|error| compile_failure(&format!("error: SPIR-V: LLVM refuses the module: {error}\n")))?;
+    module.get_functions().for_each(order_blocks);
+    let log = diagnostics.take_messages().map_err(|errors| compile_failure(&errors))?;
+    // Modules may do all that the newest version of the language can.
+    let version = Some(LanguageVersion::Cl31);
+    let options = BuildOptions { input: InputLanguage::Spir, version, ..options.clone() };
+    let object = CompiledObject { bitcode: bitcode_of(&module), options, is_library: false, log };
+    stopwatch.end_stage("read_text");
+    Ok(RecordedCompilation { object, read_files: Vec::new(), times: stopwatch.into_times() })
+}
+
+/// Brings the blocks of a function into the order that clang gives them: each before what it leads to, but for loops, and the way for true
+/// before that for false. Producers have orders of their own, and which of two arms stands first decides how they are joined.
+fn order_blocks(function: FunctionValue<'_>) {
+    let Some(entry) = function.get_first_basic_block() else { return };
+    let mut met = HashSet::from([entry]);
+    let mut path = vec![(entry, successors(entry).collect::<Vec<_>>())];
+    // The last block of all paths comes first.
+    let mut following: Option<BasicBlock<'_>> = None;
+    while let Some((block, unvisited)) = path.last_mut() {
+        // What is met first comes last, so the way for false goes first.
+        match unvisited.pop() {
+            Some(successor) if met.insert(successor) => path.push((successor, successors(successor).collect())),
+            Some(_) => {}
+            None => {
+                let block = *block;
+                if let Some(following) = following {
+                    // Both are blocks of the function.
+                    _ = block.move_before(following);
+                }
+                following = Some(block);
+                path.pop();
+            }
+        }
+    }
+    // Blocks that no path reaches have stayed where they were.
+    if let Some(first) = function.get_first_basic_block().filter(|first| *first != entry) {
+        _ = entry.move_before(first);
+    }
+}
+
+/// Has LLVM read a module's text.
+fn read_text(context: &Context, mut text: String) -> Result<Module<'_>, String> {
+    let length = text.len();
+    // LLVM finds the end of a text by the null behind it.
+    text.push('\0');
+    let (mut module, mut message) = (std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: the text outlives the buffer, which LLVM only borrows, and has a null behind the length that is told; the context is alive.
+    let has_failed = unsafe {
+        let buffer = LLVMCreateMemoryBufferWithMemoryRange(text.as_ptr().cast(), length, c"SPIR-V".as_ptr(), 1);
+        let has_failed = LLVMParseIRInContext2(raw_context(context), buffer, &mut module, &mut message) != 0;
+        LLVMDisposeMemoryBuffer(buffer);
+        has_failed
+    };
+    if has_failed || module.is_null() {
+        // SAFETY: where LLVM fails it gives a message, which is this function's to free.
+        return Err(unsafe { take_message(message) });
+    }
+    // SAFETY: a module that LLVM has just made for us.
+    Ok(unsafe { Module::new(module) })
+}

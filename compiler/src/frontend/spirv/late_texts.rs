@@ -1,0 +1,141 @@
+//! What is written into a function only when it ends: phis, as LLVM wants a predecessor's value once for each edge from it and the
+//! edges are known then; and vectors that tell the work-item of itself, which are left out where nobody uses them as a whole.
+//! Producers read such a vector for each component that they want of it.
+
+use std::cell::Cell;
+
+use spirv::Op;
+
+use super::dominance::Use;
+use super::error::{Attempt, Fault, Place, refuse};
+use super::functions::FunctionState;
+use super::operands::{Id, IdSet};
+use super::translator::{Translator, Value, ValueText};
+
+/// Text that belongs to an earlier place of the function.
+pub(super) struct LateText {
+    /// Where it belongs in the function's text.
+    position: usize,
+    content: Content,
+}
+
+enum Content {
+    Phi(Phi),
+    /// Instructions whose value may not be used.
+    Vector {
+        lines: String,
+        is_used: Cell<bool>,
+    },
+}
+
+impl LateText {
+    /// Lines that are written at this place if their value is used.
+    pub fn of_lines(position: usize, lines: String) -> LateText {
+        LateText { position, content: Content::Vector { lines, is_used: Cell::new(false) } }
+    }
+
+    /// Notes that the value is used.
+    pub fn note_use(&self) {
+        if let Content::Vector { is_used, .. } = &self.content {
+            is_used.set(true);
+        }
+    }
+}
+
+/// A phi that is to be written.
+struct Phi {
+    /// The instruction in the module.
+    place: Place,
+    id: Id,
+    value: ValueText,
+    value_type: Id,
+    /// The block that it begins.
+    block: Id,
+    /// Values and the blocks that they come from.
+    incoming: Vec<[Id; 2]>,
+}
+
+/// Writes what belongs to earlier places of the function that ends.
+pub(super) fn write_late_texts(translator: &mut Translator<'_>) -> Attempt<()> {
+    // Phis are spelt first: they may use vectors that stand before them.
+    let mut phis = spell_phis(translator)?.into_iter();
+    let late_texts =
+        translator.function.as_mut().map(|state| std::mem::take(&mut state.late_texts)).unwrap_or_default();
+    let mut written = 0;
+    for LateText { position, content } in late_texts {
+        translator.functions.push_str(&translator.body[written..position]);
+        written = position;
+        match content {
+            Content::Phi(_) => translator.functions.extend(phis.next()),
+            Content::Vector { lines, is_used } if is_used.get() => translator.functions.push_str(&lines),
+            Content::Vector { .. } => {}
+        }
+    }
+    translator.body.drain(..written);
+    translator.check_growth()
+}
+
+/// The phis of the function in their order.
+fn spell_phis(translator: &Translator<'_>) -> Attempt<Vec<String>> {
+    let Some(state) = translator.function.as_ref() else { return Ok(Vec::new()) };
+    let mut spelt = Vec::new();
+    let mut text_bytes = 0;
+    for late_text in &state.late_texts {
+        let Content::Phi(phi) = &late_text.content else { continue };
+        let text = spell_phi(translator, state, phi)
+            .map_err(|Fault { sentence, .. }| Fault { sentence, place: Some(phi.place) })?;
+        text_bytes += text.len();
+        translator.check_growth_by(text_bytes)?;
+        spelt.push(text);
+    }
+    Ok(spelt)
+}
+
+fn spell_phi(translator: &Translator<'_>, state: &FunctionState, phi: &Phi) -> Attempt<String> {
+    let mut spelt = Vec::new();
+    for &[value, block] in &phi.incoming {
+        let edge_count = state.edges.get(&(block, phi.block)).copied().unwrap_or(0);
+        if edge_count == 0 {
+            refuse!("the phi %{} takes a value from the block %{block}, which does not lead to it", phi.id);
+        }
+        translator.check_type(value, phi.value_type)?;
+        let text = translator.find_operand(value)?.text;
+        let local = match translator.values.get(value) {
+            Some(Value::Local(local) | Value::BuiltInVector { local, .. }) => Some(local),
+            _ => None,
+        };
+        if let Some(definition) = local.and_then(|local| local.block) {
+            state.note_use(Use { value, definition, block, place: phi.place });
+        }
+        spelt.extend(std::iter::repeat_n(format!("[ {text}, %b{block} ]"), edge_count as usize));
+    }
+    let arrivals = state.arrivals.get(&phi.block).copied().unwrap_or(0);
+    if spelt.len() != arrivals {
+        refuse!("the phi %{} has values for {} of {arrivals} jumps to its block", phi.id, spelt.len());
+    }
+    let text = translator.types.type_text(phi.value_type)?;
+    Ok(format!("  {} = phi {text} {}\n", phi.value, spelt.join(", ")))
+}
+
+/// `OpPhi`, completed when the predecessors of its block are known.
+pub(super) fn translate_phi(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (value_type, id) = operands.take_result()?;
+    let incoming = operands.take_ids()?;
+    let (pairs, rest) = incoming.as_chunks::<2>();
+    if !rest.is_empty() {
+        refuse!("a value without the block that it comes from");
+    }
+    let mut blocks = IdSet::default();
+    if let Some([_, block]) = pairs.iter().find(|[_, block]| !blocks.insert(*block)) {
+        refuse!("the block %{block} stands twice");
+    }
+    translator.types.find_type(value_type)?;
+    let position = translator.body.len();
+    let value = translator.define_number(value_type, id)?;
+    let Some(state) = translator.function.as_mut() else { refuse!("it is not in a function") };
+    let (place, block) = (translator.place, state.block.unwrap_or_default());
+    let phi = Phi { place, id, value, value_type, block, incoming: pairs.to_vec() };
+    state.late_texts.push(LateText { position, content: Content::Phi(phi) });
+    Ok(())
+}

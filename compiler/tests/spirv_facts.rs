@@ -1,0 +1,150 @@
+//! What a module says of its values and its memory reaches LLVM's passes, in LLVM's own words; what nobody uses is not computed.
+
+use lockstep_compiler::frontend::spirv::{TextOptions, translate_module};
+use lockstep_compiler::frontend::{FrontendConfig, compile_spirv};
+use lockstep_protocol::build_options::BuildOptions;
+use lockstep_spirv_assembler::assemble_module;
+
+const HEAD: &str = "
+    OpCapability Addresses
+    OpCapability Kernel
+    OpCapability Int64
+    OpCapability Linkage
+    OpCapability ExpectAssumeKHR
+    OpCapability MemoryAccessAliasingINTEL
+    OpExtension \"SPV_KHR_expect_assume\"
+    OpExtension \"SPV_INTEL_memory_access_aliasing\"
+    OpMemoryModel Physical64 OpenCL
+    OpEntryPoint Kernel %f \"facts\" %ids
+    OpDecorate %ids BuiltIn GlobalInvocationId
+    OpDecorate %sum NoSignedWrap
+    OpDecorate %shifted NoUnsignedWrap
+    OpDecorate %p FuncParamAttr NoAlias
+    OpDecorate %p FuncParamAttr NoCapture
+    OpDecorate %p Alignment 64
+    OpDecorate %q FuncParamAttr NoWrite
+    OpDecorate %r FuncParamAttr NoReadWrite
+    OpDecorate %r FuncParamAttr NoWrite
+    %domain = OpAliasDomainDeclINTEL
+    %scope = OpAliasScopeDeclINTEL %domain
+    %list = OpAliasScopeListDeclINTEL %scope
+    %void = OpTypeVoid
+    %bool = OpTypeBool
+    %int = OpTypeInt 32 0
+    %long = OpTypeInt 64 0
+    %long3 = OpTypeVector %long 3
+    %pointer = OpTypePointer CrossWorkgroup %int
+    %input = OpTypePointer Input %long3
+    %type = OpTypeFunction %void %pointer %pointer %pointer
+    %one = OpConstant %int 1
+    %ids = OpVariable %input Input
+    %f = OpFunction %void None %type
+    %p = OpFunctionParameter %pointer
+    %q = OpFunctionParameter %pointer
+    %r = OpFunctionParameter %pointer
+    %start = OpLabel";
+
+/// A module whose kernel does this in its first block, and then ends.
+fn assemble(body: &str) -> Vec<u8> {
+    assemble_module(&format!("{HEAD}\n{body}\nOpReturn\nOpFunctionEnd\n"), (1, 4))
+}
+
+/// The text of such a module, which LLVM takes.
+#[track_caller]
+fn translate(body: &str) -> String {
+    let module = assemble(body);
+    let compiled = compile_spirv(&FrontendConfig::default(), &module, &[], &BuildOptions::default());
+    assert!(compiled.is_ok(), "{:?}", compiled.err());
+    translate_module(&module, &[], TextOptions::default()).expect("it is right")
+}
+
+/// What stands in the text of a module for a name of metadata: `!5` for `noalias` after a load.
+fn find_node<'a>(text: &'a str, line: &str, kind: &str) -> &'a str {
+    let line = text.lines().find(|found| found.contains(line)).unwrap_or_else(|| panic!("no {line} in\n{text}"));
+    let (_, node) = line.split_once(&format!("!{kind} ")).unwrap_or_else(|| panic!("no {kind} in {line}"));
+    let name = node.split([',', ' ']).next().unwrap_or_default();
+    let prefix = format!("{name} = ");
+    text.lines().find_map(|line| line.strip_prefix(&prefix)).expect("the node is there")
+}
+
+const ARITHMETIC: &str = "
+    %x = OpLoad %int %p Aligned|AliasScopeINTELMask 4 %list
+    %y = OpLoad %int %q Aligned|NoAliasINTELMask 4 %list
+    %sum = OpIAdd %int %x %y
+    %shifted = OpShiftLeftLogical %int %sum %one
+    OpStore %p %shifted Aligned|NoAliasINTELMask 4 %list";
+
+#[test]
+fn accesses_have_the_alias_scopes_of_the_module() {
+    let text = translate(ARITHMETIC);
+    let list = find_node(&text, "= load i32, ptr addrspace(1) %0", "alias.scope");
+    assert_eq!(find_node(&text, "= load i32, ptr addrspace(1) %1", "noalias"), list);
+    assert_eq!(find_node(&text, "store i32", "noalias"), list);
+    assert_eq!(
+        (list, text.contains("!0 = distinct !{!0}"), text.contains("!1 = distinct !{!1, !0}")),
+        ("!{!1}", true, true)
+    );
+}
+
+#[test]
+fn arithmetic_does_not_wrap_where_the_module_says_so() {
+    let text = translate(ARITHMETIC);
+    assert!(text.contains("= add nsw i32") && text.contains("= shl nuw i32"), "{text}");
+}
+
+#[test]
+fn parameters_have_what_is_said_of_their_memory() {
+    let text = translate(ARITHMETIC);
+    let of_parameters = "ptr addrspace(1) noalias captures(none) align 64 %0, ptr addrspace(1) readonly %1, \
+                         ptr addrspace(1) readnone %2";
+    // Those of the function, and of the kernel that calls it.
+    let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("define ")).collect();
+    assert_eq!(heads.len(), 2);
+    heads.into_iter().for_each(|head| assert!(head.contains(of_parameters), "{head}"));
+}
+
+#[test]
+fn what_is_expected_and_assumed_is_told() {
+    let text = translate(
+        "%x = OpLoad %int %q Aligned 4
+         %expected = OpExpectKHR %int %x %one
+         %likely = OpIEqual %bool %expected %one
+         OpAssumeTrueKHR %likely
+         OpBranchConditional %likely %then %else 90 10
+         %then = OpLabel
+         OpBranch %else
+         %else = OpLabel",
+    );
+    assert!(text.contains("call i32 @llvm.expect.i32(i32 %3, i32 1)"), "{text}");
+    assert!(text.contains("call void @llvm.assume(i1 %5)"), "{text}");
+    assert_eq!(find_node(&text, "  br i1", "prof"), "!{!\"branch_weights\", i32 90, i32 10}");
+}
+
+#[test]
+fn scopes_and_weights_that_are_none_are_refused() {
+    let error_of = |body: &str| {
+        translate_module(&assemble(body), &[], TextOptions::default()).expect_err("it is wrong").to_string()
+    };
+    let error = error_of("%x = OpLoad %int %q Aligned|NoAliasINTELMask 4 %scope");
+    assert!(error.ends_with("was not declared before by OpAliasScopeListDeclINTEL"), "{error}");
+    let jump = |weights| {
+        format!(
+            "%x = OpLoad %int %q\n%c = OpIEqual %bool %x %one\nOpBranchConditional %c %a %b {weights}\n%a = OpLabel\n\
+             OpBranch %b\n%b = OpLabel"
+        )
+    };
+    for weights in ["0 0", "1", "1 2 3"] {
+        let error = error_of(&jump(weights));
+        assert!(error.ends_with("a conditional jump has two weights, of which one is not zero, or none"), "{error}");
+    }
+}
+
+#[test]
+fn vectors_of_ids_are_computed_where_somebody_needs_them_whole() {
+    let calls = |body: &str| translate(body).matches("= call spir_func i64 @_Z13get_global_idj").count();
+    let read = "%vector = OpLoad %long3 %ids\n%x = OpCompositeExtract %long %vector 1";
+    assert_eq!(calls(read), 1);
+    // As an operand, and where paths meet.
+    assert_eq!(calls(&format!("{read}\n%sum = OpIAdd %long3 %vector %vector")), 4);
+    assert_eq!(calls(&format!("{read}\nOpBranch %next\n%next = OpLabel\n%phi = OpPhi %long3 %vector %start")), 4);
+}
