@@ -90,9 +90,11 @@ fn run_child(what: &str, rounds: usize) -> Vec<Stages> {
     read_programs(&said, BEGIN)
 }
 
-/// A row with a time in milliseconds and how it is made.
-fn print_stages(what: &str, times: impl Iterator<Item = f64>) {
-    line(what, Spread::of(times.map(|time| Duration::from_secs_f64(time / 1e3)).collect()));
+/// Prints a row of times in milliseconds; gives their median.
+fn print_stages(what: &str, times: impl Iterator<Item = f64>) -> Duration {
+    let spread = Spread::of(times.map(|time| Duration::from_secs_f64(time / 1e3)).collect());
+    line(what, spread);
+    spread.median
 }
 
 /// The program of many kernels from OpenCL C and from SPIR-V, in turn.
@@ -106,14 +108,12 @@ fn compare_languages(rounds: usize) {
         return;
     }
     for (what, stages) in [("to the linked module", &TO_LINKED[..]), ("LLVM's clean-up", &CLEAN_UP)] {
-        for (index, language) in ["OpenCL C", "SPIR-V"].into_iter().enumerate() {
+        let medians = ["OpenCL C", "SPIR-V"].into_iter().enumerate().map(|(index, language)| {
             let times = pairs.iter().map(|pair| sum_stages(&pair[index], stages));
-            print_stages(&format!("{KERNELS} kernels from {language}, {what}"), times);
-        }
-        let mut shares: Vec<f64> =
-            pairs.iter().map(|[source, module]| sum_stages(module, stages) / sum_stages(source, stages)).collect();
-        shares.sort_by(f64::total_cmp);
-        line("    SPIR-V's share", format!("{:>9.2}", shares[shares.len() / 2]));
+            print_stages(&format!("{KERNELS} kernels from {language}, {what}"), times)
+        });
+        let medians: Vec<f64> = medians.map(|median| median.as_secs_f64()).collect();
+        line("    SPIR-V's share", format!("{:>9.2}", medians[1] / medians[0]));
     }
 }
 

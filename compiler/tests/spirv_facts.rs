@@ -95,12 +95,13 @@ fn arithmetic_does_not_wrap_where_the_module_says_so() {
 #[test]
 fn parameters_have_what_is_said_of_their_memory() {
     let text = translate(ARITHMETIC);
-    let of_parameters = "ptr addrspace(1) noalias captures(none) align 64 %0, ptr addrspace(1) readonly %1, \
-                         ptr addrspace(1) readnone %2";
-    // Those of the function, and of the kernel that calls it.
+    let of_function = "ptr addrspace(1) noalias captures(none) align 64 %0, ptr addrspace(1) readonly %1, \
+                       ptr addrspace(1) readnone %2)";
+    // The host sets the arguments of the kernel, which calls the function.
+    let of_kernel = of_function.replace(" %", " noundef %");
     let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("define ")).collect();
     assert_eq!(heads.len(), 2);
-    heads.into_iter().for_each(|head| assert!(head.contains(of_parameters), "{head}"));
+    assert!(heads[0].contains(of_function) && heads[1].contains(&of_kernel), "{heads:?}");
 }
 
 #[test]
@@ -137,6 +138,44 @@ fn scopes_and_weights_that_are_none_are_refused() {
         let error = error_of(&jump(weights));
         assert!(error.ends_with("a conditional jump has two weights, of which one is not zero, or none"), "{error}");
     }
+}
+
+#[test]
+fn what_is_copied_from_zeros_is_filled_with_zeros() {
+    let copy = |initializer: &str, bytes: u32| {
+        let head = HEAD.replace(
+            "%ids = OpVariable %input Input",
+            &format!(
+                "%ids = OpVariable %input Input\n%four = OpConstant %int 4\n%array = OpTypeArray %int %four
+                 %constants = OpTypePointer UniformConstant %array\n%bytes = OpConstant %long {bytes}
+                 %zeros = OpConstantNull %array\n%ones = OpConstantComposite %array %one %one %one %one
+                 %source = OpVariable %constants UniformConstant {initializer}"
+            ),
+        );
+        let text = format!("{head}\nOpCopyMemorySized %p %source %bytes Aligned 4\nOpReturn\nOpFunctionEnd\n");
+        let module = assemble_module(&text, (1, 4));
+        let text = translate_module(&module, &[], TextOptions::default()).expect("it is right");
+        text.lines().filter(|line| line.contains("call void @llvm.mem")).collect::<Vec<_>>().join("\n")
+    };
+    let filled = "  call void @llvm.memset.p1.i64(ptr addrspace(1) align 4 %0, i8 0, i64 16, i1 false)";
+    assert_eq!(copy("%zeros", 16), filled);
+    // Other contents, and more bytes than there are.
+    assert!(copy("%ones", 16).contains("@llvm.memcpy") && copy("%zeros", 20).contains("@llvm.memcpy"));
+}
+
+#[test]
+fn quotients_are_as_exact_as_the_application_wants() {
+    let module = assemble_module(
+        &format!("{HEAD}\n%x = OpFDiv %float %half_pi %half_pi\nOpReturn\nOpFunctionEnd\n")
+            .replace("%one = ", "%float = OpTypeFloat 32\n%half_pi = OpConstant %float 1.5\n%one = "),
+        (1, 4),
+    );
+    let line_of = |divides_exactly| {
+        let options = TextOptions { divides_exactly, ..TextOptions::default() };
+        let text = translate_module(&module, &[], options).expect("it is right");
+        text.lines().find(|line| line.contains("fdiv")).expect("a quotient").contains("!fpmath")
+    };
+    assert_eq!((line_of(false), line_of(true)), (true, false));
 }
 
 #[test]

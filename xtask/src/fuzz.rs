@@ -1,5 +1,5 @@
 //! `fuzz`: random kernels in every configuration against the interpreter, random OpenCL C with jumps against the generator's
-//! own program, and random calls of the API, for as long as one likes.
+//! own program, damaged SPIR-V modules, and random calls of the API, for as long as one likes.
 //!
 //! The work is done by tests of the compiler and of the conformance crate, which a test run gives little; here they are
 //! told what, and optimised. This crate may not depend on the compiler.
@@ -37,6 +37,8 @@ enum Kind {
     Jumps(Kernels),
     /// Make random calls of the API with good and bad arguments
     Api(Calls),
+    /// Damage SPIR-V modules, and read them or make programs of them
+    Spirv(Modules),
 }
 
 #[derive(Debug, PartialEq, Eq, clap::Args)]
@@ -65,12 +67,23 @@ struct Calls {
     sanitizer: Option<Sanitizer>,
 }
 
+#[derive(Debug, PartialEq, Eq, clap::Args)]
+struct Modules {
+    /// How many are read
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    mutations: u64,
+    /// How many more LLVM and import are given
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    programs: u64,
+}
+
 /// Runs the command.
 pub fn run(options: &Options) -> Result<()> {
     match &options.kind {
         None => fuzz_compiler("random_kernels", &options.kernels, SEEDS),
         Some(Kind::Jumps(kernels)) => fuzz_compiler("jumps_do_what_the_program_says", kernels, JUMP_SEEDS),
         Some(Kind::Api(calls)) => fuzz_api(calls),
+        Some(Kind::Spirv(modules)) => fuzz_modules(modules),
     }
 }
 
@@ -87,6 +100,16 @@ fn fuzz_compiler(test: &str, kernels: &Kernels, usual_seeds: Range<u64>) -> Resu
         command.env("LOCKSTEP_TEST_JOBS", jobs.to_string());
     }
     process::run(&mut command)
+}
+
+/// Damages SPIR-V modules, optimised. One test after the other: they measure the memory of their process.
+fn fuzz_modules(modules: &Modules) -> Result<()> {
+    setup::run()?;
+    let mut command = driver::cargo();
+    command.args(["test", "--release", "--package", "lockstep-compiler", "--test", "spirv_mutations", "--"]);
+    command.args(["--nocapture", "--test-threads", "1", "damaged_modules"]);
+    command.env("LOCKSTEP_TEST_MUTATIONS", modules.mutations.to_string());
+    process::run(command.env("LOCKSTEP_TEST_PROGRAMS", modules.programs.to_string()))
 }
 
 /// Makes random calls of the API.
@@ -153,6 +176,14 @@ mod tests {
         for wrong in [&["--calls", "0"][..], &["--calls"], &["--sanitizer", "thread"], &["--seeds", "1..2"]] {
             assert!(parsed::<Calls>(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn damaged_modules() {
+        let options: Options = parsed(&["spirv", "--mutations", "7", "--programs", "3"]).expect("valid");
+        assert!(matches!(options.kind, Some(Kind::Spirv(Modules { mutations: 7, programs: 3 }))));
+        assert_eq!(parsed::<Modules>(&[]).expect("valid"), Modules { mutations: 10_000_000, programs: 100_000 });
+        assert!(parsed::<Modules>(&["--mutations", "0"]).is_err());
     }
 
     #[test]

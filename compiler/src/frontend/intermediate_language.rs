@@ -101,3 +101,40 @@ fn read_text(context: &Context, mut text: String) -> Result<Module<'_>, String> 
     // SAFETY: a module that LLVM has just made for us.
     Ok(unsafe { Module::new(module) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The blocks of a function of this body, in their order.
+    fn order_of(body: &str) -> String {
+        let context = Context::create();
+        let text = format!("define void @f(i1 %c) {{\n{body}\n}}\n");
+        let module = read_text(&context, text).expect("it is right");
+        module.get_functions().for_each(order_blocks);
+        module.verify().expect("it stays right");
+        let function = module.get_function("f").expect("the function");
+        let names = function.get_basic_blocks().into_iter();
+        names.map(|block| block.get_name().to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_way_for_true_comes_first() {
+        let text =
+            "entry:\nbr i1 %c, label %then, label %else\nend:\nret void\nelse:\nbr label %end\nthen:\nbr label %end";
+        assert_eq!(order_of(text), "entry then else end");
+    }
+
+    #[test]
+    fn a_loop_comes_before_what_follows_it() {
+        let text =
+            "entry:\nbr label %head\nhead:\nbr i1 %c, label %body, label %exit\nexit:\nret void\nbody:\nbr label %head";
+        assert_eq!(order_of(text), "entry head body exit");
+    }
+
+    #[test]
+    fn the_first_block_stays_first_whatever_no_path_reaches() {
+        let text = "entry:\nbr label %exit\nlost:\nbr label %exit\nexit:\nret void";
+        assert!(order_of(text).starts_with("entry "), "{}", order_of(text));
+    }
+}

@@ -31,7 +31,8 @@ pub(super) fn define_kernel(translator: &mut Translator<'_>, entry_point: &Entry
     // Without names of their own: the host would take these for those of the source.
     let mut spelt = Vec::with_capacity(parameters.len());
     for (index, (&parameter, &parameter_type)) in parameters.iter().zip(types.iter()).enumerate() {
-        spelt.push(format!("{} %{index}", spell_parameter(translator, parameter, parameter_type)?));
+        // The host sets every argument, so that none of their bits is undefined.
+        spelt.push(format!("{} noundef %{index}", spell_parameter(translator, parameter, parameter_type)?));
     }
     let metadata = kernel_metadata(translator, *function, name, &parameters, &types)?;
     let (quoted, arguments, body) = (quote_name(name), spelt.join(", "), global_name(translator, *function));
