@@ -1,7 +1,7 @@
 //! What a module says of its values and its memory reaches LLVM's passes, in LLVM's own words; what nobody uses is not computed.
 
 use lockstep_compiler::frontend::spirv::{TextOptions, translate_module};
-use lockstep_compiler::frontend::{FrontendConfig, compile_spirv};
+use lockstep_compiler::frontend::{FrontendConfig, compile_spirv, link_program};
 use lockstep_protocol::build_options::BuildOptions;
 use lockstep_spirv_assembler::assemble_module;
 
@@ -53,8 +53,10 @@ fn assemble(body: &str) -> Vec<u8> {
 #[track_caller]
 fn translate(body: &str) -> String {
     let module = assemble(body);
-    let compiled = compile_spirv(&FrontendConfig::default(), &module, &[], &BuildOptions::default());
-    assert!(compiled.is_ok(), "{:?}", compiled.err());
+    let options = BuildOptions::default();
+    let compiled = compile_spirv(&FrontendConfig::default(), &module, &[], &options).expect("LLVM reads it");
+    let linked = link_program(&[&compiled.object], &options);
+    assert!(linked.is_ok(), "{:?}", linked.err());
     translate_module(&module, &[], TextOptions::default()).expect("it is right")
 }
 
@@ -95,13 +97,23 @@ fn arithmetic_does_not_wrap_where_the_module_says_so() {
 #[test]
 fn parameters_have_what_is_said_of_their_memory() {
     let text = translate(ARITHMETIC);
-    let of_function = "ptr addrspace(1) noalias captures(none) align 64 %0, ptr addrspace(1) readonly %1, \
+    let of_function = "(ptr addrspace(1) noalias captures(none) align 64 %0, ptr addrspace(1) readonly %1, \
                        ptr addrspace(1) readnone %2)";
-    // The host sets the arguments of the kernel, which calls the function.
+    // The host sets the arguments of kernels.
     let of_kernel = of_function.replace(" %", " noundef %");
-    let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("define ")).collect();
-    assert_eq!(heads.len(), 2);
-    assert!(heads[0].contains(of_function) && heads[1].contains(&of_kernel), "{heads:?}");
+    assert_eq!(list_heads(&text), [format!("define spir_kernel void @\"facts\"{of_kernel}")]);
+    // Where somebody else needs the function, the kernel calls it.
+    let called = assemble("%nothing = OpFunctionCall %void %f %p %q %r");
+    let text = translate_module(&called, &[], TextOptions::default()).expect("it is right");
+    let heads = list_heads(&text);
+    assert!(heads[0].contains("spir_func") && heads[0].ends_with(of_function), "{heads:?}");
+    assert_eq!(heads[1..], [format!("define spir_kernel void @\"facts\"{of_kernel}")]);
+}
+
+/// The functions that a text defines, without what stands behind their parameters.
+fn list_heads(text: &str) -> Vec<&str> {
+    let lines = text.lines().filter(|line| line.starts_with("define "));
+    lines.map(|line| line.split(" convergent").next().unwrap_or(line)).collect()
 }
 
 #[test]

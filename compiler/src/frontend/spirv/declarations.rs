@@ -10,7 +10,7 @@ use spirv::{Decoration, ExecutionMode, ExecutionModel, FunctionParameterAttribut
 
 use super::capabilities::{check_capability, check_extension};
 use super::error::{Attempt, refuse};
-use super::operands::{Id, IdMap, Operands};
+use super::operands::{Id, IdMap, IdSet, Operands};
 
 /// A decoration and its operands.
 type Decorated = (Decoration, Vec<u32>);
@@ -60,6 +60,8 @@ pub(super) struct Declarations {
     pub strings: IdMap<String>,
     pub sets: IdMap<InstructionSet>,
     pub entry_points: Vec<EntryPoint>,
+    /// The names of the entry points of each function.
+    kernels_of: IdMap<Vec<String>>,
     /// The names of the entry points.
     pub kernel_names: HashSet<String>,
     pub modes: IdMap<Vec<Mode>>,
@@ -72,6 +74,8 @@ pub(super) struct Declarations {
     linkage: IdMap<Linkage>,
     /// The first line of each function that has one.
     pub first_lines: IdMap<SourceLine>,
+    /// Functions that the module calls or takes the address of.
+    called_functions: IdSet,
     /// The function whose parameters are being read.
     current_function: Option<Id>,
 }
@@ -106,6 +110,10 @@ impl Declarations {
                 if let Some(function) = self.current_function {
                     self.first_lines.entry(function).or_insert(SourceLine { file, line, column });
                 }
+            }
+            Op::FunctionCall | Op::ConstantFunctionPointerINTEL => {
+                operands.take_result()?;
+                self.called_functions.insert(operands.take_id()?);
             }
             Op::FunctionEnd => self.current_function = None,
             Op::GroupDecorate => self.decorate_group(operands)?,
@@ -151,6 +159,7 @@ impl Declarations {
         if name.is_empty() || !self.kernel_names.insert(name.clone()) {
             refuse!("there is another kernel of the name '{name}', or it has none");
         }
+        self.kernels_of.entry(function).or_default().push(name.clone());
         self.entry_points.push(EntryPoint { function, name });
         Ok(())
     }
@@ -257,6 +266,17 @@ impl Declarations {
     /// How other modules know an id, if they do.
     pub fn find_linkage(&self, id: Id) -> Option<&Linkage> {
         self.linkage.get(&id)
+    }
+
+    /// The kernel that a function is, if it is that and nothing else: one entry point's, and nobody calls it.
+    pub fn find_sole_kernel(&self, function: Id) -> Option<&str> {
+        if self.called_functions.contains(&function) || self.linkage.contains_key(&function) {
+            return None;
+        }
+        match self.kernels_of.get(&function)?.as_slice() {
+            [name] => Some(name),
+            _ => None,
+        }
     }
 
     /// Whether products and sums of one expression may become one operation.

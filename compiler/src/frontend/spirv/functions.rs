@@ -12,6 +12,7 @@ use super::constants::{global_name, mask_of};
 use super::dominance::{Use, check_uses};
 use super::error::{Attempt, refuse};
 use super::expectations::read_weights;
+use super::kernels::spell_kernel_head;
 use super::late_texts::{LateText, write_late_texts};
 use super::lines::begin_scope;
 use super::operands::{Id, IdMap, IdSet};
@@ -148,6 +149,12 @@ fn define_head(
     parameters: &[Id],
     parameter_types: &[Id],
 ) -> Attempt<()> {
+    let is_void = translator.types.find_type(result)?.kind == TypeKind::Void;
+    if let Some(kernel) = translator.declarations.find_sole_kernel(id).filter(|_| is_void).map(str::to_owned) {
+        let head = spell_kernel_head(translator, id, &kernel, parameters, parameter_types)?;
+        translator.body.push_str(&head);
+        return Ok(());
+    }
     let mut spelt = Vec::with_capacity(parameters.len());
     // Parameters take the first numbers, in their order.
     for (number, (&parameter, &parameter_type)) in parameters.iter().zip(parameter_types).enumerate() {

@@ -1,6 +1,5 @@
-//! Kernels: for each entry point a function that the host calls, with what the host has to know of its arguments.
-
-use std::fmt::Write as _;
+//! Kernels: for each entry point a function that the host calls, with what the host has to know of its arguments. It is the
+//! function of the entry point, if nobody else needs that; otherwise it calls it.
 
 use spirv::{Decoration, ExecutionMode, FunctionParameterAttribute};
 
@@ -13,7 +12,7 @@ use super::operands::Id;
 use super::translator::{Translator, quote_name};
 use super::types::{Type, TypeKind};
 
-/// Writes the kernel of an entry point, which calls the function's body.
+/// Writes the kernel of an entry point, which calls the function's body, where the function is not the kernel itself.
 pub(super) fn define_kernel(translator: &mut Translator<'_>, entry_point: &EntryPoint) -> Attempt<()> {
     let EntryPoint { function, name } = entry_point;
     let Some(signature) = translator.declarations.signatures.get(function) else {
@@ -28,21 +27,14 @@ pub(super) fn define_kernel(translator: &mut Translator<'_>, entry_point: &Entry
     if translator.types.find_type(result)?.kind != TypeKind::Void || !has_body {
         refuse!("the kernel {name} gives a value or has no body");
     }
-    // Without names of their own: the host would take these for those of the source.
-    let mut spelt = Vec::with_capacity(parameters.len());
-    for (index, (&parameter, &parameter_type)) in parameters.iter().zip(types.iter()).enumerate() {
-        // The host sets every argument, so that none of their bits is undefined.
-        spelt.push(format!("{} noundef %{index}", spell_parameter(translator, parameter, parameter_type)?));
+    if translator.declarations.find_sole_kernel(*function).is_some() {
+        return Ok(());
     }
-    let metadata = kernel_metadata(translator, *function, name, &parameters, &types)?;
-    let (quoted, arguments, body) = (quote_name(name), spelt.join(", "), global_name(translator, *function));
+    let arguments = spell_arguments(translator, &parameters, &types)?;
+    let body = global_name(translator, *function);
     translator.lines.current = translator.declarations.first_lines.get(function).copied();
-    let scope = begin_scope(translator, *function, name);
-    // Writing to a string does not fail.
-    _ = writeln!(
-        translator.functions,
-        "define spir_kernel void @{quoted}({arguments}) convergent nounwind{metadata}{scope} {{"
-    );
+    let head = spell_kernel_head(translator, *function, name, &parameters, &types)?;
+    translator.functions.push_str(&head);
     translator.emit_line(format_args!("call spir_func void {body}({arguments})"));
     translator.emit_line(format_args!("ret void"));
     translator.functions.push_str(&translator.body);
@@ -50,6 +42,31 @@ pub(super) fn define_kernel(translator: &mut Translator<'_>, entry_point: &Entry
     translator.functions.push_str("}\n\n");
     translator.lines.end_scope();
     Ok(())
+}
+
+/// The first line of a kernel's definition; begins the function's lines.
+pub(super) fn spell_kernel_head(
+    translator: &mut Translator<'_>,
+    function: Id,
+    name: &str,
+    parameters: &[Id],
+    types: &[Id],
+) -> Attempt<String> {
+    let arguments = spell_arguments(translator, parameters, types)?;
+    let metadata = kernel_metadata(translator, function, name, parameters, types)?;
+    let scope = begin_scope(translator, function, name);
+    let quoted = quote_name(name);
+    Ok(format!("define spir_kernel void @{quoted}({arguments}) convergent nounwind{metadata}{scope} {{\n"))
+}
+
+/// The parameters of a kernel, without names of their own: the host would take these for those of the source.
+fn spell_arguments(translator: &Translator<'_>, parameters: &[Id], types: &[Id]) -> Attempt<String> {
+    let mut spelt = Vec::with_capacity(parameters.len());
+    for (index, (&parameter, &parameter_type)) in parameters.iter().zip(types).enumerate() {
+        // The host sets every argument, so that none of their bits is undefined.
+        spelt.push(format!("{} noundef %{index}", spell_parameter(translator, parameter, parameter_type)?));
+    }
+    Ok(spelt.join(", "))
 }
 
 /// What the host knows of a kernel, as references to nodes.

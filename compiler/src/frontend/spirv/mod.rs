@@ -43,7 +43,6 @@ mod sub_group_blocks;
 mod translator;
 mod types;
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use lockstep_protocol::spirv_module::{SpecializationValue, SpirvModule};
@@ -146,7 +145,9 @@ fn finish_module(translator: &mut Translator<'_>) -> Result<String, SpirvError> 
 /// Declarations of the functions that are called and not defined.
 fn declare_functions(translator: &Translator<'_>) -> Attempt<String> {
     let mut declared = String::new();
-    let called: &BTreeMap<String, String> = &translator.called;
+    let mut called: Vec<(&String, &String)> = translator.called.iter().collect();
+    // The same text each time.
+    called.sort_unstable();
     for (name, signature) in called {
         if let Some(own) = translator.defined.get(name) {
             if own != signature {

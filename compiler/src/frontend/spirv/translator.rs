@@ -4,7 +4,7 @@
 //! block is written `b` and its label's id. Each instruction is judged against the types of its operands before it is written, so
 //! that LLVM's parser has little left to refuse.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::rc::Rc;
 
@@ -165,7 +165,7 @@ pub(super) struct Translator<'a> {
     /// The nodes of alias scopes, of their domains and their lists, with what declared them.
     pub alias_scopes: IdMap<(Op, usize)>,
     /// Functions that are called and not defined here: their result and parameters, by name.
-    pub called: BTreeMap<String, String>,
+    pub called: HashMap<String, String>,
     /// Functions of the module that others can call: their result and parameters, by name.
     pub defined: HashMap<String, String>,
     /// Most bytes of text.
@@ -193,7 +193,7 @@ impl<'a> Translator<'a> {
             metadata: Vec::new(),
             shared_metadata: HashMap::new(),
             alias_scopes: IdMap::default(),
-            called: BTreeMap::new(),
+            called: HashMap::new(),
             defined: HashMap::new(),
             limit: module_bytes.saturating_mul(MAX_GROWTH).saturating_add(FREE_BYTES),
         }
