@@ -108,14 +108,12 @@ fn damage(words: &mut Vec<u32>, donor: &[u32], state: &mut u64) {
         replaces => {
             let (own, others) = (find_instructions(words), find_instructions(donor));
             let (place, taken) = (below(own.len() - 1), below(others.len() - 1));
-            let (Some(&[start, end]), Some(&[first, last])) = (
-                own.windows(2).nth(place).and_then(|ends| ends.as_array()),
-                others.windows(2).nth(taken).and_then(|ends| ends.as_array()),
-            ) else {
+            let (Some([start, end]), Some([first, last])) = (own.get(place..place + 2), others.get(taken..taken + 2))
+            else {
                 return;
             };
-            let replaced = if replaces == 6 { start..end } else { start..start };
-            words.splice(replaced, donor[first..last].iter().copied());
+            let replaced = if replaces == 6 { *start..*end } else { *start..*start };
+            words.splice(replaced, donor[*first..*last].iter().copied());
         }
     }
 }

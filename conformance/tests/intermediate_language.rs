@@ -11,7 +11,7 @@ use lockstep_conformance::images::{Shape, read_image};
 use lockstep_conformance::loader::{cl, device, has_extension};
 use lockstep_conformance::objects::{Argument, Context, Program};
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{Buffer, Random, Setup, arguments, code_name, expect, info, is_lockstep, ok, read, run};
+use lockstep_conformance::{Buffer, Random, Setup, arguments, expect, info, is_lockstep, ok, read, run};
 use lockstep_spirv_assembler::assemble_module;
 
 /// Whether the device takes SPIR-V.
