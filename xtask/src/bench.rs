@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_benchmarks_own_words_are_passed_on() {
-        assert_eq!(told("choices --only dct --clock cpu --rounds 3"), "--only dct --rounds 3 --clock cpu");
+        assert_eq!(told("choices --only dct --clock cpu --rounds 3"), "--rounds 3 --only dct --clock cpu");
         assert_eq!(
             told("vectorizer --only dct --configs scalar,unicf --clock cpu --only nest"),
             "--only dct --only nest --configs scalar,unicf --clock cpu"
