@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    lockstep_benches::choices::run()
+    lockstep_benches::choices::measure_choices()
 }

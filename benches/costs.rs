@@ -7,9 +7,9 @@ use clap::Parser;
 use lockstep_benches::case::Case;
 use lockstep_benches::command_line::{Rounds, end_with, serve_as_child};
 use lockstep_benches::compare::{Clock, Configuration, Team};
-use lockstep_benches::costs::model::{expected, host_registers};
+use lockstep_benches::costs::model::{ask_model, host_registers};
 use lockstep_benches::costs::rows::{ROWS, Row};
-use lockstep_benches::costs::{cases_of, clock_case, measured};
+use lockstep_benches::costs::{clock_case, convert_time, find_row_cases};
 
 /// How often each case is measured, if nothing else is said.
 const ROUNDS: usize = 5;
@@ -63,14 +63,18 @@ fn measure_rows(options: &Options) -> Result<Vec<String>, String> {
         }
         match drivers.measure_row(index, row) {
             Ok(found) => {
-                let model = expected(row, registers);
+                let model = ask_model(row, registers);
                 let difference = (found - model).abs();
                 let is_off = difference > TOLERANCE * model && difference > LEAST_DIFFERENCE;
                 off_count += usize::from(is_off);
                 row_count += 1;
                 let mark = if is_off { " off" } else { "" };
                 let Row { name, mode, .. } = row;
-                println!("| {name} | {} | {model:.0} | {found:.1} | {:.2}{mark} |", mode.name(), found / model);
+                println!(
+                    "| {name} | {} | {model:.0} | {found:.1} | {:.2}{mark} |",
+                    mode.describe_mode(),
+                    found / model
+                );
             }
             Err(error) => errors.push(format!("{}: {error}", row.name)),
         }
@@ -82,7 +86,7 @@ fn measure_rows(options: &Options) -> Result<Vec<String>, String> {
 impl Drivers {
     /// What a row's operation takes, in the model's unit.
     fn measure_row(&mut self, index: usize, row: &Row) -> Result<f64, String> {
-        let cases = cases_of(index);
+        let cases = find_row_cases(index);
         // The machine's clock changes with what else it does.
         let clock = self.run(clock_case(), false)?;
         let with = self.run(cases.with, row.mode.is_of_gang())?;
@@ -92,7 +96,7 @@ impl Drivers {
         };
         let nanoseconds = |time: Duration| time.as_nanos() as f64;
         let took = nanoseconds(with) - nanoseconds(without);
-        Ok(measured(row.mode, row.per_step, took, nanoseconds(clock)))
+        Ok(convert_time(row.mode, row.per_step, took, nanoseconds(clock)))
     }
 
     /// The time that a tenth of the runs of a case fall below: nothing but other work on the machine makes a run longer.

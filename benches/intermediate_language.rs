@@ -2,12 +2,11 @@
 //!
 //! clang and LLVM's back end make the modules of the sources. A kernel whose source they do not translate has no factor.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use lockstep_benches::command_line::{Chosen, Rounds, end_with, keep_json, serve_as_child};
-use lockstep_benches::compare::{Clock, Configuration, Team};
+use lockstep_benches::command_line::{Measurement, end_with, serve_as_child};
+use lockstep_benches::compare::{Configuration, Team};
 use lockstep_benches::side_by_side::SideBySide;
 use lockstep_benches::suite;
 
@@ -20,35 +19,26 @@ fn main() -> ExitCode {
     if serve_as_child() {
         return ExitCode::SUCCESS;
     }
-    end_with("bench-intermediate_language", compare(&Options::parse()))
+    end_with("bench-intermediate_language", compare_languages(&Options::parse().measurement))
 }
 
 /// Measure the suite from SPIR-V beside the suite from OpenCL C
 #[derive(Parser)]
 struct Options {
     #[command(flatten)]
-    chosen: Chosen,
-    #[command(flatten)]
-    rounds: Rounds,
-    /// What to measure
-    #[arg(long, value_enum, default_value_t = Clock::Event)]
-    clock: Clock,
-    /// Keep the numbers
-    #[arg(long, value_name = "PATH")]
-    json: Option<PathBuf>,
+    measurement: Measurement,
 }
 
-fn compare(options: &Options) -> Result<Vec<String>, String> {
+fn compare_languages(measurement: &Measurement) -> Result<Vec<String>, String> {
     let source = Configuration { name: "OpenCL C".to_owned(), wanted: WANTED, ..Configuration::parse("default") };
-    let compared = [source.with_modules(), source.clone()];
-    // Whoever has the first turn measures slower than those that follow, so the first one does not count.
-    let mut team = Team::new([&[source], &compared[..]].concat(), options.clock);
+    let compared = [source.with_modules(), source];
+    let mut team = Team::new(compared.to_vec(), measurement.clock);
     let mut table = SideBySide::new(&compared);
     println!("{}", table.head());
-    for case in suite::all().into_iter().filter(|case| options.chosen.wants(case.name)) {
-        let cells = team.case(case, options.rounds.or(ROUNDS)).split_off(1);
+    for case in suite::all().into_iter().filter(|case| measurement.chosen.wants(case.name)) {
+        let cells = team.case(case, measurement.rounds.or(ROUNDS));
         println!("{}", table.row(case, cells));
-        keep_json(options.json.as_deref(), &table.json())?;
+        measurement.keep_numbers(&table.json())?;
     }
     print!("\n{}", table.means());
     Ok(table.errors)

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use lockstep_benches::cases;
-use lockstep_benches::command_line::{Chosen, Rounds, end_with, keep_json, serve_as_child};
-use lockstep_benches::compare::{Clock, Configuration, Team};
+use lockstep_benches::command_line::{Measurement, end_with, serve_as_child};
+use lockstep_benches::compare::{Configuration, Team};
 use lockstep_benches::gate::{self, Record};
 use lockstep_benches::generated::GENERATED;
 use lockstep_benches::report::Report;
@@ -40,15 +40,7 @@ struct Options {
     )]
     configs: Vec<Configuration>,
     #[command(flatten)]
-    chosen: Chosen,
-    #[command(flatten)]
-    rounds: Rounds,
-    /// What to measure
-    #[arg(long, value_enum, default_value_t = Clock::Event)]
-    clock: Clock,
-    /// Keep the numbers
-    #[arg(long, value_name = "PATH")]
-    json: Option<PathBuf>,
+    measurement: Measurement,
     /// Compare with a record of factors
     #[arg(long, value_name = "PATH", conflicts_with = "record")]
     gate: Option<PathBuf>,
@@ -59,7 +51,7 @@ struct Options {
 
 impl Options {
     fn rounds(&self) -> usize {
-        self.rounds.or(ROUNDS)
+        self.measurement.rounds.or(ROUNDS)
     }
 }
 
@@ -72,10 +64,11 @@ fn run(options: &Options) -> Result<Vec<String>, String> {
 }
 
 fn compare(options: &Options) -> Result<Vec<String>, String> {
-    let mut team = Team::new(options.configs.clone(), options.clock);
+    let mut team = Team::new(options.configs.clone(), options.measurement.clock);
     let mut report = Report::new(&options.configs);
-    let cases: Vec<_> = cases::all().filter(|case| options.chosen.wants(case.name)).collect();
-    let generated: Vec<_> = GENERATED.iter().filter(|generated| options.chosen.wants(generated.name)).collect();
+    let cases: Vec<_> = cases::all().filter(|case| options.measurement.chosen.wants(case.name)).collect();
+    let generated: Vec<_> =
+        GENERATED.iter().filter(|generated| options.measurement.chosen.wants(generated.name)).collect();
     if cases.is_empty() && generated.is_empty() {
         return Err("no case is called so".to_owned());
     }
@@ -85,7 +78,7 @@ fn compare(options: &Options) -> Result<Vec<String>, String> {
     for case in cases {
         let cells = team.case(case, options.rounds());
         println!("{}", report.case(case, cells));
-        keep_json(options.json.as_deref(), &report.json())?;
+        options.measurement.keep_numbers(&report.json())?;
     }
     if !generated.is_empty() {
         println!("\n{}", report.compiled_head());
@@ -93,7 +86,7 @@ fn compare(options: &Options) -> Result<Vec<String>, String> {
     for generated in generated {
         let cells = team.compile(*generated, options.rounds().min(COMPILE_ROUNDS));
         println!("{}", report.compiled(*generated, cells));
-        keep_json(options.json.as_deref(), &report.json())?;
+        options.measurement.keep_numbers(&report.json())?;
     }
     let paper = report.paper();
     if !paper.is_empty() {
@@ -106,8 +99,8 @@ fn record(options: &Options, path: &Path) -> Result<Vec<String>, String> {
     // Kernels that are not measured now keep what they have.
     let mut record = Record::parse(&std::fs::read_to_string(path).unwrap_or_default())?;
     let mut errors = Vec::new();
-    for case in cases::all().filter(|case| options.chosen.wants(case.name)) {
-        match gate::least(|| gate::measure(&mut gate::team(options.clock), case, options.rounds())) {
+    for case in cases::all().filter(|case| options.measurement.chosen.wants(case.name)) {
+        match gate::least(|| gate::measure(&mut gate::team(options.measurement.clock), case, options.rounds())) {
             Ok(factor) => {
                 println!("{:<28} {factor:>6.2}x", case.name);
                 record.put(gate::register_bits(), case.name, factor);
@@ -123,8 +116,8 @@ fn gate(options: &Options, path: &Path) -> Result<Vec<String>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let record = Record::parse(&text)?;
     let mut errors = Vec::new();
-    for case in cases::all().filter(|case| options.chosen.wants(case.name)) {
-        let measure = || gate::measure(&mut gate::team(options.clock), case, options.rounds());
+    for case in cases::all().filter(|case| options.measurement.chosen.wants(case.name)) {
+        let measure = || gate::measure(&mut gate::team(options.measurement.clock), case, options.rounds());
         match gate::judge(&record, case.name, measure) {
             Ok(line) => println!("{line}"),
             Err(error) => errors.push(error),

@@ -5,15 +5,14 @@
 //! loss is the median of the factors of these turns: the best of many short measurements is too good to be true. They do so
 //! several times with new buffers, as a kernel may be a fifth slower for the place in memory that its buffers have.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
 use serde_json::{Value, json};
 
 use crate::case::Case;
-use crate::command_line::{Chosen, Rounds, end_with, keep_json, serve_as_child};
-use crate::compare::{Cells, Clock, Configuration, Measured, Team};
+use crate::command_line::{Measurement, end_with, serve_as_child};
+use crate::compare::{Cells, Configuration, Measured, Team};
 use crate::report::{json_time, milliseconds, with};
 use crate::side_by_side::Factor;
 use crate::suite;
@@ -50,26 +49,18 @@ const PASSES: [&str; 12] = [
 const CHOICE: usize = 0;
 
 /// Serves as a child or measures, as the command line says.
-pub fn run() -> ExitCode {
+pub fn measure_choices() -> ExitCode {
     if serve_as_child() {
         return ExitCode::SUCCESS;
     }
-    end_with("bench-choices", measure(&Options::parse()))
+    end_with("bench-choices", compare_candidates(&Options::parse().measurement))
 }
 
 /// Measure what the driver's choice of width, layout and passes loses to the best one
 #[derive(Parser)]
 struct Options {
     #[command(flatten)]
-    chosen: Chosen,
-    #[command(flatten)]
-    rounds: Rounds,
-    /// What to measure
-    #[arg(long, value_enum, default_value_t = Clock::Event)]
-    clock: Clock,
-    /// Keep the numbers
-    #[arg(long, value_name = "PATH")]
-    json: Option<PathBuf>,
+    measurement: Measurement,
 }
 
 /// What is timed, the driver's choice first.
@@ -145,28 +136,25 @@ fn shorten_name(name: &str) -> String {
     name.trim_start_matches("default+").replace("LOCKSTEP_", "").replace('+', " ").to_lowercase()
 }
 
-fn measure(options: &Options) -> Result<Vec<String>, String> {
+fn compare_candidates(measurement: &Measurement) -> Result<Vec<String>, String> {
     let candidates = list_candidates();
-    let mut team = Team::new(candidates.clone(), options.clock);
+    let mut team = Team::new(candidates.clone(), measurement.clock);
     let mut losses: Vec<Loss> = Vec::new();
     let mut errors = Vec::new();
     println!("{:<28} {:>10} {:>10} {:>7}  fastest", "ms", "choice", "fastest", "loss");
-    for case in suite::alone().into_iter().filter(|case| options.chosen.wants(case.name)) {
+    for case in suite::alone().into_iter().filter(|case| measurement.chosen.wants(case.name)) {
         let everyone: Vec<usize> = (0..candidates.len()).collect();
-        let sums = team.prepare(case, &everyone);
+        let sums = team.prepare_case(case, &everyone);
         for (candidate, sum) in candidates.iter().zip(&sums) {
             errors.extend(sum.as_ref().err().map(|error| format!("{}, {}: {error}", case.name, candidate.name)));
         }
         let finalists = find_finalists(&team.take_turns(sums, FIRST_ROUNDS));
-        let cells = measure_finalists(&mut team, case, &finalists, options.rounds.or(ROUNDS));
+        let cells = measure_finalists(&mut team, case, &finalists, measurement.rounds.or(ROUNDS));
         match Loss::of(case, &candidates, cells) {
             Ok(loss) => {
                 println!("{}", loss.line());
                 losses.push(loss);
-                keep_json(
-                    options.json.as_deref(),
-                    &json!({ "cases": Value::from_iter(losses.iter().map(Loss::json)) }),
-                )?;
+                measurement.keep_numbers(&json!({ "cases": Value::from_iter(losses.iter().map(Loss::json)) }))?;
             }
             Err(error) => errors.push(format!("{}: {error}", case.name)),
         }
@@ -189,7 +177,7 @@ fn measure_finalists(team: &mut Team, case: &Case, finalists: &[usize], rounds: 
     let mut parts: Vec<Vec<Measured>> = Vec::new();
     let mut errors: Vec<Option<String>> = Vec::new();
     for _ in 0..PLACES {
-        let sums = team.prepare(case, finalists);
+        let sums = team.prepare_case(case, finalists);
         for (number, cell) in team.take_turns(sums, rounds).into_iter().enumerate() {
             parts.resize_with(parts.len().max(number + 1), Vec::new);
             errors.resize_with(parts.len(), || None);
@@ -201,7 +189,7 @@ fn measure_finalists(team: &mut Team, case: &Case, finalists: &[usize], rounds: 
     }
     let join = |(parts, error): (Vec<Measured>, Option<String>)| match error {
         Some(error) => Err(error),
-        None => Measured::join(parts).ok_or_else(|| "was not measured".to_owned()),
+        None => Measured::join_parts(parts).ok_or_else(|| "was not measured".to_owned()),
     };
     parts.into_iter().zip(errors).map(join).collect()
 }

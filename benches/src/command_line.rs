@@ -1,13 +1,13 @@
 //! What the benchmarks' programs have in common: options, and how they end.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser};
 use serde_json::Value;
 
-use crate::compare::{Configuration, WORKER};
+use crate::compare::{Clock, Configuration, WORKER};
 use crate::{generated, suite, worker};
 
 /// How often is measured.
@@ -56,6 +56,30 @@ impl Chosen {
         let is_name = |part: &str| suite::find(part).is_some() || generated::find(part).is_some();
         let fits = |part: &String| if is_name(part) { name == part } else { name.contains(part.as_str()) };
         self.are_all() || self.only.iter().any(fits)
+    }
+}
+
+/// What is measured of one driver, how, and where the numbers go.
+#[derive(Clone, Debug, Args)]
+pub struct Measurement {
+    /// The cases of all that there are.
+    #[command(flatten)]
+    pub chosen: Chosen,
+    /// How often each has its turn.
+    #[command(flatten)]
+    pub rounds: Rounds,
+    /// What to measure
+    #[arg(long, value_enum, default_value_t = Clock::Event)]
+    pub clock: Clock,
+    /// Keep the numbers
+    #[arg(long, value_name = "PATH")]
+    pub json: Option<PathBuf>,
+}
+
+impl Measurement {
+    /// Keeps the numbers, if that is wanted.
+    pub fn keep_numbers(&self, numbers: &Value) -> Result<(), String> {
+        keep_json(self.json.as_deref(), numbers)
     }
 }
 

@@ -137,7 +137,7 @@ impl Measured {
     }
 
     /// What several comparisons measured, as one; none where there is none.
-    pub fn join(parts: Vec<Self>) -> Option<Self> {
+    pub fn join_parts(parts: Vec<Self>) -> Option<Self> {
         let turns: Vec<Duration> = parts.iter().flat_map(|part| part.turns.clone()).collect();
         let sum = parts.into_iter().next()?.sum;
         Some(Self { time: Spread::of(turns.clone()), turns, sum })
@@ -170,9 +170,6 @@ impl Team {
         }
     }
 
-    /// The word for a child whose programs are SPIR-V modules, made of the sources.
-    pub const FROM_MODULES: &str = "modules";
-
     /// How long a child may take for one answer, where that is not two minutes.
     pub fn patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
@@ -181,12 +178,12 @@ impl Team {
     /// Measures a case, in so many rounds.
     pub fn case(&mut self, case: &Case, rounds: usize) -> Cells<Measured> {
         let everyone: Vec<usize> = (0..self.workers.len()).collect();
-        let sums = self.prepare(case, &everyone);
+        let sums = self.prepare_case(case, &everyone);
         self.take_turns(sums, rounds)
     }
 
     /// Makes a case ready to run in the children with these numbers; the checksums of its results.
-    pub fn prepare(&mut self, case: &Case, numbers: &[usize]) -> Cells<String> {
+    pub fn prepare_case(&mut self, case: &Case, numbers: &[usize]) -> Cells<String> {
         let mut sums: Cells<String> = self.workers.iter().map(|_| Err(NOT_ASKED.to_owned())).collect();
         for &number in numbers {
             sums[number] = self.ask(number, &format!("prepare {}", case.name), "ready");

@@ -4,7 +4,7 @@
 const UNITS: u32 = 100;
 
 const MAGIC: u32 = 0x0723_0203;
-/// SPIR-V 1.2.
+/// The version word of a module's head: 1.2 of SPIR-V.
 const VERSION: u32 = 0x0001_0200;
 /// The number of `GlobalInvocationId` among the built-in variables.
 const GLOBAL_INVOCATION_ID: u32 = 28;

@@ -23,7 +23,7 @@ pub const NINE: [&str; 9] = [
 pub fn find(name: &str) -> Option<&'static Case> {
     let group = || groups::find(name).map(|group| &group.case);
     let image = || IMAGES.iter().find(|case| case.name == name);
-    cases::find(name).or_else(group).or_else(image).or_else(|| math::find(name)).or_else(|| costs::find(name))
+    cases::find(name).or_else(group).or_else(image).or_else(|| math::find(name)).or_else(|| costs::find_case(name))
 }
 
 /// The paper's nine at both sizes, then the others of the suite: the rows of the table of configurations.

@@ -194,7 +194,7 @@ impl Context {
 
     /// A program from a module in an intermediate language, not built.
     #[track_caller]
-    pub fn module(&self, module: &[u8]) -> Program {
+    pub fn create_with_module(&self, module: &[u8]) -> Program {
         let mut code = 1;
         let program = (cl().clCreateProgramWithIL)(self.raw(), module.as_ptr().cast(), module.len(), &mut code);
         ok(code);
@@ -207,7 +207,7 @@ impl Context {
     /// With the build log when it does not build.
     #[track_caller]
     pub fn build_module(&self, module: &[u8]) -> Program {
-        let program = self.module(module);
+        let program = self.create_with_module(module);
         let code = program.build("");
         assert!(code == CL_SUCCESS, "{}: {}", code_name(code), program.log());
         program

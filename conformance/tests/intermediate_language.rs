@@ -112,7 +112,7 @@ fn constants_are_specialised_for_later_builds() {
         return;
     }
     let setup = Setup::new();
-    let program = setup.context.module(&assemble_module(SPECIALIZED, (1, 0)));
+    let program = setup.context.create_with_module(&assemble_module(SPECIALIZED, (1, 0)));
     let set = |id, bytes: &[u8]| {
         (cl().clSetProgramSpecializationConstant)(program.raw(), id, bytes.len(), bytes.as_ptr().cast())
     };
@@ -282,8 +282,8 @@ fn modules_are_linked_with_modules_and_with_opencl_c() {
         return;
     }
     let setup = Setup::new();
-    let importing = setup.context.module(&assemble_module(IMPORTING, (1, 2)));
-    let exporting = setup.context.module(&assemble_module(EXPORTING, (1, 2)));
+    let importing = setup.context.create_with_module(&assemble_module(IMPORTING, (1, 2)));
+    let exporting = setup.context.create_with_module(&assemble_module(EXPORTING, (1, 2)));
     let source = setup.context.source("int helped(int x) { return x + 100; }");
     for program in [&importing, &exporting, &source] {
         compile(program);
@@ -304,7 +304,7 @@ fn builds_of_wrong_modules_fail_with_the_place() {
     }
     let setup = Setup::new();
     let wrong = SPECIALIZED.replace("OpCapability Addresses", "OpCapability Addresses\nOpCapability Geometry");
-    let program = setup.context.module(&assemble_module(&wrong, (1, 0)));
+    let program = setup.context.create_with_module(&assemble_module(&wrong, (1, 0)));
     expect(program.build(""), CL_BUILD_PROGRAM_FAILURE);
     if is_lockstep() {
         let log = program.log();

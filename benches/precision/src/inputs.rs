@@ -60,7 +60,7 @@ impl Input {
     pub const BOTH: [Input; 2] = [Input::Own, Input::Odd];
 
     /// Those that tell which branches might diverge, of a case with so many buffers and arguments.
-    pub fn others(buffer_count: usize, argument_count: usize) -> impl Iterator<Item = Input> {
+    pub fn list_others(buffer_count: usize, argument_count: usize) -> impl Iterator<Item = Input> {
         let things = std::iter::once(None).chain((0..buffer_count + argument_count).map(Some));
         let seeds = move |only: Option<usize>| {
             let first_seed = only.map_or(0, |number| number as u64 + 1) * VARIATIONS;
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn other_ranges_lie_within_the_cases_own() {
-        for input in Input::others(2, 3) {
+        for input in Input::list_others(2, 3) {
             let range = input.shrink_range(&[1 << 16, 3], &[64, 1]);
             assert!(range.global_offset[0] + range.global_size[0] <= 1 << 16, "{range:?}");
             assert!(range.global_offset[1] + range.global_size[1] <= 3, "{range:?}");
@@ -222,14 +222,14 @@ mod tests {
             assert!(!launches.is_empty() && launches.len() <= LAUNCHES && launches.iter().all(|&launch| launch < 100));
         }
         assert_eq!(Input::Odd.choose_launches(3), [0, 1, 2]);
-        assert!(Input::others(0, 0).any(|input| input.shrink_range(&[1 << 16], &[64]).global_offset[0] > 0));
+        assert!(Input::list_others(0, 0).any(|input| input.shrink_range(&[1 << 16], &[64]).global_offset[0] > 0));
     }
 
     #[test]
     fn other_inputs_differ_and_keep_their_sizes() {
         let buffers = vec![(0..64u32).flat_map(u32::to_le_bytes).collect::<Vec<u8>>(); 3];
         assert_eq!(Input::Odd.vary_buffers(&buffers), buffers);
-        for input in Input::others(3, 1) {
+        for input in Input::list_others(3, 1) {
             let varied = input.vary_buffers(&buffers);
             assert!(varied.iter().all(|bytes| bytes.len() == 256));
             let Input::Other(Variation { only, .. }) = input else { panic!("{input:?} is the case's own") };

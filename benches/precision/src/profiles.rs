@@ -27,20 +27,20 @@ impl Profiles {
     /// When a case's own launch is faulty.
     pub fn of_suite(suite: &Suite) -> Result<Profiles, String> {
         let mut lanes: Vec<LaneProfile<'_>> =
-            suite.subjects.iter().map(|subject| LaneProfile::new(subject.kernel(), subject.gang)).collect();
+            suite.subjects.iter().map(|subject| LaneProfile::of_kernel(subject.sole_kernel(), subject.gang)).collect();
         for case in &suite.cases {
             for input in Input::BOTH {
                 let ran = run_case(suite, case, input, &mut lanes);
                 ran.map_err(|error| format!("{}, {input:?}: {error}", case.name))?;
             }
         }
-        let own = lanes.iter().map(|profile| profile.seen().clone()).collect();
+        let own = lanes.iter().map(|profile| profile.seen_divergence().clone()).collect();
         for case in &suite.cases {
             // What lanes did before a fault, they did: the input was wrong from then on only.
-            let others = Input::others(case.buffers.len(), case.count_arguments());
+            let others = Input::list_others(case.buffers.len(), case.count_arguments());
             others.for_each(|input| _ = run_case(suite, case, input, &mut lanes));
         }
-        let all = lanes.iter().map(|profile| profile.seen().clone()).collect();
+        let all = lanes.iter().map(|profile| profile.seen_divergence().clone()).collect();
         Ok(Profiles { own, all })
     }
 }
@@ -76,10 +76,10 @@ fn run_launch(
 ) -> Result<(), InterpError> {
     let subject = &suite.subjects[launch.subject];
     let range = input.shrink_range(&launch.global, &launch.local);
-    let arguments = input.vary_arguments(subject.kernel(), &launch.arguments, buffer_count);
+    let arguments = input.vary_arguments(subject.sole_kernel(), &launch.arguments, buffer_count);
     let steps = if Input::BOTH.contains(&input) { STEPS } else { STEPS_OF_OTHERS };
     profile.begin_launch(range.local_size);
-    match run_observed(&subject.module, &subject.kernel().name, &range, &arguments, memory, steps, profile) {
+    match run_observed(&subject.module, &subject.sole_kernel().name, &range, &arguments, memory, steps, profile) {
         Err(InterpError { fault: Fault::StepLimit, .. }) => Ok(()),
         ran => ran.map(|_| ()),
     }

@@ -36,8 +36,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The kernel.
-    pub fn kernel(&self) -> &Kernel {
+    /// The kernel of the module.
+    pub fn sole_kernel(&self) -> &Kernel {
         &self.module.kernels[0]
     }
 }
@@ -46,11 +46,11 @@ impl Subject {
 pub struct Launch {
     /// The kernel's place in the suite.
     pub subject: usize,
-    /// Its arguments.
+    /// What each of the kernel's parameters gets, in their order.
     pub arguments: Vec<interp::Arg>,
-    /// The global size.
+    /// Work-items in each dimension.
     pub global: Vec<u64>,
-    /// The local size.
+    /// Work-items of a group in each dimension.
     pub local: Vec<u64>,
 }
 
@@ -144,7 +144,7 @@ impl SuiteBuilder {
             Arg::Local(size) => interp::Arg::Local(*size as u64),
         };
         let global: Vec<u64> = step.global.iter().map(|&size| size as u64).collect();
-        let required = self.suite.subjects[subject].kernel().attrs.reqd_work_group_size;
+        let required = self.suite.subjects[subject].sole_kernel().attrs.reqd_work_group_size;
         let local = match (required, step.local.is_empty()) {
             (Some(size), _) => size[..global.len()].iter().map(|&size| size.into()).collect(),
             // Rows that hold gangs; the driver would choose by the kernel.

@@ -31,7 +31,7 @@ pub fn print_table(suite: &Suite, profiles: &Profiles) {
          | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
     );
     for (analysis, row) in Analysis::ALL.iter().zip(&rows) {
-        println!("| {} {}", analysis.name(), describe_row(row));
+        println!("| {} {}", analysis.describe_analysis(), describe_row(row));
     }
     let [unifiable, fused] = [|subject: &Subject| subject.unifiable, |subject: &Subject| subject.fused]
         .map(|count| suite.subjects.iter().map(count).sum::<usize>());
@@ -65,8 +65,8 @@ fn compare_analysis(suite: &Suite, profiles: &Profiles, analysis: Analysis) -> R
     let mut row = Row { own: Agreement::default(), all: Agreement::default(), time: Duration::ZERO };
     for ((subject, own), all) in suite.subjects.iter().zip(&profiles.own).zip(&profiles.all) {
         let (found, time) = time_analysis(subject, analysis);
-        row.own += Agreement::of_kernel(subject.kernel(), &found, own);
-        row.all += Agreement::of_kernel(subject.kernel(), &found, all);
+        row.own += Agreement::of_kernel(subject.sole_kernel(), &found, own);
+        row.all += Agreement::of_kernel(subject.sole_kernel(), &found, all);
         row.time += time;
     }
     row
@@ -85,13 +85,13 @@ fn time_analysis(subject: &Subject, analysis: Analysis) -> (KernelDivergence, Du
 }
 
 fn analyze_subject(subject: &Subject, analysis: Analysis) -> KernelDivergence {
-    analysis.analyze_kernel(&subject.module, subject.kernel(), subject.gang)
+    analysis.analyze_kernel(&subject.module, subject.sole_kernel(), subject.gang)
 }
 
 /// Names the branches of which the driver's analysis says that lanes may part there, and no input parted them.
 pub fn list_false_positives(suite: &Suite, profiles: &Profiles) {
     for ((subject, own), all) in suite.subjects.iter().zip(&profiles.own).zip(&profiles.all) {
-        let kernel = subject.kernel();
+        let kernel = subject.sole_kernel();
         let found = analyze_subject(subject, Analysis::Shapes);
         let left = false_positives(kernel, &found, all);
         for (region, block) in false_positives(kernel, &found, own) {
@@ -108,7 +108,7 @@ pub fn find_mistakes(suite: &Suite, profiles: &Profiles) -> Vec<String> {
     let subjects = suite.subjects.iter().zip(&profiles.own);
     let mistakes = |(subject, seen): (&Subject, &KernelDivergence)| {
         let found = analyze_subject(subject, Analysis::Shapes);
-        describe_mistakes(subject.kernel(), &found, seen)
+        describe_mistakes(subject.sole_kernel(), &found, seen)
     };
     subjects.flat_map(mistakes).collect()
 }

@@ -41,9 +41,9 @@ const CLOCK_CASE: &str = "cost:cycle";
 
 /// The cases of a row: with what is measured, and without it where the step has something else.
 pub struct RowCases {
-    /// With it.
+    /// Its steps have what is measured.
     pub with: &'static Case,
-    /// Without.
+    /// Its steps lack that; none where they have nothing else.
     pub without: Option<&'static Case>,
 }
 
@@ -124,12 +124,12 @@ pub fn clock_case() -> &'static Case {
 }
 
 /// The cases of a row.
-pub fn cases_of(row: usize) -> &'static RowCases {
+pub fn find_row_cases(row: usize) -> &'static RowCases {
     &cases().rows[row]
 }
 
 /// The case of this name.
-pub fn find(name: &str) -> Option<&'static Case> {
+pub fn find_case(name: &str) -> Option<&'static Case> {
     if !name.starts_with(PREFIX) {
         return None;
     }
@@ -139,7 +139,7 @@ pub fn find(name: &str) -> Option<&'static Case> {
 }
 
 /// What a row's operation took, in the unit of what the model says: operations, of which four are a cycle, or cycles.
-pub fn measured(mode: Mode, per_step: f64, nanoseconds: f64, clock_nanoseconds: f64) -> f64 {
+pub fn convert_time(mode: Mode, per_step: f64, nanoseconds: f64, clock_nanoseconds: f64) -> f64 {
     // A work-item runs the clock's steps, and each of them is two cycles.
     let cycle = clock_nanoseconds / (GANG as f64 * ALL_STEPS * 2.0);
     let items = if mode.is_of_gang() { 1.0 } else { GANG as f64 };
@@ -154,12 +154,12 @@ mod tests {
     #[test]
     fn every_row_has_its_cases() {
         for (index, row) in ROWS.iter().enumerate() {
-            let RowCases { with, without } = cases_of(index);
-            assert_eq!(find(with.name).map(|case| case.source), Some(with.source), "{}", row.name);
+            let RowCases { with, without } = find_row_cases(index);
+            assert_eq!(find_case(with.name).map(|case| case.source), Some(with.source), "{}", row.name);
             assert_eq!(without.is_some(), row.without.is_some(), "{}", row.name);
             assert!(without.is_none_or(|without| without.source != with.source), "{}", row.name);
         }
-        assert!(find(CLOCK_CASE).is_some() && find("dct").is_none());
+        assert!(find_case(CLOCK_CASE).is_some() && find_case("dct").is_none());
     }
 
     #[test]
@@ -175,10 +175,10 @@ mod tests {
     fn what_is_measured_is_in_cycles_of_the_clock() {
         // A gang's step that takes as long as two cycles of a work-item.
         let clock = GANG as f64 * ALL_STEPS * 2.0;
-        let took = |mode, nanoseconds| measured(mode, 1.0, nanoseconds, clock);
+        let took = |mode, nanoseconds| convert_time(mode, 1.0, nanoseconds, clock);
         assert_eq!(took(Mode::GangLatency, 2.0 * ALL_STEPS), 2.0);
         assert_eq!(took(Mode::Gang, 2.0 * ALL_STEPS), 8.0);
         assert_eq!(took(Mode::ItemLatency, 2.0 * GANG as f64 * ALL_STEPS), 2.0);
-        assert_eq!(measured(Mode::Gang, 2.0, 2.0 * ALL_STEPS, clock), 4.0);
+        assert_eq!(convert_time(Mode::Gang, 2.0, 2.0 * ALL_STEPS, clock), 4.0);
     }
 }

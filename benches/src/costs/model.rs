@@ -46,7 +46,7 @@ fn is_x86_feature(_: &str) -> bool {
 }
 
 /// What the model says of a row, on a machine with these registers.
-pub fn expected(row: &Row, registers: Registers) -> f64 {
+pub fn ask_model(row: &Row, registers: Registers) -> f64 {
     match row.model {
         "line each" => LINE_EACH as f64,
         "mispredicted" => MISPREDICTED as f64,
@@ -124,7 +124,7 @@ mod tests {
 
     fn expected_of(name: &str) -> f64 {
         let row = ROWS.iter().find(|row| row.name == name).expect("there is such a row");
-        expected(row, Registers { target: TargetInfo::of_bits(512), width: 16 })
+        ask_model(row, Registers { target: TargetInfo::of_bits(512), width: 16 })
     }
 
     #[test]

@@ -27,7 +27,7 @@ impl Mode {
     }
 
     /// What the table calls it.
-    pub fn name(self) -> &'static str {
+    pub fn describe_mode(self) -> &'static str {
         match self {
             Gang => "gang, operations",
             Item => "work-item, operations",

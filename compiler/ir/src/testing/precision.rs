@@ -66,7 +66,7 @@ impl Analysis {
     pub const ALL: [Analysis; 3] = [Analysis::Shapes, Analysis::DisjointPaths, Analysis::GatedPhi];
 
     /// What tables call it.
-    pub fn name(self) -> &'static str {
+    pub fn describe_analysis(self) -> &'static str {
         match self {
             Analysis::Shapes => "ours",
             Analysis::DisjointPaths => "Karrenberg & Hack, Definition 1",

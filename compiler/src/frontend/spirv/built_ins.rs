@@ -99,7 +99,7 @@ fn read_vector(
 
 fn query_dimension(translator: &mut Translator<'_>, name: &str, dimension: u32) -> Attempt<String> {
     let dimension = ["0", "1", "2"][dimension.min(2) as usize];
-    translator.call_built_in(name, &[Parameter::Scalar("j")], "i64", &[Typed::new("i32", dimension)])
+    translator.call_built_in(name, &[Parameter::Scalar("j")], "i64", &[Typed::of_texts("i32", dimension)])
 }
 
 /// The result of a call that gives 64 bits, in the type of a component.

@@ -58,7 +58,7 @@ fn construct_vector(
         }
         for lane in 0..part_count {
             let value = translator.define_extra(format_args!("extractelement {typed}, i32 {lane}"));
-            elements.push(Typed::new(translator.types.type_text(element)?, value));
+            elements.push(Typed::of_texts(translator.types.type_text(element)?, value));
         }
     }
     if elements.len() != count as usize {
@@ -125,7 +125,7 @@ pub(super) fn translate_extract(translator: &mut Translator<'_>, _: Op, words: &
     if translator.types.type_text(path.part_type)? != translator.types.type_text(result.0)? {
         refuse!("the part is of type {}", translator.types.type_text(path.part_type)?);
     }
-    if let Some(&Value::BuiltInVector { local, built_in, .. }) = translator.values.get(composite)
+    if let Some(&Value::BuiltInVector { local, built_in, .. }) = translator.values.find_value(composite)
         && path.vector.is_some()
     {
         translator.note_use(composite, &local)?;
@@ -214,13 +214,13 @@ fn copy_parts(
         Some(left) => left,
         None => refuse!("it copies more than {MAX_COPIED} parts"),
     };
-    let mut copied = Typed::new(target_text.clone(), "undef");
+    let mut copied = Typed::of_texts(target_text.clone(), "undef");
     for (index, (from, to)) in pairs.into_iter().enumerate() {
         let text = translator.define_extra(format_args!("extractvalue {value}, {index}"));
-        let part = Typed::new(translator.types.type_text(from)?, text);
+        let part = Typed::of_texts(translator.types.type_text(from)?, text);
         let part = copy_parts(translator, part, from, to, parts_left)?;
         let text = translator.define_extra(format_args!("insertvalue {copied}, {part}, {index}"));
-        copied = Typed::new(target_text.clone(), text);
+        copied = Typed::of_texts(target_text.clone(), text);
     }
     Ok(copied)
 }
@@ -305,7 +305,7 @@ pub(super) fn translate_shuffle(translator: &mut Translator<'_>, _: Op, words: &
             }
             index => translator.define_extra(format_args!("extractelement {second}, i32 {}", index - first_count)),
         };
-        elements.push(Typed::new(element_text.clone(), value));
+        elements.push(Typed::of_texts(element_text.clone(), value));
     }
     let text = translator.types.type_text(value_type)?;
     insert_elements(translator, (value_type, id), &text, &elements)

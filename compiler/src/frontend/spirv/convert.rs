@@ -129,7 +129,7 @@ pub(super) fn resize_integer(translator: &mut Translator<'_>, id: Id, width: u32
     let target = if count == 1 { format!("i{width}") } else { format!("<{count} x i{width}>") };
     let instruction = if from < width { "zext" } else { "trunc" };
     let resized = translator.define_extra(format_args!("{instruction} {typed} to {target}"));
-    Ok(Typed::new(target, resized))
+    Ok(Typed::of_texts(target, resized))
 }
 
 /// `OpConvertFToBF16INTEL` and `OpConvertBF16ToFINTEL`: the upper half of a float's bits is an integer.

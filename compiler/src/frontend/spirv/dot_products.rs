@@ -79,7 +79,7 @@ fn extend_packed(
     for vector in vectors {
         let packed = translator.typed(vector)?;
         let unpacked = translator.define_extra(format_args!("bitcast {packed} to <4 x i8>"));
-        bytes.push(Typed::new("<4 x i8>", unpacked));
+        bytes.push(Typed::of_texts("<4 x i8>", unpacked));
     }
     let [Some(second), Some(first)] = [bytes.pop(), bytes.pop()] else { refuse!("it has two vectors") };
     multiply_extended(translator, [first, second], 4, 8, kind, result_type)
@@ -131,7 +131,7 @@ fn sum_products(
             let is_signed = kind.signs[0];
             let parameter = translator.types.parameter_of(result.0, is_signed)?;
             let parameters: [Parameter; 2] = [parameter.clone(), parameter];
-            let arguments = [Typed::new(text.clone(), sum), translator.typed(accumulator)?];
+            let arguments = [Typed::of_texts(text.clone(), sum), translator.typed(accumulator)?];
             let call = translator.call_built_in("add_sat", &parameters, &text, &arguments)?;
             translator.define_result(result, format_args!("{call}"))
         }

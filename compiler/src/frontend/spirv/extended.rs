@@ -334,7 +334,7 @@ fn print_formatted(translator: &mut Translator<'_>, result: (Id, Id), mut operan
         let typed = translator.typed(value)?;
         arguments.push(match translator.types.find_type(translator.type_of(value)?)?.kind {
             TypeKind::Float(16 | 32) => {
-                Typed::new("double", translator.define_extra(format_args!("fpext {typed} to double")))
+                Typed::of_texts("double", translator.define_extra(format_args!("fpext {typed} to double")))
             }
             _ => typed,
         });

@@ -44,7 +44,7 @@ pub(super) fn translate_pointer_call(translator: &mut Translator<'_>, _: Op, wor
     for (&argument, &parameter_type) in arguments.iter().zip(parameters.iter()) {
         translator.check_type(argument, parameter_type)?;
         let text = translator.find_operand(argument)?.text;
-        spelt.push(Typed::new(translator.types.type_text(parameter_type)?, text));
+        spelt.push(Typed::of_texts(translator.types.type_text(parameter_type)?, text));
     }
     let result_text = translator.types.type_text(result)?;
     let call = format!("call spir_func addrspace({space}) {result_text} {}({})", pointer.text, join_typed(&spelt));

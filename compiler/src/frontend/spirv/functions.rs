@@ -407,7 +407,7 @@ pub(super) fn translate_call(translator: &mut Translator<'_>, _: Op, words: &[u3
     for ((&argument, &parameter), &parameter_type) in arguments.iter().zip(&parameters).zip(types.iter()) {
         translator.check_type(argument, parameter_type)?;
         let text = translator.find_operand(argument)?.text;
-        spelt.push(Typed::new(spell_parameter(translator, parameter, parameter_type)?, text));
+        spelt.push(Typed::of_texts(spell_parameter(translator, parameter, parameter_type)?, text));
     }
     let name = global_name(translator, callee);
     let result_text = translator.types.type_text(result)?;

@@ -66,7 +66,7 @@ pub(super) fn translate_barrier(translator: &mut Translator<'_>, opcode: Op, wor
     let flags = u32::from(semantics.contains(MemorySemantics::WORKGROUP_MEMORY))
         | u32::from(semantics.contains(MemorySemantics::CROSS_WORKGROUP_MEMORY)) << 1
         | u32::from(semantics.contains(MemorySemantics::IMAGE_MEMORY)) << 2;
-    let flags = [Typed::new("i32", &*flags.to_string())];
+    let flags = [Typed::of_texts("i32", &*flags.to_string())];
     let call = translator.call_built_in(name, &[Parameter::Scalar("j")], "void", &flags)?;
     translator.emit_line(format_args!("{call}"));
     Ok(())
@@ -78,7 +78,7 @@ fn widen_bool(translator: &mut Translator<'_>, id: Id) -> Attempt<Typed> {
         refuse!("%{id} is not of type bool");
     }
     let typed = translator.typed(id)?;
-    Ok(Typed::new("i32", translator.define_extra(format_args!("zext {typed} to i32"))))
+    Ok(Typed::of_texts("i32", translator.define_extra(format_args!("zext {typed} to i32"))))
 }
 
 /// Defines a `bool` as whether the `int` that a function gives is not zero.
@@ -131,7 +131,7 @@ pub(super) fn translate_broadcast(translator: &mut Translator<'_>, _: Op, words:
                 parameters.push(Parameter::Scalar("m"));
                 arguments.push(match count {
                     1 => ids.clone(),
-                    _ => Typed::new(
+                    _ => Typed::of_texts(
                         "i64",
                         translator.define_extra(format_args!("extractelement {ids}, i32 {dimension}")),
                     ),

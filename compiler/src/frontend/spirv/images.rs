@@ -27,7 +27,7 @@ pub(super) fn translate_unpairing(translator: &mut Translator<'_>, _: Op, words:
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
     let pair = operands.take_id()?;
-    let Some(&Value::SampledImage { image, .. }) = translator.values.get(pair) else {
+    let Some(&Value::SampledImage { image, .. }) = translator.values.find_value(pair) else {
         refuse!("%{pair} is not an image with a sampler");
     };
     translator.check_type(image, result.0)?;
@@ -69,7 +69,7 @@ pub(super) fn translate_read(translator: &mut Translator<'_>, opcode: Op, words:
     let (source, coordinate) = (operands.take_id()?, operands.take_id()?);
     // An image has one level, so which one is asked for does not matter.
     let image_operands = read_image_operands(&mut operands)?;
-    let (image, sampler) = match translator.values.get(source) {
+    let (image, sampler) = match translator.values.find_value(source) {
         Some(&Value::SampledImage { image, sampler, .. }) if opcode == Op::ImageSampleExplicitLod => {
             (image, Some(sampler))
         }
@@ -153,12 +153,12 @@ fn spell_coordinate(translator: &mut Translator<'_>, coordinate: Id, image: Imag
     let element_text = translator.types.type_text(element)?;
     if wanted == 1 {
         let first = translator.define_extra(format_args!("extractelement {typed}, i32 0"));
-        return Ok((Typed::new(element_text, first), parameter));
+        return Ok((Typed::of_texts(element_text, first), parameter));
     }
     let lanes: Vec<String> = (0..wanted).map(|lane| format!("i32 {}", lane.min(count - 1))).collect();
     let mask = format!("<{wanted} x i32> <{}>", lanes.join(", "));
     let chosen = translator.define_extra(format_args!("shufflevector {typed}, {} undef, {mask}", typed.type_text));
-    Ok((Typed::new(format!("<{wanted} x {element_text}>"), chosen), parameter))
+    Ok((Typed::of_texts(format!("<{wanted} x {element_text}>"), chosen), parameter))
 }
 
 /// `OpImageWrite`: writes one texel.
@@ -176,7 +176,7 @@ pub(super) fn translate_write(translator: &mut Translator<'_>, _: Op, words: &[u
     }
     if image_type.name.ends_with("depth") && translator.types.elements_of(texel_type)?.1 > 1 {
         let first = translator.define_extra(format_args!("extractelement {texel}, i32 0"));
-        (texel, texel_parameter) = (Typed::new("float", first), Parameter::Scalar("f"));
+        (texel, texel_parameter) = (Typed::of_texts("float", first), Parameter::Scalar("f"));
     }
     let parameters = [image_parameter(image_type), coordinate_parameter, texel_parameter];
     let arguments = [translator.typed(image)?, coordinate, texel];

@@ -100,7 +100,7 @@ fn spell_phi(translator: &Translator<'_>, state: &FunctionState, phi: &Phi) -> A
         }
         translator.check_type(value, phi.value_type)?;
         let text = translator.find_operand(value)?.text;
-        let local = match translator.values.get(value) {
+        let local = match translator.values.find_value(value) {
             Some(Value::Local(local) | Value::BuiltInVector { local, .. }) => Some(local),
             _ => None,
         };

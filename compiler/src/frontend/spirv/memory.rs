@@ -97,7 +97,7 @@ pub(super) fn translate_load(translator: &mut Translator<'_>, _: Op, words: &[u3
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
     let pointer = operands.take_id()?;
-    if let Some(&Value::BuiltIn { built_in, component, .. }) = translator.values.get(pointer) {
+    if let Some(&Value::BuiltIn { built_in, component, .. }) = translator.values.find_value(pointer) {
         return read_built_in(translator, (value_type, id), built_in, component);
     }
     let access = read_access(translator, &mut operands)?;
@@ -199,7 +199,7 @@ pub(super) fn translate_chain(translator: &mut Translator<'_>, opcode: Op, words
     let result = operands.take_result()?;
     let base = operands.take_id()?;
     let indices = operands.take_ids()?;
-    if let Some(&Value::BuiltIn { built_in, component: None, .. }) = translator.values.get(base) {
+    if let Some(&Value::BuiltIn { built_in, component: None, .. }) = translator.values.find_value(base) {
         return choose_component(translator, result, built_in, &indices);
     }
     let chain_kind = match opcode {

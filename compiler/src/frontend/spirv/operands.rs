@@ -25,7 +25,7 @@ pub(super) enum IdTable<V> {
 
 impl<V> IdTable<V> {
     /// An empty table for ids less than `bound`, in a module of so many bytes.
-    pub fn new(bound: u32, module_bytes: usize) -> IdTable<V> {
+    pub fn with_bound(bound: u32, module_bytes: usize) -> IdTable<V> {
         // An instruction with a result has at least three words.
         let most_ids = module_bytes / (3 * size_of::<u32>());
         match bound as usize <= most_ids {
@@ -35,7 +35,7 @@ impl<V> IdTable<V> {
     }
 
     /// What is known of an id.
-    pub fn get(&self, id: Id) -> Option<&V> {
+    pub fn find_value(&self, id: Id) -> Option<&V> {
         match self {
             IdTable::Dense(table) => table.get(id as usize)?.as_ref(),
             IdTable::Sparse(table) => table.get(&id),
@@ -43,7 +43,7 @@ impl<V> IdTable<V> {
     }
 
     /// Makes something known of an id, which is less than the bound; gives what was known before.
-    pub fn insert(&mut self, id: Id, value: V) -> Option<V> {
+    pub fn define_value(&mut self, id: Id, value: V) -> Option<V> {
         match self {
             IdTable::Dense(table) => table.get_mut(id as usize)?.replace(value),
             IdTable::Sparse(table) => table.insert(id, value),

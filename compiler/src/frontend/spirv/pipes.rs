@@ -54,7 +54,7 @@ fn take_packet(translator: &mut Translator<'_>, operands: &mut Operands<'_>) -> 
     }
     let generic = format!("ptr addrspace({GENERIC})");
     let cast = translator.define_extra(format_args!("addrspacecast {typed} to {generic}"));
-    Ok(Typed::new(generic, cast))
+    Ok(Typed::of_texts(generic, cast))
 }
 
 /// The number of the generic address space.

@@ -107,7 +107,7 @@ impl From<&str> for ValueText {
 pub(super) struct Operand {
     /// Its type's id.
     pub value_type: Id,
-    /// The value.
+    /// The value in LLVM's text, without its type.
     pub text: ValueText,
 }
 
@@ -116,13 +116,13 @@ pub(super) struct Operand {
 pub(super) struct Typed {
     /// The type in LLVM's text.
     pub type_text: Rc<str>,
-    /// The value.
+    /// The value in LLVM's text.
     pub text: ValueText,
 }
 
 impl Typed {
     /// A value of a type.
-    pub fn new(type_text: impl Into<Rc<str>>, text: impl Into<ValueText>) -> Typed {
+    pub fn of_texts(type_text: impl Into<Rc<str>>, text: impl Into<ValueText>) -> Typed {
         Typed { type_text: type_text.into(), text: text.into() }
     }
 }
@@ -179,7 +179,7 @@ impl<'a> Translator<'a> {
             declarations: Declarations::default(),
             types: Types::default(),
             constants: Constants::default(),
-            values: IdTable::new(bound, module_bytes),
+            values: IdTable::with_bound(bound, module_bytes),
             specialization,
             function: None,
             place: Place::default(),
@@ -221,7 +221,7 @@ impl<'a> Translator<'a> {
 
     /// A value as an operand.
     pub fn find_operand(&self, id: Id) -> Attempt<Operand> {
-        match self.values.get(id) {
+        match self.values.find_value(id) {
             Some(Value::Constant { value_type, text }) => {
                 Ok(Operand { value_type: *value_type, text: ValueText::Constant(text.clone()) })
             }
@@ -260,7 +260,7 @@ impl<'a> Translator<'a> {
 
     /// The type of a value, whatever it is.
     pub fn type_of(&self, id: Id) -> Attempt<Id> {
-        match self.values.get(id) {
+        match self.values.find_value(id) {
             Some(
                 Value::Local(Local { value_type, .. })
                 | Value::BuiltInVector { local: Local { value_type, .. }, .. }
@@ -284,7 +284,7 @@ impl<'a> Translator<'a> {
 
     /// Says what an id stands for.
     pub fn set_value(&mut self, id: Id, value: Value) -> Attempt<()> {
-        if self.types.contains(id) || self.values.insert(id, value).is_some() {
+        if self.types.contains(id) || self.values.define_value(id, value).is_some() {
             refuse!("%{id} is defined twice");
         }
         Ok(())

@@ -177,7 +177,7 @@ impl RegionBuilder<'_> {
         influenced
     }
 
-    /// Step 1.a.
+    /// Gates the parameters of the block where the ways of a branch meet: what they are depends on the predicate (step 1.a).
     fn gate_parameters(&mut self, branch: Block, end_block: Block, predicate: Node, influenced: &EntitySet<Block>) {
         let function = self.function;
         let edges: Vec<(Block, &[Value])> = incoming_edges(function, &self.flow, end_block)
@@ -192,7 +192,7 @@ impl RegionBuilder<'_> {
         }
     }
 
-    /// Step 1.b.
+    /// Gates what is computed between a branch and the block where its ways meet and is used behind that (step 1.b).
     fn gate_later_uses(&mut self, end_block: Block, predicate: Node, influenced: &EntitySet<Block>) {
         let function = self.function;
         for &block in &self.dominators.dominated_blocks(end_block).to_vec() {

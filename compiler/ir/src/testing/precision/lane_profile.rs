@@ -57,7 +57,7 @@ struct FirstLane {
 
 impl<'a> LaneProfile<'a> {
     /// A profile of a kernel of which nothing was seen, in gangs of this shape.
-    pub fn new(kernel: &'a Kernel, gang: GangShape) -> LaneProfile<'a> {
+    pub fn of_kernel(kernel: &'a Kernel, gang: GangShape) -> LaneProfile<'a> {
         LaneProfile {
             kernel,
             gang,
@@ -82,7 +82,7 @@ impl<'a> LaneProfile<'a> {
     }
 
     /// What lanes were seen to hold and do differently.
-    pub fn seen(&self) -> &KernelDivergence {
+    pub fn seen_divergence(&self) -> &KernelDivergence {
         &self.seen
     }
 

@@ -23,7 +23,7 @@ fn kernel_of_blocks(first_block: &str, others: &str) -> Module {
 
 /// What lanes do in launches of so many work-items in one group, each with its argument.
 fn profile_launches(module: &Module, launches: &[(u64, i32)]) -> KernelDivergence {
-    let mut profile = LaneProfile::new(&module.kernels[0], GANG);
+    let mut profile = LaneProfile::of_kernel(&module.kernels[0], GANG);
     for &(item_count, argument) in launches {
         profile.begin_launch([item_count, 1, 1]);
         let range = NdRange::new(&[item_count], &[item_count]);
@@ -31,7 +31,7 @@ fn profile_launches(module: &Module, launches: &[(u64, i32)]) -> KernelDivergenc
         run_observed(module, "k", &range, &[Arg::i32(argument)], &mut memory, STEP_LIMIT, &mut profile)
             .unwrap_or_else(|error| panic!("{error}\n{module}"));
     }
-    profile.seen().clone()
+    profile.seen_divergence().clone()
 }
 
 /// True and false positives, false negatives, and uniform branches of each analysis.
