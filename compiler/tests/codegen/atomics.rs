@@ -124,6 +124,7 @@ fn places_in_local_memory_come_from_the_stack() {
     compare(&text, NdRange::new(&[48], &[16]), &[noise(48 * 4), vec![0; 48 * 4]]);
     let [llvm] = stages(&parse_module(&text).unwrap(), 16, ["optimize.ll"]);
     assert_eq!(llvm.matches("load volatile i32").count(), 16, "{llvm}");
+    assert_eq!(llvm.matches("call void @llvm.lifetime.end").count(), 1, "{llvm}");
 }
 
 /// Sums of floats depend on their order.

@@ -72,7 +72,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                     let operand = self.read_lane(argument, lane)?;
                     Ok(vec![emitter.atomic_rmw(opcode, ordering, scalar_type, target, address_space, operand)?])
                 };
-                return self.emit_by_lane(inst_node, change_lane);
+                let previous = self.emit_by_lane(inst_node, change_lane)?;
+                self.release_numbers(&places)?;
+                return Ok(previous);
             }
         };
         let is_used = inst_node.results.iter().any(|&result| self.uses[result] > 0);

@@ -2,7 +2,7 @@
 //! lane of each row or column of a tile.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::super::VectorEmitter;
 use super::super::lane_value::LaneValue;
@@ -170,7 +170,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         &self,
         pointer: Value,
         lane: IntValue<'ctx>,
-        places: &RefCell<HashMap<Value, PointerValue<'ctx>>>,
+        places: &RefCell<BTreeMap<Value, PointerValue<'ctx>>>,
     ) -> Emitted<PointerValue<'ctx>> {
         let is_loaded = |operand| matches!(self.computing_inst(operand), Some(InstData::Load { .. }));
         let number_of = |operand| match self.held_value(operand)? {
@@ -193,8 +193,21 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     fn keep_numbers(&self, numbers: VectorValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
         let emitter = self.around.emitter;
         let place = emitter.allocate_in_entry(numbers.get_type())?;
+        emitter.intrinsic_call("llvm.lifetime.start", &[emitter.pointer_type().into()], &[place.into()])?;
         emitter.builder.build_store(place, numbers)?.set_volatile(true)?;
         Ok(place)
+    }
+
+    /// Ends the use of what [`Self::lane_address_through_memory`] keeps: the next operation has the same bytes of the stack.
+    pub(in crate::codegen::vector) fn release_numbers(
+        &self,
+        places: &RefCell<BTreeMap<Value, PointerValue<'ctx>>>,
+    ) -> Emitted<()> {
+        let emitter = self.around.emitter;
+        for place in places.borrow().values() {
+            emitter.intrinsic_call("llvm.lifetime.end", &[emitter.pointer_type().into()], &[(*place).into()])?;
+        }
+        Ok(())
     }
 
     /// Reads a lane's element of a vector that lies on the stack.
