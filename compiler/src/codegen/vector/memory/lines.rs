@@ -164,8 +164,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// The same where all lanes are read one after the other: the numbers, which lie in `places` once they are asked for, come from
-    /// the stack. A processor that takes them out of a vector's register learns where a lane changes memory so late that
-    /// the next lanes read too early, and are repeated: counting in local memory took 6 ns a lane, and takes 0.5 (Zen 4).
+    /// the stack. Places that come out of a vector's register make 16 changes of memory in a row several times as slow: counting in
+    /// local memory took 5.5 ns a lane, and takes 0.6 to 1.0 (Zen 4; docs/experiments/memory-accesses.md).
     pub(in crate::codegen::vector) fn lane_address_through_memory(
         &self,
         pointer: Value,
