@@ -127,13 +127,13 @@ mod tests {
 
     #[test]
     fn tables_of_both_kinds_keep_what_is_told() {
-        let (mut dense, mut sparse) = (IdTable::new(10, 120), IdTable::new(11, 120));
+        let (mut dense, mut sparse) = (IdTable::with_bound(10, 120), IdTable::with_bound(11, 120));
         assert!(matches!((&dense, &sparse), (IdTable::Dense(_), IdTable::Sparse(_))));
         for table in [&mut dense, &mut sparse] {
-            assert_eq!(table.get(9), None);
-            assert_eq!([table.insert(9, 'a'), table.insert(9, 'b')], [None, Some('a')]);
-            assert_eq!(table.get(9), Some(&'b'));
-            assert_eq!(table.get(1_000_000), None);
+            assert_eq!(table.find_value(9), None);
+            assert_eq!([table.define_value(9, 'a'), table.define_value(9, 'b')], [None, Some('a')]);
+            assert_eq!(table.find_value(9), Some(&'b'));
+            assert_eq!(table.find_value(1_000_000), None);
         }
     }
 }
