@@ -1,6 +1,7 @@
 //! Every layout of the lanes of a gang, with groups of many sizes in one to three dimensions, does what the interpreter
 //! does.
 
+use crate::gangs::stages_with;
 use crate::machine;
 use lockstep_compiler::frontend::{FrontendConfig, compile_source, link_program};
 use lockstep_compiler::pipeline::{compile_kernel, load};
@@ -241,4 +242,36 @@ fn the_layout_that_costs_least() {
     assert!(rows.contains("at a time in tiles of rows, unicf"), "{rows}");
     let part_of_one = report(small, None, [62, 64, 1], [4, 4, 1]);
     assert!(!part_of_one.contains("at a time in tiles"), "{part_of_one}");
+}
+
+/// A kernel of groups of 8 x 8 that multiplies what each row has by what each column has, as LLVM's IR before its passes.
+fn code_of_rows(layout: Layout, width: u32) -> String {
+    let module = build(
+        "kernel void k(global const float *rows, global const float *columns, global float *out) {
+            size_t x = get_global_id(0), y = get_global_id(1);
+            out[64 * y + x] = rows[y] * columns[x];
+        }",
+    );
+    let launch = LaunchFacts::of_range([0; 3], [64, 64, 1], [8, 8, 1]);
+    let gangs = Gangs { layout: Some(layout), ..Gangs::of_width(width) };
+    let options = CompileOptions { vectorize: Vectorize::Gangs(gangs), launch, ..CompileOptions::default() };
+    let [llvm] = stages_with(&module, options, ["codegen.ll"]);
+    llvm
+}
+
+/// Of two vectors of eight, one behind the other, LLVM makes three shuffles for registers of 512 bits.
+#[test]
+fn what_each_of_two_rows_has_is_spread_over_both() {
+    let llvm = code_of_rows(Layout::Tile, 16);
+    let lanes: Vec<String> = (0..8).chain(24..32).map(|lane| format!("i32 {lane}")).collect();
+    let wanted = format!("<16 x i32> <{}>", lanes.join(", "));
+    assert!(llvm.lines().any(|line| line.contains("shufflevector") && line.contains(&wanted)), "{llvm}");
+}
+
+/// LLVM takes a loop of one iteration for an inner one, and looks there for what stays the same.
+#[test]
+fn rows_of_one_gang_have_no_loop_of_their_own() {
+    let has_loop_in_rows = |width| code_of_rows(Layout::X, width).lines().any(|line| line.contains("%x = phi i64"));
+    assert!(has_loop_in_rows(4));
+    assert!(!has_loop_in_rows(8));
 }
