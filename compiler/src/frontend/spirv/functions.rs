@@ -5,7 +5,6 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use rustc_hash::FxBuildHasher;
 use spirv::{Decoration, FunctionParameterAttribute, LinkageType, Op};
 
 use super::constants::{global_name, mask_of};
@@ -35,8 +34,9 @@ pub(super) struct FunctionState {
     has_body: bool,
     /// The labels of the blocks so far.
     labels: IdSet,
-    /// How often a block jumps to another, by both labels.
-    pub edges: HashMap<(Id, Id), u32, FxBuildHasher>,
+    /// How often a block jumps to another, by both labels. A hostile module may have a million pairs, so that their hash is one that
+    /// cannot be foreseen.
+    pub edges: HashMap<(Id, Id), u32>,
     /// How many jumps lead to a block, by its label.
     pub arrivals: IdMap<usize>,
     /// What is written when the function ends, in its order.

@@ -1,9 +1,7 @@
 //! The operands of one instruction, taken one after the other.
 
-use std::collections::{HashMap, HashSet};
-
 use lockstep_protocol::spirv_module::read_string;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::{Attempt, refuse};
 
@@ -12,7 +10,7 @@ pub(super) type Id = u32;
 
 /// What is known of ids. The hash is one that can be foreseen: ids are below 4,194,304, so that of the ids of a hostile module no more
 /// fall into one place of a table than 4,194,304 by the number of its places.
-pub(super) type IdMap<V> = HashMap<Id, V, FxBuildHasher>;
+pub(super) type IdMap<V> = FxHashMap<Id, V>;
 
 /// What is known of most ids of a module.
 #[derive(Debug)]
@@ -52,7 +50,7 @@ impl<V> IdTable<V> {
 }
 
 /// Ids of one kind.
-pub(super) type IdSet = HashSet<Id, FxBuildHasher>;
+pub(super) type IdSet = FxHashSet<Id>;
 
 /// What is left of an instruction's operands.
 #[derive(Clone, Copy, Debug)]
