@@ -70,15 +70,12 @@ fn access_order(translator: &Translator<'_>, semantics: Id, access: OrderedAcces
 
 /// Refuses an address of something else than a number of the result's type; gives the bytes of one.
 fn check_target(translator: &Translator<'_>, pointer: Id, value_type: Id) -> Attempt<u64> {
-    let (_, pointee) = translator.types.pointer_parts(translator.type_of(pointer)?)?;
-    let (pointee, value) = (translator.types.find_type(pointee)?, translator.types.find_type(value_type)?);
-    if pointee.text != value.text {
-        refuse!("a value of type {} where one of type {} is", value.text, pointee.text);
+    translator.types.check_pointee(translator.type_of(pointer)?, value_type)?;
+    let value = translator.types.find_type(value_type)?;
+    if !value.text.starts_with(['i', 'f', 'd', 'h', 'p']) || &*value.text == "i1" {
+        refuse!("no value of type {} is atomic", value.text);
     }
-    if !pointee.text.starts_with(['i', 'f', 'd', 'h', 'p']) || &*pointee.text == "i1" {
-        refuse!("no value of type {} is atomic", pointee.text);
-    }
-    Ok(pointee.size)
+    Ok(value.size)
 }
 
 /// `OpAtomicLoad`, as LLVM's atomic load of that order.
@@ -157,8 +154,10 @@ pub(super) fn translate_flag(translator: &mut Translator<'_>, opcode: Op, words:
         _ => None,
     };
     let (pointer, _scope, semantics) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
-    let (_, pointee) = translator.types.pointer_parts(translator.type_of(pointer)?)?;
-    if translator.types.int_width(pointee)? != 32 {
+    let pointer_type = translator.type_of(pointer)?;
+    translator.types.pointer_space(pointer_type)?;
+    let pointee = translator.types.pointee_of(pointer_type);
+    if pointee.is_some_and(|pointee| translator.types.int_width(pointee) != Ok(32)) {
         refuse!("a flag is an integer of 32 bits");
     }
     match result {

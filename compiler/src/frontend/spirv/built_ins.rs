@@ -1,8 +1,12 @@
-//! Variables that tell a work-item of itself: reading one is a call of the work-item function of OpenCL C.
+//! Variables that tell a work-item of itself: reading one is a call of the work-item function of OpenCL C. Where somebody wants the address
+//! of one, it is copied to private memory when the function begins.
+
+use std::fmt;
 
 use spirv::{BuiltIn, Op};
 
 use super::error::{Attempt, refuse};
+use super::functions::FunctionState;
 use super::late_texts::LateText;
 use super::mangle::Parameter;
 use super::operands::Id;
@@ -57,7 +61,7 @@ pub(super) fn read_built_in(
     let text = translator.types.type_text(value_type)?;
     let (_, count) = translator.types.elements_of(value_type)?;
     match (query, component, count) {
-        (Query::ByDimension(name), Some(dimension), 1) => {
+        (Query::ByDimension(name), Some(dimension @ 0..3), 1) => {
             let call = query_dimension(translator, name, dimension)?;
             define_converted(translator, (value_type, id), &call, "i64")
         }
@@ -95,6 +99,93 @@ fn read_vector(
     }
     let lines = LateText::of_lines(position, translator.body.split_off(position));
     translator.define_built_in_vector((value_type, id), built_in, vector, lines)
+}
+
+/// A variable whose address is used, or the component that it is the address of. It is written as its name in LLVM's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct BuiltInAddress {
+    /// The number of the variable in the specification.
+    pub built_in: u32,
+    /// The type of what the variable holds.
+    pub content: Id,
+    pub component: Option<u32>,
+}
+
+impl fmt::Display for BuiltInAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "%builtin.{}.{}", self.built_in, self.content)?;
+        self.component.map_or(Ok(()), |component| write!(formatter, ".at{component}"))
+    }
+}
+
+/// The lines at a function's entry that make the addresses which it uses.
+pub(super) fn spell_addresses(translator: &mut Translator<'_>) -> Attempt<String> {
+    let addresses = translator.function.as_ref().map(FunctionState::take_built_in_addresses).unwrap_or_default();
+    let mut lines = String::new();
+    let mut filled = None;
+    // The whole and the components of a variable stand together.
+    for address in addresses {
+        let whole = BuiltInAddress { component: None, ..address };
+        if filled != Some(whole) {
+            lines.push_str(&fill_variable(translator, whole)?);
+            filled = Some(whole);
+        }
+        if let Some(component) = address.component {
+            let text = translator.types.type_text(address.content)?;
+            let location = translator.lines.spell_location(&mut translator.metadata);
+            lines.push_str(&format!(
+                "  {address} = getelementptr inbounds {text}, ptr {whole}, i32 0, i32 {component}{location}\n"
+            ));
+        }
+    }
+    Ok(lines)
+}
+
+/// The lines that copy a variable to memory of its name.
+fn fill_variable(translator: &mut Translator<'_>, variable: BuiltInAddress) -> Attempt<String> {
+    let text = translator.types.type_text(variable.content)?;
+    let (element, count) = translator.types.elements_of(variable.content)?;
+    let element_text = translator.types.type_text(element)?;
+    let mut lines = vec![format!("{variable} = alloca {text}")];
+    let value = match (BuiltIn::from_u32(variable.built_in).and_then(query_of), count, &*element_text) {
+        (Some(Query::ByDimension(name)), 3, "i64" | "i32") => {
+            let mut vector = "undef".to_owned();
+            for dimension in 0..3 {
+                let call = query_dimension(translator, name, dimension)?;
+                lines.push(format!("{variable}.{dimension} = {call}"));
+                let component = spell_resized(&mut lines, format!("{variable}.{dimension}"), "i64", &element_text);
+                let next = format!("{variable}.vector{dimension}");
+                lines.push(format!(
+                    "{next} = insertelement {text} {vector}, {element_text} {component}, i32 {dimension}"
+                ));
+                vector = next;
+            }
+            vector
+        }
+        (Some(Query::Whole(name, result)), _, _) if *result == *text || (count == 1 && result.starts_with('i')) => {
+            if !matches!(&*text, "i32" | "i64" | "<4 x i32>") {
+                refuse!("a variable of type {text} tells nothing of the work-item");
+            }
+            let call = translator.call_built_in(name, &[], result, &[])?;
+            lines.push(format!("{variable}.whole = {call}"));
+            spell_resized(&mut lines, format!("{variable}.whole"), result, &text)
+        }
+        _ => refuse!("there is no built-in variable {} of type {text}", variable.built_in),
+    };
+    lines.push(format!("store {text} {value}, ptr {variable}"));
+    let location = translator.lines.spell_location(&mut translator.metadata);
+    Ok(lines.into_iter().map(|line| format!("  {line}{location}\n")).collect())
+}
+
+/// An integer of 32 or 64 bits in another of these types, for which a line may be needed.
+fn spell_resized(lines: &mut Vec<String>, value: String, given: &str, wanted: &str) -> String {
+    if given == wanted {
+        return value;
+    }
+    let conversion = if given == "i64" { "trunc" } else { "zext" };
+    let resized = format!("{value}.resized");
+    lines.push(format!("{resized} = {conversion} {given} {value} to {wanted}"));
+    resized
 }
 
 fn query_dimension(translator: &mut Translator<'_>, name: &str, dimension: u32) -> Attempt<String> {

@@ -12,7 +12,8 @@ use super::error::{Attempt, refuse};
 use super::evaluate::evaluate_operation;
 use super::operands::{Id, IdMap, Operands};
 use super::translator::{Translator, Value, quote_name};
-use super::types::{TypeKind, read_class};
+use super::memory::{Variable, read_variable};
+use super::types::TypeKind;
 
 /// A constant of a module, with what LLVM writes for it.
 #[derive(Clone, Debug)]
@@ -299,21 +300,12 @@ fn declare_sampler(
 }
 
 /// Declares a variable of the module.
-pub(super) fn declare_variable(translator: &mut Translator<'_>, words: &[u32]) -> Attempt<()> {
-    let mut operands = translator.operands(words);
-    let (value_type, id) = operands.take_result()?;
-    let class = read_class(operands.take_literal()?)?;
-    let initializer = operands.take_optional_id()?;
-    let TypeKind::Pointer { class: pointer_class, pointee, .. } = translator.types.find_type(value_type)?.kind else {
-        refuse!("a variable's type is a pointer");
-    };
-    if class != pointer_class {
-        refuse!("a variable of storage class {class:?} with a pointer to {pointer_class:?}");
-    }
+pub(super) fn declare_variable(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
+    let Variable { value_type, id, class, content: held, initializer } = read_variable(translator, opcode, words)?;
     if class == StorageClass::Input {
-        return declare_built_in(translator, (value_type, id));
+        return declare_built_in(translator, (value_type, id), held);
     }
-    let memory_type = translator.types.find_type(pointee)?;
+    let memory_type = translator.types.find_type(held)?;
     if memory_type.size == 0 {
         refuse!("a variable of type {}", memory_type.text);
     }
@@ -322,7 +314,7 @@ pub(super) fn declare_variable(translator: &mut Translator<'_>, words: &[u32]) -
     let content = match initializer {
         _ if is_imported => String::new(),
         Some(initializer) => {
-            translator.check_type(initializer, pointee)?;
+            translator.check_type(initializer, held)?;
             format!(" {}", translator.find_operand(initializer)?.text)
         }
         None if class == StorageClass::Workgroup => " undef".to_owned(),
@@ -373,12 +365,12 @@ pub(super) fn global_name(translator: &Translator<'_>, id: Id) -> String {
     }
 }
 
-fn declare_built_in(translator: &mut Translator<'_>, (value_type, id): (Id, Id)) -> Attempt<()> {
+fn declare_built_in(translator: &mut Translator<'_>, (value_type, id): (Id, Id), content: Id) -> Attempt<()> {
     let Some(number) = translator.declarations.decoration_number(id, Decoration::BuiltIn) else {
         refuse!("a variable of storage class Input that is not decorated with BuiltIn");
     };
     let Some(built_in) = BuiltIn::from_u32(number) else { refuse!("there is no built-in variable {number}") };
-    translator.set_value(id, Value::BuiltIn { value_type, built_in, component: None })
+    translator.set_value(id, Value::BuiltIn { value_type, content, built_in, component: None })
 }
 
 #[cfg(test)]

@@ -220,16 +220,16 @@ pub(super) fn translate_pointer_cast(translator: &mut Translator<'_>, opcode: Op
     let (source, types) = (translator.type_of(operand)?, &translator.types);
     let instruction = match opcode {
         Op::ConvertPtrToU => {
-            types.pointer_parts(source)?;
+            types.pointer_space(source)?;
             types.int_width(result.0)?;
             "ptrtoint"
         }
         Op::ConvertUToPtr => {
             types.int_width(source)?;
-            types.pointer_parts(result.0)?;
+            types.pointer_space(result.0)?;
             "inttoptr"
         }
-        _ => match (types.pointer_parts(source)?.0, types.pointer_parts(result.0)?.0) {
+        _ => match (types.pointer_space(source)?, types.pointer_space(result.0)?) {
             (from, to) if from == to => "bitcast",
             _ => "addrspacecast",
         },
@@ -250,8 +250,8 @@ pub(super) fn translate_explicit_cast(translator: &mut Translator<'_>, _: Op, wo
         StorageClass::Function => "__to_private",
         _ => refuse!("no address is cast to storage class {class:?}"),
     };
-    let (source_space, _) = translator.types.pointer_parts(translator.type_of(operand)?)?;
-    if source_space != 4 || space_of_class(class) != Some(translator.types.pointer_parts(result.0)?.0) {
+    let source_space = translator.types.pointer_space(translator.type_of(operand)?)?;
+    if source_space != 4 || space_of_class(class) != Some(translator.types.pointer_space(result.0)?) {
         refuse!("it casts a generic address to one of its storage class");
     }
     let (text, argument) = (translator.types.type_text(result.0)?, translator.typed(operand)?);

@@ -8,7 +8,7 @@ use spirv::Op;
 
 use super::constants::{Constant, ConstantKind, make_constant, mask_of};
 use super::error::{Attempt, refuse};
-use super::memory::{ChainKind, spell_chain};
+use super::memory::{ChainKind, chain_form, spell_chain};
 use super::operands::{Id, Operands};
 use super::translator::Translator;
 use super::types::TypeKind;
@@ -21,13 +21,10 @@ pub(super) fn evaluate_operation(
 ) -> Attempt<Constant> {
     let number = operands.take_literal()?;
     let Some(operation) = Op::from_u32(number) else { refuse!("there is no operation {number}") };
+    if let Some((has_type, chain)) = chain_form(operation) {
+        return address_element(translator, value_type, operands, has_type, chain);
+    }
     match operation {
-        Op::AccessChain | Op::InBoundsAccessChain => {
-            address_element(translator, value_type, operands, ChainKind::Within)
-        }
-        Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
-            address_element(translator, value_type, operands, ChainKind::FromElement)
-        }
         Op::PtrCastToGeneric | Op::GenericCastToPtr => cast_address(translator, value_type, operands, "addrspacecast"),
         Op::ConvertPtrToU => cast_address(translator, value_type, operands, "ptrtoint"),
         Op::ConvertUToPtr => cast_address(translator, value_type, operands, "inttoptr"),
@@ -41,18 +38,20 @@ pub(super) fn evaluate_operation(
 }
 
 fn is_address(translator: &Translator<'_>, value_type: Id) -> bool {
-    translator.types.pointer_parts(value_type).is_ok()
+    translator.types.pointer_space(value_type).is_ok()
 }
 
 fn address_element(
     translator: &Translator<'_>,
     value_type: Id,
     mut operands: Operands<'_>,
+    has_type: bool,
     chain: ChainKind,
 ) -> Attempt<Constant> {
+    let counted = if has_type { Some(operands.take_id()?) } else { None };
     let base = operands.take_id()?;
     let indices = operands.take_ids()?;
-    let spelt = spell_chain(translator, base, &indices, chain)?;
+    let spelt = spell_chain(translator, base, counted, &indices, chain)?;
     make_address(value_type, format!("getelementptr ({spelt})"))
 }
 

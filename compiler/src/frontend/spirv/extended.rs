@@ -203,7 +203,7 @@ fn call_with_address(
         parameters.push(value.clone());
         arguments.push(translator.typed(number)?);
     }
-    let (space, _) = translator.types.pointer_parts(translator.type_of(address)?)?;
+    let space = translator.types.pointer_space(translator.type_of(address)?)?;
     let pointee = match (&value, is_int) {
         (_, false) => value,
         (Parameter::Vector(count, _), true) => Parameter::Vector(*count, "i"),
@@ -225,7 +225,7 @@ fn offset_argument(translator: &mut Translator<'_>, offset: Id) -> Attempt<Typed
 fn load_vector(translator: &mut Translator<'_>, result: (Id, Id), mut operands: Operands<'_>) -> Attempt<()> {
     let (offset, address) = (operands.take_id()?, operands.take_id()?);
     let (element, count) = translator.types.elements_of(result.0)?;
-    let (space, _) = translator.types.pointer_parts(translator.type_of(address)?)?;
+    let space = translator.types.pointer_space(translator.type_of(address)?)?;
     let element = translator.types.parameter_of(element, true)?;
     let parameters = [Parameter::Scalar("m"), Parameter::pointer_to_const(space, element)];
     let arguments = [offset_argument(translator, offset)?, translator.typed(address)?];
@@ -238,7 +238,7 @@ fn store_vector(translator: &mut Translator<'_>, mut operands: Operands<'_>) -> 
     let (value, offset, address) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
     let value_type = translator.type_of(value)?;
     let (element, count) = translator.types.elements_of(value_type)?;
-    let (space, _) = translator.types.pointer_parts(translator.type_of(address)?)?;
+    let space = translator.types.pointer_space(translator.type_of(address)?)?;
     let parameters = [
         translator.types.parameter_of(value_type, true)?,
         Parameter::Scalar("m"),
@@ -261,7 +261,7 @@ fn load_half(translator: &mut Translator<'_>, result: (Id, Id), name: &str, mut 
     if translator.types.float_width(result.0)? != 32 {
         refuse!("halfs in memory are read as floats");
     }
-    let (space, _) = translator.types.pointer_parts(translator.type_of(address)?)?;
+    let space = translator.types.pointer_space(translator.type_of(address)?)?;
     let parameters = [Parameter::Scalar("m"), Parameter::pointer_to_const(space, Parameter::Scalar("Dh"))];
     let arguments = [offset_argument(translator, offset)?, translator.typed(address)?];
     let text = translator.types.type_text(result.0)?;
@@ -291,7 +291,7 @@ fn store_half(
     };
     let value_type = translator.type_of(value)?;
     let (_, count) = translator.types.elements_of(value_type)?;
-    let (space, _) = translator.types.pointer_parts(translator.type_of(address)?)?;
+    let space = translator.types.pointer_space(translator.type_of(address)?)?;
     let parameters = [
         translator.types.parameter_of(value_type, true)?,
         Parameter::Scalar("m"),
@@ -327,7 +327,7 @@ fn shuffle_elements(
 /// `printf`: floats become doubles, as where a function takes any arguments; the format is in constant memory.
 fn print_formatted(translator: &mut Translator<'_>, result: (Id, Id), mut operands: Operands<'_>) -> Attempt<()> {
     let format = operands.take_id()?;
-    translator.types.pointer_parts(translator.type_of(format)?)?;
+    translator.types.pointer_space(translator.type_of(format)?)?;
     let format = translator.typed(format)?;
     let mut arguments = vec![format.clone()];
     for value in operands.take_ids()? {

@@ -3,10 +3,11 @@
 //! What can only be written when all jumps are known is of [`late_texts`](super::late_texts).
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use spirv::{Decoration, FunctionParameterAttribute, LinkageType, Op};
 
+use super::built_ins::BuiltInAddress;
 use super::constants::{global_name, mask_of};
 use super::dominance::{Use, check_uses};
 use super::error::{Attempt, refuse};
@@ -41,6 +42,8 @@ pub(super) struct FunctionState {
     pub arrivals: IdMap<usize>,
     /// What is written when the function ends, in its order.
     pub late_texts: Vec<LateText>,
+    /// Variables that tell the work-item of itself and whose addresses are used.
+    built_in_addresses: RefCell<BTreeSet<BuiltInAddress>>,
     /// Uses of values of other blocks, in their order. Operands are found while other operands are still borrowed.
     uses: RefCell<Vec<Use>>,
 }
@@ -51,6 +54,16 @@ impl FunctionState {
         let number = ValueNumber(self.next_number);
         self.next_number += 1;
         number
+    }
+
+    /// Notes that the address of a variable is used which tells the work-item of itself.
+    pub fn note_built_in_address(&self, address: BuiltInAddress) {
+        self.built_in_addresses.borrow_mut().insert(address);
+    }
+
+    /// The addresses that were noted, each once, in an order that is the same each time.
+    pub fn take_built_in_addresses(&self) -> BTreeSet<BuiltInAddress> {
+        self.built_in_addresses.take()
     }
 
     /// Notes the use of a value, to be judged when all jumps are known.
@@ -93,6 +106,7 @@ pub(super) fn begin_function(translator: &mut Translator<'_>, words: &[u32]) -> 
         edges: HashMap::default(),
         arrivals: IdMap::default(),
         late_texts: Vec::new(),
+        built_in_addresses: RefCell::default(),
         uses: RefCell::default(),
     });
     if has_body {
@@ -124,7 +138,7 @@ pub(super) fn spell_parameter(translator: &Translator<'_>, parameter: Id, parame
         let align = declared.filter(|align| align.is_power_of_two()).unwrap_or(pointee.align);
         text.push_str(&format!(" byval({}) align {align}", pointee.text));
     }
-    if translator.types.pointer_parts(parameter_type).is_ok() {
+    if translator.types.pointer_space(parameter_type).is_ok() {
         let has = |attribute| declarations.has_attribute(parameter, attribute);
         let words = POINTER_FACTS.iter().filter(|(attribute, _)| has(*attribute));
         words.for_each(|(_, word)| text.push_str(word));
@@ -260,6 +274,10 @@ pub(super) fn begin_block(translator: &mut Translator<'_>, _: Op, words: &[u32])
         refuse!("the label %{label} stands twice in the function");
     }
     translator.body.push_str(&format!("b{label}:\n"));
+    let position = translator.body.len();
+    if state.is_first_block {
+        state.late_texts.push(LateText::of_entry(position));
+    }
     Ok(())
 }
 

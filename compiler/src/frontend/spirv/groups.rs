@@ -361,7 +361,7 @@ pub(super) fn translate_async_copy(translator: &mut Translator<'_>, _: Op, words
 pub(super) fn translate_wait(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (_scope, count, events) = (operands.take_id()?, operands.take_id()?, operands.take_id()?);
-    let (space, _) = translator.types.pointer_parts(translator.type_of(events)?)?;
+    let space = translator.types.pointer_space(translator.type_of(events)?)?;
     let event = Parameter::Named("ocl_event".to_owned());
     let parameters = [Parameter::Scalar("i"), Parameter::pointer_to(space, event)];
     let arguments = [resize_integer(translator, count, 32)?, translator.typed(events)?];

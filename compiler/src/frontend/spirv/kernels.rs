@@ -151,7 +151,7 @@ fn describe_argument(translator: &Translator<'_>, parameter: Id, parameter_type:
             argument.access = if *is_written { "write_only" } else { "read_only" };
             argument.qualifiers = "pipe".to_owned();
         }
-        TypeKind::Pointer { space: Some(space), .. } if !has_attribute(FunctionParameterAttribute::ByVal) => {
+        TypeKind::Pointer { space, .. } if !has_attribute(FunctionParameterAttribute::ByVal) => {
             argument.space = *space;
             let words = [
                 ("const", *space == 2 || has_attribute(FunctionParameterAttribute::NoWrite)),
@@ -161,7 +161,7 @@ fn describe_argument(translator: &Translator<'_>, parameter: Id, parameter_type:
             let words: Vec<&str> = words.iter().filter(|(_, is_there)| *is_there).map(|(word, _)| *word).collect();
             argument.qualifiers = words.join(" ");
         }
-        TypeKind::Pointer { pointee, .. } => {
+        TypeKind::Pointer { pointee: Some(pointee), .. } => {
             argument.type_name = type_name(translator, translator.types.find_type(*pointee)?)?;
         }
         _ => {}
@@ -185,7 +185,8 @@ fn type_name(translator: &Translator<'_>, known: &Type) -> Attempt<String> {
             let element = translator.types.source_name(*element, true)?;
             format!("{element}{count}")
         }
-        TypeKind::Pointer { pointee, .. } => {
+        TypeKind::Pointer { pointee: None, .. } => "void*".to_owned(),
+        TypeKind::Pointer { pointee: Some(pointee), .. } => {
             let pointee = translator.types.find_type(*pointee)?;
             match pointee.kind {
                 TypeKind::Pointer { .. } | TypeKind::Array { .. } | TypeKind::Function { .. } => "void*".to_owned(),

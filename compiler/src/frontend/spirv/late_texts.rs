@@ -1,11 +1,13 @@
 //! What is written into a function only when it ends: phis, as LLVM wants a predecessor's value once for each edge from it and the
-//! edges are known then; and vectors that tell the work-item of itself, which are left out where nobody uses them as a whole.
-//! Producers read such a vector for each component that they want of it.
+//! edges are known then; vectors that tell the work-item of itself, which are left out where nobody uses them as a whole, as
+//! producers read such a vector for each component that they want of it; and at the function's entry the memory for those whose
+//! addresses are used.
 
 use std::cell::Cell;
 
 use spirv::Op;
 
+use super::built_ins::spell_addresses;
 use super::dominance::Use;
 use super::error::{Attempt, Fault, Place, refuse};
 use super::functions::FunctionState;
@@ -21,6 +23,8 @@ pub(super) struct LateText {
 
 enum Content {
     Phi(Phi),
+    /// The memory of variables that tell the work-item of itself.
+    Entry,
     /// Instructions whose value may not be used.
     Vector {
         lines: String,
@@ -32,6 +36,11 @@ impl LateText {
     /// Lines that are written at this place if their value is used.
     pub fn of_lines(position: usize, lines: String) -> LateText {
         LateText { position, content: Content::Vector { lines, is_used: Cell::new(false) } }
+    }
+
+    /// The place behind the label of a function's first block.
+    pub fn of_entry(position: usize) -> LateText {
+        LateText { position, content: Content::Entry }
     }
 
     /// Notes that the value is used.
@@ -59,6 +68,7 @@ struct Phi {
 pub(super) fn write_late_texts(translator: &mut Translator<'_>) -> Attempt<()> {
     // Phis are spelt first: they may use vectors that stand before them.
     let mut phis = spell_phis(translator)?.into_iter();
+    let entry = spell_addresses(translator)?;
     let late_texts =
         translator.function.as_mut().map(|state| std::mem::take(&mut state.late_texts)).unwrap_or_default();
     let mut written = 0;
@@ -67,6 +77,7 @@ pub(super) fn write_late_texts(translator: &mut Translator<'_>) -> Attempt<()> {
         written = position;
         match content {
             Content::Phi(_) => translator.functions.extend(phis.next()),
+            Content::Entry => translator.functions.push_str(&entry),
             Content::Vector { lines, is_used } if is_used.get() => translator.functions.push_str(&lines),
             Content::Vector { .. } => {}
         }

@@ -1,6 +1,6 @@
 //! Memory: variables of functions, loads, stores, copies and addresses of parts.
 
-use spirv::{BuiltIn, Decoration, MemoryAccess, Op, StorageClass};
+use spirv::{Decoration, MemoryAccess, Op, StorageClass};
 
 use super::alias_scopes::find_scope_list;
 use super::built_ins::read_built_in;
@@ -18,18 +18,46 @@ pub(super) enum ChainKind {
     FromElement,
 }
 
-/// `OpVariable` in a function.
-pub(super) fn translate_variable(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+/// A variable, as its instruction says.
+pub(super) struct Variable {
+    /// The variable's type, a pointer.
+    pub value_type: Id,
+    pub id: Id,
+    pub class: StorageClass,
+    /// The type of what it holds.
+    pub content: Id,
+    pub initializer: Option<Id>,
+}
+
+/// Reads `OpVariable` or `OpUntypedVariableKHR`.
+pub(super) fn read_variable(translator: &Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<Variable> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
     let class = read_class(operands.take_literal()?)?;
-    let initializer = operands.take_optional_id()?;
-    let (_, pointee) = translator.types.pointer_parts(value_type)?;
+    let content = match opcode {
+        Op::Variable => translator.types.pointer_parts(value_type)?.1,
+        _ => match (translator.types.pointee_of(value_type), operands.take_optional_id()?) {
+            (None, Some(content)) => content,
+            _ => refuse!("its type is no untyped pointer, or it does not say what it holds"),
+        },
+    };
+    let TypeKind::Pointer { class: pointer_class, .. } = translator.types.find_type(value_type)?.kind else {
+        refuse!("a variable's type is a pointer");
+    };
+    if class != pointer_class {
+        refuse!("a variable of storage class {class:?} with a pointer to {pointer_class:?}");
+    }
+    Ok(Variable { value_type, id, class, content, initializer: operands.take_optional_id()? })
+}
+
+/// `OpVariable` and `OpUntypedVariableKHR` in a function.
+pub(super) fn translate_variable(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
+    let Variable { value_type, id, class, content, initializer } = read_variable(translator, opcode, words)?;
     let Some(function) = translator.function.as_ref() else { refuse!("it is not in a function") };
     if class != StorageClass::Function || !function.is_first_block {
         refuse!("a variable of storage class {class:?} within a function, or not in its first block");
     }
-    let memory = translator.types.find_type(pointee)?;
+    let memory = translator.types.find_type(content)?;
     if memory.size == 0 || memory.size > MAX_VARIABLE {
         refuse!("a variable of {} bytes in private memory; 1 to {MAX_VARIABLE} are allowed", memory.size);
     }
@@ -39,7 +67,7 @@ pub(super) fn translate_variable(translator: &mut Translator<'_>, _: Op, words: 
     let variable = translator.define_number(value_type, id)?;
     translator.emit_line(format_args!("{variable} = alloca {text}{alignment}"));
     if let Some(initializer) = initializer {
-        translator.check_type(initializer, pointee)?;
+        translator.check_type(initializer, content)?;
         let initial = translator.typed(initializer)?;
         translator.emit_line(format_args!("store {initial}, ptr {variable}{alignment}"));
     }
@@ -101,11 +129,8 @@ pub(super) fn translate_load(translator: &mut Translator<'_>, _: Op, words: &[u3
         return read_built_in(translator, (value_type, id), built_in, component);
     }
     let access = read_access(translator, &mut operands)?;
-    let (_, pointee) = translator.types.pointer_parts(translator.type_of(pointer)?)?;
+    translator.types.check_pointee(translator.type_of(pointer)?, value_type)?;
     let loaded = translator.types.type_text(value_type)?;
-    if translator.types.type_text(pointee)? != loaded {
-        refuse!("a value of type {loaded} is read where one of type {} is", translator.types.type_text(pointee)?);
-    }
     let pointer = translator.typed(pointer)?;
     let AccessWords { volatile, trailing, .. } = access;
     translator.define_result((value_type, id), format_args!("load {volatile}{loaded}, {pointer}{trailing}"))
@@ -116,8 +141,7 @@ pub(super) fn translate_store(translator: &mut Translator<'_>, _: Op, words: &[u
     let mut operands = translator.operands(words);
     let (pointer, object) = (operands.take_id()?, operands.take_id()?);
     let AccessWords { volatile, trailing, .. } = read_access(translator, &mut operands)?;
-    let (_, pointee) = translator.types.pointer_parts(translator.type_of(pointer)?)?;
-    translator.check_type(object, pointee)?;
+    translator.types.check_pointee(translator.type_of(pointer)?, translator.type_of(object)?)?;
     let (object, pointer) = (translator.typed(object)?, translator.typed(pointer)?);
     translator.emit_line(format_args!("store {volatile}{object}, {pointer}{trailing}"));
     Ok(())
@@ -128,12 +152,14 @@ pub(super) fn translate_copy(translator: &mut Translator<'_>, _: Op, words: &[u3
     let mut operands = translator.operands(words);
     let (target, source) = (operands.take_id()?, operands.take_id()?);
     let AccessWords { volatile, trailing, .. } = read_access(translator, &mut operands)?;
-    let (_, pointee) = translator.types.pointer_parts(translator.type_of(target)?)?;
-    let (_, source_pointee) = translator.types.pointer_parts(translator.type_of(source)?)?;
-    let text = translator.types.type_text(pointee)?;
-    if text != translator.types.type_text(source_pointee)? {
+    let (target_type, source_type) = (translator.type_of(target)?, translator.type_of(source)?);
+    // One of the two may be untyped.
+    let copied = translator.types.pointee_of(target_type).or(translator.types.pointee_of(source_type));
+    let Some(copied) = copied else { refuse!("neither address says what it is of") };
+    if [target_type, source_type].iter().any(|&pointer| translator.types.check_pointee(pointer, copied).is_err()) {
         refuse!("it copies between addresses of different types");
     }
+    let text = translator.types.type_text(copied)?;
     let (target, source) = (translator.typed(target)?, translator.typed(source)?);
     let copied = translator.define_extra(format_args!("load {volatile}{text}, {source}{trailing}"));
     translator.emit_line(format_args!("store {volatile}{text} {copied}, {target}{trailing}"));
@@ -147,7 +173,7 @@ pub(super) fn translate_copy_sized(translator: &mut Translator<'_>, _: Op, words
     let AccessWords { volatile, alignment, .. } = read_access(translator, &mut operands)?;
     let spaces = [target, source].map(|pointer| {
         let pointer_type = translator.type_of(pointer)?;
-        Ok(translator.types.pointer_parts(pointer_type)?.0)
+        translator.types.pointer_space(pointer_type)
     });
     let [target_space, source_space] = spaces;
     let (target_space, source_space) = (target_space?, source_space?);
@@ -183,7 +209,7 @@ fn fill_with_zeros(
     align: &str,
     is_volatile: bool,
 ) -> Attempt<()> {
-    let (space, _) = translator.types.pointer_parts(translator.type_of(target)?)?;
+    let space = translator.types.pointer_space(translator.type_of(target)?)?;
     let width = translator.types.int_width(translator.type_of(size)?)?;
     let (target, size) = (translator.typed(target)?, translator.typed(size)?);
     let Typed { type_text, text } = &target;
@@ -193,50 +219,71 @@ fn fill_with_zeros(
     Ok(())
 }
 
+/// Whether an access chain is one of those that begin with the type that they count by (`SPV_KHR_untyped_pointers`), and where it counts
+/// from. None of other instructions.
+pub(super) fn chain_form(opcode: Op) -> Option<(bool, ChainKind)> {
+    Some(match opcode {
+        Op::AccessChain | Op::InBoundsAccessChain => (false, ChainKind::Within),
+        Op::PtrAccessChain | Op::InBoundsPtrAccessChain => (false, ChainKind::FromElement),
+        Op::UntypedAccessChainKHR | Op::UntypedInBoundsAccessChainKHR => (true, ChainKind::Within),
+        Op::UntypedPtrAccessChainKHR | Op::UntypedInBoundsPtrAccessChainKHR => (true, ChainKind::FromElement),
+        _ => return None,
+    })
+}
+
 /// `OpAccessChain` and the like: the address of a part.
 pub(super) fn translate_chain(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
+    let Some((has_type, kind)) = chain_form(opcode) else { refuse!("it is the address of no part") };
+    let counted = if has_type { Some(operands.take_id()?) } else { None };
     let base = operands.take_id()?;
     let indices = operands.take_ids()?;
-    if let Some(&Value::BuiltIn { built_in, component: None, .. }) = translator.values.find_value(base) {
-        return choose_component(translator, result, built_in, &indices);
+    if let Some(&Value::BuiltIn { built_in, content, component: None, .. }) = translator.values.find_value(base)
+        && let Some(component) = find_component(translator, content, &indices, kind)
+    {
+        let value = Value::BuiltIn { value_type: result.0, content, built_in, component: Some(component) };
+        return translator.set_value(result.1, value);
     }
-    let chain_kind = match opcode {
-        Op::AccessChain | Op::InBoundsAccessChain => ChainKind::Within,
-        _ => ChainKind::FromElement,
-    };
     let inbounds = match opcode {
-        Op::InBoundsAccessChain | Op::InBoundsPtrAccessChain => "inbounds ",
+        Op::InBoundsAccessChain
+        | Op::InBoundsPtrAccessChain
+        | Op::UntypedInBoundsAccessChainKHR
+        | Op::UntypedInBoundsPtrAccessChainKHR => "inbounds ",
         _ => "",
     };
-    let chain = spell_chain(translator, base, &indices, chain_kind)?;
+    let chain = spell_chain(translator, base, counted, &indices, kind)?;
     translator.define_result(result, format_args!("getelementptr {inbounds}{chain}"))
 }
 
-/// One component of a variable that tells the work-item of itself.
-fn choose_component(
-    translator: &mut Translator<'_>,
-    (value_type, id): (Id, Id),
-    built_in: BuiltIn,
-    indices: &[Id],
-) -> Attempt<()> {
-    // Producers that count whole values first begin with a zero.
-    let index = match *indices {
-        [index] => index,
-        [first, index] if translator.constants.known_bits(first) == Some(0) => index,
-        _ => refuse!("the variable {built_in:?} has no such component"),
+/// The one component of a vector that an access chain is about, if it is a constant one. Producers that count whole values first begin
+/// with a zero.
+fn find_component(translator: &Translator<'_>, vector: Id, indices: &[Id], kind: ChainKind) -> Option<u32> {
+    let index = match (indices, kind) {
+        (&[index], ChainKind::Within) => index,
+        (&[first, index], _) if translator.constants.known_bits(first) == Some(0) => index,
+        _ => return None,
     };
-    let component = translator.constants.integer_bits(index)?;
-    let Some(component) = u32::try_from(component).ok().filter(|&component| component < 3) else {
-        refuse!("the variable {built_in:?} has no component {component}");
-    };
-    translator.set_value(id, Value::BuiltIn { value_type, built_in, component: Some(component) })
+    let (_, count) = translator.types.elements_of(vector).ok()?;
+    let component = u32::try_from(translator.constants.known_bits(index)?).ok()?;
+    (count > 1 && component < count).then_some(component)
 }
 
-/// The operands of LLVM's `getelementptr` for the address of a part.
-pub(super) fn spell_chain(translator: &Translator<'_>, base: Id, indices: &[Id], kind: ChainKind) -> Attempt<String> {
-    let (_, pointee) = translator.types.pointer_parts(translator.type_of(base)?)?;
+/// The operands of LLVM's `getelementptr` for the address of a part. Where no type to count by is given, it is that of what the base
+/// points to.
+pub(super) fn spell_chain(
+    translator: &Translator<'_>,
+    base: Id,
+    counted: Option<Id>,
+    indices: &[Id],
+    kind: ChainKind,
+) -> Attempt<String> {
+    let base_type = translator.type_of(base)?;
+    translator.types.pointer_space(base_type)?;
+    let pointee = match counted {
+        Some(counted) => counted,
+        None => translator.types.pointer_parts(base_type)?.1,
+    };
     let pointee_type = translator.types.find_type(pointee)?;
     if matches!(pointee_type.kind, TypeKind::Void | TypeKind::Function { .. } | TypeKind::Opaque) {
         refuse!("values of type {} have no size to count them by", pointee_type.text);
@@ -284,7 +331,7 @@ pub(super) fn translate_pointer_comparison(translator: &mut Translator<'_>, opco
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
     let (first, second) = (operands.take_id()?, operands.take_id()?);
-    translator.types.pointer_parts(translator.type_of(first)?)?;
+    translator.types.pointer_space(translator.type_of(first)?)?;
     translator.check_type(second, translator.type_of(first)?)?;
     let (first, second) = (translator.typed(first)?, translator.find_operand(second)?.text);
     let condition = if opcode == Op::PtrEqual { "eq" } else { "ne" };

@@ -197,7 +197,9 @@ fn translate_instruction(translator: &mut Translator<'_>, opcode: Op, words: &[u
         }
         Op::ExtInst => extended::translate_instruction(translator, opcode, words),
         Op::ConstantFunctionPointerINTEL => function_pointers::declare_address(translator, words),
-        Op::Variable if translator.function.is_none() => constants::declare_variable(translator, words),
+        Op::Variable | Op::UntypedVariableKHR if translator.function.is_none() => {
+            constants::declare_variable(translator, opcode, words)
+        }
         Op::Undef if translator.function.is_none() => constants::declare_constant(translator, opcode, words),
         _ if is_constant(opcode) => constants::declare_constant(translator, opcode, words),
         _ if is_type(opcode) => declare_type(translator, opcode, words),
@@ -217,7 +219,8 @@ fn is_constant(opcode: Op) -> bool {
 }
 
 fn is_type(opcode: Op) -> bool {
-    (Op::TypeVoid as u32..=Op::TypeForwardPointer as u32).contains(&(opcode as u32))
+    let is_in_row = (Op::TypeVoid as u32..=Op::TypeForwardPointer as u32).contains(&(opcode as u32));
+    is_in_row || opcode == Op::TypeUntypedPointerKHR
 }
 
 fn declare_type(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {

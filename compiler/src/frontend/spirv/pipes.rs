@@ -47,7 +47,7 @@ fn take_reservation(translator: &Translator<'_>, operands: &mut Operands<'_>) ->
 /// The address of a packet, as a generic one.
 fn take_packet(translator: &mut Translator<'_>, operands: &mut Operands<'_>) -> Attempt<Typed> {
     let pointer = operands.take_id()?;
-    let (space, _) = translator.types.pointer_parts(translator.type_of(pointer)?)?;
+    let space = translator.types.pointer_space(translator.type_of(pointer)?)?;
     let typed = translator.typed(pointer)?;
     if space == GENERIC {
         return Ok(typed);

@@ -60,11 +60,11 @@ fn read_block_place(
     let argument = translator.typed(place)?;
     match opcode {
         Op::SubgroupBlockReadINTEL => {
-            let (space, _) = translator.types.pointer_parts(place_type)?;
+            let space = translator.types.pointer_space(place_type)?;
             Ok((vec![Parameter::pointer_to_const(space, element)], vec![argument]))
         }
         Op::SubgroupBlockWriteINTEL => {
-            let (space, _) = translator.types.pointer_parts(place_type)?;
+            let space = translator.types.pointer_space(place_type)?;
             Ok((vec![Parameter::pointer_to(space, element)], vec![argument]))
         }
         _ => {

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use lockstep_protocol::spirv_module::SpecializationValue;
 use spirv::{BuiltIn, Op};
 
+use super::built_ins::BuiltInAddress;
 use super::constants::Constants;
 use super::declarations::Declarations;
 use super::dominance::Use;
@@ -36,8 +37,8 @@ pub(super) enum Value {
     BuiltInVector { local: Local, built_in: BuiltIn, late_index: u32 },
     /// A constant or an address, in LLVM's text.
     Constant { value_type: Id, text: Rc<str> },
-    /// A variable that tells the work-item of itself, or one component of it.
-    BuiltIn { value_type: Id, built_in: BuiltIn, component: Option<u32> },
+    /// A variable that tells the work-item of itself and holds such a value, or one component of it.
+    BuiltIn { value_type: Id, content: Id, built_in: BuiltIn, component: Option<u32> },
     /// An image with how it is sampled.
     SampledImage { value_type: Id, image: Id, sampler: Id },
 }
@@ -233,8 +234,14 @@ impl<'a> Translator<'a> {
                 self.note_use(id, local)?.late_texts[*late_index as usize].note_use();
                 Ok(Operand { value_type: local.value_type, text: ValueText::Local(local.number) })
             }
-            Some(Value::BuiltIn { built_in, .. }) => {
-                refuse!("the variable {built_in:?} can only be read, as a whole or by component")
+            Some(&Value::BuiltIn { value_type, content, built_in, component }) => {
+                let Some(state) = self.function.as_ref() else {
+                    refuse!("the address of the variable {built_in:?} is known within functions only")
+                };
+                let address = BuiltInAddress { built_in: built_in as u32, content, component };
+                let text = ValueText::Constant(address.to_string().into());
+                state.note_built_in_address(address);
+                Ok(Operand { value_type, text })
             }
             Some(Value::SampledImage { .. }) => refuse!("%{id} is an image with a sampler, which can only be sampled"),
             None => refuse!("%{id} is not a value that was computed before"),

@@ -41,7 +41,8 @@ pub(super) enum TypeKind {
     Vector { element: Id, count: u32 },
     Array { element: Id, count: u64 },
     Struct { members: Rc<[Id]> },
-    Pointer { space: Option<u32>, class: StorageClass, pointee: Id },
+    /// One without a type of what it points to is untyped (`SPV_KHR_untyped_pointers`).
+    Pointer { space: u32, class: StorageClass, pointee: Option<Id> },
     Function { result: Id, parameters: Rc<[Id]> },
     Image(ImageType),
     Sampler,
@@ -90,10 +91,11 @@ pub(super) struct TypeContext<'a> {
     pub is_packed: &'a dyn Fn(Id) -> bool,
 }
 
-/// The address space of a storage class; none for classes that are not memory of a kernel.
+/// The address space of a storage class; none for classes that are not memory of a kernel. What tells a work-item of itself is copied
+/// to private memory where somebody wants its address.
 pub(super) fn space_of_class(class: StorageClass) -> Option<u32> {
     Some(match class {
-        StorageClass::Function | StorageClass::CodeSectionINTEL => 0,
+        StorageClass::Function | StorageClass::CodeSectionINTEL | StorageClass::Input => 0,
         StorageClass::CrossWorkgroup => 1,
         StorageClass::UniformConstant => 2,
         StorageClass::Workgroup => 3,
@@ -165,11 +167,40 @@ impl Types {
 
     /// The address space and what is there, of a pointer's type.
     pub fn pointer_parts(&self, id: Id) -> Attempt<(u32, Id)> {
+        match (self.pointer_space(id)?, self.pointee_of(id)) {
+            (space, Some(pointee)) => Ok((space, pointee)),
+            (_, None) => refuse!("the pointer %{id} does not say what it points to"),
+        }
+    }
+
+    /// The address space of a pointer's type.
+    pub fn pointer_space(&self, id: Id) -> Attempt<u32> {
         match self.find_type(id)?.kind {
-            TypeKind::Pointer { space: Some(space), pointee, .. } => Ok((space, pointee)),
-            TypeKind::Pointer { class, .. } => refuse!("a pointer to {class:?} is not memory of a kernel"),
+            TypeKind::Pointer { space, .. } => Ok(space),
             _ => refuse!("%{id} is not a type of pointers"),
         }
+    }
+
+    /// What a pointer's type points to, where it says so.
+    pub fn pointee_of(&self, id: Id) -> Option<Id> {
+        match self.types.get(&id)?.kind {
+            TypeKind::Pointer { pointee, .. } => pointee,
+            _ => None,
+        }
+    }
+
+    /// Refuses a pointer's type that points to something else. An untyped pointer points to anything.
+    pub fn check_pointee(&self, pointer_type: Id, wanted: Id) -> Attempt<()> {
+        self.pointer_space(pointer_type)?;
+        let Some(pointee) = self.pointee_of(pointer_type) else { return self.memory_type(wanted).map(drop) };
+        if pointee == wanted {
+            return Ok(());
+        }
+        let (there, wanted) = (&self.find_type(pointee)?.text, &self.find_type(wanted)?.text);
+        if there != wanted {
+            refuse!("a value of type {wanted} where one of type {there} is");
+        }
+        Ok(())
     }
 
     /// How function names tell a type from others; its integers are signed or not.
@@ -241,7 +272,7 @@ impl Types {
             Op::TypeVector => self.read_vector(operands),
             Op::TypeArray => self.read_array(operands, context),
             Op::TypeStruct => self.read_struct(id, operands, (context.is_packed)(id)),
-            Op::TypePointer => self.read_pointer(id, operands),
+            Op::TypePointer | Op::TypeUntypedPointerKHR => self.read_pointer(id, opcode, operands),
             Op::TypeFunction => self.read_function(operands),
             Op::TypeImage => self.read_image(operands),
             Op::TypeSampler => Ok(leaf(TypeKind::Sampler, "i32", 4)),
@@ -314,22 +345,17 @@ impl Types {
         }
     }
 
-    fn read_pointer(&mut self, id: Id, mut operands: Operands<'_>) -> Attempt<Type> {
+    fn read_pointer(&mut self, id: Id, opcode: Op, mut operands: Operands<'_>) -> Attempt<Type> {
         let class = read_class(operands.take_literal()?)?;
-        let pointee = operands.take_id()?;
+        let pointee = if opcode == Op::TypePointer { Some(operands.take_id()?) } else { None };
         if self.forward.remove(&id).is_some_and(|earlier| earlier != class) {
             refuse!("the pointer was declared before with another storage class");
         }
-        if !self.types.contains_key(&pointee) {
-            refuse!("%{pointee} is not a type that was declared before");
+        if let Some(pointee) = pointee {
+            self.find_type(pointee)?;
         }
-        let space = space_of_class(class);
-        let text = match space {
-            Some(0) => "ptr".into(),
-            Some(space) => format!("ptr addrspace({space})").into(),
-            None if class == StorageClass::Input => "ptr addrspace(1)".into(),
-            None => refuse!("kernels have no memory of storage class {class:?}"),
-        };
+        let Some(space) = space_of_class(class) else { refuse!("kernels have no memory of storage class {class:?}") };
+        let text = if space == 0 { "ptr".into() } else { format!("ptr addrspace({space})").into() };
         Ok(Type { kind: TypeKind::Pointer { space, class, pointee }, text, size: 8, align: 8, depth: 1 })
     }
 
