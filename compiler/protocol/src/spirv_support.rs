@@ -40,6 +40,7 @@ pub const CAPABILITIES: &[Capability] = &[
     Capability::DenormPreserve,
     Capability::SignedZeroInfNanPreserve,
     Capability::RoundingModeRTE,
+    Capability::UntypedPointersKHR,
     Capability::ShaderClockKHR,
     Capability::SubgroupShuffleINTEL,
     Capability::SubgroupBufferBlockIOINTEL,
@@ -50,6 +51,9 @@ pub const CAPABILITIES: &[Capability] = &[
     Capability::AtomicFloat64MinMaxEXT,
     Capability::ExpectAssumeKHR,
     Capability::FPFastMathModeINTEL,
+    Capability::UnstructuredLoopControlsINTEL,
+    Capability::KernelAttributesINTEL,
+    Capability::FPGAKernelAttributesINTEL,
     Capability::MemoryAccessAliasingINTEL,
     Capability::DotProductInputAll,
     Capability::DotProductInput4x8Bit,
@@ -62,22 +66,29 @@ pub const CAPABILITIES: &[Capability] = &[
     Capability::OptNoneEXT,
     Capability::BFloat16ConversionINTEL,
     Capability::SplitBarrierINTEL,
+    Capability::ArithmeticFenceEXT,
     Capability::GroupUniformArithmeticKHR,
+    Capability::CacheControlsINTEL,
 ];
 
 /// Every extension that a module may ask for, by name.
 pub const EXTENSIONS: &[&str] = &[
+    "SPV_EXT_arithmetic_fence",
     "SPV_EXT_optnone",
     "SPV_EXT_relaxed_printf_string_address_space",
     "SPV_EXT_shader_atomic_float_add",
     "SPV_EXT_shader_atomic_float_min_max",
+    "SPV_INTEL_arithmetic_fence",
     "SPV_INTEL_bfloat16_conversion",
+    "SPV_INTEL_cache_controls",
     "SPV_INTEL_fp_fast_math_mode",
     "SPV_INTEL_function_pointers",
+    "SPV_INTEL_kernel_attributes",
     "SPV_INTEL_memory_access_aliasing",
     "SPV_INTEL_optnone",
     "SPV_INTEL_split_barrier",
     "SPV_INTEL_subgroups",
+    "SPV_INTEL_unstructured_loop_controls",
     "SPV_KHR_bit_instructions",
     "SPV_KHR_expect_assume",
     "SPV_KHR_float_controls",
@@ -88,7 +99,15 @@ pub const EXTENSIONS: &[&str] = &[
     "SPV_KHR_shader_clock",
     "SPV_KHR_subgroup_rotate",
     "SPV_KHR_uniform_group_instructions",
+    "SPV_KHR_untyped_pointers",
 ];
+
+/// Capabilities that modules may declare of which only a part is there, so that the device does not name them: arrays of variable length
+/// have to have a length that is a constant, or one that the application gives.
+pub const PARTIAL_CAPABILITIES: &[Capability] = &[Capability::VariableLengthArrayINTEL];
+
+/// The extensions of which only that part is there.
+pub const PARTIAL_EXTENSIONS: &[&str] = &["SPV_INTEL_variable_length_array"];
 
 /// The set of instructions that are the built-in functions of OpenCL C.
 pub const OPENCL_INSTRUCTIONS: &str = "OpenCL.std";

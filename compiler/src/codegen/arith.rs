@@ -104,6 +104,9 @@ impl<'ctx> Emitter<'ctx, '_> {
             UnaryOp::Round => call_unary("llvm.round")?,
             UnaryOp::Canonicalize if to_type == Type::F16 && !self.target.halves => self.quiet_half(argument)?,
             UnaryOp::Canonicalize => call_unary("llvm.canonicalize")?,
+            // Each operation on halves is rounded by itself there.
+            UnaryOp::ArithmeticFence if to_type == Type::F16 && !self.target.halves => return Ok(argument),
+            UnaryOp::ArithmeticFence => call_unary("llvm.arithmetic.fence")?,
             // What changes nothing: casts between equal types, and all spaces are one memory.
             UnaryOp::Trunc
             | UnaryOp::Zext

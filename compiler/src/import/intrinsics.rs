@@ -47,7 +47,6 @@ pub(super) fn import_intrinsic<'m>(
         "expect"
         | "expect.with.probability"
         | "ssa.copy"
-        | "arithmetic.fence"
         | "launder.invariant.group"
         | "strip.invariant.group"
         | "annotation"
@@ -167,6 +166,7 @@ fn unary_op(name: &str) -> Option<UnaryOp> {
         "rint" | "nearbyint" | "roundeven" => UnaryOp::Rint,
         "round" => UnaryOp::Round,
         "canonicalize" => UnaryOp::Canonicalize,
+        "arithmetic.fence" => UnaryOp::ArithmeticFence,
         _ => return None,
     })
 }

@@ -183,7 +183,12 @@ pub(super) fn operation_latency(
             UnaryOp::Sqrt => 16,
             // bench costs: inverse root of floats.
             UnaryOp::Rsqrt => 20,
-            UnaryOp::Freeze | UnaryOp::Bitcast | UnaryOp::SpaceCast | UnaryOp::PtrToInt | UnaryOp::IntToPtr => 0,
+            UnaryOp::Freeze
+            | UnaryOp::Bitcast
+            | UnaryOp::SpaceCast
+            | UnaryOp::PtrToInt
+            | UnaryOp::IntToPtr
+            | UnaryOp::ArithmeticFence => 0,
             UnaryOp::Fneg | UnaryOp::Fabs | UnaryOp::Iabs => 1,
             UnaryOp::Trunc | UnaryOp::Zext | UnaryOp::Sext => 3 * u64::from(is_varying),
             // bench costs: rounding.

@@ -93,7 +93,7 @@ pub fn evaluate_unary(opcode: UnaryOp, operand_type: Type, operand: u128) -> Opt
         UnaryOp::Rint => in_type!(operand_type, [operand], operand.round_ties_even()),
         UnaryOp::Round => in_type!(operand_type, [operand], operand.round()),
         UnaryOp::Canonicalize if to_binary64(operand_type, operand).is_nan() => operand | quiet_bit(operand_type),
-        UnaryOp::Canonicalize => operand,
+        UnaryOp::Canonicalize | UnaryOp::ArithmeticFence => operand,
         _ => return None,
     })
 }

@@ -55,7 +55,8 @@ pub fn evaluate_unary(opcode: UnaryOp, from_type: Type, to_type: Type, operand: 
         | UnaryOp::Ftrunc
         | UnaryOp::Rint
         | UnaryOp::Round
-        | UnaryOp::Canonicalize => 0,
+        | UnaryOp::Canonicalize
+        | UnaryOp::ArithmeticFence => 0,
     };
     result & to_type.value_mask()
 }

@@ -104,6 +104,8 @@ ops! {
         Round = "round",
         /// The same number with a quiet NaN (and flushed denormals where the mode flushes).
         Canonicalize = "canonicalize",
+        /// The same number, as it is rounded here: what computes it and what uses it are not made one, whatever their flags allow.
+        ArithmeticFence = "arithmetic_fence",
         /// The address space a generic address is in: SPIR's number as i32.
         SpaceOf = "space_of",
     }

@@ -398,7 +398,7 @@ fn check_unary(opcode: UnaryOp, from_type: Type, to_type: Type) -> Check {
     let wider = || check_that(to_type.bits() > from_type.bits(), format_args!("{to_type} is not above {from_type}"));
     match opcode {
         Freeze => check_same("the operand", to_type, from_type),
-        Fneg | Fabs | Sqrt | Floor | Ceil | Ftrunc | Rint | Round | Canonicalize => {
+        Fneg | Fabs | Sqrt | Floor | Ceil | Ftrunc | Rint | Round | Canonicalize | ArithmeticFence => {
             check_float(to_type)?;
             check_same("the operand", to_type, from_type)
         }

@@ -313,6 +313,24 @@ pub(super) fn translate_scaling(translator: &mut Translator<'_>, _: Op, words: &
     translator.define_result((value_type, id), format_args!("fmul {flags}{vector}, {splat}"))
 }
 
+/// `OpArithmeticFenceEXT`: the value as it is rounded here, which LLVM does not make one operation with what computes or uses it.
+pub(super) fn translate_fence(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+    let mut operands = translator.operands(words);
+    let (value_type, id) = operands.take_result()?;
+    let value = operands.take_id()?;
+    check_class(translator, value_type, Class::Float)?;
+    translator.check_type(value, value_type)?;
+    let width = translator.types.float_width(value_type)?;
+    let name = match translator.types.elements_of(value_type)?.1 {
+        1 => format!("llvm.arithmetic.fence.f{width}"),
+        count => format!("llvm.arithmetic.fence.v{count}f{width}"),
+    };
+    let value = translator.typed(value)?;
+    let text = value.type_text.clone();
+    translator.declare_called(&name, format!("{text} ({text})"))?;
+    translator.define_result((value_type, id), format_args!("call {text} @{name}({value})"))
+}
+
 /// `OpDot`: the sum of products of elements.
 pub(super) fn translate_dot(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);

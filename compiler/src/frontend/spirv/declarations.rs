@@ -178,6 +178,7 @@ impl Declarations {
             | ExecutionMode::DenormPreserve
             | ExecutionMode::SignedZeroInfNanPreserve
             | ExecutionMode::RoundingModeRTE => {}
+            _ if is_hint(mode, operands)? => return Ok(()),
             _ => refuse!("the execution mode {mode:?} is not supported"),
         }
         self.keeps_products |= mode == ExecutionMode::ContractionOff;
@@ -283,6 +284,25 @@ impl Declarations {
     pub fn may_contract(&self) -> bool {
         !self.keeps_products
     }
+}
+
+/// Whether an execution mode only says what the application will not do or what the kernel is likely to want, with its numbers
+/// (`SPV_INTEL_kernel_attributes`): nothing here depends on it.
+fn is_hint(mode: ExecutionMode, mut operands: Operands<'_>) -> Attempt<bool> {
+    let count = match mode {
+        ExecutionMode::MaxWorkgroupSizeINTEL => 3,
+        ExecutionMode::NoGlobalOffsetINTEL => 0,
+        ExecutionMode::MaxWorkDimINTEL
+        | ExecutionMode::NumSIMDWorkitemsINTEL
+        | ExecutionMode::SchedulerTargetFmaxMhzINTEL
+        | ExecutionMode::StreamingInterfaceINTEL => 1,
+        _ => return Ok(false),
+    };
+    let given = operands.take_literals().len();
+    if given != count {
+        refuse!("the execution mode {mode:?} has {given} numbers, where {count} are needed");
+    }
+    Ok(true)
 }
 
 fn check_memory_model(mut operands: Operands<'_>) -> Attempt<()> {

@@ -18,6 +18,7 @@ use super::lines::begin_scope;
 use super::operands::{Id, IdMap, IdSet};
 use super::translator::{Translator, Typed, Value, ValueNumber, join_typed};
 use super::types::TypeKind;
+use super::variable_length::check_arrays;
 
 /// What is known of the function whose instructions are read.
 pub(super) struct FunctionState {
@@ -44,6 +45,16 @@ pub(super) struct FunctionState {
     pub late_texts: Vec<LateText>,
     /// Variables that tell the work-item of itself and whose addresses are used.
     built_in_addresses: RefCell<BTreeSet<BuiltInAddress>>,
+    /// Lines for the function's entry.
+    pub entry_lines: String,
+    /// The blocks, but the first, that make arrays of variable length.
+    pub late_arrays: Vec<Id>,
+    /// Whether such arrays end before the function does.
+    pub restores_memory: bool,
+    /// The nodes that say what is wanted of loops, by their headers.
+    pub wanted_of_loops: IdMap<usize>,
+    /// The same of the loop that the next jump leads back to.
+    pub wanted_of_jump: Option<usize>,
     /// Uses of values of other blocks, in their order. Operands are found while other operands are still borrowed.
     uses: RefCell<Vec<Use>>,
 }
@@ -107,6 +118,11 @@ pub(super) fn begin_function(translator: &mut Translator<'_>, words: &[u32]) -> 
         arrivals: IdMap::default(),
         late_texts: Vec::new(),
         built_in_addresses: RefCell::default(),
+        entry_lines: String::new(),
+        late_arrays: Vec::new(),
+        restores_memory: false,
+        wanted_of_loops: IdMap::default(),
+        wanted_of_jump: None,
         uses: RefCell::default(),
     });
     if has_body {
@@ -237,6 +253,7 @@ pub(super) fn end_function(translator: &mut Translator<'_>) -> Attempt<()> {
         refuse!("a jump leads to %{target}, which is not a block of the function");
     }
     let has_body = state.has_body;
+    check_arrays(translator)?;
     write_late_texts(translator)?;
     check_dominance(translator)?;
     if has_body {
@@ -301,6 +318,17 @@ fn add_edge(translator: &mut Translator<'_>, label: Id) -> Attempt<String> {
     Ok(format!("label %b{label}"))
 }
 
+/// The node for a loop, as it stands behind a jump back to its header. Headers stand before such jumps, and behind those that enter
+/// the loop.
+fn spell_wanted(translator: &mut Translator<'_>, targets: &[Id]) -> String {
+    let Some(state) = translator.function.as_mut() else { return String::new() };
+    let of_header = targets.iter().find_map(|target| state.wanted_of_loops.get(target));
+    match state.wanted_of_jump.take().or(of_header.copied()) {
+        Some(node) => format!(", !llvm.loop !{node}"),
+        None => String::new(),
+    }
+}
+
 fn end_block(translator: &mut Translator<'_>, line: std::fmt::Arguments<'_>) {
     translator.emit_line(line);
     if let Some(state) = translator.function.as_mut() {
@@ -313,8 +341,9 @@ pub(super) fn translate_end(translator: &mut Translator<'_>, opcode: Op, words: 
     let mut operands = translator.operands(words);
     match opcode {
         Op::Branch => {
-            let target = add_edge(translator, operands.take_id()?)?;
-            end_block(translator, format_args!("br {target}"));
+            let label = operands.take_id()?;
+            let (target, wanted) = (add_edge(translator, label)?, spell_wanted(translator, &[label]));
+            end_block(translator, format_args!("br {target}{wanted}"));
         }
         Op::BranchConditional => {
             let condition = operands.take_id()?;
@@ -323,10 +352,11 @@ pub(super) fn translate_end(translator: &mut Translator<'_>, opcode: Op, words: 
             if condition_type.kind != TypeKind::Bool {
                 refuse!("its condition is of type {}", condition_type.text);
             }
+            let wanted = spell_wanted(translator, &[first, second]);
             let (first, second) = (add_edge(translator, first)?, add_edge(translator, second)?);
             let condition = translator.typed(condition)?;
             let weights = read_weights(translator, operands)?;
-            end_block(translator, format_args!("br {condition}, {first}, {second}{weights}"));
+            end_block(translator, format_args!("br {condition}, {first}, {second}{weights}{wanted}"));
         }
         Op::Return => {
             check_result(translator, None)?;

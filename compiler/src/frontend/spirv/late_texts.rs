@@ -68,7 +68,10 @@ struct Phi {
 pub(super) fn write_late_texts(translator: &mut Translator<'_>) -> Attempt<()> {
     // Phis are spelt first: they may use vectors that stand before them.
     let mut phis = spell_phis(translator)?.into_iter();
-    let entry = spell_addresses(translator)?;
+    let mut entry = spell_addresses(translator)?;
+    if let Some(state) = translator.function.as_mut() {
+        entry.push_str(&state.entry_lines);
+    }
     let late_texts =
         translator.function.as_mut().map(|state| std::mem::take(&mut state.late_texts)).unwrap_or_default();
     let mut written = 0;

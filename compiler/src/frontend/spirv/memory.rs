@@ -75,9 +75,9 @@ pub(super) fn translate_variable(translator: &mut Translator<'_>, opcode: Op, wo
 }
 
 /// Most bytes of one variable in private memory.
-const MAX_VARIABLE: u64 = 1 << 30;
+pub(super) const MAX_VARIABLE: u64 = 1 << 30;
 
-fn spell_alignment(bytes: Option<u32>) -> Attempt<String> {
+pub(super) fn spell_alignment(bytes: Option<u32>) -> Attempt<String> {
     match bytes {
         None => Ok(String::new()),
         Some(bytes) if bytes.is_power_of_two() => Ok(format!(", align {bytes}")),

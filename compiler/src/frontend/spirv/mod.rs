@@ -34,6 +34,7 @@ mod images;
 mod kernels;
 mod late_texts;
 mod lines;
+mod loop_controls;
 mod mangle;
 mod memory;
 mod opcodes;
@@ -42,6 +43,8 @@ mod pipes;
 mod sub_group_blocks;
 mod translator;
 mod types;
+mod untyped;
+mod variable_length;
 
 use std::fmt::Write as _;
 

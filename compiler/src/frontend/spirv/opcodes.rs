@@ -8,7 +8,7 @@ use super::error::Attempt;
 use super::translator::Translator;
 use super::{
     arithmetic, atomics, built_ins, composites, convert, dot_products, expectations, extended, function_pointers,
-    functions, groups, images, late_texts, memory, pipes, sub_group_blocks,
+    functions, groups, images, late_texts, loop_controls, memory, pipes, sub_group_blocks, untyped, variable_length,
 };
 
 /// Translates an instruction of a function. The words are those after the first.
@@ -23,7 +23,12 @@ const GROUPS: &[(Translate, &[Op])] = &[
     (late_texts::translate_phi, &[Op::Phi]),
     (functions::translate_call, &[Op::FunctionCall]),
     (function_pointers::translate_pointer_call, &[Op::FunctionPointerCallINTEL]),
-    (skip, &[Op::Nop, Op::LoopMerge, Op::SelectionMerge]),
+    (skip, &[Op::Nop, Op::SelectionMerge]),
+    (loop_controls::translate_loop_merge, &[Op::LoopMerge]),
+    (loop_controls::translate_loop_control, &[Op::LoopControlINTEL]),
+    (variable_length::translate_array, &[Op::VariableLengthArrayINTEL]),
+    (variable_length::translate_save, &[Op::SaveMemoryINTEL]),
+    (variable_length::translate_restore, &[Op::RestoreMemoryINTEL]),
     (expectations::translate_assumption, &[Op::AssumeTrueKHR]),
     (expectations::translate_expectation, &[Op::ExpectKHR]),
     (translate_undefined, &[Op::Undef]),
@@ -106,6 +111,7 @@ const GROUPS: &[(Translate, &[Op])] = &[
     (arithmetic::translate_modulo, &[Op::SMod]),
     (arithmetic::translate_float_remainder, &[Op::FRem, Op::FMod]),
     (arithmetic::translate_scaling, &[Op::VectorTimesScalar]),
+    (arithmetic::translate_fence, &[Op::ArithmeticFenceEXT]),
     (arithmetic::translate_dot, &[Op::Dot]),
     (
         dot_products::translate_integer_dot,
@@ -241,6 +247,8 @@ const GROUPS: &[(Translate, &[Op])] = &[
         ],
     ),
     (groups::translate_async_copy, &[Op::GroupAsyncCopy]),
+    (untyped::translate_async_copy, &[Op::UntypedGroupAsyncCopyKHR]),
+    (untyped::translate_prefetch, &[Op::UntypedPrefetchKHR]),
     (groups::translate_wait, &[Op::GroupWaitEvents]),
     (
         sub_group_blocks::translate_shuffle,
