@@ -1,7 +1,8 @@
 //! What a module says of its values and its memory reaches LLVM's passes, in LLVM's own words; what nobody uses is not computed.
 
 use lockstep_compiler::frontend::spirv::{TextOptions, translate_module};
-use lockstep_compiler::frontend::{FrontendConfig, compile_spirv, link_program};
+use inkwell::context::Context;
+use lockstep_compiler::frontend::{FrontendConfig, compile_spirv, link_program, prepare_module};
 use lockstep_protocol::build_options::BuildOptions;
 use lockstep_spirv_assembler::assemble_module;
 
@@ -12,8 +13,12 @@ const HEAD: &str = "
     OpCapability Linkage
     OpCapability ExpectAssumeKHR
     OpCapability MemoryAccessAliasingINTEL
+    OpCapability UnstructuredLoopControlsINTEL
+    OpCapability ArithmeticFenceEXT
     OpExtension \"SPV_KHR_expect_assume\"
     OpExtension \"SPV_INTEL_memory_access_aliasing\"
+    OpExtension \"SPV_INTEL_unstructured_loop_controls\"
+    OpExtension \"SPV_EXT_arithmetic_fence\"
     OpMemoryModel Physical64 OpenCL
     OpEntryPoint Kernel %f \"facts\" %ids
     OpDecorate %ids BuiltIn GlobalInvocationId
@@ -37,6 +42,11 @@ const HEAD: &str = "
     %input = OpTypePointer Input %long3
     %type = OpTypeFunction %void %pointer %pointer %pointer
     %one = OpConstant %int 1
+    %many = OpConstant %int 60
+    %float = OpTypeFloat 32
+    %float3 = OpTypeVector %float 3
+    %real = OpConstant %float 1.5
+    %reals = OpConstantComposite %float3 %real %real %real
     %ids = OpVariable %input Input
     %f = OpFunction %void None %type
     %p = OpFunctionParameter %pointer
@@ -177,11 +187,7 @@ fn what_is_copied_from_zeros_is_filled_with_zeros() {
 
 #[test]
 fn quotients_are_as_exact_as_the_application_wants() {
-    let module = assemble_module(
-        &format!("{HEAD}\n%x = OpFDiv %float %half_pi %half_pi\nOpReturn\nOpFunctionEnd\n")
-            .replace("%one = ", "%float = OpTypeFloat 32\n%half_pi = OpConstant %float 1.5\n%one = "),
-        (1, 4),
-    );
+    let module = assemble("%x = OpFDiv %float %real %real");
     let line_of = |divides_exactly| {
         let options = TextOptions { divides_exactly, ..TextOptions::default() };
         let text = translate_module(&module, &[], options).expect("it is right");
@@ -198,4 +204,71 @@ fn vectors_of_ids_are_computed_where_somebody_needs_them_whole() {
     // As an operand, and where paths meet.
     assert_eq!(calls(&format!("{read}\n%sum = OpIAdd %long3 %vector %vector")), 4);
     assert_eq!(calls(&format!("{read}\nOpBranch %next\n%next = OpLabel\n%phi = OpPhi %long3 %vector %start")), 4);
+}
+
+/// A loop of 60 rounds that adds to what is in memory, with something in its header and something before the jump back to that.
+fn loop_with(in_header: &str, before_jump: &str) -> String {
+    format!(
+        "OpBranch %loop
+         %loop = OpLabel
+         %i = OpPhi %int %one %start %next %body
+         {in_header}
+         OpBranch %body
+         %body = OpLabel
+         %old = OpLoad %int %p Volatile
+         %new = OpIAdd %int %old %i
+         OpStore %p %new Volatile
+         %next = OpIAdd %int %i %one
+         %more = OpULessThan %bool %next %many
+         {before_jump}
+         OpBranchConditional %more %loop %done
+         %done = OpLabel"
+    )
+}
+
+#[test]
+fn loops_are_unrolled_as_the_module_wants() {
+    for (controls, wanted) in [
+        ("Unroll", "!{!\"llvm.loop.unroll.enable\"}"),
+        ("DontUnroll", "!{!\"llvm.loop.unroll.disable\"}"),
+        ("PartialCount 4", "!{!\"llvm.loop.unroll.count\", i32 4}"),
+    ] {
+        let structured = loop_with(&format!("OpLoopMerge %done %body {controls}"), "");
+        let unstructured = loop_with("", &format!("OpLoopControlINTEL {controls}"));
+        for body in [structured, unstructured] {
+            let text = translate(&body);
+            let node = find_node(&text, "  br i1", "llvm.loop");
+            let (_, wish) = node.trim_end_matches('}').split_once(", ").expect("the node's second part");
+            assert!(node.starts_with("distinct !{!") && text.contains(&format!("\n{wish} = {wanted}\n")), "{text}");
+            // The jump into the loop is none of it.
+            assert_eq!(text.matches("!llvm.loop").count(), 1, "{text}");
+        }
+    }
+    let both = translate_module(&assemble(&loop_with("OpLoopMerge %done %body 3", "")), &[], TextOptions::default());
+    let error = both.expect_err("it is wrong").to_string();
+    assert!(error.ends_with("the loop is to be unrolled and not to be unrolled"), "{error}");
+}
+
+/// The loads of a module's only kernel after LLVM's passes.
+fn loads_of(body: &str) -> usize {
+    let options = BuildOptions::default();
+    let compiled = compile_spirv(&FrontendConfig::default(), &assemble(body), &[], &options).expect("LLVM reads it");
+    let program = link_program(&[&compiled.object], &options).expect("it links");
+    let context = Context::create();
+    let module = prepare_module(&context, &program).expect("it is cleaned up");
+    module.to_string().matches("= load volatile i32").count()
+}
+
+#[test]
+fn the_clean_up_writes_out_the_loops_that_are_to_be() {
+    let rounds = |controls: &str| loads_of(&loop_with(&format!("OpLoopMerge %done %body {controls}"), ""));
+    assert_eq!([rounds("None"), rounds("Unroll"), rounds("DontUnroll")], [1, 59, 1]);
+    assert_eq!(loads_of(&loop_with("", "OpLoopControlINTEL Unroll")), 59);
+}
+
+#[test]
+fn what_stands_behind_a_fence_is_not_contracted() {
+    let text = translate("%x = OpArithmeticFenceEXT %float %real\n%v = OpArithmeticFenceEXT %float3 %reals");
+    assert!(text.contains("call float @llvm.arithmetic.fence.f32(float 0x3FF8000000000000)"), "{text}");
+    assert!(text.contains("call <3 x float> @llvm.arithmetic.fence.v3f32(<3 x float> <"), "{text}");
 }

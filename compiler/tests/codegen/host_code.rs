@@ -73,6 +73,20 @@ fn contraction_within_expressions() {
     }
 }
 
+/// A product behind a fence of arithmetic is rounded before anything is added to it, whatever the options allow.
+#[test]
+fn contraction_across_fences() {
+    let kernel = |product: &str| {
+        format!("kernel void k(global float *a) {{ size_t i = get_global_id(0); a[i] = {product} + 3.0f; }}")
+    };
+    for (product, fused) in [("a[i] * a[i + 9]", true), ("__arithmetic_fence(a[i] * a[i + 9])", false)] {
+        let [llvm, assembly] =
+            stages(&build(&kernel(product), "-cl-fast-relaxed-math -cl-mad-enable"), 16, ["codegen.ll", "optimize.s"]);
+        assert_eq!(assembly.contains("vfmadd"), fused, "{product}: {assembly}");
+        assert_eq!(llvm.contains("@llvm.arithmetic.fence.v16f32("), !fused, "{product}: {llvm}");
+    }
+}
+
 /// What is read through a restrict pointer that nothing is written through does not change.
 #[test]
 fn restrict_pointers() {

@@ -18,9 +18,12 @@ pub fn find_enumerant(opcode: Op, name: &str) -> Option<u32> {
         Op::EntryPoint => number_of(name, |value: ExecutionModel| value as u32),
         Op::ExecutionMode | Op::ExecutionModeId => number_of(name, |value: ExecutionMode| value as u32),
         Op::Source => number_of(name, |value: SourceLanguage| value as u32),
-        Op::TypePointer | Op::TypeForwardPointer | Op::Variable | Op::GenericCastToPtrExplicit => {
-            number_of(name, |value: StorageClass| value as u32)
-        }
+        Op::TypePointer
+        | Op::TypeForwardPointer
+        | Op::TypeUntypedPointerKHR
+        | Op::Variable
+        | Op::UntypedVariableKHR
+        | Op::GenericCastToPtrExplicit => number_of(name, |value: StorageClass| value as u32),
         Op::TypeImage | Op::TypePipe => find_image_enumerant(name),
         Op::ConstantSampler => number_of(name, |value: SamplerAddressingMode| value as u32)
             .or_else(|| number_of(name, |value: SamplerFilterMode| value as u32)),
@@ -73,6 +76,7 @@ fn find_mask(names: &str) -> Option<u32> {
             "Nontemporal" | "Pure" | "NSZ" => 4,
             "Const" | "AllowRecip" => 8,
             "Fast" => 16,
+            "PartialCount" => 0x100,
             "SignExtend" => 0x1000,
             "AliasScopeINTELMask" => 0x1_0000,
             "NoAliasINTELMask" => 0x2_0000,
