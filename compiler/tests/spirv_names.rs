@@ -349,9 +349,8 @@ fn groups_and_sub_groups() {
             .into_iter()
             .flat_map(|operation| ["Reduce", "InclusiveScan", "ExclusiveScan"].map(|kind| (operation, kind)))
         {
-            if !matches!(*name, "char" | "short") {
-                add(format!("OpGroup{operation} %{name} %number2 {kind} %{name}_value"));
-            }
+            add(format!("OpGroup{operation} %{name} %number2 {kind} %{name}_value"));
+            add(format!("OpGroup{operation} %{name}3 %number2 {kind} %{name}3_value"));
             add(format!("OpGroup{operation} %{name} %number3 {kind} %{name}_value"));
             add(format!("OpGroupNonUniform{operation} %{name} %number3 {kind} %{name}_value"));
             add(format!("OpGroupNonUniform{operation} %{name} %number3 ClusteredReduce %{name}_value %number2"));
@@ -361,12 +360,15 @@ fn groups_and_sub_groups() {
         for shuffle in ["Shuffle", "ShuffleXor", "ShuffleUp", "ShuffleDown", "Broadcast"] {
             add(format!("OpGroupNonUniform{shuffle} %{name} %number3 %{name}_value %number1"));
         }
-        add(format!("OpGroupNonUniformBroadcastFirst %{name} %number3 %{name}_value"));
-        add(format!("OpGroupNonUniformAllEqual %bool %number3 %{name}_value"));
+        for count in COUNTS {
+            let vector = spell_type(name, count);
+            add(format!("OpGroupNonUniformBroadcast {vector} %number3 {vector}_value %number1"));
+            add(format!("OpGroupNonUniformBroadcastFirst {vector} %number3 {vector}_value"));
+            add(format!("OpGroupNonUniformShuffle {vector} %number3 {vector}_value %number1"));
+            add(format!("OpGroupNonUniformAllEqual %bool %number3 {vector}_value"));
+        }
         for ids in ["%long_value", "%long2_value", "%long3_value", "%int_value"] {
-            if !matches!(*name, "char" | "short") {
-                add(format!("OpGroupBroadcast %{name} %number2 %{name}_value {ids}"));
-            }
+            add(format!("OpGroupBroadcast %{name} %number2 %{name}_value {ids}"));
         }
         add(format!("OpGroupBroadcast %{name} %number3 %{name}_value %int_value"));
     }
@@ -382,6 +384,9 @@ fn groups_and_sub_groups() {
         add(format!("Op{operation} %bool %number3 %yes"));
     }
     add("OpGroupAll %bool %number2 %yes".to_owned());
+    add("OpGroupBroadcast %bool %number2 %yes %int_value".to_owned());
+    add("OpGroupNonUniformShuffleXor %bool %number3 %yes %number1".to_owned());
+    add("OpGroupNonUniformAllEqual %bool %number3 %yes".to_owned());
     add("OpGroupNonUniformElect %bool %number3".to_owned());
     add("OpGroupNonUniformBallot %int4 %number3 %yes".to_owned());
     add("OpGroupNonUniformInverseBallot %bool %number3 %int4_value".to_owned());
@@ -401,11 +406,9 @@ fn operations_of_whole_groups() {
         let id = body.len();
         writeln!(body, "%r{id} = {line}").unwrap();
     };
-    // Work-groups know fewer types than sub-groups.
-    let wide = ["int", "long", "half", "float", "double"].map(|name| (name, "%number2"));
-    let all = FLOATS.iter().chain(&INTEGERS).map(|&name| (name, "%number3"));
-    for (name, scope) in wide.into_iter().chain(all) {
-        let operations = if FLOATS.contains(&name) {
+    let names = FLOATS.iter().chain(&INTEGERS);
+    for (name, scope) in names.flat_map(|name| ["%number2", "%number3"].map(|scope| (name, scope))) {
+        let operations = if FLOATS.contains(name) {
             &["FMulKHR"][..]
         } else {
             &["IMulKHR", "BitwiseAndKHR", "BitwiseOrKHR", "BitwiseXorKHR"]

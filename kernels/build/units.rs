@@ -37,6 +37,7 @@ const FILES: &[&str] = &[
     "sync.cl",
     "clock.cl",
     "collective.cl",
+    "collective_small.cl",
     "sub_group.cl",
     "sub_group_block.cl",
     "bfloat16.cl",

@@ -1,25 +1,6 @@
 // 6.15.16 Work-group functions. The primitives take one value from each work-item of the group; see lockstep.h.
-#include "lockstep.h"
+#include "collective.h"
 
-#define COLLECTIVE(PRE, OP, T)                                                                                   \
-    __attribute__((convergent)) T __lockstep_collective_reduce_##PRE##OP##_##T(T x);                                        \
-    __attribute__((convergent)) T __lockstep_collective_inclusive_##PRE##OP##_##T(T x);                                     \
-    __attribute__((convergent)) T __lockstep_collective_exclusive_##PRE##OP##_##T(T x);                                     \
-    OVL T __attribute__((convergent)) work_group_reduce_##OP(T x)                                                      \
-    {                                                                                                                  \
-        return __lockstep_collective_reduce_##PRE##OP##_##T(x);                                                             \
-    }                                                                                                                  \
-    OVL T __attribute__((convergent)) work_group_scan_inclusive_##OP(T x)                                              \
-    {                                                                                                                  \
-        return __lockstep_collective_inclusive_##PRE##OP##_##T(x);                                                          \
-    }                                                                                                                  \
-    OVL T __attribute__((convergent)) work_group_scan_exclusive_##OP(T x)                                              \
-    {                                                                                                                  \
-        return __lockstep_collective_exclusive_##PRE##OP##_##T(x);                                                          \
-    }
-// What adds and what compares values of a type has a letter before its name.
-#define COLLECTIVES(ADD, ORDER, T)                                                                                     \
-    COLLECTIVE(ADD, add, T) COLLECTIVE(ORDER, min, T) COLLECTIVE(ORDER, max, T)
 COLLECTIVES(, s, int)
 COLLECTIVES(, u, uint)
 COLLECTIVES(, s, long)
@@ -29,8 +10,6 @@ COLLECTIVES(f, f, float)
 COLLECTIVES(f, f, double)
 
 // cl_khr_work_group_uniform_arithmetic
-#define PRODUCTS(ADD, T) COLLECTIVE(ADD, mul, T)
-#define BITWISE(T) COLLECTIVE(, and, T) COLLECTIVE(, or, T) COLLECTIVE(, xor, T)
 PRODUCTS(, int)
 PRODUCTS(, uint)
 PRODUCTS(, long)
@@ -64,18 +43,6 @@ LOGICAL(xor)
 OVL int __attribute__((convergent)) work_group_all(int x) { return __lockstep_collective_reduce_and_int(x != 0); }
 OVL int __attribute__((convergent)) work_group_any(int x) { return __lockstep_collective_reduce_or_int(x != 0); }
 
-// All work-items but one give zeros.
-#define BROADCAST(T, BITS, AS_BITS, AS_T)                                                                              \
-    OVL T __attribute__((convergent)) work_group_broadcast(T v, size_t x, size_t y, size_t z)                          \
-    {                                                                                                                  \
-        bool own = __lockstep_local_id(0) == x & __lockstep_local_id(1) == y & __lockstep_local_id(2) == z;            \
-        return AS_T(__lockstep_collective_reduce_or_##BITS(own ? AS_BITS(v) : 0));                                          \
-    }                                                                                                                  \
-    OVL T __attribute__((convergent)) work_group_broadcast(T v, size_t x, size_t y)                                    \
-    {                                                                                                                  \
-        return work_group_broadcast(v, x, y, 0);                                                                       \
-    }                                                                                                                  \
-    OVL T __attribute__((convergent)) work_group_broadcast(T v, size_t x) { return work_group_broadcast(v, x, 0, 0); }
 #define TO_HALF(x) as_half((short)(x))
 BROADCAST(int, int, as_int, as_int)
 BROADCAST(uint, int, as_int, as_uint)

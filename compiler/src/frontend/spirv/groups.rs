@@ -7,7 +7,7 @@ use super::error::{Attempt, refuse};
 use super::functions::define_result;
 use super::mangle::Parameter;
 use super::operands::{Id, Operands};
-use super::translator::{Translator, Typed};
+use super::translator::{Translator, Typed, ValueText};
 use super::types::TypeKind;
 
 /// The work-items that an instruction is about.
@@ -83,10 +83,15 @@ fn widen_bool(translator: &mut Translator<'_>, id: Id) -> Attempt<Typed> {
 
 /// Defines a `bool` as whether the `int` that a function gives is not zero.
 fn define_truth(translator: &mut Translator<'_>, result: (Id, Id), call: &str) -> Attempt<()> {
-    if !translator.types.is_bool(result.0)? {
+    let answer = translator.define_extra(format_args!("{call}"));
+    define_truth_of(translator, result, &answer)
+}
+
+/// Defines a `bool` as whether an `int` is not zero.
+fn define_truth_of(translator: &mut Translator<'_>, result: (Id, Id), answer: &ValueText) -> Attempt<()> {
+    if !translator.types.is_bool(result.0)? || translator.types.elements_of(result.0)?.1 != 1 {
         refuse!("its result is not of type bool");
     }
-    let answer = translator.define_extra(format_args!("{call}"));
     translator.define_result(result, format_args!("icmp ne i32 {answer}, 0"))
 }
 
@@ -110,15 +115,69 @@ fn is_non_uniform(opcode: Op) -> bool {
     (Op::GroupNonUniformElect as u32..=Op::GroupNonUniformLogicalXor as u32).contains(&(opcode as u32))
 }
 
+/// One number of a value that the work-items of a group hand to a function; truths are handed as `int`s.
+struct Element {
+    parameter: Parameter,
+    argument: Typed,
+}
+
+/// Defines a value whose numbers a function gives for those of another value of its type, one by one: groups exchange and combine numbers.
+fn define_by_element(
+    translator: &mut Translator<'_>,
+    result: (Id, Id),
+    value: Id,
+    is_signed: bool,
+    mut spell_call: impl FnMut(&mut Translator<'_>, Element, &str) -> Attempt<String>,
+) -> Attempt<()> {
+    translator.check_type(value, result.0)?;
+    let (element_type, count) = translator.types.elements_of(result.0)?;
+    if count == 1 {
+        let element = read_element(translator, translator.typed(value)?, element_type, is_signed)?;
+        let given = element.argument.type_text.clone();
+        let call = spell_call(translator, element, &given)?;
+        return match translator.types.is_bool(element_type)? {
+            true => define_truth(translator, result, &call),
+            false => translator.define_result(result, format_args!("{call}")),
+        };
+    }
+    let (source, text) = (translator.typed(value)?, translator.types.type_text(result.0)?);
+    let element_text = translator.types.type_text(element_type)?;
+    let mut vector = ValueText::from("undef");
+    for index in 0..count {
+        let number = translator.define_extra(format_args!("extractelement {source}, i32 {index}"));
+        let number = Typed::of_texts(element_text.clone(), number);
+        let element = read_element(translator, number, element_type, is_signed)?;
+        let given = element.argument.type_text.clone();
+        let call = spell_call(translator, element, &given)?;
+        let mut answer = translator.define_extra(format_args!("{call}"));
+        if translator.types.is_bool(element_type)? {
+            answer = translator.define_extra(format_args!("icmp ne i32 {answer}, 0"));
+        }
+        let insertion = format!("insertelement {text} {vector}, {element_text} {answer}, i32 {index}");
+        if index + 1 == count {
+            return translator.define_result(result, format_args!("{insertion}"));
+        }
+        vector = translator.define_extra(format_args!("{insertion}"));
+    }
+    refuse!("a vector without elements")
+}
+
+fn read_element(translator: &mut Translator<'_>, number: Typed, number_type: Id, is_signed: bool) -> Attempt<Element> {
+    if translator.types.is_bool(number_type)? {
+        let widened = translator.define_extra(format_args!("zext {number} to i32"));
+        return Ok(Element { parameter: Parameter::Scalar("i"), argument: Typed::of_texts("i32", widened) });
+    }
+    Ok(Element { parameter: translator.types.parameter_of(number_type, is_signed)?, argument: number })
+}
+
 /// `OpGroupBroadcast`: the value of one work-item.
 pub(super) fn translate_broadcast(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let (value_type, id) = operands.take_result()?;
     let group = read_group(translator, operands.take_id()?)?;
     let (value, local_id) = (operands.take_id()?, operands.take_id()?);
-    translator.check_type(value, value_type)?;
-    let mut parameters = vec![translator.types.parameter_of(value_type, true)?];
-    let mut arguments = vec![translator.typed(value)?];
+    let mut parameters = Vec::new();
+    let mut arguments = Vec::new();
     match group {
         Group::SubGroup => {
             parameters.push(Parameter::Scalar("j"));
@@ -140,9 +199,22 @@ pub(super) fn translate_broadcast(translator: &mut Translator<'_>, _: Op, words:
         }
     }
     let name = format!("{}_broadcast", group.prefix());
-    let text = translator.types.type_text(value_type)?;
-    let call = translator.call_built_in(&name, &parameters, &text, &arguments)?;
-    translator.define_result((value_type, id), format_args!("{call}"))
+    call_by_element(translator, (value_type, id), value, true, (&name, &parameters, &arguments))
+}
+
+/// Defines what a function gives for each number of a value, with the same arguments behind it each time.
+fn call_by_element(
+    translator: &mut Translator<'_>,
+    result: (Id, Id),
+    value: Id,
+    is_signed: bool,
+    (name, parameters, arguments): (&str, &[Parameter], &[Typed]),
+) -> Attempt<()> {
+    define_by_element(translator, result, value, is_signed, |translator, Element { parameter, argument }, given| {
+        let parameters = [&[parameter], parameters].concat();
+        let arguments = [&[argument], arguments].concat();
+        translator.call_built_in(name, &parameters, given, &arguments)
+    })
 }
 
 /// What an instruction combines values by: the word in names, and whether integers have signs. Logical ones are for `bool`.
@@ -193,28 +265,16 @@ pub(super) fn translate_combination(translator: &mut Translator<'_>, opcode: Op,
         }
         _ => refuse!("there is no such group operation {number}"),
     };
-    let is_bool = operation.starts_with("logical");
+    if translator.types.is_bool(result.0)? != operation.starts_with("logical") {
+        refuse!("it does not combine values of type {}", translator.types.type_text(result.0)?);
+    }
     let mut parameters = Vec::new();
     let mut arguments = Vec::new();
-    if is_bool {
-        parameters.push(Parameter::Scalar("i"));
-        arguments.push(widen_bool(translator, value)?);
-    } else {
-        translator.check_type(value, result.0)?;
-        parameters.push(translator.types.parameter_of(result.0, is_signed)?);
-        arguments.push(translator.typed(value)?);
-    }
     if number == GroupOperation::ClusteredReduce as u32 {
         parameters.push(Parameter::Scalar("j"));
         arguments.push(resize_integer(translator, operands.take_id()?, 32)?);
     }
-    if is_bool {
-        let call = translator.call_built_in(&name, &parameters, "i32", &arguments)?;
-        return define_truth(translator, result, &call);
-    }
-    let text = translator.types.type_text(result.0)?;
-    let call = translator.call_built_in(&name, &parameters, &text, &arguments)?;
-    translator.define_result(result, format_args!("{call}"))
+    call_by_element(translator, result, value, is_signed, (&name, &parameters, &arguments))
 }
 
 /// Refuses a scope other than that of sub-groups.
@@ -240,10 +300,25 @@ pub(super) fn translate_all_equal(translator: &mut Translator<'_>, _: Op, words:
     let result = operands.take_result()?;
     take_sub_group(translator, &mut operands)?;
     let value = operands.take_id()?;
-    let parameter = translator.types.parameter_of(translator.type_of(value)?, true)?;
-    let argument = translator.typed(value)?;
-    let call = translator.call_built_in("sub_group_non_uniform_all_equal", &[parameter], "i32", &[argument])?;
-    define_truth(translator, result, &call)
+    let (element_type, count) = translator.types.elements_of(translator.type_of(value)?)?;
+    let source = translator.typed(value)?;
+    let name = "sub_group_non_uniform_all_equal";
+    if count == 1 {
+        let Element { parameter, argument } = read_element(translator, source, element_type, true)?;
+        let call = translator.call_built_in(name, &[parameter], "i32", &[argument])?;
+        return define_truth(translator, result, &call);
+    }
+    let element_text = translator.types.type_text(element_type)?;
+    let mut all = ValueText::from("1");
+    for index in 0..count {
+        let number = translator.define_extra(format_args!("extractelement {source}, i32 {index}"));
+        let number = Typed::of_texts(element_text.clone(), number);
+        let Element { parameter, argument } = read_element(translator, number, element_type, true)?;
+        let call = translator.call_built_in(name, &[parameter], "i32", &[argument])?;
+        let equal = translator.define_extra(format_args!("{call}"));
+        all = translator.define_extra(format_args!("and i32 {all}, {equal}"));
+    }
+    define_truth_of(translator, result, &all)
 }
 
 /// The values of other work-items of a sub-group: broadcasts, shuffles, rotations.
@@ -252,7 +327,6 @@ pub(super) fn translate_exchange(translator: &mut Translator<'_>, opcode: Op, wo
     let (value_type, id) = operands.take_result()?;
     take_sub_group(translator, &mut operands)?;
     let value = operands.take_id()?;
-    translator.check_type(value, value_type)?;
     let (name, index) = match opcode {
         Op::GroupNonUniformBroadcast => ("sub_group_non_uniform_broadcast", Some("j")),
         Op::GroupNonUniformBroadcastFirst => ("sub_group_broadcast_first", None),
@@ -262,8 +336,8 @@ pub(super) fn translate_exchange(translator: &mut Translator<'_>, opcode: Op, wo
         Op::GroupNonUniformShuffleDown => ("sub_group_shuffle_down", Some("j")),
         _ => ("sub_group_rotate", Some("i")),
     };
-    let mut parameters = vec![translator.types.parameter_of(value_type, true)?];
-    let mut arguments = vec![translator.typed(value)?];
+    let mut parameters = Vec::new();
+    let mut arguments = Vec::new();
     if let Some(letter) = index {
         parameters.push(Parameter::Scalar(letter));
         arguments.push(resize_integer(translator, operands.take_id()?, 32)?);
@@ -274,9 +348,7 @@ pub(super) fn translate_exchange(translator: &mut Translator<'_>, opcode: Op, wo
         parameters.push(Parameter::Scalar("j"));
         arguments.push(resize_integer(translator, cluster, 32)?);
     }
-    let text = translator.types.type_text(value_type)?;
-    let call = translator.call_built_in(&name, &parameters, &text, &arguments)?;
-    translator.define_result((value_type, id), format_args!("{call}"))
+    call_by_element(translator, (value_type, id), value, true, (&name, &parameters, &arguments))
 }
 
 /// Ballots: which work-items of a sub-group say yes, as four words of bits.
