@@ -1,7 +1,7 @@
 //! What a module says of its values and its memory reaches LLVM's passes, in LLVM's own words; what nobody uses is not computed.
 
-use lockstep_compiler::frontend::spirv::{TextOptions, translate_module};
 use inkwell::context::Context;
+use lockstep_compiler::frontend::spirv::{TextOptions, translate_module};
 use lockstep_compiler::frontend::{FrontendConfig, compile_spirv, link_program, prepare_module};
 use lockstep_protocol::build_options::BuildOptions;
 use lockstep_spirv_assembler::assemble_module;

@@ -9,6 +9,7 @@ use lockstep_conformance::loader::device;
 use lockstep_conformance::objects::Program;
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::{Setup, arguments, expect, is_lockstep, ok, read, run};
+use lockstep_spirv_assembler::assemble_module;
 
 const SOURCE: &str = "
     global int numbers[4] = { 1, 2, 3, 4 };
@@ -87,6 +88,50 @@ fn the_host_reads_and_writes_variables() {
     }
     expect(write(usize::MAX, 8, &[0, 0]), CL_INVALID_VALUE);
     assert_eq!(read_numbers(), [4, 60, 80]);
+}
+
+/// A module with a variable that it exports and one that it does not, of which its kernel uses neither.
+const UNUSED: &str = "
+    OpCapability Addresses
+    OpCapability Kernel
+    OpCapability Linkage
+    OpMemoryModel Physical64 OpenCL
+    OpEntryPoint Kernel %f \"nothing\"
+    OpDecorate %numbers LinkageAttributes \"numbers\" Export
+    OpName %hidden \"hidden\"
+    %void = OpTypeVoid
+    %int = OpTypeInt 32 0
+    %three = OpConstant %int 3
+    %array = OpTypeArray %int %three
+    %pointer = OpTypePointer CrossWorkgroup %array
+    %values = OpConstantComposite %array %three %three %three
+    %numbers = OpVariable %pointer CrossWorkgroup %values
+    %hidden = OpVariable %pointer CrossWorkgroup %values
+    %type = OpTypeFunction %void
+    %f = OpFunction %void None %type
+    %start = OpLabel
+    OpReturn
+    OpFunctionEnd";
+
+#[test]
+fn variables_that_no_kernel_uses_are_found_where_others_know_them() {
+    if !is_lockstep() {
+        return;
+    }
+    let (setup, functions) = (Setup::new(), ProgramVariables::new());
+    let source = "global int numbers[3] = { 3, 3, 3 }; static global int hidden[3]; kernel void nothing(void) {}";
+    let of_source = setup.context.build(source, "-cl-std=CL3.0");
+    let of_module = setup.context.build_module(&assemble_module(UNUSED, (1, 2)));
+    for program in [&of_source, &of_module] {
+        assert!(matches!(find(program, c"numbers"), Ok((address, 12)) if !address.is_null()));
+        assert_eq!(find(program, c"hidden"), Err(CL_INVALID_VALUE));
+        assert_eq!(program.build_info::<usize>(CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE), 12);
+        let mut values = [0_i32; 3];
+        let (queue, name, to) = (setup.queue.raw(), c"numbers".as_ptr(), values.as_mut_ptr().cast());
+        let read = functions.clEnqueueReadGlobalVariableINTEL;
+        ok(read(queue, program.raw(), name, CL_TRUE, 12, 0, to, 0, ptr::null(), ptr::null_mut()));
+        assert_eq!(values, [3; 3]);
+    }
 }
 
 #[test]

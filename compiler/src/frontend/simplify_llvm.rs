@@ -2,8 +2,8 @@
 //!
 //! Requires: a verified module in SPIR form with the built-in library linked in.
 //!
-//! Ensures: the definitions left are kernels, and functions that would make too much code of them (`inlining.rs`), whose bodies call
-//! nothing but such functions, `llvm.*` intrinsics, `__lockstep_*` primitives and `printf`; each function has at most one return; allocas are promoted where possible. Control flow is as
+//! Ensures: the definitions left are kernels, variables in global memory whose names others know, and functions that would make too
+//! much code of kernels (`inlining.rs`). Their bodies call nothing but such functions, `llvm.*` intrinsics, `__lockstep_*` primitives and `printf`; each function has at most one return; allocas are promoted where possible. Control flow is as
 //! the program has it, cycles with several entries included: LLVM 22's fix-irreducible miscompiles such cycles, so
 //! `transform/reducible.rs` gives them one entry after the import. A call of `__lockstep_barrier` stands between two
 //! compiler fences and is neither duplicated nor moved into other control flow (it stays `convergent`).
@@ -20,6 +20,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::CString;
 
+use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicValue, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue};
@@ -39,6 +40,7 @@ use super::llvm::{PassOptions, run_passes};
 use super::loop_extent::{LoopExtent, measure_loops};
 use super::outside_names::remove_outside_names;
 use super::sub_group_size::{fix_sub_group_size, is_sub_group_size};
+use lockstep_protocol::types::Space;
 
 /// How much is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -321,10 +323,17 @@ fn internalize_functions<'ctx>(module: &Module<'ctx>, staying_functions: &HashSe
             call_site.remove_enum_attribute(AttributeLoc::Function, no_inline);
         }
     }
+    let global_space = AddressSpace::from(Space::Global.spir_number() as u16);
     for global in module.get_globals().filter(|global| !global.is_declaration()) {
-        // Appending linkage belongs to LLVM's own lists.
-        if global.get_linkage() != Linkage::Appending {
-            global.set_linkage(Linkage::Internal);
+        match global.get_linkage() {
+            // It belongs to LLVM's own lists.
+            Linkage::Appending => {}
+            Linkage::Internal | Linkage::Private => global.set_linkage(Linkage::Internal),
+            // The host finds these by their names, whether or not a kernel uses them.
+            _ if global.as_pointer_value().get_type().get_address_space() == global_space => {
+                global.set_linkage(Linkage::External);
+            }
+            _ => global.set_linkage(Linkage::Internal),
         }
     }
 }

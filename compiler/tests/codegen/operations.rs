@@ -299,8 +299,10 @@ fn float_operations() {
             ));
         }
         use UnaryOp::*;
-        operations
-            .extend([Fneg, Fabs, Sqrt, Floor, Ceil, Ftrunc, Rint, Round, Canonicalize, ArithmeticFence].map(|opcode| unary(opcode, ty)));
+        operations.extend(
+            [Fneg, Fabs, Sqrt, Floor, Ceil, Ftrunc, Rint, Round, Canonicalize, ArithmeticFence]
+                .map(|opcode| unary(opcode, ty)),
+        );
         operations.push(unary(Bitcast, Type::Int(ty.bits() as u16)));
         compare(&format!("{ty}"), &[ty, ty], &rows(&[ty, ty]), &operations);
     }

@@ -16,7 +16,7 @@ pub struct ProgramVariable {
 }
 
 impl ProgramVariable {
-    /// The variable of this name, as the linker knows it. Those that no kernel uses are not there.
+    /// The variable of this name, as the linker knows it. Those that are `static` or not exported are there if a kernel uses them.
     ///
     /// # Errors
     /// `CL_INVALID_VALUE` where there is none.
@@ -25,7 +25,10 @@ impl ProgramVariable {
         let index = variables.position(|variable| variable.name == name && variable.space == Space::Global);
         match index.filter(|&index| executable.globals().address_of(index).is_some()) {
             Some(index) => Ok(ProgramVariable { executable, index }),
-            None => Err(error!(CL_INVALID_VALUE, "no kernel of the program uses a variable '{name}' in global memory")),
+            None => Err(error!(
+                CL_INVALID_VALUE,
+                "the program has no variable '{name}' in global memory that others know or a kernel uses"
+            )),
         }
     }
 

@@ -10,9 +10,9 @@ use spirv::{BuiltIn, Decoration, LinkageType, Op, StorageClass};
 
 use super::error::{Attempt, refuse};
 use super::evaluate::evaluate_operation;
+use super::memory::{Variable, read_variable};
 use super::operands::{Id, IdMap, Operands};
 use super::translator::{Translator, Value, quote_name};
-use super::memory::{Variable, read_variable};
 use super::types::TypeKind;
 
 /// A constant of a module, with what LLVM writes for it.

@@ -9,6 +9,7 @@ use lockstep_protocol::spirv_support::{INSTRUCTION_SETS, MEANINGLESS_SETS, OPENC
 use spirv::{Decoration, ExecutionMode, ExecutionModel, FunctionParameterAttribute, LinkageType, Op};
 
 use super::capabilities::{check_capability, check_extension};
+use super::debug_info::{DebugInfo, DebugSet, LineChange, find_debug_set};
 use super::error::{Attempt, refuse};
 use super::operands::{Id, IdMap, IdSet, Operands};
 
@@ -20,7 +21,9 @@ type Decorated = (Decoration, Vec<u32>);
 pub(super) enum InstructionSet {
     /// `OpenCL.std`: the built-in functions of OpenCL C.
     OpenCl,
-    /// One that says nothing of what a program does.
+    /// One of debug information, of which lines are read.
+    Debug(DebugSet),
+    /// Another one that says nothing of what a program does.
     WithoutMeaning,
 }
 
@@ -72,8 +75,11 @@ pub(super) struct Declarations {
     pub signatures: IdMap<Signature>,
     decorations: IdMap<Vec<Decorated>>,
     linkage: IdMap<Linkage>,
-    /// The first line of each function that has one.
-    pub first_lines: IdMap<SourceLine>,
+    /// The first line that the instructions of each function have.
+    first_lines: IdMap<SourceLine>,
+    debug_info: DebugInfo,
+    /// Whether the module imports a set of debug information.
+    has_debug_info: bool,
     /// Functions that the module calls or takes the address of.
     called_functions: IdSet,
     /// The function whose parameters are being read.
@@ -107,10 +113,15 @@ impl Declarations {
             }
             Op::Line => {
                 let [file, line, column] = [operands.take_id()?, operands.take_literal()?, operands.take_literal()?];
-                if let Some(function) = self.current_function {
-                    self.first_lines.entry(function).or_insert(SourceLine { file, line, column });
+                self.note_line(SourceLine { file, line, column });
+            }
+            Op::Constant if self.has_debug_info => {
+                operands.take_id()?;
+                if let (id, &[number]) = (operands.take_id()?, operands.take_literals()) {
+                    self.debug_info.add_number(id, number);
                 }
             }
+            Op::ExtInst | Op::ExtInstWithForwardRefsKHR => self.read_debug_info(operands)?,
             Op::FunctionCall | Op::ConstantFunctionPointerINTEL => {
                 operands.take_result()?;
                 self.called_functions.insert(operands.take_id()?);
@@ -142,12 +153,55 @@ impl Declarations {
         let (id, name) = (operands.take_id()?, operands.take_string()?);
         let set = match name.as_str() {
             OPENCL_INSTRUCTIONS => InstructionSet::OpenCl,
+            known if let Some(set) = find_debug_set(known) => {
+                self.has_debug_info = true;
+                InstructionSet::Debug(set)
+            }
             known if INSTRUCTION_SETS.contains(&known) => InstructionSet::WithoutMeaning,
             _ if name.starts_with(MEANINGLESS_SETS) => InstructionSet::WithoutMeaning,
             _ => refuse!("the instructions of {name} are not supported"),
         };
         self.sets.insert(id, set);
         Ok(())
+    }
+
+    /// Reads what an instruction of a set tells of lines.
+    fn read_debug_info(&mut self, mut operands: Operands<'_>) -> Attempt<()> {
+        let (_, id) = operands.take_result()?;
+        let (set, number) = (operands.take_id()?, operands.take_literal()?);
+        let Some(&InstructionSet::Debug(set)) = self.sets.get(&set) else { return Ok(()) };
+        let words = operands.take_literals();
+        self.debug_info.add_description(set, id, number, words, self.current_function);
+        if let Some(LineChange::Line(line)) = self.debug_info.find_change(set, number, words) {
+            self.note_line(line);
+        }
+        Ok(())
+    }
+
+    fn note_line(&mut self, line: SourceLine) {
+        if let Some(function) = self.current_function {
+            self.first_lines.entry(function).or_insert(line);
+        }
+    }
+
+    /// What an instruction of a function says of the lines of those that follow it. Words are those of `OpExtInst` behind its first.
+    pub fn find_line_change(&self, words: &[u32], function: Option<Id>) -> Option<LineChange> {
+        let &[_, _, set, number, ref operands @ ..] = words else { return None };
+        let Some(&InstructionSet::Debug(set)) = self.sets.get(&set) else { return None };
+        let change = self.debug_info.find_change(set, number, operands)?;
+        // Where instructions have lines, their scopes say less.
+        let has_lines = function.is_some_and(|function| self.first_lines.contains_key(&function));
+        (!has_lines || !matches!(change, LineChange::Scope(_))).then_some(change)
+    }
+
+    /// Where a function begins in its source, if its instructions have no lines.
+    pub fn find_scope_line(&self, function: Id) -> Option<SourceLine> {
+        if self.first_lines.contains_key(&function) { None } else { self.debug_info.line_of_function(function) }
+    }
+
+    /// The first line of a function: that of its instructions, or that where it begins in the source.
+    pub fn first_line(&self, function: Id) -> Option<SourceLine> {
+        self.first_lines.get(&function).copied().or_else(|| self.debug_info.line_of_function(function))
     }
 
     fn add_entry_point(&mut self, mut operands: Operands<'_>) -> Attempt<()> {

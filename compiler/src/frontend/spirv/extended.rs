@@ -75,14 +75,16 @@ pub(super) fn form_of(operation: OpenclStd100Op) -> Form {
     }
 }
 
-/// `OpExtInst`: an instruction of a set that the module imports.
-pub(super) fn translate_instruction(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {
+/// `OpExtInst`: an instruction of a set that the module imports. One with references to what follows (`SPV_KHR_relaxed_extended_instruction`)
+/// is for sets without meaning.
+pub(super) fn translate_instruction(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {
     let mut operands = translator.operands(words);
     let result = operands.take_result()?;
     let set = operands.take_id()?;
     match translator.declarations.sets.get(&set) {
-        Some(InstructionSet::OpenCl) => {}
-        Some(InstructionSet::WithoutMeaning) => return Ok(()),
+        Some(InstructionSet::OpenCl) if opcode == Op::ExtInst => {}
+        Some(InstructionSet::OpenCl) => refuse!("a function is called with what is computed later"),
+        Some(InstructionSet::Debug(_) | InstructionSet::WithoutMeaning) => return Ok(()),
         None => refuse!("%{set} is not a set of instructions"),
     }
     check_in_block(translator)?;

@@ -32,7 +32,7 @@ pub(super) fn define_kernel(translator: &mut Translator<'_>, entry_point: &Entry
     }
     let arguments = spell_arguments(translator, &parameters, &types)?;
     let body = global_name(translator, *function);
-    translator.lines.current = translator.declarations.first_lines.get(function).copied();
+    translator.lines.current = translator.declarations.first_line(*function);
     let head = spell_kernel_head(translator, *function, name, &parameters, &types)?;
     translator.functions.push_str(&head);
     translator.emit_line(format_args!("call spir_func void {body}({arguments})"));

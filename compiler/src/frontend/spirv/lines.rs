@@ -1,4 +1,4 @@
-//! Source lines: what `OpLine` says becomes the locations of LLVM's debug information, where somebody asked for them.
+//! Source lines: what `OpLine` and debug information ([`debug_info`](super::debug_info)) say becomes the locations of LLVM's debug information, where somebody asked for them.
 //!
 //! A function has locations if one of its instructions has a line; then all of its instructions do, as LLVM wants of calls. Those that the
 //! module says nothing of are of line 0.
@@ -52,7 +52,7 @@ impl Lines {
 
 /// Begins a function of this name, whose lines are those of a function of the module. Gives what stands in its head.
 pub(super) fn begin_scope(translator: &mut Translator<'_>, function: Id, name: &str) -> String {
-    let first = translator.declarations.first_lines.get(&function).copied();
+    let first = translator.declarations.first_line(function);
     let Some(first) = first.filter(|_| translator.lines.are_wanted) else { return String::new() };
     let file = find_file(translator, first.file);
     let unit = match translator.lines.unit {

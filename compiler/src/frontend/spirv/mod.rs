@@ -20,6 +20,7 @@ mod capabilities;
 mod composites;
 mod constants;
 mod convert;
+mod debug_info;
 mod declarations;
 mod dominance;
 mod dot_products;
@@ -54,6 +55,7 @@ use spirv::Op;
 pub use error::SpirvError;
 pub use opcodes::supported_instructions;
 
+use debug_info::LineChange;
 use declarations::{EntryPoint, SourceLine};
 use error::{Attempt, Fault, Place, refuse};
 use operands::IdMap;
@@ -105,7 +107,7 @@ fn for_each_instruction<'a>(
     for instruction in module.instructions() {
         let opcode = Op::from_u32(instruction.opcode.into());
         if let Some(opcode) = opcode {
-            follow_line(&mut translator.lines.current, opcode, instruction.operands);
+            follow_line(translator, opcode, instruction.operands);
         }
         let line = translator.lines.current;
         translator.place = Place { opcode: instruction.opcode, offset: instruction.offset, line };
@@ -198,7 +200,7 @@ fn translate_instruction(translator: &mut Translator<'_>, opcode: Op, words: &[u
             alias_scopes::declare_scopes(translator, opcode, words)?;
             translator.check_growth()
         }
-        Op::ExtInst => extended::translate_instruction(translator, opcode, words),
+        Op::ExtInst | Op::ExtInstWithForwardRefsKHR => extended::translate_instruction(translator, opcode, words),
         Op::ConstantFunctionPointerINTEL => function_pointers::declare_address(translator, words),
         Op::Variable | Op::UntypedVariableKHR if translator.function.is_none() => {
             constants::declare_variable(translator, opcode, words)
@@ -238,10 +240,23 @@ fn declare_type(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> A
 }
 
 /// The line of the source that an instruction belongs to, from then on.
-fn follow_line(line: &mut Option<SourceLine>, opcode: Op, words: &[u32]) {
+fn follow_line(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) {
+    let function = translator.function.as_ref().map(|function| function.id);
+    let line = &mut translator.lines.current;
     match (opcode, words) {
         (Op::Line, &[file, number, column, ..]) => *line = Some(SourceLine { file, line: number, column }),
         (Op::NoLine | Op::FunctionEnd, _) => *line = None,
+        (Op::Function, &[_, function, ..]) => {
+            *line = line.or(translator.declarations.find_scope_line(function));
+        }
+        (Op::ExtInst | Op::ExtInstWithForwardRefsKHR, words) => {
+            match translator.declarations.find_line_change(words, function) {
+                Some(LineChange::Line(other)) => *line = Some(other),
+                Some(LineChange::NoLine) => *line = None,
+                Some(LineChange::Scope(begin)) => *line = begin,
+                None => {}
+            }
+        }
         _ => {}
     }
 }

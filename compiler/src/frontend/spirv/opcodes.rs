@@ -283,7 +283,7 @@ const GROUPS: &[(Translate, &[Op])] = &[
     ),
     (pipes::translate_validity, &[Op::IsValidReserveId]),
     (pipes::translate_count, &[Op::GetNumPipePackets, Op::GetMaxPipePackets]),
-    (extended::translate_instruction, &[Op::ExtInst]),
+    (extended::translate_instruction, &[Op::ExtInst, Op::ExtInstWithForwardRefsKHR]),
 ];
 
 /// The instructions of functions that are supported.

@@ -38,17 +38,36 @@ pub(super) enum TypeKind {
     Bool,
     Int(u32),
     Float(u32),
-    Vector { element: Id, count: u32 },
-    Array { element: Id, count: u64 },
-    Struct { members: Rc<[Id]> },
+    Vector {
+        element: Id,
+        count: u32,
+    },
+    Array {
+        element: Id,
+        count: u64,
+    },
+    Struct {
+        members: Rc<[Id]>,
+    },
     /// One without a type of what it points to is untyped (`SPV_KHR_untyped_pointers`).
-    Pointer { space: u32, class: StorageClass, pointee: Option<Id> },
-    Function { result: Id, parameters: Rc<[Id]> },
+    Pointer {
+        space: u32,
+        class: StorageClass,
+        pointee: Option<Id>,
+    },
+    Function {
+        result: Id,
+        parameters: Rc<[Id]>,
+    },
     Image(ImageType),
     Sampler,
-    SampledImage { image: Id },
+    SampledImage {
+        image: Id,
+    },
     Event,
-    Pipe { is_written: bool },
+    Pipe {
+        is_written: bool,
+    },
     ReserveId,
     Opaque,
 }

@@ -44,8 +44,7 @@ pub(super) fn translate_async_copy(translator: &mut Translator<'_>, _: Op, words
         count = Typed::of_texts("i64", translator.define_extra(format_args!("mul {count}, {units}")));
     }
     let stride = resize_integer(translator, stride, 64)?;
-    let arguments =
-        [translator.typed(target)?, translator.typed(source)?, count, stride, translator.typed(event)?];
+    let arguments = [translator.typed(target)?, translator.typed(source)?, count, stride, translator.typed(event)?];
     let text = translator.types.type_text(result.0)?;
     let call = translator.call_built_in("async_work_group_strided_copy", &parameters, &text, &arguments)?;
     define_result(translator, result, &call)
