@@ -272,3 +272,36 @@ fn what_stands_behind_a_fence_is_not_contracted() {
     assert!(text.contains("call float @llvm.arithmetic.fence.f32(float 0x3FF8000000000000)"), "{text}");
     assert!(text.contains("call <3 x float> @llvm.arithmetic.fence.v3f32(<3 x float> <"), "{text}");
 }
+
+#[test]
+fn functions_have_what_is_said_of_the_memory_they_use() {
+    let head_of = |control: &str| {
+        let text = HEAD.replace(
+            "%f = OpFunction %void None %type",
+            &format!(
+                "%of_int = OpTypeFunction %int %int\n%g = OpFunction %int {control} %of_int
+                 %n = OpFunctionParameter %int\n%body = OpLabel\nOpReturnValue %n\nOpFunctionEnd
+                 %f = OpFunction %void None %type"
+            ),
+        );
+        let called = format!("{text}\n%a = OpFunctionCall %int %g %one\nOpReturn\nOpFunctionEnd\n");
+        let text = translate_module(&assemble_module(&called, (1, 4)), &[], TextOptions::default()).expect("right");
+        let (_, attributes) = text.split_once(" convergent nounwind").expect("a function");
+        attributes.split(" {").next().unwrap_or_default().to_owned()
+    };
+    assert_eq!([head_of("None"), head_of("Pure"), head_of("Const")], ["", " memory(read)", " memory(none)"]);
+    assert_eq!(head_of("Inline|DontInline"), "");
+}
+
+#[test]
+fn calls_and_atomic_operations_have_the_alias_scopes_they_are_decorated_with() {
+    let decorated = HEAD.replace(
+        "%domain = ",
+        "OpDecorateId %called AliasScopeINTEL %list\nOpDecorateId %added NoAliasINTEL %list\n%domain = ",
+    );
+    let body = "%called = OpFunctionCall %void %f %p %q %r\n%added = OpAtomicIAdd %int %p %one %one %one";
+    let module = assemble_module(&format!("{decorated}\n{body}\nOpReturn\nOpFunctionEnd\n"), (1, 4));
+    let text = translate_module(&module, &[], TextOptions::default()).expect("it is right");
+    let list = find_node(&text, "  call spir_func void @spirv", "alias.scope");
+    assert_eq!((list, find_node(&text, "atomicrmw add", "noalias")), ("!{!1}", "!{!1}"));
+}

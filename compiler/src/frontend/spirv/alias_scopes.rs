@@ -1,7 +1,7 @@
 //! Alias scopes (`SPV_INTEL_memory_access_aliasing`): which accesses share no memory. They are LLVM's own, whose model the extension
 //! took over: scopes are of a domain, and accesses name lists of scopes.
 
-use spirv::Op;
+use spirv::{Decoration, Op};
 
 use super::error::{Attempt, refuse};
 use super::operands::Id;
@@ -36,6 +36,19 @@ pub(super) fn declare_scopes(translator: &mut Translator<'_>, opcode: Op, words:
 /// The node of a list of scopes.
 pub(super) fn find_scope_list(translator: &Translator<'_>, id: Id) -> Attempt<usize> {
     find_node(translator, id, Op::AliasScopeListDeclINTEL)
+}
+
+/// What stands behind a call or an atomic operation whose result is decorated with lists of scopes.
+pub(super) fn spell_decorated_scopes(translator: &Translator<'_>, result: Id) -> Attempt<String> {
+    let mut text = String::new();
+    for (decoration, kind) in
+        [(Decoration::AliasScopeINTEL, "alias.scope"), (Decoration::NoAliasINTEL, "noalias")]
+    {
+        if let Some(list) = translator.declarations.decoration_number(result, decoration) {
+            text.push_str(&format!(", !{kind} !{}", find_scope_list(translator, list)?));
+        }
+    }
+    Ok(text)
 }
 
 /// The node that an instruction of this kind declared.

@@ -2,6 +2,7 @@
 
 use spirv::{MemorySemantics, Op};
 
+use super::alias_scopes::spell_decorated_scopes;
 use super::error::{Attempt, refuse};
 use super::operands::Id;
 use super::translator::Translator;
@@ -86,7 +87,9 @@ pub(super) fn translate_load(translator: &mut Translator<'_>, _: Op, words: &[u3
     let size = check_target(translator, pointer, value_type)?;
     let order = access_order(translator, semantics, OrderedAccess::Load)?;
     let (text, pointer) = (translator.types.type_text(value_type)?, translator.typed(pointer)?);
-    translator.define_result((value_type, id), format_args!("load atomic {text}, {pointer} {order}, align {size}"))
+    let scopes = spell_decorated_scopes(translator, id)?;
+    translator
+        .define_result((value_type, id), format_args!("load atomic {text}, {pointer} {order}, align {size}{scopes}"))
 }
 
 /// `OpAtomicStore`, as LLVM's atomic store of that order.
@@ -123,7 +126,11 @@ pub(super) fn translate_update(translator: &mut Translator<'_>, opcode: Op, word
     };
     let order = access_order(translator, semantics, OrderedAccess::Update)?;
     let (text, pointer) = (translator.types.type_text(value_type)?, translator.typed(pointer)?);
-    translator.define_result((value_type, id), format_args!("atomicrmw {operation} {pointer}, {text} {value} {order}"))
+    let scopes = spell_decorated_scopes(translator, id)?;
+    translator.define_result(
+        (value_type, id),
+        format_args!("atomicrmw {operation} {pointer}, {text} {value} {order}{scopes}"),
+    )
 }
 
 /// `OpAtomicCompareExchange` and its weak form: the value that was there.
@@ -142,7 +149,9 @@ pub(super) fn translate_exchange(translator: &mut Translator<'_>, _: Op, words: 
     let (pointer, value, comparator) =
         (translator.typed(pointer)?, translator.typed(value)?, translator.typed(comparator)?);
     let text = value.type_text.clone();
-    let pair = translator.define_extra(format_args!("cmpxchg {pointer}, {comparator}, {value} {success} {failure}"));
+    let scopes = spell_decorated_scopes(translator, id)?;
+    let pair =
+        translator.define_extra(format_args!("cmpxchg {pointer}, {comparator}, {value} {success} {failure}{scopes}"));
     translator.define_result((value_type, id), format_args!("extractvalue {{ {text}, i1 }} {pair}, 0"))
 }
 

@@ -37,6 +37,8 @@ pub(super) struct EntryPoint {
 /// A function's declaration.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signature {
+    /// Its function control.
+    pub control: u32,
     pub function_type: Id,
     pub parameters: Vec<Id>,
     pub has_body: bool,
@@ -274,8 +276,8 @@ impl Declarations {
 
     fn begin_function(&mut self, mut operands: Operands<'_>) -> Attempt<()> {
         let (_, function) = operands.take_result()?;
-        let (_control, function_type) = (operands.take_literal()?, operands.take_id()?);
-        let signature = Signature { function_type, ..Signature::default() };
+        let (control, function_type) = (operands.take_literal()?, operands.take_id()?);
+        let signature = Signature { control, function_type, ..Signature::default() };
         if self.signatures.insert(function, signature).is_some() {
             refuse!("%{function} is declared twice");
         }

@@ -2,6 +2,7 @@
 
 use spirv::Op;
 
+use super::alias_scopes::spell_decorated_scopes;
 use super::constants::{Constant, ConstantKind, add_constant, global_name};
 use super::error::{Attempt, refuse};
 use super::functions::define_result;
@@ -47,7 +48,8 @@ pub(super) fn translate_pointer_call(translator: &mut Translator<'_>, _: Op, wor
         spelt.push(Typed::of_texts(translator.types.type_text(parameter_type)?, text));
     }
     let result_text = translator.types.type_text(result)?;
-    let call = format!("call spir_func addrspace({space}) {result_text} {}({})", pointer.text, join_typed(&spelt));
+    let (arguments, scopes) = (join_typed(&spelt), spell_decorated_scopes(translator, id)?);
+    let call = format!("call spir_func addrspace({space}) {result_text} {}({arguments}){scopes}", pointer.text);
     define_result(translator, (value_type, id), &call)
 }
 

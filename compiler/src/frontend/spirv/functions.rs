@@ -5,8 +5,9 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use spirv::{Decoration, FunctionParameterAttribute, LinkageType, Op};
+use spirv::{Decoration, FunctionControl, FunctionParameterAttribute, LinkageType, Op};
 
+use super::alias_scopes::spell_decorated_scopes;
 use super::built_ins::BuiltInAddress;
 use super::constants::{global_name, mask_of};
 use super::dominance::{Use, check_uses};
@@ -205,10 +206,25 @@ fn define_head(
     }
     let (name, result) = (global_name(translator, id), translator.types.type_text(result)?);
     let scope = begin_scope(translator, id, name.trim_start_matches('@').trim_matches('"'));
+    let memory = spell_memory_use(translator, id);
+    let parameters = spelt.join(", ");
     let head =
-        format!("define {linkage}spir_func {result} {name}({}) convergent nounwind{scope} {{\n", spelt.join(", "));
+        format!("define {linkage}spir_func {result} {name}({parameters}) convergent nounwind{memory}{scope} {{\n");
     translator.body.push_str(&head);
     Ok(())
+}
+
+/// What a module says of the memory that a function uses beside its own, in LLVM's words (`Pure` and `Const`).
+fn spell_memory_use(translator: &Translator<'_>, function: Id) -> &'static str {
+    let control = translator.declarations.signatures.get(&function).map(|signature| signature.control);
+    let control = FunctionControl::from_bits_retain(control.unwrap_or_default());
+    if control.contains(FunctionControl::CONST) {
+        " memory(none)"
+    } else if control.contains(FunctionControl::PURE) {
+        " memory(read)"
+    } else {
+        ""
+    }
 }
 
 fn spell_signature(translator: &Translator<'_>, result: Id, parameters: &[Id]) -> Attempt<String> {
@@ -460,7 +476,8 @@ pub(super) fn translate_call(translator: &mut Translator<'_>, _: Op, words: &[u3
     let name = global_name(translator, callee);
     let result_text = translator.types.type_text(result)?;
     let convention = if name.starts_with("@\"llvm.") { "" } else { "spir_func " };
-    let call = format!("call {convention}{result_text} {name}({})", join_typed(&spelt));
+    let scopes = spell_decorated_scopes(translator, id)?;
+    let call = format!("call {convention}{result_text} {name}({}){scopes}", join_typed(&spelt));
     define_result(translator, (value_type, id), &call)
 }
 
