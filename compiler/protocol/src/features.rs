@@ -137,7 +137,7 @@ pub const EXTENSIONS: &[Extension] = &[
     host_extension("cl_khr_semaphore", "queues wait for each other by semaphores", Version::new(1, 0, 1)),
     host_extension(
         "cl_khr_spirv_extended_debug_info",
-        "SPIR-V with the set `OpenCL.DebugInfo.100`; lines are those of `OpLine`",
+        "SPIR-V with the set `OpenCL.DebugInfo.100`; lines are those of `OpLine`, or where scopes begin",
         Version::new(1, 0, 0),
     ),
     host_extension("cl_khr_spirv_linkonce_odr", "SPIR-V modules that define the same names", Version::new(1, 0, 0)),
