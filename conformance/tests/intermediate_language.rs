@@ -491,3 +491,30 @@ fn images_are_read_and_written() {
     // SPIR-V numbers types and orders from the first one on.
     assert_eq!(read::<i32>(&setup.queue, &out), [8, 4, (CL_FLOAT - CL_SNORM_INT8) as i32, (CL_RGBA - CL_R) as i32]);
 }
+
+/// What a kernel of a module leaves in its first buffer.
+fn run_module(setup: &Setup, module: &str, name: &str, inputs: &[Vec<i32>], sizes: [&[usize]; 2]) -> Vec<i32> {
+    let program = setup.context.build_module(&assemble_module(module, (1, 4)));
+    let kernel = program.kernel(name);
+    let buffers: Vec<Buffer> = inputs.iter().map(|values| setup.context.with_values(values)).collect();
+    kernel.set_all(buffers.iter().map(Argument::from).collect());
+    run(&setup.queue, &kernel, sizes[0], sizes[1]);
+    read::<i32>(&setup.queue, &buffers[0])
+}
+
+/// The modules that the compiler's tests interpret do the same as machine code.
+#[test]
+fn addresses_and_arrays_are_those_of_the_interpreter() {
+    if !is_lockstep() {
+        return;
+    }
+    let setup = Setup::new();
+    let untyped = include_str!("../../compiler/tests/spirv/untyped_pointers.spvasm");
+    let left = run_module(&setup, untyped, "untyped", &[vec![0; 10], vec![5, 6, 7, 8]], [&[2], &[2]]);
+    assert_eq!(left, [7, 14, 15, 5, 7, 8, 105, 6, 2, 12]);
+    let addresses = include_str!("../../compiler/tests/spirv/built_in_addresses.spvasm");
+    let left = run_module(&setup, addresses, "addresses", &[vec![0; 16]], [&[2, 2], &[2, 1]]);
+    assert_eq!(left, [0, 16, 20, 2, 10, 16, 20, 2, 1, 17, 20, 2, 11, 17, 20, 2]);
+    let lengths = include_str!("../../compiler/tests/spirv/variable_length.spvasm");
+    assert_eq!(run_module(&setup, lengths, "lengths", &[vec![0; 2]], [&[1], &[1]]), [41, 33]);
+}
