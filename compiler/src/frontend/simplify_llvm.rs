@@ -3,7 +3,8 @@
 //! Requires: a verified module in SPIR form with the built-in library linked in.
 //!
 //! Ensures: the definitions left are kernels, variables in global memory whose names others know, and functions that would make too
-//! much code of kernels (`inlining.rs`). Their bodies call nothing but such functions, `llvm.*` intrinsics, `__lockstep_*` primitives and `printf`; each function has at most one return; allocas are promoted where possible. Control flow is as
+//! much code of kernels (`inlining.rs`). Their bodies call nothing but such functions, `llvm.*` intrinsics, `__lockstep_*` primitives
+//! and `printf`; each function has at most one return; allocas are promoted where possible. Control flow is as
 //! the program has it, cycles with several entries included: LLVM 22's fix-irreducible miscompiles such cycles, so
 //! `transform/reducible.rs` gives them one entry after the import. A call of `__lockstep_barrier` stands between two
 //! compiler fences and is neither duplicated nor moved into other control flow (it stays `convergent`).
@@ -31,6 +32,7 @@ use llvm_sys::core::{
 };
 use llvm_sys::prelude::LLVMValueRef;
 use llvm_sys::target_machine::LLVMTargetMachineRef;
+use lockstep_protocol::types::Space;
 
 use super::FrontendError;
 use super::function_pointers::replace_pointer_calls;
@@ -40,7 +42,6 @@ use super::llvm::{PassOptions, run_passes};
 use super::loop_extent::{LoopExtent, measure_loops};
 use super::outside_names::remove_outside_names;
 use super::sub_group_size::{fix_sub_group_size, is_sub_group_size};
-use lockstep_protocol::types::Space;
 
 /// How much is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -41,9 +41,11 @@ pub(super) fn find_scope_list(translator: &Translator<'_>, id: Id) -> Attempt<us
 /// What stands behind a call or an atomic operation whose result is decorated with lists of scopes.
 pub(super) fn spell_decorated_scopes(translator: &Translator<'_>, result: Id) -> Attempt<String> {
     let mut text = String::new();
-    for (decoration, kind) in
-        [(Decoration::AliasScopeINTEL, "alias.scope"), (Decoration::NoAliasINTEL, "noalias")]
-    {
+    // Most modules have none.
+    if translator.alias_scopes.is_empty() {
+        return Ok(text);
+    }
+    for (decoration, kind) in [(Decoration::AliasScopeINTEL, "alias.scope"), (Decoration::NoAliasINTEL, "noalias")] {
         if let Some(list) = translator.declarations.decoration_number(result, decoration) {
             text.push_str(&format!(", !{kind} !{}", find_scope_list(translator, list)?));
         }
