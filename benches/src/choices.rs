@@ -1,18 +1,19 @@
 //! What the driver's choice for each kernel of the suite loses: every width and layout, and every pass switched off, is timed
-//! beside what the driver takes by its cost model.
+//! beside what the driver takes, by its cost model alone and after it has measured other forms itself (`LOCKSTEP_TRIALS`).
 //!
-//! All candidates have a few turns first. The fastest of them and the driver's choice then have their turns together, and the
+//! The driver's choice runs for a while, until its trials are over. All candidates have a few turns first. The fastest of them and the driver's choice then have their turns together, and the
 //! loss is the median of the factors of these turns: the best of many short measurements is too good to be true. They do so
 //! several times with new buffers, as a kernel may be a fifth slower for the place in memory that its buffers have.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use serde_json::{Value, json};
 
 use crate::case::Case;
 use crate::command_line::{Measurement, end_with, serve_as_child};
-use crate::compare::{Cells, Configuration, Measured, Team};
+use crate::compare::{Cells, Configuration, Measured, TRIALS, Team};
 use crate::report::{json_time, milliseconds, with};
 use crate::side_by_side::Factor;
 use crate::suite;
@@ -22,7 +23,7 @@ const FIRST_ROUNDS: usize = 2;
 /// Rounds of the fastest and the choice with the same buffers, if nothing else is said.
 const ROUNDS: usize = 3;
 /// How often these get new buffers.
-const PLACES: usize = 5;
+const PLACES: usize = 3;
 /// How many of the fastest are measured again.
 const FINALISTS: usize = 4;
 /// The loss that no kernel is to have.
@@ -45,8 +46,11 @@ const PASSES: [&str; 12] = [
     "partial_unroll",
     "scalar_replacement",
 ];
-/// The place of the driver's choice among the candidates.
+/// The places among the candidates of the driver's choice and of what the cost model takes.
 const CHOICE: usize = 0;
+const ESTIMATE: usize = 1;
+/// How long launches of the driver's choice run before they are measured.
+const SETTLING: Duration = Duration::from_millis(2500);
 
 /// Serves as a child or measures, as the command line says.
 pub fn measure_choices() -> ExitCode {
@@ -65,7 +69,7 @@ struct Options {
 
 /// What is timed, the driver's choice first.
 fn list_candidates() -> Vec<Configuration> {
-    let mut candidates = vec!["default".to_owned(), "scalar".to_owned()];
+    let mut candidates = vec![format!("default+{TRIALS}=1"), "default".to_owned(), "scalar".to_owned()];
     for width in WIDTHS {
         let of_layout = |layout| format!("default+LOCKSTEP_WIDTH={width}+LOCKSTEP_LAYOUT={layout}");
         candidates.extend(LAYOUTS.map(of_layout));
@@ -83,6 +87,8 @@ struct Loss {
     best_name: String,
     /// How many times as long the choice takes as the fastest; 1 where it is the fastest.
     factor: f64,
+    /// The same of what the cost model takes.
+    estimate_factor: f64,
 }
 
 impl Loss {
@@ -93,22 +99,25 @@ impl Loss {
         for (number, (candidate, cell)) in candidates.iter().zip(cells).enumerate() {
             match cell {
                 cell if number == CHOICE => choice = Some(cell?),
-                Ok(measured) => others.push((candidate.name.clone(), measured)),
+                Ok(measured) => others.push((number, candidate.name.clone(), measured)),
                 // It has failed before, or is no finalist.
                 Err(_) => {}
             }
         }
         let choice = choice.ok_or("the driver's choice is no candidate")?;
-        let fastest = others
-            .into_iter()
-            .map(|(name, measured)| (Factor::of(&measured, &choice).median, name, measured))
-            .max_by(|(one, ..), (other, ..)| one.total_cmp(other))
-            .filter(|(factor, ..)| *factor > 1.0);
-        let (factor, best_name, best) = fastest.unwrap_or_else(|| {
-            let own = Measured { time: choice.time, turns: choice.turns.clone(), sum: choice.sum.clone() };
-            (1.0, candidates[CHOICE].name.clone(), own)
-        });
-        Ok(Self { case: case.name, choice, best, best_name, factor })
+        let mut fastest = (1.0, candidates[CHOICE].name.clone(), choice.clone());
+        let mut estimate_gain = 1.0;
+        for (number, name, measured) in others {
+            let gain = Factor::of(&measured, &choice).median;
+            if number == ESTIMATE {
+                estimate_gain = gain;
+            }
+            if gain > fastest.0 {
+                fastest = (gain, name, measured);
+            }
+        }
+        let (factor, best_name, best) = fastest;
+        Ok(Self { case: case.name, choice, best, best_name, factor, estimate_factor: factor / estimate_gain })
     }
 
     /// The line of the table.
@@ -116,10 +125,11 @@ impl Loss {
         let mark = if self.factor > MOST_LOSS { "  MISSED" } else { "" };
         let times = [&self.choice, &self.best].map(|measured| milliseconds(&measured.time));
         format!(
-            "{:<28} {:>10.4} {:>10.4} {:>7.3}{mark}  {}",
+            "{:<28} {:>10.4} {:>10.4} {:>9.3} {:>7.3}{mark}  {}",
             self.case,
             times[0],
             times[1],
+            self.estimate_factor,
             self.factor,
             shorten_name(&self.best_name)
         )
@@ -127,7 +137,13 @@ impl Loss {
 
     fn json(&self) -> Value {
         let best = with(json_time(&self.best.time), "name", self.best_name.as_str());
-        json!({ "name": self.case, "choice": json_time(&self.choice.time), "best": best, "loss": self.factor })
+        json!({
+            "name": self.case,
+            "choice": json_time(&self.choice.time),
+            "best": best,
+            "estimate_loss": self.estimate_factor,
+            "loss": self.factor,
+        })
     }
 }
 
@@ -141,7 +157,7 @@ fn compare_candidates(measurement: &Measurement) -> Result<Vec<String>, String> 
     let mut team = Team::new(candidates.clone(), measurement.clock);
     let mut losses: Vec<Loss> = Vec::new();
     let mut errors = Vec::new();
-    println!("{:<28} {:>10} {:>10} {:>7}  fastest", "ms", "choice", "fastest", "loss");
+    println!("{:<28} {:>10} {:>10} {:>9} {:>7}  fastest", "ms", "choice", "fastest", "estimate", "loss");
     for case in suite::alone().into_iter().filter(|case| measurement.chosen.wants(case.name)) {
         let everyone: Vec<usize> = (0..candidates.len()).collect();
         let sums = team.prepare_case(case, &everyone);
@@ -163,13 +179,13 @@ fn compare_candidates(measurement: &Measurement) -> Result<Vec<String>, String> 
     Ok(errors)
 }
 
-/// The driver's choice and the fastest others.
+/// The driver's choice, what the cost model takes, and the fastest others.
 fn find_finalists(cells: &Cells<Measured>) -> Vec<usize> {
     let mut others: Vec<(usize, &Measured)> =
         cells.iter().enumerate().filter_map(|(number, cell)| Some((number, cell.as_ref().ok()?))).collect();
-    others.retain(|(number, _)| *number != CHOICE);
+    others.retain(|(number, _)| ![CHOICE, ESTIMATE].contains(number));
     others.sort_by_key(|(_, measured)| measured.time.median);
-    std::iter::once(CHOICE).chain(others.into_iter().map(|(number, _)| number).take(FINALISTS)).collect()
+    [CHOICE, ESTIMATE].into_iter().chain(others.into_iter().map(|(number, _)| number).take(FINALISTS)).collect()
 }
 
 /// The finalists' turns in several places of memory; the others have none.
@@ -177,7 +193,10 @@ fn measure_finalists(team: &mut Team, case: &Case, finalists: &[usize], rounds: 
     let mut parts: Vec<Vec<Measured>> = Vec::new();
     let mut errors: Vec<Option<String>> = Vec::new();
     for _ in 0..PLACES {
-        let sums = team.prepare_case(case, finalists);
+        let mut sums = team.prepare_case(case, finalists);
+        if let Err(error) = team.warm_up(CHOICE, SETTLING) {
+            sums[CHOICE] = Err(error);
+        }
         for (number, cell) in team.take_turns(sums, rounds).into_iter().enumerate() {
             parts.resize_with(parts.len().max(number + 1), Vec::new);
             errors.resize_with(parts.len(), || None);
@@ -196,15 +215,17 @@ fn measure_finalists(team: &mut Team, case: &Case, finalists: &[usize], rounds: 
 
 /// The line below the table.
 fn summarize(losses: &[Loss]) -> String {
-    let mean = losses.iter().map(|loss| loss.factor.ln()).sum::<f64>() / losses.len().max(1) as f64;
-    let above = losses.iter().filter(|loss| loss.factor > MOST_LOSS).count();
-    format!("loss: {:.3} (geometric mean of {}), above {MOST_LOSS} in {above}", mean.exp(), losses.len())
+    let summarize_factors = |factor_of: fn(&Loss) -> f64| {
+        let mean = losses.iter().map(|loss| factor_of(loss).ln()).sum::<f64>() / losses.len().max(1) as f64;
+        let above = losses.iter().filter(|loss| factor_of(loss) > MOST_LOSS).count();
+        format!("{:.3} (geometric mean of {}), above {MOST_LOSS} in {above}", mean.exp(), losses.len())
+    };
+    let of_choice = summarize_factors(|loss| loss.factor);
+    format!("loss: {of_choice}; of the estimate alone: {}", summarize_factors(|loss| loss.estimate_factor))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::Spread;
 
@@ -214,7 +235,8 @@ mod tests {
     }
 
     fn loss(cells: Cells<Measured>) -> Result<Loss, String> {
-        let candidates = ["default", "scalar", "default+LOCKSTEP_WIDTH=8+LOCKSTEP_LAYOUT=x"].map(Configuration::parse);
+        let names = ["default+LOCKSTEP_TRIALS=1", "default", "default+LOCKSTEP_WIDTH=8+LOCKSTEP_LAYOUT=x"];
+        let candidates = names.map(Configuration::parse);
         Loss::of(suite::find("dct").expect("a kernel of the suite"), &candidates, cells)
     }
 
@@ -223,27 +245,28 @@ mod tests {
         // The machine was half as fast in the second turn.
         let one =
             loss(vec![measured(&[30, 60, 30]), measured(&[90, 180, 90]), measured(&[20, 40, 20])]).expect("measured");
-        assert_eq!(one.factor, 1.5);
+        assert_eq!((one.factor, one.estimate_factor), (1.5, 4.5));
         assert!(one.line().ends_with("1.500  MISSED  width=8 layout=x"), "{}", one.line());
         let none = loss(vec![measured(&[20]), Err("cannot".into()), measured(&[21])]).expect("measured");
-        assert_eq!((none.factor, none.best_name.as_str()), (1.0, "default"));
-        assert_eq!(summarize(&[one, none]), "loss: 1.225 (geometric mean of 2), above 1.15 in 1");
+        assert_eq!((none.factor, none.best_name.as_str()), (1.0, "default+LOCKSTEP_TRIALS=1"));
+        let line = "loss: 1.225 (geometric mean of 2), above 1.15 in 1; of the estimate alone: 2.121 (geometric mean of 2), above 1.15 in 1";
+        assert_eq!(summarize(&[one, none]), line);
         assert!(loss(vec![Err("wrong".into()), measured(&[1]), measured(&[1])]).is_err());
     }
 
     #[test]
     fn the_fastest_are_measured_again_beside_the_choice() {
         let cells = [90, 50, 10, 20, 30, 40].map(|time| measured(&[time])).into_iter().chain([Err("wrong".into())]);
-        assert_eq!(find_finalists(&cells.collect()), [CHOICE, 2, 3, 4, 5]);
+        assert_eq!(find_finalists(&cells.collect()), [CHOICE, ESTIMATE, 2, 3, 4, 5]);
     }
 
     #[test]
     fn every_candidate_is_named_once() {
         let mut names: Vec<String> = list_candidates().into_iter().map(|candidate| candidate.name).collect();
-        assert_eq!(names[CHOICE], "default");
+        assert_eq!([&names[CHOICE], &names[ESTIMATE]], ["default+LOCKSTEP_TRIALS=1", "default"]);
         let count = names.len();
         names.sort_unstable();
         names.dedup();
-        assert_eq!((names.len(), count), (2 + 5 * 4 + PASSES.len(), count));
+        assert_eq!((names.len(), count), (3 + 5 * 4 + PASSES.len(), count));
     }
 }

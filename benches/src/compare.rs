@@ -43,6 +43,9 @@ const NOT_ASKED: &str = "was not asked";
 /// The switch by which kernels first get code that is made quickly.
 pub const TIERS: &str = "LOCKSTEP_TIERS";
 
+/// The switch by which kernels that run for long are measured in other forms.
+pub const TRIALS: &str = "LOCKSTEP_TRIALS";
+
 /// A driver and how it is set up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
@@ -121,6 +124,7 @@ pub enum Clock {
 }
 
 /// What a configuration did with a case.
+#[derive(Clone)]
 pub struct Measured {
     /// How long it took.
     pub time: Spread,
@@ -212,6 +216,16 @@ impl Team {
         sums.into_iter().zip(times).map(|(sum, turns)| Ok(Measured::of(sum?, &turns))).collect()
     }
 
+    /// Has a child run the case that is ready for so long, by its processor time or by what launches take. What it takes is not kept.
+    pub fn warm_up(&mut self, number: usize, duration: Duration) -> Result<(), String> {
+        let mut time_run = Duration::ZERO;
+        while time_run < duration {
+            let answer = self.ask(number, &format!("run {TURN}"), "times")?;
+            time_run += answer.split(' ').map(|times| self.clock.read(times)).sum::<Duration>();
+        }
+        Ok(())
+    }
+
     /// Measures the first launch of a generated kernel.
     pub fn compile(&mut self, generated: Generated, rounds: usize) -> Cells<Spread> {
         let mut times: Vec<Result<Vec<Duration>, String>> = self.workers.iter().map(|_| Ok(Vec::new())).collect();
@@ -282,6 +296,7 @@ impl Worker {
             .env("LOCKSTEP_STRICT", "1")
             // Code that stays is measured, unless a configuration says otherwise.
             .env(TIERS, "0")
+            .env(TRIALS, "0")
             .envs(environment)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -14,14 +14,17 @@ use lockstep_ir::plan::function_forms::FunctionForms;
 use lockstep_ir::plan::kernel_state::{KernelState, ProgramFacts, Request};
 use lockstep_ir::plan::pass_runner::{InternalError, describe_panic, run_passes, run_program_passes};
 use lockstep_ir::plan::passes::{PASSES, Pass};
+use lockstep_ir::plan::width_choice::WidthChoice;
 use lockstep_ir::plan::{Reason, Widening};
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::verify::{Stage, VerifyError, verify_module};
 use lockstep_protocol::compile_options::{CompileOptions, Tier, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::debug_object::DebugObject;
+use lockstep_protocol::item_form::{Alternatives, ItemForm};
 use lockstep_protocol::kernel_abi::COUNT_ITERATIONS;
 use lockstep_protocol::kernel_object::KernelObject;
+use lockstep_protocol::layout::GangShape;
 use lockstep_protocol::loop_profile::LoopProfile;
 use lockstep_protocol::portable_program::LinkedProgram;
 use lockstep_protocol::variables::{FormatData, GlobalData};
@@ -380,7 +383,16 @@ impl Compilation<'_> {
             code_bytes,
         });
         let debug_object = debug_object.map(Box::new);
-        let object = KernelObject { image, needs: generated.needs, stack_bytes: frames.total, debug_object };
+        // Other forms of code that LLVM may reassociate give other results, and of long code they take long to make.
+        let has_alternatives = !has_fast_math && opt_level == OptLevel::Aggressive && self.mistake.is_none();
+        let object = KernelObject {
+            image,
+            needs: generated.needs,
+            stack_bytes: frames.total,
+            form: item_form(widening.as_ref()),
+            alternatives: find_alternatives(reason, widening.as_ref()).filter(|_| has_alternatives),
+            debug_object,
+        };
         Ok(Compiled { object, tier, times, reason, report, mistake: self.mistake.clone() })
     }
 
@@ -403,6 +415,22 @@ impl Compilation<'_> {
         let layout = widening.map_or("", |widening| widening.layout.describe());
         Report::new(kernel, configuration, (width, layout), width_reason, notes)
     }
+}
+
+/// How the work-items of a kernel run.
+fn item_form(widening: Option<&Widening>) -> ItemForm {
+    let shape_of = |widening: &Widening| GangShape { width: widening.width, layout: widening.layout };
+    widening.map_or(ItemForm::OneByOne, |widening| ItemForm::InGangs(shape_of(widening)))
+}
+
+/// The forms that the estimate chose between; none where there was no choice.
+fn find_alternatives(reason: Option<Reason>, widening: Option<&Widening>) -> Option<Alternatives> {
+    let choice = match reason {
+        Some(Reason::Cost(choice)) => Some(choice),
+        Some(_) => None,
+        None => widening.and_then(|widening| widening.choice),
+    };
+    choice.map(WidthChoice::alternatives)
 }
 
 /// The steps that come after the table's passes, of one kernel.

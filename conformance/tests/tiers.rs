@@ -33,6 +33,9 @@ fn run_series(setup: &Setup, steps: i32) -> Vec<u32> {
     read(&setup.queue, &out)
 }
 
+/// An environment in which each time that code is made is told, and none is made for trials of other forms.
+const COUNTED_JOBS: [(&str, &str); 3] = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1"), ("LOCKSTEP_TRIALS", "0")];
+
 /// How often a stage's time was told.
 fn count_stage(text: &str, stage: &str) -> usize {
     text.lines().filter(|line| line.contains(stage)).count()
@@ -47,7 +50,7 @@ fn better_code_takes_over_in_a_launch_and_gives_the_same_bits() {
         return;
     }
     let test = "better_code_takes_over_in_a_launch_and_gives_the_same_bits";
-    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1")];
+    let environment = COUNTED_JOBS;
     let output = in_child(test, &environment, || {
         let result = run_series(&Setup::new(), LONG);
         // What was made by now was made while the only launch ran.
@@ -56,7 +59,7 @@ fn better_code_takes_over_in_a_launch_and_gives_the_same_bits() {
     });
     let during_launch = output.stderr.split("the launch has ended").next().unwrap_or_default();
     assert_eq!(count_stage(during_launch, "series: emit"), 2, "{}", output.stderr);
-    let one_tier = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1"), ("LOCKSTEP_TIERS", "0")];
+    let one_tier = [("LOCKSTEP_TIERS", "0")].into_iter().chain(COUNTED_JOBS).collect::<Vec<_>>();
     let alone = in_child("the_last_tier_alone_is_made_once", &one_tier, || ());
     assert!(alone.stdout == output.stdout, "the tiers differ");
 }
@@ -66,7 +69,7 @@ fn the_last_tier_alone_is_made_once() {
     if !is_lockstep() {
         return;
     }
-    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1"), ("LOCKSTEP_TIERS", "0")];
+    let environment = [("LOCKSTEP_TIERS", "0")].into_iter().chain(COUNTED_JOBS).collect::<Vec<_>>();
     let test = "the_last_tier_alone_is_made_once";
     let output = in_child(test, &environment, || print!("{:?}", run_series(&Setup::new(), LONG)));
     assert_eq!(count_stage(&output.stderr, "series: emit"), 1, "{}", output.stderr);
@@ -127,7 +130,7 @@ fn loops_that_become_one_change_no_bits() {
         return;
     }
     let outputs = ["+loop_flattening", "-loop_flattening", "loop_flattening=always"].map(|passes| {
-        let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1"), ("LOCKSTEP_PASSES", passes)];
+        let environment = [("LOCKSTEP_PASSES", passes)].into_iter().chain(COUNTED_JOBS).collect::<Vec<_>>();
         in_child("loops_that_become_one_change_no_bits", &environment, || {
             print!("{:?}", run_launches(&Setup::new(), (NESTED, "nested"), 50..500));
         })
@@ -142,14 +145,14 @@ fn what_was_counted_of_loops_changes_no_bits() {
     if !is_lockstep() {
         return;
     }
-    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1")];
+    let environment = COUNTED_JOBS;
     let output = in_child("what_was_counted_of_loops_changes_no_bits", &environment, || {
         print!("{:?}", run_uneven_loops(&Setup::new()));
     });
     assert_eq!(count_stage(&output.stderr, "uneven: emit"), 2, "{}", output.stderr);
     // The last tier was made by what the first one had counted.
     assert!(output.stderr.contains("loop 0: 1.0 lanes at work of"), "{}", output.stderr);
-    let one_tier = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1"), ("LOCKSTEP_TIERS", "0")];
+    let one_tier = [("LOCKSTEP_TIERS", "0")].into_iter().chain(COUNTED_JOBS).collect::<Vec<_>>();
     let alone = in_child("uneven_loops_of_the_last_tier_alone", &one_tier, || ());
     assert!(alone.stdout == output.stdout, "the tiers differ");
 }
@@ -159,7 +162,7 @@ fn uneven_loops_of_the_last_tier_alone() {
     if !is_lockstep() {
         return;
     }
-    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1"), ("LOCKSTEP_TIERS", "0")];
+    let environment = [("LOCKSTEP_TIERS", "0")].into_iter().chain(COUNTED_JOBS).collect::<Vec<_>>();
     let output = in_child("uneven_loops_of_the_last_tier_alone", &environment, || {
         print!("{:?}", run_uneven_loops(&Setup::new()));
     });
@@ -171,7 +174,7 @@ fn code_that_runs_for_a_moment_stays_as_it_is() {
     if !is_lockstep() {
         return;
     }
-    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TIME", "1")];
+    let environment = COUNTED_JOBS;
     let output = in_child("code_that_runs_for_a_moment_stays_as_it_is", &environment, || {
         run_series(&Setup::new(), 1);
         std::thread::sleep(Duration::from_secs(1));

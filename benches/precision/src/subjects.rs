@@ -11,12 +11,12 @@ use lockstep_ir::plan::kernel_state::{KernelState, Request};
 use lockstep_ir::plan::pass_runner::run_passes;
 use lockstep_ir::plan::passes::{PASSES, Pass};
 use lockstep_ir::report::{Notes, Report};
-use lockstep_ir::testing::precision::GangShape;
 use lockstep_ir::transform::branch_fusion::Refusal;
 use lockstep_protocol::build_options::{BuildOptions, Stage};
 use lockstep_protocol::compile_options::{Bounds, Vectorize};
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::GangShape;
 use lockstep_protocol::loop_profile::LoopProfile;
 use lockstep_protocol::scalar_replacement::ScalarReplacement;
 

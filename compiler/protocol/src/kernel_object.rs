@@ -2,6 +2,7 @@
 
 use crate::code_image::CodeImage;
 use crate::debug_object::DebugObject;
+use crate::item_form::{Alternatives, ItemForm};
 use crate::kernel_abi::ScratchNeeds;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,10 @@ pub struct KernelObject {
     ///
     /// [`LITTLE_FRAME`]: crate::kernel_abi::LITTLE_FRAME
     pub stack_bytes: u64,
+    /// How its work-items run.
+    pub form: ItemForm,
+    /// The forms that might have been taken, where they give the same results to the bit.
+    pub alternatives: Option<Alternatives>,
     /// The same for debuggers, if that was wanted.
     pub debug_object: Option<Box<DebugObject>>,
 }

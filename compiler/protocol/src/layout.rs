@@ -22,6 +22,15 @@ pub enum Layout {
     Linear,
 }
 
+/// Which gangs a kernel's work-items form.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct GangShape {
+    /// Work-items of a gang.
+    pub width: u32,
+    /// Which work-items are the lanes of a gang.
+    pub layout: Layout,
+}
+
 /// The work-items that a sub-group can have, which are the lanes of a gang: `CL_DEVICE_SUB_GROUP_SIZES_INTEL`.
 pub const SUB_GROUP_SIZES: [u32; 3] = [8, 16, 32];
 

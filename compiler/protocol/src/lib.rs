@@ -14,6 +14,7 @@ pub mod feature_level;
 pub mod features;
 pub mod file_names;
 pub mod image_format;
+pub mod item_form;
 pub mod job;
 pub mod kernel_abi;
 pub mod kernel_object;

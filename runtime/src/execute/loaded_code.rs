@@ -96,6 +96,7 @@ mod tests {
     use super::*;
     use lockstep_protocol::code_image::IMPORTED_FUNCTIONS;
     use lockstep_protocol::debug_object::{DebugObject, SectionAddress};
+    use lockstep_protocol::item_form::ItemForm;
     use lockstep_protocol::kernel_abi::ScratchNeeds;
 
     /// `mov eax, 42; ret`
@@ -143,6 +144,8 @@ mod tests {
             image,
             needs: ScratchNeeds::default(),
             stack_bytes: 0,
+            form: ItemForm::OneByOne,
+            alternatives: None,
             debug_object: Some(debug_object.into()),
         };
         let error = LoadedCode::map_object(&object).expect_err("the section is outside");

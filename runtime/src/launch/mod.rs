@@ -200,8 +200,17 @@ impl Call<'_> {
         let local_end = place_locals(parameters, arguments, scratch_needs.local_bytes, |parameter, start| {
             record.args.write_at(parameter.offset as usize, &start.to_le_bytes());
         })?;
-        (record.items_offset, record.scratch) =
-            record::scratch_layout(local_end, &scratch_needs, nd_range.local, self.scratch_limit)?;
+        let lay_out = |scratch_needs: &ScratchNeeds| {
+            record::scratch_layout(local_end, scratch_needs, nd_range.local, self.scratch_limit)
+        };
+        (record.items_offset, record.scratch) = lay_out(&scratch_needs)?;
+        record.usable_forms = record.variant.find_usable_forms(|form_needs| match lay_out(form_needs) {
+            Ok((_, scratch_bytes)) => {
+                record.scratch = record.scratch.max(scratch_bytes);
+                true
+            }
+            Err(_) => false,
+        });
         Ok(launch_record)
     }
 }

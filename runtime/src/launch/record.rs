@@ -22,6 +22,7 @@ use crate::device::Device;
 use crate::execute::own_stack::OutOfStack;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
+use crate::program::form_trials::UsableForms;
 use crate::program::loaded_variant::LoadedVariant;
 use crate::program::variant_log::name_tier;
 use crate::schedule::GroupWork;
@@ -35,6 +36,8 @@ pub struct Launch {
     index: usize,
     /// The code that runs its groups.
     pub(super) variant: Arc<LoadedVariant>,
+    /// The forms of the code that its scratch memory suffices for.
+    pub(super) usable_forms: UsableForms,
     /// The range of its work-items.
     pub(super) range: NdRange,
     /// The arguments as the code reads them.
@@ -59,6 +62,7 @@ impl Launch {
             executable,
             index,
             variant,
+            usable_forms: UsableForms::OWN,
             range: NdRange::default(),
             args: ArgBlock::default(),
             items_offset: 0,
@@ -149,12 +153,17 @@ impl Launch {
         group_range: Range<u64>,
     ) -> std::result::Result<(), OutOfStack> {
         let _mode = float_mode::FloatMode::enter_mode(self.flush_denormals);
-        self.variant.run_code(|entry| {
+        let group_count = group_range.end - group_range.start;
+        let ran = self.variant.run_chunk(self.usable_forms, group_count, |entry| {
             // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
-            // long as `self`. The frame's pointers lead to memory that `self` holds. What the kernel does to
-            // buffers is the application's business, as with any device.
+            // long as `self`. The frame's pointers lead to memory that `self` holds, and `scratch` suffices for
+            // each of the usable forms. What the kernel does to buffers is the application's business, as with any device.
             unsafe { entry(&raw const *launch_frame, scratch, group_range.start, group_range.end) };
-        })
+        })?;
+        if let ((), Some(ended_trial)) = ran {
+            self.executable.end_trial(&self.variant, &ended_trial);
+        }
+        Ok(())
     }
 
     /// Prints by a format of the program, given by its index. What printf returns; nothing if there is no such format.
@@ -187,7 +196,7 @@ impl GroupWork for Launch {
         if !arena::with_scratch(self.scratch, call_with).is_ok_and(|ran| ran.is_ok()) {
             self.failed.store(true, Ordering::Relaxed);
         }
-        self.executable.promote_if_due(&self.variant);
+        self.executable.improve_if_due(&self.variant);
     }
 
     fn took_long(&self) -> bool {

@@ -35,6 +35,8 @@ pub struct Options {
     pub includes: bool,
     /// Whether first launches get code of a first tier (`LOCKSTEP_TIERS`).
     pub tiers: bool,
+    /// Whether other forms of kernels that run for long are made and measured (`LOCKSTEP_TRIALS`).
+    pub trials: Versions,
     /// Whether code is made of kernels that are likely to be launched next (`LOCKSTEP_LOOKAHEAD`).
     pub lookahead: bool,
     /// How many threads run work-groups (`LOCKSTEP_THREADS`).
@@ -177,6 +179,7 @@ impl Default for Options {
             build_timeout: Duration::from_millis(60_000),
             includes: true,
             tiers: true,
+            trials: Versions::default(),
             lookahead: true,
             threads: None,
             vectorize: Vectorize::Gangs(Gangs::default()),
@@ -208,6 +211,11 @@ impl Options {
     pub fn first_tier(&self) -> Tier {
         // Whoever looks at code wants to see what stays.
         if self.tiers && !self.inspects_code() { Tier::Baseline } else { Tier::Optimized }
+    }
+
+    /// Where other forms of kernels that run for long are made and measured. Whoever looks at code wants that of the estimate.
+    pub fn form_trials(&self) -> Versions {
+        if self.inspects_code() { Versions::Never } else { self.trials }
     }
 
     /// Whether code is made of kernels that are likely to be launched next. Whoever looks at code wants that of the launches there were.

@@ -17,7 +17,7 @@ use lockstep_protocol::program_metadata::Outline;
 
 const MAGIC: &[u8] = b"LOCKSTEP";
 /// Raise when the bytes or the meaning of the bitcode change.
-const FORMAT: &[u8; 8] = b"FORMAT13";
+const FORMAT: &[u8; 8] = b"FORMAT14";
 
 /// What a program binary holds.
 #[derive(Clone, Debug)]
@@ -182,6 +182,7 @@ mod tests {
     use lockstep_protocol::build_options::{BuildOptions, Stage};
     use lockstep_protocol::code_image::{CodeImage, ImportSlot};
     use lockstep_protocol::feature_level::FeatureLevel;
+    use lockstep_protocol::item_form::ItemForm;
     use lockstep_protocol::kernel_abi::ScratchNeeds;
 
     const BUILD: &str = "this one";
@@ -202,7 +203,14 @@ mod tests {
         options.math.denorms_are_zero = true;
         options.opt_disable = true;
         let needs = ScratchNeeds { row: 8, ..ScratchNeeds::default() };
-        let object = KernelObject { image: code_image(), needs, stack_bytes: 70_000, debug_object: None };
+        let object = KernelObject {
+            image: code_image(),
+            needs,
+            stack_bytes: 70_000,
+            form: ItemForm::OneByOne,
+            alternatives: None,
+            debug_object: None,
+        };
         let facts = LaunchFacts { multiples: 3, ..LaunchFacts::default() };
         Image {
             linked: LinkedProgram { bitcode: vec![1, 2], options, log: String::new(), times: Vec::new() },

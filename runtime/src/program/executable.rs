@@ -15,7 +15,6 @@ use lockstep_protocol::portable_program::LinkedProgram;
 use lockstep_protocol::program_metadata::{KernelOutline, Outline};
 use opencl_sys::{CL_COMPLETE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
 use parking_lot::Mutex;
-use tracing::warn;
 
 use crate::cache::key::{self, BUILD, Key, KeyBuilder};
 use crate::cache::{Cache, process_cache};
@@ -35,7 +34,7 @@ use crate::program::kernel_report::KernelReport;
 use crate::program::loaded_variant::{LoadedVariant, VariantCode};
 use crate::program::lookahead::Lookahead;
 use crate::program::precompiled::{Ready, likely_facts};
-use crate::program::variant_log::{Origin, log_promotion, log_variant};
+use crate::program::variant_log::{Origin, log_variant};
 use crate::program::variants::Variants;
 use crate::{Error, Result, error, schedule};
 
@@ -376,70 +375,6 @@ impl Executable {
         }
     }
 
-    /// Has the last tier of a variant's code made in the background if it is time for that.
-    pub fn promote_if_due(self: &Arc<Self>, variant: &Arc<LoadedVariant>) {
-        let Some(promotion) = variant.begin_promotion() else { return };
-        let (kernel_index, facts, loops) = (promotion.kernel_index, promotion.facts, promotion.loop_profile());
-        let (executable, variant) = (self.clone(), variant.clone());
-        let job = Box::new(move || executable.promote_variant(kernel_index, &facts, loops, &variant));
-        if executor::try_spawn(Service::Promotion, job).is_err() {
-            warn!(target: "variant", "there is no thread to make code of the last tier");
-        }
-    }
-
-    /// Has a variant run code of the last tier. If that fails, it goes on as it is.
-    fn promote_variant(
-        &self,
-        kernel_index: usize,
-        launch_facts: &LaunchFacts,
-        loops: LoopProfile,
-        variant: &LoadedVariant,
-    ) {
-        let begun = Instant::now();
-        let settings = CompileOptions { loops, ..self.compile_settings(launch_facts, Tier::Optimized) };
-        let ended = self.adopt_last_tier(kernel_index, settings, variant);
-        log_promotion(self.kernel_outline(kernel_index), variant, ended, begun);
-    }
-
-    /// Has a variant run code that is made so from now on. Where the code comes from.
-    ///
-    /// # Errors
-    /// In words: why the variant goes on as it is.
-    fn adopt_last_tier(
-        &self,
-        kernel_index: usize,
-        settings: CompileOptions,
-        variant: &LoadedVariant,
-    ) -> std::result::Result<Origin, String> {
-        let (object, origin) = self.find_or_recompile(kernel_index, settings)?;
-        match variant.adopt_code(&object) {
-            Ok(true) => Ok(origin),
-            Ok(false) => Err("its new code needs other scratch memory".to_owned()),
-            Err(error) => Err(format!("its new code cannot run: {error}")),
-        }
-    }
-
-    /// Code of the last tier that is in the cache, or else is compiled now.
-    ///
-    /// # Errors
-    /// In words: why there is none.
-    fn find_or_recompile(
-        &self,
-        kernel_index: usize,
-        settings: CompileOptions,
-    ) -> std::result::Result<(KernelObject, Origin), String> {
-        if let Some(object) = self.find_kept(kernel_index, &settings) {
-            return Ok((object, Origin::Cache));
-        }
-        let kernel_job = self.kernel_job(kernel_index, settings.clone());
-        let built = compiler_process::recompile_kernel(kernel_job).map_err(|failure| failure.to_string())?;
-        if let Some(mistake) = built.mistake {
-            return Err(mistake);
-        }
-        self.keep_object(kernel_index, &settings, &built.object);
-        Ok((built.object, Origin::Compiler))
-    }
-
     /// The bytes of `CL_PROGRAM_BINARIES`: the portable form and the machine code that there is. Kernels that were never
     /// launched get code for likely launches, so that whoever loads the binary need not wait for the first ones.
     pub fn binary(self: &Arc<Self>) -> &[u8] {
@@ -569,7 +504,7 @@ impl Executable {
     }
 
     /// What the compiler is to do.
-    fn kernel_job(&self, kernel_index: usize, settings: CompileOptions) -> KernelJob {
+    pub(super) fn kernel_job(&self, kernel_index: usize, settings: CompileOptions) -> KernelJob {
         KernelJob {
             program: self.linked.clone(),
             kernel: kernel_index as u32,
@@ -581,19 +516,19 @@ impl Executable {
     }
 
     /// A kernel's code that is in the cache.
-    fn find_kept(&self, kernel_index: usize, settings: &CompileOptions) -> Option<KernelObject> {
+    pub(super) fn find_kept(&self, kernel_index: usize, settings: &CompileOptions) -> Option<KernelObject> {
         code_cache()?.get::<KernelObject>(&self.code_key(kernel_index, settings))
     }
 
     /// Leaves a kernel's code in the cache.
-    fn keep_object(&self, kernel_index: usize, settings: &CompileOptions, object: &KernelObject) {
+    pub(super) fn keep_object(&self, kernel_index: usize, settings: &CompileOptions, object: &KernelObject) {
         if let Some(code_cache) = code_cache() {
             code_cache.put(&self.code_key(kernel_index, settings), object);
         }
     }
 
     /// How a kernel of the program is compiled.
-    fn compile_settings(&self, launch_facts: &LaunchFacts, tier: Tier) -> CompileOptions {
+    pub(super) fn compile_settings(&self, launch_facts: &LaunchFacts, tier: Tier) -> CompileOptions {
         let loops = if tier == Tier::Baseline { LoopProfile::Count } else { LoopProfile::Unknown };
         CompileOptions { launch: *launch_facts, tier, loops, ..compile_settings(&self.linked) }
     }

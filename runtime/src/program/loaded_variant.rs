@@ -1,23 +1,30 @@
 //! A kernel's code in memory, as launches run it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use lockstep_protocol::compile_options::Tier;
+use lockstep_protocol::configuration::Versions;
 use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
 use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::launch_facts::LaunchFacts;
-use lockstep_protocol::loop_profile::LoopCounters;
+use lockstep_protocol::loop_profile::{LoopCounters, LoopProfile};
 
+use super::form_trials::{EndedTrial, FormTrials, UsableForms};
 use super::kernel_report::VariantUsage;
 use super::promotion::Promotion;
 use crate::execute::loaded_code::{LoadError, LoadedCode};
 use crate::execute::own_stack::{OutOfStack, run_with_stack};
+use crate::options::options;
 
 /// Code, and how it is used where somebody wants to know.
 #[derive(Debug)]
 pub struct LoadedVariant {
+    /// The kernel's index in its program.
+    pub kernel_index: usize,
+    /// What holds of its launches.
+    pub facts: LaunchFacts,
     /// What the log calls it.
     number: u64,
     code: CallableCode,
@@ -25,6 +32,8 @@ pub struct LoadedVariant {
     usage: Option<Arc<VariantUsage>>,
     /// What takes the code's place in time; nothing where it is of the last tier.
     promotion: Option<Promotion>,
+    /// What is measured beside its code of the last tier; nothing where there is no choice, or before that code is there.
+    trials: OnceLock<FormTrials>,
 }
 
 /// A kernel's code, and for which launches it is.
@@ -50,12 +59,19 @@ pub struct CallableCode {
 }
 
 impl CallableCode {
-    fn load(object: &KernelObject) -> Result<CallableCode, LoadError> {
+    /// Puts code into memory.
+    ///
+    /// # Errors
+    /// When the code is damaged or the system gives no memory for it.
+    pub fn load(object: &KernelObject) -> Result<CallableCode, LoadError> {
         Ok(CallableCode { code: LoadedCode::map_object(object)?, stack_bytes: object.stack_bytes })
     }
 
     /// Calls `run` with the function that runs work-groups, where there is room for its frames.
-    fn call_with_stack<T>(&self, run: impl FnOnce(KernelEntry) -> T) -> Result<T, OutOfStack> {
+    ///
+    /// # Errors
+    /// [`OutOfStack`] where it was not called for want of memory.
+    pub fn call_with_stack<T>(&self, run: impl FnOnce(KernelEntry) -> T) -> Result<T, OutOfStack> {
         run_with_stack(self.stack_bytes, || run(self.code.kernel_entry()))
     }
 }
@@ -68,12 +84,17 @@ impl LoadedVariant {
     pub fn load(variant_code: &VariantCode) -> Result<LoadedVariant, LoadError> {
         static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
         let VariantCode { kernel_index, facts, tier, object, of_level } = variant_code;
+        // Code for any processor of a level stays as it is.
+        let is_last = *tier == Tier::Optimized && !of_level;
         Ok(LoadedVariant {
+            kernel_index: *kernel_index,
+            facts: *facts,
             number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
             code: CallableCode::load(object)?,
             needs: object.needs,
             usage: None,
-            promotion: (*tier == Tier::Baseline && !of_level).then(|| Promotion::new(*kernel_index, *facts)),
+            promotion: (*tier == Tier::Baseline && !of_level).then(Promotion::default),
+            trials: is_last.then(|| plan_trials(object)).flatten().map_or_else(OnceLock::new, OnceLock::from),
         })
     }
 
@@ -95,20 +116,48 @@ impl LoadedVariant {
         LoadedVariant { usage: variant_usage, ..self }
     }
 
-    /// Calls `run` with the function that runs work-groups, the best there is, on a stack with room for it. It may be called as long as
-    /// the variant lives.
+    /// Calls `run` with the function that is to run a chunk of so many work-groups, the best of the usable ones or one that is measured,
+    /// on a stack with room for it. It may be called as long as the variant lives. The answer has the trial that ended by it, if one did.
     ///
     /// # Errors
     /// [`OutOfStack`] where it was not called for want of memory.
-    pub fn run_code<T>(&self, run: impl FnOnce(KernelEntry) -> T) -> Result<T, OutOfStack> {
-        let Some(promotion) = &self.promotion else { return self.code.call_with_stack(run) };
-        if let Some(optimized_code) = promotion.optimized() {
-            return optimized_code.call_with_stack(run);
+    pub fn run_chunk<T>(
+        &self,
+        usable: UsableForms,
+        group_count: u64,
+        run: impl FnOnce(KernelEntry) -> T,
+    ) -> Result<(T, Option<EndedTrial>), OutOfStack> {
+        let last_code = match &self.promotion {
+            None => &self.code,
+            Some(promotion) => match promotion.optimized() {
+                Some(optimized_code) => optimized_code,
+                None => {
+                    let started = Instant::now();
+                    let result = self.code.call_with_stack(run);
+                    promotion.add_time(started.elapsed());
+                    return Ok((result?, None));
+                }
+            },
+        };
+        match self.trials.get() {
+            Some(trials) => trials.run_chunk(last_code, usable, group_count, run),
+            None => Ok((last_code.call_with_stack(run)?, None)),
         }
-        let started = Instant::now();
-        let result = self.code.call_with_stack(run);
-        promotion.add_time(started.elapsed());
-        result
+    }
+
+    /// The codes that are there whose scratch memory a launch has: what `fits` says of their needs.
+    pub fn find_usable_forms(&self, fits: impl FnMut(&ScratchNeeds) -> bool) -> UsableForms {
+        self.trials.get().map_or(UsableForms::OWN, |trials| trials.find_usable(fits))
+    }
+
+    /// What is measured beside its code of the last tier, where there is a choice.
+    pub fn trials(&self) -> Option<&FormTrials> {
+        self.trials.get()
+    }
+
+    /// What its first tier has counted of the kernel's loops.
+    pub fn loop_profile(&self) -> LoopProfile {
+        self.promotion.as_ref().map_or(LoopProfile::Unknown, Promotion::loop_profile)
     }
 
     /// What its frames have for [`LaunchFrame::loop_counters`](lockstep_protocol::kernel_abi::LaunchFrame::loop_counters). It leads to
@@ -130,6 +179,10 @@ impl LoadedVariant {
         let promotion = self.promotion.as_ref().filter(|_| self.needs == object.needs);
         if let Some(promotion) = promotion {
             promotion.install_code(CallableCode::load(object)?);
+            if let Some(trials) = plan_trials(object) {
+                // Code of the last tier is adopted once.
+                let _ = self.trials.set(trials);
+            }
         }
         Ok(promotion.is_some())
     }
@@ -145,5 +198,13 @@ impl LoadedVariant {
             Some(variant_usage) => variant_usage.time_launch(launch),
             None => launch(),
         }
+    }
+}
+
+/// The trials of code of the last tier, where there is a choice and nobody wants the one that the estimate took.
+fn plan_trials(object: &KernelObject) -> Option<FormTrials> {
+    match options().form_trials() {
+        Versions::Never => None,
+        versions => Some(FormTrials::new(object.form, object.alternatives?, versions == Versions::Always)),
     }
 }

@@ -4,11 +4,15 @@
 //! change the state; [`executable`] what a successful build leaves for kernels to run. Builds that were done before are
 //! `cached`.
 
+mod background_code;
 mod beyond_files;
 pub mod binary;
 pub mod build;
 mod cached;
 pub mod executable;
+mod form_comparison;
+mod form_search;
+pub(crate) mod form_trials;
 mod inputs;
 mod intermediate;
 mod kernel_report;

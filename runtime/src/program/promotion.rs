@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::loop_profile::{LoopCounters, LoopProfile, MOST_COUNTED_LOOPS};
 
 use super::loaded_variant::CallableCode;
@@ -16,12 +15,8 @@ use super::loaded_variant::CallableCode;
 const WORTHWHILE: Duration = Duration::from_millis(2);
 
 /// What replaces code of the first tier, and when.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Promotion {
-    /// The index of the kernel whose code it is.
-    pub kernel_index: usize,
-    /// What holds of its launches.
-    pub facts: LaunchFacts,
     /// How long threads have run the first tier, all together.
     busy_nanoseconds: AtomicU64,
     /// What gangs did in the kernel's loops.
@@ -32,18 +27,6 @@ pub struct Promotion {
 }
 
 impl Promotion {
-    /// That of code for launches of a kernel of which these facts hold.
-    pub fn new(kernel_index: usize, facts: LaunchFacts) -> Promotion {
-        Promotion {
-            kernel_index,
-            facts,
-            busy_nanoseconds: AtomicU64::new(0),
-            loop_counters: Default::default(),
-            is_begun: AtomicBool::new(false),
-            optimized: OnceLock::new(),
-        }
-    }
-
     /// The code of the last tier, from when it is there.
     pub fn optimized(&self) -> Option<&CallableCode> {
         self.optimized.get()
@@ -85,7 +68,7 @@ mod tests {
 
     #[test]
     fn one_caller_hears_that_it_is_time() {
-        let promotion = Promotion::new(0, LaunchFacts::default());
+        let promotion = Promotion::default();
         promotion.add_time(WORTHWHILE / 2);
         assert!(!promotion.begin_if_due());
         promotion.add_time(WORTHWHILE / 2);

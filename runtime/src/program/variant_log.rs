@@ -4,9 +4,11 @@ use std::fmt;
 use std::time::Instant;
 
 use lockstep_protocol::compile_options::Tier;
+use lockstep_protocol::item_form::ItemForm;
 use lockstep_protocol::program_metadata::KernelOutline;
 use tracing::{Level, info, warn};
 
+use super::form_trials::EndedTrial;
 use super::loaded_variant::{LoadedVariant, VariantCode};
 use crate::clock::milliseconds_since;
 use crate::launch::facts_text::describe_facts;
@@ -32,7 +34,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Logs that a kernel has got a variant: of which tier, for which launches, from where, and how long that took.
+/// Logs that a kernel has got a variant: of which tier, how its work-items run, for which launches, from where, and how long that took.
 pub(super) fn log_variant(
     kernel: &KernelOutline,
     variant: &LoadedVariant,
@@ -43,8 +45,12 @@ pub(super) fn log_variant(
     // Phrases are made for nothing else.
     if tracing::enabled!(target: "variant", Level::INFO) {
         let (name, number, milliseconds) = (&kernel.name, variant.log_number(), milliseconds_since(begun));
-        let (tier, facts) = (name_tier(code.tier), describe_facts(&code.facts, kernel).join(", "));
-        info!(target: "variant", "{number} of kernel {name}: {tier}, {origin} in {milliseconds:.1} ms, for {facts}");
+        let (tier, form) = (name_tier(code.tier), code.object.form);
+        let facts = describe_facts(&code.facts, kernel).join(", ");
+        info!(
+            target: "variant",
+            "{number} of kernel {name}: {tier}, {form}, {origin} in {milliseconds:.1} ms, for {facts}"
+        );
     }
 }
 
@@ -62,6 +68,40 @@ pub(super) fn log_promotion(
         }
         Err(reason) => warn!(target: "variant", "{number} of kernel {name}: stays in its first tier: {reason}"),
     }
+}
+
+/// Logs that launches of a variant measure another form of its code, or why not.
+pub(super) fn log_trial_code(
+    kernel: &KernelOutline,
+    variant: &LoadedVariant,
+    form: ItemForm,
+    begun_trial: Result<Origin, String>,
+    begun: Instant,
+) {
+    let (name, number, milliseconds) = (&kernel.name, variant.log_number(), milliseconds_since(begun));
+    match begun_trial {
+        Ok(origin) => {
+            info!(target: "variant", "{number} of kernel {name}: tries {form}, {origin} in {milliseconds:.1} ms");
+        }
+        Err(reason) => info!(target: "variant", "{number} of kernel {name}: does not try {form}: {reason}"),
+    }
+}
+
+/// Logs what measuring another form of a variant's code came to.
+pub(super) fn log_ended_trial(kernel: &KernelOutline, variant: &LoadedVariant, ended_trial: &EndedTrial) {
+    let EndedTrial { champion, challenger, verdict } = ended_trial;
+    let (name, number, time_ratio) = (&kernel.name, variant.log_number(), verdict.time_ratio);
+    let winner = if verdict.is_faster { challenger } else { champion };
+    info!(
+        target: "variant",
+        "{number} of kernel {name}: as {challenger} it takes {time_ratio:.2} of the time as {champion}; it runs as {winner}"
+    );
+}
+
+/// Logs which form of a variant's code was found to be the best.
+pub(super) fn log_settled_form(kernel: &KernelOutline, variant: &LoadedVariant, form: ItemForm) {
+    let (name, number) = (&kernel.name, variant.log_number());
+    info!(target: "variant", "{number} of kernel {name}: its best form is {form}");
 }
 
 /// The name of a tier in the log.

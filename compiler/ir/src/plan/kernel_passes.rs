@@ -5,9 +5,10 @@ use super::access_lowering::region::{RegionContext, lower_accesses};
 use super::held_forms::HeldContext;
 use super::kernel_state::{KernelState, ProgramFacts};
 use super::notes;
-use super::region_state::{GangShape, RegionState, analyze_region};
+use super::region_state::{RegionState, analyze_region};
 use super::storage::Storage;
 use super::widening::Reason;
+use super::width_choice::WidthChoice;
 use super::width_selection::{choose_width, may_lie};
 use crate::analysis::divergence::Facts;
 use crate::analysis::loops::find_loop_depth;
@@ -27,7 +28,7 @@ use crate::transform::scalar_replacement::{
 use crate::transform::split_conditions::has_joined_condition;
 use cranelift_entity::EntitySet;
 use lockstep_protocol::configuration::{Gangs, Versions, WIDTHS};
-use lockstep_protocol::layout::Layout;
+use lockstep_protocol::layout::{GangShape, Layout};
 use lockstep_protocol::loop_profile::{LoopProfile, MOST_COUNTED_LOOPS};
 use lockstep_protocol::pass_switches::PassSwitch;
 use lockstep_protocol::scalar_replacement::ScalarReplacement;
@@ -184,10 +185,7 @@ pub(super) fn width_selection(kernel_state: &mut KernelState<'_>) {
     if let Some(choice) = kernel_state.choice.filter(|choice| !choice.is_profitable()) {
         return kernel_state.refuse_gangs(Reason::Cost(choice));
     }
-    let shape = kernel_state.choice.map_or_else(
-        || asked_shape(kernel_state, gangs),
-        |choice| GangShape { width: choice.width, layout: choice.layout },
-    );
+    let shape = kernel_state.choice.map_or_else(|| asked_shape(kernel_state, gangs), WidthChoice::gang_shape);
     kernel_state.context = Some(kernel_state.gang_context(gangs, shape));
 }
 

@@ -2,7 +2,7 @@
 
 use super::notes;
 use super::pass::{Pass, Phase};
-use super::region_state::{GangContext, GangShape, RegionState};
+use super::region_state::{GangContext, RegionState};
 use super::storage::Storage;
 use super::widening::{MOST_STACK_BYTES, Reason, STACK_BYTES, Widening};
 use super::width_choice::WidthChoice;
@@ -16,6 +16,7 @@ use cranelift_entity::PrimaryMap;
 use lockstep_protocol::compile_options::{Bounds, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs, Versions};
 use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::GangShape;
 use lockstep_protocol::loop_profile::LoopProfile;
 use lockstep_protocol::pass_switches::PassSwitch;
 use lockstep_protocol::scalar_replacement::ScalarReplacement;

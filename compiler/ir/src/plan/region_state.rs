@@ -13,18 +13,8 @@ use crate::transform::divergent_loops::UniformLoops;
 use cranelift_entity::EntitySet;
 use lockstep_protocol::configuration::Gangs;
 use lockstep_protocol::launch_facts::LaunchFacts;
-use lockstep_protocol::layout::Layout;
 use lockstep_protocol::loop_profile::LoopCounts;
 use std::collections::HashMap;
-
-/// Which gangs a kernel's work-items form.
-#[derive(Clone, Copy)]
-pub struct GangShape {
-    /// Work-items of a gang.
-    pub width: u32,
-    /// Which work-items are the lanes of a gang.
-    pub layout: Layout,
-}
 
 /// What is known of a kernel's gangs.
 pub struct GangContext<'a> {

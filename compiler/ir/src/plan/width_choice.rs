@@ -2,7 +2,8 @@
 
 use crate::ir::Region;
 use cranelift_entity::EntityRef;
-use lockstep_protocol::layout::Layout;
+use lockstep_protocol::item_form::Alternatives;
+use lockstep_protocol::layout::{GangShape, Layout};
 use std::fmt;
 
 /// Gangs have to be this much faster, in percent of a work-item's cost, for the estimate to be believed.
@@ -76,6 +77,17 @@ impl WidthChoice {
             steady,
             other: None,
         }
+    }
+
+    /// The gangs that were chosen.
+    pub fn gang_shape(self) -> GangShape {
+        GangShape { width: self.width, layout: self.layout }
+    }
+
+    /// What was chosen, and the best of what was not.
+    pub fn alternatives(self) -> Alternatives {
+        let other_layout = self.other.map(|other| GangShape { width: other.width, layout: other.layout });
+        Alternatives { gangs: self.gang_shape(), other_layout }
     }
 
     /// Whether a gang is faster than its work-items one after the other.

@@ -27,16 +27,7 @@ use cranelift_entity::{EntitySet, PrimaryMap};
 use disjoint_paths::analyze_disjoint_paths;
 use gated_phi::analyze_gated_phis;
 use lockstep_protocol::launch_facts::LaunchFacts;
-use lockstep_protocol::layout::Layout;
-
-/// Which work-items are the lanes of a gang.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GangShape {
-    /// How many there are in a gang.
-    pub width: u32,
-    /// How they lie in their group: along a dimension, or in the order of their numbers.
-    pub layout: Layout,
-}
+use lockstep_protocol::layout::GangShape;
 
 /// What differs between lanes in one region, or may differ.
 #[derive(Clone, PartialEq, Debug, Default)]

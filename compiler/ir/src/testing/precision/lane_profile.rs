@@ -6,10 +6,11 @@
 //! Phases: of each gang in turn, the first lane of each such place is remembered, and the others are compared with it.
 //! Source: Coutinho, Sampaio, Pereira & Meira 2011, section 5: their profiler of branches.
 
-use super::{ControlFlow, GangShape, KernelDivergence, RegionDivergence, values_of_block};
+use super::{ControlFlow, KernelDivergence, RegionDivergence, values_of_block};
 use crate::interp::Observer;
 use crate::ir::{Block, Function, Kernel, Region, Terminator, Value};
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
+use lockstep_protocol::layout::GangShape;
 use lockstep_protocol::types::{Space, Type};
 use std::collections::HashMap;
 

@@ -1,0 +1,212 @@
+//! Forms of a kernel's code that the driver makes and measures while the kernel runs: all give the same results. For this driver only.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use lockstep_conformance::child::{Output, in_child, is_child};
+use lockstep_conformance::{Setup, is_lockstep, read, run};
+
+const ITEMS: usize = 4096;
+
+/// Kernels of which forms differ in what they keep for work-items: nothing, private arrays, local memory and values over barriers.
+const SOURCE: &str = "kernel void uneven(global float *out, int steps) {
+    int i = get_global_id(0), own = (i * 7) % 61 + steps % 3;
+    float x = i * 0.001f, sum = 0;
+    for (int k = 0; k < own; ++k) {
+        x = k % 7 == 3 ? sqrt(fabs(x)) * 3.0f : x * 0.97f + 0.1f / (1.0f + x * x);
+        sum += x * (1.0f - sum * 0.3f) + exp(-x) / 7;
+    }
+    out[i] = sum;
+}
+kernel void arrays(global float *out, int steps) {
+    int i = get_global_id(0);
+    float own[32];
+    for (int k = 0; k < 32; ++k) own[k] = (i * k % 13) * 0.1f;
+    for (int k = 0; k < steps % 5 + 40; ++k) own[(k * i) & 31] += own[(k + i) & 31] * 0.37f;
+    float sum = 0;
+    for (int k = 0; k < 32; ++k) sum = sum * 0.9f + own[k];
+    out[i] = sum;
+}
+kernel void barriers(global float *out, int steps) {
+    local float shared[64];
+    int i = get_global_id(0), l = get_local_id(0);
+    float kept = i * 0.01f, sum = 0;
+    for (int k = 0; k < steps % 3 + 3; ++k) {
+        shared[l] = kept;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += shared[(l * 5 + k) & 63] * 0.7f;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (i & 4) kept = kept * 1.1f + sum;
+    }
+    out[i] = sum + kept;
+}";
+
+const KERNELS: [&str; 3] = ["uneven", "arrays", "barriers"];
+
+/// A kernel whose work-items ask for their sub-group: they have one form.
+const SUB_GROUPS: &str = "#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+kernel void sums(global float *out, int steps) {
+    out[get_global_id(0)] = sub_group_reduce_add((float)(get_global_id(0) % 7 + steps % 3));
+}";
+
+/// Launches a kernel with changing arguments for as long as `goes_on` says, which hears how many launches there were. After each launch
+/// its results are those of the first one with the same argument.
+fn launch_while(setup: &Setup, (source, name, options): (&str, &str, &str), mut goes_on: impl FnMut(usize) -> bool) {
+    let kernel = setup.context.build(source, options).kernel(name);
+    let out = setup.context.zeros::<u32>(ITEMS);
+    kernel.set(0, &out);
+    let mut first_results: Vec<Vec<u32>> = Vec::new();
+    let mut launch_count = 0;
+    while goes_on(launch_count) {
+        let steps = launch_count % 6;
+        kernel.set(1, steps as i32);
+        run(&setup.queue, &kernel, &[ITEMS], &[64]);
+        let result = read(&setup.queue, &out);
+        match first_results.get(steps) {
+            Some(first_result) => assert!(result == *first_result, "launch {launch_count} of {name} differs"),
+            None => first_results.push(result),
+        }
+        launch_count += 1;
+    }
+    let mut hasher = DefaultHasher::new();
+    first_results.hash(&mut hasher);
+    println!("{name} {:016x}", hasher.finish());
+}
+
+/// What a child waits for: words of which the log is to have a line about each kernel. Without them it launches each a few times.
+const AWAITED: &str = "LOCKSTEP_TEST_AWAITED";
+
+/// Launches each of the kernels until the log has the line that is awaited, at most for a minute.
+fn launch_until_logged() {
+    let (setup, log, awaited) = (Setup::new(), own_log(), std::env::var(AWAITED).unwrap_or_default());
+    for name in KERNELS {
+        let begun = Instant::now();
+        launch_while(&setup, (SOURCE, name, ""), |launch_count| {
+            let awaits_line = || count_lines(&log, name, &awaited) == 0 && begun.elapsed() < Duration::from_secs(60);
+            launch_count < 12 || !awaited.is_empty() && (launch_count % 16 != 0 || awaits_line())
+        });
+    }
+}
+
+/// How many lines of the log file about a kernel have a word.
+fn count_lines(log: &str, kernel: &str, word: &str) -> usize {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    text.lines().filter(|line| line.contains(&format!("of kernel {kernel}: ")) && line.contains(word)).count()
+}
+
+/// A folder for the log and the cache of a test's children, which goes with the test.
+struct Place {
+    folder: PathBuf,
+}
+
+impl Place {
+    fn new(test: &str) -> Place {
+        let folder = std::env::temp_dir().join(format!("lockstep-{test}-{}", std::process::id()));
+        if !is_child() {
+            std::fs::create_dir_all(&folder).expect("a folder");
+        }
+        Place { folder }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.join(name).to_str().expect("a plain path").to_owned()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !is_child() {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+/// The log's file of a child: what it was started with.
+fn own_log() -> String {
+    std::env::var("LOCKSTEP_LOG").unwrap_or_default().trim_start_matches("info:").to_owned()
+}
+
+/// Runs the kernels in a child with this switch and cache until the log has the line that is awaited about each; what the child wrote, and
+/// its log.
+fn run_kernels(test: &str, place: &Place, (trials, cache): (&str, &str), awaited: &str) -> (Output, String) {
+    let log = place.path(&format!("log-{trials}"));
+    let _ = std::fs::remove_file(&log);
+    let log_switch = format!("info:{log}");
+    let environment =
+        [("LOCKSTEP_CACHE", cache), ("LOCKSTEP_TRIALS", trials), ("LOCKSTEP_LOG", &log_switch), (AWAITED, awaited)];
+    let output = in_child(test, &environment, launch_until_logged);
+    (output, std::fs::read_to_string(log).unwrap_or_default())
+}
+
+#[test]
+fn every_form_gives_the_same_bits() {
+    if !is_lockstep() {
+        return;
+    }
+    let test = "every_form_gives_the_same_bits";
+    let place = Place::new(test);
+    let (estimate, estimate_log) = run_kernels(test, &place, ("0", "off"), "");
+    assert!(!estimate_log.contains("tries"), "{estimate_log}");
+    let (all_forms, log) = run_kernels(test, &place, ("always", "off"), "its best form is ");
+    for name in KERNELS {
+        let about_kernel = format!("of kernel {name}: as ");
+        let trials: Vec<&str> = log.lines().filter(|line| line.contains(&about_kernel)).collect();
+        assert!(trials.len() >= 4, "{name}: {log}");
+        let in_turn = log.lines().any(|line| {
+            line.contains(&format!("of kernel {name}: ")) && line.contains("one work-item after the other")
+        });
+        assert!(in_turn, "{name}: {log}");
+    }
+    assert!(estimate.stdout == all_forms.stdout, "the forms differ");
+}
+
+#[test]
+fn later_processes_begin_with_the_form_that_was_found() {
+    if !is_lockstep() {
+        return;
+    }
+    let test = "later_processes_begin_with_the_form_that_was_found";
+    let place = Place::new(test);
+    let cache = place.path("cache");
+    let (first, log) = run_kernels(test, &place, ("always", &cache), "its best form is ");
+    let found_forms = KERNELS.map(|name| {
+        let about_kernel = format!("of kernel {name}: its best form is ");
+        let kept = log.lines().find_map(|line| line.split_once(&about_kernel));
+        kept.expect("a form is kept").1.to_owned()
+    });
+    let (second, log) = run_kernels(test, &place, ("0", &cache), "");
+    for (name, form) in KERNELS.iter().zip(&found_forms) {
+        let from_cache = format!("of kernel {name}: last tier, {form}, from the cache in ");
+        assert!(log.contains(&from_cache), "{from_cache}\n{log}");
+    }
+    assert!(first.stdout == second.stdout, "the forms differ");
+}
+
+#[test]
+fn kernels_whose_results_depend_on_the_form_keep_theirs() {
+    if !is_lockstep() {
+        return;
+    }
+    let test = "kernels_whose_results_depend_on_the_form_keep_theirs";
+    let place = Place::new(test);
+    let log_switch = format!("info:{}", place.path("log"));
+    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TRIALS", "always"), ("LOCKSTEP_LOG", &log_switch)];
+    in_child(test, &environment, || {
+        let setup = Setup::new();
+        let fast_math = "-cl-fast-relaxed-math";
+        for (source, name, options) in [(SUB_GROUPS, "sums", "-cl-std=CL3.0"), (SOURCE, "uneven", fast_math)] {
+            launch_while(&setup, (source, name, options), |launch_count| launch_count < 200);
+        }
+        // The first tier of this one gives way to a last one that is tried in other forms.
+        let begun = Instant::now();
+        launch_while(&setup, (SOURCE, "arrays", ""), |_| {
+            count_lines(&own_log(), "arrays", "tries") == 0 && begun.elapsed() < Duration::from_secs(60)
+        });
+    });
+    let log = std::fs::read_to_string(place.path("log")).expect("a log");
+    assert!(log.contains("of kernel arrays: tries"), "{log}");
+    for name in ["sums", "uneven"] {
+        assert!(!log.contains(&format!("of kernel {name}: tries")), "{log}");
+    }
+}

@@ -1,0 +1,272 @@
+//! Forms of a variant's code that are measured beside the one that the estimate took. When the code of the last tier has run for so
+//! long that it pays, another form is made in the background. Launches then run chunks by both in turn, also launches under way, and
+//! the faster one from then on; and so on until the search ends. All forms give the same results to the bit.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use lockstep_protocol::item_form::{Alternatives, ItemForm};
+use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
+use lockstep_protocol::kernel_object::KernelObject;
+use parking_lot::Mutex;
+
+use super::form_comparison::{FormComparison, Turn, Verdict};
+use super::form_search::{FormSearch, MOST_TRIALS};
+use super::loaded_variant::CallableCode;
+use crate::execute::loaded_code::LoadError;
+use crate::execute::own_stack::OutOfStack;
+
+/// How long all threads together run a variant's code before another form of it is made, or as long as making the last one took if
+/// that is more; twice, three times as long before later ones, which gain less often.
+const WORTHWHILE: Duration = Duration::from_millis(10);
+
+/// What launches do for the trials now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+enum Stage {
+    /// They count the time that they take until another form is worth making.
+    CountTime,
+    /// Another form is being made.
+    AwaitCode,
+    /// They measure it.
+    Compare,
+    /// The best form is found.
+    Over,
+}
+
+impl Stage {
+    const ALL: [Stage; 4] = [Stage::CountTime, Stage::AwaitCode, Stage::Compare, Stage::Over];
+}
+
+/// Which codes of a variant a launch has scratch memory for, by the bits of their numbers: the variant's own is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UsableForms(u32);
+
+impl UsableForms {
+    /// The variant's own code alone.
+    pub const OWN: UsableForms = UsableForms(1);
+
+    fn contains(self, number: usize) -> bool {
+        self.0 >> number & 1 != 0
+    }
+
+    fn insert(&mut self, number: usize) {
+        self.0 |= 1 << number;
+    }
+}
+
+/// Code of another form, and what its calls need.
+#[derive(Debug)]
+struct FormCode {
+    code: CallableCode,
+    needs: ScratchNeeds,
+}
+
+/// A trial that has ended, for the log.
+#[derive(Clone, Copy, Debug)]
+pub struct EndedTrial {
+    /// The form that ran before.
+    pub champion: ItemForm,
+    /// The form that was tried.
+    pub challenger: ItemForm,
+    /// What came of it.
+    pub verdict: Verdict,
+}
+
+/// The forms of a variant's code beside its own, and how far the search for the best one is.
+#[derive(Debug)]
+pub struct FormTrials {
+    taken: ItemForm,
+    alternatives: Alternatives,
+    /// Whether every form is to run as soon as it is there, and from then on.
+    adopts_all: bool,
+    stage: AtomicU8,
+    search: Mutex<FormSearch>,
+    /// The codes with the numbers 1 and up, in the order of making.
+    codes: [OnceLock<FormCode>; MOST_TRIALS],
+    /// The number of the code that is the fastest so far.
+    best_code: AtomicUsize,
+    /// The number of the code that is measured beside it.
+    tried_code: AtomicUsize,
+    turns: AtomicU64,
+    comparison: Mutex<FormComparison>,
+    /// How long threads have run the best code since the last trial, all together, and how long they have to before the next one.
+    busy_nanoseconds: AtomicU64,
+    due_nanoseconds: AtomicU64,
+}
+
+impl FormTrials {
+    /// Nothing measured yet of code whose work-items run so. Either what is measured decides, or every form is to run as soon as it is
+    /// there (`adopts_all`).
+    pub fn new(taken: ItemForm, alternatives: Alternatives, adopts_all: bool) -> FormTrials {
+        FormTrials {
+            taken,
+            alternatives,
+            adopts_all,
+            stage: AtomicU8::new(Stage::CountTime as u8),
+            search: Mutex::new(FormSearch::new(taken, alternatives)),
+            codes: Default::default(),
+            best_code: AtomicUsize::new(0),
+            tried_code: AtomicUsize::new(0),
+            turns: AtomicU64::new(0),
+            comparison: Mutex::default(),
+            busy_nanoseconds: AtomicU64::new(0),
+            due_nanoseconds: AtomicU64::new(if adopts_all { 0 } else { in_nanoseconds(WORTHWHILE) }),
+        }
+    }
+
+    /// The form that was found to be the best, when the search is over.
+    pub fn settled_form(&self) -> Option<ItemForm> {
+        (self.stage() == Stage::Over).then(|| self.search.lock().best())
+    }
+
+    /// The form that the estimate took.
+    pub fn taken_form(&self) -> ItemForm {
+        self.taken
+    }
+
+    /// The forms that the estimate chose between.
+    pub fn alternatives(&self) -> Alternatives {
+        self.alternatives
+    }
+
+    fn stage(&self) -> Stage {
+        Stage::ALL[usize::from(self.stage.load(Ordering::Acquire))]
+    }
+
+    fn enter_stage(&self, stage: Stage) {
+        self.stage.store(stage as u8, Ordering::Release);
+    }
+
+    /// The codes that are there whose scratch memory a launch has: what `fits` says of their needs.
+    pub fn find_usable(&self, mut fits: impl FnMut(&ScratchNeeds) -> bool) -> UsableForms {
+        let mut usable = UsableForms::OWN;
+        for (number, form_code) in (1..).zip(self.codes.iter().map_while(OnceLock::get)) {
+            if fits(&form_code.needs) {
+                usable.insert(number);
+            }
+        }
+        usable
+    }
+
+    /// Runs a chunk of so many work-groups: by the fastest code that is usable, or by one whose turn it is. The trial that ended by it.
+    ///
+    /// # Errors
+    /// [`OutOfStack`] where the chunk was not run for want of memory.
+    pub fn run_chunk<T>(
+        &self,
+        own_code: &CallableCode,
+        usable: UsableForms,
+        group_count: u64,
+        run: impl FnOnce(KernelEntry) -> T,
+    ) -> Result<(T, Option<EndedTrial>), OutOfStack> {
+        let stage = self.stage();
+        let best_code = self.best_code.load(Ordering::Acquire);
+        let best_number = if usable.contains(best_code) { best_code } else { 0 };
+        let best = self.find_code(best_number, own_code);
+        if matches!(stage, Stage::Over | Stage::AwaitCode) {
+            return Ok((best.call_with_stack(run)?, None));
+        }
+        let tried_code = self.tried_code.load(Ordering::Acquire);
+        let compares = stage == Stage::Compare && best_number == best_code && usable.contains(tried_code);
+        let turn = compares.then(|| Turn::new(self.turns.fetch_add(1, Ordering::Relaxed)));
+        let is_challengers = turn.is_some_and(Turn::is_challengers);
+        let code = if is_challengers { self.find_code(tried_code, own_code) } else { best };
+        let started = Instant::now();
+        let result = code.call_with_stack(run)?;
+        let duration = started.elapsed();
+        let ended_trial = match turn {
+            Some(turn) => self.note_turn(turn, tried_code, group_count, duration),
+            None => {
+                self.busy_nanoseconds.fetch_add(in_nanoseconds(duration), Ordering::Relaxed);
+                None
+            }
+        };
+        Ok((result, ended_trial))
+    }
+
+    fn find_code<'a>(&'a self, number: usize, own_code: &'a CallableCode) -> &'a CallableCode {
+        let other_code = number.checked_sub(1).and_then(|index| self.codes.get(index)?.get());
+        other_code.map_or(own_code, |form_code| &form_code.code)
+    }
+
+    fn note_turn(&self, turn: Turn, tried_code: usize, group_count: u64, duration: Duration) -> Option<EndedTrial> {
+        let mut comparison = self.comparison.lock();
+        // What was measured of a trial that has ended meanwhile says nothing of the next one.
+        if self.stage() != Stage::Compare || self.tried_code.load(Ordering::Acquire) != tried_code {
+            return None;
+        }
+        let verdict = match self.adopts_all {
+            true => turn.is_challengers().then_some(Verdict { is_faster: true, time_ratio: 1.0 }),
+            false => comparison.note_chunk(turn, group_count, duration),
+        }?;
+        let mut search = self.search.lock();
+        let champion = search.best();
+        let challenger = search.next_form()?;
+        search.note_result(challenger, verdict.is_faster);
+        if verdict.is_faster {
+            self.best_code.store(tried_code, Ordering::Release);
+        }
+        self.await_next_trial(&search);
+        Some(EndedTrial { champion, challenger, verdict })
+    }
+
+    /// The form that is to be made now, if it is time for one. Only one caller gets it.
+    pub fn begin_if_due(&self) -> Option<ItemForm> {
+        let is_due = || self.busy_nanoseconds.load(Ordering::Relaxed) >= self.due_nanoseconds.load(Ordering::Relaxed);
+        if self.stage() != Stage::CountTime || !is_due() {
+            return None;
+        }
+        let (counting, awaiting) = (Stage::CountTime as u8, Stage::AwaitCode as u8);
+        self.stage.compare_exchange(counting, awaiting, Ordering::AcqRel, Ordering::Relaxed).ok()?;
+        self.search.lock().next_form()
+    }
+
+    /// Has launches measure code that was made in so long a time for a form that was to be made. Whether there is anything to measure:
+    /// the code may be of a form that is known, or have local memory that lies elsewhere.
+    ///
+    /// # Errors
+    /// When the code is damaged or the system gives no memory for it.
+    pub fn begin_comparison(
+        &self,
+        object: &KernelObject,
+        local_bytes: u64,
+        making_time: Duration,
+    ) -> Result<bool, LoadError> {
+        let (next_form, trials) = {
+            let search = self.search.lock();
+            (search.next_form(), search.trials())
+        };
+        if !self.adopts_all {
+            let due_time = WORTHWHILE.max(making_time).saturating_mul(trials as u32 + 1);
+            self.due_nanoseconds.store(in_nanoseconds(due_time), Ordering::Relaxed);
+        }
+        let is_other = next_form == Some(object.form) && object.needs.local_bytes == local_bytes;
+        let free_code = (1..).zip(&self.codes).find(|(_, code)| code.get().is_none()).filter(|_| is_other);
+        let Some((number, code)) = free_code else { return Ok(false) };
+        let form_code = FormCode { code: CallableCode::load(object)?, needs: object.needs };
+        let is_new = code.set(form_code).is_ok();
+        *self.comparison.lock() = FormComparison::default();
+        self.turns.store(0, Ordering::Relaxed);
+        self.tried_code.store(number, Ordering::Release);
+        self.enter_stage(Stage::Compare);
+        Ok(is_new)
+    }
+
+    /// Goes on without a form that cannot be had.
+    pub fn give_up_form(&self, form: ItemForm) {
+        let mut search = self.search.lock();
+        search.note_result(form, false);
+        self.await_next_trial(&search);
+    }
+
+    fn await_next_trial(&self, search: &FormSearch) {
+        self.busy_nanoseconds.store(0, Ordering::Relaxed);
+        self.enter_stage(if search.next_form().is_some() { Stage::CountTime } else { Stage::Over });
+    }
+}
+
+fn in_nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
