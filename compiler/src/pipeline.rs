@@ -14,14 +14,13 @@ use lockstep_ir::plan::function_forms::FunctionForms;
 use lockstep_ir::plan::kernel_state::{KernelState, ProgramFacts, Request};
 use lockstep_ir::plan::pass_runner::{InternalError, describe_panic, run_passes, run_program_passes};
 use lockstep_ir::plan::passes::{PASSES, Pass};
-use lockstep_ir::plan::width_choice::WidthChoice;
 use lockstep_ir::plan::{Reason, Widening};
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::verify::{Stage, VerifyError, verify_module};
 use lockstep_protocol::compile_options::{CompileOptions, Tier, Vectorize};
 use lockstep_protocol::configuration::{Configuration, Gangs};
 use lockstep_protocol::debug_object::DebugObject;
-use lockstep_protocol::item_form::{Alternatives, ItemForm};
+use lockstep_protocol::item_form::{Alternatives, ItemForm, flattens_loops};
 use lockstep_protocol::kernel_abi::COUNT_ITERATIONS;
 use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::layout::GangShape;
@@ -389,7 +388,7 @@ impl Compilation<'_> {
             image,
             needs: generated.needs,
             stack_bytes: frames.total,
-            form: item_form(widening.as_ref()),
+            form: item_form(widening.as_ref(), request.vectorize),
             alternatives: find_alternatives(reason, widening.as_ref()).filter(|_| has_alternatives),
             debug_object,
         };
@@ -417,10 +416,11 @@ impl Compilation<'_> {
     }
 }
 
-/// How the work-items of a kernel run.
-fn item_form(widening: Option<&Widening>) -> ItemForm {
-    let shape_of = |widening: &Widening| GangShape { width: widening.width, layout: widening.layout };
-    widening.map_or(ItemForm::OneByOne, |widening| ItemForm::InGangs(shape_of(widening)))
+/// How the work-items of a kernel run, of what was asked for.
+fn item_form(widening: Option<&Widening>, asked: Vectorize) -> ItemForm {
+    let Some(Widening { width, layout, .. }) = widening else { return ItemForm::OneByOne };
+    let shape = GangShape { width: *width, layout: *layout };
+    if flattens_loops(asked) { ItemForm::Flattened(shape) } else { ItemForm::InGangs(shape) }
 }
 
 /// The forms that the estimate chose between; none where there was no choice.
@@ -430,7 +430,8 @@ fn find_alternatives(reason: Option<Reason>, widening: Option<&Widening>) -> Opt
         Some(_) => None,
         None => widening.and_then(|widening| widening.choice),
     };
-    choice.map(WidthChoice::alternatives)
+    let may_flatten = widening.is_some_and(Widening::leaves_idle_lanes);
+    choice.map(|choice| choice.alternatives(may_flatten))
 }
 
 /// The steps that come after the table's passes, of one kernel.

@@ -9,7 +9,8 @@ use lockstep_conformance::{Setup, is_lockstep, read, run};
 
 const ITEMS: usize = 4096;
 
-/// Kernels of which forms differ in what they keep for work-items: nothing, private arrays, local memory and values over barriers.
+/// Kernels of which forms differ in what they keep for work-items: nothing, private arrays, local memory and values over barriers; and in
+/// loops that may become one.
 const SOURCE: &str = "kernel void uneven(global float *out, int steps) {
     int i = get_global_id(0), own = (i * 7) % 61 + steps % 3;
     float x = i * 0.001f, sum = 0;
@@ -40,9 +41,23 @@ kernel void barriers(global float *out, int steps) {
         if (i & 4) kept = kept * 1.1f + sum;
     }
     out[i] = sum + kept;
+}
+kernel void nests(global float *out, int steps) {
+    int i = get_global_id(0);
+    float x = i * 0.001f, sum = 0;
+    for (int a = 0; a < 32; ++a) {
+        x = sqrt(fabs(x * 0.97f)) + exp(-x) / (1.0f + x * x);
+        int b = (i + a * 7) % 16 < 5 ? 0 : steps + 3;
+        while (b < steps + 3 + a % 3) {
+            x = fabs(x) * 0.3f + sum * 0.1f;
+            sum += x * (1.0f - sum * 0.3f);
+            ++b;
+        }
+    }
+    out[i] = sum;
 }";
 
-const KERNELS: [&str; 3] = ["uneven", "arrays", "barriers"];
+const KERNELS: [&str; 4] = ["uneven", "arrays", "barriers", "nests"];
 
 /// A kernel whose work-items ask for their sub-group: they have one form.
 const SUB_GROUPS: &str = "#pragma OPENCL EXTENSION cl_khr_subgroups : enable
@@ -158,6 +173,10 @@ fn every_form_gives_the_same_bits() {
         });
         assert!(in_turn, "{name}: {log}");
     }
+    assert!(
+        log.lines().any(|line| line.contains("of kernel nests: ") && line.contains("with flattened loops")),
+        "{log}"
+    );
     assert!(estimate.stdout == all_forms.stdout, "the forms differ");
 }
 

@@ -1,8 +1,9 @@
 //! The form of a kernel's code, how its work-items run, and the forms that might have been taken in its place.
 
 use crate::compile_options::Vectorize;
-use crate::configuration::{Gangs, WIDTHS};
+use crate::configuration::{Gangs, Versions, WIDTHS};
 use crate::layout::{GangShape, Layout};
+use crate::pass_switches::PassSwitch;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -13,22 +14,31 @@ pub enum ItemForm {
     OneByOne,
     /// As the lanes of gangs.
     InGangs(GangShape),
+    /// As the lanes of gangs, and loops in loops are one loop wherever that is possible.
+    Flattened(GangShape),
 }
 
 impl ItemForm {
     /// How code of this form is asked for. What else holds of gangs is as it was asked for before.
     pub fn as_request(self, asked: Vectorize) -> Vectorize {
-        match (self, asked) {
-            (ItemForm::OneByOne, _) => Vectorize::Scalar,
-            (ItemForm::InGangs(GangShape { width, layout }), asked) => {
-                let asked_gangs = match asked {
-                    Vectorize::Gangs(gangs) => gangs,
-                    Vectorize::Scalar => Gangs::default(),
-                };
-                Vectorize::Gangs(Gangs { width: Some(width), layout: Some(layout), ..asked_gangs })
+        let asked_gangs = match asked {
+            Vectorize::Gangs(gangs) => gangs,
+            Vectorize::Scalar => Gangs::default(),
+        };
+        let of_shape = |GangShape { width, layout }| Gangs { width: Some(width), layout: Some(layout), ..asked_gangs };
+        match self {
+            ItemForm::OneByOne => Vectorize::Scalar,
+            ItemForm::InGangs(shape) => Vectorize::Gangs(of_shape(shape)),
+            ItemForm::Flattened(shape) => {
+                Vectorize::Gangs(of_shape(shape).with_pass(PassSwitch::LoopFlattening, Versions::Always))
             }
         }
     }
+}
+
+/// Whether loops in loops are asked to be one loop wherever that is possible.
+pub fn flattens_loops(asked: Vectorize) -> bool {
+    matches!(asked, Vectorize::Gangs(gangs) if gangs.pass_versions(PassSwitch::LoopFlattening) == Versions::Always)
 }
 
 impl fmt::Display for ItemForm {
@@ -36,6 +46,9 @@ impl fmt::Display for ItemForm {
         match self {
             ItemForm::OneByOne => formatter.write_str("one work-item after the other"),
             ItemForm::InGangs(shape) => write!(formatter, "gangs of {} {}", shape.width, shape.layout),
+            ItemForm::Flattened(shape) => {
+                write!(formatter, "gangs of {} {} with flattened loops", shape.width, shape.layout)
+            }
         }
     }
 }
@@ -47,6 +60,8 @@ pub struct Alternatives {
     pub gangs: GangShape,
     /// The best gangs of another layout, if there was a choice.
     pub other_layout: Option<GangShape>,
+    /// Whether loops in loops stayed so by what was counted of them, although lanes were idle there.
+    pub may_flatten: bool,
 }
 
 impl GangShape {
@@ -79,6 +94,8 @@ mod tests {
         let asked = Gangs { configuration: crate::configuration::Configuration::Boscc, ..Gangs::default() };
         let request = ItemForm::InGangs(shape(8, Layout::Y)).as_request(Vectorize::Gangs(asked));
         assert_eq!(request, Vectorize::Gangs(Gangs { width: Some(8), layout: Some(Layout::Y), ..asked }));
+        let request = ItemForm::Flattened(shape(8, Layout::Y)).as_request(Vectorize::Gangs(asked));
+        assert!(flattens_loops(request) && !flattens_loops(Vectorize::Gangs(asked)));
         assert_eq!(ItemForm::OneByOne.as_request(Vectorize::Gangs(asked)), Vectorize::Scalar);
     }
 

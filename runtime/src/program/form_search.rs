@@ -1,5 +1,5 @@
 //! Which forms of a kernel's code are measured, one after the other: a climb from the form that the estimate took. Twice and half as
-//! many lanes are tried first, and again from where that gains; then another layout, work-items one by one, and what is left of widths:
+//! many lanes are tried first, after loops in loops that may become one, and again from where that gains; then another layout, work-items one by one, and what is left of widths:
 //! some kernels are fast with 4 lanes and with 16 and slow with 8.
 
 use lockstep_protocol::configuration::WIDTHS;
@@ -39,18 +39,28 @@ impl FormSearch {
 
     /// The form to be measured next beside the best one; none where that is found.
     pub fn next_form(&self) -> Option<ItemForm> {
-        let Alternatives { gangs, other_layout } = self.alternatives;
+        let Alternatives { gangs, other_layout, may_flatten } = self.alternatives;
         let (near_shapes, layout) = match self.best {
             ItemForm::OneByOne => ([Some(gangs), gangs.doubled(), other_layout], gangs.layout),
-            ItemForm::InGangs(shape) => ([shape.doubled(), shape.halved(), other_layout], shape.layout),
+            ItemForm::InGangs(shape) | ItemForm::Flattened(shape) => {
+                ([shape.doubled(), shape.halved(), other_layout], shape.layout)
+            }
+        };
+        let flattened = match self.best {
+            ItemForm::InGangs(shape) if may_flatten => Some(ItemForm::Flattened(shape)),
+            _ => None,
+        };
+        let of_gangs = match self.best {
+            ItemForm::Flattened(_) => ItemForm::Flattened,
+            ItemForm::OneByOne | ItemForm::InGangs(_) => ItemForm::InGangs,
         };
         // The rows of tiles decide how wide they are.
         let layout = if layout == Layout::Tile { Layout::X } else { layout };
         let widths = WIDTHS.into_iter().filter(|&width| width >= LEAST_WIDTH);
-        let near_forms = near_shapes.into_iter().flatten().map(ItemForm::InGangs);
-        let far_forms = widths.map(|width| ItemForm::InGangs(GangShape { width, layout }));
+        let near_forms = near_shapes.into_iter().flatten().map(of_gangs);
+        let far_forms = widths.map(|width| of_gangs(GangShape { width, layout }));
         let is_open = |form: &ItemForm| self.trials < MOST_TRIALS && !self.known.contains(form);
-        near_forms.chain([ItemForm::OneByOne]).chain(far_forms).find(is_open)
+        flattened.into_iter().chain(near_forms).chain([ItemForm::OneByOne]).chain(far_forms).find(is_open)
     }
 
     /// Notes what measuring a form beside the best one came to. One that cannot be had is not faster.
@@ -72,7 +82,7 @@ mod tests {
     }
 
     fn along_x(width: u32) -> Alternatives {
-        Alternatives { gangs: GangShape { width, layout: Layout::X }, other_layout: None }
+        Alternatives { gangs: GangShape { width, layout: Layout::X }, other_layout: None, may_flatten: false }
     }
 
     /// The forms that are measured, in order, where `speed` is how fast each is, and the one that is left.
@@ -93,7 +103,7 @@ mod tests {
     fn lanes(form: ItemForm) -> u32 {
         match form {
             ItemForm::OneByOne => 1,
-            ItemForm::InGangs(shape) => shape.width,
+            ItemForm::InGangs(shape) | ItemForm::Flattened(shape) => shape.width,
         }
     }
 
@@ -128,6 +138,19 @@ mod tests {
         let (measured, best) = search(gangs(16), alternatives, speed);
         assert_eq!(best, ItemForm::InGangs(along_y(64)));
         assert_eq!(measured[2..5], [16, 32, 64].map(|width| ItemForm::InGangs(along_y(width))));
+    }
+
+    #[test]
+    fn flattened_loops_are_tried_first_and_in_all_widths_if_they_gain() {
+        let flattened = |width| ItemForm::Flattened(GangShape { width, layout: Layout::X });
+        let alternatives = Alternatives { may_flatten: true, ..along_x(32) };
+        let is_flattened = |form| u32::from(matches!(form, ItemForm::Flattened(_)));
+        let (measured, best) = search(gangs(32), alternatives, |form| 1000 * is_flattened(form) + 100 - lanes(form));
+        assert_eq!(measured[..4], [32, 64, 16, 8].map(flattened));
+        assert_eq!(best, flattened(2));
+        let (measured, best) = search(gangs(32), alternatives, |form| 1 - is_flattened(form) + lanes(form) / 64);
+        assert_eq!(measured[..2], [flattened(32), gangs(64)]);
+        assert_eq!(best, gangs(64));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::analysis::predicates::ControlFlow;
 use crate::ir::{Block, Function};
 use crate::report::Note;
 use crate::transform::branch_fusion::LaneFacts;
-use crate::transform::loop_flattening::{Flattening, are_lanes_idle, plan_flattening};
+use crate::transform::loop_flattening::{Flattening, Refusal, are_lanes_idle, plan_flattening};
 use crate::transform::unmasked_loops::Known;
 use cranelift_entity::EntitySet;
 use lockstep_protocol::configuration::Versions;
@@ -77,6 +77,9 @@ fn flatten_one_loop(
             Err(refusal) => ("flattening", "none", refusal.to_string()),
         };
         context.notes.add_note(|| Note { location, kind, class: class.into(), masked: false, detail });
+        if let Err(Refusal::AtWork(lanes, of)) = planned {
+            region_state.leaves_idle_lanes |= lanes < u64::from(of);
+        }
         let Ok(plan) = planned else { continue };
         // What was counted of them is not true of the new one, nor of the loop in which lanes look for work.
         for changed in loop_forest.loops_around(loop_data.header) {

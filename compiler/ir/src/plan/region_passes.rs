@@ -2,6 +2,7 @@
 
 use super::coherence_versions::make_versions;
 use super::notes::{Control, note_gates};
+use super::region_plan::RegionPlan;
 use super::region_shapes::plan_region;
 use super::region_state::{GangContext, RegionState};
 use crate::ir::{Block, Function};
@@ -105,8 +106,8 @@ pub(super) fn linearize(function: &mut Function, region_state: &mut RegionState,
 
 pub(super) fn region_plan(function: &mut Function, region_state: &mut RegionState, context: &GangContext<'_>) {
     // Nothing but the plan is needed from here on.
-    let RegionState { control, .. } = std::mem::take(region_state);
-    region_state.plan = plan_region(function, context);
+    let RegionState { control, leaves_idle_lanes, .. } = std::mem::take(region_state);
+    region_state.plan = RegionPlan { leaves_idle_lanes, ..plan_region(function, context) };
     if let Some(control) = control {
         control.note_outcome(function, &region_state.plan, context.notes);
     }

@@ -27,6 +27,8 @@ pub struct RegionPlan {
     pub accesses: RegionAccesses,
     /// Work-items run the region one after the other, as it was before it was linearized: nothing else holds of it.
     pub alone: bool,
+    /// Loops stay in loops although lanes were idle there: one loop of both might be faster, which only measuring tells.
+    pub leaves_idle_lanes: bool,
 }
 
 impl RegionPlan {

@@ -30,6 +30,7 @@ pub(super) fn plan_region(function: &Function, context: &GangContext<'_>) -> Reg
         by_active,
         accesses: RegionAccesses::default(),
         alone: false,
+        leaves_idle_lanes: false,
     }
 }
 

@@ -88,6 +88,8 @@ pub struct RegionState {
     pub rows: Option<Divergence>,
     /// What was counted of its loops, by their headers.
     pub counts: HashMap<Block, LoopCounts>,
+    /// [`RegionPlan::leaves_idle_lanes`], from when loops in loops were looked at.
+    pub leaves_idle_lanes: bool,
     /// The branches that are to be folded.
     pub divergent: EntitySet<Block>,
     /// What making loops uniform left.

@@ -47,6 +47,11 @@ impl fmt::Display for Reason {
 }
 
 impl Widening {
+    /// Whether loops stay in loops in some region although lanes were idle there.
+    pub fn leaves_idle_lanes(&self) -> bool {
+        self.regions.values().any(|region_plan| region_plan.leaves_idle_lanes)
+    }
+
     /// The regions that work-items run one after the other.
     pub fn find_scalar_regions(&self) -> Vec<Region> {
         let is_scalar = |(region, region_plan): (Region, &RegionPlan)| region_plan.alone.then_some(region);

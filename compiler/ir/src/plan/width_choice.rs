@@ -84,10 +84,10 @@ impl WidthChoice {
         GangShape { width: self.width, layout: self.layout }
     }
 
-    /// What was chosen, and the best of what was not.
-    pub fn alternatives(self) -> Alternatives {
+    /// What was chosen, and the best of what was not. `may_flatten` is [`Alternatives::may_flatten`].
+    pub fn alternatives(self, may_flatten: bool) -> Alternatives {
         let other_layout = self.other.map(|other| GangShape { width: other.width, layout: other.layout });
-        Alternatives { gangs: self.gang_shape(), other_layout }
+        Alternatives { gangs: self.gang_shape(), other_layout, may_flatten }
     }
 
     /// Whether a gang is faster than its work-items one after the other.
