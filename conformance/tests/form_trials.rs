@@ -22,11 +22,11 @@ const SOURCE: &str = "kernel void uneven(global float *out, int steps) {
 }
 kernel void arrays(global float *out, int steps) {
     int i = get_global_id(0);
-    float own[32];
-    for (int k = 0; k < 32; ++k) own[k] = (i * k % 13) * 0.1f;
-    for (int k = 0; k < steps % 5 + 40; ++k) own[(k * i) & 31] += own[(k + i) & 31] * 0.37f;
+    float own[4096];
+    for (int k = 0; k < 32; ++k) own[k * 128 + 127] = (i * k % 13) * 0.1f;
+    for (int k = 0; k < steps % 5 + 40; ++k) own[(k * i & 31) * 128 + 127] += own[((k + i) & 31) * 128 + 127] * 0.37f;
     float sum = 0;
-    for (int k = 0; k < 32; ++k) sum = sum * 0.9f + own[k];
+    for (int k = 0; k < 32; ++k) sum = sum * 0.9f + own[k * 128 + 127];
     out[i] = sum;
 }
 kernel void barriers(global float *out, int steps) {
