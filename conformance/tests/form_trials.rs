@@ -194,12 +194,14 @@ fn later_processes_begin_with_the_form_that_was_found() {
         let kept = log.lines().find_map(|line| line.split_once(&about_kernel));
         kept.expect("a form is kept").1.to_owned()
     });
-    let (second, log) = run_kernels(test, &place, ("0", &cache), "");
+    let (second, log) = run_kernels(test, &place, ("1", &cache), "");
+    let (without_trials, log_without_trials) = run_kernels(test, &place, ("0", &cache), "");
     for (name, form) in KERNELS.iter().zip(&found_forms) {
         let from_cache = format!("of kernel {name}: last tier, {form}, from the cache in ");
         assert!(log.contains(&from_cache), "{from_cache}\n{log}");
+        assert!(!log_without_trials.contains(&from_cache), "{log_without_trials}");
     }
-    assert!(first.stdout == second.stdout, "the forms differ");
+    assert!(first.stdout == second.stdout && first.stdout == without_trials.stdout, "the forms differ");
 }
 
 #[test]

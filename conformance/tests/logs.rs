@@ -85,8 +85,8 @@ fn expect_debug(text: &str) {
         assert_eq!(count_lines(text, "debug: job: ", &[job, ": begins"]), 1, "{text}");
         assert_eq!(count_lines(text, "debug: job: ", &[job, ": ends after ", " ms with "]), 1, "{text}");
     }
-    // The program, and of the kernel both tiers.
-    assert_eq!(count_lines(text, "debug: cache: ", &["was not there"]), 3, "{text}");
+    // The program, and of the kernel what trials found and both tiers.
+    assert_eq!(count_lines(text, "debug: cache: ", &["was not there"]), 4, "{text}");
     assert_eq!(count_lines(text, "debug: cache: ", &["is stored in the folder, "]), 2, "{text}");
     let launch = ["kernel triple: global 256, local ", "variant ", "first tier, ", " ms"];
     assert_eq!(count_lines(text, "debug: launch: ", &launch), 1, "{text}");

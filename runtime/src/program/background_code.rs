@@ -10,7 +10,7 @@ use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::loop_profile::LoopProfile;
 use tracing::warn;
 
-use super::executable::Executable;
+use super::executable::{ChosenBy, Executable};
 use super::form_trials::{EndedTrial, FormTrials};
 use super::loaded_variant::LoadedVariant;
 use super::variant_log::{Origin, log_ended_trial, log_promotion, log_settled_form, log_trial_code};
@@ -56,7 +56,7 @@ impl Executable {
         let (kernel_index, settings) = (variant.kernel_index, self.compile_settings(&variant.facts, Tier::Optimized));
         let (vectorize, loops) = (form.as_request(settings.vectorize), variant.loop_profile());
         let settings = CompileOptions { vectorize, loops, ..settings };
-        let found = self.find_or_recompile(kernel_index, settings, |object| object.form == form);
+        let found = self.find_or_recompile(kernel_index, settings);
         let begun_trial = found.and_then(|(object, origin)| {
             let has_begun = trials.begin_comparison(&object, variant.needs().local_bytes, begun.elapsed());
             let has_begun = has_begun.map_err(|error| format!("its code cannot run: {error}"))?;
@@ -77,17 +77,17 @@ impl Executable {
         }
     }
 
-    /// When the search for the best form of a variant's code is over, leaves code of that form in the cache as that which the estimate
-    /// takes: later processes begin with it.
+    /// When the search for the best form of a variant's code is over, leaves code of that form in the cache: later processes begin
+    /// with it.
     fn keep_settled_form(&self, variant: &LoadedVariant) {
         let Some(trials) = variant.trials() else { return };
         let Some(form) = trials.settled_form() else { return };
         if form != trials.taken_form() {
             let settings = self.compile_settings(&variant.facts, Tier::Optimized);
             let form_settings = CompileOptions { vectorize: form.as_request(settings.vectorize), ..settings.clone() };
-            if let Some(object) = self.find_kept(variant.kernel_index, &form_settings) {
+            if let Some(object) = self.find_kept(variant.kernel_index, &form_settings, ChosenBy::Estimate) {
                 let object = KernelObject { alternatives: Some(trials.alternatives()), ..object };
-                self.keep_object(variant.kernel_index, &settings, &object);
+                self.keep_object(variant.kernel_index, &settings, ChosenBy::Trials, &object);
             }
         }
         log_settled_form(self.kernel_outline(variant.kernel_index), variant, form);
@@ -103,9 +103,7 @@ impl Executable {
         settings: CompileOptions,
         variant: &LoadedVariant,
     ) -> Result<Origin, String> {
-        // What is kept may be of a form that another process has found to be better.
-        let suits = |object: &KernelObject| object.needs == variant.needs();
-        let (object, origin) = self.find_or_recompile(kernel_index, settings, suits)?;
+        let (object, origin) = self.find_or_recompile(kernel_index, settings)?;
         match variant.adopt_code(&object) {
             Ok(true) => Ok(origin),
             Ok(false) => Err("its new code needs other scratch memory".to_owned()),
@@ -113,7 +111,7 @@ impl Executable {
         }
     }
 
-    /// Code of the last tier that is in the cache and suits, or else is compiled now.
+    /// Code of the last tier that is in the cache, or else is compiled now.
     ///
     /// # Errors
     /// In words: why there is none.
@@ -121,9 +119,8 @@ impl Executable {
         &self,
         kernel_index: usize,
         settings: CompileOptions,
-        suits: impl Fn(&KernelObject) -> bool,
     ) -> Result<(KernelObject, Origin), String> {
-        if let Some(object) = self.find_kept(kernel_index, &settings).filter(suits) {
+        if let Some(object) = self.find_kept(kernel_index, &settings, ChosenBy::Estimate) {
             return Ok((object, Origin::Cache));
         }
         let kernel_job = self.kernel_job(kernel_index, settings.clone());
@@ -131,7 +128,7 @@ impl Executable {
         if let Some(mistake) = built.mistake {
             return Err(mistake);
         }
-        self.keep_object(kernel_index, &settings, &built.object);
+        self.keep_object(kernel_index, &settings, ChosenBy::Estimate, &built.object);
         Ok((built.object, Origin::Compiler))
     }
 }

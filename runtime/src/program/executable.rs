@@ -7,6 +7,7 @@ use std::sync::{Arc, Once, OnceLock};
 use std::time::Instant;
 
 use lockstep_protocol::compile_options::{CompileOptions, Tier};
+use lockstep_protocol::configuration::Versions;
 use lockstep_protocol::job::{BuiltCode, KernelJob, ReportTexts};
 use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::launch_facts::{LaunchFacts, object_params};
@@ -79,6 +80,15 @@ impl From<CodeFailure> for NoCode {
             CodeFailure::Failed(_) => NoCode::Ever(error),
         }
     }
+}
+
+/// What chose the form of code that is kept for settings that leave it open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ChosenBy {
+    /// The compiler's estimate.
+    Estimate,
+    /// Trials of several forms, by this process or an earlier one.
+    Trials,
 }
 
 /// What is kept for further launches: code, or a reason that stays.
@@ -480,8 +490,11 @@ impl Executable {
         let (facts, kernel) = (*launch_facts, self.kernel_outline(kernel_index));
         let variant_code =
             |tier, object| VariantCode { kernel_index, facts, tier, object: Arc::new(object), of_level: false };
-        for kept_tier in [Tier::Optimized, tier] {
-            let kept_object = self.find_kept(kernel_index, &self.compile_settings(launch_facts, kept_tier));
+        let by_estimate = [(ChosenBy::Estimate, Tier::Optimized), (ChosenBy::Estimate, tier)];
+        let by_trials = (options().form_trials() != Versions::Never).then_some((ChosenBy::Trials, Tier::Optimized));
+        for (chosen_by, kept_tier) in by_trials.into_iter().chain(by_estimate) {
+            let settings = self.compile_settings(launch_facts, kept_tier);
+            let kept_object = self.find_kept(kernel_index, &settings, chosen_by);
             let Some(code) = kept_object.map(|object| variant_code(kept_tier, object)) else { continue };
             if let Ok(loaded) = LoadedVariant::load(&code) {
                 log_variant(kernel, &loaded, &code, Origin::Cache, begun);
@@ -494,7 +507,10 @@ impl Executable {
         match &mistake {
             // The next process is to hear of it as well.
             Some(mistake) => self.code[kernel_index].tell_mistake(mistake),
-            None => self.keep_object(kernel_index, &CompileOptions { tier, ..settings }, &object),
+            None => {
+                let settings = CompileOptions { tier, ..settings };
+                self.keep_object(kernel_index, &settings, ChosenBy::Estimate, &object);
+            }
         }
         let load_error = |error: LoadError| NoCode::Ever(error!(CL_OUT_OF_RESOURCES, "its code cannot run: {error}"));
         let code = variant_code(tier, object);
@@ -516,14 +532,25 @@ impl Executable {
     }
 
     /// A kernel's code that is in the cache.
-    pub(super) fn find_kept(&self, kernel_index: usize, settings: &CompileOptions) -> Option<KernelObject> {
-        code_cache()?.get::<KernelObject>(&self.code_key(kernel_index, settings))
+    pub(super) fn find_kept(
+        &self,
+        kernel_index: usize,
+        settings: &CompileOptions,
+        chosen_by: ChosenBy,
+    ) -> Option<KernelObject> {
+        code_cache()?.get::<KernelObject>(&self.code_key(kernel_index, settings, chosen_by))
     }
 
     /// Leaves a kernel's code in the cache.
-    pub(super) fn keep_object(&self, kernel_index: usize, settings: &CompileOptions, object: &KernelObject) {
+    pub(super) fn keep_object(
+        &self,
+        kernel_index: usize,
+        settings: &CompileOptions,
+        chosen_by: ChosenBy,
+        object: &KernelObject,
+    ) {
         if let Some(code_cache) = code_cache() {
-            code_cache.put(&self.code_key(kernel_index, settings), object);
+            code_cache.put(&self.code_key(kernel_index, settings, chosen_by), object);
         }
     }
 
@@ -545,9 +572,13 @@ impl Executable {
         *self.identity.get_or_init(|| key::hash_bytes(&self.linked.bitcode))
     }
 
-    fn code_key(&self, index: usize, settings: &CompileOptions) -> Key {
+    fn code_key(&self, index: usize, settings: &CompileOptions, chosen_by: ChosenBy) -> Key {
+        let kind = match chosen_by {
+            ChosenBy::Estimate => "code",
+            ChosenBy::Trials => "code found by trials",
+        };
         let key_builder =
-            KeyBuilder::new("code").add_bytes(&self.program_hash()).add_text(&self.linked.options.running_options());
+            KeyBuilder::new(kind).add_bytes(&self.program_hash()).add_text(&self.linked.options.running_options());
         let key_builder = key_builder.add_bytes(&(index as u64).to_le_bytes()).add_text(&settings.settings_text());
         key_builder.add_text(&format!("{:?} {:?}", settings.launch, settings.tier)).into_key()
     }
