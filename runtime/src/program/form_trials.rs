@@ -21,6 +21,10 @@ use crate::execute::own_stack::OutOfStack;
 /// that is more; twice, three times as long before later ones, which gain less often.
 const WORTHWHILE: Duration = Duration::from_millis(10);
 
+/// How long threads run launches that have no scratch memory for the form that is to be measured, all together, until it is given up.
+/// Launches that were prepared before it was made have none either.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// What launches do for the trials now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -70,8 +74,8 @@ pub struct EndedTrial {
     pub champion: ItemForm,
     /// The form that was tried.
     pub challenger: ItemForm,
-    /// What came of it.
-    pub verdict: Verdict,
+    /// What came of it; none where launches had no scratch memory for the form that was tried.
+    pub verdict: Option<Verdict>,
 }
 
 /// The forms of a variant's code beside its own, and how far the search for the best one is.
@@ -179,8 +183,10 @@ impl FormTrials {
         let ended_trial = match turn {
             Some(turn) => self.note_turn(turn, tried_code, group_count, duration),
             None => {
-                self.busy_nanoseconds.fetch_add(in_nanoseconds(duration), Ordering::Relaxed);
-                None
+                let nanoseconds = in_nanoseconds(duration);
+                let busy_time = self.busy_nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed) + nanoseconds;
+                let is_unusable = stage == Stage::Compare && busy_time >= in_nanoseconds(PATIENCE);
+                is_unusable.then(|| self.end_trial(tried_code, None)).flatten()
             }
         };
         Ok((result, ended_trial))
@@ -192,20 +198,36 @@ impl FormTrials {
     }
 
     fn note_turn(&self, turn: Turn, tried_code: usize, group_count: u64, duration: Duration) -> Option<EndedTrial> {
-        let mut comparison = self.comparison.lock();
-        // What was measured of a trial that has ended meanwhile says nothing of the next one.
-        if self.stage() != Stage::Compare || self.tried_code.load(Ordering::Acquire) != tried_code {
+        let verdict = {
+            let mut comparison = self.comparison.lock();
+            // What was measured of a trial that has ended meanwhile says nothing of the next one.
+            if !self.is_tried(tried_code) {
+                return None;
+            }
+            match self.adopts_all {
+                true => turn.is_challengers().then_some(Verdict { is_faster: true, time_ratio: 1.0 }),
+                false => comparison.note_chunk(turn, group_count, duration),
+            }?
+        };
+        self.end_trial(tried_code, Some(verdict))
+    }
+
+    /// Whether the code of this number is being measured.
+    fn is_tried(&self, code: usize) -> bool {
+        self.stage() == Stage::Compare && self.tried_code.load(Ordering::Acquire) == code
+    }
+
+    /// Ends the trial of a code, unless another thread has done so.
+    fn end_trial(&self, tried_code: usize, verdict: Option<Verdict>) -> Option<EndedTrial> {
+        let mut search = self.search.lock();
+        if !self.is_tried(tried_code) {
             return None;
         }
-        let verdict = match self.adopts_all {
-            true => turn.is_challengers().then_some(Verdict { is_faster: true, time_ratio: 1.0 }),
-            false => comparison.note_chunk(turn, group_count, duration),
-        }?;
-        let mut search = self.search.lock();
         let champion = search.best();
         let challenger = search.next_form()?;
-        search.note_result(challenger, verdict.is_faster);
-        if verdict.is_faster {
+        let is_faster = verdict.is_some_and(|verdict| verdict.is_faster);
+        search.note_result(challenger, is_faster);
+        if is_faster {
             self.best_code.store(tried_code, Ordering::Release);
         }
         self.await_next_trial(&search);
@@ -249,6 +271,7 @@ impl FormTrials {
         let is_new = code.set(form_code).is_ok();
         *self.comparison.lock() = FormComparison::default();
         self.turns.store(0, Ordering::Relaxed);
+        self.busy_nanoseconds.store(0, Ordering::Relaxed);
         self.tried_code.store(number, Ordering::Release);
         self.enter_stage(Stage::Compare);
         Ok(is_new)

@@ -8,6 +8,7 @@ use lockstep_protocol::item_form::ItemForm;
 use lockstep_protocol::program_metadata::KernelOutline;
 use tracing::{Level, info, warn};
 
+use super::form_comparison::Verdict;
 use super::form_trials::EndedTrial;
 use super::loaded_variant::{LoadedVariant, VariantCode};
 use crate::clock::milliseconds_since;
@@ -90,12 +91,20 @@ pub(super) fn log_trial_code(
 /// Logs what measuring another form of a variant's code came to.
 pub(super) fn log_ended_trial(kernel: &KernelOutline, variant: &LoadedVariant, ended_trial: &EndedTrial) {
     let EndedTrial { champion, challenger, verdict } = ended_trial;
-    let (name, number, time_ratio) = (&kernel.name, variant.log_number(), verdict.time_ratio);
-    let winner = if verdict.is_faster { challenger } else { champion };
-    info!(
-        target: "variant",
-        "{number} of kernel {name}: as {challenger} it takes {time_ratio:.2} of the time as {champion}; it runs as {winner}"
-    );
+    let (name, number) = (&kernel.name, variant.log_number());
+    match verdict {
+        Some(Verdict { is_faster, time_ratio }) => {
+            let winner = if *is_faster { challenger } else { champion };
+            info!(
+                target: "variant",
+                "{number} of kernel {name}: as {challenger} it takes {time_ratio:.2} of the time as {champion}; it runs as {winner}"
+            );
+        }
+        None => info!(
+            target: "variant",
+            "{number} of kernel {name}: launches have no scratch memory for {challenger}; it runs as {champion}"
+        ),
+    }
 }
 
 /// Logs which form of a variant's code was found to be the best.
