@@ -3,8 +3,10 @@
 //! Every sub-test of every program gets a process of its own, so that a crash or
 //! a hang costs one sub-test. The usual run is the suite's shortened ("wimpy")
 //! mode; `--full` runs everything. `--list` runs each program as often and with the
-//! arguments that the suite's own list has for it. What is expected not to pass
-//! stands with its reason in `conformance/expected.toml`.
+//! arguments that the suite's own list has for it. With `--compilation-mode spir-v` the programs
+//! translate what they build to SPIR-V before the driver gets it. What is expected not to pass
+//! stands with its reason in `conformance/expected.toml`, and what differs with SPIR-V in
+//! `conformance/expected_spirv.toml`.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -14,11 +16,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::cts_list;
 use crate::driver::{self, VENDORS};
 use crate::process::{self, Ending, Finished};
 use crate::suite::{Case, Expectation, Expectations, Judgement, Request, Summary, Verdict};
-use crate::workspace;
+use crate::{cts_list, cts_offline, workspace};
 
 const LIMIT: Duration = Duration::from_secs(600);
 const FULL_LIMIT: Duration = Duration::from_secs(3600);
@@ -36,13 +37,27 @@ pub struct Options {
     /// Run each program as often and with the arguments that the suite's own list has for it
     #[arg(long)]
     list: bool,
+    /// What the driver gets of the programs' kernels
+    #[arg(long, value_enum, default_value_t)]
+    compilation_mode: CompilationMode,
+}
+
+/// The form in which the driver gets kernels; the names are the suite's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum CompilationMode {
+    /// OpenCL C
+    #[default]
+    Online,
+    /// What clang and LLVM's back end make of it
+    #[value(name = "spir-v")]
+    SpirV,
 }
 
 /// Runs the command. Names are `PROGRAM` or `PROGRAM/SUBTEST` prefixes.
 pub fn run(options: &Options) -> Result<()> {
     let (mut request, full) = (options.request.clone(), options.full);
     let list = if options.list { cts_list::read(&request.directory)? } else { Vec::new() };
-    let expectations = expectations()?;
+    let expectations = expectations(options.compilation_mode)?;
     let vendors = match &request.vendors {
         Some(path) => driver::vendors_for(path)?,
         None => {
@@ -66,8 +81,10 @@ pub fn run(options: &Options) -> Result<()> {
         println!("on the list, but not built: {}", missing.join(", "));
     }
     let mut unknown = request.names.clone();
-    let logs = workspace::root().join("target/cts");
-    let none = Expectations::new();
+    let logs = workspace::root().join(match options.compilation_mode {
+        CompilationMode::Online => "target/cts",
+        CompilationMode::SpirV => "target/cts/spir-v",
+    });
     let mut summary = Summary::default();
     for path in programs {
         let program = short_name(&path);
@@ -75,7 +92,11 @@ pub fn run(options: &Options) -> Result<()> {
         if !request.wants(&program) && !wanted_below {
             continue;
         }
-        let entries = expectations.get(&program).unwrap_or(&none);
+        let entries: Vec<&Expectations> = expectations.iter().filter_map(|file| file.get(&program)).collect();
+        let mode_arguments = match options.compilation_mode {
+            CompilationMode::Online => Vec::new(),
+            CompilationMode::SpirV => cts_offline::prepare(&logs.join(&program).join("modules"))?,
+        };
         let known = subtests(&path, &vendors)?;
         let listed_as = path.strip_prefix(&request.directory).unwrap_or(&path).to_string_lossy();
         for line in cts_list::runs_of(&listed_as, &list) {
@@ -87,9 +108,9 @@ pub fn run(options: &Options) -> Result<()> {
                     continue;
                 }
                 unknown.retain(|wanted| !name.starts_with(wanted.as_str()));
-                let expectation = expectation_for(entries, subtest, &run);
+                let expectation = expectation_for(&entries, subtest, &run);
                 let mut command = command(&path, subtest, &expectation, &vendors, full);
-                command.args(&arguments);
+                command.args(&arguments).args(&mode_arguments);
                 let case = Case {
                     command,
                     limit: match (full, expectation.limit) {
@@ -130,14 +151,18 @@ fn command(path: &Path, subtest: &str, expectation: &Expectation, vendors: &str,
     command
 }
 
-/// What is expected of a sub-test or of it with certain arguments: each key from the most exact entry that has it.
-fn expectation_for(entries: &Expectations, subtest: &str, run: &str) -> Expectation {
-    let mut fitting: Vec<(&String, &Expectation)> =
-        entries.iter().filter(|(pattern, _)| fits(pattern, subtest) || fits(pattern, run)).collect();
+/// What is expected of a sub-test or of it with certain arguments: each key from the most exact entry of the last file
+/// that has it.
+fn expectation_for(files: &[&Expectations], subtest: &str, run: &str) -> Expectation {
+    let mut fitting: Vec<(usize, &String, &Expectation)> = Vec::new();
+    for (file, entries) in files.iter().enumerate() {
+        let of_file = entries.iter().filter(|(pattern, _)| fits(pattern, subtest) || fits(pattern, run));
+        fitting.extend(of_file.map(|(pattern, entry)| (file, pattern, entry)));
+    }
     // The longer a pattern, the more exact; a name without stars is the most exact.
-    fitting.sort_by_key(|(pattern, _)| (!pattern.contains('*'), pattern.len()));
+    fitting.sort_by_key(|(file, pattern, _)| (*file, !pattern.contains('*'), pattern.len()));
     let mut expectation = Expectation::default();
-    for (_, entry) in fitting {
+    for (_, _, entry) in fitting {
         if entry.expect.is_some() {
             expectation.expect = entry.expect;
             expectation.reason.clone_from(&entry.reason);
@@ -161,9 +186,17 @@ fn fits(pattern: &str, name: &str) -> bool {
     }
 }
 
-fn expectations() -> Result<Programs> {
-    let path = workspace::root().join("conformance/expected.toml");
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+/// The expectations' files: the one for all modes, and then that of the mode.
+fn expectations(mode: CompilationMode) -> Result<Vec<Programs>> {
+    let names: &[&str] = match mode {
+        CompilationMode::Online => &["expected.toml"],
+        CompilationMode::SpirV => &["expected.toml", "expected_spirv.toml"],
+    };
+    names.iter().map(|name| read_expectations(&workspace::root().join("conformance").join(name))).collect()
+}
+
+fn read_expectations(path: &Path) -> Result<Programs> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let programs: Programs = toml::from_str(&text).with_context(|| format!("{} is malformed", path.display()))?;
     for (program, entries) in &programs {
         for (subtest, entry) in entries {
@@ -290,13 +323,23 @@ mod tests {
              [one]\nexpect = \"failed\"\nreason = \"known\"\n",
         )
         .expect("valid");
-        let one = expectation_for(&entries, "one", "one");
+        let one = expectation_for(&[&entries], "one", "one");
         assert_eq!((one.verdict(), one.limit), (Verdict::Failed, Some(7)));
-        assert_eq!(expectation_for(&entries, "two", "two").verdict(), Verdict::Skipped);
-        assert_eq!(expectation_for(&entries, "one", "one small").verdict(), Verdict::Failed);
-        assert_eq!(expectation_for(&Expectations::new(), "two", "two").verdict(), Verdict::Passed);
+        assert_eq!(expectation_for(&[&entries], "two", "two").verdict(), Verdict::Skipped);
+        assert_eq!(expectation_for(&[&entries], "one", "one small").verdict(), Verdict::Failed);
+        assert_eq!(expectation_for(&[], "two", "two").verdict(), Verdict::Passed);
         assert!(fits("*image*", "read_image_2d") && fits("a*b*c", "abbc") && fits("*", ""));
         assert!(!fits("*image", "images") && !fits("a*b*c", "acb"));
+    }
+
+    #[test]
+    fn a_modes_own_entry_wins_over_a_more_exact_one_of_all_modes() {
+        let read = |text: &str| toml::from_str::<Expectations>(text).expect("valid");
+        let all = read("[one]\nexpect = \"failed\"\nreason = \"known\"\nlimit = 7\n");
+        let of_mode = read("[\"o*\"]\nexpect = \"skipped\"\nreason = \"not of this mode\"\n");
+        let one = expectation_for(&[&all, &of_mode], "one", "one");
+        assert_eq!((one.verdict(), one.limit), (Verdict::Skipped, Some(7)));
+        assert_eq!(one.reason.as_deref(), Some("not of this mode"));
     }
 
     #[test]
@@ -304,7 +347,7 @@ mod tests {
         let entries: Expectations = toml::from_str("[one]\nunnamed = true\n").expect("valid");
         let words = |subtest| {
             let command =
-                command(Path::new("/bin/test"), subtest, &expectation_for(&entries, subtest, subtest), "", false);
+                command(Path::new("/bin/test"), subtest, &expectation_for(&[&entries], subtest, subtest), "", false);
             command.get_args().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
         };
         assert_eq!(words("one"), ["--wimpy"]);
@@ -312,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn the_expectations_file_is_well_formed() {
-        expectations().expect("conformance/expected.toml reads and gives reasons");
+    fn the_expectations_files_are_well_formed() {
+        expectations(CompilationMode::SpirV).expect("the files in conformance/ read and give reasons");
     }
 }

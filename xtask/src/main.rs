@@ -12,6 +12,7 @@ mod bench;
 mod build;
 mod cts;
 mod cts_list;
+mod cts_offline;
 mod demo;
 mod dpctl;
 mod driver;
@@ -92,6 +93,9 @@ enum Task {
     Appsdk(appsdk::Options),
     /// Run a build of the Khronos conformance suite
     Cts(cts::Options),
+    /// The compiler that programs of the Khronos suite call for SPIR-V
+    #[command(hide = true)]
+    OfflineCompiler(cts_offline::Options),
     /// Run the tests of dpctl, a client of SYCL's runtime, which it installs into target/tools
     Dpctl(dpctl::Options),
 }
@@ -119,6 +123,7 @@ impl Task {
             Self::Stress(options) => stress::run(&options),
             Self::Appsdk(options) => appsdk::run(&options),
             Self::Cts(options) => cts::run(&options),
+            Self::OfflineCompiler(options) => cts_offline::run(&options),
             Self::Dpctl(options) => dpctl::run(&options),
         }
     }
@@ -178,6 +183,8 @@ mod tests {
             "stress --sanitizer thread",
             "appsdk /",
             "cts / --full --list basic",
+            "cts / --compilation-mode spir-v basic/if",
+            "offline-compiler --mode=spir-v --source=a.cl --output=a.spv --cl-device-info=i.txt -- -cl-std=CL3.0 -w",
             "dpctl",
             "dpctl --driver / -k device -x",
         ] {
