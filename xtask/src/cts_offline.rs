@@ -50,30 +50,46 @@ pub fn run(options: &Options) -> Result<()> {
     ensure!(options.mode == "spir-v", "only the mode spir-v is there, not {}", options.mode);
     let device = std::fs::read_to_string(&options.cl_device_info)
         .with_context(|| format!("cannot read {}", options.cl_device_info.display()))?;
-    process::run(Command::new("clang-22").args(words_for_clang(options, target_of(&device)?)))
+    process::run(Command::new("clang-22").args(words_for_clang(options, &device)?))
 }
 
-fn words_for_clang(options: &Options, target: &str) -> Vec<String> {
+fn words_for_clang(options: &Options, device: &str) -> Result<Vec<String>> {
     // Without LLVM's passes the driver's have as much to do as with the source.
-    let mut words: Vec<String> = ["-x", "cl", target, "-O2", "-Xclang", "-disable-llvm-passes"].map(String::from).into();
-    words.extend(["-w", "-mllvm", EXTENSIONS, "-c", "-o"].map(String::from));
-    words.extend([shown(&options.output), shown(&options.source)]);
-    words.extend(options.build_options.iter().filter(|word| !UNKNOWN_TO_CLANG.contains(&word.as_str())).cloned());
-    words
+    let mut words: Vec<String> = ["-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-w"].map(String::from).into();
+    words.extend([target_of(device)?, "-mllvm", EXTENSIONS].map(String::from));
+    // clang defines the macros of those extensions only that change the language.
+    let extensions = value_of("CL_DEVICE_EXTENSIONS", device).unwrap_or_default();
+    words.extend(extensions.split_whitespace().map(|name| format!("-D{name}=1")));
+    for word in &options.build_options {
+        match word.as_str() {
+            // To clang OpenCL C 3.1 is 3.0 with another number.
+            "-cl-std=CL3.1" => words
+                .extend(["-cl-std=CL3.0", "-U__OPENCL_C_VERSION__", "-D__OPENCL_C_VERSION__=310"].map(String::from)),
+            unknown if UNKNOWN_TO_CLANG.contains(&unknown) => {}
+            _ => words.push(word.clone()),
+        }
+    }
+    words.extend(["-c".to_owned(), "-o".to_owned(), shown(&options.output), shown(&options.source)]);
+    Ok(words)
 }
 
 fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// What clang is told to compile for, by what the suite writes of a device: a `NAME=VALUE` a line.
+/// What clang is told to compile for, by what the suite writes of a device.
 fn target_of(device: &str) -> Result<&'static str> {
-    let bits = device.lines().find_map(|line| line.strip_prefix("CL_DEVICE_ADDRESS_BITS="));
-    Ok(match bits.map(str::trim) {
+    Ok(match value_of("CL_DEVICE_ADDRESS_BITS", device) {
         Some("64") => "--target=spirv64",
         Some("32") => "--target=spirv32",
         other => bail!("addresses of {other:?} bits are neither of 32 nor of 64"),
     })
+}
+
+/// What the suite says of a device, a `NAME=VALUE` or `NAME="VALUE"` a line.
+fn value_of<'a>(name: &str, device: &'a str) -> Option<&'a str> {
+    let value = device.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
+    Some(value.trim().trim_matches('"'))
 }
 
 /// The arguments that make a program of the suite take modules from this command, which it keeps with their sources in
@@ -98,7 +114,8 @@ mod tests {
     use super::*;
     use crate::tests::parsed;
 
-    const SOURCE: &str = "kernel void square(global float *values) {\n\
+    const SOURCE: &str = "#if __OPENCL_C_VERSION__ != 310 || !defined cl_khr_il_program\n#error wrong macros\n#endif\n\
+        kernel void square(global float *values) {\n\
         size_t i = get_global_id(0); values[i] = SCALE * values[i] * values[i]; }\n";
 
     /// The suite's words, with its files in a folder.
@@ -117,9 +134,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let in_folder = |name: &str| folder.path().join(name);
         std::fs::write(in_folder("a.cl"), SOURCE).expect("written");
-        let build_options = ["-cl-std=CL3.0", "-DSCALE=2.0f", "-cl-fp16-enable"];
+        let build_options = ["-cl-std=CL3.1", "-DSCALE=2.0f", "-cl-fp16-enable"];
         for (bits, model) in [("64", 2), ("32", 1)] {
-            let device = format!("# OpenCL device info\nCL_DEVICE_ADDRESS_BITS={bits}\nCL_DEVICE_NAME=\"x\"\n");
+            let device =
+                format!("# A device\nCL_DEVICE_ADDRESS_BITS={bits}\nCL_DEVICE_EXTENSIONS=\"cl_khr_il_program a_b\"\n");
             std::fs::write(in_folder("device.txt"), device).expect("written");
             run(&called(folder.path(), &build_options)).expect("clang-22 makes a module");
             let module = std::fs::read(in_folder("a.spv64")).expect("written");
@@ -135,10 +153,12 @@ mod tests {
     fn what_cannot_be_compiled_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("a.cl"), SOURCE).expect("written");
-        std::fs::write(folder.path().join("device.txt"), "CL_DEVICE_ADDRESS_BITS=64\n").expect("written");
-        // SCALE is not defined.
-        assert!(run(&called(folder.path(), &[])).is_err());
-        let mut binary = called(folder.path(), &["-DSCALE=1"]);
+        let device = "CL_DEVICE_ADDRESS_BITS=64\nCL_DEVICE_EXTENSIONS=\"cl_khr_il_program\"\n";
+        std::fs::write(folder.path().join("device.txt"), device).expect("written");
+        // The kernel needs SCALE, and to be of OpenCL C 3.1.
+        assert!(run(&called(folder.path(), &["-cl-std=CL3.1"])).is_err());
+        assert!(run(&called(folder.path(), &["-cl-std=CL3.0", "-DSCALE=1"])).is_err());
+        let mut binary = called(folder.path(), &["-cl-std=CL3.1", "-DSCALE=1"]);
         binary.mode = "binary".to_owned();
         assert!(run(&binary).expect_err("no binaries").to_string().contains("binary"));
     }
