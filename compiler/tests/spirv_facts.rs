@@ -185,6 +185,37 @@ fn what_is_copied_from_zeros_is_filled_with_zeros() {
     assert!(copy("%ones", 16).contains("@llvm.memcpy") && copy("%zeros", 20).contains("@llvm.memcpy"));
 }
 
+/// The text of a kernel with a variable that is aligned so, and what is said of it.
+fn align_variable(alignment: &str, body: &str) -> Result<String, String> {
+    let head = HEAD
+        .replace("OpDecorate %sum", &format!("OpDecorate %variable Alignment {alignment}\nOpDecorate %sum"))
+        .replace("%one = ", "%private = OpTypePointer Function %int\n%one = ")
+        .replace("%start = OpLabel", "%start = OpLabel\n%variable = OpVariable %private Function");
+    let module = assemble_module(&format!("{head}\n{body}\nOpReturn\nOpFunctionEnd\n"), (1, 4));
+    translate_module(&module, &[], TextOptions::default()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn variables_are_aligned_as_the_source_said_though_a_byte_with_a_sign_came_between() {
+    for (declared, aligned) in [("64", 64), ("128", 128), ("4294967168", 128), ("512", 512), ("0", 256)] {
+        let text = align_variable(declared, "").expect("it is right");
+        assert!(text.contains(&format!(" = alloca i32, align {aligned}\n")), "{declared}: {text}");
+    }
+    for declared in ["3", "4294967040"] {
+        let error = align_variable(declared, "").expect_err("it is no power of two");
+        assert!(error.ends_with(&format!("an alignment of {declared} bytes, which is no power of two")), "{error}");
+    }
+}
+
+#[test]
+fn accesses_are_not_believed_to_be_aligned_wider_than_a_variable_whose_alignment_was_lost() {
+    let text =
+        align_variable("0", "OpStore %variable %one Aligned 512\nOpCopyMemory %p %variable Aligned 128").expect("");
+    assert!(text.contains("store i32 1, ptr %3, align 256"), "{text}");
+    assert!(text.contains("load i32, ptr %3, align 128"), "{text}");
+    assert!(align_variable("0", "OpStore %variable %one Aligned 768").is_err());
+}
+
 #[test]
 fn quotients_are_as_exact_as_the_application_wants() {
     let module = assemble("%x = OpFDiv %float %real %real");

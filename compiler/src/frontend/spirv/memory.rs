@@ -63,7 +63,7 @@ pub(super) fn translate_variable(translator: &mut Translator<'_>, opcode: Op, wo
     }
     let text = memory.text.clone();
     let declared = translator.declarations.decoration_number(id, Decoration::Alignment);
-    let alignment = spell_alignment(declared)?;
+    let alignment = spell_alignment(declared.map(restore_alignment))?;
     let variable = translator.define_number(value_type, id)?;
     translator.emit_line(format_args!("{variable} = alloca {text}{alignment}"));
     if let Some(initializer) = initializer {
@@ -76,6 +76,20 @@ pub(super) fn translate_variable(translator: &mut Translator<'_>, opcode: Op, wo
 
 /// Most bytes of one variable in private memory.
 pub(super) const MAX_VARIABLE: u64 = 1 << 30;
+
+/// The widest alignment that accesses are believed to have. Nothing gets faster by more.
+const WIDEST_ALIGNMENT: u32 = 256;
+
+/// How a variable of a function is aligned. LLVM's back end keeps this in a byte with a sign: 128 becomes a negative
+/// number, and 0 is left of more.
+fn restore_alignment(declared: u32) -> u32 {
+    const NEGATIVE: u32 = i8::MIN as u32;
+    match declared {
+        0 => WIDEST_ALIGNMENT,
+        NEGATIVE => 128,
+        _ => declared,
+    }
+}
 
 pub(super) fn spell_alignment(bytes: Option<u32>) -> Attempt<String> {
     match bytes {
@@ -102,7 +116,10 @@ fn read_access(translator: &mut Translator<'_>, operands: &mut Operands<'_>) -> 
         access.volatile = "volatile ";
     }
     if mask.contains(MemoryAccess::ALIGNED) {
-        access.alignment = Some(operands.take_literal()?);
+        let bytes = operands.take_literal()?;
+        // What is wider may be said of a variable whose alignment was lost.
+        let believed = if bytes.is_power_of_two() { bytes.min(WIDEST_ALIGNMENT) } else { bytes };
+        access.alignment = Some(believed);
         access.trailing = spell_alignment(access.alignment)?;
     }
     if mask.contains(MemoryAccess::NONTEMPORAL) {
