@@ -143,6 +143,9 @@ fn programs_and_kernels_are_asked() {
     assert_eq!(program.info_text(CL_PROGRAM_KERNEL_NAMES), "specialized");
     let kernel = program.kernel("specialized");
     assert_eq!(kernel.group_info::<[usize; 3]>(CL_KERNEL_COMPILE_WORK_GROUP_SIZE), [1, 1, 1]);
+    // It has a size of work-groups, but: "For kernels not created from OpenCL C source and the clCreateProgramWithSource API call
+    // the string returned from this query will be empty."
+    assert_eq!(kernel.info_text(CL_KERNEL_ATTRIBUTES), "");
     let text = |index, name| {
         info::text(|size, value, returned| (cl().clGetKernelArgInfo)(kernel.raw(), index, name, size, value, returned))
     };
@@ -152,6 +155,7 @@ fn programs_and_kernels_are_asked() {
     let again = setup.context.from_binary(&program.binary()).expect("a binary");
     ok(again.build(""));
     assert_eq!(run_specialized(&setup, &again), 15);
+    assert_eq!(again.kernel("specialized").info_text(CL_KERNEL_ATTRIBUTES), "");
     assert_eq!(again.info_array::<u8>(CL_PROGRAM_IL), [0_u8; 0]);
 }
 

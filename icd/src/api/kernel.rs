@@ -249,6 +249,9 @@ pub unsafe fn get_kernel_info(
         CL_KERNEL_REFERENCE_COUNT => info.value(handle::references(&kernel)),
         CL_KERNEL_CONTEXT => info.value(handle::of(kernel.program().context())),
         CL_KERNEL_PROGRAM => info.value(handle::of(kernel.program())),
+        // "For kernels not created from OpenCL C source and the clCreateProgramWithSource API call the string returned from
+        // this query will be empty."
+        CL_KERNEL_ATTRIBUTES if !kernel.program().is_from_sources() => info.string(""),
         CL_KERNEL_ATTRIBUTES => info.string(&kernel.outline().attrs.text),
         _ => info::unknown(param_name),
     }

@@ -205,6 +205,14 @@ impl Program {
         }
     }
 
+    /// Whether it was created with text, or linked of what was compiled, and neither with a module nor with a binary.
+    pub fn is_from_sources(&self) -> bool {
+        match &self.source {
+            Some(source) => matches!(source, Source::Text(_)),
+            None => self.binary.is_none(),
+        }
+    }
+
     /// Gives a constant of the SPIR-V module a value for builds from now on.
     ///
     /// # Errors
