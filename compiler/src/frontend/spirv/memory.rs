@@ -80,14 +80,26 @@ pub(super) const MAX_VARIABLE: u64 = 1 << 30;
 /// The widest alignment that accesses are believed to have. Nothing gets faster by more.
 const WIDEST_ALIGNMENT: u32 = 256;
 
-/// How a variable of a function is aligned. LLVM's back end keeps this in a byte with a sign: 128 becomes a negative
-/// number, and 0 is left of more.
+/// What LLVM's back end makes of 128, since it keeps the alignment of variables and of some accesses in a byte with a sign.
+/// It makes 0 of more.
+const NEGATIVE_128: u32 = i8::MIN as u32;
+
+/// How a variable of a function is aligned.
 fn restore_alignment(declared: u32) -> u32 {
-    const NEGATIVE: u32 = i8::MIN as u32;
     match declared {
         0 => WIDEST_ALIGNMENT,
-        NEGATIVE => 128,
+        NEGATIVE_128 => 128,
         _ => declared,
+    }
+}
+
+/// How an access is aligned, as far as it is known. One that is aligned wider may be to a variable whose alignment was lost.
+fn believe_alignment(said: u32) -> Option<u32> {
+    match said {
+        0 => None,
+        NEGATIVE_128 => Some(128),
+        _ if said.is_power_of_two() => Some(said.min(WIDEST_ALIGNMENT)),
+        _ => Some(said),
     }
 }
 
@@ -116,10 +128,7 @@ fn read_access(translator: &mut Translator<'_>, operands: &mut Operands<'_>) -> 
         access.volatile = "volatile ";
     }
     if mask.contains(MemoryAccess::ALIGNED) {
-        let bytes = operands.take_literal()?;
-        // What is wider may be said of a variable whose alignment was lost.
-        let believed = if bytes.is_power_of_two() { bytes.min(WIDEST_ALIGNMENT) } else { bytes };
-        access.alignment = Some(believed);
+        access.alignment = believe_alignment(operands.take_literal()?);
         access.trailing = spell_alignment(access.alignment)?;
     }
     if mask.contains(MemoryAccess::NONTEMPORAL) {
