@@ -19,7 +19,7 @@
 //!   `clEnqueueMemAdviseINTEL`, for later advice, which is ignored;
 //! - `CL_INVALID_CONTEXT` of a command queue given to a command buffer's recording, where any is `CL_INVALID_COMMAND_QUEUE`;
 //! - `CL_INVALID_BINARY` of builds, as no program is made of a binary that does not fit, and
-//!   `CL_KERNEL_ARG_INFO_NOT_AVAILABLE`, as the information is always kept;
+//!   `CL_KERNEL_ARG_INFO_NOT_AVAILABLE`, as the information is always kept but for SPIR-V (`intermediate_language.rs`);
 //! - `CL_INVALID_PLATFORM` for want of a platform: there is one to choose.
 //!
 //! That null is no object is tested here; all else that is none, in `bad_handles.rs`.

@@ -312,6 +312,13 @@ pub unsafe fn get_kernel_arg_info(
 ) -> Result<()> {
     let kernel = handle::get::<Kernel>(kernel)?;
     let param = kernel.param(arg_index as usize)?;
+    // "Kernel argument information is only available if the program object associated with kernel is created with
+    // clCreateProgramWithSource". Binaries keep what is known of their sources.
+    ensure!(
+        kernel.program().intermediate_language().is_none(),
+        CL_KERNEL_ARG_INFO_NOT_AVAILABLE,
+        "the program was created with a SPIR-V module, not with OpenCL C"
+    );
     // "CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel."
     ensure!(
         !param.type_name.is_empty(),
