@@ -224,6 +224,36 @@ fn accesses_are_aligned_as_far_as_it_is_known() {
 }
 
 #[test]
+fn variables_begin_with_addresses_of_bytes_and_of_parts() {
+    let address = |indices: &str| {
+        let head = HEAD.replace(
+            "%one = ",
+            &format!(
+                "%byte = OpTypeInt 8 0\n%bytes = OpTypePointer CrossWorkgroup %byte\n%record = OpTypeStruct %int %byte %byte
+                 %records = OpTypePointer CrossWorkgroup %record\n%address = OpTypePointer CrossWorkgroup %bytes
+                 %zero = OpConstantNull %int\n%two = OpConstant %long 2\n%five = OpConstant %long 5
+                 %begin = OpConstantNull %record\n%there = OpVariable %records CrossWorkgroup %begin
+                 %part = OpSpecConstantOp %bytes InBoundsPtrAccessChain %there {indices}
+                 %points = OpVariable %address CrossWorkgroup %part\n%one = "
+            ),
+        );
+        let module = assemble_module(&format!("{head}\nOpReturn\nOpFunctionEnd\n"), (1, 4));
+        let text = translate_module(&module, &[], TextOptions::default()).expect("it is right");
+        let line = text.lines().find(|line| line.contains("getelementptr")).expect("an address").to_owned();
+        line.split_once("getelementptr ").expect("an address").1.to_owned()
+    };
+    // LLVM's back end means bytes where it counts members: there are three, of which the first is none.
+    for (indices, bytes) in [("%zero %five", 5), ("%zero %zero", 0)] {
+        let text = address(indices);
+        let index = format!(" {bytes})");
+        assert!(text.starts_with("(i8, ptr addrspace(1) @") && text.contains(&index), "{text}");
+    }
+    // What is a byte by its type is that member.
+    let text = address("%zero %two");
+    assert!(!text.starts_with("(i8, ") && text.contains(", i32 0, i32 2)"), "{text}");
+}
+
+#[test]
 fn quotients_are_as_exact_as_the_application_wants() {
     let module = assemble("%x = OpFDiv %float %real %real");
     let line_of = |divides_exactly| {

@@ -51,8 +51,39 @@ fn address_element(
     let counted = if has_type { Some(operands.take_id()?) } else { None };
     let base = operands.take_id()?;
     let indices = operands.take_ids()?;
+    if chain == ChainKind::FromElement
+        && let Some(index) = find_byte_index(translator, value_type, base, &indices)?
+    {
+        let (base, index) = (translator.typed(base)?, translator.typed(index)?);
+        return make_address(value_type, format!("getelementptr (i8, {base}, {index})"));
+    }
     let spelt = spell_chain(translator, base, counted, &indices, chain)?;
     make_address(value_type, format!("getelementptr ({spelt})"))
+}
+
+/// The index of the byte that is addressed, where it is one. LLVM's back end writes the byte of a variable that another variable begins with
+/// as the index of a part; the part is then no byte, or is not there.
+fn find_byte_index(translator: &Translator<'_>, value_type: Id, base: Id, indices: &[Id]) -> Attempt<Option<Id>> {
+    let &[element, index] = indices else { return Ok(None) };
+    let types = &translator.types;
+    let (_, wanted) = types.pointer_parts(value_type)?;
+    if &*types.type_text(wanted)? != "i8" || translator.constants.known_bits(element) != Some(0) {
+        return Ok(None);
+    }
+    let (_, pointee) = types.pointer_parts(translator.type_of(base)?)?;
+    let part = match &types.find_type(pointee)?.kind {
+        TypeKind::Struct { members } => {
+            let number = translator.constants.integer_bits(index)?;
+            usize::try_from(number).ok().and_then(|number| members.get(number).copied())
+        }
+        TypeKind::Array { element, .. } | TypeKind::Vector { element, .. } => Some(*element),
+        _ => None,
+    };
+    let is_byte = match part {
+        Some(part) => &*types.type_text(part)? == "i8",
+        None => false,
+    };
+    Ok((!is_byte).then_some(index))
 }
 
 /// Most bytes of an expression for an address: LLVM's parser calls itself for each operation within another.
