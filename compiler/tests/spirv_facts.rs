@@ -254,6 +254,32 @@ fn variables_begin_with_addresses_of_bytes_and_of_parts() {
 }
 
 #[test]
+fn memory_begins_with_no_address_where_the_module_has_a_null_of_an_integer() {
+    let begin = |value: &str| {
+        let head = HEAD.replace(
+            "%one = ",
+            &format!(
+                "%addresses = OpTypeStruct %long %pointer %pointer\n%record = OpTypePointer CrossWorkgroup %addresses
+                 %address = OpTypePointer CrossWorkgroup %pointer\n%nothing = OpConstantNull %long\n%four = OpConstant %long 4
+                 %there = OpVariable %pointer CrossWorkgroup\n%members = OpConstantComposite %addresses {value} %there {value}
+                 %points = OpVariable %address CrossWorkgroup {value}\n%all = OpVariable %record CrossWorkgroup %members\n%one = "
+            ),
+        );
+        let module = assemble_module(&format!("{head}\nOpReturn\nOpFunctionEnd\n"), (1, 4));
+        translate_module(&module, &[], TextOptions::default()).map_err(|error| error.to_string())
+    };
+    let text = begin("%nothing").expect("it is right");
+    assert!(text.contains("addrspace(1) global ptr addrspace(1) null\n"), "{text}");
+    let members = text.lines().find(|line| line.contains("i64 0")).expect("a record");
+    assert!(
+        members.contains("{i64 0, ptr addrspace(1) @") && members.contains(", ptr addrspace(1) null}"),
+        "{members}"
+    );
+    let error = begin("%four").expect_err("4 is no address");
+    assert!(error.ends_with("member 2 is of type i64, where ptr addrspace(1) is needed"), "{error}");
+}
+
+#[test]
 fn quotients_are_as_exact_as_the_application_wants() {
     let module = assemble("%x = OpFDiv %float %real %real");
     let line_of = |divides_exactly| {

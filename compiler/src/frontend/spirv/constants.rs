@@ -107,7 +107,8 @@ pub(super) fn declare_constant(translator: &mut Translator<'_>, opcode: Op, word
             let members: Attempt<Vec<Constant>> = operands
                 .take_ids()?
                 .into_iter()
-                .map(|member| translator.constants.find_constant(member).cloned())
+                .enumerate()
+                .map(|(index, member)| find_member(translator, value_type, index, member))
                 .collect();
             ConstantKind::Composite(members?.into())
         }
@@ -119,6 +120,34 @@ pub(super) fn declare_constant(translator: &mut Translator<'_>, opcode: Op, word
     };
     let constant = make_constant(translator, value_type, kind)?;
     add_constant(translator, id, constant)
+}
+
+/// The constant that is a member of a value of this type.
+fn find_member(translator: &Translator<'_>, value_type: Id, index: usize, member: Id) -> Attempt<Constant> {
+    let wanted = member_type(&translator.types.find_type(value_type)?.kind, index);
+    match wanted {
+        Some(wanted) if is_null_address(translator, member, wanted)? => {
+            make_constant(translator, wanted, ConstantKind::Null)
+        }
+        _ => translator.constants.find_constant(member).cloned(),
+    }
+}
+
+/// The type of a member of a value.
+fn member_type(kind: &TypeKind, index: usize) -> Option<Id> {
+    match kind {
+        TypeKind::Vector { element, .. } | TypeKind::Array { element, .. } => Some(*element),
+        TypeKind::Struct { members } => members.get(index).copied(),
+        _ => None,
+    }
+}
+
+/// Whether a constant stands for no address in memory that begins with it. LLVM's back end writes the null of an integer there.
+fn is_null_address(translator: &Translator<'_>, id: Id, wanted: Id) -> Attempt<bool> {
+    let constant = translator.constants.find_constant(id)?;
+    let is_number = translator.types.find_type(constant.value_type)?.kind == TypeKind::Int(64);
+    let is_address = matches!(translator.types.find_type(wanted)?.kind, TypeKind::Pointer { .. });
+    Ok(is_number && is_address && matches!(constant.kind, ConstantKind::Null))
 }
 
 /// Makes a constant known under its id.
@@ -203,11 +232,7 @@ fn spell_composite(translator: &Translator<'_>, value_type: Id, members: &[Const
     };
     let mut text = open.to_owned();
     for (index, member) in members.iter().enumerate() {
-        let wanted = match &known.kind {
-            TypeKind::Vector { element, .. } | TypeKind::Array { element, .. } => *element,
-            TypeKind::Struct { members } => members[index],
-            _ => value_type,
-        };
+        let wanted = member_type(&known.kind, index).unwrap_or(value_type);
         let (actual, wanted) = (types.type_text(member.value_type)?, types.type_text(wanted)?);
         if actual != wanted {
             refuse!("member {index} is of type {actual}, where {wanted} is needed");
@@ -313,6 +338,7 @@ pub(super) fn declare_variable(translator: &mut Translator<'_>, opcode: Op, word
     let is_imported = linkage_kind(translator, id) == Some(LinkageType::Import);
     let content = match initializer {
         _ if is_imported => String::new(),
+        Some(initializer) if is_null_address(translator, initializer, pointee)? => " null".to_owned(),
         Some(initializer) => {
             translator.check_type(initializer, held)?;
             format!(" {}", translator.find_operand(initializer)?.text)
