@@ -338,7 +338,7 @@ pub(super) fn declare_variable(translator: &mut Translator<'_>, opcode: Op, word
     let is_imported = linkage_kind(translator, id) == Some(LinkageType::Import);
     let content = match initializer {
         _ if is_imported => String::new(),
-        Some(initializer) if is_null_address(translator, initializer, pointee)? => " null".to_owned(),
+        Some(initializer) if is_null_address(translator, initializer, held)? => " null".to_owned(),
         Some(initializer) => {
             translator.check_type(initializer, held)?;
             format!(" {}", translator.find_operand(initializer)?.text)
