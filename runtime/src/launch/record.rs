@@ -22,7 +22,7 @@ use crate::device::Device;
 use crate::execute::own_stack::OutOfStack;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
-use crate::program::form_trials::UsableForms;
+use crate::program::form_trials::{Chunk, LaunchTurn, UsableForms};
 use crate::program::loaded_variant::LoadedVariant;
 use crate::program::variant_log::name_tier;
 use crate::schedule::GroupWork;
@@ -38,6 +38,8 @@ pub struct Launch {
     pub(super) variant: Arc<LoadedVariant>,
     /// The forms of the code that its scratch memory suffices for.
     pub(super) usable_forms: UsableForms,
+    /// Its turn where whole launches are measured by one form of the code or another.
+    turn: LaunchTurn,
     /// The range of its work-items.
     pub(super) range: NdRange,
     /// The arguments as the code reads them.
@@ -63,6 +65,7 @@ impl Launch {
             index,
             variant,
             usable_forms: UsableForms::OWN,
+            turn: LaunchTurn::default(),
             range: NdRange::default(),
             args: ArgBlock::default(),
             items_offset: 0,
@@ -110,6 +113,7 @@ impl Launch {
 impl Run for Launch {
     fn run(self: Arc<Launch>, device: &Device) -> Result<()> {
         let group_count = self.range.group_count();
+        self.turn.note_turn(self.variant.trials());
         let group_work: Arc<dyn GroupWork> = self.clone();
         let begun = tracing::enabled!(target: "launch", Level::DEBUG).then(Instant::now);
         let outcome = self.variant.run_launch(|| device.team().run_groups(&group_work, group_count));
@@ -154,7 +158,8 @@ impl Launch {
     ) -> std::result::Result<(), OutOfStack> {
         let _mode = float_mode::FloatMode::enter_mode(self.flush_denormals);
         let group_count = group_range.end - group_range.start;
-        let ran = self.variant.run_chunk(self.usable_forms, group_count, |entry| {
+        let chunk = Chunk { usable: self.usable_forms, launch_turn: &self.turn, group_count };
+        let ran = self.variant.run_chunk(chunk, |entry| {
             // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
             // long as `self`. The frame's pointers lead to memory that `self` holds, and `scratch` suffices for
             // each of the usable forms. What the kernel does to buffers is the application's business, as with any device.

@@ -1,55 +1,130 @@
-//! Which of two forms of a kernel's code is faster. They run chunks of work-groups in turn; what a work-group takes is compared
-//! between chunks that follow each other, in changing orders, so that neither what launches differ in nor what else the machine
-//! does speaks for one of them. The median counts, and how many pairs agree with it.
+//! Which of two forms of a kernel's code is faster. They run in turn: launch by launch where launches are short, several in a row, as what one
+//! form leaves in the caches is not to be the other one's gain; chunk by chunk of work-groups where launches are long. What a work-group
+//! takes is compared between rows that follow each other, in changing orders, so that neither what launches differ in nor what else the
+//! machine does speaks for one of them. The median counts, and how many pairs of rows agree with it.
 
 use std::time::Duration;
 
 /// As many pairs decide.
-const ENOUGH_PAIRS: usize = 16;
+const ENOUGH_PAIRS: usize = 11;
 /// Where both forms together ran for less than this, there have to be as many as [`MOST_PAIRS`].
 const ENOUGH_TIME: Duration = Duration::from_millis(2);
 /// As many pairs decide however short they were.
-const MOST_PAIRS: usize = 200;
+const MOST_PAIRS: usize = 60;
 /// As many pairs refuse a form that is much slower.
-const FEW_PAIRS: usize = 5;
+const FEW_PAIRS: usize = 4;
 /// The time that the first of [`FEW_PAIRS`] have to take for that.
 const MUCH_SLOWER: f64 = 1.25;
 /// The time that a form has to take at most: what differs by less is not worth other code.
 const FASTER: f64 = 0.95;
 /// Of so many pairs in a hundred a form has to be the faster one.
 const AGREEING: usize = 75;
-/// Turns that are not measured: code and its data come into the caches.
-const WARM_UP_TURNS: u64 = 4;
+/// Pairs that are not measured: code comes into the caches.
+const WARM_UP_PAIRS: u64 = 1;
+/// What launches and chunks take for which filling the caches is a small part.
+const LONG: Duration = Duration::from_millis(4);
 
-/// A chunk's turn: whose it is, and which chunk it is compared with.
+/// What a form runs in a row before it is the other one's turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Row {
+    /// Whole launches, of which the first is not measured: it fills the caches.
+    Launches,
+    /// Chunks of a long launch, of which the first are not measured.
+    Chunks,
+    /// A chunk that takes long.
+    OneChunk,
+}
+
+impl Row {
+    /// All there are.
+    pub const ALL: [Row; 3] = [Row::Launches, Row::Chunks, Row::OneChunk];
+
+    /// What suits launches and chunks that take so long.
+    pub fn for_times(launch_time: Duration, chunk_time: Duration) -> Row {
+        if launch_time < LONG {
+            Row::Launches
+        } else if chunk_time < LONG {
+            Row::Chunks
+        } else {
+            Row::OneChunk
+        }
+    }
+
+    fn turns(self) -> u64 {
+        match self {
+            Row::Launches => 3,
+            Row::Chunks => 6,
+            Row::OneChunk => 1,
+        }
+    }
+
+    /// The turns at the beginning that are not measured.
+    fn unmeasured_turns(self) -> u64 {
+        match self {
+            Row::Launches => 1,
+            Row::Chunks => 2,
+            Row::OneChunk => 0,
+        }
+    }
+}
+
+/// The turn of a launch or a chunk: whose it is, and what it is compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Turn {
     number: u64,
+    row: Row,
 }
 
 impl Turn {
     /// The turn of this number; they are counted from 0.
-    pub fn new(number: u64) -> Turn {
-        Turn { number }
+    pub fn new(number: u64, row: Row) -> Turn {
+        Turn { number, row }
     }
 
-    /// Whether the form that is tried runs the chunk. Of two turns in succession one is its; which one changes.
+    /// Whether it is the turn of the form that is tried. Of two rows in succession one is its; which one changes.
     pub fn is_challengers(self) -> bool {
         // The bits of a product with an odd number look like coins (Knuth 6.4).
         let coin = self.pair().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63;
-        self.number & 1 == coin
+        (self.number / self.row.turns()) & 1 == coin
+    }
+
+    fn is_measured(self) -> bool {
+        self.pair() >= WARM_UP_PAIRS && self.number % self.row.turns() >= self.row.unmeasured_turns()
     }
 
     fn pair(self) -> u64 {
-        self.number / 2
+        self.number / self.row.turns() / 2
     }
+}
+
+/// What was measured of a form in a row.
+#[derive(Clone, Copy, Debug, Default)]
+struct MeasuredRow {
+    time: Duration,
+    groups: u64,
+}
+
+impl MeasuredRow {
+    /// The nanoseconds that a work-group took; none where nothing was measured.
+    fn group_time(self) -> Option<f64> {
+        (self.groups > 0).then(|| self.time.as_nanos().max(1) as f64 / self.groups as f64)
+    }
+}
+
+/// Two rows that are compared.
+#[derive(Clone, Copy, Debug, Default)]
+struct MeasuredPair {
+    number: u64,
+    challenger: MeasuredRow,
+    champion: MeasuredRow,
 }
 
 /// What was measured of two forms.
 #[derive(Debug, Default)]
 pub struct FormComparison {
-    /// Turns whose partner has not ended, with the nanoseconds that a work-group took; by the pair's number.
-    open_turns: [Option<(Turn, f64)>; 16],
+    /// The pair whose turns it is.
+    open_pair: MeasuredPair,
     /// What the challenger took of the time of the other one, a number a pair.
     ratios: Vec<f64>,
     measured_time: Duration,
@@ -67,23 +142,25 @@ pub struct Verdict {
 impl FormComparison {
     /// Notes how long a chunk of so many work-groups took. The verdict, when there is enough for one.
     pub fn note_chunk(&mut self, turn: Turn, group_count: u64, duration: Duration) -> Option<Verdict> {
-        if turn.number < WARM_UP_TURNS || group_count == 0 {
+        // What ends when the next pair has begun is late.
+        if !turn.is_measured() || turn.pair() < self.open_pair.number {
             return None;
         }
-        self.measured_time += duration;
-        let group_time = duration.as_nanos().max(1) as f64 / group_count as f64;
-        let open_turn = &mut self.open_turns[turn.pair() as usize % 16];
-        match open_turn.take() {
-            Some((partner, partner_time)) if partner.pair() == turn.pair() => {
-                let is_challengers = turn.is_challengers();
-                self.ratios.push(if is_challengers { group_time / partner_time } else { partner_time / group_time });
-                self.judge_ratios()
-            }
-            _ => {
-                *open_turn = Some((turn, group_time));
-                None
-            }
-        }
+        let verdict = if turn.pair() > self.open_pair.number { self.close_pair(turn.pair()) } else { None };
+        let pair = &mut self.open_pair;
+        let row = if turn.is_challengers() { &mut pair.challenger } else { &mut pair.champion };
+        row.time += duration;
+        row.groups += group_count;
+        verdict
+    }
+
+    /// Compares the rows of the open pair, and opens the next one. The verdict, when there is enough for one.
+    fn close_pair(&mut self, next_number: u64) -> Option<Verdict> {
+        let next_pair = MeasuredPair { number: next_number, ..MeasuredPair::default() };
+        let MeasuredPair { challenger, champion, .. } = std::mem::replace(&mut self.open_pair, next_pair);
+        self.ratios.push(challenger.group_time()? / champion.group_time()?);
+        self.measured_time += challenger.time + champion.time;
+        self.judge_ratios()
     }
 
     fn judge_ratios(&self) -> Option<Verdict> {
@@ -108,72 +185,110 @@ impl FormComparison {
 mod tests {
     use super::*;
 
-    /// Compares forms of which a work-group takes so many nanoseconds, by the number of the turn: the verdict and the number of turns.
-    fn compare(group_times: impl Fn(Turn) -> u64) -> (Verdict, u64) {
+    /// Compares forms of which a work-group takes so many nanoseconds, by the turn: the verdict and the number of turns.
+    fn compare(row: Row, group_times: impl Fn(Turn) -> u64) -> (Verdict, u64) {
         let mut comparison = FormComparison::default();
         for number in 0.. {
-            let turn = Turn::new(number);
-            // Chunks are of unequal sizes.
-            let group_count = 1 + number % 7;
-            let duration = Duration::from_nanos(group_times(turn) * group_count);
-            if let Some(verdict) = comparison.note_chunk(turn, group_count, duration) {
-                return (verdict, number + 1);
+            let turn = Turn::new(number, row);
+            // Chunks are of unequal sizes, and launches have several.
+            for group_count in [1 + number % 7, 2] {
+                let duration = Duration::from_nanos(group_times(turn) * group_count);
+                if let Some(verdict) = comparison.note_chunk(turn, group_count, duration) {
+                    return (verdict, number + 1);
+                }
             }
         }
         unreachable!("turns do not end")
     }
 
     #[test]
-    fn each_pair_has_a_turn_of_both_in_changing_orders() {
-        let firsts: Vec<bool> = (0..64).map(|pair| Turn::new(2 * pair).is_challengers()).collect();
-        assert!((0..64).all(|pair| Turn::new(2 * pair + 1).is_challengers() != firsts[pair as usize]));
-        assert!((20..=44).contains(&firsts.iter().filter(|&&is_first| is_first).count()), "{firsts:?}");
+    fn short_launches_are_compared_whole() {
+        let of = |launch, chunk| Row::for_times(Duration::from_micros(launch), Duration::from_micros(chunk));
+        assert_eq!([of(100, 100), of(100_000, 100), of(100_000, 10_000)], Row::ALL);
+    }
+
+    #[test]
+    fn each_pair_has_a_row_of_both_in_changing_orders() {
+        for row in Row::ALL {
+            let turns = row.turns();
+            let is_challengers = |number: u64| {
+                let mut of_row = (0..turns).map(|turn| Turn::new(number * turns + turn, row).is_challengers());
+                let first = of_row.next().expect("a row has turns");
+                assert!(of_row.all(|other| other == first));
+                first
+            };
+            let firsts: Vec<bool> = (0..64).map(|pair| is_challengers(2 * pair)).collect();
+            assert!(firsts.iter().zip(0..).all(|(&first, pair)| first != is_challengers(2 * pair + 1)));
+            assert!((20..=44).contains(&firsts.iter().filter(|&&is_first| is_first).count()), "{firsts:?}");
+        }
     }
 
     #[test]
     fn the_faster_form_wins_and_a_little_is_not_enough() {
-        let with_ratio =
-            |percent: u64| compare(move |turn| if turn.is_challengers() { 1000 * percent } else { 100_000 }).0;
-        assert_eq!(with_ratio(80), Verdict { is_faster: true, time_ratio: 0.8 });
-        assert!(!with_ratio(97).is_faster);
-        assert!(!with_ratio(110).is_faster);
+        for row in Row::ALL {
+            let with_ratio =
+                |percent: u64| compare(row, |turn| if turn.is_challengers() { 1000 * percent } else { 100_000 }).0;
+            assert_eq!(with_ratio(80), Verdict { is_faster: true, time_ratio: 0.8 });
+            assert!(!with_ratio(97).is_faster);
+            assert!(!with_ratio(110).is_faster);
+        }
     }
 
     #[test]
     fn a_form_that_is_much_slower_is_given_up_soon() {
-        let (verdict, turns) = compare(|turn| if turn.is_challengers() { 300_000 } else { 100_000 });
-        assert_eq!((verdict.is_faster, turns), (false, WARM_UP_TURNS + 2 * FEW_PAIRS as u64));
+        let (verdict, turns) = compare(Row::OneChunk, |turn| if turn.is_challengers() { 300_000 } else { 100_000 });
+        assert_eq!((verdict.is_faster, turns), (false, 2 * (WARM_UP_PAIRS + FEW_PAIRS as u64) + 1));
     }
 
     #[test]
     fn short_chunks_need_more_pairs() {
-        let (verdict, turns) = compare(|turn| if turn.is_challengers() { 70 } else { 100 });
-        assert_eq!((verdict.is_faster, turns), (true, WARM_UP_TURNS + 2 * MOST_PAIRS as u64));
+        let (verdict, turns) = compare(Row::Launches, |turn| if turn.is_challengers() { 7 } else { 10 });
+        assert_eq!((verdict.is_faster, turns), (true, 6 * (WARM_UP_PAIRS + MOST_PAIRS as u64) + 2));
+    }
+
+    /// A form that does not store through the caches leaves nothing there for what runs next, whatever that is.
+    #[test]
+    fn what_a_form_leaves_in_the_caches_does_not_speak_against_the_next_one() {
+        let (verdict, _) = compare(Row::Launches, |turn| {
+            let before = Turn::new(turn.number.saturating_sub(1), turn.row);
+            let own = if turn.is_challengers() { 95_000 } else { 90_000 };
+            own + if before.is_challengers() { 0 } else { 10_000 }
+        });
+        // 95,000 of 100,000 when they run alone.
+        assert!(!verdict.is_faster && verdict.time_ratio == 0.95, "{verdict:?}");
     }
 
     #[test]
     fn launches_that_take_longer_and_longer_speak_for_neither() {
-        assert!(!compare(|turn| 50_000 + 2000 * turn.number).0.is_faster);
-        let (verdict, _) = compare(|turn| (50_000 + 2000 * turn.number) * if turn.is_challengers() { 8 } else { 10 });
-        assert!(verdict.is_faster);
+        for row in Row::ALL {
+            let slower_and_slower = |turn: Turn| 500_000 + 2000 * turn.number;
+            assert!(!compare(row, slower_and_slower).0.is_faster);
+            let gains = |turn: Turn| slower_and_slower(turn) * if turn.is_challengers() { 8 } else { 10 };
+            assert!(compare(row, gains).0.is_faster);
+        }
     }
 
     #[test]
     fn interruptions_do_not_decide() {
-        let interrupted = |turn: Turn| if turn.is_challengers() && turn.number % 10 < 2 { 1_000_000 } else { 0 };
-        let (verdict, _) = compare(|turn| interrupted(turn) + if turn.is_challengers() { 80_000 } else { 100_000 });
-        assert!(verdict.is_faster, "{verdict:?}");
+        for row in Row::ALL {
+            let interrupted =
+                |turn: Turn| if turn.is_challengers() && turn.pair().is_multiple_of(5) { 1_000_000 } else { 0 };
+            let (verdict, _) =
+                compare(row, |turn| interrupted(turn) + if turn.is_challengers() { 80_000 } else { 100_000 });
+            assert!(verdict.is_faster, "{verdict:?}");
+        }
     }
 
     #[test]
-    fn turns_that_do_not_end_are_forgotten() {
+    fn turns_that_end_late_or_never_are_left_out() {
         let mut comparison = FormComparison::default();
-        let mut verdicts = (0..4000).filter_map(|number| {
-            let turn = Turn::new(number);
+        let mut note_turn = |number: u64| {
+            let turn = Turn::new(number, Row::OneChunk);
             let group_time = if turn.is_challengers() { 50 } else { 100 };
-            let ends = number % 5 != 0;
-            ends.then(|| comparison.note_chunk(turn, 1, Duration::from_micros(group_time))).flatten()
-        });
-        assert!(verdicts.next().expect("there are enough pairs").is_faster);
+            comparison.note_chunk(turn, 1, Duration::from_micros(group_time))
+        };
+        let ended = (0..4000).filter(|number| number % 5 != 0).flat_map(|number| [number, number / 2]);
+        let verdict = ended.into_iter().find_map(&mut note_turn).expect("there are enough pairs");
+        assert_eq!(verdict, Verdict { is_faster: true, time_ratio: 0.5 });
     }
 }

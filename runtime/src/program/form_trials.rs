@@ -11,7 +11,7 @@ use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
 use lockstep_protocol::kernel_object::KernelObject;
 use parking_lot::Mutex;
 
-use super::form_comparison::{FormComparison, Turn, Verdict};
+use super::form_comparison::{FormComparison, Row, Turn, Verdict};
 use super::form_search::{FormSearch, MOST_TRIALS};
 use super::loaded_variant::CallableCode;
 use crate::execute::loaded_code::LoadError;
@@ -60,6 +60,17 @@ impl UsableForms {
     }
 }
 
+/// A chunk of a launch's work-groups that is to be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Chunk<'a> {
+    /// The codes that the launch has scratch memory for.
+    pub usable: UsableForms,
+    /// The launch's turn.
+    pub launch_turn: &'a LaunchTurn,
+    /// How many groups it has.
+    pub group_count: u64,
+}
+
 /// Code of another form, and what its calls need.
 #[derive(Debug)]
 struct FormCode {
@@ -98,6 +109,30 @@ pub struct FormTrials {
     /// How long threads have run the best code since the last trial, all together, and how long they have to before the next one.
     busy_nanoseconds: AtomicU64,
     due_nanoseconds: AtomicU64,
+    /// What the last chunk and the last launch took while time was counted.
+    chunk_nanoseconds: AtomicU64,
+    launch_nanoseconds: AtomicU64,
+    /// What each form runs in a row, in the trial that is under way: a [`Row`].
+    row: AtomicU8,
+}
+
+/// The turn of a launch in a trial, if it has one; threads read it as one word. The low byte is the number of the code that is tried, or 0;
+/// the number of the turn is above.
+#[derive(Debug, Default)]
+pub struct LaunchTurn(AtomicU64);
+
+impl LaunchTurn {
+    /// Notes the turn of a launch that begins.
+    pub fn note_turn(&self, trials: Option<&FormTrials>) {
+        let turn = trials.and_then(FormTrials::take_launch_turn);
+        self.0.store(turn.map_or(0, |(tried_code, number)| number << 8 | tried_code as u64), Ordering::Relaxed);
+    }
+
+    /// The turn in the trial of a code.
+    fn find_turn(&self, tried_code: usize) -> Option<Turn> {
+        let bits = self.0.load(Ordering::Relaxed);
+        (bits & 0xff == tried_code as u64).then(|| Turn::new(bits >> 8, Row::Launches))
+    }
 }
 
 impl FormTrials {
@@ -117,6 +152,9 @@ impl FormTrials {
             comparison: Mutex::default(),
             busy_nanoseconds: AtomicU64::new(0),
             due_nanoseconds: AtomicU64::new(if adopts_all { 0 } else { in_nanoseconds(WORTHWHILE) }),
+            chunk_nanoseconds: AtomicU64::new(0),
+            launch_nanoseconds: AtomicU64::new(0),
+            row: AtomicU8::new(Row::Launches as u8),
         }
     }
 
@@ -154,15 +192,15 @@ impl FormTrials {
         usable
     }
 
-    /// Runs a chunk of so many work-groups: by the fastest code that is usable, or by one whose turn it is. The trial that ended by it.
+    /// Runs a chunk of so many work-groups: by the fastest code that is usable, or by one whose turn it is, which may be that of its whole
+    /// launch. The trial that ended by it.
     ///
     /// # Errors
     /// [`OutOfStack`] where the chunk was not run for want of memory.
     pub fn run_chunk<T>(
         &self,
         own_code: &CallableCode,
-        usable: UsableForms,
-        group_count: u64,
+        Chunk { usable, launch_turn, group_count }: Chunk<'_>,
         run: impl FnOnce(KernelEntry) -> T,
     ) -> Result<(T, Option<EndedTrial>), OutOfStack> {
         let stage = self.stage();
@@ -174,7 +212,11 @@ impl FormTrials {
         }
         let tried_code = self.tried_code.load(Ordering::Acquire);
         let compares = stage == Stage::Compare && best_number == best_code && usable.contains(tried_code);
-        let turn = compares.then(|| Turn::new(self.turns.fetch_add(1, Ordering::Relaxed)));
+        let turn = match self.row() {
+            _ if !compares => None,
+            Row::Launches => launch_turn.find_turn(tried_code),
+            row @ (Row::Chunks | Row::OneChunk) => Some(Turn::new(self.take_number(), row)),
+        };
         let is_challengers = turn.is_some_and(Turn::is_challengers);
         let code = if is_challengers { self.find_code(tried_code, own_code) } else { best };
         let started = Instant::now();
@@ -184,12 +226,39 @@ impl FormTrials {
             Some(turn) => self.note_turn(turn, tried_code, group_count, duration),
             None => {
                 let nanoseconds = in_nanoseconds(duration);
+                if stage == Stage::CountTime {
+                    self.chunk_nanoseconds.store(nanoseconds, Ordering::Relaxed);
+                }
                 let busy_time = self.busy_nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed) + nanoseconds;
-                let is_unusable = stage == Stage::Compare && busy_time >= in_nanoseconds(PATIENCE);
+                let is_unusable = stage == Stage::Compare && !compares && busy_time >= in_nanoseconds(PATIENCE);
                 is_unusable.then(|| self.end_trial(tried_code, None)).flatten()
             }
         };
         Ok((result, ended_trial))
+    }
+
+    fn row(&self) -> Row {
+        Row::ALL[usize::from(self.row.load(Ordering::Relaxed))]
+    }
+
+    /// The number of the code that is tried and that of the turn, for a launch that begins, where whole launches are measured.
+    fn take_launch_turn(&self) -> Option<(usize, u64)> {
+        let measures_launches = self.stage() == Stage::Compare && self.row() == Row::Launches;
+        measures_launches.then(|| (self.tried_code.load(Ordering::Acquire), self.take_number()))
+    }
+
+    fn take_number(&self) -> u64 {
+        self.turns.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Whether somebody wants to know how long launches take.
+    pub fn times_launches(&self) -> bool {
+        self.stage() == Stage::CountTime
+    }
+
+    /// Notes how long a launch took.
+    pub fn note_launch(&self, duration: Duration) {
+        self.launch_nanoseconds.store(in_nanoseconds(duration), Ordering::Relaxed);
     }
 
     fn find_code<'a>(&'a self, number: usize, own_code: &'a CallableCode) -> &'a CallableCode {
@@ -272,6 +341,11 @@ impl FormTrials {
         *self.comparison.lock() = FormComparison::default();
         self.turns.store(0, Ordering::Relaxed);
         self.busy_nanoseconds.store(0, Ordering::Relaxed);
+        let [launch_time, chunk_time] = [&self.launch_nanoseconds, &self.chunk_nanoseconds]
+            .map(|nanoseconds| Duration::from_nanos(nanoseconds.load(Ordering::Relaxed)));
+        // The first launch may not have ended.
+        let row = Row::for_times(launch_time.max(chunk_time), chunk_time);
+        self.row.store(row as u8, Ordering::Relaxed);
         self.tried_code.store(number, Ordering::Release);
         self.enter_stage(Stage::Compare);
         Ok(is_new)

@@ -11,7 +11,7 @@ use lockstep_protocol::kernel_object::KernelObject;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::loop_profile::{LoopCounters, LoopProfile};
 
-use super::form_trials::{EndedTrial, FormTrials, UsableForms};
+use super::form_trials::{Chunk, EndedTrial, FormTrials, UsableForms};
 use super::kernel_report::VariantUsage;
 use super::promotion::Promotion;
 use crate::execute::loaded_code::{LoadError, LoadedCode};
@@ -116,15 +116,13 @@ impl LoadedVariant {
         LoadedVariant { usage: variant_usage, ..self }
     }
 
-    /// Calls `run` with the function that is to run a chunk of so many work-groups, the best of the usable ones or one that is measured,
-    /// on a stack with room for it. It may be called as long as the variant lives. The answer has the trial that ended by it, if one did.
+    /// Calls `run` with the function that is to run a chunk of work-groups, the best of the usable ones or one that is measured, on a stack with room for it. It may be called as long as the variant lives. The answer has the trial that ended by it, if one did.
     ///
     /// # Errors
     /// [`OutOfStack`] where it was not called for want of memory.
     pub fn run_chunk<T>(
         &self,
-        usable: UsableForms,
-        group_count: u64,
+        chunk: Chunk<'_>,
         run: impl FnOnce(KernelEntry) -> T,
     ) -> Result<(T, Option<EndedTrial>), OutOfStack> {
         let last_code = match &self.promotion {
@@ -140,7 +138,7 @@ impl LoadedVariant {
             },
         };
         match self.trials.get() {
-            Some(trials) => trials.run_chunk(last_code, usable, group_count, run),
+            Some(trials) => trials.run_chunk(last_code, chunk, run),
             None => Ok((last_code.call_with_stack(run)?, None)),
         }
     }
@@ -194,6 +192,16 @@ impl LoadedVariant {
 
     /// Runs a launch, and counts it where somebody wants to know.
     pub fn run_launch<T>(&self, launch: impl FnOnce() -> T) -> T {
+        let Some(trials) = self.trials.get().filter(|trials| trials.times_launches()) else {
+            return self.count_launch(launch);
+        };
+        let started = Instant::now();
+        let result = self.count_launch(launch);
+        trials.note_launch(started.elapsed());
+        result
+    }
+
+    fn count_launch<T>(&self, launch: impl FnOnce() -> T) -> T {
         match &self.usage {
             Some(variant_usage) => variant_usage.time_launch(launch),
             None => launch(),

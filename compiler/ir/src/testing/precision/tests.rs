@@ -3,6 +3,7 @@
 use super::*;
 use crate::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_observed};
 use crate::ir::parse_module;
+use lockstep_protocol::layout::Layout;
 
 const GANG: GangShape = GangShape { width: 16, layout: Layout::X };
 
