@@ -1,14 +1,14 @@
 //! The argument block of a launch: bytes aligned for the largest OpenCL type.
 
 /// As many bytes as the largest OpenCL type (double16) is aligned to.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Hash)]
 #[repr(C, align(128))]
 struct Chunk([u8; CHUNK]);
 
 const CHUNK: usize = 128;
 
 /// A byte buffer aligned to 128 that is reused from launch to launch.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Hash)]
 pub struct ArgBlock {
     chunks: Vec<Chunk>,
 }

@@ -36,7 +36,7 @@ pub struct Rules {
 }
 
 /// A checked NDRange; sizes of dimensions beyond `dimensions` are 1, offsets 0.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct NdRange {
     /// The number of dimensions.
     pub dimensions: u32,

@@ -1,6 +1,7 @@
 //! A launch: everything generated code needs, held until the last group has run, and its execution.
 
 use std::ffi::{CStr, c_char, c_void};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -93,6 +94,13 @@ impl Launch {
         );
     }
 
+    /// A hash of the arguments and the range: launches with the same ones are likely to take alike.
+    fn hash_arguments(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.args, self.range).hash(&mut hasher);
+        hasher.finish()
+    }
+
     fn launch_frame(&self) -> LaunchFrame {
         LaunchFrame {
             global_offset: self.range.offset,
@@ -113,7 +121,7 @@ impl Launch {
 impl Run for Launch {
     fn run(self: Arc<Launch>, device: &Device) -> Result<()> {
         let group_count = self.range.group_count();
-        self.turn.note_turn(self.variant.trials());
+        self.turn.note_turn(self.variant.trials(), || self.hash_arguments());
         let group_work: Arc<dyn GroupWork> = self.clone();
         let begun = tracing::enabled!(target: "launch", Level::DEBUG).then(Instant::now);
         let outcome = self.variant.run_launch(|| device.team().run_groups(&group_work, group_count));

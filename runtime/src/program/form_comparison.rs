@@ -1,7 +1,7 @@
 //! Which of two forms of a kernel's code is faster. They run in turn: launch by launch where launches are short, several in a row, as what one
 //! form leaves in the caches is not to be the other one's gain; chunk by chunk of work-groups where launches are long. What a work-group
 //! takes is compared between rows that follow each other, in changing orders, so that neither what launches differ in nor what else the
-//! machine does speaks for one of them. What counts is the mean of the pairs without their extremes, and how far the true one may lie from it:
+//! machine does speaks for one of them; launches are compared with those of the same arguments, if these come again. What counts is the mean of the pairs without their extremes, and how far the true one may lie from it:
 //! launches that differ much from each other need more pairs.
 //!
 //! Source: Yuen 1974, "The two-sample trimmed t for unequal population variances", for the error of a trimmed mean.
@@ -27,6 +27,11 @@ const TRIMMED: usize = 20;
 const ERRORS: f64 = 2.0;
 /// Pairs that are not measured: code comes into the caches.
 const WARM_UP_PAIRS: u64 = 1;
+/// Arguments and ranges of launches that are told apart.
+const MOST_KEYS: usize = 256;
+/// Launches, none of which came again with the same arguments, after which they are compared with others.
+const MOST_UNLIKE_RUNS: usize = 300;
+
 /// What launches and chunks take for which filling the caches is a small part.
 const LONG: Duration = Duration::from_millis(4);
 
@@ -102,35 +107,49 @@ impl Turn {
     fn pair(self) -> u64 {
         self.number / self.row.turns() / 2
     }
+
+    /// The number of what is measured as one: a launch, or a row of chunks.
+    fn run(self) -> u64 {
+        match self.row {
+            Row::Launches => self.number,
+            Row::Chunks | Row::OneChunk => self.number / self.row.turns(),
+        }
+    }
 }
 
-/// What was measured of a form in a row.
-#[derive(Clone, Copy, Debug, Default)]
-struct MeasuredRow {
+/// What was measured of a form in a launch, or in a row of chunks.
+#[derive(Clone, Copy, Debug)]
+struct MeasuredRun {
+    /// The number of the launch or of the row.
+    number: u64,
     time: Duration,
     groups: u64,
 }
 
-impl MeasuredRow {
-    /// The nanoseconds that a work-group took; none where nothing was measured.
-    fn group_time(self) -> Option<f64> {
-        (self.groups > 0).then(|| self.time.as_nanos().max(1) as f64 / self.groups as f64)
+impl MeasuredRun {
+    /// The nanoseconds that a work-group took.
+    fn group_time(self) -> f64 {
+        self.time.as_nanos().max(1) as f64 / self.groups.max(1) as f64
     }
 }
 
-/// Two rows that are compared.
+/// What was measured last of both forms, in launches with the same arguments and range.
 #[derive(Clone, Copy, Debug, Default)]
-struct MeasuredPair {
-    number: u64,
-    challenger: MeasuredRow,
-    champion: MeasuredRow,
+struct OpenPair {
+    /// A hash of arguments and range.
+    key: u64,
+    challenger: Option<MeasuredRun>,
+    champion: Option<MeasuredRun>,
 }
 
 /// What was measured of two forms.
 #[derive(Debug, Default)]
 pub struct FormComparison {
-    /// The pair whose turns it is.
-    open_pair: MeasuredPair,
+    open_pairs: Vec<OpenPair>,
+    /// How many measurements of launches or rows have begun.
+    runs: usize,
+    /// Whether launches are compared that have other arguments, as none came again with the same ones.
+    ignores_keys: bool,
     /// The logarithm of what the challenger took of the time of the other one, a number a pair.
     log_ratios: Vec<f64>,
     measured_time: Duration,
@@ -146,27 +165,64 @@ pub struct Verdict {
 }
 
 impl FormComparison {
-    /// Notes how long a chunk of so many work-groups took. The verdict, when there is enough for one.
-    pub fn note_chunk(&mut self, turn: Turn, group_count: u64, duration: Duration) -> Option<Verdict> {
-        // What ends when the next pair has begun is late.
-        if !turn.is_measured() || turn.pair() < self.open_pair.number {
-            return None;
-        }
-        let verdict = if turn.pair() > self.open_pair.number { self.close_pair(turn.pair()) } else { None };
-        let pair = &mut self.open_pair;
-        let row = if turn.is_challengers() { &mut pair.challenger } else { &mut pair.champion };
-        row.time += duration;
-        row.groups += group_count;
-        verdict
+    /// Nothing measured of the next challenger. That launches do not come again with the same arguments stays known.
+    pub fn for_next_trial(&self) -> FormComparison {
+        FormComparison { ignores_keys: self.ignores_keys, ..FormComparison::default() }
     }
 
-    /// Compares the rows of the open pair, and opens the next one. The verdict, when there is enough for one.
-    fn close_pair(&mut self, next_number: u64) -> Option<Verdict> {
-        let next_pair = MeasuredPair { number: next_number, ..MeasuredPair::default() };
-        let MeasuredPair { challenger, champion, .. } = std::mem::replace(&mut self.open_pair, next_pair);
-        self.log_ratios.push((challenger.group_time()? / champion.group_time()?).ln());
+    /// Notes how long a chunk of so many work-groups took, of a launch with these arguments and this range, of which `key` is a hash. The
+    /// verdict, when there is enough for one.
+    pub fn note_chunk(&mut self, turn: Turn, key: u64, group_count: u64, duration: Duration) -> Option<Verdict> {
+        if !turn.is_measured() {
+            return None;
+        }
+        let key = if self.ignores_keys || turn.row != Row::Launches { 0 } else { key };
+        let index = self.find_pair(key);
+        let pair = &mut self.open_pairs[index];
+        let own = if turn.is_challengers() { &mut pair.challenger } else { &mut pair.champion };
+        let number = turn.run();
+        match own {
+            Some(run) if run.number == number => {
+                run.time += duration;
+                run.groups += group_count;
+                return None;
+            }
+            // What ends when the next one has begun is late.
+            Some(run) if run.number > number => return None,
+            _ => {}
+        }
+        // Both are complete when the next one begins.
+        let closed_pair = own.is_some().then_some(pair.challenger.zip(pair.champion)).flatten();
+        let new_run = MeasuredRun { number, time: duration, groups: group_count };
+        if closed_pair.is_some() {
+            *pair = OpenPair { key, ..OpenPair::default() };
+        }
+        *(if turn.is_challengers() { &mut pair.challenger } else { &mut pair.champion }) = Some(new_run);
+        self.runs += 1;
+        let none_came_again = self.log_ratios.is_empty() && closed_pair.is_none();
+        if !self.ignores_keys && self.runs >= MOST_UNLIKE_RUNS && none_came_again {
+            self.ignores_keys = true;
+            self.open_pairs.clear();
+        }
+        let (challenger, champion) = closed_pair?;
+        self.log_ratios.push((challenger.group_time() / champion.group_time()).ln());
         self.measured_time += challenger.time + champion.time;
         self.judge_ratios()
+    }
+
+    /// The index of the open pair of a key, which may be a new one in the place of another.
+    fn find_pair(&mut self, key: u64) -> usize {
+        let found = self.open_pairs.iter().position(|pair| pair.key == key);
+        found.unwrap_or_else(|| {
+            let new_pair = OpenPair { key, ..OpenPair::default() };
+            if self.open_pairs.len() < MOST_KEYS {
+                self.open_pairs.push(new_pair);
+                return self.open_pairs.len() - 1;
+            }
+            let index = self.runs % MOST_KEYS;
+            self.open_pairs[index] = new_pair;
+            index
+        })
     }
 
     fn judge_ratios(&self) -> Option<Verdict> {
@@ -224,13 +280,18 @@ mod tests {
 
     /// Compares forms of which a work-group takes so many nanoseconds, by the turn: the verdict and the number of turns.
     fn compare(row: Row, group_times: impl Fn(Turn) -> u64) -> (Verdict, u64) {
+        compare_keyed(row, |_| 7, group_times)
+    }
+
+    /// The same where launches have keys.
+    fn compare_keyed(row: Row, key: impl Fn(Turn) -> u64, group_times: impl Fn(Turn) -> u64) -> (Verdict, u64) {
         let mut comparison = FormComparison::default();
         for number in 0.. {
             let turn = Turn::new(number, row);
             // Chunks are of unequal sizes, and launches have several.
             for group_count in [1 + number % 7, 2] {
                 let duration = Duration::from_nanos(group_times(turn) * group_count);
-                if let Some(verdict) = comparison.note_chunk(turn, group_count, duration) {
+                if let Some(verdict) = comparison.note_chunk(turn, key(turn), group_count, duration) {
                     return (verdict, number + 1);
                 }
             }
@@ -281,7 +342,7 @@ mod tests {
     #[test]
     fn short_chunks_need_more_pairs() {
         let (verdict, turns) = compare(Row::Launches, |turn| if turn.is_challengers() { 7 } else { 10 });
-        assert_eq!((verdict.is_faster, turns), (true, 6 * (WARM_UP_PAIRS + ENOUGH_SHORT_PAIRS as u64) + 2));
+        assert!(verdict.is_faster && turns > 4 * ENOUGH_SHORT_PAIRS as u64, "{turns}");
     }
 
     /// A form that does not store through the caches leaves nothing there for what runs next, whatever that is.
@@ -322,6 +383,25 @@ mod tests {
     }
 
     #[test]
+    fn launches_are_compared_with_those_of_the_same_arguments() {
+        let step = |turn: Turn| turn.number % 17;
+        let alike = |turn: Turn| 10_000 * (1 + step(turn) * step(turn));
+        let (verdict, turns) =
+            compare_keyed(Row::Launches, step, |turn| alike(turn) * if turn.is_challengers() { 90 } else { 100 } / 100);
+        assert!(verdict.is_faster && (verdict.time_ratio - 0.9).abs() < 1e-3, "{verdict:?}");
+        assert!(turns < 300, "{turns}");
+        // Where arguments never come again, others have to do.
+        let (verdict, turns) = compare_keyed(
+            Row::Launches,
+            |turn| turn.number,
+            |turn| {
+                if turn.is_challengers() { 90_000 } else { 100_000 }
+            },
+        );
+        assert!(verdict.is_faster && turns > MOST_UNLIKE_RUNS as u64, "{verdict:?} {turns}");
+    }
+
+    #[test]
     fn interruptions_do_not_decide() {
         for row in Row::ALL {
             let interrupted =
@@ -338,7 +418,7 @@ mod tests {
         let mut note_turn = |number: u64| {
             let turn = Turn::new(number, Row::OneChunk);
             let group_time = if turn.is_challengers() { 50 } else { 100 };
-            comparison.note_chunk(turn, 1, Duration::from_micros(group_time))
+            comparison.note_chunk(turn, 7, 1, Duration::from_micros(group_time))
         };
         let ended = (0..4000).filter(|number| number % 5 != 0).flat_map(|number| [number, number / 2]);
         let verdict = ended.into_iter().find_map(&mut note_turn).expect("there are enough pairs");

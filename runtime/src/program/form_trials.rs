@@ -116,21 +116,28 @@ pub struct FormTrials {
     row: AtomicU8,
 }
 
-/// The turn of a launch in a trial, if it has one; threads read it as one word. The low byte is the number of the code that is tried, or 0;
-/// the number of the turn is above.
+/// The turn of a launch in a trial, if it has one.
 #[derive(Debug, Default)]
-pub struct LaunchTurn(AtomicU64);
+pub struct LaunchTurn {
+    /// The low byte is the number of the code that is tried, or 0; the number of the turn is above. Threads read both as one word.
+    turn: AtomicU64,
+    /// A hash of the launch's arguments and its range.
+    key: AtomicU64,
+}
 
 impl LaunchTurn {
-    /// Notes the turn of a launch that begins.
-    pub fn note_turn(&self, trials: Option<&FormTrials>) {
+    /// Notes the turn of a launch that begins. `hash_launch` gives the hash of its arguments and its range.
+    pub fn note_turn(&self, trials: Option<&FormTrials>, hash_launch: impl FnOnce() -> u64) {
         let turn = trials.and_then(FormTrials::take_launch_turn);
-        self.0.store(turn.map_or(0, |(tried_code, number)| number << 8 | tried_code as u64), Ordering::Relaxed);
+        if turn.is_some() {
+            self.key.store(hash_launch(), Ordering::Relaxed);
+        }
+        self.turn.store(turn.map_or(0, |(tried_code, number)| number << 8 | tried_code as u64), Ordering::Relaxed);
     }
 
     /// The turn in the trial of a code.
     fn find_turn(&self, tried_code: usize) -> Option<Turn> {
-        let bits = self.0.load(Ordering::Relaxed);
+        let bits = self.turn.load(Ordering::Relaxed);
         (bits & 0xff == tried_code as u64).then(|| Turn::new(bits >> 8, Row::Launches))
     }
 }
@@ -223,7 +230,10 @@ impl FormTrials {
         let result = code.call_with_stack(run)?;
         let duration = started.elapsed();
         let ended_trial = match turn {
-            Some(turn) => self.note_turn(turn, tried_code, group_count, duration),
+            Some(turn) => {
+                let key = launch_turn.key.load(Ordering::Relaxed);
+                self.note_turn(turn, tried_code, |comparison| comparison.note_chunk(turn, key, group_count, duration))
+            }
             None => {
                 let nanoseconds = in_nanoseconds(duration);
                 if stage == Stage::CountTime {
@@ -266,7 +276,13 @@ impl FormTrials {
         other_code.map_or(own_code, |form_code| &form_code.code)
     }
 
-    fn note_turn(&self, turn: Turn, tried_code: usize, group_count: u64, duration: Duration) -> Option<EndedTrial> {
+    /// Notes what was measured in the trial of a code. The trial, if it ended by it.
+    fn note_turn(
+        &self,
+        turn: Turn,
+        tried_code: usize,
+        note_chunk: impl FnOnce(&mut FormComparison) -> Option<Verdict>,
+    ) -> Option<EndedTrial> {
         let verdict = {
             let mut comparison = self.comparison.lock();
             // What was measured of a trial that has ended meanwhile says nothing of the next one.
@@ -275,7 +291,7 @@ impl FormTrials {
             }
             match self.adopts_all {
                 true => turn.is_challengers().then_some(Verdict { is_faster: true, time_ratio: 1.0 }),
-                false => comparison.note_chunk(turn, group_count, duration),
+                false => note_chunk(&mut comparison),
             }?
         };
         self.end_trial(tried_code, Some(verdict))
@@ -338,7 +354,9 @@ impl FormTrials {
         let Some((number, code)) = free_code else { return Ok(false) };
         let form_code = FormCode { code: CallableCode::load(object)?, needs: object.needs };
         let is_new = code.set(form_code).is_ok();
-        *self.comparison.lock() = FormComparison::default();
+        let mut comparison = self.comparison.lock();
+        *comparison = comparison.for_next_trial();
+        drop(comparison);
         self.turns.store(0, Ordering::Relaxed);
         self.busy_nanoseconds.store(0, Ordering::Relaxed);
         let [launch_time, chunk_time] = [&self.launch_nanoseconds, &self.chunk_nanoseconds]
