@@ -1,10 +1,11 @@
 //! Which of two forms of a kernel's code is faster. They run in turn: launch by launch where launches are short, several in a row, as what one
 //! form leaves in the caches is not to be the other one's gain; chunk by chunk of work-groups where launches are long. What a work-group
 //! takes is compared between rows that follow each other, in changing orders, so that neither what launches differ in nor what else the
-//! machine does speaks for one of them; launches are compared with those of the same arguments, if these come again. What counts is the mean of the pairs without their extremes, and how far the true one may lie from it:
-//! launches that differ much from each other need more pairs.
+//! machine does speaks for one of them; launches are compared with those of the same arguments, if these come again, and each of these has to be
+//! among what is compared. What counts is the time of all pairs together, and how far the true ratio may lie from that: launches that differ
+//! much from each other need more pairs.
 //!
-//! Source: Yuen 1974, "The two-sample trimmed t for unequal population variances", for the error of a trimmed mean.
+//! Source: Cochran 1977, "Sampling Techniques", chapter 6, for the error of a ratio of sums.
 
 use std::time::Duration;
 
@@ -14,17 +15,19 @@ const ENOUGH_SHORT_PAIRS: usize = 60;
 const ENOUGH_TIME: Duration = Duration::from_millis(2);
 /// Where as many pairs do not decide, the form that is tried is not taken.
 const MOST_PAIRS: usize = 400;
-/// As many pairs refuse a form that is much slower in each of them.
+/// As many pairs refuse a form that is much slower.
 const FEW_PAIRS: usize = 5;
 const MUCH_SLOWER: f64 = 1.25;
 /// The time that a form has to take at most: what differs by less is not worth other code.
 const FASTER: f64 = 0.95;
 /// What it may be at most, if it is more than it seems, for the form to be taken.
 const SURELY_FASTER: f64 = 0.98;
-/// How many of 100 pairs are left out at each end.
-const TRIMMED: usize = 20;
-/// The true mean lies within so many standard errors, in 19 of 20 cases.
+/// The true ratio lies within so many standard errors in 19 of 20 cases, and within [`ERRORS_TO_WIN`] in 369 of 370: as it is looked at after
+/// each pair, less would let forms win by chance.
 const ERRORS: f64 = 2.0;
+const ERRORS_TO_WIN: f64 = 3.0;
+/// A pair whose ratio is so many times as great or small as the middle one was interrupted, and does not count.
+const INTERRUPTED: f64 = 6.0;
 /// Pairs that are not measured: code comes into the caches.
 const WARM_UP_PAIRS: u64 = 1;
 /// Arguments and ranges of launches that are told apart.
@@ -140,6 +143,21 @@ struct OpenPair {
     key: u64,
     challenger: Option<MeasuredRun>,
     champion: Option<MeasuredRun>,
+    /// Whether it was closed once.
+    is_compared: bool,
+}
+
+/// The nanoseconds that both forms took for the same number of work-groups.
+#[derive(Clone, Copy, Debug)]
+struct ComparedTimes {
+    challenger: f64,
+    champion: f64,
+}
+
+impl ComparedTimes {
+    fn ratio(self) -> f64 {
+        self.challenger / self.champion
+    }
 }
 
 /// What was measured of two forms.
@@ -150,8 +168,7 @@ pub struct FormComparison {
     runs: usize,
     /// Whether launches are compared that have other arguments, as none came again with the same ones.
     ignores_keys: bool,
-    /// The logarithm of what the challenger took of the time of the other one, a number a pair.
-    log_ratios: Vec<f64>,
+    pairs: Vec<ComparedTimes>,
     measured_time: Duration,
 }
 
@@ -195,19 +212,21 @@ impl FormComparison {
         let closed_pair = own.is_some().then_some(pair.challenger.zip(pair.champion)).flatten();
         let new_run = MeasuredRun { number, time: duration, groups: group_count };
         if closed_pair.is_some() {
-            *pair = OpenPair { key, ..OpenPair::default() };
+            *pair = OpenPair { key, is_compared: true, ..OpenPair::default() };
         }
         *(if turn.is_challengers() { &mut pair.challenger } else { &mut pair.champion }) = Some(new_run);
         self.runs += 1;
-        let none_came_again = self.log_ratios.is_empty() && closed_pair.is_none();
+        let none_came_again = self.pairs.is_empty() && closed_pair.is_none();
         if !self.ignores_keys && self.runs >= MOST_UNLIKE_RUNS && none_came_again {
             self.ignores_keys = true;
             self.open_pairs.clear();
         }
         let (challenger, champion) = closed_pair?;
-        self.log_ratios.push((challenger.group_time() / champion.group_time()).ln());
+        let groups = challenger.groups.min(champion.groups) as f64;
+        let times_of = |run: MeasuredRun| run.group_time() * groups;
+        self.pairs.push(ComparedTimes { challenger: times_of(challenger), champion: times_of(champion) });
         self.measured_time += challenger.time + champion.time;
-        self.judge_ratios()
+        self.judge_pairs()
     }
 
     /// The index of the open pair of a key, which may be a new one in the place of another.
@@ -225,23 +244,22 @@ impl FormComparison {
         })
     }
 
-    fn judge_ratios(&self) -> Option<Verdict> {
-        let count = self.log_ratios.len();
-        let is_long_enough = self.measured_time >= ENOUGH_TIME || count >= ENOUGH_SHORT_PAIRS;
-        let has_enough = count >= ENOUGH_PAIRS && is_long_enough;
-        if !has_enough && count != FEW_PAIRS {
+    fn judge_pairs(&self) -> Option<Verdict> {
+        let count = self.pairs.len();
+        if count < FEW_PAIRS {
             return None;
         }
-        let mut sorted = self.log_ratios.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let TrimmedMean { mean, error } = TrimmedMean::of_sorted(&sorted);
-        let verdict = |is_faster| Some(Verdict { is_faster, time_ratio: mean.exp() });
-        if !has_enough {
-            return if sorted[0] > MUCH_SLOWER.ln() { verdict(false) } else { None };
+        let RatioOfSums { ratio, error } = RatioOfSums::of_pairs(&self.pairs);
+        let verdict = |is_faster| Some(Verdict { is_faster, time_ratio: ratio });
+        let knows_all = self.open_pairs.iter().all(|pair| pair.is_compared);
+        if knows_all && ratio - ERRORS * error > MUCH_SLOWER {
+            return verdict(false);
         }
-        if mean < FASTER.ln() && mean + ERRORS * error < SURELY_FASTER.ln() {
+        let is_long_enough = self.measured_time >= ENOUGH_TIME || count >= ENOUGH_SHORT_PAIRS;
+        let has_enough = count >= ENOUGH_PAIRS && is_long_enough && knows_all || count >= MOST_PAIRS;
+        if has_enough && ratio < FASTER && ratio + ERRORS_TO_WIN * error < SURELY_FASTER {
             verdict(true)
-        } else if mean - ERRORS * error > FASTER.ln() || count >= MOST_PAIRS {
+        } else if has_enough && (ratio - ERRORS * error > FASTER || count >= MOST_PAIRS) {
             verdict(false)
         } else {
             None
@@ -249,28 +267,27 @@ impl FormComparison {
     }
 }
 
-/// The mean of numbers without the least and the greatest ones, and its standard error.
+/// What the challenger took in all pairs of what the champion took, and the standard error.
 #[derive(Clone, Copy, Debug)]
-struct TrimmedMean {
-    mean: f64,
+struct RatioOfSums {
+    ratio: f64,
     error: f64,
 }
 
-impl TrimmedMean {
-    /// That of numbers in their order, of which there are several.
-    fn of_sorted(sorted: &[f64]) -> TrimmedMean {
-        let count = sorted.len();
-        let trimmed = count * TRIMMED / 100;
-        let kept = &sorted[trimmed..count - trimmed];
-        let mean_of = |numbers: &[f64]| numbers.iter().sum::<f64>() / numbers.len() as f64;
-        // The extremes count as the last ones that are kept.
-        let (least, greatest) = (kept[0], kept[kept.len() - 1]);
-        let winsorized: Vec<f64> = sorted.iter().map(|number| number.clamp(least, greatest)).collect();
-        let middle = mean_of(&winsorized);
-        let squares: f64 = winsorized.iter().map(|number| (number - middle).powi(2)).sum();
-        let deviation = (squares / (count - 1) as f64).sqrt();
-        let kept_share = kept.len() as f64 / count as f64;
-        TrimmedMean { mean: mean_of(kept), error: deviation / (kept_share * (count as f64).sqrt()) }
+impl RatioOfSums {
+    /// That of pairs, of which there is one at least, without those that were interrupted.
+    fn of_pairs(pairs: &[ComparedTimes]) -> RatioOfSums {
+        let mut ratios: Vec<f64> = pairs.iter().map(|pair| pair.ratio()).collect();
+        ratios.sort_unstable_by(f64::total_cmp);
+        let middle = ratios[ratios.len() / 2];
+        let is_usual =
+            |pair: &&ComparedTimes| pair.ratio() < middle * INTERRUPTED && pair.ratio() > middle / INTERRUPTED;
+        let usual_pairs: Vec<&ComparedTimes> = pairs.iter().filter(is_usual).collect();
+        let sum_of = |time_of: fn(&ComparedTimes) -> f64| usual_pairs.iter().map(|pair| time_of(pair)).sum::<f64>();
+        let (challenger, champion) = (sum_of(|pair| pair.challenger), sum_of(|pair| pair.champion));
+        let ratio = challenger / champion;
+        let squares: f64 = usual_pairs.iter().map(|pair| (pair.challenger - ratio * pair.champion).powi(2)).sum();
+        RatioOfSums { ratio, error: squares.sqrt() / champion }
     }
 }
 
@@ -377,9 +394,25 @@ mod tests {
             };
             let (verdict, turns) = with_ratio(80);
             assert!(verdict.is_faster, "{row:?}: {verdict:?}");
-            assert!(turns > 2 * row.turns() * (WARM_UP_PAIRS + ENOUGH_PAIRS as u64) + 2, "{row:?}: {turns}");
+            let alike_times = |turn: Turn| if turn.is_challengers() { 800_000 } else { 1_000_000 };
+            let (_, turns_of_alike) = compare(row, alike_times);
+            assert!(turns > turns_of_alike || row == Row::Launches, "{row:?}: {turns}, {turns_of_alike}");
             assert!(!with_ratio(100).0.is_faster && !with_ratio(120).0.is_faster);
         }
+    }
+
+    /// Of a sort's launches those with small distances are slower in the other form, and those that take longest are faster.
+    #[test]
+    fn what_counts_is_the_time_of_all() {
+        let step = |turn: Turn| turn.number % 40;
+        let (verdict, _) = compare_keyed(Row::Launches, step, |turn| match (step(turn), turn.is_challengers()) {
+            (0..30, true) => 18_000,
+            (0..30, false) => 10_000,
+            (_, true) => 50_000,
+            (_, false) => 150_000,
+        });
+        // 30 * 18 + 10 * 50 of 30 * 10 + 10 * 150.
+        assert!(verdict.is_faster && (verdict.time_ratio - 0.578).abs() < 0.05, "{verdict:?}");
     }
 
     #[test]
