@@ -67,7 +67,7 @@ pub const TABLE: &[Switch] = &[
     Switch {
         name: "LOCKSTEP_TRIALS",
         default: "1",
-        meaning: "whether code of other widths and layouts, and of work-items one after the other, is made in the background of kernels that run for long, measured chunk by chunk beside what the estimate took, and runs from then on where it takes less than 0.95 of the time: 0 or 1; or `always`, as tests want it: each other form is made at once and runs from then on, however fast it is. Results are the same to the bit; kernels have the one form that they have with sub-group functions, with flags that let LLVM reassociate, or where a width or a layout is asked for. It is as 0 with `LOCKSTEP_DUMP` and `LOCKSTEP_REPORT`.",
+        meaning: "whether code of other widths and layouts, and of work-items one after the other, is made in the background of kernels that run for long, measured in turn with what the estimate took, in the application's own launches, and runs from then on where it takes less than 0.95 of the time: 0 or 1; or `always`, as tests want it: each other form is made at once and runs from then on, however fast it is. Results are the same to the bit; kernels have the one form that they have with sub-group functions, with flags that let LLVM reassociate, or where a width or a layout is asked for. It is as 0 with `LOCKSTEP_DUMP` and `LOCKSTEP_REPORT`.",
         read: |value, reading| {
             reading.options.trials = parse_versions(value)?;
             Ok(())
