@@ -1,6 +1,6 @@
 //! Forms of a variant's code that are measured beside the one that the estimate took. When the code of the last tier has run for so
-//! long that it pays, another form is made in the background. Launches then run chunks by both in turn, also launches under way, and
-//! the faster one from then on; and so on until the search ends. All forms give the same results to the bit.
+//! long that it pays, another form is made in the background. Both then run in turn, launch by launch or, in long launches, chunk by chunk;
+//! the faster one runs from then on; and so on until the search ends. All forms give the same results to the bit.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
