@@ -24,6 +24,7 @@ pub mod plain;
 pub mod random;
 pub mod shared_memory;
 pub mod stand_in;
+pub mod test_folder;
 
 pub use codes::{code_name, expect, ok};
 pub use commands::{read, run, write};

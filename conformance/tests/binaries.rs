@@ -1,11 +1,11 @@
 //! Program binaries: what a program was compiled to comes back and need not be compiled again; what is damaged, of
 //! another machine or of another version does not come back at all.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lockstep_conformance::child::in_child;
 use lockstep_conformance::opencl_sys::*;
+use lockstep_conformance::test_folder::TestFolder;
 use lockstep_conformance::{Program, Random, Setup, is_lockstep, ok, read, run};
 
 const INVALID: (cl_int, cl_int) = (CL_INVALID_BINARY, CL_INVALID_BINARY);
@@ -42,23 +42,6 @@ fn check(setup: &Setup, program: &Program, number: i32) {
         let (global, local) = (global as i32, local as i32);
         let mirrored = |id: i32| (id / local * local + local - 1 - id % local) * 2 + number;
         assert_eq!(read::<i32>(&setup.queue, &out), (0..global).map(mirrored).collect::<Vec<_>>());
-    }
-}
-
-/// A folder of this test's own, gone with the value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("lockstep-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder");
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -130,8 +113,8 @@ fn loading_compiles_nothing(test: &str, has_cache: bool, launches: &[(&str, usiz
     if std::env::var_os("BINARY").is_some() {
         step(&[]);
     }
-    let folder = Folder::new(test);
-    let paths = ["binary", "dump", "cache"].map(|name| folder.0.join(name));
+    let folder = TestFolder::of_test(test);
+    let paths = ["binary", "dump", "cache"].map(|name| folder.as_path().join(name));
     let [file, dump, cache] = paths.each_ref().map(|path| path.to_str().expect("a plain path"));
     let everywhere = [("BINARY", file), ("LOCKSTEP_CACHE", if has_cache { cache } else { "off" })];
     step(&everywhere);
@@ -197,8 +180,8 @@ fn many_launches_get_code_of_their_own() {
     if std::env::var_os("BINARY").is_some() {
         step(&[]);
     }
-    let folder = Folder::new(TEST);
-    let paths = ["binary", "dump"].map(|name| folder.0.join(name));
+    let folder = TestFolder::of_test(TEST);
+    let paths = ["binary", "dump"].map(|name| folder.as_path().join(name));
     let [file, dump] = paths.each_ref().map(|path| path.to_str().expect("a plain path"));
     let everywhere = [("BINARY", file), ("LOCKSTEP_CACHE", "off")];
     step(&everywhere);

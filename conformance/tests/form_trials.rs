@@ -1,10 +1,10 @@
 //! Forms of a kernel's code that the driver makes and measures while the kernel runs: all give the same results. For this driver only.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lockstep_conformance::child::{Output, in_child, is_child};
+use lockstep_conformance::child::{Output, in_child};
+use lockstep_conformance::test_folder::TestFolder;
 use lockstep_conformance::{Setup, is_lockstep, read, run};
 
 const ITEMS: usize = 4096;
@@ -110,33 +110,6 @@ fn count_lines(log: &str, kernel: &str, word: &str) -> usize {
     text.lines().filter(|line| line.contains(&format!("of kernel {kernel}: ")) && line.contains(word)).count()
 }
 
-/// A folder for the log and the cache of a test's children, which goes with the test.
-struct Place {
-    folder: PathBuf,
-}
-
-impl Place {
-    fn new(test: &str) -> Place {
-        let folder = std::env::temp_dir().join(format!("lockstep-{test}-{}", std::process::id()));
-        if !is_child() {
-            std::fs::create_dir_all(&folder).expect("a folder");
-        }
-        Place { folder }
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.join(name).to_str().expect("a plain path").to_owned()
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if !is_child() {
-            let _ = std::fs::remove_dir_all(&self.folder);
-        }
-    }
-}
-
 /// The log's file of a child: what it was started with.
 fn own_log() -> String {
     std::env::var("LOCKSTEP_LOG").unwrap_or_default().trim_start_matches("info:").to_owned()
@@ -144,8 +117,8 @@ fn own_log() -> String {
 
 /// Runs the kernels in a child with this switch and cache until the log has the line that is awaited about each; what the child wrote, and
 /// its log.
-fn run_kernels(test: &str, place: &Place, (trials, cache): (&str, &str), awaited: &str) -> (Output, String) {
-    let log = place.path(&format!("log-{trials}"));
+fn run_kernels(test: &str, folder: &TestFolder, (trials, cache): (&str, &str), awaited: &str) -> (Output, String) {
+    let log = folder.path_of(&format!("log-{trials}"));
     let _ = std::fs::remove_file(&log);
     let log_switch = format!("info:{log}");
     let environment =
@@ -160,10 +133,10 @@ fn every_form_gives_the_same_bits() {
         return;
     }
     let test = "every_form_gives_the_same_bits";
-    let place = Place::new(test);
-    let (estimate, estimate_log) = run_kernels(test, &place, ("0", "off"), "");
+    let folder = TestFolder::of_test(test);
+    let (estimate, estimate_log) = run_kernels(test, &folder, ("0", "off"), "");
     assert!(!estimate_log.contains("tries"), "{estimate_log}");
-    let (all_forms, log) = run_kernels(test, &place, ("always", "off"), "its best form is ");
+    let (all_forms, log) = run_kernels(test, &folder, ("always", "off"), "its best form is ");
     for name in KERNELS {
         let about_kernel = format!("of kernel {name}: as ");
         let trials: Vec<&str> = log.lines().filter(|line| line.contains(&about_kernel)).collect();
@@ -186,16 +159,16 @@ fn later_processes_begin_with_the_form_that_was_found() {
         return;
     }
     let test = "later_processes_begin_with_the_form_that_was_found";
-    let place = Place::new(test);
-    let cache = place.path("cache");
-    let (first, log) = run_kernels(test, &place, ("always", &cache), "its best form is ");
+    let folder = TestFolder::of_test(test);
+    let cache = folder.path_of("cache");
+    let (first, log) = run_kernels(test, &folder, ("always", &cache), "its best form is ");
     let found_forms = KERNELS.map(|name| {
         let about_kernel = format!("of kernel {name}: its best form is ");
         let kept = log.lines().find_map(|line| line.split_once(&about_kernel));
         kept.expect("a form is kept").1.to_owned()
     });
-    let (second, log) = run_kernels(test, &place, ("1", &cache), "");
-    let (without_trials, log_without_trials) = run_kernels(test, &place, ("0", &cache), "");
+    let (second, log) = run_kernels(test, &folder, ("1", &cache), "");
+    let (without_trials, log_without_trials) = run_kernels(test, &folder, ("0", &cache), "");
     for (name, form) in KERNELS.iter().zip(&found_forms) {
         let from_cache = format!("of kernel {name}: last tier, {form}, from the cache in ");
         assert!(log.contains(&from_cache), "{from_cache}\n{log}");
@@ -210,8 +183,8 @@ fn kernels_whose_results_depend_on_the_form_keep_theirs() {
         return;
     }
     let test = "kernels_whose_results_depend_on_the_form_keep_theirs";
-    let place = Place::new(test);
-    let log_switch = format!("info:{}", place.path("log"));
+    let folder = TestFolder::of_test(test);
+    let log_switch = format!("info:{}", folder.path_of("log"));
     let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TRIALS", "always"), ("LOCKSTEP_LOG", &log_switch)];
     in_child(test, &environment, || {
         let setup = Setup::new();
@@ -225,7 +198,7 @@ fn kernels_whose_results_depend_on_the_form_keep_theirs() {
             count_lines(&own_log(), "arrays", "tries") == 0 && begun.elapsed() < Duration::from_secs(60)
         });
     });
-    let log = std::fs::read_to_string(place.path("log")).expect("a log");
+    let log = folder.read_text("log");
     assert!(log.contains("of kernel arrays: tries"), "{log}");
     for name in ["sums", "uneven"] {
         assert!(!log.contains(&format!("of kernel {name}: tries")), "{log}");

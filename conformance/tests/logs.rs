@@ -1,7 +1,6 @@
 //! What `LOCKSTEP_LOG` has the driver say, and where. For this driver only. Each use is a process of its own.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::ptr;
 use std::time::{Duration, Instant};
 
@@ -9,34 +8,10 @@ use lockstep_conformance::child::{Output, in_child, is_child};
 use lockstep_conformance::loader::driver;
 use lockstep_conformance::opencl_sys::*;
 use lockstep_conformance::stand_in::{KEEP_REQUEST, StandIn, real_compiler};
+use lockstep_conformance::test_folder::TestFolder;
 use lockstep_conformance::{Context, Setup, expect, is_lockstep, run};
 
 const SOURCE: &str = "kernel void triple(global int *out) { out[get_global_id(0)] = 3 * get_global_id(0); }";
-
-/// A folder that goes with the test.
-struct Place {
-    folder: PathBuf,
-}
-
-impl Place {
-    fn new(test: &str) -> Place {
-        let folder = std::env::temp_dir().join(format!("lockstep-logs-{test}-{}", std::process::id()));
-        if !is_child() {
-            std::fs::create_dir_all(&folder).expect("a folder");
-        }
-        Place { folder }
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.join(name).to_str().expect("a plain path").to_owned()
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
 
 fn build_and_launch() {
     let setup = Setup::new();
@@ -100,8 +75,8 @@ fn each_level_says_what_it_is_for() {
         return;
     }
     let test = "each_level_says_what_it_is_for";
-    let place = Place::new(test);
-    let cache = place.path("cache");
+    let folder = TestFolder::of_test(test);
+    let cache = folder.path_of("cache");
     let debug = run_program(test, "debug", &cache).stderr;
     expect_info(&debug, "compiled in ");
     expect_debug(&debug);
@@ -124,8 +99,8 @@ fn a_file_takes_the_lines_of_several_processes() {
         return;
     }
     let test = "a_file_takes_the_lines_of_several_processes";
-    let place = Place::new(test);
-    let (cache, log) = (place.path("cache"), place.path("log"));
+    let folder = TestFolder::of_test(test);
+    let (cache, log) = (folder.path_of("cache"), folder.path_of("log"));
     for _ in 0..2 {
         let output = run_program(test, &format!("debug:{log}"), &cache);
         assert_eq!(driver_lines(&output.stderr), [""; 0]);
@@ -160,13 +135,13 @@ fn what_works_but_not_as_it_could_is_a_warning() {
         return;
     }
     let test = "what_works_but_not_as_it_could_is_a_warning";
-    let place = Place::new(test);
-    let shared = place.folder.join("shared");
+    let folder = TestFolder::of_test(test);
+    let shared = folder.as_path().join("shared");
     if !is_child() {
         std::fs::create_dir_all(&shared).expect("a folder");
         std::fs::set_permissions(&shared, PermissionsExt::from_mode(0o777)).expect("permissions");
     }
-    let cache = place.path("shared");
+    let cache = folder.path_of("shared");
     let warned = run_program(test, "warn", &cache).stderr;
     let warning = ["shared cannot be used: ", "what is compiled is kept in memory"];
     assert_eq!(count_lines(&warned, "warn: cache: ", &warning), 1, "{warned}");
@@ -233,8 +208,8 @@ fn the_last_tier_is_told_of() {
         return;
     }
     let test = "the_last_tier_is_told_of";
-    let place = Place::new(test);
-    let log = place.path("log");
+    let folder = TestFolder::of_test(test);
+    let log = folder.path_of("log");
     in_child(
         test,
         &[("LOCKSTEP_LOG", &format!("debug:{log}")), ("LOCKSTEP_CACHE", "off"), (LOG_OF_PARENT, &log)],
@@ -272,8 +247,8 @@ fn a_log_that_cannot_be_written_goes_to_standard_error() {
         return;
     }
     let test = "a_log_that_cannot_be_written_goes_to_standard_error";
-    let place = Place::new(test);
-    let output = run_program(test, "error:/dev/null/log", &place.path("cache"));
+    let folder = TestFolder::of_test(test);
+    let output = run_program(test, "error:/dev/null/log", &folder.path_of("cache"));
     let complaint = "/dev/null/log of LOCKSTEP_LOG cannot be written: Not a directory (os error 20); the log goes to \
                      standard error";
     assert_eq!(driver_lines(&output.stderr), [complaint, FAILED_CALL]);
@@ -300,8 +275,8 @@ fn a_forked_child_logs_whatever_threads_of_the_parent_do() {
         return;
     }
     let test = "a_forked_child_logs_whatever_threads_of_the_parent_do";
-    let place = Place::new(test);
-    let log = format!("debug:{}", place.path("log"));
+    let folder = TestFolder::of_test(test);
+    let log = format!("debug:{}", folder.path_of("log"));
     in_child(test, &[("LOCKSTEP_LOG", &log)], || {
         let setup = Setup::new();
         let fail = || expect((driver().clReleaseMemObject)(ptr::null_mut()), CL_INVALID_MEM_OBJECT);
@@ -314,7 +289,7 @@ fn a_forked_child_logs_whatever_threads_of_the_parent_do() {
         });
         drop(setup);
     });
-    let text = read_log(&place.path("log"));
+    let text = read_log(&folder.path_of("log"));
     assert!(text.lines().all(|line| line.matches("lockstep: ").count() == 1), "lines are not whole");
 }
 

@@ -1,9 +1,8 @@
 //! `LOCKSTEP_REPORT`: each variant of a kernel that runs is reported with its launches and their time, also where a binary or
 //! the cache has the code. For this driver only. Each use is a process of its own.
 
-use std::path::PathBuf;
-
 use lockstep_conformance::child::in_child;
+use lockstep_conformance::test_folder::TestFolder;
 use lockstep_conformance::{Program, Setup, is_lockstep, ok, read, run};
 
 const SOURCE: &str = "kernel void squares(global int *out) {
@@ -11,31 +10,6 @@ const SOURCE: &str = "kernel void squares(global int *out) {
     out[i] = (int)(i * get_local_size(0));
 }
 ";
-
-/// A folder of a test's own, gone with the value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("lockstep-reports-{test}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        Folder(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().expect("a plain path").to_owned()
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Launches the kernel over 1024 work-items in groups of a size, so many times.
 fn launch(setup: &Setup, program: &Program, local: usize, times: usize) {
@@ -48,8 +22,8 @@ fn launch(setup: &Setup, program: &Program, local: usize, times: usize) {
 }
 
 /// Runs a test's body in a process that is to report into `reports`.
-fn report_in_child(test: &str, folder: &Folder, body: impl FnOnce(&Setup)) {
-    let (reports, cache) = (folder.path("reports"), folder.path("cache"));
+fn report_in_child(test: &str, folder: &TestFolder, body: impl FnOnce(&Setup)) {
+    let (reports, cache) = (folder.path_of("reports"), folder.path_of("cache"));
     let environment = [("LOCKSTEP_REPORT", reports.as_str()), ("LOCKSTEP_CACHE", cache.as_str())];
     in_child(test, &environment, || body(&Setup::new()));
 }
@@ -75,7 +49,7 @@ fn each_variant_has_its_launches() {
     if !is_lockstep() {
         return;
     }
-    let folder = Folder::new("each_variant_has_its_launches");
+    let folder = TestFolder::of_test("each_variant_has_its_launches");
     // The program is not released: the process ends with it.
     report_in_child("each_variant_has_its_launches", &folder, |setup| {
         let program = setup.context.build(SOURCE, "");
@@ -83,14 +57,14 @@ fn each_variant_has_its_launches() {
         launch(setup, &program, 64, 7);
         std::mem::forget(program);
     });
-    let text = folder.read("reports/squares.txt");
+    let text = folder.read_text("reports/squares.txt");
     assert_eq!(launches_of_kernel(&text), 12, "{text}");
     assert_eq!(launches_of_variants(&text), [5, 7], "{text}");
     for size in ["for groups of 16 x 1 x 1, ", "for groups of 64 x 1 x 1, "] {
         assert!(text.contains(size), "{text}");
     }
     assert_eq!(text.matches("\n3:12 store contiguous: i32 to global memory\n").count(), 2, "{text}");
-    assert!(folder.read("reports/squares.json").contains("\"launches\": 12,"));
+    assert!(folder.read_text("reports/squares.json").contains("\"launches\": 12,"));
 }
 
 #[test]
@@ -98,13 +72,13 @@ fn what_the_cache_has_is_reported() {
     if !is_lockstep() {
         return;
     }
-    let folder = Folder::new("what_the_cache_has_is_reported");
+    let folder = TestFolder::of_test("what_the_cache_has_is_reported");
     for _ in 0..2 {
-        let _ = std::fs::remove_dir_all(folder.path("reports"));
+        let _ = std::fs::remove_dir_all(folder.path_of("reports"));
         report_in_child("what_the_cache_has_is_reported", &folder, |setup| {
             launch(setup, &setup.context.build(SOURCE, ""), 16, 3);
         });
-        let text = folder.read("reports/squares.txt");
+        let text = folder.read_text("reports/squares.txt");
         assert_eq!(launches_of_variants(&text), [3], "{text}");
         assert!(text.contains("\n3:12 store contiguous: i32 to global memory\n"), "{text}");
     }
@@ -115,7 +89,7 @@ fn what_a_binary_has_is_reported() {
     if !is_lockstep() {
         return;
     }
-    let folder = Folder::new("what_a_binary_has_is_reported");
+    let folder = TestFolder::of_test("what_a_binary_has_is_reported");
     report_in_child("what_a_binary_has_is_reported", &folder, |setup| {
         let built = setup.context.build(SOURCE, "");
         launch(setup, &built, 16, 1);
@@ -125,7 +99,7 @@ fn what_a_binary_has_is_reported() {
         ok(program.build(""));
         launch(setup, &program, 16, 40);
     });
-    let text = folder.read("reports/squares.txt");
+    let text = folder.read_text("reports/squares.txt");
     assert_eq!(launches_of_variants(&text), [40], "the file is of the program's last build\n{text}");
     assert!(text.contains(" store contiguous: i32 to global memory\n"), "{text}");
 }
@@ -135,14 +109,14 @@ fn programs_with_a_kernel_of_one_name_are_told_apart() {
     if !is_lockstep() {
         return;
     }
-    let folder = Folder::new("programs_with_a_kernel_of_one_name_are_told_apart");
+    let folder = TestFolder::of_test("programs_with_a_kernel_of_one_name_are_told_apart");
     report_in_child("programs_with_a_kernel_of_one_name_are_told_apart", &folder, |setup| {
         launch(setup, &setup.context.build(SOURCE, ""), 16, 2);
         let reversed = SOURCE.replace("out[i] =", "out[1023 - (1023 - i)] =");
         launch(setup, &setup.context.build(&reversed, "-cl-opt-disable"), 16, 4);
     });
     for (file, launches) in [("reports/squares.txt", 2), ("reports/squares-2.txt", 4)] {
-        let text = folder.read(file);
+        let text = folder.read_text(file);
         assert_eq!(launches_of_kernel(&text), launches, "{text}");
     }
 }

@@ -95,7 +95,7 @@ pub fn run(options: &Options) -> Result<()> {
         let entries: Vec<&Expectations> = expectations.iter().filter_map(|file| file.get(&program)).collect();
         let mode_arguments = match options.compilation_mode {
             CompilationMode::Online => Vec::new(),
-            CompilationMode::SpirV => cts_offline::prepare(&logs.join(&program).join("modules"))?,
+            CompilationMode::SpirV => cts_offline::prepare_module_folder(&logs.join(&program).join("modules"))?,
         };
         let known = subtests(&path, &vendors)?;
         let listed_as = path.strip_prefix(&request.directory).unwrap_or(&path).to_string_lossy();

@@ -94,7 +94,7 @@ fn value_of<'a>(name: &str, device: &'a str) -> Option<&'a str> {
 
 /// The arguments that make a program of the suite take modules from this command, which it keeps with their sources in
 /// the folder. The folder is emptied: what an earlier run left may be another compiler's, and the suite would take it.
-pub fn prepare(folder: &Path) -> Result<Vec<String>> {
+pub fn prepare_module_folder(folder: &Path) -> Result<Vec<String>> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }

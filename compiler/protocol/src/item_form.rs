@@ -66,12 +66,12 @@ pub struct Alternatives {
 
 impl GangShape {
     /// Gangs of the same layout with twice as many lanes, if there are such. The rows of a tile decide how many lanes it has.
-    pub fn doubled(self) -> Option<GangShape> {
+    pub fn double_width(self) -> Option<GangShape> {
         self.with_width(self.width.checked_mul(2)?)
     }
 
     /// Gangs of the same layout with half as many lanes, if there are such.
-    pub fn halved(self) -> Option<GangShape> {
+    pub fn halve_width(self) -> Option<GangShape> {
         self.with_width(self.width / 2)
     }
 
@@ -101,10 +101,10 @@ mod tests {
 
     #[test]
     fn widths_have_ends_and_tiles_keep_theirs() {
-        assert_eq!(shape(32, Layout::X).doubled(), Some(shape(64, Layout::X)));
-        assert_eq!(shape(64, Layout::X).doubled(), None);
-        assert_eq!(shape(4, Layout::Y).halved(), Some(shape(2, Layout::Y)));
-        assert_eq!(shape(2, Layout::X).halved(), None);
-        assert_eq!((shape(16, Layout::Tile).doubled(), shape(16, Layout::Tile).halved()), (None, None));
+        assert_eq!(shape(32, Layout::X).double_width(), Some(shape(64, Layout::X)));
+        assert_eq!(shape(64, Layout::X).double_width(), None);
+        assert_eq!(shape(4, Layout::Y).halve_width(), Some(shape(2, Layout::Y)));
+        assert_eq!(shape(2, Layout::X).halve_width(), None);
+        assert_eq!((shape(16, Layout::Tile).double_width(), shape(16, Layout::Tile).halve_width()), (None, None));
     }
 }

@@ -121,7 +121,7 @@ impl Launch {
 impl Run for Launch {
     fn run(self: Arc<Launch>, device: &Device) -> Result<()> {
         let group_count = self.range.group_count();
-        self.turn.note_turn(self.variant.trials(), || self.hash_arguments());
+        self.turn.note_turn(self.variant.form_trials(), || self.hash_arguments());
         let group_work: Arc<dyn GroupWork> = self.clone();
         let begun = tracing::enabled!(target: "launch", Level::DEBUG).then(Instant::now);
         let outcome = self.variant.run_launch(|| device.team().run_groups(&group_work, group_count));

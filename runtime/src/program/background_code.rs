@@ -23,7 +23,7 @@ impl Executable {
         if let Some(promotion) = variant.begin_promotion() {
             let loops = promotion.loop_profile();
             self.improve_later(variant, move |executable, variant| executable.promote_variant(loops, variant));
-        } else if let Some(form) = variant.trials().and_then(FormTrials::begin_if_due) {
+        } else if let Some(form) = variant.form_trials().and_then(FormTrials::begin_if_due) {
             self.improve_later(variant, move |executable, variant| executable.try_form(form, variant));
         }
     }
@@ -51,7 +51,7 @@ impl Executable {
 
     /// Has launches of a variant measure code of another form. If there is none, the next form comes.
     fn try_form(&self, form: ItemForm, variant: &LoadedVariant) {
-        let Some(trials) = variant.trials() else { return };
+        let Some(trials) = variant.form_trials() else { return };
         let begun = Instant::now();
         let (kernel_index, settings) = (variant.kernel_index, self.compile_settings(&variant.facts, Tier::Optimized));
         let (vectorize, loops) = (form.as_request(settings.vectorize), variant.loop_profile());
@@ -72,7 +72,7 @@ impl Executable {
     /// Tells what came of a trial.
     pub fn end_trial(self: &Arc<Self>, variant: &Arc<LoadedVariant>, ended_trial: &EndedTrial) {
         log_ended_trial(self.kernel_outline(variant.kernel_index), variant, ended_trial);
-        if variant.trials().is_some_and(|trials| trials.settled_form().is_some()) {
+        if variant.form_trials().is_some_and(|trials| trials.settled_form().is_some()) {
             self.improve_later(variant, Executable::keep_settled_form);
         }
     }
@@ -80,7 +80,7 @@ impl Executable {
     /// When the search for the best form of a variant's code is over, leaves code of that form in the cache: later processes begin
     /// with it.
     fn keep_settled_form(&self, variant: &LoadedVariant) {
-        let Some(trials) = variant.trials() else { return };
+        let Some(trials) = variant.form_trials() else { return };
         let Some(form) = trials.settled_form() else { return };
         if form != trials.taken_form() {
             let settings = self.compile_settings(&variant.facts, Tier::Optimized);

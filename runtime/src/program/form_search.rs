@@ -28,12 +28,12 @@ impl FormSearch {
     }
 
     /// The fastest form so far.
-    pub fn best(&self) -> ItemForm {
+    pub fn best_form(&self) -> ItemForm {
         self.best
     }
 
     /// How many forms were measured, or could not be had.
-    pub fn trials(&self) -> usize {
+    pub fn trial_count(&self) -> usize {
         self.trials
     }
 
@@ -41,9 +41,9 @@ impl FormSearch {
     pub fn next_form(&self) -> Option<ItemForm> {
         let Alternatives { gangs, other_layout, may_flatten } = self.alternatives;
         let (near_shapes, layout) = match self.best {
-            ItemForm::OneByOne => ([Some(gangs), gangs.doubled(), other_layout], gangs.layout),
+            ItemForm::OneByOne => ([Some(gangs), gangs.double_width(), other_layout], gangs.layout),
             ItemForm::InGangs(shape) | ItemForm::Flattened(shape) => {
-                ([shape.doubled(), shape.halved(), other_layout], shape.layout)
+                ([shape.double_width(), shape.halve_width(), other_layout], shape.layout)
             }
         };
         let flattened = match self.best {
@@ -95,9 +95,9 @@ mod tests {
         let mut measured = Vec::new();
         while let Some(form) = form_search.next_form() {
             measured.push(form);
-            form_search.note_result(form, speed(form) > speed(form_search.best()));
+            form_search.note_result(form, speed(form) > speed(form_search.best_form()));
         }
-        (measured, form_search.best())
+        (measured, form_search.best_form())
     }
 
     fn lanes(form: ItemForm) -> u32 {
@@ -163,6 +163,6 @@ mod tests {
         while let Some(form) = without_code.next_form() {
             without_code.note_result(form, false);
         }
-        assert_eq!(without_code.best(), gangs(32));
+        assert_eq!(without_code.best_form(), gangs(32));
     }
 }

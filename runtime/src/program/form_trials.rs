@@ -167,7 +167,7 @@ impl FormTrials {
 
     /// The form that was found to be the best, when the search is over.
     pub fn settled_form(&self) -> Option<ItemForm> {
-        (self.stage() == Stage::Over).then(|| self.search.lock().best())
+        (self.stage() == Stage::Over).then(|| self.search.lock().best_form())
     }
 
     /// The form that the estimate took.
@@ -308,7 +308,7 @@ impl FormTrials {
         if !self.is_tried(tried_code) {
             return None;
         }
-        let champion = search.best();
+        let champion = search.best_form();
         let challenger = search.next_form()?;
         let is_faster = verdict.is_some_and(|verdict| verdict.is_faster);
         search.note_result(challenger, is_faster);
@@ -343,7 +343,7 @@ impl FormTrials {
     ) -> Result<bool, LoadError> {
         let (next_form, trials) = {
             let search = self.search.lock();
-            (search.next_form(), search.trials())
+            (search.next_form(), search.trial_count())
         };
         if !self.adopts_all {
             let due_time = WORTHWHILE.max(making_time).saturating_mul(trials as u32 + 1);
@@ -352,7 +352,7 @@ impl FormTrials {
         let is_other = next_form == Some(object.form) && object.needs.local_bytes == local_bytes;
         let free_code = (1..).zip(&self.codes).find(|(_, code)| code.get().is_none()).filter(|_| is_other);
         let Some((number, code)) = free_code else { return Ok(false) };
-        let form_code = FormCode { code: CallableCode::load(object)?, needs: object.needs };
+        let form_code = FormCode { code: CallableCode::load_object(object)?, needs: object.needs };
         let is_new = code.set(form_code).is_ok();
         let mut comparison = self.comparison.lock();
         *comparison = comparison.for_next_trial();

@@ -63,7 +63,7 @@ impl CallableCode {
     ///
     /// # Errors
     /// When the code is damaged or the system gives no memory for it.
-    pub fn load(object: &KernelObject) -> Result<CallableCode, LoadError> {
+    pub fn load_object(object: &KernelObject) -> Result<CallableCode, LoadError> {
         Ok(CallableCode { code: LoadedCode::map_object(object)?, stack_bytes: object.stack_bytes })
     }
 
@@ -90,7 +90,7 @@ impl LoadedVariant {
             kernel_index: *kernel_index,
             facts: *facts,
             number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
-            code: CallableCode::load(object)?,
+            code: CallableCode::load_object(object)?,
             needs: object.needs,
             usage: None,
             promotion: (*tier == Tier::Baseline && !of_level).then(Promotion::default),
@@ -149,7 +149,7 @@ impl LoadedVariant {
     }
 
     /// What is measured beside its code of the last tier, where there is a choice.
-    pub fn trials(&self) -> Option<&FormTrials> {
+    pub fn form_trials(&self) -> Option<&FormTrials> {
         self.trials.get()
     }
 
@@ -176,7 +176,7 @@ impl LoadedVariant {
     pub fn adopt_code(&self, object: &KernelObject) -> Result<bool, LoadError> {
         let promotion = self.promotion.as_ref().filter(|_| self.needs == object.needs);
         if let Some(promotion) = promotion {
-            promotion.install_code(CallableCode::load(object)?);
+            promotion.install_code(CallableCode::load_object(object)?);
             if let Some(trials) = plan_trials(object) {
                 // Code of the last tier is adopted once.
                 let _ = self.trials.set(trials);
