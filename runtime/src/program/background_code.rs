@@ -82,11 +82,12 @@ impl Executable {
     fn keep_settled_form(&self, variant: &LoadedVariant) {
         let Some(trials) = variant.form_trials() else { return };
         let Some(form) = trials.settled_form() else { return };
-        if form != trials.taken_form() {
+        let (taken_form, alternatives) = trials.estimated_forms();
+        if form != taken_form {
             let settings = self.compile_settings(&variant.facts, Tier::Optimized);
             let form_settings = CompileOptions { vectorize: form.as_request(settings.vectorize), ..settings.clone() };
             if let Some(object) = self.find_kept(variant.kernel_index, &form_settings, ChosenBy::Estimate) {
-                let object = KernelObject { alternatives: Some(trials.alternatives()), ..object };
+                let object = KernelObject { alternatives: Some(alternatives), ..object };
                 self.keep_object(variant.kernel_index, &settings, ChosenBy::Trials, &object);
             }
         }

@@ -16,15 +16,24 @@ const LEAST_WIDTH: u32 = 4;
 pub struct FormSearch {
     alternatives: Alternatives,
     best: ItemForm,
-    /// All that need not be made, the first form among them.
+    /// All that need not be made: the form that ran first, and then those that were tried.
     known: Vec<ItemForm>,
-    trials: usize,
 }
 
 impl FormSearch {
     /// Nothing measured yet. `taken` is the form that runs.
     pub fn new(taken: ItemForm, alternatives: Alternatives) -> FormSearch {
-        FormSearch { alternatives, best: taken, known: vec![taken], trials: 0 }
+        FormSearch { alternatives, best: taken, known: vec![taken] }
+    }
+
+    /// The form that ran first.
+    pub fn taken_form(&self) -> ItemForm {
+        self.known[0]
+    }
+
+    /// What the estimate took and left.
+    pub fn alternatives(&self) -> Alternatives {
+        self.alternatives
     }
 
     /// The fastest form so far.
@@ -34,7 +43,7 @@ impl FormSearch {
 
     /// How many forms were measured, or could not be had.
     pub fn trial_count(&self) -> usize {
-        self.trials
+        self.known.len() - 1
     }
 
     /// The form to be measured next beside the best one; none where that is found.
@@ -59,14 +68,13 @@ impl FormSearch {
         let widths = WIDTHS.into_iter().filter(|&width| width >= LEAST_WIDTH);
         let near_forms = near_shapes.into_iter().flatten().map(of_gangs);
         let far_forms = widths.map(|width| of_gangs(GangShape { width, layout }));
-        let is_open = |form: &ItemForm| self.trials < MOST_TRIALS && !self.known.contains(form);
+        let is_open = |form: &ItemForm| self.trial_count() < MOST_TRIALS && !self.known.contains(form);
         flattened.into_iter().chain(near_forms).chain([ItemForm::OneByOne]).chain(far_forms).find(is_open)
     }
 
     /// Notes what measuring a form beside the best one came to. One that cannot be had is not faster.
     pub fn note_result(&mut self, form: ItemForm, is_faster: bool) {
         self.known.push(form);
-        self.trials += 1;
         if is_faster {
             self.best = form;
         }

@@ -92,8 +92,6 @@ pub struct EndedTrial {
 /// The forms of a variant's code beside its own, and how far the search for the best one is.
 #[derive(Debug)]
 pub struct FormTrials {
-    taken: ItemForm,
-    alternatives: Alternatives,
     /// Whether every form is to run as soon as it is there, and from then on.
     adopts_all: bool,
     stage: AtomicU8,
@@ -147,8 +145,6 @@ impl FormTrials {
     /// there (`adopts_all`).
     pub fn new(taken: ItemForm, alternatives: Alternatives, adopts_all: bool) -> FormTrials {
         FormTrials {
-            taken,
-            alternatives,
             adopts_all,
             stage: AtomicU8::new(Stage::CountTime as u8),
             search: Mutex::new(FormSearch::new(taken, alternatives)),
@@ -170,14 +166,10 @@ impl FormTrials {
         (self.stage() == Stage::Over).then(|| self.search.lock().best_form())
     }
 
-    /// The form that the estimate took.
-    pub fn taken_form(&self) -> ItemForm {
-        self.taken
-    }
-
-    /// The forms that the estimate chose between.
-    pub fn alternatives(&self) -> Alternatives {
-        self.alternatives
+    /// The form that the estimate took, and those that it chose between.
+    pub fn estimated_forms(&self) -> (ItemForm, Alternatives) {
+        let search = self.search.lock();
+        (search.taken_form(), search.alternatives())
     }
 
     fn stage(&self) -> Stage {
@@ -188,11 +180,13 @@ impl FormTrials {
         self.stage.store(stage as u8, Ordering::Release);
     }
 
-    /// The codes that are there whose scratch memory a launch has: what `fits` says of their needs.
+    /// The codes that may run a launch and whose scratch memory it has: what `fits` says of their needs. When the best one is known, no other
+    /// is asked for.
     pub fn find_usable(&self, mut fits: impl FnMut(&ScratchNeeds) -> bool) -> UsableForms {
         let mut usable = UsableForms::OWN;
+        let known_code = (self.stage() == Stage::Over).then(|| self.best_code.load(Ordering::Acquire));
         for (number, form_code) in (1..).zip(self.codes.iter().map_while(OnceLock::get)) {
-            if fits(&form_code.needs) {
+            if known_code.is_none_or(|best_code| best_code == number) && fits(&form_code.needs) {
                 usable.insert(number);
             }
         }
