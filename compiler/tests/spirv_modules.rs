@@ -14,12 +14,13 @@ use std::process::ExitCode;
 
 use inkwell::context::Context;
 use libtest_mimic::{Arguments, Failed, Trial};
-use lockstep_compiler::frontend::{FrontendConfig, compile_spirv, link_program, prepare_module};
+use lockstep_compiler::frontend::{FrontendConfig, build_spirv, compile_spirv, link_program, prepare_module};
 use lockstep_compiler::import::import_module;
 use lockstep_ir::ir::Module;
 use lockstep_ir::testing::run_line;
 use lockstep_ir::verify::{Stage, verify_module};
 use lockstep_protocol::build_options::{BuildOptions, Stage as BuildStage};
+use lockstep_protocol::portable_program::LinkedProgram;
 use lockstep_protocol::spirv_module::SpecializationValue;
 use lockstep_spirv_assembler::assemble_module;
 
@@ -59,15 +60,25 @@ fn check_file(text: &str) -> Result<(), String> {
     if checks == 0 { Err("the file says nothing that must hold".to_owned()) } else { Ok(()) }
 }
 
-/// The module as the launch of a kernel finds it.
+/// The module as the launch of a kernel finds it, however the program came about: built at once, or compiled and then linked.
 fn build_module(bytes: &[u8], values: &[SpecializationValue]) -> Result<Module, String> {
     let options = BuildOptions::parse("", BuildStage::Build).map_err(|error| error.to_string())?;
     let config = FrontendConfig { source_lines: true, ..FrontendConfig::default() };
-    let compilation = compile_spirv(&config, bytes, values, &options);
-    let compilation = compilation.map_err(|error| error.to_string())?;
-    let program = link_program(&[&compilation.object], &options).map_err(|error| error.to_string())?;
+    let built = build_spirv(&config, bytes, values, &options).map_err(|error| error.to_string());
+    let compiled = compile_spirv(&config, bytes, values, &options);
+    let linked = compiled.and_then(|compiled| link_program(&[&compiled.object], &options));
+    let linked = linked.map_err(|error| error.to_string());
+    match (built.and_then(|program| load_module(&program)), linked.and_then(|program| load_module(&program))) {
+        (Ok(built), Ok(linked)) if built.to_string() == linked.to_string() => Ok(built),
+        (Ok(built), Ok(linked)) => Err(format!("built:\n{built}\ncompiled and linked:\n{linked}")),
+        (Err(built), Err(linked)) if built == linked => Err(built),
+        (built, linked) => Err(format!("built: {:?}\ncompiled and linked: {:?}", built.err(), linked.err())),
+    }
+}
+
+fn load_module(program: &LinkedProgram) -> Result<Module, String> {
     let context = Context::create();
-    let llvm_module = prepare_module(&context, &program).map_err(|error| error.to_string())?;
+    let llvm_module = prepare_module(&context, program).map_err(|error| error.to_string())?;
     let module = import_module(&llvm_module).map_err(|error| error.to_string())?;
     verify_module(&module, Stage::Imported).map_err(|errors| format!("{}\n{module}", errors[0]))?;
     Ok(module)

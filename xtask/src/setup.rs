@@ -23,7 +23,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 12] = [
+const NEEDS: [Need; 10] = [
     Need {
         what: "the LLVM 22 libraries and headers (llvm-config-22)",
         package: "llvm-22-dev",
@@ -48,16 +48,6 @@ const NEEDS: [Need; 12] = [
         what: "a C++ compiler for what calls clang's libraries (c++)",
         package: "g++",
         present: || succeeds("c++", &["--version"]),
-    },
-    Need {
-        what: "zstd as a static library, which LLVM's static libraries ask for (libzstd.a)",
-        package: "libzstd-dev",
-        present: || static_library("libzstd.a"),
-    },
-    Need {
-        what: "zlib as a static library, which LLVM's static libraries ask for (libz.a)",
-        package: "zlib1g-dev",
-        present: || static_library("libz.a"),
     },
     Need {
         what: "a C compiler for build scripts and linking (cc)",
@@ -190,12 +180,6 @@ fn clang_libraries() -> bool {
     };
     Path::new(include.trim()).join("clang/Frontend/CompilerInstance.h").exists()
         && Path::new(libraries.trim()).join("libclangFrontend.a").exists()
-}
-
-/// Whether the C compiler finds an archive of this name: it then answers with a path, else with the name alone.
-fn static_library(name: &str) -> bool {
-    process::output_of(Command::new("cc").arg(format!("-print-file-name={name}")))
-        .is_some_and(|answer| Path::new(answer.trim()).is_absolute())
 }
 
 fn mpfr() -> bool {

@@ -2,8 +2,9 @@
 
 use crate::installed_llvm::InstalledLlvm;
 
-/// Stands for Polly, which LLVM's list of extensions names where a distribution has built it.
-const NO_POLLY: &str = "src/no_polly.cpp";
+/// Stand for what LLVM's archives ask for and the compiler never calls: Polly, which the list of extensions names where a distribution
+/// has built it, and compression by zlib and zstd.
+const STAND_INS: [&str; 2] = ["src/no_polly.cpp", "src/no_compression.cpp"];
 
 /// clang's part from source to LLVM IR.
 const CLANG_ARCHIVES: [&str; 16] = [
@@ -50,7 +51,7 @@ const LLVM_COMPONENTS: [&str; 19] = [
 ];
 
 /// What those ask for.
-const SYSTEM_ARCHIVES: [&str; 6] = ["-lz", "-lzstd", "-lstdc++", "-lm", "-lgcc_eh", "-lc"];
+const SYSTEM_ARCHIVES: [&str; 4] = ["-lstdc++", "-lm", "-lgcc_eh", "-lc"];
 
 /// Tells cargo how the executable is linked.
 ///
@@ -59,12 +60,12 @@ const SYSTEM_ARCHIVES: [&str; 6] = ["-lz", "-lzstd", "-lstdc++", "-lm", "-lgcc_e
 pub fn link_archives() -> Result<(), String> {
     println!("cargo:rerun-if-changed=build/static_link.rs");
     println!("cargo:rerun-if-changed=../build/installed_llvm.rs");
-    println!("cargo:rerun-if-changed={NO_POLLY}");
+    STAND_INS.iter().for_each(|file| println!("cargo:rerun-if-changed={file}"));
     let llvm = InstalledLlvm::find_installed()?;
     llvm.cpp_build()?
-        .file(NO_POLLY)
+        .files(STAND_INS)
         .cpp_link_stdlib(None)
-        .try_compile("lockstep_no_polly")
+        .try_compile("lockstep_stand_ins")
         .map_err(|error| error.to_string())?;
     let llvm_archives = llvm.ask_config(&[&["--link-static", "--libs"], &LLVM_COMPONENTS[..]].concat())?;
     let is_wanted = |archive: &&str| !matches!(*archive, "-lPolly" | "-lPollyISL");

@@ -43,8 +43,7 @@ pub fn do_job(request: Request, confinement: Confinement) -> Answer {
 
 impl Context {
     fn compile_source(&self, files: &SourceFiles) -> Result<BuiltObject, FrontendError> {
-        let SourceFiles { source_lines, reads_files, .. } = *files;
-        let config = FrontendConfig { source_lines, reads_files, ..FrontendConfig::default() };
+        let config = frontend_config(files);
         let compiled = match &files.specialization {
             Some(values) => frontend::compile_spirv(&config, &files.source, values, &files.options),
             None => frontend::compile_recorded(&config, &files.source, &files.headers, &files.options),
@@ -56,6 +55,10 @@ impl Context {
     }
 
     fn build_program(&self, files: &SourceFiles) -> Result<BuiltProgram, FrontendError> {
+        if let Some(values) = &files.specialization {
+            let linked = frontend::build_spirv(&frontend_config(files), &files.source, values, &files.options);
+            return self.describe_program(linked.map_err(|error| self.locate_link_failure(files, error))?);
+        }
         let BuiltObject { object, log, read_files } = self.compile_source(files)?;
         let linked = frontend::link_program(&[&object], &files.options);
         let linked = linked.map_err(|error| with_compiler_log(&log, self.locate_link_failure(files, error)))?;
@@ -107,6 +110,10 @@ impl Context {
             eprint!("{}", describe_times("program", stage_times));
         }
     }
+}
+
+fn frontend_config(&SourceFiles { source_lines, reads_files, .. }: &SourceFiles) -> FrontendConfig {
+    FrontendConfig { source_lines, reads_files, ..FrontendConfig::default() }
 }
 
 fn compile_kernel(kernel_job: KernelJob) -> Answer {

@@ -10,10 +10,10 @@ use llvm_sys::core::{LLVMCreateMemoryBufferWithMemoryRange, LLVMDisposeMemoryBuf
 use llvm_sys::ir_reader::LLVMParseIRInContext2;
 
 use super::clang::{RecordedCompilation, compile_failure};
-use super::link::bitcode_of;
+use super::link::{JoinedModule, bitcode_of, built_in_library, complete_program};
 use super::llvm::{Diagnostics, raw_context, successors, take_message};
 use super::spirv::{TextOptions, translate_module};
-use super::{CompiledObject, FrontendConfig, FrontendError};
+use super::{CompiledObject, FrontendConfig, FrontendError, LinkedProgram};
 use crate::progress::begin_stage;
 use crate::stage_times::Stopwatch;
 use lockstep_protocol::build_options::{BuildOptions, InputLanguage, LanguageVersion};
@@ -27,6 +27,45 @@ pub fn compile_spirv(
     options: &BuildOptions,
 ) -> Result<RecordedCompilation, FrontendError> {
     let mut stopwatch = Stopwatch::start();
+    let text = translate(config, module, values, options, &mut stopwatch)?;
+    let context = Context::create();
+    let diagnostics = Diagnostics::start_collecting(&context);
+    let (module, log) = read_module(&context, &diagnostics, text)?;
+    let object =
+        CompiledObject { bitcode: bitcode_of(&module), options: object_options(options), is_library: false, log };
+    stopwatch.end_stage("read_text");
+    Ok(RecordedCompilation { object, read_files: Vec::new(), times: stopwatch.into_times() })
+}
+
+/// Makes a program of one SPIR-V module, as [`compile_spirv`] and [`super::link_program`] would. What the first has LLVM write and the
+/// second has it read is left out, a fifth of the way to the linked module.
+pub fn build_spirv(
+    config: &FrontendConfig,
+    module: &[u8],
+    values: &[SpecializationValue],
+    options: &BuildOptions,
+) -> Result<LinkedProgram, FrontendError> {
+    let mut stopwatch = Stopwatch::start();
+    let text = translate(config, module, values, options, &mut stopwatch)?;
+    let context = Context::create();
+    let diagnostics = Diagnostics::start_collecting(&context);
+    let (module, mut log) = read_module(&context, &diagnostics, text)?;
+    stopwatch.end_stage("read_text");
+    begin_stage("link", "");
+    let joined = JoinedModule::of_one_object(&context, module, &object_options(options), options)?;
+    let program = complete_program(&context, &diagnostics, joined, &built_in_library, stopwatch)?;
+    log.push_str(&program.log);
+    Ok(LinkedProgram { log, ..program })
+}
+
+/// A SPIR-V module as LLVM's text.
+fn translate(
+    config: &FrontendConfig,
+    module: &[u8],
+    values: &[SpecializationValue],
+    options: &BuildOptions,
+    stopwatch: &mut Stopwatch,
+) -> Result<String, FrontendError> {
     begin_stage("spirv", "");
     let text_options = TextOptions {
         source_lines: config.source_lines || options.debug,
@@ -35,20 +74,27 @@ pub fn compile_spirv(
     let text = translate_module(module, values, text_options)
         .map_err(|error| compile_failure(&format!("error: {error}\n")))?;
     stopwatch.end_stage("spirv");
+    Ok(text)
+}
+
+/// What LLVM reads of a module's text, and what it says of it. Whether the module keeps LLVM's other rules is asked of every object when it
+/// is linked.
+fn read_module<'ctx>(
+    context: &'ctx Context,
+    diagnostics: &Diagnostics<'_>,
+    text: String,
+) -> Result<(Module<'ctx>, String), FrontendError> {
     begin_stage("read_text", "");
-    let context = Context::create();
-    let diagnostics = Diagnostics::start_collecting(&context);
-    // Whether the module keeps LLVM's other rules is asked of every object when it is linked.
-    let module = read_text(&context, text)
+    let module = read_text(context, text)
         .map_err(|error| compile_failure(&format!("error: SPIR-V: LLVM refuses the module: {error}\n")))?;
     module.get_functions().for_each(order_blocks);
     let log = diagnostics.take_messages().map_err(|errors| compile_failure(&errors))?;
-    // Modules may do all that the newest version of the language can.
-    let version = Some(LanguageVersion::Cl31);
-    let options = BuildOptions { input: InputLanguage::Spir, version, ..options.clone() };
-    let object = CompiledObject { bitcode: bitcode_of(&module), options, is_library: false, log };
-    stopwatch.end_stage("read_text");
-    Ok(RecordedCompilation { object, read_files: Vec::new(), times: stopwatch.into_times() })
+    Ok((module, log))
+}
+
+/// The options of a module's object: modules may do all that the newest version of the language can.
+fn object_options(options: &BuildOptions) -> BuildOptions {
+    BuildOptions { input: InputLanguage::Spir, version: Some(LanguageVersion::Cl31), ..options.clone() }
 }
 
 /// Brings the blocks of a function into the order that clang gives them: each before what it leads to, but for loops, and the way for true

@@ -46,26 +46,57 @@ pub fn link_with(
     options: &BuildOptions,
     library: LibraryLookup<'_>,
 ) -> Result<LinkedProgram, FrontendError> {
-    let mut stopwatch = Stopwatch::start();
+    let stopwatch = Stopwatch::start();
     begin_stage("link", "");
     let context = Context::create();
     let diagnostics = Diagnostics::start_collecting(&context);
     let module = join_modules(&context, &diagnostics, objects)?;
-    add_library(&context, &diagnostics, &module, library)?;
+    let object_options = objects.iter().map(|object| &object.options);
+    let joined = JoinedModule { module, options: merge_options(object_options, options) };
+    complete_program(&context, &diagnostics, joined, library, stopwatch)
+}
+
+/// The module of all objects of a program.
+pub(super) struct JoinedModule<'ctx> {
+    /// The module, which is verified and has no opaque types.
+    pub module: Module<'ctx>,
+    /// What holds for the program.
+    pub options: BuildOptions,
+}
+
+impl<'ctx> JoinedModule<'ctx> {
+    /// That of a program of one object, which is not verified yet.
+    ///
+    /// # Errors
+    /// When the module breaks a rule of LLVM's.
+    pub(super) fn of_one_object(
+        context: &'ctx Context,
+        module: Module<'ctx>,
+        object_options: &BuildOptions,
+        options: &BuildOptions,
+    ) -> Result<Self, FrontendError> {
+        let module = images::lower_opaque_types(context, verify_module(module)?)?;
+        Ok(Self { module, options: merge_options(std::iter::once(object_options), options) })
+    }
+}
+
+/// Adds what a program uses of the library, and cleans up.
+pub(super) fn complete_program(
+    context: &Context,
+    diagnostics: &Diagnostics<'_>,
+    JoinedModule { module, options }: JoinedModule<'_>,
+    library: LibraryLookup<'_>,
+    mut stopwatch: Stopwatch,
+) -> Result<LinkedProgram, FrontendError> {
+    add_library(context, diagnostics, &module, library)?;
     stopwatch.end_stage("link");
     begin_stage("clean_up", "");
-    let disabled = options.opt_disable || objects.iter().any(|object| object.options.opt_disable);
-    let cleanup_level = if disabled { simplify_llvm::Level::Minimal } else { simplify_llvm::Level::Full };
+    let cleanup_level = if options.opt_disable { simplify_llvm::Level::Minimal } else { simplify_llvm::Level::Full };
     simplify_llvm::clean_up(&module, cleanup_level)?;
     let link_log = diagnostics.take_messages().map_err(FrontendError::link_failure)?;
     let bitcode = bitcode_of(&module);
     stopwatch.end_stage("clean_up");
-    Ok(LinkedProgram {
-        bitcode,
-        options: merge_options(objects, options),
-        log: link_log,
-        times: stopwatch.into_times(),
-    })
+    Ok(LinkedProgram { bitcode, options, log: link_log, times: stopwatch.into_times() })
 }
 
 /// Links objects into a library (`-create-library`): names may stay undefined, and nothing is thrown away.
@@ -76,7 +107,7 @@ pub fn link_library(objects: &[&CompiledObject], options: &BuildOptions) -> Resu
     let link_log = diagnostics.take_messages().map_err(FrontendError::link_failure)?;
     Ok(CompiledObject {
         bitcode: bitcode_of(&module),
-        options: merge_options(objects, options),
+        options: merge_options(objects.iter().map(|object| &object.options), options),
         is_library: true,
         log: link_log,
     })
@@ -99,15 +130,15 @@ pub fn read_module_lazily<'a>(context: &'a Context, program: &'a LinkedProgram) 
 }
 
 /// What holds for the program: the linker's options and whatever every object was compiled with.
-fn merge_options(objects: &[&CompiledObject], options: &BuildOptions) -> BuildOptions {
+fn merge_options<'a>(objects: impl Iterator<Item = &'a BuildOptions> + Clone, options: &BuildOptions) -> BuildOptions {
     let mut merged_options = options.clone();
-    merged_options.opt_disable |= objects.iter().any(|object| object.options.opt_disable);
-    merged_options.debug |= objects.iter().any(|object| object.options.debug);
-    merged_options.math.denorms_are_zero |= objects.iter().all(|object| object.options.math.denorms_are_zero);
+    merged_options.opt_disable |= objects.clone().any(|object| object.opt_disable);
+    merged_options.debug |= objects.clone().any(|object| object.debug);
+    merged_options.math.denorms_are_zero |= objects.clone().all(|object| object.math.denorms_are_zero);
     // "If the program was created using clLinkProgram, then all input programs must support non-uniform work-groups"
     // (5.9): the oldest language version and the strictest option hold.
-    merged_options.uniform_work_group_size |= objects.iter().any(|object| object.options.uniform_work_group_size);
-    merged_options.version = objects.iter().map(|object| object.options.language_version()).min();
+    merged_options.uniform_work_group_size |= objects.clone().any(|object| object.uniform_work_group_size);
+    merged_options.version = objects.map(BuildOptions::language_version).min();
     merged_options
 }
 
@@ -191,11 +222,15 @@ fn parse_module<'ctx>(
     diagnostics: &Diagnostics<'_>,
     bitcode: &[u8],
 ) -> Result<Module<'ctx>, FrontendError> {
-    let module = read_bitcode(context, diagnostics, bitcode)?;
-    module
-        .verify()
-        .map_err(|error| FrontendError::link_failure(format!("error: broken module: {}\n", error.to_string())))?;
-    Ok(module)
+    verify_module(read_bitcode(context, diagnostics, bitcode)?)
+}
+
+/// The module, if it keeps LLVM's rules.
+fn verify_module(module: Module<'_>) -> Result<Module<'_>, FrontendError> {
+    match module.verify() {
+        Ok(()) => Ok(module),
+        Err(error) => Err(FrontendError::link_failure(format!("error: broken module: {}\n", error.to_string()))),
+    }
 }
 
 fn read_bitcode<'ctx>(

@@ -1,8 +1,9 @@
 //! The front end: from sources to one linked, cleaned-up LLVM module per program.
 //!
 //! [`compile_source`] turns a source into an object by clang's libraries, [`compile_spirv`] a SPIR-V module, through LLVM's text;
-//! [`link_program`] joins objects, adds the built-in library, inlines and cleans up; [`prepare_module`] hands the result to the importer as an LLVM module. What each
-//! step leaves behind is LLVM bitcode, so that the host API can hand it out as a program binary and take it back at any step.
+//! [`link_program`] joins objects, adds the built-in library, inlines and cleans up; [`prepare_module`] hands the result to the importer as
+//! an LLVM module. What each step leaves behind is LLVM bitcode, so that the host API can hand it out as a program binary and take it back
+//! at any step. [`build_spirv`] does both steps at once for a program that is one SPIR-V module.
 //!
 //! Every text that reaches this module is hostile until proved otherwise: it is only ever parsed by clang or by checks that
 //! return errors.
@@ -26,7 +27,7 @@ pub mod spirv;
 mod sub_group_size;
 
 pub use clang::{RecordedCompilation, compile_recorded, compile_source};
-pub use intermediate_language::compile_spirv;
+pub use intermediate_language::{build_spirv, compile_spirv};
 pub use link::{
     LibraryLookup, built_in_library, link_library, link_program, link_with, prepare_module, read_module_lazily,
 };

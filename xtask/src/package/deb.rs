@@ -21,8 +21,6 @@ const MAINTAINER: &str = "The Lockstep developers <lockstep@lockstep.invalid>";
 const LINTIAN_OVERRIDES: &str = "\
 # The compiler has to start in containers and after a change of the root folder, where no library is.
 lockstep-opencl-icd: statically-linked-binary [usr/lib/lockstep/lockstep-compiler]
-# LLVM asks for it.
-lockstep-opencl-icd: embedded-library zlib [usr/lib/lockstep/lockstep-compiler]
 ";
 
 /// What leads loaders to the driver.

@@ -19,13 +19,11 @@ use crate::process;
 const MANIFESTS: [&str; 3] = ["icd/Cargo.toml", "runtime/command/Cargo.toml", "compiler/process/Cargo.toml"];
 
 /// Archives that are linked to the compiler, as the package manager knows their owners, and what of them is inside.
-const LIBRARIES: [(&str, &str); 6] = [
+const LIBRARIES: [(&str, &str); 4] = [
     ("llvm-22-dev", "LLVM"),
     ("libclang-22-dev", "clang"),
     ("libstdc++-12-dev", "libstdc++ and libgcc, under the GPL with the GCC Runtime Library Exception"),
     ("libc6-dev", "the GNU C library, under the LGPL: licences.md says how to link the compiler with another version"),
-    ("zlib1g-dev", "zlib"),
-    ("libzstd-dev", "zstd, under the BSD licence"),
 ];
 
 /// Licences that those texts name instead of repeating them.
