@@ -36,7 +36,7 @@ pub fn build_products(options: &Options) -> Result<()> {
     let compiler = workspace::compiler();
     build_step("build the compiler (release, static)", &mut static_compiler(archive.as_deref()), &[&compiler])?;
     if let Some(archive) = &archive {
-        relinkable::try_linking(archive, &compiler)?;
+        relinkable::finish_archive(archive, &compiler, &[])?;
     }
     start_alone(&workspace::compiler())?;
     examine_products(&workspace::command(), &workspace::driver())

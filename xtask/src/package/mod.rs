@@ -25,6 +25,7 @@ use crate::{process, workspace};
 use tools::PythonTools;
 
 pub use products::Products;
+pub use tarball::prepare_tar;
 pub use tree::assemble_tree;
 
 /// What to make.

@@ -4,6 +4,7 @@
 //! debug information. The driver and the command run with glibc 2.17 (2012) or later, which takes a linker that knows which
 //! symbols that one had; the compiler is linked statically and needs none.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,6 +12,8 @@ use anyhow::{Context, Result};
 
 use crate::build::{build_step, static_compiler};
 use crate::package::tools::PythonTools;
+use crate::package::tree::write_file;
+use crate::relinkable::{RenamedFolder, rust_folder};
 use crate::{process, relinkable, workspace};
 
 /// The system that the driver and the command are for, with its oldest glibc as zigbuild takes it.
@@ -59,25 +62,50 @@ pub fn build_products(tools: &PythonTools, archive: Option<&Path>) -> Result<Pro
     make_reproducible(&mut compiler, &folder)?;
     build_step("build the compiler (static)", &mut compiler, &[&products.compiler])?;
     if let Some(archive) = archive {
-        relinkable::try_linking(archive, &products.compiler)?;
+        relinkable::finish_archive(archive, &products.compiler, &machine_folders(&folder)?)?;
     }
     Ok(products)
 }
 
-/// Has a cargo command build in a folder of its own, without debug information and without any path of this machine.
-fn make_reproducible(command: &mut Command, folder: &Path) -> Result<()> {
+/// The folders of this machine that a build into a folder knows of. Of several that a path lies in, the last one counts.
+fn machine_folders(folder: &Path) -> Result<[RenamedFolder; 4]> {
     let crates = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let crates = crates.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
     let crates = crates.context("neither CARGO_HOME nor HOME is set")?;
-    // Of several that fit, the last one counts.
-    let places = [(workspace::root(), "/lockstep"), (&crates, "/cargo"), (folder, "/build")];
-    let map = |option: &str| places.map(|(place, name)| format!("{option}={}={name}", place.display()));
+    Ok([
+        RenamedFolder { path: workspace::root().to_owned(), name: "lockstep" },
+        RenamedFolder { path: crates, name: "cargo" },
+        RenamedFolder { path: rust_folder()?, name: "rust" },
+        RenamedFolder { path: folder.to_owned(), name: "build" },
+    ])
+}
+
+/// Has a cargo command build in a folder of its own, without debug information and without any path of this machine.
+fn make_reproducible(command: &mut Command, folder: &Path) -> Result<()> {
+    let folders = machine_folders(folder)?;
+    let map =
+        |option: &str| folders.each_ref().map(|folder| format!("{option}={}=/{}", folder.path.display(), folder.name));
+    // Cargo names files by the flags that it is told, so these must not be among them.
+    let wrapper = write_rustc_wrapper(folder, &map("--remap-path-prefix"))?;
+    command.env("RUSTC_WRAPPER", wrapper).env("CARGO_ENCODED_RUSTFLAGS", "");
     // Paths may have spaces in them.
-    command.env("CARGO_ENCODED_RUSTFLAGS", map("--remap-path-prefix").join("\x1f"));
     let quoted = map("-ffile-prefix-map").map(|flag| format!("\"{flag}\""));
     command.env("CXXFLAGS", quoted.join(" ")).env("CC_SHELL_ESCAPED_FLAGS", "1");
     command.env("CARGO_PROFILE_RELEASE_STRIP", "symbols").env("CARGO_INCREMENTAL", "0").env("CARGO_TARGET_DIR", folder);
     Ok(())
+}
+
+/// Writes a script that calls rustc with some flags more.
+fn write_rustc_wrapper(folder: &Path, flags: &[String]) -> Result<PathBuf> {
+    let quoted: Vec<String> = flags.iter().map(|flag| format!("'{}'", flag.replace('\'', r"'\''"))).collect();
+    let script = format!("#!/bin/sh\nexec \"$@\" {}\n", quoted.join(" "));
+    let path = folder.join("rustc.sh");
+    // Cargo builds everything anew after a change of the script's time.
+    if std::fs::read_to_string(&path).ok().as_ref() != Some(&script) {
+        write_file(&path, &script)?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(path)
 }
 
 /// The version of the packages: that of the workspace.
