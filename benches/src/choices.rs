@@ -1,10 +1,12 @@
 //! What the driver's choice for each kernel of the suite loses: every width and layout, and every pass switched off, is timed
 //! beside what the driver takes, by its cost model alone and after it has measured other forms itself (`LOCKSTEP_TRIALS`).
 //!
-//! The driver's choice runs for a while, until its trials are over. All candidates have a few turns first. The fastest of them and the driver's choice then have their turns together, and the
-//! loss is the median of the factors of these turns: the best of many short measurements is too good to be true. They do so
-//! several times with new buffers, as a kernel may be a fifth slower for the place in memory that its buffers have.
+//! The driver's choice runs for a while, until its trials are over. All candidates have a few turns first, but for those whose machine code
+//! another one has as well: what they differ by is chance. The fastest of them and the driver's choice then have their turns together, and
+//! the loss is the median of the factors of these turns: the best of many short measurements is too good to be true. They do so several
+//! times with new buffers, as a kernel may be a fifth slower for the place in memory that its buffers have.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ use crate::case::Case;
 use crate::command_line::{Measurement, end_with, serve_as_child};
 use crate::compare::{Cells, Configuration, Measured, TRIALS, Team};
 use crate::report::{json_time, milliseconds, with};
+use crate::same_code::assembly::{Texts, keep_assembly, take_texts};
 use crate::side_by_side::Factor;
 use crate::suite;
 
@@ -65,6 +68,59 @@ pub fn measure_choices() -> ExitCode {
 struct Options {
     #[command(flatten)]
     measurement: Measurement,
+}
+
+/// Where each candidate's driver leaves the assembly of its kernels.
+struct Dumps {
+    folder: tempfile::TempDir,
+}
+
+impl Dumps {
+    fn new() -> Result<Self, String> {
+        let folder = tempfile::tempdir().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+        Ok(Self { folder })
+    }
+
+    fn folder_of(&self, number: usize) -> PathBuf {
+        self.folder.path().join(number.to_string())
+    }
+
+    /// The candidates with their places for dumps. The driver's choice has none, as it makes code of many forms while it runs.
+    fn assign(&self, mut candidates: Vec<Configuration>) -> Vec<Configuration> {
+        for (number, candidate) in candidates.iter_mut().enumerate().filter(|(number, _)| *number != CHOICE) {
+            let folder = self.folder_of(number).to_string_lossy().into_owned();
+            candidate.environment.push(("LOCKSTEP_DUMP".to_owned(), folder));
+        }
+        candidates
+    }
+
+    /// Removes what was left, as finalists build a case again after its code was looked at.
+    fn remove_all(&self) -> Result<(), String> {
+        let remove = |entry: std::io::Result<std::fs::DirEntry>| std::fs::remove_dir_all(entry?.path());
+        let removed = std::fs::read_dir(self.folder.path()).and_then(|mut entries| entries.try_for_each(remove));
+        removed.map_err(|error| format!("cannot remove assembly: {error}"))
+    }
+
+    /// Takes away the assembly that a candidate has left.
+    fn take_assembly(&self, number: usize) -> Result<Texts, String> {
+        let kept = self.folder.path().join("kept");
+        keep_assembly(&self.folder_of(number), &kept, "").map_err(|error| format!("cannot keep assembly: {error}"))?;
+        take_texts(&kept)
+    }
+
+    /// Drops the candidates whose code is that of an earlier one.
+    fn drop_copies(&self, sums: &mut Cells<String>) -> Result<(), String> {
+        let mut seen: Vec<Texts> = Vec::new();
+        for (number, sum) in sums.iter_mut().enumerate().skip(ESTIMATE) {
+            let texts = self.take_assembly(number)?;
+            if seen.contains(&texts) {
+                *sum = Err("has the code of another candidate".to_owned());
+            } else if !texts.is_empty() {
+                seen.push(texts);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What is timed, the driver's choice first.
@@ -153,17 +209,20 @@ fn shorten_name(name: &str) -> String {
 }
 
 fn compare_candidates(measurement: &Measurement) -> Result<Vec<String>, String> {
-    let candidates = list_candidates();
+    let dumps = Dumps::new()?;
+    let candidates = dumps.assign(list_candidates());
     let mut team = Team::new(candidates.clone(), measurement.clock);
     let mut losses: Vec<Loss> = Vec::new();
     let mut errors = Vec::new();
     println!("{:<28} {:>10} {:>10} {:>9} {:>7}  fastest", "ms", "choice", "fastest", "estimate", "loss");
     for case in suite::alone().into_iter().filter(|case| measurement.chosen.wants(case.name)) {
         let everyone: Vec<usize> = (0..candidates.len()).collect();
-        let sums = team.prepare_case(case, &everyone);
+        dumps.remove_all()?;
+        let mut sums = team.prepare_case(case, &everyone);
         for (candidate, sum) in candidates.iter().zip(&sums) {
             errors.extend(sum.as_ref().err().map(|error| format!("{}, {}: {error}", case.name, candidate.name)));
         }
+        dumps.drop_copies(&mut sums)?;
         let finalists = find_finalists(&team.take_turns(sums, FIRST_ROUNDS));
         let cells = measure_finalists(&mut team, case, &finalists, measurement.rounds.or(ROUNDS));
         match Loss::of(case, &candidates, cells) {
@@ -258,6 +317,29 @@ mod tests {
     fn the_fastest_are_measured_again_beside_the_choice() {
         let cells = [90, 50, 10, 20, 30, 40].map(|time| measured(&[time])).into_iter().chain([Err("wrong".into())]);
         assert_eq!(find_finalists(&cells.collect()), [CHOICE, ESTIMATE, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn candidates_with_the_code_of_others_are_dropped() {
+        let dumps = Dumps::new().expect("a folder");
+        let write = |number: usize, text: &str| {
+            std::fs::create_dir_all(dumps.folder_of(number)).expect("it can be made");
+            std::fs::write(dumps.folder_of(number).join("k.35-optimize.s"), text).expect("it can be written");
+        };
+        for (number, text) in [(1, "ret # as estimated"), (2, "nop"), (3, "ret"), (4, "nop")] {
+            write(number, text);
+        }
+        let mut sums: Cells<String> = vec![Ok("1".to_owned()); 7];
+        dumps.drop_copies(&mut sums).expect("the files can be read");
+        // Of the last two no code is known.
+        assert_eq!(sums.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, true, false, false, true, true]);
+        // The next case starts anew.
+        write(2, "nop");
+        dumps.remove_all().expect("they can be removed");
+        write(3, "nop");
+        let mut sums: Cells<String> = vec![Ok("1".to_owned()); 7];
+        dumps.drop_copies(&mut sums).expect("the files can be read");
+        assert!(sums.iter().all(Result::is_ok));
     }
 
     #[test]

@@ -10,14 +10,16 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::package::prepare_tar;
-use crate::process;
 use crate::progress::step;
+use crate::{process, workspace};
 
 /// Where the archive has the linker's command.
 const RESPONSE_FILE: &str = "response.txt";
 
 /// What rustc is told so that the linker writes the archive.
 pub fn linker_flags(archive: &Path) -> [String; 2] {
+    // Cargo names what it builds by its flags, which are to be the same wherever the workspace lies; rustc runs in the workspace.
+    let archive = archive.strip_prefix(workspace::root()).unwrap_or(archive);
     ["-C".to_owned(), format!("link-arg=-Wl,--reproduce={}", archive.display())]
 }
 
