@@ -16,6 +16,7 @@ use crate::launch::ndrange::Rules;
 use crate::launch::pool::Pool;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
+use crate::program::lookahead::PredictLaunch;
 use crate::program::{Attached, Program};
 use crate::sampler::Sampler;
 use crate::{ApiHandle, Result, ensure, error};
@@ -104,7 +105,7 @@ impl Kernel {
             _attached: program.attach_kernel(),
             api: ApiHandle::default(),
         });
-        executable.note_kernel(index, &kernel);
+        executable.note_kernel(index, &(kernel.clone() as Arc<dyn PredictLaunch>));
         kernel
     }
 

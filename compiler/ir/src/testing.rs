@@ -6,6 +6,7 @@ mod expressions;
 mod graph;
 pub mod jumps;
 mod kernels;
+mod memory_sizes;
 mod neighbours;
 pub mod operations;
 mod planning;

@@ -12,12 +12,12 @@
 //! v5: f32 = call fn1(v3, v4)        =>     %v5 = call float @function_1(ptr %frame, ptr %scratch, i32 %v3, ptr %v4)
 //! ```
 
-use super::KernelCode;
 use super::emit::{Emitted, Emitter};
-use super::frame::{self, Call, Frame, ResultPlace};
+use super::frame::{self, Call, Frame, OWN_PARAMETERS, ResultPlace};
 use super::function_forms::{declare_forms, emit_form};
-use super::groups::{Group, Item};
+use super::kernel_code::KernelCode;
 use super::region::ScalarEmitter;
+use super::work_item::{Group, Item};
 use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::attributes::AttributeLoc;
@@ -30,9 +30,6 @@ use lockstep_ir::report::Notes;
 use lockstep_protocol::launch_facts::LaunchFacts;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::types::Type;
-
-/// Parameters of such a function in front of those that the program gives it: the launch's frame and the scratch memory.
-pub(super) const OWN_PARAMETERS: u32 = 2;
 
 /// The functions that a kernel calls, each with where its private variables lie.
 pub(super) struct CalledFunctions<'a> {

@@ -15,9 +15,9 @@
 
 use super::emit::{Emitted, Emitter};
 use super::frame::Frame;
-use super::groups::{Group, Item};
 use super::region::{Exits, ScalarEmitter};
 use super::region_functions::{NEXT, TAKEN, record_argument, region_number};
+use super::work_item::{Group, Item};
 use crate::machine_code::ALIGNS_STACK;
 use inkwell::IntPredicate;
 use inkwell::attributes::AttributeLoc;

@@ -22,6 +22,9 @@ use lockstep_protocol::types::Type;
 use std::cell::{Cell, OnceCell};
 use std::num::NonZeroU32;
 
+/// Metadata of branches to what may be passed over where no lane comes, and need not be: one side is for any lane.
+pub const ANY_LANE: &str = "lockstep.any_lane";
+
 /// The result of emitting something. LLVM's builder fails only on a mistake of ours, which the
 /// caller reports instead of taking the application down.
 pub type Emitted<T> = Result<T, CodegenError>;

@@ -2,9 +2,8 @@
 //! is read in the entry block, so that no loop reads it again.
 
 use super::alias::Part;
-use super::called_functions::OWN_PARAMETERS;
 use super::emit::{Emitted, Emitter};
-use super::groups::Item;
+use super::work_item::{Item, Triple};
 use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::module::Linkage;
@@ -20,8 +19,8 @@ use lockstep_protocol::types::{Space, Type};
 use lockstep_protocol::variables::{Global, GlobalData};
 use std::mem::offset_of;
 
-/// One number per dimension.
-pub type Triple<'ctx> = [IntValue<'ctx>; 3];
+/// Parameters of a called function in front of those that the program gives it: the launch's frame and the scratch memory.
+pub(super) const OWN_PARAMETERS: u32 = 2;
 
 /// Where a kept value is.
 #[derive(Clone, Copy)]

@@ -10,12 +10,12 @@
 //! call fn1(v3, v4)        =>     %r = call <16 x float> @form_2(ptr %frame, ptr %scratch, i32 %v3, <16 x ptr> %v4, <16 x i1> %mask)
 //! ```
 
-use super::KernelCode;
-use super::called_functions::{OWN_PARAMETERS, declare_called, enter_function, return_results, take_returned};
+use super::called_functions::{declare_called, enter_function, return_results, take_returned};
 use super::emit::{Emitted, Emitter, vector_of};
-use super::frame::{Frame, ResultPlace};
-use super::groups::{Group, Item};
+use super::frame::{Frame, OWN_PARAMETERS, ResultPlace};
+use super::kernel_code::KernelCode;
 use super::vector::{EmitContext, emit_called};
+use super::work_item::{Group, Item};
 use crate::codegen::error::CodegenError;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue};

@@ -1,31 +1,12 @@
 //! The loops around a kernel's code: over the groups of a call and over the work-items of a group.
 
 use super::emit::{Emitted, Emitter};
-use super::frame::{Frame, Triple};
+use super::frame::Frame;
+use super::work_item::{Group, Item, Triple};
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
-use inkwell::values::{BasicValueEnum, IntValue, PhiValue};
+use inkwell::values::{IntValue, PhiValue};
 use lockstep_ir::ir::Query;
-
-/// The work-group that runs.
-pub struct Group<'ctx> {
-    /// What `get_group_id` gives, by dimension.
-    pub id: Triple<'ctx>,
-    /// get_local_size of this group.
-    pub size: Triple<'ctx>,
-    /// get_global_id of the group's first work-item.
-    pub first: Triple<'ctx>,
-    /// What the reduction gave that the region begins with.
-    pub combined: Option<BasicValueEnum<'ctx>>,
-}
-
-impl<'ctx> Group<'ctx> {
-    /// The group of code that asks for none.
-    pub fn without_place(emitter: &Emitter<'ctx, '_>) -> Group<'ctx> {
-        let nowhere = [emitter.const64(0); 3];
-        Group { id: nowhere, size: nowhere, first: nowhere, combined: None }
-    }
-}
 
 /// The open loop over groups, between [`open_groups`] and [`GroupLoop::close_loop`].
 pub struct GroupLoop<'ctx> {
@@ -138,25 +119,6 @@ impl<'ctx> GroupLoop<'ctx> {
             emitter.intrinsic_call("llvm.x86.sse.sfence", &[], &[])?;
         }
         Ok(())
-    }
-}
-
-/// The work-item that runs.
-pub struct Item<'ctx> {
-    /// What `get_local_id` gives, by dimension.
-    pub local: Triple<'ctx>,
-    /// What `get_global_id` gives, by dimension.
-    pub global: Triple<'ctx>,
-    /// Its place among the group's, as their loops have them: where it keeps values. In layouts that keep their order, the
-    /// linear id.
-    pub number: IntValue<'ctx>,
-}
-
-impl<'ctx> Item<'ctx> {
-    /// The work-item of code that asks for none.
-    pub fn without_place(emitter: &Emitter<'ctx, '_>) -> Item<'ctx> {
-        let nowhere = [emitter.const64(0); 3];
-        Item { local: nowhere, global: nowhere, number: emitter.const64(0) }
     }
 }
 

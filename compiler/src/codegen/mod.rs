@@ -5,7 +5,7 @@
 //! work-groups of launches of which the facts hold; the meaning of every operation is that of the IR, where OpenCL leaves the result open
 //! (division by zero) it still does not trap.
 //! Phases: lay out scratch memory ([`storage`]); read the call's values ([`frame`]); open the loop over
-//! groups ([`groups`]); for each region what it begins with ([`combine`]), then the loops over work-items with the
+//! groups ([`groups`]); for each region what it begins with ([`work_group_collectives`]), then the loops over work-items with the
 //! region's code ([`region`]) inside and a jump to the regions that may follow; close.
 //! Source: Karrenberg & Hack 2012, sections 2.2 (loops in generated code, queries as values) and 2.3
 //! (the loop over continuations; all work-items agree, so the last one's answer is taken).
@@ -29,45 +29,42 @@ mod exponents;
 mod frame;
 mod function_forms;
 mod groups;
+mod kernel_code;
 mod memory;
 mod region;
 mod region_functions;
 mod vector;
 mod work_group_collectives;
+mod work_item;
 
 use crate::codegen::error::CodegenError;
-use alias::Scopes;
 use called_functions::CalledFunctions;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use debug_lines::DebugLines;
 use emit::{Emitted, Emitter};
 use frame::{Call, Frame};
-use groups::{Group, GroupLoop};
+use groups::GroupLoop;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::module::Module as LlvmModule;
 use inkwell::values::{FunctionValue, IntValue};
+use kernel_code::KernelCode;
 use lockstep_ir::analysis::spin_loops::{may_wait, region_may_wait};
-use lockstep_ir::analysis::underlying_objects::find_apart_arguments;
-use lockstep_ir::ir::{Function, Kernel, Module, Region, SourceLoc};
+use lockstep_ir::ir::{Function, Kernel, Module, Region};
 use lockstep_ir::plan::Widening;
 use lockstep_ir::plan::function_forms::FunctionForms;
 use lockstep_ir::plan::storage::{SCRATCH_ALIGN, Storage};
 use lockstep_ir::report::Notes;
-use lockstep_ir::target::TargetInfo;
 use lockstep_protocol::configuration::Versions;
-use lockstep_protocol::kernel_abi::{LITTLE_FRAME, LaunchFrame, ScratchNeeds};
-use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::kernel_abi::{LaunchFrame, ScratchNeeds};
 use lockstep_protocol::layout::Layout;
-use std::cell::{Cell, OnceCell};
 use vector::EmitContext;
+use work_item::Group;
 
-/// Owns the LLVM types and constants of one module.
+pub use emit::ANY_LANE;
 pub(crate) use emit::vector_of;
 pub use inkwell::context::Context;
-
-/// Metadata of branches to what may be passed over where no lane comes, and need not be: one side is for any lane.
-pub const ANY_LANE: &str = "lockstep.any_lane";
+pub use kernel_code::CodeOptions;
 
 /// The name of the kernel's function in its module.
 pub const ENTRY_NAME: &str = "lockstep_kernel";
@@ -93,55 +90,8 @@ pub struct PlannedKernel<'a> {
     pub forms: &'a FunctionForms,
 }
 
-/// What code is to be like.
-pub struct CodeOptions<'a> {
-    /// What holds of the launches that run it.
-    pub launch: &'a LaunchFacts,
-    /// The machine that is to run it.
-    pub target: TargetInfo,
-    /// Whether regions are functions of their own.
-    pub region_functions: Versions,
-    /// Receives the place in the source of what code is generated of, for whoever has to say where that went wrong.
-    pub place: Cell<SourceLoc>,
-    /// Whether code tells debuggers its names and lines.
-    pub debug: bool,
-}
-
 /// Regions have blocks from the beginning.
 const NO_REGION: CodegenError = CodegenError::Missing("block at which a region starts");
-
-/// What the functions of a kernel's code have in common.
-#[derive(Clone, Copy)]
-struct KernelCode<'a, 'ctx> {
-    context: &'ctx Context,
-    llvm_module: &'a LlvmModule<'ctx>,
-    kernel: &'a Kernel,
-    widening: Option<&'a Widening>,
-    options: &'a CodeOptions<'a>,
-    lines: Option<&'a DebugLines<'ctx>>,
-}
-
-impl<'a, 'ctx> KernelCode<'a, 'ctx> {
-    /// An emitter at the beginning of a function that has no blocks yet. `part` says which part of the kernel it is, if it is not the kernel's own.
-    fn begin_function(&self, function: FunctionValue<'ctx>, part: Option<&str>) -> Emitter<'ctx, 'a> {
-        let context = self.context;
-        mark_function(context, function, self.widening.is_some());
-        let emitter = Emitter {
-            context,
-            module: self.llvm_module,
-            builder: context.create_builder(),
-            function,
-            scopes: Scopes::new(context, find_apart_arguments(self.kernel, self.options.launch)),
-            target: self.options.target,
-            nowhere: OnceCell::new(),
-            place: &self.options.place,
-            lines: self.lines.map(|lines| lines.describe_function(function, part)),
-        };
-        emitter.position_at(emitter.append_block("entry"));
-        emitter.leave_lines();
-        emitter
-    }
-}
 
 /// Generates the code of one kernel of `module`, which may run in gangs. What
 /// becomes of its accesses is noted.
@@ -278,20 +228,6 @@ pub fn generate_kernel<'ctx>(
         lines.finish_module();
     }
     Ok(Generated { module: llvm_module, entry, needs: storage.needs })
-}
-
-/// What LLVM has to know of every function.
-fn mark_function<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, is_of_gangs: bool) {
-    let add_attribute = |attribute| function.add_attribute(AttributeLoc::Function, attribute);
-    add_attribute(context.create_enum_attribute(Attribute::get_named_enum_kind_id("nounwind"), 0));
-    // LLVM's estimates of quotients and roots are off by more than OpenCL allows.
-    add_attribute(context.create_string_attribute("reciprocal-estimates", "none"));
-    // A message tells how large the frame is where it is larger.
-    add_attribute(context.create_string_attribute("warn-stack-size", &LITTLE_FRAME.to_string()));
-    if is_of_gangs {
-        // Gangs copy as fast as the C library, and its call would have all vectors spilled around it.
-        add_attribute(context.create_string_attribute("no-builtin-memcpy", ""));
-    }
 }
 
 fn declare_entry<'ctx>(context: &'ctx Context, llvm_module: &LlvmModule<'ctx>) -> FunctionValue<'ctx> {

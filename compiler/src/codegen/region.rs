@@ -3,7 +3,8 @@
 use super::alias::Part;
 use super::emit::{Emitted, Emitter};
 use super::frame::Frame;
-use super::groups::{self, Group, Item};
+use super::groups;
+use super::work_item::{Group, Item};
 use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::basic_block::BasicBlock;

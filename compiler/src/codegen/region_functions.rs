@@ -15,7 +15,8 @@
 
 use super::emit::{Emitted, Emitter};
 use super::frame::{Call, Frame, Kept, nth_parameter};
-use super::groups::{self, Group};
+use super::groups;
+use super::work_item::Group;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use lockstep_ir::ir::{Block, Function, Kernel, LiveSlot, Region, Terminator};

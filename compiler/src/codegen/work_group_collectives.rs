@@ -7,7 +7,7 @@
 use super::alias::Part;
 use super::emit::{Emitted, Emitter, vector_of};
 use super::frame::Frame;
-use super::groups::Group;
+use super::work_item::Group;
 use crate::codegen::error::CodegenError;
 use inkwell::IntPredicate;
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, IntValue, PointerValue, VectorValue};

@@ -6,10 +6,10 @@ use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
 use super::module_builder::ModuleBuilder;
 use super::signature::Signature;
 use super::types::leaf_scalars;
-use super::{functions, instructions, memory};
+use super::{instructions, memory};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use llvm_sys::LLVMOpcode;
-use lockstep_ir::ir::{BlockCall, Kernel, Region, Terminator};
+use lockstep_ir::ir::{BlockCall, InstData, Kernel, Region, Terminator};
 use lockstep_protocol::parameters::{Input, Param, ParamKind};
 use lockstep_protocol::types::Type;
 use std::collections::{HashMap, HashSet};
@@ -205,7 +205,7 @@ fn import_terminator<'m>(
     match instruction.opcode() {
         Some(LLVMOpcode::LLVMRet) if instruction.num_operands() == 0 => Ok(Terminator::Return),
         Some(LLVMOpcode::LLVMRet) => {
-            functions::set_results(kernel_body, operand_of(instruction, 0)?)?;
+            set_results(kernel_body, operand_of(instruction, 0)?)?;
             Ok(Terminator::Return)
         }
         Some(LLVMOpcode::LLVMUnreachable) => Ok(Terminator::Unreachable),
@@ -251,4 +251,16 @@ fn import_jump<'m>(
         }
     }
     Ok(BlockCall { block: kernel_body.blocks[&target_block], arguments })
+}
+
+/// Sets what a function returns to its caller.
+fn set_results<'m>(function_body: &mut Body<'_, 'm>, returned: LlvmValue<'m>) -> Attempt<()> {
+    if function_body.called.is_none() {
+        refuse!("a kernel that returns {}", returned.text());
+    }
+    let arguments = function_body.lanes_of(returned)?.to_vec();
+    if !arguments.is_empty() {
+        function_body.append_effect(InstData::SetResults { arguments });
+    }
+    Ok(())
 }

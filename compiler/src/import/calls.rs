@@ -1,12 +1,17 @@
-//! Calls: intrinsics, the primitives of the built-in library, printf; anything else is an error that
+//! Calls: intrinsics, the primitives of the built-in library, printf, functions that stay functions; anything else is an error that
 //! names the function.
 
 use super::emit::{Body, Lanes};
 use super::error::{Attempt, refuse};
 use super::llvm::Value as LlvmValue;
-use super::{functions, intrinsics, printf};
+use super::memory::copy_to_slot;
+use super::module_builder::ImportedFunction;
+use super::types::size_of;
+use super::{intrinsics, printf};
 use crate::machine_code::fuses_multiply_add;
-use lockstep_ir::ir::{BinaryOp, Cluster, Collect, FastMath, InstData, IntCc, Query, TernaryOp, UnaryOp, Value};
+use lockstep_ir::ir::{
+    BinaryOp, Cluster, Collect, FastMath, InstData, IntCc, Query, SlotData, TernaryOp, UnaryOp, Value,
+};
 use lockstep_protocol::types::Type;
 
 /// Whether a call ends the work-item at once.
@@ -38,7 +43,7 @@ pub(super) fn import_call<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmV
         return printf::import_printf(kernel_body, instruction);
     }
     if let Some(function) = kernel_body.module.functions.get(&callee) {
-        return functions::import_call(kernel_body, instruction, callee, function.clone());
+        return import_function_call(kernel_body, instruction, callee, function.clone());
     }
     if source_name == name {
         refuse!("the function {name} is not defined");
@@ -252,4 +257,35 @@ fn query_of(kernel_body: &mut Body<'_, '_>, query: Query, dimension: Value) -> V
         answer = kernel_body.select(is_this, value, answer);
     }
     answer
+}
+
+/// Imports a call of a function that was imported.
+fn import_function_call<'m>(
+    kernel_body: &mut Body<'_, 'm>,
+    instruction: LlvmValue<'m>,
+    function: LlvmValue<'m>,
+    imported: ImportedFunction,
+) -> Attempt<Lanes> {
+    let mut arguments: Vec<Value> = Vec::new();
+    for (index, (parameter, argument)) in (0..).zip(function.params().into_iter().zip(instruction.call_args())) {
+        if !parameter.is_used() {
+            continue;
+        }
+        match function.byval_type(index) {
+            Some(byval_type) => {
+                let byte_size = size_of(kernel_body.module.llvm, byval_type)?;
+                let alignment = kernel_body.module.llvm.align_of(byval_type).unwrap_or(1);
+                let address = kernel_body.scalar_of(argument)?;
+                let slot = SlotData::new(byte_size.max(1), alignment.max(function.param_align(index)));
+                let copy = copy_to_slot(kernel_body, address, slot);
+                arguments.push(kernel_body.space_cast(kernel_body.type_of(address), copy));
+            }
+            None => arguments.extend_from_slice(&kernel_body.lanes_of(argument)?),
+        }
+    }
+    for &(query, dimension) in &imported.asked {
+        arguments.push(append_query(kernel_body, query, dimension));
+    }
+    let types = kernel_body.leaf_types(instruction.ty())?;
+    Ok(kernel_body.append_many(InstData::Call { callee: imported.callee, arguments }, &types).into())
 }

@@ -1,4 +1,4 @@
-//! Functions that stay functions, and their calls.
+//! Functions that stay functions. Their calls are imported in `calls.rs`.
 //!
 //! Requires: no recursion; functions as `frontend/inlining.rs` lets them stay.
 //! Ensures: of each function that a kernel comes to, one in our IR behind those that it calls. It gets the scalars of the arguments
@@ -13,15 +13,13 @@
 //! ```
 
 use super::blocks::{error_in, fill_body, reverse_postorder};
-use super::calls::{append_query, source_name};
+use super::calls::source_name;
 use super::emit::{Body, CalledBody, Lanes};
 use super::error::{Attempt, ImportError, Reason, refuse};
 use super::llvm::{Type as LlvmType, Value as LlvmValue};
-use super::memory::copy_to_slot;
 use super::module_builder::{ImportedFunction, ModuleBuilder};
-use super::types::size_of;
 use cranelift_entity::PrimaryMap;
-use lockstep_ir::ir::{InstData, Kernel, SlotData, Value};
+use lockstep_ir::ir::Kernel;
 use lockstep_ir::verify::may_stand_in_function;
 use lockstep_protocol::parameters::{Input, KernelAttrs};
 
@@ -126,49 +124,6 @@ fn check_body(function_body: &Body<'_, '_>) -> Attempt<()> {
         }
     }
     Ok(())
-}
-
-/// Sets what a function returns to its caller.
-pub(super) fn set_results<'m>(function_body: &mut Body<'_, 'm>, returned: LlvmValue<'m>) -> Attempt<()> {
-    if function_body.called.is_none() {
-        refuse!("a kernel that returns {}", returned.text());
-    }
-    let arguments = function_body.lanes_of(returned)?.to_vec();
-    if !arguments.is_empty() {
-        function_body.append_effect(InstData::SetResults { arguments });
-    }
-    Ok(())
-}
-
-/// Imports a call of a function that was imported.
-pub(super) fn import_call<'m>(
-    kernel_body: &mut Body<'_, 'm>,
-    instruction: LlvmValue<'m>,
-    function: LlvmValue<'m>,
-    imported: ImportedFunction,
-) -> Attempt<Lanes> {
-    let mut arguments: Vec<Value> = Vec::new();
-    for (index, (parameter, argument)) in (0..).zip(function.params().into_iter().zip(instruction.call_args())) {
-        if !parameter.is_used() {
-            continue;
-        }
-        match function.byval_type(index) {
-            Some(byval_type) => {
-                let byte_size = size_of(kernel_body.module.llvm, byval_type)?;
-                let alignment = kernel_body.module.llvm.align_of(byval_type).unwrap_or(1);
-                let address = kernel_body.scalar_of(argument)?;
-                let slot = SlotData::new(byte_size.max(1), alignment.max(function.param_align(index)));
-                let copy = copy_to_slot(kernel_body, address, slot);
-                arguments.push(kernel_body.space_cast(kernel_body.type_of(address), copy));
-            }
-            None => arguments.extend_from_slice(&kernel_body.lanes_of(argument)?),
-        }
-    }
-    for &(query, dimension) in &imported.asked {
-        arguments.push(append_query(kernel_body, query, dimension));
-    }
-    let types = kernel_body.leaf_types(instruction.ty())?;
-    Ok(kernel_body.append_many(InstData::Call { callee: imported.callee, arguments }, &types).into())
 }
 
 fn result_type<'m>(function: LlvmValue<'m>) -> Attempt<LlvmType<'m>> {

@@ -33,6 +33,7 @@ use crate::kernel::{Args, Kernel, LOCAL_ALIGN};
 use crate::memory::Memory;
 use crate::program::executable::Executable;
 use crate::program::loaded_variant::LoadedVariant;
+use crate::program::lookahead::PredictLaunch;
 use crate::{Error, Result, ensure, error, schedule};
 use deferred_launch::Late;
 use ndrange::{NdRange, Request};
@@ -91,7 +92,7 @@ impl CheckedLaunch {
             Ok((launch_facts, prepared.map_err(with_kernel_name)?))
         })?;
         if let Some(launch_facts) = launch_facts {
-            executable.look_ahead(index, &launch_facts, |next_kernel| predict_facts(next_kernel, asked));
+            executable.look_ahead(index, &launch_facts, asked);
         }
         Ok(prepared)
     }
@@ -114,11 +115,11 @@ fn choose_groups(kernel: &Kernel, asked: &NdRange) -> NdRange {
     regroup::flatten_range(asked, maximum, threads, kernel.outline().order)
 }
 
-/// What is likely to hold of a launch of `kernel` over a range that another kernel was launched over. None where it may not be, or where
-/// its arguments decide about its code.
-fn predict_facts(kernel: &Arc<Kernel>, asked: &NdRange) -> Option<LaunchFacts> {
-    let asked = asked.adapt_to_rules(&kernel.launch_rules())?;
-    facts::predict_facts(kernel, &choose_groups(kernel, &asked))
+impl PredictLaunch for Kernel {
+    fn predict_facts(&self, asked: &NdRange) -> Option<LaunchFacts> {
+        let asked = asked.adapt_to_rules(&self.launch_rules())?;
+        facts::predict_facts(self, &choose_groups(self, &asked))
+    }
 }
 
 /// An error that says which kernel it is about.

@@ -24,16 +24,16 @@ use crate::context::Context;
 use crate::event::Event;
 use crate::execute::loaded_code::LoadError;
 use crate::executor::{self, Service};
-use crate::kernel::Kernel;
 use crate::launch::facts_text::describe_facts;
 use crate::launch::globals::Globals;
+use crate::launch::ndrange::NdRange;
 use crate::log::tell_user;
 use crate::options::options;
 use crate::processor::chosen_level;
 use crate::program::binary::{Binary, Image, KernelCode};
 use crate::program::kernel_report::KernelReport;
 use crate::program::loaded_variant::{LoadedVariant, VariantCode};
-use crate::program::lookahead::Lookahead;
+use crate::program::lookahead::{Lookahead, PredictLaunch};
 use crate::program::precompiled::{Ready, likely_facts};
 use crate::program::variant_log::{Origin, log_variant};
 use crate::program::variants::Variants;
@@ -54,7 +54,7 @@ pub struct Executable {
     globals: Globals,
     code: Vec<Code>,
     /// Whose code is made before it is asked for.
-    lookahead: Lookahead<Kernel>,
+    lookahead: Lookahead<dyn PredictLaunch>,
     /// What `CL_PROGRAM_BINARIES` gives, from when it was first asked for: it must not grow between the question for
     /// its size and that for its bytes.
     binary: OnceLock<Vec<u8>>,
@@ -289,25 +289,20 @@ impl Executable {
     }
 
     /// Notes that a kernel of the program has a kernel object: it may be launched.
-    pub fn note_kernel(&self, index: usize, kernel: &Arc<Kernel>) {
+    pub fn note_kernel(&self, index: usize, kernel: &Arc<dyn PredictLaunch>) {
         self.lookahead.note_kernel(index, kernel);
     }
 
-    /// Has code made of the kernels that may be launched after the first launch of this one, of which `launch_facts` hold, as far as
-    /// `predict_facts` says what holds of their launches.
-    pub fn look_ahead(
-        self: &Arc<Self>,
-        index: usize,
-        launch_facts: &LaunchFacts,
-        predict_facts: impl Fn(&Arc<Kernel>) -> Option<LaunchFacts>,
-    ) {
+    /// Has code made of the kernels that may be launched after the first launch of this one, over the range that was `asked` for and of
+    /// which `launch_facts` hold.
+    pub fn look_ahead(self: &Arc<Self>, index: usize, launch_facts: &LaunchFacts, asked: &NdRange) {
         let is_first_launch = self.lookahead.note_launch(index, launch_facts);
         if !is_first_launch || !options().looks_ahead() {
             return;
         }
-        let predict_facts = |kernel: &Arc<Kernel>| match takes_long(kernel.outline()) {
-            true => None,
-            false => predict_facts(kernel).filter(|facts| !self.has_code(kernel.index(), facts)),
+        let predict_facts = |next_index: usize, kernel: &Arc<dyn PredictLaunch>| {
+            let is_worth_it = !takes_long(self.kernel_outline(next_index));
+            is_worth_it.then(|| kernel.predict_facts(asked)).flatten().filter(|facts| !self.has_code(next_index, facts))
         };
         while let Some((next_index, next_facts)) =
             self.lookahead.choose_next(index, schedule::available_cpus(), predict_facts)

@@ -6,7 +6,7 @@ use lockstep_protocol::spirv_module::{SpecializationValue, SpirvModule, find_spe
 use opencl_sys::{CL_INVALID_SPEC_ID, CL_INVALID_VALUE};
 use parking_lot::Mutex;
 
-use super::MOST_SOURCE;
+use super::input_size::MOST_INPUT;
 use crate::{Result, ensure, error};
 
 /// A SPIR-V module that is framed well.
@@ -26,7 +26,7 @@ impl IntermediateModule {
     /// `CL_INVALID_VALUE` where they are no module: "if il is NULL, if length is zero, or if the IL is not well-formed".
     pub fn from_bytes(bytes: &[u8]) -> Result<IntermediateModule> {
         let length = bytes.len();
-        ensure!(length <= MOST_SOURCE, CL_INVALID_VALUE, "a module of {length} bytes; {MOST_SOURCE} are allowed");
+        ensure!(length <= MOST_INPUT, CL_INVALID_VALUE, "a module of {length} bytes; {MOST_INPUT} are allowed");
         let module = SpirvModule::from_bytes(bytes).map_err(|framing| error!(CL_INVALID_VALUE, "{framing}"))?;
         let sizes = find_specialization_constants(&module);
         Ok(IntermediateModule { bytes: bytes.to_vec(), sizes, values: Mutex::default() })

@@ -11,21 +11,30 @@ use std::sync::{Arc, Weak};
 use lockstep_protocol::launch_facts::LaunchFacts;
 use parking_lot::Mutex;
 
+use crate::launch::ndrange::NdRange;
+
+/// A kernel object of which a launch may come.
+pub trait PredictLaunch: Send + Sync {
+    /// What is likely to hold of its launch over a range that another kernel was launched over. None where it may not be launched over
+    /// that, or where its arguments decide about its code.
+    fn predict_facts(&self, asked: &NdRange) -> Option<LaunchFacts>;
+}
+
 /// How far each kernel of a program has come, and how good the guesses were. `K` is a kernel object.
-pub struct Lookahead<K> {
+pub struct Lookahead<K: ?Sized> {
     /// Whether a kernel was launched, by its index: asked by every launch.
     launched: Vec<AtomicBool>,
     state: Mutex<State<K>>,
 }
 
-struct State<K> {
+struct State<K: ?Sized> {
     stages: Vec<Stage<K>>,
     right_guesses: usize,
     wrong_guesses: usize,
 }
 
 /// How far a kernel has come.
-enum Stage<K> {
+enum Stage<K: ?Sized> {
     /// It has no kernel object, or is none to make code for.
     Passive,
     /// It has this kernel object, and no code.
@@ -38,7 +47,7 @@ enum Stage<K> {
     Launched,
 }
 
-impl<K> Lookahead<K> {
+impl<K: ?Sized> Lookahead<K> {
     /// That of a program of so many kernels.
     pub fn new(kernel_count: usize) -> Lookahead<K> {
         let stages = (0..kernel_count).map(|_| Stage::Passive).collect();
@@ -77,12 +86,12 @@ impl<K> Lookahead<K> {
     }
 
     /// Chooses the next kernel that code is to be made of, after a launch of another one, and what its code is to rely on: what
-    /// `predict_facts` says of it. None where that says nothing, enough is being made for `processors`, or enough waits to be launched.
+    /// `predict_facts` says of it by its index and its object. None where that says nothing, enough is being made for `processors`, or enough waits to be launched.
     pub fn choose_next(
         &self,
         after: usize,
         processors: usize,
-        predict_facts: impl Fn(&Arc<K>) -> Option<LaunchFacts>,
+        predict_facts: impl Fn(usize, &Arc<K>) -> Option<LaunchFacts>,
     ) -> Option<(usize, LaunchFacts)> {
         let state = &mut *self.state.lock();
         let count = |is_counted: fn(&Stage<K>) -> bool| state.stages.iter().filter(|stage| is_counted(stage)).count();
@@ -97,7 +106,7 @@ impl<K> Lookahead<K> {
         let indices = (after + 1..).zip(behind).chain((0..).zip(before));
         for (index, stage) in indices {
             let Stage::Created(kernel) = stage else { continue };
-            match kernel.upgrade().and_then(|kernel| predict_facts(&kernel)) {
+            match kernel.upgrade().and_then(|kernel| predict_facts(index, &kernel)) {
                 Some(launch_facts) => {
                     *stage = Stage::Making(launch_facts);
                     return Some((index, launch_facts));
@@ -137,7 +146,7 @@ mod tests {
     /// All that is chosen after a launch of a kernel with these facts, if the facts of the next ones are predicted to be `predicted`.
     fn launch(lookahead: &Lookahead<usize>, index: usize, launched: u64, predicted: u64) -> Vec<usize> {
         lookahead.note_launch(index, &facts(launched));
-        std::iter::from_fn(|| lookahead.choose_next(index, 4, |_| Some(facts(predicted))))
+        std::iter::from_fn(|| lookahead.choose_next(index, 4, |_, _| Some(facts(predicted))))
             .map(|(index, _)| index)
             .collect()
     }
@@ -176,26 +185,26 @@ mod tests {
         let (lookahead, mut kernels) = program_of(5);
         kernels[1] = Arc::new(1);
         lookahead.note_launch(3, &facts(64));
-        let predict_facts = |kernel: &Arc<usize>| (**kernel != 4).then(|| facts(64));
+        let predict_facts = |_: usize, kernel: &Arc<usize>| (**kernel != 4).then(|| facts(64));
         assert_eq!(lookahead.choose_next(3, 4, predict_facts), Some((0, facts(64))));
         lookahead.note_launch(0, &facts(64));
         assert_eq!(lookahead.choose_next(0, 4, predict_facts), Some((2, facts(64))));
         lookahead.note_kernel(4, &kernels[4]);
-        assert_eq!(lookahead.choose_next(3, 4, |_| Some(facts(64))), Some((4, facts(64))));
+        assert_eq!(lookahead.choose_next(3, 4, |_, _| Some(facts(64))), Some((4, facts(64))));
     }
 
     #[test]
     fn one_processor_is_left_to_the_launch() {
         let (lookahead, _kernels) = program_of(4);
         lookahead.note_launch(0, &facts(64));
-        assert_eq!(lookahead.choose_next(0, 1, |_| Some(facts(64))), None);
-        assert_eq!(lookahead.choose_next(0, 2, |_| Some(facts(64))), Some((1, facts(64))));
+        assert_eq!(lookahead.choose_next(0, 1, |_, _| Some(facts(64))), None);
+        assert_eq!(lookahead.choose_next(0, 2, |_, _| Some(facts(64))), Some((1, facts(64))));
         lookahead.note_launch(1, &facts(64));
         assert_eq!(
-            lookahead.choose_next(1, 2, |_| Some(facts(64))),
+            lookahead.choose_next(1, 2, |_, _| Some(facts(64))),
             Some((2, facts(64))),
             "the other one is waited for"
         );
-        assert_eq!(lookahead.choose_next(1, 2, |_| Some(facts(64))), None);
+        assert_eq!(lookahead.choose_next(1, 2, |_, _| Some(facts(64))), None);
     }
 }

@@ -13,11 +13,12 @@ pub mod executable;
 mod form_comparison;
 mod form_search;
 pub(crate) mod form_trials;
+mod input_size;
 mod inputs;
 mod intermediate;
 mod kernel_report;
 pub mod loaded_variant;
-mod lookahead;
+pub mod lookahead;
 mod precompiled;
 mod promotion;
 pub mod variable;
@@ -41,6 +42,7 @@ use crate::device::Device;
 use crate::{ApiHandle, Result, ensure, error};
 use binary::Binary;
 use executable::Executable;
+use input_size::MOST_INPUT;
 use intermediate::IntermediateModule;
 
 /// How far a build has come (`CL_PROGRAM_BUILD_STATUS`).
@@ -317,12 +319,9 @@ pub fn join_source(pieces: &[&[u8]]) -> Result<String> {
     let bytes = pieces.concat();
     let text = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     let length = text.len();
-    ensure!(length <= MOST_SOURCE, CL_OUT_OF_RESOURCES, "a source of {length} bytes; {MOST_SOURCE} are allowed");
+    ensure!(length <= MOST_INPUT, CL_OUT_OF_RESOURCES, "a source of {length} bytes; {MOST_INPUT} are allowed");
     Ok(text)
 }
-
-/// Longest source in bytes; no program of people or generators has come near it.
-const MOST_SOURCE: usize = 1 << 28;
 
 /// Checks that every device of `listed_devices` is one of the program's.
 ///

@@ -27,7 +27,7 @@ pub struct CrateFile {
 }
 
 /// Reads a file of the workspace, or gives nothing where there is none.
-type Reader<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub type Reader<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Crate {
     /// Reads the crate whose root is this file.

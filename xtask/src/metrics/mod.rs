@@ -14,8 +14,18 @@ use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value, json};
 
 use crate::workspace;
-use area::{Area, FEWEST_WORDS, LETTERS_OF_LOCALS, LONGEST_CLOSURE, Offender};
+use area::{Area, FEWEST_WORDS, LETTERS_OF_LOCALS, LONGEST_CLOSURE, MOST_IN_A_CIRCLE, Offender};
+use crates::Crate;
+use imports::Circle;
 use measure::Name;
+
+/// The circles of more than three files in the crate whose root is this file, each as the paths of its files.
+pub fn list_circles(root: &str, reader: crates::Reader<'_>) -> Result<Vec<Vec<String>>> {
+    let read_crate = Crate::read(root, reader)?;
+    let circles = imports::find_circles(&imports::find_imports(&read_crate), MOST_IN_A_CIRCLE);
+    let paths = |circle: &Circle| circle.files.iter().map(|&file| read_crate.files[file].path.clone()).collect();
+    Ok(circles.iter().map(paths).collect())
+}
 
 /// The folders that are looked at.
 const AREAS: [&str; 3] = ["compiler", "runtime", "icd"];

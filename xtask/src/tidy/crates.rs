@@ -2,6 +2,7 @@
 
 use super::Violation;
 use super::source::{SourceFile, Tree};
+use crate::metrics::list_circles;
 
 /// One of our crates.
 struct Crate {
@@ -145,6 +146,26 @@ fn dependencies(manifest: &SourceFile) -> impl Iterator<Item = Dependency<'_>> {
     })
 }
 
+/// No more than three files of a crate of the driver's import each other in a circle: whoever reads one has to read them all.
+pub fn without_circles(tree: &Tree) -> Vec<Violation> {
+    let reader = |path: &str| tree.file(path).map(|file| file.text.clone());
+    let is_of_driver = |room: &str| ["compiler", "runtime", "icd"].contains(&room.split('/').next().unwrap_or(room));
+    let rooms = CRATES.iter().map(|each| each.room).filter(|room| is_of_driver(room));
+    let roots = rooms.flat_map(|room| ["lib.rs", "main.rs"].map(|name| format!("{room}/src/{name}")));
+    let mut violations = Vec::new();
+    for root in roots.filter(|root| tree.file(root).is_some()) {
+        match list_circles(&root, &reader) {
+            Ok(circles) => violations.extend(circles.into_iter().map(|files| Violation {
+                path: files[0].clone(),
+                line: 0,
+                message: format!("{} files import each other: {}; at most three may", files.len(), files.join(", ")),
+            })),
+            Err(error) => violations.push(Violation { path: root, line: 0, message: error.to_string() }),
+        }
+    }
+    violations
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,5 +219,29 @@ mod tests {
         let found = script(&all.replace("\"compiler/ir/src\"", ""));
         assert_eq!(found.len(), 1);
         assert!(found[0].message.contains("compiler/ir/src"));
+    }
+
+    #[test]
+    fn circles_of_more_than_three_files_are_found() {
+        let circle_of = |names: &[&str]| {
+            let declared: String = names.iter().map(|name| format!("mod {name};\n")).collect();
+            let mut files = vec![("runtime/src/lib.rs".to_owned(), declared)];
+            for (index, name) in names.iter().enumerate() {
+                let next = names[(index + 1) % names.len()];
+                files.push((
+                    format!("runtime/src/{name}.rs"),
+                    format!("use crate::{next}::Thing;\npub struct Thing;\n"),
+                ));
+            }
+            let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+            without_circles(&Tree::of(&files))
+        };
+        assert!(circle_of(&["a", "b", "c"]).is_empty());
+        let [violation] = &circle_of(&["a", "b", "c", "d"])[..] else { panic!("one circle") };
+        assert!(
+            violation.message.starts_with("4 files import each other: runtime/src/a.rs, "),
+            "{}",
+            violation.message
+        );
     }
 }

@@ -29,13 +29,14 @@ pub struct Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [(&str, Rule); 18] = [
+const RULES: [(&str, Rule); 19] = [
     ("llvm", places::llvm),
     ("rayon", places::rayon),
     ("environment", places::environment),
     ("unsafe", places::unsafety),
     ("dependencies", crates::one_way),
     ("without LLVM", crates::without_llvm),
+    ("circles", crates::without_circles),
     ("build's name", crates::named_by_its_sources),
     ("file length", style::length),
     ("module docs", style::module_docs),

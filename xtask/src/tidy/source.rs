@@ -24,7 +24,7 @@ pub struct SourceFile {
     pub code: String,
 }
 
-/// Folders that hold no source of ours.
+/// Folders of the workspace's root that hold no source of ours.
 const SKIPPED: [&str; 3] = ["target", ".git", "node_modules"];
 /// What the rules look at.
 const EXTENSIONS: [&str; 7] = ["rs", "cl", "h", "toml", "md", "pir", "patch"];
@@ -45,7 +45,7 @@ impl Tree {
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = format!("{prefix}{name}");
             if entry.file_type()?.is_dir() {
-                if !SKIPPED.contains(&name.as_str()) {
+                if !prefix.is_empty() || !SKIPPED.contains(&name.as_str()) {
                     self.read_folder(&entry.path(), &format!("{path}/"))?;
                 }
             } else if has_extension(&name) {

@@ -15,16 +15,13 @@
 //! Source: Moll 2021, chapters 6 and 10.
 
 use super::affine_address::Roots;
-use super::cfg::{Cfg, build_cfg};
-use super::dominators::compute_dominators;
-use super::loops::{Loop, Loops, find_loops};
-use super::post_dominators::{PostDominators, post_dominators};
-use super::returned_values::ReturnedValues;
+use super::cfg::Cfg;
+use super::loops::{Loop, Loops};
+use super::returned_values::find_returned_values;
 use super::shape::Shape;
 use super::shape::transfer::{self, Known};
 use super::specialization_candidates;
 use super::spin_loops::may_wait;
-use super::sync_dependence::Walks;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use lockstep_protocol::launch_facts::{LaunchFacts, MAX_GROUP_SIZE, MAX_INT_ID, ROW};
@@ -32,12 +29,16 @@ use lockstep_protocol::layout::Layout;
 use lockstep_protocol::parameters::{Input, Param, ParamKind};
 use lockstep_protocol::types::{Space, Type};
 use lockstep_protocol::variables::Global;
-use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 mod alloca_ssa;
+mod found;
+mod graph;
 mod slots;
+
+pub use found::Divergence;
+use graph::Graph;
 
 /// What is known of how a kernel's gangs run, beside its code.
 #[derive(Clone, Debug)]
@@ -91,7 +92,7 @@ impl Facts {
     /// The facts that hold of every launch of a kernel with gangs of `gang_width` work-items. Private slots and
     /// kept values are taken to vary, and so is what calls pass to a function.
     pub fn new(module: &Module, kernel: &Kernel, gang_width: u32) -> Facts {
-        Facts::with_returned_values(module, kernel, gang_width, module.returned_values())
+        Facts::with_returned_values(module, kernel, gang_width, find_returned_values(module))
     }
 
     /// As [`Facts::new`], with what is known of the functions that the kernel calls.
@@ -282,38 +283,6 @@ struct SlotFacts {
     element: Option<u32>,
 }
 
-/// What differs between the lanes of a gang.
-#[derive(Clone, Debug, Default)]
-pub struct Divergence {
-    /// The shape of each value.
-    pub shapes: SecondaryMap<Value, Shape>,
-    /// Blocks that end in a branch or switch which may send lanes different ways.
-    pub divergent_branches: EntitySet<Block>,
-    /// Loops that lanes which entered them together may leave at different times or through different
-    /// exits.
-    pub divergent_loops: EntitySet<Loop>,
-    /// Blocks where lanes that went different ways meet: their parameters differ with the way.
-    pub joins: EntitySet<Block>,
-    /// Exits of divergent loops where lanes arrive that left in different iterations. Other exits of such
-    /// a loop are uniform: lanes that are still in the loop leave through them all at once.
-    pub temporal: BTreeSet<(Loop, Block)>,
-    /// Blocks that may run for some of the lanes which entered the function and not for others. All
-    /// others run for all those lanes together.
-    pub divergent_blocks: EntitySet<Block>,
-}
-
-impl Divergence {
-    /// A value's shape.
-    pub fn shape(&self, value: Value) -> Shape {
-        self.shapes[value]
-    }
-
-    /// Whether a value is the same in all lanes.
-    pub fn is_uniform(&self, value: Value) -> bool {
-        self.shapes[value].is_uniform()
-    }
-}
-
 /// Computes the divergence of a function.
 pub fn analyze_divergence(
     function: &Function,
@@ -323,34 +292,6 @@ pub fn analyze_divergence(
 ) -> Divergence {
     let graph = Graph::new(function, flow_graph.clone(), loop_forest.clone());
     solve_divergence(&graph, gang_facts)
-}
-
-/// A function and its control flow.
-struct Graph<'a> {
-    function: &'a Function,
-    cfg: Cfg,
-    loops: Loops,
-    post: PostDominators,
-    /// What follows of each branch, found when it is first asked for.
-    walks: RefCell<Walks>,
-}
-
-impl Graph<'_> {
-    fn of_function(function: &Function) -> Graph<'_> {
-        let flow_graph = build_cfg(function);
-        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
-        Graph::new(function, flow_graph, loop_forest)
-    }
-
-    fn new(function: &Function, flow_graph: Cfg, loop_forest: Loops) -> Graph<'_> {
-        Graph {
-            function,
-            post: post_dominators(&flow_graph),
-            cfg: flow_graph,
-            loops: loop_forest,
-            walks: RefCell::default(),
-        }
-    }
 }
 
 fn solve_divergence(graph: &Graph<'_>, gang_facts: &Facts) -> Divergence {

@@ -9,9 +9,8 @@
 use super::divergence::{Facts, analyze_divergence};
 use super::shape::Shape;
 use super::{cfg::build_cfg, dominators::compute_dominators, loops::find_loops};
-use crate::ir::{Callee, Function, InstData, Kernel, Module};
+use crate::ir::{Callee, Function, InstData, Kernel, Module, ReturnedValue, ReturnedValues};
 use crate::transform::normalize::normalize_function;
-use cranelift_entity::SecondaryMap;
 use std::sync::Arc;
 
 /// Lanes that are compared. What varies does so in gangs of any width.
@@ -20,34 +19,13 @@ const LANES: u32 = 16;
 /// Instructions times inputs of a function up to which its inputs are told apart. Beyond, a result varies with any of them.
 const MOST_WORK: usize = 1 << 20;
 
-/// What is known of the results of each function.
-pub type ReturnedValues = SecondaryMap<Callee, ReturnedValue>;
-
-/// Which inputs of a function its results follow from.
-#[derive(Clone, Debug, Default)]
-pub struct ReturnedValue {
-    /// Whether each lane has to call for itself, whatever the inputs are: it does what counts each time.
-    counts_calls: bool,
-    /// By input, the results that vary with it, one bit each; the last bit stands for all from there on.
-    varying_results: Vec<u64>,
-}
-
-impl ReturnedValue {
-    /// Whether a result is the same in all lanes that call together, given which inputs are.
-    pub fn is_uniform(&self, result_index: usize, is_uniform_input: impl Fn(usize) -> bool) -> bool {
-        let mut inputs = self.varying_results.iter().enumerate();
-        !self.counts_calls
-            && inputs.all(|(input, &results)| results >> result_index.min(63) & 1 == 0 || is_uniform_input(input))
-    }
-
-    /// Whether one call does for all lanes that give it the same.
-    pub fn may_be_called_once(&self) -> bool {
-        !self.counts_calls
-    }
+/// Which inputs of a module's functions their results follow from, found when that is first asked for.
+pub fn find_returned_values(module: &Module) -> Arc<ReturnedValues> {
+    module.returned_values.get_or_init(|| analyze_returned_values(module)).clone()
 }
 
 /// Looks at all functions of a module.
-pub fn analyze_returned_values(module: &Module) -> Arc<ReturnedValues> {
+fn analyze_returned_values(module: &Module) -> Arc<ReturnedValues> {
     let mut returned_values = Arc::new(ReturnedValues::new());
     for (callee, code) in &module.functions {
         let returned_value = analyze_function(module, code, &returned_values);

@@ -18,6 +18,7 @@ mod opcodes;
 mod parse;
 mod print;
 pub mod replacements;
+mod returned_values;
 
 pub use builder::Builder;
 pub use collective::{Cluster, Combine};
@@ -32,3 +33,4 @@ pub use opcodes::{
 };
 pub use parse::parse_module;
 pub use print::{block_text, inst_text, param_text, term_text};
+pub use returned_values::{ReturnedValue, ReturnedValues};

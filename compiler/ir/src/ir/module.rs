@@ -4,7 +4,7 @@ use super::collective::Combine;
 use super::entities::{Callee, Format, LiveSlot, LocalVar, Region, Slot};
 use super::function::Function;
 use super::opcodes::{AtomicOp, FastMath};
-use crate::analysis::returned_values::{ReturnedValues, analyze_returned_values};
+use super::returned_values::ReturnedValues;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use lockstep_protocol::parameters::{Input, KernelAttrs, Param};
 use lockstep_protocol::types::Type;
@@ -43,11 +43,6 @@ impl Module {
             }
         }
         self.functions.keys().filter(|&callee| is_called[callee]).collect()
-    }
-
-    /// Which inputs of the functions their results follow from.
-    pub fn returned_values(&self) -> Arc<ReturnedValues> {
-        self.returned_values.get_or_init(|| analyze_returned_values(self)).clone()
     }
 
     /// Whether what an operation of a kernel, or of what it calls, gives may depend on the order in which it is done with others.

@@ -21,6 +21,7 @@ use super::pass_runner::{InternalError, Observer, run_passes};
 use super::region_plan::RegionPlan;
 use super::value_form::Form;
 use super::widening::Widening;
+use crate::analysis::returned_values::find_returned_values;
 use crate::analysis::shape::Shape;
 use crate::ir::{Block, BlockCall, Callee, Function, InstData, InstNode, Kernel, Module, Region, Terminator, Value};
 use crate::report::Notes;
@@ -178,7 +179,7 @@ impl FunctionForms {
 
 /// The functions of which one call does for all lanes that pass the same, and that are small enough for a copy of their own.
 fn find_once_functions(module: &Module) -> SecondaryMap<Callee, bool> {
-    let returned_values = module.returned_values();
+    let returned_values = find_returned_values(module);
     let mut once = SecondaryMap::new();
     for (callee, code) in &module.functions {
         let is_large = code.body().insts.len() > MOST_ONCE_INSTS || module.count_instructions(code) > MOST_ONCE_INSTS;
@@ -332,7 +333,7 @@ impl<O: Observer> Planner<'_, O> {
         run_passes(&mut form_state, self.observer)?;
         let (code, widening) = form_state.finish();
         let is_uniform_input = |input: usize| signature.arguments[input].is_uniform();
-        let returned_values = self.module.returned_values();
+        let returned_values = find_returned_values(self.module);
         let is_uniform = |result: usize| returned_values[callee].is_uniform(result, is_uniform_input);
         let uniform_results = (0..code.results.len()).map(is_uniform).collect();
         let signature = signature.clone();

@@ -1,7 +1,8 @@
 //! Random calls of functions: what they give, they leave in private memory of the caller, in words of the output that belong to the
 //! caller, or where they find the address of one of these.
 
-use super::kernels::{FREE_WORDS, Generator, SLOT_WORDS};
+use super::kernels::Generator;
+use super::memory_sizes::{FREE_WORDS, SLOT_WORDS};
 use crate::ir::*;
 use cranelift_entity::PrimaryMap;
 use lockstep_protocol::types::{Space, Type};

@@ -1,6 +1,7 @@
 //! Random statements: assignments, choices, loops, barriers, ways out.
 
-use super::kernels::{Around, FREE_WORDS, Generator};
+use super::kernels::{Around, Generator};
+use super::memory_sizes::FREE_WORDS;
 use crate::ir::*;
 use lockstep_protocol::types::Type;
 

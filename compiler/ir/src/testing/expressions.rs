@@ -1,6 +1,7 @@
 //! Random values and memory accesses.
 
-use super::kernels::{COUNTER_WORDS, FREE_WORDS, Generator, INPUT_WORDS, SLOT_WORDS};
+use super::kernels::Generator;
+use super::memory_sizes::{COUNTER_WORDS, FREE_WORDS, INPUT_WORDS, SLOT_WORDS};
 use super::operations::unary_operations_of;
 use crate::ir::*;
 use lockstep_protocol::types::Type;

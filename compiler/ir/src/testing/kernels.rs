@@ -7,8 +7,9 @@
 //! used; no poison, no NaN whose bits are seen.
 
 use super::calls::called_functions;
-use super::neighbours::ROW_WORDS;
-use super::private::{SCRATCH_SLOTS, SCRATCH_WORDS, UNIFORM_WORDS};
+use super::memory_sizes::{
+    COUNTER_WORDS, INPUT_WORDS, OUTPUT_WORDS, ROW_WORDS, SCRATCH_SLOTS, SCRATCH_WORDS, SLOT_WORDS, UNIFORM_WORDS,
+};
 use super::random::Random;
 use crate::interp::{Arg, NdRange};
 use crate::ir::*;
@@ -61,17 +62,6 @@ pub struct Generated {
     /// The buffers' contents before it runs.
     pub buffers: Vec<Vec<u8>>,
 }
-
-/// Words in the buffer that all items read.
-pub(super) const INPUT_WORDS: u64 = 64;
-/// Words of the output buffer that belong to one item.
-pub(super) const OUTPUT_WORDS: u64 = 32;
-/// Those of them that statements write; the others take the variables at the end.
-pub(super) const FREE_WORDS: u64 = 16;
-/// Words in the buffer for atomics of all items.
-pub(super) const COUNTER_WORDS: u64 = 4;
-/// Words in the private array.
-pub(super) const SLOT_WORDS: u64 = 16;
 
 /// Memory in which the items of a group exchange values: one word for each.
 #[derive(Clone, Copy, Debug)]

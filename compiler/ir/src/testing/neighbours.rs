@@ -4,9 +4,6 @@ use super::kernels::Generator;
 use crate::ir::*;
 use lockstep_protocol::types::Type;
 
-/// The words of one item: one of them.
-pub(super) const ROW_WORDS: [u64; 4] = [2, 3, 4, 8];
-
 impl Generator {
     /// Reads or writes some words of the item's row, perhaps a word twice, perhaps another memory between.
     pub(super) fn access_neighbours(&mut self) {

@@ -2,15 +2,9 @@
 //! all items are, and some that are in use for a few statements, in which some items write to them.
 
 use super::kernels::Generator;
+use super::memory_sizes::{SCRATCH_WORDS, UNIFORM_WORDS};
 use crate::ir::*;
 use lockstep_protocol::types::Type;
-
-/// Words in the array that is always the same for all items of a group.
-pub(super) const UNIFORM_WORDS: u64 = 8;
-/// Arrays for a few statements.
-pub(super) const SCRATCH_SLOTS: usize = 2;
-/// Words in each of them.
-pub(super) const SCRATCH_WORDS: u64 = 2;
 
 impl Generator {
     /// Reads or writes a private array.

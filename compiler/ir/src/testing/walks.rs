@@ -1,6 +1,7 @@
 //! Random loops of one block, in which each item reads neighbouring words in a place of its own.
 
-use super::kernels::{Generator, INPUT_WORDS};
+use super::kernels::Generator;
+use super::memory_sizes::INPUT_WORDS;
 use crate::ir::*;
 use lockstep_protocol::types::Type;
 

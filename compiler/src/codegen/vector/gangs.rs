@@ -7,8 +7,9 @@
 
 use super::{EmitContext, Gang, VectorEmitter};
 use crate::codegen::emit::{Emitted, Emitter};
-use crate::codegen::groups::{Item, Level};
+use crate::codegen::groups::Level;
 use crate::codegen::region::Exits;
+use crate::codegen::work_item::Item;
 use cranelift_entity::EntityRef;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;

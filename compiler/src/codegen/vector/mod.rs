@@ -29,8 +29,8 @@ pub use turns::take_gangs;
 
 use super::emit::{Emitted, Emitter, vector_of};
 use super::frame::Frame;
-use super::groups::{Group, Item};
 use super::region::Exits;
+use super::work_item::{Group, Item};
 use crate::codegen::ANY_LANE;
 use crate::codegen::error::CodegenError;
 use cranelift_entity::{EntityRef, SecondaryMap};

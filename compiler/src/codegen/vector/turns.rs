@@ -5,7 +5,7 @@ use super::{EmitContext, Gang, VectorEmitter};
 use crate::codegen::coroutines::open_pieces;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
-use crate::codegen::groups::Item;
+use crate::codegen::work_item::Item;
 use inkwell::IntPredicate;
 use lockstep_ir::ir::{Function, Region};
 use lockstep_ir::plan::RegionPlan;

@@ -4,7 +4,7 @@
 use spirv::{Decoration, Op};
 
 use super::error::{Attempt, refuse};
-use super::operands::Id;
+use super::ids::Id;
 use super::translator::Translator;
 
 /// `OpAliasDomainDeclINTEL`, `OpAliasScopeDeclINTEL` and `OpAliasScopeListDeclINTEL`: a node for each. Names are left out.

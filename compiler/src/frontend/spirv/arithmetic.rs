@@ -4,9 +4,10 @@ use spirv::{Decoration, FPFastMathMode, Op};
 
 use super::convert::resize_integer;
 use super::error::{Attempt, refuse};
+use super::ids::Id;
 use super::mangle::Parameter;
-use super::operands::Id;
-use super::translator::{Translator, Typed};
+use super::translator::Translator;
+use super::values::Typed;
 
 /// What the operands of an instruction have to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

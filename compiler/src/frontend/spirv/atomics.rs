@@ -4,7 +4,7 @@ use spirv::{MemorySemantics, Op};
 
 use super::alias_scopes::spell_decorated_scopes;
 use super::error::{Attempt, refuse};
-use super::operands::Id;
+use super::ids::Id;
 use super::translator::Translator;
 
 /// LLVM's operation of a read-modify-write.

@@ -1,17 +1,15 @@
 //! Variables that tell a work-item of itself: reading one is a call of the work-item function of OpenCL C. Where somebody wants the address
 //! of one, it is copied to private memory when the function begins.
 
-use std::fmt;
-
 use spirv::{BuiltIn, Op};
 
 use super::error::{Attempt, refuse};
-use super::functions::FunctionState;
-use super::late_texts::LateText;
+use super::function_state::{BuiltInAddress, FunctionState, LateText};
+use super::ids::Id;
 use super::mangle::Parameter;
-use super::operands::Id;
-use super::translator::{Translator, Typed, ValueText};
+use super::translator::Translator;
 use super::types::TypeKind;
+use super::values::{Typed, ValueText};
 
 /// The function that gives what a variable holds.
 enum Query {
@@ -99,23 +97,6 @@ fn read_vector(
     }
     let lines = LateText::of_lines(position, translator.body.split_off(position));
     translator.define_built_in_vector((value_type, id), built_in, vector, lines)
-}
-
-/// A variable whose address is used, or the component that it is the address of. It is written as its name in LLVM's text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct BuiltInAddress {
-    /// The number of the variable in the specification.
-    pub built_in: u32,
-    /// The type of what the variable holds.
-    pub content: Id,
-    pub component: Option<u32>,
-}
-
-impl fmt::Display for BuiltInAddress {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "%builtin.{}.{}", self.built_in, self.content)?;
-        self.component.map_or(Ok(()), |component| write!(formatter, ".at{component}"))
-    }
 }
 
 /// The lines at a function's entry that make the addresses which it uses.

@@ -4,9 +4,10 @@ use spirv::Op;
 
 use super::built_ins::read_built_in;
 use super::error::{Attempt, refuse};
-use super::operands::Id;
-use super::translator::{Translator, Typed, Value, ValueText};
+use super::ids::Id;
+use super::translator::Translator;
 use super::types::TypeKind;
+use super::values::{Typed, Value, ValueText};
 
 /// `OpCompositeConstruct`: a value of all its parts; vectors are made of numbers and smaller vectors.
 pub(super) fn translate_construct(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {

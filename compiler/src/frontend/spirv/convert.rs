@@ -5,10 +5,11 @@
 use spirv::{Decoration, FPRoundingMode, Op, StorageClass};
 
 use super::error::{Attempt, refuse};
+use super::ids::Id;
 use super::mangle::Parameter;
-use super::operands::Id;
-use super::translator::{Translator, Typed};
+use super::translator::Translator;
 use super::types::{TypeKind, read_class, space_of_class};
+use super::values::Typed;
 
 /// A conversion of numbers: LLVM's instruction, whether the integers before and after have signs, and the rounding that the
 /// instruction does itself.

@@ -4,9 +4,8 @@
 //! `DebugLine` says as `OpLine` does where what follows is from. Functions whose instructions have neither are from the line of the scope
 //! that they are in: a function or a block of the source.
 
-use super::declarations::SourceLine;
-use super::operands::{Id, IdMap};
-
+use super::ids::{Id, IdMap};
+use super::source_line::SourceLine;
 /// Which of the sets an instruction is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DebugSet {

@@ -11,7 +11,9 @@ use spirv::{Decoration, ExecutionMode, ExecutionModel, FunctionParameterAttribut
 use super::capabilities::{check_capability, check_extension};
 use super::debug_info::{DebugInfo, DebugSet, LineChange, find_debug_set};
 use super::error::{Attempt, refuse};
-use super::operands::{Id, IdMap, IdSet, Operands};
+use super::ids::{Id, IdMap, IdSet};
+use super::operands::Operands;
+use super::source_line::SourceLine;
 
 /// A decoration and its operands.
 type Decorated = (Decoration, Vec<u32>);
@@ -86,15 +88,6 @@ pub(super) struct Declarations {
     called_functions: IdSet,
     /// The function whose parameters are being read.
     current_function: Option<Id>,
-}
-
-/// A line of a source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct SourceLine {
-    /// The id of the file's name.
-    pub file: Id,
-    pub line: u32,
-    pub column: u32,
 }
 
 impl Declarations {

@@ -11,7 +11,7 @@
 //! Dominators in a Flowgraph", 1979, section 4, in its simple form.
 
 use super::error::{Attempt, Fault, Place};
-use super::operands::{Id, IdMap};
+use super::ids::{Id, IdMap};
 
 /// What stands in a table for the node that there is none of: graphs have fewer nodes.
 const NONE: u32 = u32::MAX;

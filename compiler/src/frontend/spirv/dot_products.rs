@@ -4,10 +4,11 @@
 use spirv::Op;
 
 use super::error::{Attempt, refuse};
+use super::ids::Id;
 use super::mangle::Parameter;
-use super::operands::Id;
-use super::translator::{Translator, Typed};
+use super::translator::Translator;
 use super::types::TypeKind;
+use super::values::Typed;
 
 /// Which of the two vectors have signs, and whether a third operand is added with saturation.
 #[derive(Clone, Copy)]

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use super::source_line::SourceLine;
 use lockstep_protocol::spirv_module::FramingError;
-
-use super::declarations::SourceLine;
 
 /// What is wrong with an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]

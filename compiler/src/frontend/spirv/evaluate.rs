@@ -6,10 +6,12 @@ use std::rc::Rc;
 
 use spirv::Op;
 
-use super::constants::{Constant, ConstantKind, make_constant, mask_of};
+use super::constants::make_constant;
 use super::error::{Attempt, refuse};
+use super::ids::Id;
+use super::known_constants::{Constant, ConstantKind, mask_of};
 use super::memory::{ChainKind, chain_form, spell_chain};
-use super::operands::{Id, Operands};
+use super::operands::Operands;
 use super::translator::Translator;
 use super::types::TypeKind;
 

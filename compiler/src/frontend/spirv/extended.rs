@@ -6,10 +6,12 @@ use super::convert::resize_integer;
 use super::declarations::InstructionSet;
 use super::error::{Attempt, Fault, refuse};
 use super::functions::{check_in_block, define_result};
+use super::ids::Id;
 use super::mangle::Parameter;
-use super::operands::{Id, Operands};
-use super::translator::{Translator, Typed, join_typed};
+use super::operands::Operands;
+use super::translator::{Translator, join_typed};
 use super::types::TypeKind;
+use super::values::Typed;
 
 /// How the name of a function and the types in it follow from an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

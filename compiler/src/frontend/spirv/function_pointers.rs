@@ -3,12 +3,14 @@
 use spirv::Op;
 
 use super::alias_scopes::spell_decorated_scopes;
-use super::constants::{Constant, ConstantKind, add_constant, global_name};
+use super::constants::{add_constant, global_name};
 use super::error::{Attempt, refuse};
 use super::functions::define_result;
-use super::operands::Id;
-use super::translator::{Translator, Typed, join_typed};
+use super::ids::Id;
+use super::known_constants::{Constant, ConstantKind};
+use super::translator::{Translator, join_typed};
 use super::types::TypeKind;
+use super::values::Typed;
 
 /// `OpConstantFunctionPointerINTEL`: the address of a function, which may be defined later.
 pub(super) fn declare_address(translator: &mut Translator<'_>, words: &[u32]) -> Attempt<()> {

@@ -3,88 +3,25 @@
 //! What can only be written when all jumps are known is of [`late_texts`](super::late_texts).
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use spirv::{Decoration, FunctionControl, FunctionParameterAttribute, LinkageType, Op};
 
 use super::alias_scopes::spell_decorated_scopes;
-use super::built_ins::BuiltInAddress;
-use super::constants::{global_name, mask_of};
-use super::dominance::{Use, check_uses};
+use super::constants::global_name;
+use super::dominance::check_uses;
 use super::error::{Attempt, refuse};
 use super::expectations::read_weights;
+use super::function_state::{FunctionState, LateText};
+use super::ids::{Id, IdMap, IdSet};
 use super::kernels::spell_kernel_head;
-use super::late_texts::{LateText, write_late_texts};
-use super::lines::begin_scope;
-use super::operands::{Id, IdMap, IdSet};
-use super::translator::{Translator, Typed, Value, ValueNumber, join_typed};
+use super::known_constants::mask_of;
+use super::late_texts::write_late_texts;
+use super::scopes::begin_scope;
+use super::translator::{Translator, join_typed};
 use super::types::TypeKind;
+use super::values::{Typed, Value};
 use super::variable_length::check_arrays;
-
-/// What is known of the function whose instructions are read.
-pub(super) struct FunctionState {
-    pub id: Id,
-    /// Whether only its first block was begun, or none.
-    pub is_first_block: bool,
-    /// The number of the next value.
-    next_number: u32,
-    result: Id,
-    /// Parameters that are still to come, with their types.
-    parameters: Vec<Id>,
-    /// The block that was begun and not ended.
-    pub block: Option<Id>,
-    first_label: Option<Id>,
-    has_body: bool,
-    /// The labels of the blocks so far.
-    labels: IdSet,
-    /// How often a block jumps to another, by both labels. A hostile module may have a million pairs, so that their hash is one that
-    /// cannot be foreseen.
-    pub edges: HashMap<(Id, Id), u32>,
-    /// How many jumps lead to a block, by its label.
-    pub arrivals: IdMap<usize>,
-    /// What is written when the function ends, in its order.
-    pub late_texts: Vec<LateText>,
-    /// Variables that tell the work-item of itself and whose addresses are used.
-    built_in_addresses: RefCell<BTreeSet<BuiltInAddress>>,
-    /// Lines for the function's entry.
-    pub entry_lines: String,
-    /// The blocks, but the first, that make arrays of variable length.
-    pub late_arrays: Vec<Id>,
-    /// Whether such arrays end before the function does.
-    pub restores_memory: bool,
-    /// The nodes that say what is wanted of loops, by their headers.
-    pub wanted_of_loops: IdMap<usize>,
-    /// The same of the loop that the next jump leads back to.
-    pub wanted_of_jump: Option<usize>,
-    /// Uses of values of other blocks, in their order. Operands are found while other operands are still borrowed.
-    uses: RefCell<Vec<Use>>,
-}
-
-impl FunctionState {
-    /// The number for the next value.
-    pub fn take_number(&mut self) -> ValueNumber {
-        let number = ValueNumber(self.next_number);
-        self.next_number += 1;
-        number
-    }
-
-    /// Notes that the address of a variable is used which tells the work-item of itself.
-    pub fn note_built_in_address(&self, address: BuiltInAddress) {
-        self.built_in_addresses.borrow_mut().insert(address);
-    }
-
-    /// The addresses that were noted, each once, in an order that is the same each time.
-    pub fn take_built_in_addresses(&self) -> BTreeSet<BuiltInAddress> {
-        self.built_in_addresses.take()
-    }
-
-    /// Notes the use of a value, to be judged when all jumps are known.
-    pub fn note_use(&self, use_of_value: Use) {
-        if use_of_value.definition != use_of_value.block {
-            self.uses.borrow_mut().push(use_of_value);
-        }
-    }
-}
 
 /// `OpFunction`: begins a function, by its type.
 pub(super) fn begin_function(translator: &mut Translator<'_>, words: &[u32]) -> Attempt<()> {

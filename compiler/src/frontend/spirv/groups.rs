@@ -5,10 +5,12 @@ use spirv::{GroupOperation, MemorySemantics, Op, Scope};
 use super::convert::resize_integer;
 use super::error::{Attempt, refuse};
 use super::functions::define_result;
+use super::ids::Id;
 use super::mangle::Parameter;
-use super::operands::{Id, Operands};
-use super::translator::{Translator, Typed, ValueText};
+use super::operands::Operands;
+use super::translator::Translator;
 use super::types::TypeKind;
+use super::values::{Typed, ValueText};
 
 /// The work-items that an instruction is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

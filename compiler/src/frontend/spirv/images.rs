@@ -5,10 +5,12 @@
 use spirv::{ImageOperands, Op};
 
 use super::error::{Attempt, refuse};
+use super::ids::Id;
 use super::mangle::Parameter;
-use super::operands::{Id, Operands};
-use super::translator::{Translator, Typed, Value};
+use super::operands::Operands;
+use super::translator::Translator;
 use super::types::{ImageDim, ImageType, TypeKind};
+use super::values::{Typed, Value};
 
 /// `OpSampledImage`: an image and the sampler to read it by.
 pub(super) fn translate_pairing(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {

@@ -7,8 +7,8 @@ use super::constants::global_name;
 use super::declarations::{EntryPoint, Mode};
 use super::error::{Attempt, refuse};
 use super::functions::spell_parameter;
-use super::lines::begin_scope;
-use super::operands::Id;
+use super::ids::Id;
+use super::scopes::begin_scope;
 use super::translator::{Translator, quote_name};
 use super::types::{Type, TypeKind};
 

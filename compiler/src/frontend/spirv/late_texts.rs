@@ -3,66 +3,15 @@
 //! producers read such a vector for each component that they want of it; and at the function's entry the memory for those whose
 //! addresses are used.
 
-use std::cell::Cell;
-
 use spirv::Op;
 
 use super::built_ins::spell_addresses;
 use super::dominance::Use;
-use super::error::{Attempt, Fault, Place, refuse};
-use super::functions::FunctionState;
-use super::operands::{Id, IdSet};
-use super::translator::{Translator, Value, ValueText};
-
-/// Text that belongs to an earlier place of the function.
-pub(super) struct LateText {
-    /// Where it belongs in the function's text.
-    position: usize,
-    content: Content,
-}
-
-enum Content {
-    Phi(Phi),
-    /// The memory of variables that tell the work-item of itself.
-    Entry,
-    /// Instructions whose value may not be used.
-    Vector {
-        lines: String,
-        is_used: Cell<bool>,
-    },
-}
-
-impl LateText {
-    /// Lines that are written at this place if their value is used.
-    pub fn of_lines(position: usize, lines: String) -> LateText {
-        LateText { position, content: Content::Vector { lines, is_used: Cell::new(false) } }
-    }
-
-    /// The place behind the label of a function's first block.
-    pub fn of_entry(position: usize) -> LateText {
-        LateText { position, content: Content::Entry }
-    }
-
-    /// Notes that the value is used.
-    pub fn note_use(&self) {
-        if let Content::Vector { is_used, .. } = &self.content {
-            is_used.set(true);
-        }
-    }
-}
-
-/// A phi that is to be written.
-struct Phi {
-    /// The instruction in the module.
-    place: Place,
-    id: Id,
-    value: ValueText,
-    value_type: Id,
-    /// The block that it begins.
-    block: Id,
-    /// Values and the blocks that they come from.
-    incoming: Vec<[Id; 2]>,
-}
+use super::error::{Attempt, Fault, refuse};
+use super::function_state::{FunctionState, LateContent, LateText, Phi};
+use super::ids::IdSet;
+use super::translator::Translator;
+use super::values::Value;
 
 /// Writes what belongs to earlier places of the function that ends.
 pub(super) fn write_late_texts(translator: &mut Translator<'_>) -> Attempt<()> {
@@ -79,10 +28,10 @@ pub(super) fn write_late_texts(translator: &mut Translator<'_>) -> Attempt<()> {
         translator.functions.push_str(&translator.body[written..position]);
         written = position;
         match content {
-            Content::Phi(_) => translator.functions.extend(phis.next()),
-            Content::Entry => translator.functions.push_str(&entry),
-            Content::Vector { lines, is_used } if is_used.get() => translator.functions.push_str(&lines),
-            Content::Vector { .. } => {}
+            LateContent::Phi(_) => translator.functions.extend(phis.next()),
+            LateContent::Entry => translator.functions.push_str(&entry),
+            LateContent::Vector { lines, is_used } if is_used.get() => translator.functions.push_str(&lines),
+            LateContent::Vector { .. } => {}
         }
     }
     translator.body.drain(..written);
@@ -95,7 +44,7 @@ fn spell_phis(translator: &Translator<'_>) -> Attempt<Vec<String>> {
     let mut spelt = Vec::new();
     let mut text_bytes = 0;
     for late_text in &state.late_texts {
-        let Content::Phi(phi) = &late_text.content else { continue };
+        let LateContent::Phi(phi) = &late_text.content else { continue };
         let text = spell_phi(translator, state, phi)
             .map_err(|Fault { sentence, .. }| Fault { sentence, place: Some(phi.place) })?;
         text_bytes += text.len();
@@ -150,6 +99,6 @@ pub(super) fn translate_phi(translator: &mut Translator<'_>, _: Op, words: &[u32
     let Some(state) = translator.function.as_mut() else { refuse!("it is not in a function") };
     let (place, block) = (translator.place, state.block.unwrap_or_default());
     let phi = Phi { place, id, value, value_type, block, incoming: pairs.to_vec() };
-    state.late_texts.push(LateText { position, content: Content::Phi(phi) });
+    state.late_texts.push(LateText { position, content: LateContent::Phi(phi) });
     Ok(())
 }

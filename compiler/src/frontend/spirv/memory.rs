@@ -5,9 +5,11 @@ use spirv::{Decoration, MemoryAccess, Op, StorageClass};
 use super::alias_scopes::find_scope_list;
 use super::built_ins::read_built_in;
 use super::error::{Attempt, refuse};
-use super::operands::{Id, Operands};
-use super::translator::{Translator, Typed, Value, ValueText};
+use super::ids::Id;
+use super::operands::Operands;
+use super::translator::Translator;
 use super::types::{TypeKind, read_class};
+use super::values::{Typed, Value, ValueText};
 
 /// Where the first index of an access chain counts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,12 @@ use spirv::Op;
 use super::convert::resize_integer;
 use super::error::{Attempt, refuse};
 use super::groups::read_group_prefix;
+use super::ids::Id;
 use super::mangle::Parameter;
-use super::operands::{Id, Operands};
-use super::translator::{Translator, Typed};
+use super::operands::Operands;
+use super::translator::Translator;
 use super::types::TypeKind;
+use super::values::Typed;
 
 /// Whether a pipe is written by an instruction, and not read.
 fn is_write(opcode: Op) -> bool {

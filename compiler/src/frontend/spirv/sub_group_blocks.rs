@@ -4,10 +4,12 @@ use spirv::Op;
 
 use super::convert::resize_integer;
 use super::error::{Attempt, refuse};
+use super::ids::Id;
 use super::images::image_parameter;
 use super::mangle::Parameter;
-use super::operands::{Id, Operands};
-use super::translator::{Translator, Typed};
+use super::operands::Operands;
+use super::translator::Translator;
+use super::values::Typed;
 
 /// `OpSubgroupShuffleINTEL` and the like: values of other work-items, of one operand or of two that follow each other.
 pub(super) fn translate_shuffle(translator: &mut Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<()> {

@@ -7,8 +7,9 @@ use std::rc::Rc;
 use spirv::{AccessQualifier, Dim, Op, StorageClass};
 
 use super::error::{Attempt, refuse};
+use super::ids::{Id, IdMap};
 use super::mangle::Parameter;
-use super::operands::{Id, IdMap, Operands};
+use super::operands::Operands;
 
 /// Most levels of types within types.
 const MAX_DEPTH: u32 = 64;

@@ -8,7 +8,8 @@ use super::error::{Attempt, refuse};
 use super::functions::define_result;
 use super::mangle::Parameter;
 use super::operands::Operands;
-use super::translator::{Translator, Typed};
+use super::translator::Translator;
+use super::values::Typed;
 
 /// `OpUntypedPrefetchKHR`: the memory is about to be read. The machine's own prefetching is left to it.
 pub(super) fn translate_prefetch(translator: &mut Translator<'_>, _: Op, words: &[u32]) -> Attempt<()> {

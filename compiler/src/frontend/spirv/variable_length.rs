@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use spirv::{Decoration, Op};
 
 use super::error::{Attempt, refuse};
+use super::ids::{Id, IdSet};
 use super::memory::{MAX_VARIABLE, spell_alignment};
-use super::operands::{Id, IdSet};
-use super::translator::{Translator, ValueText};
+use super::translator::Translator;
+use super::values::ValueText;
 
 /// Most arrays of a function behind its first block: for each a way back to it is looked for.
 const MOST_LATE_ARRAYS: usize = 64;

@@ -16,7 +16,8 @@
 //! Source: Moll 2021, section 6.6. Joins behind which nobody reads do not count, which makes the third
 //! question necessary; there, sharing is sound as every write in divergent control leads to a join.
 
-use super::{Divergence, Graph};
+use super::found::Divergence;
+use super::graph::Graph;
 use crate::analysis::loops::Loop;
 use crate::analysis::points_to::{Pointees, find_pointees};
 use crate::ir::*;

@@ -8,7 +8,8 @@
 //! Source: Moll 2021, 6.5.2 and 6.6.
 
 use super::alloca_ssa::States;
-use super::{Divergence, Graph};
+use super::found::Divergence;
+use super::graph::Graph;
 use crate::analysis::points_to::find_pointees;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};

@@ -10,7 +10,7 @@
 //! Phases: what the first blocks dominate; where that leads; a walk over both sides at once.
 //! Source: Coutinho et al. 2011, Definition 4.1.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::analysis::cfg::Cfg;
 use crate::analysis::dominators::Dominators;
 use crate::ir::*;
