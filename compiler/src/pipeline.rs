@@ -296,7 +296,7 @@ impl Compilation<'_> {
     fn compile(&self, kernel_index: usize, mut request: Request) -> Result<Compiled, CompileError> {
         let &Compilation { table, module, options, .. } = self;
         let kernel = module.kernels.get(kernel_index).ok_or(CompileError::NoKernel(kernel_index))?.clone();
-        let has_fast_math = module.has_fast_math(&kernel);
+        let (has_fast_math, has_roots) = (module.has_fast_math(&kernel), module.has_reciprocal_roots(&kernel));
         // Only code counts that is replaced.
         if request.loops == LoopProfile::Count && (options.tier != Tier::Baseline || has_fast_math) {
             request.loops = LoopProfile::Unknown;
@@ -382,8 +382,10 @@ impl Compilation<'_> {
             code_bytes,
         });
         let debug_object = debug_object.map(Box::new);
-        // Other forms of code that LLVM may reassociate give other results, and of long code they take long to make.
-        let has_alternatives = !has_fast_math && opt_level == OptLevel::Aggressive && self.mistake.is_none();
+        // Other forms of code that LLVM may reassociate, or that estimates roots of vectors, give other results, and of long code they take
+        // long to make.
+        let depends_on_form = has_fast_math || code_options.target.estimates && has_roots;
+        let has_alternatives = !depends_on_form && opt_level == OptLevel::Aggressive && self.mistake.is_none();
         let object = KernelObject {
             image,
             needs: generated.needs,

@@ -3,7 +3,8 @@
 use super::collective::Combine;
 use super::entities::{Callee, Format, LiveSlot, LocalVar, Region, Slot};
 use super::function::Function;
-use super::opcodes::{AtomicOp, FastMath};
+use super::inst::InstData;
+use super::opcodes::{AtomicOp, FastMath, UnaryOp};
 use super::returned_values::ReturnedValues;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use lockstep_protocol::parameters::{Input, KernelAttrs, Param};
@@ -48,6 +49,11 @@ impl Module {
     /// Whether what an operation of a kernel, or of what it calls, gives may depend on the order in which it is done with others.
     pub fn has_fast_math(&self, kernel: &Kernel) -> bool {
         self.codes_of(kernel).any(Kernel::has_fast_math_itself)
+    }
+
+    /// Whether a kernel, or what it calls, has reciprocal roots, which gangs may estimate and work-items alone may not.
+    pub fn has_reciprocal_roots(&self, kernel: &Kernel) -> bool {
+        self.codes_of(kernel).any(Kernel::has_reciprocal_roots_itself)
     }
 
     /// Instructions of a kernel and of what it calls.
@@ -193,6 +199,11 @@ impl Kernel {
     fn has_fast_math_itself(&self) -> bool {
         let mut insts = self.regions.values().flat_map(|function| function.insts.values());
         insts.any(|inst| inst.data.fast_math() != FastMath::default())
+    }
+
+    fn has_reciprocal_roots_itself(&self) -> bool {
+        let mut insts = self.regions.values().flat_map(|function| function.insts.values());
+        insts.any(|inst| matches!(inst.data, InstData::Unary { opcode: UnaryOp::Rsqrt, .. }))
     }
 
     fn count_own_instructions(&self) -> usize {
