@@ -341,6 +341,7 @@ impl Compilation<'_> {
             true => OptLevel::None,
             false => machine_code::worthwhile(&generated.module, tier, widening.is_some()),
         };
+        let is_large = machine_code::is_large(&generated.module);
         if opt_level != OptLevel::Less {
             machine_code::remove_calls(&generated.module, COUNT_ITERATIONS);
         }
@@ -382,10 +383,10 @@ impl Compilation<'_> {
             code_bytes,
         });
         let debug_object = debug_object.map(Box::new);
-        // Other forms of code that LLVM may reassociate, or that estimates roots of vectors, give other results, and of long code they take
-        // long to make.
+        // Other forms of code that LLVM may reassociate, or that estimates roots of vectors, give other results.
         let depends_on_form = has_fast_math || code_options.target.estimates && has_roots;
-        let has_alternatives = !depends_on_form && opt_level == OptLevel::Aggressive && self.mistake.is_none();
+        let is_best_code = matches!(opt_level, OptLevel::Default | OptLevel::Aggressive) && self.mistake.is_none();
+        let has_alternatives = is_best_code && !depends_on_form && !is_large;
         let object = KernelObject {
             image,
             needs: generated.needs,

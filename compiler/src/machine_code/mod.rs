@@ -31,7 +31,7 @@ pub use fatal_errors::end_process_on_fatal_errors;
 pub use host::{HostMachine, choose_level, fuses_multiply_add, host_target, llvm_version};
 pub use link::{LinkedImage, link_image};
 pub use opt_level::OptLevel;
-pub use optimize::{ObjectFile, StackFrames, assembly_text, emit_object, ir_text, optimize, worthwhile};
+pub use optimize::{ObjectFile, StackFrames, assembly_text, emit_object, ir_text, is_large, optimize, worthwhile};
 pub use stack_alignment::{ALIGNS_STACK, align_stack};
 
 /// Gives the kernel's function the name for debuggers, if it is no other function's.

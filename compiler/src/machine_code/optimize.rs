@@ -121,6 +121,11 @@ pub fn worthwhile(module: &Module<'_>, tier: Tier, is_widened: bool) -> OptLevel
     }
 }
 
+/// Whether making a module's code takes so long that nothing is made of it only to be measured.
+pub fn is_large(module: &Module<'_>) -> bool {
+    instructions(module) > LARGE
+}
+
 fn instructions(module: &Module<'_>) -> usize {
     let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
     blocks.map(|block| block.get_instructions().count()).sum()
@@ -222,7 +227,7 @@ impl StackFrames {
 
 /// Makes an object file. The module is spent afterwards: code generation rewrites it.
 pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<ObjectFile, MachineCodeError> {
-    let has_many_instructions = instructions(module) > LARGE;
+    let has_many_instructions = is_large(module);
     if has_many_instructions && machine.target().masks_of_bytes {
         load_constants(module).map_err(|error| MachineCodeError::Emit(error.to_string()))?;
     }
