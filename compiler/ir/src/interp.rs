@@ -5,7 +5,8 @@
 //! touch; all work-items of a group reach the same barriers; or else an error that says where.
 //! Linearized kernels run in gangs ([`run_gangs`]): the lanes of a gang execute one instruction after the
 //! other together. What has an effect or could fail happens in the active lanes, everything else in all
-//! lanes; active lanes that would choose different targets are an error. Where sub-groups of a kernel that is not
+//! lanes; active lanes that would choose different targets are an error. Planned kernels call functions as their code
+//! does ([`run_planned`], [`form_calls`]). Where sub-groups of a kernel that is not
 //! linearized do something together, their lanes go on together too, as its control flow brings them together
 //! ([`converged`]).
 //! Phases: memory objects; then group after group, and in a group phase after phase: each work-item runs
@@ -17,6 +18,8 @@
 
 use crate::analysis::work_group_dependence::needs_sub_groups;
 use crate::ir::Module;
+use crate::plan::Widening;
+use crate::plan::function_forms::FunctionForms;
 use cranelift_entity::PrimaryMap;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::parameters::ParamKind;
@@ -25,6 +28,7 @@ mod call;
 mod collective;
 mod converged;
 mod fault;
+mod form_calls;
 mod gang;
 mod host;
 mod item;
@@ -65,6 +69,26 @@ pub fn run_limited(
     launch_kernel(module, kernel, nd_range, arguments, memory, (step_limit, None), None)
 }
 
+/// How a kernel that is planned runs in gangs.
+#[derive(Clone, Copy)]
+pub struct PlannedGangs<'a> {
+    /// Work-items of a gang; the plan's lanes, or fewer.
+    pub gang_width: usize,
+    /// Its layout, and how its values are held.
+    pub widening: &'a Widening,
+    /// How it calls functions.
+    pub forms: &'a FunctionForms,
+}
+
+/// How work-items are the lanes of gangs.
+#[derive(Clone, Copy)]
+struct Lanes<'a> {
+    width: usize,
+    layout: Layout,
+    /// How calls are made. Without it, functions are called for each lane.
+    planned: Option<PlannedGangs<'a>>,
+}
+
 /// Runs a kernel over a range under observation, for at most so many steps of all work-items together.
 pub fn run_observed(
     module: &Module,
@@ -89,7 +113,22 @@ pub fn run_gangs(
     step_limit: u64,
     (gang_width, layout): (usize, Layout),
 ) -> Result<Report, InterpError> {
-    launch_kernel(module, kernel, nd_range, arguments, memory, (step_limit, Some((gang_width.max(1), layout))), None)
+    let lanes = Lanes { width: gang_width.max(1), layout, planned: None };
+    launch_kernel(module, kernel, nd_range, arguments, memory, (step_limit, Some(lanes)), None)
+}
+
+/// As [`run_gangs`], in the gangs that are planned; functions are called by their forms.
+pub fn run_planned(
+    module: &Module,
+    kernel: &str,
+    nd_range: &NdRange,
+    arguments: &[Arg],
+    memory: &mut Memory,
+    step_limit: u64,
+    planned: PlannedGangs<'_>,
+) -> Result<Report, InterpError> {
+    let lanes = Lanes { width: planned.gang_width, layout: planned.widening.layout, planned: Some(planned) };
+    launch_kernel(module, kernel, nd_range, arguments, memory, (step_limit, Some(lanes)), None)
 }
 
 /// Runs for at most so many steps, in gangs of some width if there is one.
@@ -99,7 +138,7 @@ fn launch_kernel<'a>(
     nd_range: &'a NdRange,
     arguments: &[Arg],
     memory: &mut Memory,
-    (step_limit, gangs): (u64, Option<(usize, Layout)>),
+    (step_limit, lanes): (u64, Option<Lanes<'a>>),
     observer: Option<&'a mut (dyn Observer + 'a)>,
 ) -> Result<Report, InterpError> {
     let Some(kernel) = module.kernels.iter().find(|candidate| candidate.name == kernel) else {
@@ -133,18 +172,19 @@ fn launch_kernel<'a>(
             _ => return Err(Fault::BadLaunch(format!("argument {position} does not fit its parameter")).into()),
         }
     }
-    let converge = gangs.is_none() && needs_sub_groups(kernel);
+    let converge = lanes.is_none() && needs_sub_groups(kernel);
     let orders =
         if converge { kernel.regions.values().map(converged::compute_order).collect() } else { PrimaryMap::new() };
-    let gangs = if converge { Some((kernel.attrs.sub_group_size() as usize, Layout::Linear)) } else { gangs };
-    let (gang_width, layout) = gangs.map_or((None, Layout::X), |(gang_width, layout)| (Some(gang_width), layout));
+    let of_sub_group = || Lanes { width: kernel.attrs.sub_group_size() as usize, layout: Layout::Linear, planned: None };
+    let lanes = if converge { Some(of_sub_group()) } else { lanes };
     let report = Report::default();
     let mut launch_state = LaunchState {
         module,
         kernel,
         range: nd_range,
-        width: gang_width,
-        layout,
+        width: lanes.map(|lanes| lanes.width),
+        layout: lanes.map_or(Layout::X, |lanes| lanes.layout),
+        planned: lanes.and_then(|lanes| lanes.planned),
         orders,
         step_limit,
         clock: 0,

@@ -19,6 +19,6 @@ pub mod script;
 mod walks;
 
 pub use kernels::{Generated, Shape, random_kernel};
-pub use planning::{plan_gangs, plan_profiled_gangs};
+pub use planning::{plan_calls, plan_gangs, plan_profiled_gangs};
 pub use random::Random;
 pub use reduce::reduce_kernel;

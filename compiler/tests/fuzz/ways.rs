@@ -3,13 +3,13 @@
 use crate::code::{Code, Side};
 use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::no_wrap_stride::find_no_wrap_strides;
-use lockstep_ir::interp::{Memory, run_gangs, run_limited};
+use lockstep_ir::interp::{Memory, PlannedGangs, run_limited, run_planned};
 use lockstep_ir::ir::{Function, InstData, Kernel, Module, Region, Value};
 use lockstep_ir::plan::{Reason, RegionPlan};
 use lockstep_ir::report::{Notes, Report};
 use lockstep_ir::target::TargetInfo;
 use lockstep_ir::testing::Generated;
-use lockstep_ir::testing::{plan_gangs, plan_profiled_gangs};
+use lockstep_ir::testing::{plan_calls, plan_gangs, plan_profiled_gangs};
 use lockstep_ir::transform::barriers::{barriers_within, cut_at_barriers};
 use lockstep_ir::transform::uniform_live_values::uniform_live_values;
 use lockstep_ir::verify::{Stage, verify_kernel, verify_module};
@@ -261,10 +261,12 @@ fn lockstep(
     uniform_live_values(&g.module, &mut kernel);
     let (target, notes) = (TargetInfo::of_bits(REGISTER_BITS), Notes::default());
     let planned = plan_profiled_gangs(&g.module, &mut kernel, gangs, loops, target, launch, &notes);
-    let layout = planned.map_err(|reason| reason.to_string())?.layout;
+    let widening = planned.map_err(|reason| reason.to_string())?;
+    let forms = plan_calls((&g.module, &kernel, &widening), gangs, target, launch, &notes);
     verify_kernel(&g.module, &kernel, Stage::Linearized).map_err(|errors| errors[0].to_string())?;
     let module = Module { kernels: vec![kernel], ..g.module.clone() };
     let mut memory = Memory::new(g.buffers.clone());
-    let ran = run_gangs(&module, &module.kernels[0].name, &g.range, &g.args, &mut memory, STEPS, (lanes, layout));
+    let planned = PlannedGangs { gang_width: lanes, widening: &widening, forms: &forms };
+    let ran = run_planned(&module, &module.kernels[0].name, &g.range, &g.args, &mut memory, STEPS, planned);
     ran.map(|_| memory.buffers).map_err(|error| format!("{error}\n{module}"))
 }

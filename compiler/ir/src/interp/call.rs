@@ -27,6 +27,26 @@ impl Item {
         outcome
     }
 
+    /// The same work-item at the beginning of the function that runs, with these arguments. `gang` is the first lane of its
+    /// gang there, if that is another one.
+    pub(super) fn begin_call(
+        &self,
+        launch_state: &LaunchState<'_>,
+        group: &Group,
+        memory: &mut Memory,
+        gang: Option<&Item>,
+        arguments: &[u128],
+    ) -> Result<Item, Fault> {
+        let body = launch_state.kernel.body();
+        let slots = self.make_slots(launch_state, gang, memory)?;
+        let mut called_item = self.at_call(slots, body.entry_block());
+        called_item.enter_region(launch_state, group, called_item.region, memory)?;
+        for (&parameter, &argument) in body.blocks[called_item.block].params.iter().zip(arguments) {
+            called_item.values[parameter.as_u32() as usize] = argument;
+        }
+        Ok(called_item)
+    }
+
     fn run_called(
         &mut self,
         launch_state: &mut LaunchState<'_>,
@@ -35,13 +55,7 @@ impl Item {
         function: &Kernel,
         arguments: &[u128],
     ) -> Result<Vec<u128>, Fault> {
-        let slots = function.slots.iter().map(|(slot, slot_data)| self.add_slot(memory, slot, slot_data.size));
-        let mut called_item = self.at_call(slots.collect::<Result<_, _>>()?, function.body().entry_block());
-        called_item.enter_region(launch_state, group, called_item.region, memory)?;
-        let parameters = &function.body().blocks[called_item.block].params;
-        for (&parameter, &argument) in parameters.iter().zip(arguments) {
-            called_item.values[parameter.as_u32() as usize] = argument;
-        }
+        let mut called_item = self.begin_call(launch_state, group, memory, None, arguments)?;
         let arrival = called_item.execute_region(launch_state, group, memory)?;
         self.steps = called_item.steps;
         match arrival {

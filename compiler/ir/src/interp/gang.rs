@@ -12,7 +12,7 @@ use super::memory::Memory;
 use crate::ir::{BinaryOp, BlockCall, Function, InstData, Terminator};
 
 /// What inactive lanes find in the results of operations they take no part in.
-const GARBAGE: u128 = 0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5;
+pub(super) const GARBAGE: u128 = 0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5;
 
 /// Work-items that run together.
 pub(super) struct Gang {
@@ -38,7 +38,12 @@ impl Gang {
                 self.lanes.iter().map(|lane| mask.is_none_or(|mask_value| lane.value_bits(mask_value) != 0)).collect();
             for &instruction in &function.blocks[block].insts {
                 self.step_lanes(launch_state)?;
-                let inst_data = &function.insts[instruction].data;
+                let inst_node = &function.insts[instruction];
+                let inst_data = &inst_node.data;
+                if self.call_together(launch_state, group, memory, inst_node, &active)? {
+                    self.lanes.iter_mut().for_each(|lane| lane.position += 1);
+                    continue;
+                }
                 let answers = self.answer_lanes(launch_state, function, inst_data, &active)?;
                 for (lane_number, (lane, &active)) in self.lanes.iter_mut().zip(&active).enumerate() {
                     let results = &function.insts[instruction].results;

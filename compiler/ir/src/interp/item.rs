@@ -121,31 +121,6 @@ impl Item {
     ) -> Result<Item, InterpError> {
         let nd_range = launch_state.range;
         let kernel = launch_state.kernel;
-        let mut slots = Vec::new();
-        for (slot, slot_data) in &kernel.slots {
-            check_slot_size(slot_data.size)?;
-            let kind = Kind::Slot(slot.as_u32(), number);
-            slots.push(match slot_data.layout {
-                SlotLayout::Apart => memory.add_object(kind, vec![UNWRITTEN; slot_data.size as usize], true)?,
-                SlotLayout::Shared => match gang {
-                    Some(first_item) => first_item.slots[slot.as_u32() as usize],
-                    None => memory.add_object(
-                        kind.of_gang(launch_state.width.is_some()),
-                        vec![UNWRITTEN; slot_data.size as usize],
-                        true,
-                    )?,
-                },
-                SlotLayout::Interleaved { element, lanes } => {
-                    let (element, lanes) = (u64::from(element.max(1)), u64::from(lanes.max(1)));
-                    let lane_number = match launch_state.layout {
-                        layout if layout.crosses_rows() => number.into(),
-                        layout => local_id[layout.lane_dimension()],
-                    };
-                    let interleaving = Interleaved { element, lanes, lane: lane_number % lanes };
-                    memory.add_interleaved(kind, slot_data.size, interleaving, UNWRITTEN)?
-                }
-            });
-        }
         let global_id = std::array::from_fn(|dimension| {
             nd_range.global_offset[dimension]
                 .wrapping_add(group.id[dimension] * nd_range.local_size[dimension] + local_id[dimension])
@@ -161,12 +136,49 @@ impl Item {
             values: Vec::new(),
             live: vec![None; kernel.live.len()],
             combined: 0,
-            slots,
+            slots: Vec::new(),
             results: Vec::new(),
         };
+        work_item.slots = work_item.make_slots(launch_state, gang, memory)?;
         let entered = work_item.enter_region(launch_state, group, Region::from_u32(0), memory);
         entered.map_err(|fault| work_item.error_at(launch_state, fault))?;
         Ok(work_item)
+    }
+
+    /// Makes the private slots of the code that runs; their addresses. `gang` is the first lane of its gang, if that is
+    /// another one.
+    pub(super) fn make_slots(
+        &self,
+        launch_state: &LaunchState<'_>,
+        gang: Option<&Item>,
+        memory: &mut Memory,
+    ) -> Result<Vec<u64>, Fault> {
+        let mut slots = Vec::new();
+        for (slot, slot_data) in &launch_state.kernel.slots {
+            check_slot_size(slot_data.size)?;
+            let kind = Kind::Slot(slot.as_u32(), self.number);
+            slots.push(match slot_data.layout {
+                SlotLayout::Apart => memory.add_object(kind, vec![UNWRITTEN; slot_data.size as usize], true)?,
+                SlotLayout::Shared => match gang {
+                    Some(first_item) => first_item.slots[slot.as_u32() as usize],
+                    None => memory.add_object(
+                        kind.of_gang(launch_state.width.is_some()),
+                        vec![UNWRITTEN; slot_data.size as usize],
+                        true,
+                    )?,
+                },
+                SlotLayout::Interleaved { element, lanes } => {
+                    let (element, lanes) = (u64::from(element.max(1)), u64::from(lanes.max(1)));
+                    let lane_number = match launch_state.layout {
+                        layout if layout.crosses_rows() => self.number.into(),
+                        layout => self.local_id[layout.lane_dimension()],
+                    };
+                    let interleaving = Interleaved { element, lanes, lane: lane_number % lanes };
+                    memory.add_interleaved(kind, slot_data.size, interleaving, UNWRITTEN)?
+                }
+            });
+        }
+        Ok(slots)
     }
 
     /// The same work-item at the beginning of a function with this entry block, whose slots have these addresses.
@@ -185,12 +197,6 @@ impl Item {
             slots,
             results: Vec::new(),
         }
-    }
-
-    /// Makes one slot of a function that this work-item calls; its address.
-    pub(super) fn add_slot(&self, memory: &mut Memory, slot: Slot, size: u64) -> Result<u64, Fault> {
-        check_slot_size(size)?;
-        memory.add_object(Kind::Slot(slot.as_u32(), self.number), vec![UNWRITTEN; size as usize], true)
     }
 
     /// A fault with this work-item's place.

@@ -1,5 +1,6 @@
 //! What a launch is given, what it tells, and its state on the way.
 
+use super::PlannedGangs;
 use crate::ir::{Block, Format, Kernel, Module, Region};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use lockstep_protocol::layout::Layout;
@@ -106,6 +107,8 @@ pub(super) struct LaunchState<'a> {
     pub width: Option<usize>,
     /// Which work-items are the lanes of a gang.
     pub layout: Layout,
+    /// How gangs call functions, if that is planned.
+    pub planned: Option<PlannedGangs<'a>>,
     /// Where gangs run code that is not linearized, the blocks' places in the order in which lanes go on.
     pub orders: PrimaryMap<Region, SecondaryMap<Block, usize>>,
     pub step_limit: u64,

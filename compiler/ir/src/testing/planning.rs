@@ -1,6 +1,7 @@
 //! Plans of kernels that tests have cut into regions themselves.
 
 use crate::ir::{Kernel, Module};
+use crate::plan::function_forms::FunctionForms;
 use crate::plan::kernel_state::{KernelState, Request};
 use crate::plan::pass_runner::run_passes;
 use crate::plan::passes::{PASSES, find_pass};
@@ -51,15 +52,7 @@ pub fn plan_profiled_gangs(
     launch_facts: &LaunchFacts,
     notes: &Notes,
 ) -> Result<Widening, Reason> {
-    let request = Request {
-        vectorize: Vectorize::Gangs(gangs),
-        target,
-        bounds: Bounds::default(),
-        loops,
-        scalar_replacement: ScalarReplacement::default(),
-        only_needed: false,
-        against: None,
-    };
+    let request = request_gangs(gangs, loops, target);
     let (number, _) = find_pass(PASSES, FIRST).expect("it is in the table");
     let whole = kernel.clone();
     let mut kernel_state = KernelState::new(module, whole, launch_facts, request, notes, &PASSES[number - 1..]);
@@ -68,4 +61,33 @@ pub fn plan_profiled_gangs(
     let (planned, widening) = kernel_state.finish();
     *kernel = planned;
     widening.ok_or_else(|| reason.expect("there is one where there are no gangs"))
+}
+
+/// Plans how the gangs of a kernel call functions, which are planned themselves.
+///
+/// # Panics
+///
+/// When a pass makes a mistake.
+pub fn plan_calls(
+    (module, kernel, widening): (&Module, &Kernel, &Widening),
+    gangs: Gangs,
+    target: TargetInfo,
+    launch_facts: &LaunchFacts,
+    notes: &Notes,
+) -> FunctionForms {
+    let request = request_gangs(gangs, LoopProfile::Unknown, target);
+    FunctionForms::plan_forms((module, kernel, widening, launch_facts), request, notes, PASSES, &mut ())
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn request_gangs(gangs: Gangs, loops: LoopProfile, target: TargetInfo) -> Request {
+    Request {
+        vectorize: Vectorize::Gangs(gangs),
+        target,
+        bounds: Bounds::default(),
+        loops,
+        scalar_replacement: ScalarReplacement::default(),
+        only_needed: false,
+        against: None,
+    }
 }

@@ -13,8 +13,9 @@
 
 use super::analyses::{launch_facts, words};
 use lockstep_ir::analysis::sccp::find_constants;
-use lockstep_ir::interp::{Arg, Memory, NdRange, STEP_LIMIT, run_gangs};
+use lockstep_ir::interp::{Arg, Memory, NdRange, PlannedGangs, STEP_LIMIT, run_gangs, run_planned};
 use lockstep_ir::ir::{Function, Kernel, Module};
+use lockstep_ir::plan::Widening;
 use lockstep_ir::plan::function_forms::FunctionForms;
 use lockstep_ir::plan::kernel_state::{KernelState, Request};
 use lockstep_ir::plan::pass_runner::{run_pass, run_passes};
@@ -155,29 +156,55 @@ fn loop_profile(script: &Script) -> LoopProfile {
 /// Runs a test of passes; `None` if there is none of this name.
 pub fn check(name: &str, path: &Path, text: &str, module: &Module, script: &Script) -> Option<Result<(), String>> {
     if name == "function_forms" {
-        return Some(compare_output(name, path, text, &print_forms(module, script)));
+        return Some(check_forms(path, text, module, script));
     }
     let tested = Tested::named(name)?;
     Some(check_output(name, &tested, path, text, module, script))
 }
 
-/// The forms of the functions that each kernel calls, and how often the kernel calls functions once for all lanes.
-fn print_forms(module: &Module, script: &Script) -> String {
+/// A kernel that is planned, and how it calls functions.
+struct Planned {
+    kernel: Kernel,
+    widening: Widening,
+    forms: FunctionForms,
+}
+
+fn plan_kernel(module: &Module, kernel: &Kernel, script: &Script) -> Planned {
     let (launch, notes) = (launch_facts(script), Notes::new(true));
-    let mut text = String::new();
+    let request = request(script);
+    let mut kernel_state = KernelState::new(module, kernel.clone(), &launch, request, &notes, PASSES);
+    run_passes(&mut kernel_state, &mut ()).expect("all passes run");
+    let (kernel, widening) = kernel_state.finish();
+    let widening = widening.expect("the kernel runs in gangs");
+    let state = (module, &kernel, &widening, &launch);
+    let forms = FunctionForms::plan_forms(state, request, &notes, PASSES, &mut ()).expect("all passes run");
+    Planned { kernel, widening, forms }
+}
+
+/// The forms of the functions that each kernel calls, and how often the kernel calls functions once for all lanes. With them, run
+/// lines hold.
+fn check_forms(path: &Path, text: &str, module: &Module, script: &Script) -> Result<(), String> {
+    let mut printed = String::new();
+    let mut planned_kernels = Vec::new();
     for kernel in &module.kernels {
-        let request = request(script);
-        let mut kernel_state = KernelState::new(module, kernel.clone(), &launch, request, &notes, PASSES);
-        run_passes(&mut kernel_state, &mut ()).expect("all passes run");
-        let (kernel, widening) = kernel_state.finish();
-        let widening = widening.expect("the kernel runs in gangs");
-        let planned = (module, &kernel, &widening, &launch);
-        let forms = FunctionForms::plan_forms(planned, request, &notes, PASSES, &mut ()).expect("all passes run");
-        forms.forms.iter().for_each(|form| text += &form.to_string());
-        let scalar: Vec<String> = forms.scalar.iter().map(ToString::to_string).collect();
-        text += &format!("for one work-item, or once for all lanes: ({})\n", scalar.join(", "));
+        let planned = plan_kernel(module, kernel, script);
+        planned.forms.forms.iter().for_each(|form| printed += &form.to_string());
+        let scalar: Vec<String> = planned.forms.scalar.iter().map(ToString::to_string).collect();
+        printed += &format!("for one work-item, or once for all lanes: ({})\n", scalar.join(", "));
+        planned_kernels.push(planned);
     }
-    text
+    let run = |name: &str, range: &NdRange, arguments: &[Arg], memory: &mut Memory| {
+        let Planned { kernel, widening, forms } =
+            planned_kernels.iter().find(|planned| planned.kernel.name == name).ok_or("no such kernel")?;
+        let module = Module { kernels: vec![kernel.clone()], ..module.clone() };
+        let planned = PlannedGangs { gang_width: widening.width as usize, widening, forms };
+        let outcome = run_planned(&module, name, range, arguments, memory, STEP_LIMIT, planned);
+        outcome.map_err(|error| error.to_string())
+    };
+    for (number, _, line) in script.directives.iter().filter(|(_, key, _)| key == "run") {
+        run_line::check_with(line, run).map_err(|error| format!("line {number}, with forms: {error}\n{printed}"))?;
+    }
+    compare_output("function_forms", path, text, &printed)
 }
 
 /// A run line must hold; for linearized code, with gangs of every width.

@@ -6,11 +6,11 @@ use lockstep_ir::analysis::divergence::{Facts, analyze_divergence};
 use lockstep_ir::analysis::dominators::compute_dominators;
 use lockstep_ir::analysis::loops::find_loops;
 use lockstep_ir::analysis::points_to::find_pointees;
-use lockstep_ir::interp::{Memory, STEP_LIMIT, run_gangs, run_kernel};
+use lockstep_ir::interp::{Memory, PlannedGangs, STEP_LIMIT, run_gangs, run_kernel, run_planned};
 use lockstep_ir::ir::{Block, Function, InstData, Kernel, Module, SlotLayout};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
-use lockstep_ir::testing::plan_gangs;
+use lockstep_ir::testing::{plan_calls, plan_gangs};
 use lockstep_ir::testing::{Generated, Shape, random_kernel};
 use lockstep_ir::transform::barriers::cut_at_barriers;
 use lockstep_ir::transform::divergent_loops::{EmptyEntries, UniformLoops, divergent_loops};
@@ -171,6 +171,40 @@ fn check_slots(seed: u64, shape: Shape) -> usize {
     shared
 }
 
+/// Functions in the forms that gangs call, and their slots. How many forms there are.
+fn check_forms(seed: u64, shape: Shape) -> usize {
+    let g = random_kernel(seed, shape);
+    let expected = result(&g.module, &g, None, &format!("seed {seed}"));
+    let (target, launch, notes) = (TargetInfo::of_bits(256), LaunchFacts::default(), Notes::default());
+    let mut form_count = 0;
+    for gang_width in [2, 4, 16] {
+        let gangs = Gangs::of_width(gang_width);
+        for gangs in [gangs, gangs.with_versions(Versions::Always)] {
+            let mut module = g.module.clone();
+            let kernel = &mut module.kernels[0];
+            cut_at_barriers(kernel);
+            let planned = plan_gangs(&g.module, kernel, gangs, target, &launch, &notes);
+            let widening = planned.unwrap_or_else(|reason| panic!("seed {seed}: {reason}"));
+            let forms = plan_calls((&g.module, kernel, &widening), gangs, target, &launch, &notes);
+            form_count += forms.forms.len();
+            let mut memory = Memory::new(g.buffers.clone());
+            let planned = PlannedGangs { gang_width: gang_width as usize, widening: &widening, forms: &forms };
+            let outcome = run_planned(&module, "random", &g.range, &g.args, &mut memory, STEP_LIMIT, planned);
+            let printed = || forms.forms.iter().map(ToString::to_string).collect::<String>();
+            if let Err(error) = outcome {
+                panic!("seed {seed}, width {gang_width}: {error}\n{module}\nwith\n{}", printed());
+            }
+            assert!(
+                memory.buffers == expected,
+                "seed {seed}, width {gang_width}: other results\nfrom\n{}\nto\n{module}\nwith\n{}",
+                g.module,
+                printed()
+            );
+        }
+    }
+    form_count
+}
+
 /// How many shared slots are written in blocks with a mask.
 fn shared_and_masked(kernel: &Kernel) -> usize {
     let mut written = EntitySet::new();
@@ -209,4 +243,13 @@ fn private_slots_of_gangs_in_any_graph() {
     seeds(60).for_each(|seed| {
         check_slots(seed, shape);
     });
+}
+
+#[test]
+fn functions_in_forms() {
+    let shape = Shape { calls: true, ..Shape::default() };
+    let seeds = seeds(100);
+    let count = seeds.end - seeds.start;
+    let form_count: usize = seeds.map(|seed| check_forms(seed, shape)).sum();
+    assert!(count < 50 || form_count as u64 > count, "{count} kernels have {form_count} forms");
 }
