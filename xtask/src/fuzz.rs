@@ -35,6 +35,8 @@ pub struct Options {
 enum Kind {
     /// Compare random OpenCL C with gotos, switches and loops in every configuration with the generator's own program
     Jumps(Kernels),
+    /// Compare random kernels as without a subcommand, all of which call functions that stay functions
+    Functions(Kernels),
     /// Make random calls of the API with good and bad arguments
     Api(Calls),
     /// Damage SPIR-V modules, and read them or make programs of them
@@ -82,6 +84,7 @@ pub fn run(options: &Options) -> Result<()> {
     match &options.kind {
         None => fuzz_compiler("random_kernels", &options.kernels, SEEDS),
         Some(Kind::Jumps(kernels)) => fuzz_compiler("jumps_do_what_the_program_says", kernels, JUMP_SEEDS),
+        Some(Kind::Functions(kernels)) => fuzz_compiler("kernels_that_call_functions", kernels, SEEDS),
         Some(Kind::Api(calls)) => fuzz_api(calls),
         Some(Kind::Spirv(modules)) => fuzz_modules(modules),
     }
@@ -164,6 +167,8 @@ mod tests {
     fn kinds_have_options_of_their_own() {
         let jumps: Options = parsed(&["jumps", "--seeds", "1..2"]).expect("valid");
         assert!(matches!(jumps.kind, Some(Kind::Jumps(Kernels { seeds: Some(_), .. }))));
+        let functions: Options = parsed(&["functions", "--jobs", "1"]).expect("valid");
+        assert!(matches!(functions.kind, Some(Kind::Functions(Kernels { seeds: None, .. }))));
         assert!(parsed::<Options>(&["--seeds", "1..2", "jumps"]).is_err());
         assert!(parsed::<Options>(&["api", "--seeds", "1..2"]).is_err());
     }

@@ -175,7 +175,8 @@ fn launch_kernel<'a>(
     let converge = lanes.is_none() && needs_sub_groups(kernel);
     let orders =
         if converge { kernel.regions.values().map(converged::compute_order).collect() } else { PrimaryMap::new() };
-    let of_sub_group = || Lanes { width: kernel.attrs.sub_group_size() as usize, layout: Layout::Linear, planned: None };
+    let of_sub_group =
+        || Lanes { width: kernel.attrs.sub_group_size() as usize, layout: Layout::Linear, planned: None };
     let lanes = if converge { Some(of_sub_group()) } else { lanes };
     let report = Report::default();
     let mut launch_state = LaunchState {

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use inkwell::basic_block::BasicBlock;
 use inkwell::context::{AsContextRef, Context};
-use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, VectorValue};
+use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, PhiValue, VectorValue};
 use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::core::{
     LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetAggregateElement, LLVMGetDiagInfoDescription,
@@ -28,6 +28,11 @@ pub(crate) fn successors<'ctx>(block: BasicBlock<'ctx>) -> impl Iterator<Item = 
     // SAFETY: as above; the index is that of one of its successors, which all are blocks.
     let successor = |terminator, index| unsafe { BasicBlock::new(LLVMGetSuccessor(terminator, index)) };
     (0..count).filter_map(move |index| successor(terminator?, index))
+}
+
+/// The φs of a block.
+pub(crate) fn list_phis(block: BasicBlock<'_>) -> impl Iterator<Item = PhiValue<'_>> {
+    block.get_instructions().map_while(|instruction| PhiValue::try_from(instruction).ok())
 }
 
 /// The instructions that use another one's value.

@@ -14,6 +14,7 @@ mod fatal_errors;
 mod host;
 mod link;
 mod long_blocks;
+mod long_switches;
 mod mask_extensions;
 mod opt_level;
 mod optimize;

@@ -20,11 +20,12 @@ use super::deinterleave3::choose_thirds;
 use super::error::MachineCodeError;
 use super::host::HostMachine;
 use super::long_blocks::split_long_blocks;
+use super::long_switches::share_through_memory;
 use super::opt_level::OptLevel;
 use super::single_lane_stores::split_single_lane_stores;
 use super::store_to_load_forwarding::keep_rows;
 use super::wide_arms::run_arms_in_pieces;
-use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, successors, take_message};
+use crate::frontend::llvm::{Diagnostics, PassOptions, run_passes, take_message};
 use crate::frontend::loop_extent::measure_loops;
 use crate::frontend::simplify_llvm::with_branches_as_they_are;
 
@@ -131,14 +132,6 @@ fn instructions(module: &Module<'_>) -> usize {
     blocks.map(|block| block.get_instructions().count()).sum()
 }
 
-/// Cases from which on a switch is long.
-const LONG_SWITCH: usize = 1000;
-
-fn has_long_switch(module: &Module<'_>) -> bool {
-    let mut blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
-    blocks.any(|block| successors(block).count() > LONG_SWITCH)
-}
-
 /// The passes in order, in front of [`keep_rows`] and behind it.
 ///
 /// They are LLVM's O2 and O3 written out. `default<O2>` will not do: LLVM 22 runs the vectorizers there even when they
@@ -231,11 +224,12 @@ pub fn emit_object(module: &Module<'_>, machine: &HostMachine) -> Result<ObjectF
     if has_many_instructions && machine.target().masks_of_bytes {
         load_constants(module).map_err(|error| MachineCodeError::Emit(error.to_string()))?;
     }
+    let has_long_switches = share_through_memory(module).map_err(|error| MachineCodeError::Emit(error.to_string()))?;
     let has_long_blocks = split_long_blocks(module).map_err(|error| MachineCodeError::Emit(error.to_string()))?;
     let reasons = [
         (has_long_blocks, LeanReason::LongBlocks),
         (has_many_instructions, LeanReason::ManyInstructions),
-        (has_long_switch(module), LeanReason::LongSwitches),
+        (has_long_switches, LeanReason::LongSwitches),
         (has_many_loops(module), LeanReason::ManyLoops),
         (machine.opt_level() == OptLevel::Less, LeanReason::WantedAtOnce),
     ];

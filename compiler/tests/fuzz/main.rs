@@ -21,6 +21,9 @@ use ways::{Effort, Planned, Way, expected, planned};
 /// The kernels of a test run.
 const KERNELS: u64 = 1000;
 
+/// Those of which all call functions.
+const CALLING_KERNELS: u64 = 100;
+
 /// Of so many kernels of a test run, one becomes machine code.
 const MACHINE_CODE_EVERY: u64 = 10;
 
@@ -35,12 +38,17 @@ struct Count {
 /// The kernel of a seed: small and larger, flat and deep, every third an arbitrary graph at its top, every seventh with calls of functions, every fifth
 /// with branches whose sides do nearly the same, and every fifth with loops that can be flattened.
 fn kernel(seed: u64) -> Generated {
+    kernel_with(seed, seed % 7 == 6)
+}
+
+/// The kernel of a seed, with or without calls of functions.
+fn kernel_with(seed: u64, calls: bool) -> Generated {
     let shape = Shape {
         statements: [8, 14, 20, 30][seed as usize % 4],
         depth: 1 + seed as usize / 4 % 5,
         barriers: !seed.is_multiple_of(5),
         unstructured: seed.is_multiple_of(3),
-        calls: seed % 7 == 6,
+        calls,
         twins: seed.is_multiple_of(5),
         nests: seed % 5 == 3,
     };
@@ -77,11 +85,10 @@ fn buffers_of_their_own(g: &Generated) -> u32 {
     own.map(|(bit, _)| 1 << bit).sum()
 }
 
-/// Compares one kernel; the text of a failure.
-fn check(seed: u64, machine_code: bool, count: &Count) -> Result<(), String> {
-    let g = kernel(seed);
-    let launch = facts(seed, &g);
-    let right = expected(&g).map_err(|e| format!("seed {seed}: {e}\n{}", g.module))?;
+/// Compares one kernel, that of a seed; the text of a failure.
+fn check(seed: u64, g: &Generated, machine_code: bool, count: &Count) -> Result<(), String> {
+    let launch = facts(seed, g);
+    let right = expected(g).map_err(|e| format!("seed {seed}: {e}\n{}", g.module))?;
     let layout = Layout::ALL[seed as usize / 3 % Layout::ALL.len()];
     let lockstep = Way::lockstep(layout);
     let machine = match machine_code {
@@ -93,8 +100,8 @@ fn check(seed: u64, machine_code: bool, count: &Count) -> Result<(), String> {
     };
     for (ways, counter) in [(lockstep, &count.lockstep), (machine, &count.machine)] {
         for way in ways {
-            if let Some(fault) = way.fault(&g, launch, &right) {
-                return Err(failure(seed, &g, launch, way, &fault));
+            if let Some(fault) = way.fault(g, launch, &right) {
+                return Err(failure(seed, g, launch, way, &fault));
             }
             counter.fetch_add(1, Ordering::Relaxed);
         }
@@ -127,21 +134,32 @@ const MENDED: [u64; 1] = [
 #[test]
 fn kernels_whose_results_differed_once() {
     let count = Count::default();
-    MENDED.into_iter().try_for_each(|seed| check(seed, true, &count)).unwrap_or_else(|failure| panic!("{failure}"));
+    let check_one = |seed| check(seed, &kernel(seed), true, &count);
+    MENDED.into_iter().try_for_each(check_one).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-#[test]
-fn random_kernels() {
-    let seeds = Seeds::of_environment(0..KERNELS, MACHINE_CODE_EVERY);
+/// Compares the kernels of the environment's seeds, or of so many.
+fn compare_kernels(kernels: u64, make_kernel: fn(u64) -> Generated) {
+    let seeds = Seeds::of_environment(0..kernels, MACHINE_CODE_EVERY);
     let count = Count::default();
-    let check_one = |seed: u64| check(seed, seed.is_multiple_of(seeds.machine_code_every), &count);
+    let check_one = |seed: u64| check(seed, &make_kernel(seed), seed.is_multiple_of(seeds.machine_code_every), &count);
     seeds.check_all(1, |mut one| one.try_for_each(check_one));
     eprintln!("{count:?}");
     assert_eq!(count.kernels.into_inner(), seeds.count());
     assert_eq!(count.lockstep.into_inner(), 16 * seeds.count());
     if !seeds.asked {
-        assert_eq!(count.machine.into_inner(), 6 * KERNELS / MACHINE_CODE_EVERY);
+        assert_eq!(count.machine.into_inner(), 6 * kernels / MACHINE_CODE_EVERY);
     }
+}
+
+#[test]
+fn random_kernels() {
+    compare_kernels(KERNELS, kernel);
+}
+
+#[test]
+fn kernels_that_call_functions() {
+    compare_kernels(CALLING_KERNELS, |seed| kernel_with(seed, true));
 }
 
 /// What is compared has versions for lanes that agree: many kernels have divergent loops and branches that all lanes

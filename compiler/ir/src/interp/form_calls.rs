@@ -34,7 +34,10 @@ impl Gang {
         let function = &launch_state.kernel.regions[lane.region];
         let region_plan = &planned.widening.regions[lane.region];
         let is_masked = region_plan.masks[lane.block].is_some() || self.lanes.len() < self.width;
-        let call_kind = planned.forms.find_call(function, region_plan, (*callee, arguments), is_masked);
+        let call_kind = match region_plan.alone {
+            true => CallKind::EachLane,
+            false => planned.forms.find_call(function, region_plan, (*callee, arguments), is_masked),
+        };
         if call_kind == CallKind::EachLane {
             return Ok(false);
         }
@@ -130,7 +133,9 @@ impl Gang {
         };
         let expected: Vec<u128> = (0..self.lanes.len()).map(bits_of).collect();
         let found = self.own_bits(function, value, active);
-        match (0..self.lanes.len()).find(|&lane_number| active[lane_number] && found[lane_number] != expected[lane_number]) {
+        match (0..self.lanes.len())
+            .find(|&lane_number| active[lane_number] && found[lane_number] != expected[lane_number])
+        {
             None => Ok(expected),
             Some(lane_number) => Err(Fault::Undefined(format!(
                 "{value} is {} in lane {lane_number} and {caller_bits} in lane {caller}, and planned to grow by {stride} from lane to lane",
@@ -184,7 +189,10 @@ impl Gang {
             let mut results = Vec::new();
             for ((&is_uniform, &common), own) in form.uniform_results.iter().zip(from_caller).zip(own) {
                 if active && is_uniform && own != common {
-                    let message = format!("lanes get {own} and {common} of a result of {} that is planned to be the same", form.callee);
+                    let message = format!(
+                        "lanes get {own} and {common} of a result of {} that is planned to be the same",
+                        form.callee
+                    );
                     return Err(Fault::Undefined(message));
                 }
                 results.push(if is_uniform { common } else { own });

@@ -10,8 +10,8 @@ use lockstep_ir::interp::{Memory, PlannedGangs, STEP_LIMIT, run_gangs, run_kerne
 use lockstep_ir::ir::{Block, Function, InstData, Kernel, Module, SlotLayout};
 use lockstep_ir::report::Notes;
 use lockstep_ir::target::TargetInfo;
-use lockstep_ir::testing::{plan_calls, plan_gangs};
 use lockstep_ir::testing::{Generated, Shape, random_kernel};
+use lockstep_ir::testing::{plan_calls, plan_gangs};
 use lockstep_ir::transform::barriers::cut_at_barriers;
 use lockstep_ir::transform::divergent_loops::{EmptyEntries, UniformLoops, divergent_loops};
 use lockstep_ir::transform::linearize::linearize_function;

@@ -1,6 +1,7 @@
 //! Where in a source an instruction is from.
 
 use super::ids::Id;
+
 /// A line of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct SourceLine {

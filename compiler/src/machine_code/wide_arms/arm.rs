@@ -10,7 +10,7 @@ use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, Instruction
 use super::narrow_copy::{narrow_constant, works_by_lane};
 use super::{LEAST_OPERATIONS, LEAST_PIECES};
 use crate::codegen::ANY_LANE;
-use crate::frontend::llvm::{list_users, successors};
+use crate::frontend::llvm::{list_phis, list_users, successors};
 use crate::machine_code::store_to_load_forwarding::{callee_name, value_operand};
 
 /// An arm behind a gate.
@@ -101,11 +101,6 @@ fn element_of(value_type: BasicTypeEnum<'_>) -> Option<BasicTypeEnum<'_>> {
         BasicTypeEnum::VectorType(vector) => Some(vector.get_element_type()),
         _ => None,
     }
-}
-
-/// The φs of a block.
-pub(super) fn list_phis(block: BasicBlock<'_>) -> impl Iterator<Item = PhiValue<'_>> {
-    block.get_instructions().map_while(|instruction| PhiValue::try_from(instruction).ok())
 }
 
 /// The block that a gate leads to where any of so many lanes wants it.

@@ -13,9 +13,9 @@ use inkwell::values::{
 };
 use llvm_sys::prelude::LLVMValueRef;
 
-use super::arm::{Arm, lanes_asked, list_phis, memory_bits, memory_type};
+use super::arm::{Arm, lanes_asked, memory_bits, memory_type};
 use super::narrow_copy::{copy_narrowed, narrow_constant, with_lanes};
-use crate::frontend::llvm::successors;
+use crate::frontend::llvm::{list_phis, successors};
 use crate::machine_code::store_to_load_forwarding::{callee_name, value_operand};
 
 /// Bytes to which memory for whole vectors is aligned at most: the widest register's.
