@@ -527,7 +527,7 @@ fn registers_of_every_width() {
     }
 }
 
-/// A kernel of so many loops in each other, which lanes leave one by one.
+/// A kernel of so many loops in each other, which lanes leave one by one. The outermost loads again what was loaded in front of it.
 fn nested_loops(depth: usize) -> Module {
     let mut text = head(1)
         + " region r0 {
@@ -538,14 +538,16 @@ fn nested_loops(depth: usize) -> Module {
    v4: i32 = load v3 align 4
    jump b1
 ";
-    (1..=depth).for_each(|header| text += &format!(" b{header}:\n   jump b{}\n", header + 1));
+    let again = format!("v{}", 5 + depth);
+    text += &format!(" b1:\n   {again}: i32 = load v3 align 4\n   jump b2\n");
+    (2..=depth).for_each(|header| text += &format!(" b{header}:\n   jump b{}\n", header + 1));
     for header in (1..=depth).rev() {
         let latch = 2 * depth + 1 - header;
         let condition = format!("v{}", 4 + header);
         text += &format!(" b{latch}:\n   {condition}: i1 = icmp.eq v4, {header}:i32\n");
         text += &format!("   br {condition}, b{header}, b{}\n", latch + 1);
     }
-    text += &format!(" b{}:\n   return\n }}\n}}\n", 2 * depth + 1);
+    text += &format!(" b{}:\n   store {again} to v3 align 4\n   return\n }}\n}}\n", 2 * depth + 1);
     parse_module(&text).unwrap()
 }
 
@@ -554,6 +556,16 @@ fn loops_deep_in_each_other_run_item_by_item() {
     let options = CompileOptions { vectorize: Vectorize::Gangs(Gangs::of_width(4)), ..CompileOptions::default() };
     for (depth, reason) in [(32, None), (33, Some(Reason::LoopDepth(33)))] {
         assert_eq!(compile_kernel(&nested_loops(depth), 0, &options).unwrap().reason(), reason);
+    }
+}
+
+/// The normal form that replacing loads needs grows with the square of the depth.
+#[test]
+fn loads_in_loops_deep_in_each_other_are_not_looked_at() {
+    let options = CompileOptions { vectorize: Vectorize::Scalar, report: true, ..CompileOptions::default() };
+    for (depth, is_looked_at) in [(32, true), (33, false)] {
+        let report = compile_kernel(&nested_loops(depth), 0, &options).unwrap().report.unwrap().to_string();
+        assert_eq!(report.contains("reuse"), is_looked_at, "{depth}: {report}");
     }
 }
 

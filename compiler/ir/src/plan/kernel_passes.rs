@@ -92,8 +92,9 @@ pub(super) fn rounds(kernel_state: &mut KernelState<'_>) {
     transform::unroll_barrier_loops::separate_rounds(&mut kernel_state.kernel, &kernel_state.launch);
 }
 
-/// Loops in each other up to which a kernel gets gangs. A loop that lanes leave one by one carries a mask and what it waits with
-/// through the loops in it, so code and time grow with the square of the depth: 250 loops took 15.6 s to compile.
+/// Loops in each other up to which a kernel gets gangs, and normal form where it has none. A loop that lanes leave one by one carries
+/// a mask and what it waits with through the loops in it, and in normal form each value that leaves several loops goes through the exits
+/// of all of them, so code and time grow with the square of the depth: 250 loops took 15.6 s to compile.
 const MOST_LOOP_DEPTH: u32 = 32;
 
 pub(super) fn gang_limits(kernel_state: &mut KernelState<'_>) {
@@ -120,7 +121,8 @@ pub(super) fn promote_places(kernel_state: &mut KernelState<'_>) {
     }
 }
 
-/// Where work-items run one after the other, regions are not in normal form, and get it only for what is found.
+/// Where work-items run one after the other, regions are not in normal form, and get it only for what is found. Those with too many loops
+/// in each other stay as they are.
 pub(super) fn scalar_replacement(kernel_state: &mut KernelState<'_>) {
     let KernelState { module, ref mut kernel, launch, request, gangs, notes, .. } = *kernel_state;
     let form = request.scalar_replacement;
@@ -131,8 +133,12 @@ pub(super) fn scalar_replacement(kernel_state: &mut KernelState<'_>) {
     let versions = gangs.map(|gangs| gangs.pass_versions(PassSwitch::ScalarReplacement)).unwrap_or_default();
     let gang_facts = gangs.map(|_| Facts::of_groups(module, kernel).of_kernel(kernel));
     for region in kernel.regions.keys() {
+        let is_normal = gangs.is_some();
+        if !is_normal && find_loop_depth(&kernel.regions[region]) > MOST_LOOP_DEPTH {
+            continue;
+        }
         let mut function = kernel.regions[region].clone();
-        if gangs.is_none() {
+        if !is_normal {
             normalize_function(&mut function);
         }
         let find_divergent = |function: &Function| match &gang_facts {
