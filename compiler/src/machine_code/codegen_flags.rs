@@ -22,7 +22,9 @@ pub(super) enum LeanReason {
     /// kernel of 5,000 instructions. Such processors reorder instructions themselves. Machine LICM takes all constants out of the loop over
     /// gangs, far more than there are registers. Where many ways meet, the coalescer joins a variable with the copies of each of them,
     /// which it looks at anew for each: of a function with 1,600 switches (a password cracker's, which moves bytes by distances) it took 9.1
-    /// of 10.3 s, 0.7 s if it may join a variable of more than 100 values 8 times.
+    /// of 10.3 s, 0.7 s if it may join a variable of more than 100 values 8 times. Where a block keeps far more values than there are
+    /// registers, allocation gives up less of what it has done if it begins with those that live shortly: of 1,000 values in a loop code
+    /// generation takes 0.44 s in the place of 0.51.
     ManyInstructions,
     /// The placement of blocks takes the square of a switch's cases: 2.2 of 2.5 s for 3,000.
     LongSwitches,
@@ -41,6 +43,7 @@ impl LeanReason {
                 (c"post-RA-scheduler", c"false"),
                 (c"disable-machine-licm", c"true"),
                 (c"large-interval-freq-threshold", c"8"),
+                (c"greedy-reverse-local-assignment", c"true"),
             ],
             LeanReason::LongSwitches => &[(c"disable-block-placement", c"true")],
             LeanReason::ManyLoops => {
