@@ -38,19 +38,16 @@ impl Gang {
             true => CallKind::EachLane,
             false => planned.forms.find_call(function, region_plan, (*callee, arguments), is_masked),
         };
-        if call_kind == CallKind::EachLane {
-            return Ok(false);
-        }
-        let is_called = active.iter().any(|&active| active);
         let returned = match call_kind {
-            _ if !is_called => vec![vec![GARBAGE; inst_node.results.len()]; self.lanes.len()],
+            CallKind::EachLane => return Ok(false),
+            _ if !active.contains(&true) => vec![vec![GARBAGE; inst_node.results.len()]; self.lanes.len()],
             CallKind::Form(form_index) => {
                 let form = &planned.forms.forms[form_index];
                 let passed = self.pass_arguments(function, form, arguments, active);
                 let passed = passed.map_err(|fault| self.lanes[0].error_at(launch_state, fault))?;
                 self.call_form(launch_state, group, memory, (planned, form), &passed, active)?
             }
-            CallKind::Once | CallKind::EachLane => {
+            CallKind::Once => {
                 let returned = self.call_once(launch_state, group, memory, *callee, arguments, active);
                 returned.map_err(|fault| self.lanes[0].error_at(launch_state, fault))?
             }
