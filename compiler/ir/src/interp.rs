@@ -18,8 +18,6 @@
 
 use crate::analysis::work_group_dependence::needs_sub_groups;
 use crate::ir::Module;
-use crate::plan::Widening;
-use crate::plan::function_forms::FunctionForms;
 use cranelift_entity::PrimaryMap;
 use lockstep_protocol::layout::Layout;
 use lockstep_protocol::parameters::ParamKind;
@@ -36,7 +34,7 @@ mod launch;
 mod memory;
 
 pub use fault::{Fault, InterpError};
-pub use launch::{Arg, NdRange, Observer, PrintfEvent, Report};
+pub use launch::{Arg, NdRange, Observer, PlannedGangs, PrintfEvent, Report};
 pub use memory::Memory;
 
 use gang::Gang;
@@ -67,17 +65,6 @@ pub fn run_limited(
     step_limit: u64,
 ) -> Result<Report, InterpError> {
     launch_kernel(module, kernel, nd_range, arguments, memory, (step_limit, None), None)
-}
-
-/// How a kernel that is planned runs in gangs.
-#[derive(Clone, Copy)]
-pub struct PlannedGangs<'a> {
-    /// Work-items of a gang; the plan's lanes, or fewer.
-    pub gang_width: usize,
-    /// Its layout, and how its values are held.
-    pub widening: &'a Widening,
-    /// How it calls functions.
-    pub forms: &'a FunctionForms,
 }
 
 /// How work-items are the lanes of gangs.

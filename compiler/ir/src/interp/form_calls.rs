@@ -6,11 +6,10 @@
 //! Phases: how the call is made; the arguments of all lanes; the form's code in lock-step; each lane's results.
 //! Source: Karrenberg & Hack 2012, section 3.1; Moll 2021, chapter 6.
 
-use super::PlannedGangs;
 use super::fault::{Fault, InterpError};
 use super::gang::{GARBAGE, Gang};
 use super::item::{Arrival, Group};
-use super::launch::LaunchState;
+use super::launch::{LaunchState, PlannedGangs};
 use super::memory::Memory;
 use crate::ir::{Callee, Function, InstData, InstNode, Value};
 use crate::plan::function_forms::{CallKind, FunctionForm};

@@ -1,7 +1,8 @@
 //! What a launch is given, what it tells, and its state on the way.
 
-use super::PlannedGangs;
 use crate::ir::{Block, Format, Kernel, Module, Region};
+use crate::plan::Widening;
+use crate::plan::function_forms::FunctionForms;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use lockstep_protocol::layout::Layout;
 use std::collections::BTreeMap;
@@ -94,6 +95,17 @@ pub trait Observer {
     /// A work-item has run a block's instructions and goes on with its terminator. `values` holds the bits
     /// of each value by its number.
     fn after_block(&mut self, group: [u64; 3], local_id: [u64; 3], region: Region, block: Block, values: &[u128]);
+}
+
+/// How a kernel that is planned runs in gangs.
+#[derive(Clone, Copy)]
+pub struct PlannedGangs<'a> {
+    /// Work-items of a gang; the plan's lanes, or fewer.
+    pub gang_width: usize,
+    /// Its layout, and how its values are held.
+    pub widening: &'a Widening,
+    /// How it calls functions.
+    pub forms: &'a FunctionForms,
 }
 
 /// The state of one launch.
