@@ -110,7 +110,10 @@ pub fn find_simpler<C: Fn(Value) -> Option<u128>>(
 ) -> impl Iterator<Item = Found> {
     let matcher = Matcher { function, constant };
     let operation = matching::operation_of(inst_data);
-    operands.applicable_rules().filter_map(move |rule| matcher.apply_rule(rule, operation?, result_type))
+    operands.applicable_rules().filter_map(move |rule| {
+        let operation = operation.filter(|&(opcode, _)| rule.begins_with(opcode))?;
+        matcher.apply_rule(rule, operation, result_type)
+    })
 }
 
 /// The bits of an operation, if those of all its operands are known. Floating-point arithmetic is left to LLVM, which

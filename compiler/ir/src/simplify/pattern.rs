@@ -144,6 +144,13 @@ pub struct Rule {
     pub to: Pattern,
 }
 
+impl Rule {
+    /// Whether the rule's left side is such an operation, with operands in some order. Most rules are about others.
+    pub fn begins_with(&self, opcode: Op) -> bool {
+        matches!(self.from, Pattern::Op(first, _) if first == opcode || first.with_exchanged_operands() == Some(opcode))
+    }
+}
+
 /// A side of a rule in its notation.
 macro_rules! pattern {
     (x) => {
