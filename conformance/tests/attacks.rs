@@ -55,7 +55,8 @@ enum Outcome {
 const SHORT_LENGTHS: [(&LongSource, usize); 7] = [
     // More than lie too deep in each other for most passes.
     (&NESTED_GOTOS, 300),
-    (&LONG_SWITCH, 200),
+    // More cases than share their variables in registers.
+    (&LONG_SWITCH, 1100),
     (&NESTED_CHOICES, 80),
     (&CHAINED_CALLS, 1000),
     (&STATEMENTS, 2000),

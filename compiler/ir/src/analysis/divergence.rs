@@ -290,7 +290,7 @@ pub fn analyze_divergence(
     flow_graph: &Cfg,
     loop_forest: &Loops,
 ) -> Divergence {
-    let graph = Graph::new(function, flow_graph.clone(), loop_forest.clone());
+    let graph = Graph::with_loops(function, flow_graph.clone(), loop_forest.clone());
     solve_divergence(&graph, gang_facts)
 }
 

@@ -109,7 +109,7 @@ impl Along {
     }
 
     fn stride_of(&self, pointer: Value) -> Option<i64> {
-        self.found.shape(pointer).stride().or(self.lines[pointer].as_ref().map(|no_wrap_stride| no_wrap_stride.stride))
+        self.found.shapes[pointer].stride().or(self.lines[pointer].as_ref().map(|no_wrap_stride| no_wrap_stride.stride))
     }
 
     fn is_plain(&self, pointer: Value, element_type: Type, element_count: usize) -> bool {

@@ -270,7 +270,7 @@ pub fn divergences(module: &Module, script: &Script) -> Vec<Fact> {
                 find_no_wrap_strides(function, flow_graph.reverse_post_order(), &divergence.shapes, 8);
             let mut fact = |line: String, key: &str, value: String| facts.push((line, key.to_string(), value));
             let shapes = |values: &[Value]| {
-                values.iter().map(|&operand| divergence.shape(operand).to_string()).collect::<Vec<_>>().join(", ")
+                values.iter().map(|&operand| divergence.shapes[operand].to_string()).collect::<Vec<_>>().join(", ")
             };
             for &block in &function.layout {
                 let block_data = &function.blocks[block];

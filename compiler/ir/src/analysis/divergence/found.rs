@@ -32,11 +32,6 @@ pub struct Divergence {
 }
 
 impl Divergence {
-    /// A value's shape.
-    pub fn shape(&self, value: Value) -> Shape {
-        self.shapes[value]
-    }
-
     /// Whether a value is the same in all lanes.
     pub fn is_uniform(&self, value: Value) -> bool {
         self.shapes[value].is_uniform()

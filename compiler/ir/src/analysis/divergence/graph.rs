@@ -28,11 +28,11 @@ impl Graph<'_> {
     pub fn of_function(function: &Function) -> Graph<'_> {
         let flow_graph = build_cfg(function);
         let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
-        Graph::new(function, flow_graph, loop_forest)
+        Graph::with_loops(function, flow_graph, loop_forest)
     }
 
     /// The same where its blocks and loops are known.
-    pub fn new(function: &Function, flow_graph: Cfg, loop_forest: Loops) -> Graph<'_> {
+    pub fn with_loops(function: &Function, flow_graph: Cfg, loop_forest: Loops) -> Graph<'_> {
         Graph {
             function,
             post: post_dominators(&flow_graph),
