@@ -6,64 +6,28 @@
 //! Phases: edges from the terminators, sorted by their ends; depth-first search with a stack of its own.
 //! Source: textbook.
 
+use super::adjacency::AdjacencyLists;
 use crate::ir::{Block, Function};
 use cranelift_entity::{EntityRef, SecondaryMap};
 
 /// Edges and order of a function's blocks.
 #[derive(Clone, Debug)]
 pub struct Cfg {
-    succs: Lists,
-    preds: Lists,
+    succs: AdjacencyLists<Block>,
+    preds: AdjacencyLists<Block>,
     reverse_post_order: Vec<Block>,
     number: SecondaryMap<Block, u32>,
-}
-
-/// A list of blocks for each block, all in one piece of memory.
-#[derive(Clone, Debug)]
-struct Lists {
-    /// Where a block's list begins; it ends where the next one's begins.
-    starts: Vec<u32>,
-    items: Vec<Block>,
-}
-
-impl Lists {
-    /// The second blocks of pairs by their first ones, in the order of the pairs.
-    fn new(blocks: usize, pairs: impl Iterator<Item = (Block, Block)> + Clone) -> Lists {
-        let mut starts = vec![0; blocks + 2];
-        for (of, _) in pairs.clone() {
-            starts[of.index() + 2] += 1;
-        }
-        for index in 2..starts.len() {
-            starts[index] += starts[index - 1];
-        }
-        let mut items = vec![Block::from_u32(0); starts[blocks + 1] as usize];
-        // Of each list, `starts[index + 1]` is the place of the next item now.
-        for (of, item) in pairs {
-            let start = &mut starts[of.index() + 1];
-            items[*start as usize] = item;
-            *start += 1;
-        }
-        starts.pop();
-        Lists { starts, items }
-    }
-
-    fn seconds_of(&self, block: Block) -> &[Block] {
-        match self.starts.get(block.index()..block.index() + 2) {
-            Some(&[start, end]) => &self.items[start as usize..end as usize],
-            _ => &[],
-        }
-    }
 }
 
 impl Cfg {
     /// The targets of a block's terminator, in its order, once per edge.
     pub fn successors(&self, block: Block) -> &[Block] {
-        self.succs.seconds_of(block)
+        self.succs.items_of(block.index())
     }
 
     /// The blocks of the layout that jump here, in layout order, once per edge.
     pub fn predecessors(&self, block: Block) -> &[Block] {
-        self.preds.seconds_of(block)
+        self.preds.items_of(block.index())
     }
 
     /// The reachable blocks in reverse post-order, the entry first.
@@ -78,7 +42,7 @@ impl Cfg {
 
     /// How many blocks the function has had: their numbers are less.
     pub fn block_count(&self) -> usize {
-        self.succs.starts.len() - 1
+        self.succs.list_count()
     }
 
     /// Whether a path leads from the entry to this block.
@@ -99,13 +63,14 @@ pub fn build_cfg(function: &Function) -> Cfg {
 /// The graph of these edges between blocks with numbers less than `blocks`, seen from `entry_block`. A block's edges stand
 /// in the order of its targets, and blocks in that of the layout.
 pub(crate) fn build_graph(blocks: usize, entry: Option<Block>, edges: &[(Block, Block)]) -> Cfg {
-    let successors = Lists::new(blocks, edges.iter().copied());
-    let predecessors = Lists::new(blocks, edges.iter().map(|&(source, target)| (target, source)));
+    let successors = AdjacencyLists::from_pairs(blocks, edges.iter().map(|&(source, target)| (source.index(), target)));
+    let predecessors =
+        AdjacencyLists::from_pairs(blocks, edges.iter().map(|&(source, target)| (target.index(), source)));
     let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(blocks);
     let mut reverse_post_order = Vec::new();
     if let Some(entry_block) = entry {
         // Successors are visited last to first, so that the first comes first in the reverse.
-        let mut pending = vec![(entry_block, successors.seconds_of(entry_block).len())];
+        let mut pending = vec![(entry_block, successors.items_of(entry_block.index()).len())];
         number[entry_block] = 1;
         while let Some((block, left)) = pending.last_mut() {
             if *left == 0 {
@@ -114,10 +79,10 @@ pub(crate) fn build_graph(blocks: usize, entry: Option<Block>, edges: &[(Block, 
                 continue;
             }
             *left -= 1;
-            let next_block = successors.seconds_of(*block)[*left];
+            let next_block = successors.items_of(block.index())[*left];
             if number[next_block] == 0 {
                 number[next_block] = 1;
-                pending.push((next_block, successors.seconds_of(next_block).len()));
+                pending.push((next_block, successors.items_of(next_block.index()).len()));
             }
         }
         reverse_post_order.reverse();

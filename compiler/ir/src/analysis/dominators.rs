@@ -1,25 +1,21 @@
 //! Dominators: which blocks every path from the entry to a block goes through.
 //!
 //! Requires: a control-flow graph of the function as it is.
-//! Ensures: `idom` of each reachable block but the entry; constant-time `dominates`.
-//! Phases: immediate dominators to a fixed point over the reverse post-order; then an interval of
-//! tree preorder numbers per block.
-//! Source: Cooper, Harvey & Kennedy, "A Simple, Fast Dominance Algorithm", 2001, section 3.
+//! Ensures: `immediate_dominator` of each reachable block but the entry; constant-time `dominates`.
+//! Phases: the dominator tree over numbers in reverse post-order; the blocks by their place in its preorder.
+//! Source: as the dominator tree.
 
 use super::cfg::Cfg;
+use super::dominator_tree::{DominatorTree, build_dominator_tree};
 use crate::ir::Block;
 use cranelift_entity::SecondaryMap;
-
-const NONE: u32 = u32::MAX;
 
 /// The tree of immediate dominators, over the blocks that can be reached from its root.
 #[derive(Clone, Debug)]
 pub struct Dominators {
     reverse_post_order: Vec<Block>,
-    /// By place in `rpo`: place of the immediate dominator.
-    idom: Vec<u32>,
-    /// By place in `rpo`: preorder number and the greatest one in the subtree.
-    span: Vec<(u32, u32)>,
+    /// Its nodes are places in `reverse_post_order`.
+    tree: DominatorTree,
     /// The blocks by their preorder number.
     preorder: Vec<Block>,
     number: SecondaryMap<Block, u32>,
@@ -28,19 +24,19 @@ pub struct Dominators {
 impl Dominators {
     /// The immediate dominator; `None` for the entry and for blocks that cannot be reached.
     pub fn immediate_dominator(&self, block: Block) -> Option<Block> {
-        let number = self.number[block].checked_sub(1)? as usize;
-        (number != 0).then(|| self.reverse_post_order[self.idom[number] as usize])
+        let dominator = self.tree.immediate_dominator(self.node_of(block)?)?;
+        Some(self.reverse_post_order[dominator as usize])
     }
 
     /// Whether every path from the entry to `block` goes through `dominator` (`dominator` may be `block`). False where one of
     /// them cannot be reached.
     pub fn dominates(&self, dominator: Block, block: Block) -> bool {
-        let (Some(dominator), Some(block)) = (self.number[dominator].checked_sub(1), self.number[block].checked_sub(1))
-        else {
-            return false;
-        };
-        let (first_node, last_node) = self.span[dominator as usize];
-        (first_node..=last_node).contains(&self.span[block as usize].0)
+        let nodes = self.node_of(dominator).zip(self.node_of(block));
+        nodes.is_some_and(|(dominator, node)| self.tree.dominates(dominator, node))
+    }
+
+    fn node_of(&self, block: Block) -> Option<u32> {
+        self.number[block].checked_sub(1)
     }
 
     /// Whether `left` dominates `right` and is not `right`.
@@ -50,20 +46,19 @@ impl Dominators {
 
     /// The blocks that a block dominates: itself, then the others. None for blocks that cannot be reached.
     pub fn dominated_blocks(&self, block: Block) -> &[Block] {
-        match self.number[block].checked_sub(1) {
-            Some(number) => {
-                let (first_node, last_node) = self.span[number as usize];
-                &self.preorder[first_node as usize..=last_node as usize]
-            }
+        match self.node_of(block).and_then(|node| self.tree.preorder_span(node)) {
+            Some((first, last)) => &self.preorder[first as usize..=last as usize],
             None => &[],
         }
     }
 
     /// The last block that dominates both; `None` where one of them cannot be reached.
     pub fn common_dominator(&self, left: Block, right: Block) -> Option<Block> {
-        let left = self.number[left].checked_sub(1)?;
-        let right = self.number[right].checked_sub(1)?;
-        Some(self.reverse_post_order[intersect(&self.idom, left, right) as usize])
+        let (mut dominator, right) = (self.node_of(left)?, self.node_of(right)?);
+        while !self.tree.dominates(dominator, right) {
+            dominator = self.tree.immediate_dominator(dominator)?;
+        }
+        Some(self.reverse_post_order[dominator as usize])
     }
 
     /// The blocks of the tree, each after its immediate dominator.
@@ -74,87 +69,23 @@ impl Dominators {
 
 /// Computes the dominators of a function's blocks.
 pub fn compute_dominators(flow_graph: &Cfg) -> Dominators {
-    let reverse_post_order = flow_graph.reverse_post_order();
-    let predecessors = |node: u32, each: &mut dyn FnMut(u32)| {
-        let predecessors = flow_graph.predecessors(reverse_post_order[node as usize]).iter();
-        predecessors.filter_map(|&predecessor| flow_graph.rpo_number(predecessor)).for_each(each);
-    };
-    let immediate_dominator = immediate_dominators(reverse_post_order.len() as u32, predecessors);
+    let reverse_post_order = flow_graph.reverse_post_order().to_vec();
     let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(flow_graph.block_count());
-    for (index, &block) in reverse_post_order.iter().enumerate() {
-        number[block] = index as u32 + 1;
+    for (node, &block) in (1..).zip(&reverse_post_order) {
+        number[block] = node;
     }
-    let span = compute_preorder_spans(&immediate_dominator);
-    let mut preorder = reverse_post_order.to_vec();
-    for (&block, &(first, _)) in reverse_post_order.iter().zip(&span) {
-        preorder[first as usize] = block;
+    let mut edges = Vec::with_capacity(2 * reverse_post_order.len());
+    for (node, &block) in (0..).zip(&reverse_post_order) {
+        edges.extend(flow_graph.successors(block).iter().map(|&successor| (node, number[successor] - 1)));
     }
-    Dominators { reverse_post_order: reverse_post_order.to_vec(), span, preorder, idom: immediate_dominator, number }
-}
-
-/// The algorithm on nodes numbered in reverse post-order; node 0 is the root. The root is its own
-/// immediate dominator in the result.
-pub(super) fn immediate_dominators(node_count: u32, predecessors: impl Fn(u32, &mut dyn FnMut(u32))) -> Vec<u32> {
-    let mut immediate_dominator = vec![NONE; node_count as usize];
-    if node_count == 0 {
-        return immediate_dominator;
-    }
-    immediate_dominator[0] = 0;
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for node in 1..node_count {
-            let mut new_dominator = NONE;
-            predecessors(node, &mut |predecessor| match immediate_dominator[predecessor as usize] {
-                NONE => {}
-                _ if new_dominator == NONE => new_dominator = predecessor,
-                _ => new_dominator = intersect(&immediate_dominator, new_dominator, predecessor),
-            });
-            if immediate_dominator[node as usize] != new_dominator {
-                immediate_dominator[node as usize] = new_dominator;
-                changed = true;
-            }
+    let tree = build_dominator_tree(reverse_post_order.len(), &edges);
+    let mut preorder = reverse_post_order.clone();
+    for (node, &block) in (0..).zip(&reverse_post_order) {
+        if let Some((first, _)) = tree.preorder_span(node) {
+            preorder[first as usize] = block;
         }
     }
-    immediate_dominator
-}
-
-fn intersect(immediate_dominator: &[u32], mut left: u32, mut right: u32) -> u32 {
-    while left != right {
-        while left > right {
-            left = immediate_dominator[left as usize];
-        }
-        while right > left {
-            right = immediate_dominator[right as usize];
-        }
-    }
-    left
-}
-
-/// Preorder interval of each node's subtree. A node's number in reverse post-order is greater than its
-/// immediate dominator's, so two sweeps suffice.
-pub(super) fn compute_preorder_spans(immediate_dominator: &[u32]) -> Vec<(u32, u32)> {
-    let node_count = immediate_dominator.len();
-    let mut tree_sizes = vec![1u32; node_count];
-    for node in (1..node_count).rev() {
-        tree_sizes[immediate_dominator[node] as usize] += tree_sizes[node];
-    }
-    // `next_free` is the preorder number of a node's next child.
-    let mut next_free = vec![0u32; node_count];
-    let mut spans = vec![(0, 0); node_count];
-    for node in 0..node_count {
-        let first = if node == 0 {
-            0
-        } else {
-            let parent = immediate_dominator[node] as usize;
-            let first = next_free[parent];
-            next_free[parent] += tree_sizes[node];
-            first
-        };
-        next_free[node] = first + 1;
-        spans[node] = (first, first + tree_sizes[node] - 1);
-    }
-    spans
+    Dominators { reverse_post_order, tree, preorder, number }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Facts about functions. Each analysis is a free function; its result is a value that the caller drops
 //! when the function changes.
 
+mod adjacency;
 pub mod affine_address;
 pub mod block_index;
 pub mod cfg;
@@ -9,6 +10,7 @@ pub mod counters;
 pub mod critical_path;
 pub mod disjoint_memory;
 pub mod divergence;
+pub mod dominator_tree;
 pub mod dominators;
 pub mod liveness;
 pub mod loop_steps;

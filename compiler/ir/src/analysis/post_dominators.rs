@@ -4,91 +4,54 @@
 //! Ensures: `ipdom` of each reachable block, `None` standing for the end itself; constant-time
 //! `post_dominates`. Where no path leads from a block to an end (endless loops), paths end at the last
 //! such block in reverse post-order, as if it could also return; repeated until every block has an end.
-//! Phases: blocks that reach an end; reverse post-order of the reversed graph; dominators there.
-//! Source: Cooper, Harvey & Kennedy 2001, as for dominators.
+//! Phases: blocks at which paths end; the dominator tree of the reversed graph.
+//! Source: as the dominator tree.
 
 use super::cfg::Cfg;
-use super::dominators::{compute_preorder_spans, immediate_dominators};
+use super::dominator_tree::{DominatorTree, build_dominator_tree};
 use crate::ir::Block;
 use cranelift_entity::SecondaryMap;
 
 /// The tree of immediate post-dominators of the reachable blocks.
 #[derive(Clone, Debug)]
 pub struct PostDominators {
-    /// The tree's blocks; node 0 is the end, node `n` the block `order[n - 1]`.
-    order: Vec<Block>,
-    ipdom: Vec<u32>,
-    span: Vec<(u32, u32)>,
+    /// The reachable blocks in reverse post-order.
+    blocks: Vec<Block>,
+    /// Node 0 is the end, node `n` the block `blocks[n - 1]`.
+    tree: DominatorTree,
+    /// A block's node; 0 where no path reaches it.
     number: SecondaryMap<Block, u32>,
 }
 
 impl PostDominators {
     /// The immediate post-dominator; `None` where it is the function's end.
     pub fn immediate_post_dominator(&self, block: Block) -> Option<Block> {
-        match self.number[block] {
-            0 => None,
-            n => self.block_of_node(self.ipdom[n as usize]),
-        }
-    }
-
-    fn block_of_node(&self, node: u32) -> Option<Block> {
-        Some(self.order[node.checked_sub(1)? as usize])
+        let node = self.tree.immediate_dominator(self.number[block])?;
+        Some(self.blocks[node.checked_sub(1)? as usize])
     }
 
     /// Whether every path from `other_block` to the end goes through `block` (`block` may be `other_block`). False where one of them
     /// cannot be reached from the entry.
     pub fn post_dominates(&self, block: Block, other_block: Block) -> bool {
-        let (left, right) = (self.number[block], self.number[other_block]);
-        if left == 0 || right == 0 {
-            return false;
-        }
-        let (first_node, last_node) = self.span[left as usize];
-        (first_node..=last_node).contains(&self.span[right as usize].0)
+        let (node, other_node) = (self.number[block], self.number[other_block]);
+        node != 0 && other_node != 0 && self.tree.dominates(node, other_node)
     }
 }
 
 /// Computes the post-dominators of a function's blocks.
 pub fn post_dominators(flow_graph: &Cfg) -> PostDominators {
-    let path_ends = find_path_ends(flow_graph);
-    // Depth-first from the end against the edges; block numbers here count from 1.
-    let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
-    let mut block_order = Vec::new();
-    let mut pending: Vec<(Block, usize)> = Vec::new();
-    for &end_block in &path_ends {
-        if number[end_block] == 0 {
-            number[end_block] = 1;
-            pending.push((end_block, 0));
-        }
-        while let Some((block, next)) = pending.last_mut() {
-            match flow_graph.predecessors(*block).get(*next) {
-                Some(&predecessor) => {
-                    *next += 1;
-                    if number[predecessor] == 0 && flow_graph.is_reachable(predecessor) {
-                        number[predecessor] = 1;
-                        pending.push((predecessor, 0));
-                    }
-                }
-                None => {
-                    block_order.push(*block);
-                    pending.pop();
-                }
-            }
-        }
+    let blocks = flow_graph.reverse_post_order().to_vec();
+    let mut number: SecondaryMap<Block, u32> = SecondaryMap::with_capacity(flow_graph.block_count());
+    for (node, &block) in (1..).zip(&blocks) {
+        number[block] = node;
     }
-    block_order.reverse();
-    for (index, &block) in block_order.iter().enumerate() {
-        number[block] = index as u32 + 1;
+    let mut edges: Vec<(u32, u32)> =
+        find_path_ends(flow_graph).iter().map(|&end_block| (0, number[end_block])).collect();
+    for &block in &blocks {
+        edges.extend(flow_graph.successors(block).iter().map(|&successor| (number[successor], number[block])));
     }
-    let mut is_end: SecondaryMap<Block, bool> = SecondaryMap::new();
-    path_ends.iter().for_each(|&end_block| is_end[end_block] = true);
-    let ipdom = immediate_dominators(block_order.len() as u32 + 1, |node, each| {
-        let block = block_order[node as usize - 1];
-        if is_end[block] {
-            each(0);
-        }
-        flow_graph.successors(block).iter().for_each(|&successor| each(number[successor]));
-    });
-    PostDominators { order: block_order, span: compute_preorder_spans(&ipdom), ipdom, number }
+    let tree = build_dominator_tree(blocks.len() + 1, &edges);
+    PostDominators { blocks, tree, number }
 }
 
 /// The blocks at which paths end.
