@@ -138,7 +138,7 @@ fn command(path: &Path, subtest: &str, expectation: &Expectation, vendors: &str,
         command.arg(subtest);
     }
     if !full {
-        command.arg("--wimpy");
+        command.arg("--wimpy").args(&expectation.shortening);
     }
     if let Some(arguments) = &expectation.arguments {
         command.args(arguments);
@@ -169,6 +169,9 @@ fn expectation_for(files: &[&Expectations], subtest: &str, run: &str) -> Expecta
         }
         if entry.arguments.is_some() {
             expectation.arguments.clone_from(&entry.arguments);
+        }
+        if !entry.shortening.is_empty() {
+            expectation.shortening.clone_from(&entry.shortening);
         }
         expectation.limit = entry.limit.or(expectation.limit);
         expectation.unnamed |= entry.unnamed;
@@ -340,6 +343,17 @@ mod tests {
         let one = expectation_for(&[&all, &of_mode], "one", "one");
         assert_eq!((one.verdict(), one.limit), (Verdict::Skipped, Some(7)));
         assert_eq!(one.reason.as_deref(), Some("not of this mode"));
+    }
+
+    #[test]
+    fn a_shortened_run_has_arguments_of_its_own() {
+        let entries: Expectations = toml::from_str("[\"*\"]\nshortening = [\"-few\"]\n").expect("valid");
+        let words = |full| {
+            let command = command(Path::new("/bin/test"), "one", &expectation_for(&[&entries], "one", "one"), "", full);
+            command.get_args().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(words(false), ["one", "--wimpy", "-few"]);
+        assert_eq!(words(true), ["one"]);
     }
 
     #[test]

@@ -66,6 +66,9 @@ pub struct Expectation {
     pub reason: Option<String>,
     /// Arguments in place of the usual ones.
     pub arguments: Option<Vec<String>>,
+    /// Arguments that a shortened run has besides.
+    #[serde(default)]
+    pub shortening: Vec<String>,
     /// Variables of its environment beyond the usual ones.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
