@@ -8,6 +8,7 @@
 //! Every text that reaches this module is hostile until proved otherwise: it is only ever parsed by clang or by checks that
 //! return errors.
 
+mod busy_variables;
 mod clang;
 mod clang_library;
 mod extension_functions;

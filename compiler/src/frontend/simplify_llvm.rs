@@ -35,6 +35,7 @@ use llvm_sys::target_machine::LLVMTargetMachineRef;
 use lockstep_protocol::types::Space;
 
 use super::FrontendError;
+use super::busy_variables::{has_busy_variables, hide_busy_variables, reveal_variables};
 use super::function_pointers::replace_pointer_calls;
 use super::hoist_common_stores::share_addresses;
 use super::inlining::CallGraph;
@@ -343,10 +344,35 @@ fn internalize_functions<'ctx>(module: &Module<'ctx>, staying_functions: &HashSe
 fn simplify_functions(module: &Module<'_>) -> Result<(), FrontendError> {
     let functions = module.get_functions().filter(|function| function.count_basic_blocks() > 0);
     let pipelines: Vec<_> = functions.map(|function| (function, late_passes(function))).collect();
-    if pipelines.iter().all(|&(_, pass_text)| pass_text == LATE) {
+    if pipelines.iter().all(|&(function, pass_text)| pass_text == LATE && !has_busy_variables(function)) {
         return run_pipeline(module, &format!("function({LATE})"));
     }
-    pipelines.into_iter().try_for_each(|(function, pass_text)| run_on_function(function, pass_text))
+    pipelines.into_iter().try_for_each(|(function, pass_text)| match has_busy_variables(function) {
+        true => run_with_hidden_variables(module, function, pass_text),
+        false => run_on_function(function, pass_text),
+    })
+}
+
+/// Runs a pipeline over a function, `instcombine` while the function's busy variables are hidden.
+fn run_with_hidden_variables<'ctx>(
+    module: &Module<'ctx>,
+    function: FunctionValue<'ctx>,
+    pipeline: &str,
+) -> Result<(), FrontendError> {
+    let mut rest = pipeline;
+    while let Some(start) = rest.find("instcombine<") {
+        let (before, from_combining) = rest.split_at(start);
+        let length = from_combining.find('>').map_or(from_combining.len(), |end| end + 1);
+        let (combining, after) = from_combining.split_at(length);
+        if !before.is_empty() {
+            run_on_function(function, before.trim_end_matches(','))?;
+        }
+        hide_busy_variables(module, function).map_err(|error| internal_error(&error.to_string()))?;
+        run_on_function(function, combining)?;
+        reveal_variables(module, function);
+        rest = after.trim_start_matches(',');
+    }
+    run_on_function(function, rest)
 }
 
 /// The passes that a function of this size gets.
