@@ -109,10 +109,10 @@ pub fn run(options: &Options) -> Result<()> {
                 }
                 unknown.retain(|wanted| !name.starts_with(wanted.as_str()));
                 let expectation = expectation_for(&entries, subtest, &run);
-                let mut command = command(&path, subtest, &expectation, &vendors, full);
-                command.args(&arguments).args(&mode_arguments);
+                let mode_arguments = mode_arguments.iter().map(String::as_str);
+                let further_arguments: Vec<&str> = arguments.iter().copied().chain(mode_arguments).collect();
                 let case = Case {
-                    command,
+                    command: command(&path, subtest, &expectation, &further_arguments, &vendors, full),
                     limit: match (full, expectation.limit) {
                         (true, _) => FULL_LIMIT,
                         (false, limit) => limit.map_or(LIMIT, Duration::from_secs),
@@ -132,16 +132,25 @@ pub fn run(options: &Options) -> Result<()> {
     summary.finish("cts", &request)
 }
 
-fn command(path: &Path, subtest: &str, expectation: &Expectation, vendors: &str, full: bool) -> Command {
+fn command(
+    path: &Path,
+    subtest: &str,
+    expectation: &Expectation,
+    further_arguments: &[&str],
+    vendors: &str,
+    full: bool,
+) -> Command {
     let mut command = Command::new(path);
     if !expectation.unnamed {
         command.arg(subtest);
     }
     if !full {
-        command.arg("--wimpy").args(&expectation.shortening);
+        command.arg("--wimpy");
     }
-    if let Some(arguments) = &expectation.arguments {
-        command.args(arguments);
+    command.args(expectation.arguments.iter().flatten()).args(further_arguments);
+    // Programs look for arguments of their own from the last one on.
+    if !full {
+        command.args(&expectation.shortening);
     }
     // Some programs read files that lie beside them.
     if let Some(folder) = path.parent() {
@@ -349,19 +358,20 @@ mod tests {
     fn a_shortened_run_has_arguments_of_its_own() {
         let entries: Expectations = toml::from_str("[\"*\"]\nshortening = [\"-few\"]\n").expect("valid");
         let words = |full| {
-            let command = command(Path::new("/bin/test"), "one", &expectation_for(&[&entries], "one", "one"), "", full);
+            let expectation = expectation_for(&[&entries], "one", "one");
+            let command = command(Path::new("/bin/test"), "one", &expectation, &["-mode"], "", full);
             command.get_args().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
         };
-        assert_eq!(words(false), ["one", "--wimpy", "-few"]);
-        assert_eq!(words(true), ["one"]);
+        assert_eq!(words(false), ["one", "--wimpy", "-mode", "-few"]);
+        assert_eq!(words(true), ["one", "-mode"]);
     }
 
     #[test]
     fn a_program_need_not_be_told_its_only_test() {
         let entries: Expectations = toml::from_str("[one]\nunnamed = true\n").expect("valid");
         let words = |subtest| {
-            let command =
-                command(Path::new("/bin/test"), subtest, &expectation_for(&[&entries], subtest, subtest), "", false);
+            let expectation = expectation_for(&[&entries], subtest, subtest);
+            let command = command(Path::new("/bin/test"), subtest, &expectation, &[], "", false);
             command.get_args().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
         };
         assert_eq!(words("one"), ["--wimpy"]);

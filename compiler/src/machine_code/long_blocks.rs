@@ -28,7 +28,7 @@ use inkwell::values::{InstructionOpcode, InstructionValue};
 const LONG_BLOCK: usize = 2000;
 
 /// Instructions that a piece of a long block has.
-const PIECE: usize = 1000;
+const PIECE: usize = 500;
 
 /// Splits the long blocks of all functions. Whether there was one.
 pub fn split_long_blocks(module: &Module<'_>) -> Result<bool, BuilderError> {
