@@ -129,11 +129,6 @@ impl LaunchFacts {
         LaunchFacts { local, full_groups: self.full_groups && local == LocalSize::Rows, ..self }
     }
 
-    /// Less: what holds whatever the local size is.
-    pub fn of_every_size(self) -> LaunchFacts {
-        LaunchFacts { local: LocalSize::Any, full_groups: false, ..self }
-    }
-
     /// Less: what holds whatever the arguments are.
     pub fn of_any_arguments(self) -> LaunchFacts {
         let LaunchFacts { ids_fit_int, zero_offset, full_groups, local, .. } = self;
@@ -239,9 +234,7 @@ mod tests {
             objects,
             ..LaunchFacts::of_range([0; 3], [960, 8, 1], [32, 4, 1])
         };
-        for less in
-            [known, known.of_any_size(), known.of_every_size(), known.of_any_arguments(), LaunchFacts::default()]
-        {
+        for less in [known, known.of_any_size(), known.of_any_arguments(), LaunchFacts::default()] {
             assert!(known.implies(&less), "{less:?}");
             assert_eq!(less.implies(&known), less == known, "{less:?}");
         }
@@ -262,7 +255,6 @@ mod tests {
         assert!(rows.full_groups);
         let any = known(8).of_any_size();
         assert_eq!(any, LaunchFacts { local: LocalSize::Any, full_groups: false, ..known(8) });
-        assert_eq!((known(32).of_every_size(), known(8).of_every_size()), (any, any));
         assert_eq!([4, 8, 16].map(|x| known(x).has_short_rows()), [true, true, false]);
         assert!(!any.has_short_rows() && !LaunchFacts::of_range([0; 3], [960, 8, 1], [8, 1, 1]).has_short_rows());
         assert_eq!(any.of_any_arguments().multiples, 0);

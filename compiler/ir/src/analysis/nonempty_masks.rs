@@ -2,8 +2,8 @@
 //!
 //! Requires: linearized code.
 //! Ensures: whenever a block of the set runs, its mask holds in a lane. The set need not have all such blocks.
-//! Phases: what branches on `any` tell on their ways to true; then, block by block, whether a block that dominates it
-//! came by such a way that says it of this mask.
+//! Phases: what branches on `any` tell on their ways to true; then, down the dominator tree, whether what was told on the
+//! way says it of a block's mask.
 //! Source: Moll 2021, sections 9.1 and 9.2: the headers of uniform loops and gates ask before they let lanes in.
 //!
 //! ```text
@@ -19,6 +19,9 @@ use super::cfg::build_cfg;
 use super::dominators::compute_dominators;
 use crate::ir::*;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
 
 /// What is known behind a branch: in a lane both hold, the mask (none: every lane's does) and the condition.
 type Told = (Option<Value>, Value);
@@ -35,27 +38,86 @@ pub fn run_by_some(function: &Function) -> EntitySet<Block> {
     for &block in &function.layout {
         function.blocks[block].insts.iter().for_each(|&instruction| home_blocks[instruction] = Some(block));
     }
-    // For each block the nearest one that dominates it, itself included, and of which a branch tells something.
-    let mut told: SecondaryMap<Block, Option<(Block, Told)>> = SecondaryMap::new();
-    let mut nearest: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
-    for &block in flow_graph.reverse_post_order() {
-        told[block] =
-            way_in(function, &home_blocks, flow_graph.predecessors(block), block).map(|condition| (block, condition));
-        nearest[block] = match told[block] {
-            Some(_) => Some(block),
-            None => dominators.immediate_dominator(block).and_then(|before| nearest[before]),
-        };
-        let Some(mask) = function.masks[block].expand() else { continue };
-        let mut next = nearest[block];
-        while let Some((at_block, condition)) = next.and_then(|at_block| told[at_block]) {
-            if implies_mask(function, condition, mask) {
-                nonempty.insert(block);
-                break;
-            }
-            next = dominators.immediate_dominator(at_block).and_then(|before| nearest[before]);
+    let mut known = KnownLanes::default();
+    // The blocks that dominate the current one and of which a branch tells something.
+    let mut telling: Vec<(Block, Told)> = Vec::new();
+    for &block in function.layout.first().map_or(&[][..], |&entry| dominators.dominated_blocks(entry)) {
+        while let Some(&(at_block, told)) = telling.last()
+            && !dominators.dominates(at_block, block)
+        {
+            known.forget(told);
+            telling.pop();
+        }
+        if let Some(told) = way_in(function, &home_blocks, flow_graph.predecessors(block), block) {
+            known.learn(told);
+            telling.push((block, told));
+        }
+        if function.masks[block].expand().is_some_and(|mask| known.some_lane_has(function, mask)) {
+            nonempty.insert(block);
         }
     }
     nonempty
+}
+
+/// What branches have told, counted.
+#[derive(Default)]
+struct KnownLanes {
+    /// Values that hold in a lane.
+    single: HashMap<Value, u32>,
+    /// Values that hold in one lane together, the lesser first.
+    pairs: HashMap<[Value; 2], u32>,
+}
+
+impl KnownLanes {
+    fn learn(&mut self, (mask, condition): Told) {
+        *self.single.entry(condition).or_default() += 1;
+        if let Some(mask) = mask {
+            *self.single.entry(mask).or_default() += 1;
+            *self.pairs.entry(in_order(mask, condition)).or_default() += 1;
+        }
+    }
+
+    /// Takes back what was learnt last.
+    fn forget(&mut self, (mask, condition): Told) {
+        decrease(&mut self.single, condition);
+        if let Some(mask) = mask {
+            decrease(&mut self.single, mask);
+            decrease(&mut self.pairs, in_order(mask, condition));
+        }
+    }
+
+    /// Whether a lane has this mask, as far as is known.
+    fn some_lane_has(&self, function: &Function, mask: Value) -> bool {
+        let always = |value: Value| function.const_bits(value) == Some(1);
+        let holds = |value: Value| self.single.contains_key(&value) || always(value) && !self.single.is_empty();
+        if holds(mask) {
+            return true;
+        }
+        let ValueDef::Result(instruction, _) = function.values[mask].definition else { return false };
+        let InstData::Binary { opcode: BinaryOp::And, arguments: [left, right], .. } = function.insts[instruction].data
+        else {
+            return false;
+        };
+        match (always(left), always(right)) {
+            (true, _) => holds(right),
+            (_, true) => holds(left),
+            _ => left == right && holds(left) || self.pairs.contains_key(&in_order(left, right)),
+        }
+    }
+}
+
+fn in_order(left: Value, right: Value) -> [Value; 2] {
+    [left.min(right), left.max(right)]
+}
+
+/// Counts one less; what is counted no more goes.
+fn decrease<K: Hash + Eq>(counts: &mut HashMap<K, u32>, key: K) {
+    if let Entry::Occupied(mut count) = counts.entry(key) {
+        *count.get_mut() -= 1;
+        if *count.get() == 0 {
+            count.remove();
+        }
+    }
 }
 
 /// What the only way into a block says.
@@ -73,21 +135,6 @@ fn way_in(
     let ValueDef::Result(instruction, _) = function.values[*condition].definition else { return None };
     let InstData::Any { condition } = function.insts[instruction].data else { return None };
     Some((function.masks[home_blocks[instruction]?].expand(), condition))
-}
-
-/// Whether a mask holds where this does.
-fn implies_mask(function: &Function, (told_mask, condition): Told, mask: Value) -> bool {
-    let always = |value: Value| function.const_bits(value) == Some(1);
-    if mask == condition || Some(mask) == told_mask || always(mask) {
-        return true;
-    }
-    let ValueDef::Result(instruction, _) = function.values[mask].definition else { return false };
-    let InstData::Binary { opcode: BinaryOp::And, arguments: [left, right], .. } = function.insts[instruction].data
-    else {
-        return false;
-    };
-    let holds = |value: Value| value == condition || Some(value) == told_mask || always(value);
-    holds(left) && holds(right)
 }
 
 #[cfg(test)]

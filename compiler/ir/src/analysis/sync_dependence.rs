@@ -9,12 +9,16 @@
 //! Phases: labels walk from the branch's targets along forward edges, inside the innermost loop around
 //! the branch; where two labels meet is a join with a label of its own. Exits whose label is not that of
 //! the latch are divergent. Then the loop becomes a node with its exits as targets, the divergent ones
-//! with labels of their own and the others with one label for all, and so on outwards. At most
+//! with labels of their own and the others with one label for all, and so on outwards. Where all lanes with
+//! a label go on in one block, the walk goes on there. At most
 //! O(depth * edges) for a branch; the walk ends as soon as one block with one label is left. What was found of a branch
 //! is remembered for as long as the graph is.
 //! Source: Moll 2021, chapter 7 (partially divergent nodes, listings 4 to 7) and appendix A. Other than
 //! there, an exit is temporally divergent for a loop, so that what is invariant in that loop stays uniform.
 
+mod single_exits;
+
+use self::single_exits::{SingleExit, SingleExits, find_single_exits};
 use super::cfg::Cfg;
 use super::loops::{Loop, Loops};
 use crate::ir::Block;
@@ -48,6 +52,8 @@ pub struct Walks {
     found: HashMap<Block, Rc<ControlDivergence>>,
     /// Labels by place in the order of the blocks; between walks all are `None`.
     labels: Vec<Option<Label>>,
+    /// Found when a branch is asked for.
+    single_exits: Option<SingleExits>,
 }
 
 impl Walks {
@@ -62,16 +68,25 @@ impl Walks {
             return divergence.clone();
         }
         self.labels.resize(flow_graph.reverse_post_order().len(), None);
-        let divergence = Rc::new(control_divergence(flow_graph, loop_forest, branch, &mut self.labels));
+        let single_exits = self.single_exits.get_or_insert_with(|| find_single_exits(flow_graph, loop_forest));
+        let graph = WalkedGraph { cfg: flow_graph, loops: loop_forest, single_exits };
+        let divergence = Rc::new(control_divergence(graph, branch, &mut self.labels));
         self.found.insert(branch, divergence.clone());
         divergence
     }
 }
 
-/// One walk, inside one loop.
-struct Walk<'a> {
+/// What is walked over.
+#[derive(Clone, Copy)]
+struct WalkedGraph<'a> {
     cfg: &'a Cfg,
     loops: &'a Loops,
+    single_exits: &'a SingleExits,
+}
+
+/// One walk, inside one loop.
+struct Walk<'a> {
+    graph: WalkedGraph<'a>,
     around: Option<Loop>,
     /// By place in the order of the blocks.
     labels: &'a mut [Option<Label>],
@@ -87,24 +102,18 @@ struct Walk<'a> {
 }
 
 /// Finds what follows when the lanes at the end of `branch` go different ways.
-fn control_divergence(
-    flow_graph: &Cfg,
-    loop_forest: &Loops,
-    branch: Block,
-    labels: &mut [Option<Label>],
-) -> ControlDivergence {
+fn control_divergence(graph: WalkedGraph<'_>, branch: Block, labels: &mut [Option<Label>]) -> ControlDivergence {
     let mut divergence = ControlDivergence::default();
-    let successors = flow_graph.successors(branch);
+    let successors = graph.cfg.successors(branch);
     // Two edges to one block: which of them was taken shows in its parameters.
     let mut targets = BTreeSet::new();
     divergence.joins.extend(successors.iter().filter(|&&target| !targets.insert(target)));
-    let mut around = loop_forest.innermost_loop(branch);
+    let mut around = graph.loops.innermost_loop(branch);
     let mut starts: Vec<(Block, Block, Label)> =
         successors.iter().map(|&target| (branch, target, Label::Through(target))).collect();
     loop {
         let mut walk = Walk {
-            cfg: flow_graph,
-            loops: loop_forest,
+            graph,
             around,
             labels: &mut *labels,
             reached: Vec::new(),
@@ -125,11 +134,11 @@ fn control_divergence(
         }
         divergence.loops.insert(loop_id);
         divergence.temporal.extend(divergent.iter().map(|&exit_block| (loop_id, exit_block)));
-        for &(source, target) in &loop_forest.get(loop_id).exits {
+        for &(source, target) in &graph.loops.get(loop_id).exits {
             let label = if divergent.contains(&target) { Label::Through(target) } else { Label::Together };
             starts.push((source, target, label));
         }
-        around = loop_forest.get(loop_id).parent;
+        around = graph.loops.get(loop_id).parent;
     }
     divergence
 }
@@ -137,35 +146,47 @@ fn control_divergence(
 impl Walk<'_> {
     fn run(&mut self) {
         while let Some(Reverse(number)) = self.pending.pop() {
-            let block = self.cfg.reverse_post_order()[number as usize];
+            let block = self.graph.cfg.reverse_post_order()[number as usize];
             let Some(label) = self.labels[number as usize] else { continue };
             // Whatever is reached from here on carries this label.
             if self.pending.is_empty() && self.exits.is_empty() && self.latch.is_none() {
                 if let Some(loop_id) = self.around {
-                    self.reach_latch(self.loops.get(loop_id).header, label);
+                    self.reach_latch(self.graph.loops.get(loop_id).header, label);
                 }
                 return;
             }
-            for &target in self.cfg.successors(block) {
-                self.push_label(block, target, label);
+            match self.graph.single_exits.exit_of(block).filter(|exit| self.stays_around(exit)) {
+                Some(exit) => exit.block.into_iter().for_each(|target| self.push_label(block, target, label)),
+                None => {
+                    for &target in self.graph.cfg.successors(block) {
+                        self.push_label(block, target, label);
+                    }
+                }
             }
         }
     }
 
+    /// Whether lanes that go to an exit do not leave the loop around before.
+    fn stays_around(&self, exit: &SingleExit) -> bool {
+        let loops = self.graph.loops;
+        let contains = |around: Loop, inner: Loop| loops.contains(around, loops.get(inner).header);
+        self.around.is_none_or(|around| exit.around.is_some_and(|inner| contains(around, inner)))
+    }
+
     fn push_label(&mut self, source: Block, target: Block, label: Label) {
         if let Some(loop_id) = self.around {
-            if target == self.loops.get(loop_id).header {
+            if target == self.graph.loops.get(loop_id).header {
                 return self.reach_latch(target, label);
             }
-            if !self.loops.contains(loop_id, target) {
+            if !self.graph.loops.contains(loop_id, target) {
                 let merged = merge_labels(self.exits.get(&target).copied(), label, target, self.joins);
                 self.exits.insert(target, merged);
                 return;
             }
         }
         // Lanes in an inner loop carry what they carried at its header.
-        let number = self.cfg.rpo_number(target);
-        if number <= self.cfg.rpo_number(source) {
+        let number = self.graph.cfg.rpo_number(target);
+        if number <= self.graph.cfg.rpo_number(source) {
             return;
         }
         let Some(number) = number else { return };

@@ -44,6 +44,24 @@ fn shared_walks_find_what_single_ones_find() {
     assert!(branches > 2000, "{branches}");
 }
 
+/// Walks that go on where all lanes go that are together find what those find that follow each edge.
+#[test]
+fn going_on_at_single_exits_changes_nothing() {
+    for seed in 0..1500 {
+        let size = 3 + seed as usize % 40;
+        let function = if seed % 3 == 0 { random_dag(seed, size) } else { random_reducible(seed, size) };
+        let flow_graph = build_cfg(&function);
+        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        let graph = WalkedGraph { cfg: &flow_graph, loops: &loop_forest, single_exits: &SingleExits::default() };
+        let mut labels = vec![None; flow_graph.reverse_post_order().len()];
+        for &branch in flow_graph.reverse_post_order().iter().filter(|&&block| flow_graph.successors(block).len() > 1) {
+            let edge_by_edge = super::control_divergence(graph, branch, &mut labels);
+            let found = control_divergence(&flow_graph, &loop_forest, branch);
+            assert_eq!(found, edge_by_edge, "seed {seed}, {branch}\n{function}");
+        }
+    }
+}
+
 /// `joins` and temporally divergent exits of a branch, by name.
 fn effects(text: &str, branch: &str) -> (String, String) {
     let (function, names) = graph(text);
@@ -220,8 +238,7 @@ fn labels_differ_where_disjoint_paths_lead() {
             let mut joins = BTreeSet::new();
             let mut labels = vec![None; flow_graph.reverse_post_order().len()];
             let mut walk = Walk {
-                cfg: &flow_graph,
-                loops: &loop_forest,
+                graph: WalkedGraph { cfg: &flow_graph, loops: &loop_forest, single_exits: &SingleExits::default() },
                 around: None,
                 labels: &mut labels,
                 reached: Vec::new(),
