@@ -125,7 +125,9 @@ pub(super) fn enter_function<'ctx>(
         scratch: frame::nth_parameter(emitter, 1)?.into_pointer_value(),
         once: SecondaryMap::new(),
     };
-    frame::enter_kernel(emitter, module, code, storage, &LaunchFacts::default(), Layout::X, &kernel_call)
+    let launch = &LaunchFacts::default();
+    let entered = frame::Entered { module, kernel: code, region: None, storage, launch, layout: Layout::X };
+    frame::enter_kernel(emitter, &entered, &kernel_call)
 }
 
 fn emit_body(emitter: &Emitter<'_, '_>, module: &Module, code: &Kernel, storage: &Storage) -> Emitted<()> {

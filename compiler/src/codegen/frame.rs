@@ -9,7 +9,7 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use inkwell::module::Linkage;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
-use lockstep_ir::ir::{Function, InstData, Kernel, LiveSlot, LocalVar, Module, Slot, SlotLayout};
+use lockstep_ir::ir::{Function, InstData, InstNode, Kernel, LiveSlot, LocalVar, Module, Region, Slot, SlotLayout};
 use lockstep_ir::plan::storage::{SCRATCH_ALIGN, SlotHome, Storage};
 use lockstep_protocol::kernel_abi::LaunchFrame;
 use lockstep_protocol::launch_facts::{LaunchFacts, LocalSize};
@@ -110,16 +110,39 @@ pub struct Call<'ctx> {
     pub once: SecondaryMap<LiveSlot, Option<PointerValue<'ctx>>>,
 }
 
+/// What the code of an entry block is for.
+pub struct Entered<'a> {
+    /// What the kernel is of.
+    pub module: &'a Module,
+    /// The kernel, or the function that is called.
+    pub kernel: &'a Kernel,
+    /// The only region that follows; none: all of them.
+    pub region: Option<Region>,
+    /// Where its variables live.
+    pub storage: &'a Storage,
+    /// What holds of the launch.
+    pub launch: &'a LaunchFacts,
+    /// How work-items lie in gangs.
+    pub layout: Layout,
+}
+
+impl Entered<'_> {
+    /// The instructions of the regions that follow.
+    fn instructions(&self) -> impl Iterator<Item = &InstNode> {
+        let (regions, only_region) = (&self.kernel.regions, self.region);
+        let region_numbers = regions.keys().skip(only_region.map_or(0, EntityRef::index));
+        let region_numbers = region_numbers.take(only_region.map_or(regions.len(), |_| 1));
+        region_numbers.flat_map(|region| regions[region].insts.values())
+    }
+}
+
 /// Emits the entry block's part: everything that the regions will need.
 pub fn enter_kernel<'ctx>(
     emitter: &Emitter<'ctx, '_>,
-    module: &Module,
-    kernel: &Kernel,
-    storage: &Storage,
-    launch: &LaunchFacts,
-    layout: Layout,
+    entered: &Entered<'_>,
     kernel_call: &Call<'ctx>,
 ) -> Emitted<Frame<'ctx>> {
+    let &Entered { module, kernel, storage, launch, layout, .. } = entered;
     let Call { frame, scratch, .. } = *kernel_call;
     let load_field = |offset: usize, scalar_type: Type| -> Emitted<BasicValueEnum<'ctx>> {
         let (value, load_instruction) = emitter.load(scalar_type, emitter.offset_inside(frame, offset as u64)?, 8)?;
@@ -194,8 +217,8 @@ pub fn enter_kernel<'ctx>(
 
     let mut globals: SecondaryMap<Global, Option<PointerValue<'ctx>>> = SecondaryMap::new();
     let mut most_args = None;
-    for (_, inst) in kernel.regions.values().flat_map(|function| function.insts.iter()) {
-        match &inst.data {
+    for inst_node in entered.instructions() {
+        match &inst_node.data {
             InstData::GlobalAddr { global } if globals[*global].is_none() => {
                 let global_data = &module.globals[*global];
                 globals[*global] = Some(if global_data.constant && global_data.relocs.is_empty() {

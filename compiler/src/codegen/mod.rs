@@ -119,7 +119,9 @@ pub fn generate_kernel<'ctx>(
         scratch: frame::nth_parameter(&emitter, 1)?.into_pointer_value(),
         once: SecondaryMap::new(),
     };
-    let mut frame = frame::enter_kernel(&emitter, module, kernel, &storage, launch, layout, &kernel_call)?;
+    let entered_for =
+        |region: Option<Region>| frame::Entered { module, kernel, region, storage: &storage, launch, layout };
+    let mut frame = frame::enter_kernel(&emitter, &entered_for(None), &kernel_call)?;
     let next_pointer = widening.map(|_| emitter.builder.build_alloca(context.i32_type(), "next")).transpose()?;
     let separate = match region_functions {
         Versions::Never => false,
@@ -162,7 +164,7 @@ pub fn generate_kernel<'ctx>(
                 let emitter = &kernel_code.begin_function(function, Some(&part));
                 let kernel_call = region_functions::called_with(emitter, kernel)?;
                 let shared = region_functions::kept_once(emitter, kernel, &frame.shared)?;
-                let frame = frame::enter_kernel(emitter, module, kernel, &storage, launch, layout, &kernel_call)?;
+                let frame = frame::enter_kernel(emitter, &entered_for(Some(region)), &kernel_call)?;
                 let frame = Frame { shared, ..frame };
                 let combined = combined.and(kernel.combines[region]).map(|combine| kernel.live[combine.live_slot].ty);
                 let (storage, frame) = (&storage, &frame);

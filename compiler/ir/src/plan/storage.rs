@@ -236,7 +236,7 @@ enum Use {
 fn kept_slots(kernel: &Kernel) -> SecondaryMap<Slot, Use> {
     let mut uses: SecondaryMap<Slot, Use> = SecondaryMap::new();
     for (region, function) in &kernel.regions {
-        let is_run_again = runs_again(kernel, region);
+        let mut is_run_again = None;
         let mut used_here: SecondaryMap<Slot, bool> = SecondaryMap::new();
         for &block in &function.layout {
             for &instruction in &function.blocks[block].insts {
@@ -247,7 +247,9 @@ fn kept_slots(kernel: &Kernel) -> SecondaryMap<Slot, Use> {
         }
         let escaped = if kernel.regions.len() > 1 { escaping_slots(function) } else { Vec::new() };
         for slot in kernel.slots.keys().filter(|&slot| used_here[slot]) {
-            uses[slot] = if uses[slot] != Use::None || is_run_again || escaped.contains(&slot) {
+            // Asked where nothing else decides, as it takes a walk over all regions.
+            let mut is_run_again = || *is_run_again.get_or_insert_with(|| runs_again(kernel, region));
+            uses[slot] = if uses[slot] != Use::None || escaped.contains(&slot) || is_run_again() {
                 Use::Kept
             } else {
                 Use::Passing

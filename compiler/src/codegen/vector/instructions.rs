@@ -316,8 +316,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 use BinaryOp::{And, Ashr, Lshr, Or, Sdiv, Shl, Srem, Udiv, Urem, Xor};
                 let mut operands = [operand(*left)?, operand(*right)?];
                 let divides = matches!(opcode, Udiv | Sdiv | Urem | Srem);
+                let combines_masks = scalar_type == Type::BOOL && matches!(opcode, And | Or | Xor);
                 // A mask must not become poison where a lane is not active, nor may such lanes divide by it.
-                if self.masked && (divides || scalar_type == Type::BOOL && matches!(opcode, And | Or | Xor)) {
+                if self.masked && (divides || combines_masks) {
                     operands = [self.freeze_value(operands[0])?, self.freeze_value(operands[1])?];
                 }
                 if let [BasicValueEnum::VectorValue(left), BasicValueEnum::VectorValue(divisor)] = operands
@@ -326,6 +327,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                     return self.divide_as_floats(*opcode, scalar_type, [left, divisor]);
                 }
                 let value = emitter.binary(*opcode, int_flags(*flags), lane_fast_math(*fast_math), operands)?;
+                if self.masked && combines_masks {
+                    self.defined.borrow_mut().note_defined(value);
+                }
                 let is_within =
                     body_const(*right).is_some_and(|shift_amount| shift_amount < u128::from(scalar_type.bits()));
                 if matches!(opcode, Shl | Lshr | Ashr) && !is_within { freeze_rest(value) } else { Ok(value) }

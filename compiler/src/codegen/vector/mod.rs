@@ -50,7 +50,8 @@ use lockstep_ir::plan::value_form::Form;
 use lockstep_ir::plan::{RegionPlan, Widening};
 use lockstep_ir::report::Notes;
 use lockstep_protocol::types::Type;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use values::DefinedValues;
 
 /// What all regions' code has in common.
 #[derive(Clone, Copy)]
@@ -128,6 +129,7 @@ pub struct VectorEmitter<'a, 'ctx, 'm> {
     blocks: SecondaryMap<Block, Option<BasicBlock<'ctx>>>,
     phis: SecondaryMap<Block, Vec<PhiValue<'ctx>>>,
     slots: SecondaryMap<Slot, Option<PointerValue<'ctx>>>,
+    defined: RefCell<DefinedValues<'ctx>>,
 }
 
 impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
@@ -153,6 +155,7 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
             blocks: SecondaryMap::new(),
             phis: SecondaryMap::new(),
             slots: SecondaryMap::new(),
+            defined: RefCell::default(),
         };
         region_emitter.emit_blocks()
     }

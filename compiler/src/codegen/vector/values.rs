@@ -4,10 +4,13 @@ use super::VectorEmitter;
 use super::lane_value::LaneValue;
 use crate::codegen::emit::{Emitted, Emitter, vector_of};
 use crate::codegen::error::CodegenError;
+use inkwell::basic_block::BasicBlock;
 use inkwell::types::VectorType;
 use inkwell::values::{AsValueRef, BasicValueEnum, IntValue, PointerValue, VectorValue};
+use llvm_sys::prelude::LLVMValueRef;
 use lockstep_ir::ir::{FastMath, UnaryOp, Value, ValueDef};
 use lockstep_protocol::types::Type;
+use std::collections::{HashMap, HashSet};
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     pub(super) fn held_value(&self, operand: Value) -> Emitted<LaneValue<'ctx>> {
@@ -83,14 +86,21 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         }
     }
 
-    /// The value, or any one where it is poison.
+    /// The value, or any one where it is poison. In a block it is the same each time.
     pub(super) fn freeze_value(&self, value: BasicValueEnum<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         use inkwell::values::BasicValue;
         if value.is_const() {
             return Ok(value);
         }
+        let emitter = self.around.emitter;
+        let block = emitter.current_block()?;
+        if let Some(known) = self.defined.borrow().find_known(block, value) {
+            return Ok(known);
+        }
         // The types do not matter to it.
-        self.around.emitter.unary(UnaryOp::Freeze, FastMath(0), Type::BOOL, Type::BOOL, value)
+        let frozen = emitter.unary(UnaryOp::Freeze, FastMath(0), Type::BOOL, Type::BOOL, value)?;
+        self.defined.borrow_mut().note_frozen(block, value, frozen);
+        Ok(frozen)
     }
 
     /// The vector type of a gang's values of a type.
@@ -248,6 +258,35 @@ impl<'ctx> Emitter<'ctx, '_> {
             Ok(base_address)
         } else {
             self.offset_address(base_address, self.const64(byte_count as u64), false)
+        }
+    }
+}
+
+/// Values that are not poison. LLVM finds out that a value need not be frozen by a walk over all blocks that dominate it.
+#[derive(Default)]
+pub(super) struct DefinedValues<'ctx> {
+    /// Those that are known to be.
+    values: HashSet<LLVMValueRef>,
+    /// What values became when they were frozen in a block.
+    frozen: HashMap<(BasicBlock<'ctx>, LLVMValueRef), BasicValueEnum<'ctx>>,
+}
+
+impl<'ctx> DefinedValues<'ctx> {
+    /// Notes that a value is computed of values that are not poison by an operation that makes none.
+    pub(super) fn note_defined(&mut self, value: BasicValueEnum<'ctx>) {
+        self.values.insert(value.as_value_ref());
+    }
+
+    fn note_frozen(&mut self, block: BasicBlock<'ctx>, value: BasicValueEnum<'ctx>, frozen: BasicValueEnum<'ctx>) {
+        self.note_defined(frozen);
+        self.frozen.insert((block, value.as_value_ref()), frozen);
+    }
+
+    /// What freezing a value in a block comes to, if that needs no instruction.
+    fn find_known(&self, block: BasicBlock<'ctx>, value: BasicValueEnum<'ctx>) -> Option<BasicValueEnum<'ctx>> {
+        match self.values.contains(&value.as_value_ref()) {
+            true => Some(value),
+            false => self.frozen.get(&(block, value.as_value_ref())).copied(),
         }
     }
 }

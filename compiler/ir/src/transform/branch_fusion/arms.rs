@@ -75,12 +75,15 @@ pub fn find_arms(
     if !has_instructions(then_side) || !has_instructions(else_side) {
         return None;
     }
+    if then_side.len() != else_side.len() {
+        return Some(Err(Refusal::Shape));
+    }
     let join = match (only_exit(flow_graph, then_side), only_exit(flow_graph, else_side)) {
         (Some(then_exit), Some(else_exit)) if then_exit == else_exit && then_exit != branch_block => then_exit,
         _ => return Some(Err(Refusal::Exits)),
     };
     let partners = match pair_blocks(function, first_blocks, join) {
-        Some(partners) if partners.len() == then_side.len() && partners.len() == else_side.len() => partners,
+        Some(partners) if partners.len() == then_side.len() => partners,
         _ => return Some(Err(Refusal::Shape)),
     };
     let in_order = flow_graph.reverse_post_order().iter();
