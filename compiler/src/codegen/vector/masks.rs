@@ -57,7 +57,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             .builder
             .build_bit_cast(lane_mask, emitter.int_type(lane_mask.get_type().get_size()), "")?
             .into_int_value();
-        Ok(emitter.builder.build_int_compare(IntPredicate::NE, lane_bits, lane_bits.get_type().const_zero(), "")?)
+        let any_lane =
+            emitter.builder.build_int_compare(IntPredicate::NE, lane_bits, lane_bits.get_type().const_zero(), "")?;
+        self.defined.borrow_mut().note_consequence(any_lane.into(), lane_mask.into());
+        Ok(any_lane)
     }
 
     /// Whether an i1 is true in a lane that runs the current block.
@@ -66,7 +69,11 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         match (self.is_uniform(condition), mask) {
             (true, Some(Mask { lanes, may_be_empty: true })) => {
                 // In a block that no lane runs, the condition may be poison. Which lanes run it, often stays as it is.
-                let (any_lane, holds) = (self.any_lane(lanes)?, self.lane_zero(condition)?.into_int_value());
+                let any_lane = self.any_lane(lanes)?;
+                if self.body.const_bits(condition) == Some(1) {
+                    return Ok(any_lane);
+                }
+                let holds = self.lane_zero(condition)?.into_int_value();
                 let if_false = self.around.emitter.context.bool_type().const_zero();
                 Ok(self.around.emitter.builder.build_select(any_lane, holds, if_false, "")?.into_int_value())
             }

@@ -277,6 +277,13 @@ impl<'ctx> DefinedValues<'ctx> {
         self.values.insert(value.as_value_ref());
     }
 
+    /// Notes that a value is poison only if another one is.
+    pub(super) fn note_consequence(&mut self, value: BasicValueEnum<'ctx>, cause: BasicValueEnum<'ctx>) {
+        if self.values.contains(&cause.as_value_ref()) {
+            self.note_defined(value);
+        }
+    }
+
     fn note_frozen(&mut self, block: BasicBlock<'ctx>, value: BasicValueEnum<'ctx>, frozen: BasicValueEnum<'ctx>) {
         self.note_defined(frozen);
         self.frozen.insert((block, value.as_value_ref()), frozen);
