@@ -43,6 +43,7 @@ use super::llvm::{PassOptions, run_passes};
 use super::loop_extent::{LoopExtent, measure_loops};
 use super::outside_names::remove_outside_names;
 use super::sub_group_size::{fix_sub_group_size, is_sub_group_size};
+use crate::machine_code::codegen_flags::{CodegenFlags, LeanReason};
 
 /// How much is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +96,9 @@ const LATE: &str = "instcombine<no-verify-fixpoint>,early-cse<memssa>,\
 /// blocks of the function anew: with 24,000 blocks (the unrolled MD5 of a password cracker) it was stopped after 23 s of
 /// processor time, the pipeline without it takes 1.5 s.
 const MANY_BLOCKS: u32 = 4000;
+
+/// Instructions of a function from which on what is computed stays where the program computes it.
+const LONG_FUNCTION: usize = 4000;
 
 /// [`LATE`] for functions with many blocks: the passes whose time grows with the code, and little.
 const LATE_FOR_MANY_BLOCKS: &str = "instcombine<no-verify-fixpoint;max-iterations=1>,early-cse<memssa>,\
@@ -343,7 +347,11 @@ fn internalize_functions<'ctx>(module: &Module<'ctx>, staying_functions: &HashSe
 /// Runs the scalar passes: one pipeline over the module, or one for each function where some have many blocks or loops.
 fn simplify_functions(module: &Module<'_>) -> Result<(), FrontendError> {
     let functions = module.get_functions().filter(|function| function.count_basic_blocks() > 0);
-    let pipelines: Vec<_> = functions.map(|function| (function, late_passes(function))).collect();
+    let functions: Vec<_> = functions.collect();
+    let has_long_functions = functions.iter().any(|&function| count_instructions(function) > LONG_FUNCTION);
+    let reasons: &[LeanReason] = if has_long_functions { &[LeanReason::FarUses] } else { &[] };
+    let _flags = CodegenFlags::for_reasons(reasons);
+    let pipelines: Vec<_> = functions.into_iter().map(|function| (function, late_passes(function))).collect();
     if pipelines.iter().all(|&(function, pass_text)| pass_text == LATE && !has_busy_variables(function)) {
         return run_pipeline(module, &format!("function({LATE})"));
     }
@@ -373,6 +381,10 @@ fn run_with_hidden_variables<'ctx>(
         rest = after.trim_start_matches(',');
     }
     run_on_function(function, rest)
+}
+
+fn count_instructions(function: FunctionValue<'_>) -> usize {
+    function.get_basic_blocks().iter().map(|block| block.get_instructions().count()).sum()
 }
 
 /// The passes that a function of this size gets.

@@ -1,4 +1,4 @@
-//! Which of LLVM's passes of code generation are left out, and of what.
+//! Which of LLVM's passes are left out of code generation and of clean-up, and of what.
 //!
 //! LLVM has flags for that, which are those of a process. They are set for one piece of code and what they were afterwards, so what a process
 //! made before does not matter.
@@ -12,9 +12,9 @@ unsafe extern "C" {
     fn lockstep_reset_flag(name: *const c_char);
 }
 
-/// What makes passes of code generation not worth their time.
+/// What makes passes not worth their time, or harmful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LeanReason {
+pub(crate) enum LeanReason {
     /// Machine LICM compares each constant that it takes out of a loop with all others, and where they are more than registers,
     /// register allocation takes as long again to put them back.
     LongBlocks,
@@ -30,6 +30,9 @@ pub(super) enum LeanReason {
     LongSwitches,
     /// Of loops in each other, these passes walk over all blocks for each of them: 0.9 of 2.1 s for 1,000.
     ManyLoops,
+    /// `instcombine` moves a chain of operations to where its result is used, behind all loops between, and what it reads of each of
+    /// them lives until then: of a kernel with 500 calls of functions with loops, vectors of 63 KB, and twice as many were too much for a gang.
+    FarUses,
     /// Code that is wanted at once, and is replaced when it has run for 2 ms: these passes take a fifth of code generation.
     WantedAtOnce,
 }
@@ -49,6 +52,7 @@ impl LeanReason {
             LeanReason::ManyLoops => {
                 &[(c"disable-machine-licm", c"true"), (c"disable-block-placement", c"true"), (c"disable-lsr", c"true")]
             }
+            LeanReason::FarUses => &[(c"instcombine-code-sinking", c"false")],
             LeanReason::WantedAtOnce => &[
                 (c"disable-lsr", c"true"),
                 (c"disable-machine-licm", c"true"),
@@ -62,8 +66,8 @@ impl LeanReason {
 /// The flags are this process's: who generates code reads them.
 static FLAGS: RwLock<()> = RwLock::new(());
 
-/// LLVM's flags while code is generated; they are what they were when it is dropped.
-pub(super) struct CodegenFlags {
+/// LLVM's flags while passes run; they are what they were when it is dropped.
+pub(crate) struct CodegenFlags {
     changed: Vec<&'static CStr>,
     _guard: FlagsGuard,
 }
@@ -76,7 +80,7 @@ enum FlagsGuard {
 
 impl CodegenFlags {
     /// Leaves out what these reasons say.
-    pub(super) fn for_reasons(reasons: &[LeanReason]) -> CodegenFlags {
+    pub(crate) fn for_reasons(reasons: &[LeanReason]) -> CodegenFlags {
         if reasons.is_empty() {
             let guard = FLAGS.read().unwrap_or_else(PoisonError::into_inner);
             return CodegenFlags { changed: Vec::new(), _guard: FlagsGuard::Shared { _guard: guard } };

@@ -6,7 +6,7 @@
 //! Code may call [`IMPORTED_FUNCTIONS`](lockstep_protocol::code_image::IMPORTED_FUNCTIONS) and nothing else; another name is
 //! an error.
 
-mod codegen_flags;
+pub(crate) mod codegen_flags;
 mod constants_in_memory;
 mod deinterleave3;
 mod error;
