@@ -1,4 +1,9 @@
 //! Lists of what stands beside each of many things, all in one piece of memory.
+//!
+//! Requires: things that are numbers below a count.
+//! Ensures: a thing's list in constant time, in the order in which its items were given.
+//! Phases: how long each list is; where each begins; the items.
+//! Source: textbook (compressed sparse rows).
 
 /// A list of items for each of the numbers below a count.
 #[derive(Clone, Debug)]
