@@ -65,13 +65,21 @@ const SHORT_LENGTHS: [(&LongSource, usize); 7] = [
 ];
 
 /// Sources that the compiler is done with at once, or is to refuse.
-const OTHERS: [Attack; 4] = [
+const OTHERS: [Attack; 5] = [
     Attack {
         name: "nested blocks",
         short: 100,
         long: 100_000,
         source: nested_blocks,
         compute: Outcome::Values(|_, x| x + 1),
+    },
+    Attack {
+        name: "accesses to a private array",
+        // More than LLVM's passes are to look at again for each that goes.
+        short: 1000,
+        long: 10_000,
+        source: write_accesses,
+        compute: Outcome::Values(compute_accesses),
     },
     Attack { name: "doublings of a macro", short: 40, long: 60, source: doubled_macro, compute: Outcome::Error },
     Attack {
@@ -101,6 +109,24 @@ const OTHERS: [Attack; 4] = [
 
 fn nested_blocks(count: usize) -> String {
     kernel_of(&format!(" {} x += 1; {}\n", "{".repeat(count), "}".repeat(count)))
+}
+
+fn write_accesses(count: usize) -> String {
+    let mut body = " uint p[32]; for (uint j = 0; j < 32; ++j) p[j] = x + j;\n".to_owned();
+    for access in 0..count {
+        let _ = writeln!(body, " p[(x + {access}) & 31] += x; x = x * 3 + p[x >> 5 & 31] + p[{}];", access % 32);
+    }
+    kernel_of(&body)
+}
+
+fn compute_accesses(count: usize, mut x: u32) -> u32 {
+    let mut elements: [u32; 32] = std::array::from_fn(|index| x.wrapping_add(index as u32));
+    for access in 0..count {
+        let element = &mut elements[(x.wrapping_add(access as u32) & 31) as usize];
+        *element = element.wrapping_add(x);
+        x = x.wrapping_mul(3).wrapping_add(elements[(x >> 5 & 31) as usize]).wrapping_add(elements[access % 32]);
+    }
+    x
 }
 
 /// A macro whose text has twice as much with each of the others.

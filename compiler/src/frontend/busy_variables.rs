@@ -12,10 +12,11 @@
 //!
 //! ```text
 //! %a = alloca [32 x i32]                  %a = alloca [32 x i32]
-//! %p = getelementptr i32, ptr %a, …  =>   %h = call noalias ptr @lockstep_hide(ptr %a)
+//! %p = getelementptr i32, ptr %a, …  =>   %h = call noalias ptr @lockstep.hide(ptr %a)
 //!                                         %p = getelementptr i32, ptr %h, …
 //! ```
 
+use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::{Linkage, Module};
@@ -23,8 +24,8 @@ use inkwell::values::{BasicValue, CallSiteValue, FunctionValue, InstructionOpcod
 
 use super::llvm::list_users;
 
-/// The name of the function behind which variables hide.
-const HIDE: &str = "lockstep_hide";
+/// The name of a function behind which variables hide. LLVM gives it another one where a program has one of that name.
+const HIDE: &str = "lockstep.hide";
 
 /// Users from which on looking at all of them costs more than it finds.
 const MANY_USERS: usize = 500;
@@ -34,19 +35,33 @@ pub(super) fn has_busy_variables(function: FunctionValue<'_>) -> bool {
     list_variables(function).any(is_busy)
 }
 
+/// What a function's busy variables are hidden by.
+pub(super) struct Hiding<'ctx> {
+    function: FunctionValue<'ctx>,
+    hide: FunctionValue<'ctx>,
+}
+
 /// Hides a function's busy variables.
 pub(super) fn hide_busy_variables<'ctx>(
     module: &Module<'ctx>,
     function: FunctionValue<'ctx>,
-) -> Result<(), BuilderError> {
+) -> Result<Hiding<'ctx>, BuilderError> {
     let busy_variables: Vec<_> = list_variables(function).filter(|&variable| is_busy(variable)).collect();
+    let hide = declare_hide(module);
     let builder = module.get_context().create_builder();
-    busy_variables.into_iter().try_for_each(|variable| hide_variable(module, &builder, variable))
+    for variable in busy_variables {
+        hide_variable(&builder, hide, variable)?;
+    }
+    Ok(Hiding { function, hide })
 }
 
 fn list_variables(function: FunctionValue<'_>) -> impl Iterator<Item = InstructionValue<'_>> {
     let instructions = function.get_first_basic_block().into_iter().flat_map(|block| block.get_instructions());
-    instructions.filter(|instruction| instruction.get_opcode() == InstructionOpcode::Alloca)
+    let is_variable = |instruction: &InstructionValue<'_>| {
+        instruction.get_opcode() == InstructionOpcode::Alloca
+            && instruction.get_type().into_pointer_type().get_address_space() == AddressSpace::default()
+    };
+    instructions.filter(is_variable)
 }
 
 fn is_busy(variable: InstructionValue<'_>) -> bool {
@@ -54,8 +69,8 @@ fn is_busy(variable: InstructionValue<'_>) -> bool {
 }
 
 fn hide_variable<'ctx>(
-    module: &Module<'ctx>,
     builder: &Builder<'ctx>,
+    hide: FunctionValue<'ctx>,
     variable: InstructionValue<'ctx>,
 ) -> Result<(), BuilderError> {
     let (Ok(address), Some(next_instruction)) = (PointerValue::try_from(variable), variable.get_next_instruction())
@@ -64,11 +79,11 @@ fn hide_variable<'ctx>(
     };
     let markers: Vec<_> = list_users(variable).into_iter().filter(|&user| is_lifetime_marker(user)).collect();
     builder.position_before(&next_instruction);
-    let call = builder.build_call(declare_hide(module, address), &[address.into()], "")?;
+    let call = builder.build_call(hide, &[address.into()], "")?;
     let Some(hidden) = call.try_as_basic_value().basic() else { return Ok(()) };
-    let context = module.get_context();
     let alignment = variable.get_alignment().map_or(1, u64::from);
-    let align = context.create_enum_attribute(Attribute::get_named_enum_kind_id("align"), alignment);
+    let align =
+        hide.get_type().get_context().create_enum_attribute(Attribute::get_named_enum_kind_id("align"), alignment);
     call.add_attribute(AttributeLoc::Return, align);
     address.replace_all_uses_with(hidden.into_pointer_value());
     // LLVM wants variables themselves there; so does the call.
@@ -83,34 +98,34 @@ fn is_lifetime_marker(instruction: InstructionValue<'_>) -> bool {
     called.is_some_and(|function| function.get_name().to_bytes().starts_with(b"llvm.lifetime."))
 }
 
-/// The function that hides: passes know no more of it than that it computes an address that is none of theirs.
-fn declare_hide<'ctx>(module: &Module<'ctx>, address: PointerValue<'ctx>) -> FunctionValue<'ctx> {
-    module.get_function(HIDE).unwrap_or_else(|| {
-        let function_type = address.get_type().fn_type(&[address.get_type().into()], false);
-        let hide = module.add_function(HIDE, function_type, Some(Linkage::External));
-        let attribute = |name| module.get_context().create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0);
-        hide.add_attribute(AttributeLoc::Return, attribute("noalias"));
-        for name in ["memory", "nounwind", "willreturn"] {
-            hide.add_attribute(AttributeLoc::Function, attribute(name));
-        }
-        hide
-    })
+/// A function that hides: passes know no more of it than that it computes an address that is none of theirs.
+fn declare_hide<'ctx>(module: &Module<'ctx>) -> FunctionValue<'ctx> {
+    let context = module.get_context();
+    let pointer_type = context.ptr_type(AddressSpace::default());
+    let hide = module.add_function(HIDE, pointer_type.fn_type(&[pointer_type.into()], false), Some(Linkage::External));
+    let attribute = |name| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0);
+    hide.add_attribute(AttributeLoc::Return, attribute("noalias"));
+    for name in ["memory", "nounwind", "willreturn"] {
+        hide.add_attribute(AttributeLoc::Function, attribute(name));
+    }
+    hide
 }
 
-/// Puts the variables back in their places.
-pub(super) fn reveal_variables<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) {
-    let Some(hide) = module.get_function(HIDE) else { return };
-    let instructions = function.get_first_basic_block().into_iter().flat_map(|block| block.get_instructions());
-    let calls_hide = |instruction: &InstructionValue<'ctx>| {
-        CallSiteValue::try_from(*instruction).is_ok_and(|call| call.get_called_fn_value() == Some(hide))
-    };
-    let calls: Vec<_> = instructions.filter(calls_hide).collect();
-    for call in calls {
-        let address = call.get_operand(0).and_then(|operand| operand.value());
-        if let (Some(address), Ok(hidden)) = (address, PointerValue::try_from(call)) {
-            hidden.replace_all_uses_with(address.into_pointer_value());
+impl<'ctx> Hiding<'ctx> {
+    /// Puts the variables back in their places.
+    pub(super) fn reveal_variables(self) {
+        let instructions = self.function.get_first_basic_block().into_iter().flat_map(|block| block.get_instructions());
+        let calls_hide = |instruction: &InstructionValue<'ctx>| {
+            CallSiteValue::try_from(*instruction).is_ok_and(|call| call.get_called_fn_value() == Some(self.hide))
+        };
+        let calls: Vec<_> = instructions.filter(calls_hide).collect();
+        for call in calls {
+            let address = call.get_operand(0).and_then(|operand| operand.value());
+            if let (Some(address), Ok(hidden)) = (address, PointerValue::try_from(call)) {
+                hidden.replace_all_uses_with(address.into_pointer_value());
+            }
+            call.erase_from_basic_block();
         }
-        call.erase_from_basic_block();
     }
 }
 
@@ -124,6 +139,7 @@ mod tests {
     fn source(accesses: usize) -> String {
         let mut text = String::from(
             "declare void @llvm.lifetime.start.p0(ptr)
+declare i32 @lockstep.hide(i32)
 define void @f(ptr %out, i64 %n) {
   %a = alloca [32 x i32], align 16
   call void @llvm.lifetime.start.p0(ptr %a)
@@ -145,12 +161,12 @@ define void @f(ptr %out, i64 %n) {
             let before = module.get_function("f").expect("it is there").print_to_string();
             let function = module.get_function("f").expect("it is there");
             assert_eq!(has_busy_variables(function), is_hidden);
-            hide_busy_variables(&module, function).expect("it can be hidden");
+            let hiding = hide_busy_variables(&module, function).expect("it can be hidden");
             module.verify().expect("hidden variables are valid");
             let hidden = function.print_to_string().to_string();
-            assert_eq!(hidden.matches("@lockstep_hide(ptr %a)").count(), usize::from(is_hidden));
+            assert_eq!(hidden.matches("@lockstep.hide.1(ptr %a)").count(), usize::from(is_hidden));
             assert_eq!(hidden.matches("getelementptr i32, ptr %a,").count(), if is_hidden { 0 } else { accesses });
-            reveal_variables(&module, function);
+            hiding.reveal_variables();
             assert_eq!(function.print_to_string(), before);
         }
     }

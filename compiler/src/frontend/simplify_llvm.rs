@@ -35,7 +35,7 @@ use llvm_sys::target_machine::LLVMTargetMachineRef;
 use lockstep_protocol::types::Space;
 
 use super::FrontendError;
-use super::busy_variables::{has_busy_variables, hide_busy_variables, reveal_variables};
+use super::busy_variables::{has_busy_variables, hide_busy_variables};
 use super::function_pointers::replace_pointer_calls;
 use super::hoist_common_stores::share_addresses;
 use super::inlining::CallGraph;
@@ -375,9 +375,9 @@ fn run_with_hidden_variables<'ctx>(
         if !before.is_empty() {
             run_on_function(function, before.trim_end_matches(','))?;
         }
-        hide_busy_variables(module, function).map_err(|error| internal_error(&error.to_string()))?;
+        let hiding = hide_busy_variables(module, function).map_err(|error| internal_error(&error.to_string()))?;
         run_on_function(function, combining)?;
-        reveal_variables(module, function);
+        hiding.reveal_variables();
         rest = after.trim_start_matches(',');
     }
     run_on_function(function, rest)

@@ -38,21 +38,21 @@ pub fn run_by_some(function: &Function) -> EntitySet<Block> {
     for &block in &function.layout {
         function.blocks[block].insts.iter().for_each(|&instruction| home_blocks[instruction] = Some(block));
     }
-    let mut known = KnownLanes::default();
+    let mut known_lanes = KnownLanes::default();
     // The blocks that dominate the current one and of which a branch tells something.
     let mut telling: Vec<(Block, Told)> = Vec::new();
     for &block in function.layout.first().map_or(&[][..], |&entry| dominators.dominated_blocks(entry)) {
         while let Some(&(at_block, told)) = telling.last()
             && !dominators.dominates(at_block, block)
         {
-            known.forget(told);
+            known_lanes.remove_told(told);
             telling.pop();
         }
         if let Some(told) = way_in(function, &home_blocks, flow_graph.predecessors(block), block) {
-            known.learn(told);
+            known_lanes.add_told(told);
             telling.push((block, told));
         }
-        if function.masks[block].expand().is_some_and(|mask| known.some_lane_has(function, mask)) {
+        if function.masks[block].expand().is_some_and(|mask| known_lanes.some_lane_has(function, mask)) {
             nonempty.insert(block);
         }
     }
@@ -69,7 +69,7 @@ struct KnownLanes {
 }
 
 impl KnownLanes {
-    fn learn(&mut self, (mask, condition): Told) {
+    fn add_told(&mut self, (mask, condition): Told) {
         *self.single.entry(condition).or_default() += 1;
         if let Some(mask) = mask {
             *self.single.entry(mask).or_default() += 1;
@@ -78,7 +78,7 @@ impl KnownLanes {
     }
 
     /// Takes back what was learnt last.
-    fn forget(&mut self, (mask, condition): Told) {
+    fn remove_told(&mut self, (mask, condition): Told) {
         decrease(&mut self.single, condition);
         if let Some(mask) = mask {
             decrease(&mut self.single, mask);

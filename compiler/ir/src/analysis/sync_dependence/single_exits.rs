@@ -51,7 +51,7 @@ pub(super) fn find_single_exits(flow_graph: &Cfg, loop_forest: &Loops) -> Single
         let mut frontier = std::mem::take(&mut frontiers[block]);
         for &target in flow_graph.successors(block) {
             if dominators.immediate_dominator(target) != Some(block) {
-                frontier.add(target);
+                frontier.add_exit(target);
             }
         }
         // Back to a block is not away from it.
@@ -65,7 +65,7 @@ pub(super) fn find_single_exits(flow_graph: &Cfg, loop_forest: &Loops) -> Single
         frontiers[parent].is_cut |= frontier.is_cut;
         for exit in frontier.blocks {
             if dominators.immediate_dominator(exit) != Some(parent) {
-                frontiers[parent].add(exit);
+                frontiers[parent].add_exit(exit);
             }
         }
     }
@@ -81,7 +81,7 @@ struct Frontier {
 }
 
 impl Frontier {
-    fn add(&mut self, exit: Block) {
+    fn add_exit(&mut self, exit: Block) {
         if !self.blocks.contains(&exit) {
             match self.blocks.len() < MOST {
                 true => self.blocks.push(exit),
