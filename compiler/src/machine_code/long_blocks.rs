@@ -167,13 +167,13 @@ exit:
     #[test]
     fn allocations_stay_in_the_first_block() {
         let context = Context::create();
-        let stores = "  store i32 1, ptr %p\n".repeat(2 * PIECE);
+        let stores = "  store i32 1, ptr %p\n".repeat(LONG_BLOCK);
         let text = format!(
             "define void @f() {{\n  %p = alloca i32\n{stores}  %q = alloca i32\n  store i32 2, ptr %q\n  ret void\n}}\n"
         );
         let (module, has_split) = split_module(&context, &text);
         assert!(has_split);
         let first_block = module.get_function("f").unwrap().get_first_basic_block().unwrap();
-        assert_eq!(first_block.get_instructions().count(), 2 * PIECE + 4);
+        assert_eq!(first_block.get_instructions().count(), LONG_BLOCK + 4);
     }
 }

@@ -54,15 +54,11 @@ pub fn build_dominator_tree(node_count: usize, edges: &[(u32, u32)]) -> Dominato
         AdjacencyLists::from_pairs(node_count, edges.iter().map(|&(source, target)| (source as usize, target)));
     let search = search_depth_first(node_count, &successors);
     let by_index = find_immediate_dominators(&search, edges);
-    let mut tree = DominatorTree { immediate_dominators: vec![NONE; node_count], spans: vec![NO_SPAN; node_count] };
-    let spans = number_tree(&by_index);
-    for (index, (&node, &dominator)) in search.order.iter().zip(&by_index).enumerate() {
-        tree.spans[node as usize] = spans[index];
-        if index > 0 {
-            tree.immediate_dominators[node as usize] = search.order[dominator as usize];
-        }
+    let mut immediate_dominators = vec![NONE; node_count];
+    for (&node, &dominator) in search.order.iter().zip(&by_index).skip(1) {
+        immediate_dominators[node as usize] = search.order[dominator as usize];
     }
-    tree
+    DominatorTree { spans: number_tree(&immediate_dominators), immediate_dominators }
 }
 
 /// The nodes that a depth-first search meets. Below they are called by their index in its order, where the root is 0.
@@ -165,26 +161,27 @@ fn find_immediate_dominators(search: &DepthFirstSearch, edges: &[(u32, u32)]) ->
     dominators
 }
 
-/// Each node's number in a preorder of the tree, and the greatest number below it. A node's index is greater than its dominator's,
-/// so two sweeps suffice.
+/// Each node's number in a preorder of the tree, and the greatest number below it. What a node immediately dominates is in the order
+/// of the graph's numbers.
 fn number_tree(immediate_dominators: &[u32]) -> Vec<(u32, u32)> {
-    let count = immediate_dominators.len();
-    let mut sizes = vec![1; count];
-    for node in (1..count).rev() {
-        sizes[immediate_dominators[node] as usize] += sizes[node];
+    let dominators = (0..).zip(immediate_dominators).filter(|&(_, &dominator)| dominator != NONE);
+    let children = AdjacencyLists::from_pairs(
+        immediate_dominators.len(),
+        dominators.map(|(node, &dominator)| (dominator as usize, node)),
+    );
+    let mut spans = vec![NO_SPAN; immediate_dominators.len()];
+    let mut preorder: Vec<u32> = Vec::new();
+    let mut pending: Vec<u32> = if spans.is_empty() { vec![] } else { vec![0] };
+    while let Some(node) = pending.pop() {
+        let number = preorder.len() as u32;
+        spans[node as usize] = (number, number);
+        preorder.push(node);
+        pending.extend(children.items_of(node as usize).iter().rev());
     }
-    // The number of the next child of each node.
-    let mut next_numbers = vec![1; count];
-    let mut spans = vec![(0, 0); count];
-    for node in 0..count {
-        let mut first = 0;
-        if node > 0 {
-            let next = &mut next_numbers[immediate_dominators[node] as usize];
-            first = *next;
-            *next += sizes[node];
-        }
-        next_numbers[node] = first + 1;
-        spans[node] = (first, first + sizes[node] - 1);
+    for &node in preorder.iter().skip(1).rev() {
+        let last = spans[node as usize].1;
+        let parent_span = &mut spans[immediate_dominators[node as usize] as usize];
+        parent_span.1 = parent_span.1.max(last);
     }
     spans
 }
