@@ -102,6 +102,21 @@ fn a_kernel_comes_out_clean() {
     assert!(text.contains("!kernel_arg_name"), "{text}");
 }
 
+/// What a chain reads of each loop would live until its end if the chain stood behind them all.
+#[test]
+fn long_functions_compute_where_the_program_does() {
+    let steps: String = (0..500)
+        .map(|k| format!("x = x * 0.5f + (float)n; for (int j = 0; j < (n & 3); ++j) n = n * 5 + j + {k};\n"))
+        .collect();
+    let text = ir_of(&format!(
+        "kernel void long_chain(global float *f, global int *a) {{
+            size_t i = get_global_id(0); float x = f[i]; int n = a[i];
+            {steps} f[i] = x; a[i] = n; }}"
+    ));
+    let longest = body(&text, "long_chain").split("\n\n").map(|block| block.lines().count()).max();
+    assert!(longest < Some(60), "{longest:?} lines in one block");
+}
+
 #[test]
 fn only_what_is_used_of_the_library_is_linked() {
     let text = ir_of("kernel void f(global float* a) { a[get_global_id(0)] = 1.0f; }");

@@ -344,21 +344,27 @@ fn internalize_functions<'ctx>(module: &Module<'ctx>, staying_functions: &HashSe
     }
 }
 
-/// Runs the scalar passes: one pipeline over the module, or one for each function where some have many blocks or loops.
+/// Runs the scalar passes: one pipeline over the module, or function by function where some are long, have many blocks or loops, or busy
+/// variables.
 fn simplify_functions(module: &Module<'_>) -> Result<(), FrontendError> {
-    let functions = module.get_functions().filter(|function| function.count_basic_blocks() > 0);
-    let functions: Vec<_> = functions.collect();
-    let has_long_functions = functions.iter().any(|&function| count_instructions(function) > LONG_FUNCTION);
-    let reasons: &[LeanReason] = if has_long_functions { &[LeanReason::FarUses] } else { &[] };
-    let _flags = CodegenFlags::for_reasons(reasons);
-    let pipelines: Vec<_> = functions.into_iter().map(|function| (function, late_passes(function))).collect();
-    if pipelines.iter().all(|&(function, pass_text)| pass_text == LATE && !has_busy_variables(function)) {
-        return run_pipeline(module, &format!("function({LATE})"));
+    let functions: Vec<_> = module.get_functions().filter(|function| function.count_basic_blocks() > 0).collect();
+    let is_usual = |&function: &FunctionValue<'_>| {
+        late_passes(function) == LATE && !has_busy_variables(function) && !is_long(function)
+    };
+    match functions.iter().all(is_usual) {
+        true => run_pipeline(module, &format!("function({LATE})")),
+        false => functions.into_iter().try_for_each(|function| simplify_function(module, function)),
     }
-    pipelines.into_iter().try_for_each(|(function, pass_text)| match has_busy_variables(function) {
+}
+
+fn simplify_function<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<(), FrontendError> {
+    let reasons: &[LeanReason] = if is_long(function) { &[LeanReason::FarUses] } else { &[] };
+    let _flags = CodegenFlags::for_reasons(reasons);
+    let pass_text = late_passes(function);
+    match has_busy_variables(function) {
         true => run_with_hidden_variables(module, function, pass_text),
         false => run_on_function(function, pass_text),
-    })
+    }
 }
 
 /// Runs a pipeline over a function, `instcombine` while the function's busy variables are hidden.
@@ -383,8 +389,8 @@ fn run_with_hidden_variables<'ctx>(
     run_on_function(function, rest)
 }
 
-fn count_instructions(function: FunctionValue<'_>) -> usize {
-    function.get_basic_blocks().iter().map(|block| block.get_instructions().count()).sum()
+fn is_long(function: FunctionValue<'_>) -> bool {
+    function.get_basic_blocks().iter().map(|block| block.get_instructions().count()).sum::<usize>() > LONG_FUNCTION
 }
 
 /// The passes that a function of this size gets.

@@ -129,6 +129,7 @@ pub struct VectorEmitter<'a, 'ctx, 'm> {
     blocks: SecondaryMap<Block, Option<BasicBlock<'ctx>>>,
     phis: SecondaryMap<Block, Vec<PhiValue<'ctx>>>,
     slots: SecondaryMap<Slot, Option<PointerValue<'ctx>>>,
+    /// What need not be frozen.
     defined: RefCell<DefinedValues<'ctx>>,
 }
 
