@@ -1,7 +1,8 @@
 //! The dominator tree of any graph: which nodes every path from the root to a node goes through.
 //!
 //! Requires: edges between nodes with numbers below the count. Node 0 is the root.
-//! Ensures: the immediate dominator of each node that a path reaches; constant-time `dominates`. The time is O(m log n) for n
+//! Ensures: the immediate dominator of each node that a path reaches; constant-time `dominates`. In the preorder, what a node
+//! immediately dominates comes in the order of the graph's numbers: what is decided block by block depends on it. The time is O(m log n) for n
 //! nodes with m edges, whatever the graph: an iteration to a fixed point takes the square of n where thousands of nested choices
 //! end in one block, and modules of SPIR-V may be made to have it take longer.
 //! Phases: a depth-first search; semidominators from the last node met to the first, and dominators from them; an interval of
