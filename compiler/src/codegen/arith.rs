@@ -3,8 +3,9 @@
 
 use super::emit::{Emitted, Emitter};
 use super::estimates::Estimate;
+use crate::frontend::llvm::build_freeze;
 use inkwell::types::{IntType, VectorType};
-use inkwell::values::{AsValueRef, BasicValue, BasicValueEnum, InstructionOpcode as Op, IntValue, VectorValue};
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode as Op, IntValue, VectorValue};
 use inkwell::{FloatPredicate, IntPredicate};
 use lockstep_ir::ir::{BinaryOp, FastMath, FloatCc, IntCc, IntFlags, TernaryOp, UnaryOp};
 use lockstep_protocol::types::Type;
@@ -36,14 +37,7 @@ impl<'ctx> Emitter<'ctx, '_> {
             self.call_intrinsic(name, &[llvm_type], &[argument, zero_is_fine])
         };
         let value = match opcode {
-            // SAFETY: the builder has a position, and the result is a value of the operand's type.
-            UnaryOp::Freeze => unsafe {
-                BasicValueEnum::new(llvm_sys::core::LLVMBuildFreeze(
-                    builder.as_mut_ptr(),
-                    argument.as_value_ref(),
-                    c"".as_ptr(),
-                ))
-            },
+            UnaryOp::Freeze => build_freeze(builder, argument),
             UnaryOp::Fneg => match argument {
                 BasicValueEnum::VectorValue(argument) => builder.build_float_neg(argument, "")?.into(),
                 argument => builder.build_float_neg(argument.into_float_value(), "")?.into(),

@@ -4,12 +4,16 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::marker::PhantomData;
 
 use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
 use inkwell::context::{AsContextRef, Context};
-use inkwell::values::{AsValueRef, BasicValueEnum, InstructionValue, PhiValue, VectorValue};
+use inkwell::values::{
+    AsValueRef, BasicValue, BasicValueEnum, BasicValueUse, FunctionValue, InstructionValue, PhiValue, VectorValue,
+};
 use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::core::{
-    LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetAggregateElement, LLVMGetDiagInfoDescription,
-    LLVMGetDiagInfoSeverity, LLVMGetNumSuccessors, LLVMGetSuccessor, LLVMIsConstant,
+    LLVMBuildFreeze, LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetAggregateElement,
+    LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity, LLVMGetNumSuccessors, LLVMGetSuccessor, LLVMIsAInstruction,
+    LLVMIsConstant,
 };
 use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
 use llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef, LLVMModuleRef};
@@ -37,9 +41,28 @@ pub(crate) fn list_phis(block: BasicBlock<'_>) -> impl Iterator<Item = PhiValue<
 
 /// The instructions that use another one's value.
 pub(crate) fn list_users(instruction: InstructionValue<'_>) -> Vec<InstructionValue<'_>> {
-    let uses = std::iter::successors(instruction.get_first_use(), |value_use| value_use.get_next_use());
-    // SAFETY: nothing but instructions uses the value of an instruction.
-    uses.map(|value_use| unsafe { InstructionValue::new(value_use.get_user().as_value_ref()) }).collect()
+    list_using_instructions(instruction.get_first_use())
+}
+
+fn list_using_instructions<'ctx>(first_use: Option<BasicValueUse<'ctx>>) -> Vec<InstructionValue<'ctx>> {
+    let uses = std::iter::successors(first_use, |value_use| value_use.get_next_use());
+    let users = uses.map(|value_use| value_use.get_user().as_value_ref());
+    // SAFETY: each is an instruction, as LLVM says; what a call returns is the call.
+    users
+        .filter(|&user| unsafe { !LLVMIsAInstruction(user).is_null() })
+        .map(|user| unsafe { InstructionValue::new(user) })
+        .collect()
+}
+
+/// The instructions that use a function: its calls, where its address is not taken.
+pub(crate) fn list_calls(function: FunctionValue<'_>) -> Vec<InstructionValue<'_>> {
+    list_using_instructions(function.as_global_value().as_pointer_value().get_first_use())
+}
+
+/// The value, or any one where it is poison or undefined.
+pub(crate) fn build_freeze<'ctx>(builder: &Builder<'ctx>, value: BasicValueEnum<'ctx>) -> BasicValueEnum<'ctx> {
+    // SAFETY: the builder has a position, and the result is a value of the operand's type.
+    unsafe { BasicValueEnum::new(LLVMBuildFreeze(builder.as_mut_ptr(), value.as_value_ref(), c"".as_ptr())) }
 }
 
 /// What all lanes of a constant are; none where they differ, and of what is no constant.

@@ -11,6 +11,7 @@ mod constants_in_memory;
 mod deinterleave3;
 mod error;
 mod fatal_errors;
+mod hidden_freezes;
 mod host;
 mod link;
 mod long_blocks;
@@ -24,9 +25,10 @@ mod store_to_load_forwarding;
 mod wide_arms;
 
 use inkwell::module::Module;
-use inkwell::values::{AnyValueEnum, BasicValue, FunctionValue};
+use inkwell::values::FunctionValue;
 use lockstep_protocol::code_image::{CodeImage, IMPORTED_FUNCTIONS};
 
+use crate::frontend::llvm::list_calls;
 pub use error::MachineCodeError;
 pub use fatal_errors::end_process_on_fatal_errors;
 pub use host::{HostMachine, choose_level, fuses_multiply_add, host_target, llvm_version};
@@ -45,15 +47,7 @@ pub fn name_for_debuggers(function: FunctionValue<'_>, debug_name: &str) {
 /// Takes out the calls of a function without result.
 pub fn remove_calls(module: &Module<'_>, function_name: &str) {
     let Some(function) = module.get_function(function_name) else { return };
-    let first_use = function.as_global_value().as_pointer_value().get_first_use();
-    let users: Vec<AnyValueEnum> = std::iter::successors(first_use, |value_use| value_use.get_next_use())
-        .map(|value_use| value_use.get_user())
-        .collect();
-    for user in users {
-        if let AnyValueEnum::InstructionValue(call) = user {
-            call.erase_from_basic_block();
-        }
-    }
+    list_calls(function).into_iter().for_each(|call| call.erase_from_basic_block());
 }
 
 /// Optimises the module, makes code of it and finds `entry_name` in that.

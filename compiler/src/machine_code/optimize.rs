@@ -18,6 +18,7 @@ use super::codegen_flags::{CodegenFlags, LeanReason};
 use super::constants_in_memory::load_constants;
 use super::deinterleave3::choose_thirds;
 use super::error::MachineCodeError;
+use super::hidden_freezes::hide_freezes;
 use super::host::HostMachine;
 use super::long_blocks::split_long_blocks;
 use super::long_switches::share_through_memory;
@@ -40,10 +41,16 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), Machin
         let passes = || unsafe { run_passes(module.as_mut_ptr(), pipeline, machine.as_raw(), &options) };
         guarded(module, passes).map_err(MachineCodeError::Optimize)
     };
+    let run_hiding = |pipeline: &str| {
+        let hidden_freezes = hide_freezes(module).map_err(|error| MachineCodeError::Optimize(error.to_string()))?;
+        let outcome = run_pipeline(pipeline);
+        hidden_freezes.reveal_freezes(module);
+        outcome
+    };
     let outcome = match (machine.opt_level(), instructions(module)) {
         (OptLevel::None, _) => run_pipeline("always-inline"),
         (OptLevel::Less, _) => run_pipeline(BASELINE),
-        _ if has_many_loops(module) => run_pipeline(&with_branches_as_they_are(LEANEST)),
+        _ if has_many_loops(module) => run_hiding(&with_branches_as_they_are(LEANEST)),
         (opt_level, ..=LONG) => {
             let [simplify, late_passes] = pipelines(opt_level);
             run_pipeline(&simplify)?;
@@ -53,10 +60,8 @@ pub fn optimize(module: &Module<'_>, machine: &HostMachine) -> Result<(), Machin
             run_pipeline(&late_passes)
         }
         (_, ..=LARGE) => run_pipeline(ONCE),
-        _ if module.get_functions().any(|function| function.count_basic_blocks() > MANY_BLOCKS) => {
-            run_pipeline(LEANEST)
-        }
-        _ => run_pipeline(LEAN),
+        _ if module.get_functions().any(|function| function.count_basic_blocks() > MANY_BLOCKS) => run_hiding(LEANEST),
+        _ => run_hiding(LEAN),
     };
     if machine.target().permutes {
         choose_thirds(module);

@@ -1,0 +1,86 @@
+//! `freeze` instructions, kept out of the sight of LLVM's passes over large modules.
+//!
+//! Whenever LLVM simplifies a `freeze`, it asks whether the operand can be poison at all, and for that looks at the branch of each block
+//! that dominates this one: of 2,000 loops behind each other 16 of 21 percent of the time that all optimization took. A gang's masks and
+//! conditions are frozen in each block, so that is the square of a kernel's length.
+//!
+//! Requires: a module in which nothing is hidden.
+//! Ensures: while they are hidden, each `freeze` is the call of a function that is only declared and computes its result, never
+//! undefined, from its argument alone. Once revealed, the module is as it was but for what passes did.
+//! Phases: hiding and revealing, type by type.
+//! Source: our own.
+//!
+//! ```text
+//! %m = freeze <16 x i1> %c   =>   %m = call noundef <16 x i1> @lockstep.freeze(<16 x i1> %c)
+//! ```
+
+use std::collections::HashMap;
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::builder::BuilderError;
+use inkwell::module::{Linkage, Module};
+use inkwell::types::{AsTypeRef, BasicType, BasicTypeEnum};
+use inkwell::values::{BasicValue, FunctionValue, InstructionOpcode, InstructionValue};
+use llvm_sys::prelude::LLVMTypeRef;
+
+use super::store_to_load_forwarding::value_operand;
+use crate::frontend::llvm::{build_freeze, list_calls};
+
+/// The name of the functions that stand for `freeze`. LLVM gives all but the first another one.
+const FREEZE: &str = "lockstep.freeze";
+
+/// The functions that stand for a module's `freeze` instructions, one for each type.
+pub(super) struct HiddenFreezes<'ctx>(Vec<FunctionValue<'ctx>>);
+
+/// Hides all of a module's `freeze` instructions.
+pub(super) fn hide_freezes<'ctx>(module: &Module<'ctx>) -> Result<HiddenFreezes<'ctx>, BuilderError> {
+    let builder = module.get_context().create_builder();
+    let mut functions: HashMap<LLVMTypeRef, FunctionValue<'ctx>> = HashMap::new();
+    for block in module.get_functions().flat_map(|function| function.get_basic_blocks()) {
+        let is_freeze = |instruction: &InstructionValue| instruction.get_opcode() == InstructionOpcode::Freeze;
+        for freeze in block.get_instructions().filter(is_freeze).collect::<Vec<_>>() {
+            let Some(operand) = value_operand(freeze, 0) else { continue };
+            let ty = operand.get_type();
+            let function = *functions.entry(ty.as_type_ref()).or_insert_with(|| declare_freeze(module, ty));
+            builder.position_before(&freeze);
+            let result = builder.build_call(function, &[operand.into()], "")?.try_as_basic_value().basic();
+            replace_instruction(freeze, result.and_then(|result| result.as_instruction_value()));
+        }
+    }
+    Ok(HiddenFreezes(functions.into_values().collect()))
+}
+
+/// A function of which passes know that it has no effect, always returns, and gives the same for the same.
+fn declare_freeze<'ctx>(module: &Module<'ctx>, ty: BasicTypeEnum<'ctx>) -> FunctionValue<'ctx> {
+    let context = module.get_context();
+    let function = module.add_function(FREEZE, ty.fn_type(&[ty.into()], false), Some(Linkage::External));
+    let attribute = |name| context.create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0);
+    function.add_attribute(AttributeLoc::Return, attribute("noundef"));
+    for name in ["memory", "nounwind", "willreturn", "speculatable"] {
+        function.add_attribute(AttributeLoc::Function, attribute(name));
+    }
+    function
+}
+
+impl<'ctx> HiddenFreezes<'ctx> {
+    /// Makes `freeze` instructions of the calls again.
+    pub(super) fn reveal_freezes(self, module: &Module<'ctx>) {
+        let builder = module.get_context().create_builder();
+        for function in self.0 {
+            for call in list_calls(function) {
+                let Some(operand) = value_operand(call, 0) else { continue };
+                builder.position_before(&call);
+                replace_instruction(call, build_freeze(&builder, operand).as_instruction_value());
+            }
+            // SAFETY: nothing calls it any more.
+            unsafe { function.delete() };
+        }
+    }
+}
+
+fn replace_instruction<'ctx>(instruction: InstructionValue<'ctx>, replacement: Option<InstructionValue<'ctx>>) {
+    if let Some(replacement) = replacement {
+        instruction.replace_all_uses_with(&replacement);
+        instruction.erase_from_basic_block();
+    }
+}
