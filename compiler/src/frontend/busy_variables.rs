@@ -55,7 +55,8 @@ pub(super) fn hide_busy_variables<'ctx>(
     Ok(Hiding { function, hide })
 }
 
-fn list_variables(function: FunctionValue<'_>) -> impl Iterator<Item = InstructionValue<'_>> {
+/// The private variables of a function.
+pub(super) fn list_variables(function: FunctionValue<'_>) -> impl Iterator<Item = InstructionValue<'_>> {
     let instructions = function.get_first_basic_block().into_iter().flat_map(|block| block.get_instructions());
     let is_variable = |instruction: &InstructionValue<'_>| {
         instruction.get_opcode() == InstructionOpcode::Alloca
@@ -93,7 +94,7 @@ fn hide_variable<'ctx>(
     Ok(())
 }
 
-fn is_lifetime_marker(instruction: InstructionValue<'_>) -> bool {
+pub(super) fn is_lifetime_marker(instruction: InstructionValue<'_>) -> bool {
     let called = CallSiteValue::try_from(instruction).ok().and_then(|call| call.get_called_fn_value());
     called.is_some_and(|function| function.get_name().to_bytes().starts_with(b"llvm.lifetime."))
 }

@@ -47,16 +47,27 @@ pub(crate) fn list_users(instruction: InstructionValue<'_>) -> Vec<InstructionVa
 fn list_using_instructions<'ctx>(first_use: Option<BasicValueUse<'ctx>>) -> Vec<InstructionValue<'ctx>> {
     let uses = std::iter::successors(first_use, |value_use| value_use.get_next_use());
     let users = uses.map(|value_use| value_use.get_user().as_value_ref());
-    // SAFETY: each is an instruction, as LLVM says; what a call returns is the call.
-    users
-        .filter(|&user| unsafe { !LLVMIsAInstruction(user).is_null() })
-        .map(|user| unsafe { InstructionValue::new(user) })
-        .collect()
+    // SAFETY: users are alive.
+    let instructions = users.filter(|&user| unsafe { !LLVMIsAInstruction(user).is_null() });
+    // SAFETY: only instructions are left.
+    instructions.map(|instruction| unsafe { InstructionValue::new(instruction) }).collect()
 }
 
 /// The instructions that use a function: its calls, where its address is not taken.
 pub(crate) fn list_calls(function: FunctionValue<'_>) -> Vec<InstructionValue<'_>> {
     list_using_instructions(function.as_global_value().as_pointer_value().get_first_use())
+}
+
+/// An operand that is a value and no block.
+pub(crate) fn value_operand<'ctx>(instruction: InstructionValue<'ctx>, index: u32) -> Option<BasicValueEnum<'ctx>> {
+    instruction.get_operand(index)?.value()
+}
+
+/// Only for accesses that are neither volatile nor atomic.
+pub(crate) fn require_plain_access(instruction: InstructionValue<'_>) -> Option<()> {
+    let plain = instruction.get_volatile() == Ok(false)
+        && instruction.get_atomic_ordering().is_ok_and(|ordering| ordering == inkwell::AtomicOrdering::NotAtomic);
+    plain.then_some(())
 }
 
 /// The value, or any one where it is poison or undefined.

@@ -14,7 +14,10 @@ use super::llvm::successors;
 /// Loops of a function from which on LLVM's passes over loops are left out. They keep scalar evolution, and whenever a loop
 /// changes, it forgets all that follows from the loop's values: where these go through all loops of a kernel, the time
 /// grows with the square of their number, 1,000 loops took 3.6 s and 2,000 took 17.1 s.
-const MANY: usize = 300;
+const MANY: usize = 200;
+
+/// Loops of a function from which on what LLVM knows of them must not grow with all that is before them.
+const SEVERAL: usize = 60;
 
 /// Loops in each other from which on nothing that asks for loops runs. LLVM lists the blocks of each loop, which is the square of
 /// their number, and does so eight times while it generates code: 0.99 s for 1,000, and 0.02 s without optimization.
@@ -36,6 +39,11 @@ pub(crate) struct LoopExtent {
 }
 
 impl LoopExtent {
+    /// Whether it matters how long LLVM's passes over loops take.
+    pub(crate) fn are_several(self) -> bool {
+        self.back_edges > SEVERAL
+    }
+
     /// Whether LLVM's passes over loops take too long.
     pub(crate) fn are_many(self) -> bool {
         self.back_edges > MANY

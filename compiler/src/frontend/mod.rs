@@ -26,6 +26,7 @@ pub(crate) mod simplify_llvm;
 mod source;
 pub mod spirv;
 mod sub_group_size;
+mod variable_promotion;
 
 pub use clang::{RecordedCompilation, compile_recorded, compile_source};
 pub use intermediate_language::{build_spirv, compile_spirv};

@@ -43,6 +43,8 @@ use super::llvm::{PassOptions, run_passes};
 use super::loop_extent::{LoopExtent, measure_loops};
 use super::outside_names::remove_outside_names;
 use super::sub_group_size::{fix_sub_group_size, is_sub_group_size};
+use super::variable_promotion::promote_variables;
+
 use crate::machine_code::codegen_flags::{CodegenFlags, LeanReason};
 
 /// How much is done.
@@ -107,6 +109,16 @@ const LATE_FOR_MANY_BLOCKS: &str = "instcombine<no-verify-fixpoint;max-iteration
     loop(loop-unroll-full),instsimplify,sroa<modify-cfg>,gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,dse,adce,\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn";
 
+/// [`LATE`] for functions with several loops: `loop-deletion` asks scalar evolution about each loop, and if `loop-rotate` comes after it, it
+/// has to forget all that follows from a loop's values. Rotation comes first here.
+const LATE_FOR_SEVERAL_LOOPS: &str = "instcombine<no-verify-fixpoint>,early-cse<memssa>,\
+    loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,\
+        loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>),loop(loop-deletion),\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,\
+    loop(loop-unroll-full),instsimplify,sroa<modify-cfg>,gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,\
+    instcombine<no-verify-fixpoint>,dse,adce,\
+    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn";
+
 /// [`LATE`] for functions with many loops: they keep the form that the program gives them.
 const LATE_FOR_MANY_LOOPS: &str = "instcombine<no-verify-fixpoint>,early-cse<memssa>,instsimplify,sroa<modify-cfg>,\
     gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,instcombine<no-verify-fixpoint>,dse,adce,\
@@ -129,6 +141,7 @@ pub(crate) fn clean_up(module: &Module<'_>, cleanup_level: Level) -> Result<(), 
     fence_barriers(module);
     internalize_functions(module, &inlining_plan.stay);
     run_pipeline(module, "globaldce")?;
+    promote_variables(module).map_err(|error| internal_error(&error.to_string()))?;
     run_for_loops(module, BEFORE_INLINING)?;
     // What calls of a branch that is never taken led to need not be there.
     run_pipeline(module, "globaldce")?;
@@ -349,7 +362,7 @@ fn internalize_functions<'ctx>(module: &Module<'ctx>, staying_functions: &HashSe
 fn simplify_functions(module: &Module<'_>) -> Result<(), FrontendError> {
     let functions: Vec<_> = module.get_functions().filter(|function| function.count_basic_blocks() > 0).collect();
     let is_usual = |&function: &FunctionValue<'_>| {
-        late_passes(function) == LATE && !has_busy_variables(function) && !is_long(function)
+        late_passes(function) == LATE && !has_busy_variables(function) && list_lean_reasons(function).is_empty()
     };
     match functions.iter().all(is_usual) {
         true => run_pipeline(module, &format!("function({LATE})")),
@@ -358,13 +371,18 @@ fn simplify_functions(module: &Module<'_>) -> Result<(), FrontendError> {
 }
 
 fn simplify_function<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<(), FrontendError> {
-    let reasons: &[LeanReason] = if is_long(function) { &[LeanReason::FarUses] } else { &[] };
-    let _flags = CodegenFlags::for_reasons(reasons);
+    let _flags = CodegenFlags::for_reasons(&list_lean_reasons(function));
     let pass_text = late_passes(function);
     match has_busy_variables(function) {
         true => run_with_hidden_variables(module, function, pass_text),
         false => run_on_function(function, pass_text),
     }
+}
+
+fn list_lean_reasons(function: FunctionValue<'_>) -> Vec<LeanReason> {
+    let reasons =
+        [(is_long(function), LeanReason::FarUses), (measure_loops(function).are_several(), LeanReason::LongSums)];
+    reasons.into_iter().filter_map(|(holds, reason)| holds.then_some(reason)).collect()
 }
 
 /// Runs a pipeline over a function, `instcombine` while the function's busy variables are hidden.
@@ -402,6 +420,8 @@ fn late_passes(function: FunctionValue<'_>) -> &'static str {
         LATE_FOR_MANY_LOOPS
     } else if function.count_basic_blocks() > MANY_BLOCKS {
         LATE_FOR_MANY_BLOCKS
+    } else if loops.are_several() {
+        LATE_FOR_SEVERAL_LOOPS
     } else {
         LATE
     }

@@ -33,6 +33,9 @@ pub(crate) enum LeanReason {
     /// `instcombine` moves a chain of operations to where its result is used, behind all loops between, and what it reads of each of
     /// them lives until then: of a kernel with 500 calls of functions with loops, vectors of 63 KB, and twice as many were too much for a gang.
     FarUses,
+    /// Scalar evolution makes one sum of a sum of sums, of up to 500 values, and does so for each of them: of 268 calls of a function with a
+    /// loop, each of which adds to the same value, ZZ of clean-up.
+    LongSums,
     /// Code that is wanted at once, and is replaced when it has run for 2 ms: these passes take a fifth of code generation.
     WantedAtOnce,
 }
@@ -53,6 +56,7 @@ impl LeanReason {
                 &[(c"disable-machine-licm", c"true"), (c"disable-block-placement", c"true"), (c"disable-lsr", c"true")]
             }
             LeanReason::FarUses => &[(c"instcombine-code-sinking", c"false")],
+            LeanReason::LongSums => &[(c"scev-addops-inline-threshold", c"32")],
             LeanReason::WantedAtOnce => &[
                 (c"disable-lsr", c"true"),
                 (c"disable-machine-licm", c"true"),

@@ -27,8 +27,8 @@ use inkwell::values::{
     BasicValueEnum, GlobalValue, InstructionOpcode, InstructionValue, IntValue, UnnamedAddress, VectorValue,
 };
 
-use super::store_to_load_forwarding::{callee_name, value_operand};
-use crate::frontend::llvm::{find_splat_element, list_users};
+use super::store_to_load_forwarding::callee_name;
+use crate::frontend::llvm::{find_splat_element, list_users, value_operand};
 
 /// Fused multiplications and additions, by the beginnings of their names.
 const FUSED: [&str; 2] = ["llvm.fma.", "llvm.fmuladd."];

@@ -23,8 +23,7 @@ use inkwell::types::{AsTypeRef, BasicType, BasicTypeEnum};
 use inkwell::values::{BasicValue, FunctionValue, InstructionOpcode, InstructionValue};
 use llvm_sys::prelude::LLVMTypeRef;
 
-use super::store_to_load_forwarding::value_operand;
-use crate::frontend::llvm::{build_freeze, list_calls};
+use crate::frontend::llvm::{build_freeze, list_calls, value_operand};
 
 /// The name of the functions that stand for `freeze`. LLVM gives all but the first another one.
 const FREEZE: &str = "lockstep.freeze";

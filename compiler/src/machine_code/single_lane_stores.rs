@@ -24,7 +24,8 @@ use inkwell::module::Module;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, CallSiteValue, InstructionOpcode, InstructionValue};
 
-use super::store_to_load_forwarding::{callee_name, constant_lanes, value_operand};
+use super::store_to_load_forwarding::{callee_name, constant_lanes};
+use crate::frontend::llvm::value_operand;
 
 /// Rewrites such stores in all functions.
 pub fn split_single_lane_stores(module: &Module<'_>) {

@@ -28,7 +28,7 @@ use inkwell::values::{
 use llvm_sys::core::{LLVMGetAggregateElement, LLVMIsAConstantInt, LLVMIsConstant, LLVMReplaceAllUsesWith};
 use llvm_sys::prelude::LLVMValueRef;
 
-use crate::frontend::llvm::successors;
+use crate::frontend::llvm::{require_plain_access, successors, value_operand};
 
 /// Stores that a load may read from.
 const MOST_SOURCES: usize = 4;
@@ -510,20 +510,6 @@ fn step_back(pointer: PointerValue<'_>) -> Option<(PointerValue<'_>, i64)> {
     let BasicValueEnum::IntValue(bytes) = value_operand(instruction, 1)? else { return None };
     let byte_count = bytes.get_sign_extended_constant()?;
     Some((value_operand(instruction, 0)?.into_pointer_value(), byte_count))
-}
-
-pub(super) fn value_operand<'ctx>(
-    instruction: InstructionValue<'ctx>,
-    lane_index: u32,
-) -> Option<BasicValueEnum<'ctx>> {
-    instruction.get_operand(lane_index)?.value()
-}
-
-/// Only for accesses that are neither volatile nor atomic.
-pub(super) fn require_plain_access(instruction: InstructionValue<'_>) -> Option<()> {
-    let plain = instruction.get_volatile() == Ok(false)
-        && instruction.get_atomic_ordering().is_ok_and(|ordering| ordering == inkwell::AtomicOrdering::NotAtomic);
-    plain.then_some(())
 }
 
 fn called<'ctx>(call_instruction: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {

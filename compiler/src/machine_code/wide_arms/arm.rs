@@ -10,8 +10,8 @@ use inkwell::values::{BasicValue, BasicValueEnum, InstructionOpcode, Instruction
 use super::narrow_copy::{narrow_constant, works_by_lane};
 use super::{LEAST_OPERATIONS, LEAST_PIECES};
 use crate::codegen::ANY_LANE;
-use crate::frontend::llvm::{list_phis, list_users, successors};
-use crate::machine_code::store_to_load_forwarding::{callee_name, value_operand};
+use crate::frontend::llvm::{list_phis, list_users, successors, value_operand};
+use crate::machine_code::store_to_load_forwarding::callee_name;
 
 /// An arm behind a gate.
 pub(super) struct Arm<'ctx> {

@@ -8,7 +8,7 @@ use llvm_sys::prelude::LLVMValueRef;
 
 use crate::codegen::vector_of;
 use crate::frontend::llvm::find_splat_element;
-use crate::machine_code::store_to_load_forwarding::require_plain_access;
+use crate::frontend::llvm::require_plain_access;
 
 // They are in `narrow_copy.cpp`.
 unsafe extern "C" {

@@ -15,8 +15,8 @@ use llvm_sys::prelude::LLVMValueRef;
 
 use super::arm::{Arm, lanes_asked, memory_bits, memory_type};
 use super::narrow_copy::{copy_narrowed, narrow_constant, with_lanes};
-use crate::frontend::llvm::{list_phis, successors};
-use crate::machine_code::store_to_load_forwarding::{callee_name, value_operand};
+use crate::frontend::llvm::{list_phis, successors, value_operand};
+use crate::machine_code::store_to_load_forwarding::callee_name;
 
 /// Bytes to which memory for whole vectors is aligned at most: the widest register's.
 const MOST_ALIGNED: u32 = 64;
