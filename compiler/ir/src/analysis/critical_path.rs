@@ -18,6 +18,7 @@ use super::recurrence::{CYCLE, is_innermost, operation_latency};
 use super::shape::Shape;
 use crate::ir::{Block, Function, Terminator, Value};
 use cranelift_entity::SecondaryMap;
+use std::collections::HashMap;
 
 /// Operations on vector registers that are under way at once, fitted to which functions gain from twice the lanes (Zen 5).
 const WINDOW: u64 = 100;
@@ -66,7 +67,8 @@ pub fn least_chain_cost(
 
 /// The cycles of the longest chain of values that lanes have of their own, or of all values for one work-item.
 fn longest_chain(function: &Function, blocks: &[Block], shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
-    let mut behind: SecondaryMap<Value, u64> = SecondaryMap::new();
+    // Of the values of these blocks alone: there may be thousands of loops.
+    let mut chain_ends: HashMap<Value, u64> = HashMap::new();
     let mut longest = 0;
     for &block in blocks {
         for &instruction in &function.blocks[block].insts {
@@ -75,18 +77,24 @@ fn longest_chain(function: &Function, blocks: &[Block], shapes: Option<&Secondar
                 continue;
             }
             let mut before = 0;
-            inst_node.data.for_each_arg(|argument| before = before.max(behind[argument]));
+            inst_node.data.for_each_arg(|argument| before = before.max(chain_end_of(&chain_ends, argument)));
             let chain_end = before + operation_latency(function, instruction, shapes);
-            inst_node.results.iter().for_each(|&result| behind[result] = chain_end);
+            chain_ends.extend(inst_node.results.iter().map(|&result| (result, chain_end)));
             longest = longest.max(chain_end);
         }
         for target in function.blocks[block].terminator.targets() {
             for (&argument, &parameter) in target.arguments.iter().zip(&function.blocks[target.block].params) {
-                behind[parameter] = behind[parameter].max(behind[argument]);
+                let chain_end = chain_end_of(&chain_ends, argument).max(chain_end_of(&chain_ends, parameter));
+                chain_ends.insert(parameter, chain_end);
             }
         }
     }
     longest
+}
+
+/// The cycles of the longest chain that ends with a value; 0 for values of other blocks.
+fn chain_end_of(chain_ends: &HashMap<Value, u64>, value: Value) -> u64 {
+    chain_ends.get(&value).copied().unwrap_or(0)
 }
 
 #[cfg(test)]

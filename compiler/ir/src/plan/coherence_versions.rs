@@ -243,8 +243,9 @@ impl Pass<'_> {
     fn refuse_all(&mut self, function: &Function) {
         let flow_graph = build_cfg(function);
         let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+        let reason = format!("there are {} instructions around it", count_instructions(function));
         for (_, loop_data) in loop_forest.iter().filter(|&(loop_id, _)| self.found.divergent_loops.contains(loop_id)) {
-            let reason = format!("there are {} instructions around it", count_instructions(function));
+            let reason = reason.clone();
             self.decided.push(Decided { location: loop_place(function, loop_data), version: Version::NoLoop(reason) });
         }
     }
@@ -352,13 +353,14 @@ impl Pass<'_> {
 
     /// Copies of a loop stand at one place in the source; it has a version if one of them has.
     fn note_versions(&self, notes: &Notes) {
+        let versions: Vec<&Decided> = self.decided.iter().filter(|decided| decided.version == Version::Loop).collect();
         for Decided { location, version } in &self.decided {
-            let has_version = |other: &Decided| other.location == *location && other.version == Version::Loop;
+            let has_version = |other: &&Decided| other.location == *location;
             let (class, detail) = match version {
                 Version::Loop => ("unmasked loop", "until a lane leaves".to_owned()),
                 Version::Copy => ("all-true copy", "where all lanes go one way".to_owned()),
                 Version::Turns(most) => ("in turn", format!("{most}, one after the other")),
-                Version::NoLoop(_) if self.decided.iter().any(has_version) => continue,
+                Version::NoLoop(_) if versions.iter().any(has_version) => continue,
                 Version::NoLoop(reason) => ("none", format!("of the loop: {reason}")),
             };
             let location = *location;
