@@ -14,7 +14,7 @@ use super::llvm::successors;
 /// Loops of a function from which on LLVM's passes over loops are left out. They keep scalar evolution, and whenever a loop
 /// changes, it forgets all that follows from the loop's values: where these go through all loops of a kernel, the time
 /// grows with the square of their number, 1,000 loops took 3.6 s and 2,000 took 17.1 s.
-const MANY: usize = 200;
+const MANY: usize = 240;
 
 /// Loops of a function from which on what LLVM knows of them must not grow with all that is before them.
 const SEVERAL: usize = 60;

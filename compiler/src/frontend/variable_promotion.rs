@@ -30,7 +30,7 @@ use llvm_sys::prelude::LLVMValueRef;
 use super::busy_variables::{is_lifetime_marker, list_variables};
 use super::llvm::{list_users, require_plain_access, successors, value_operand};
 
-/// Variables times blocks of a function from which on LLVM takes longer than this: 0.1 s of LLVM's `sroa` for five times as many.
+/// Variables times blocks of a function from which on they are promoted here. Below, LLVM takes less than 10 ms.
 const WORTHWHILE: usize = 200_000;
 
 /// Promotes variables of all functions that have many of them and many blocks.
