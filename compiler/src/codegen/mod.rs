@@ -139,6 +139,9 @@ pub fn generate_kernel<'ctx>(
         frame::nth_parameter(&emitter, 2)?.into_int_value(),
         frame::nth_parameter(&emitter, 3)?.into_int_value(),
     )?;
+    if let Some(region_record) = region_record {
+        region_functions::pass_group_id(&emitter, region_record, &groups.group)?;
+    }
     let mut region_starts: SecondaryMap<Region, Option<BasicBlock>> = SecondaryMap::new();
     for region in kernel.regions.keys() {
         region_starts[region] = Some(emitter.append_block("region"));
@@ -154,7 +157,7 @@ pub fn generate_kernel<'ctx>(
         let (next_regions, next_number) = match (widening, next_pointer) {
             _ if let Some(region_record) = region_record.filter(|_| separate || region_may_wait(region_function)) => {
                 let function = region_functions::declare_function(&emitter, region);
-                region_functions::pass_group(&emitter, region_record, kernel, &frame, group)?;
+                region_functions::pass_kept_values(&emitter, region_record, kernel, &frame, combined)?;
                 match region_may_wait(region_function) {
                     true => coroutines::take_turns(&emitter, function, region_record)?,
                     false => region_functions::call_region(&emitter, function, region_record)?,

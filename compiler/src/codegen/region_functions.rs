@@ -8,8 +8,8 @@
 //! Source: our own.
 //!
 //! ```text
-//! region:  record.group = …                            function(record):
-//!          call function(record)             and       the region's gangs or work-items
+//! group:   record.group = …                            function(record):
+//! region:  call function(record)             and       the region's gangs or work-items
 //!          go on where record.next says                record.next = …;  return
 //! ```
 
@@ -85,30 +85,34 @@ pub fn open_record<'ctx>(
     Ok(region_record)
 }
 
-/// Tells a region's function which group runs, and what it kept once.
-pub fn pass_group<'ctx>(
+/// Tells the functions of all regions which group begins.
+pub fn pass_group_id<'ctx>(
+    emitter: &Emitter<'ctx, '_>,
+    region_record: PointerValue<'ctx>,
+    work_group: &Group<'ctx>,
+) -> Emitted<()> {
+    for (d, &id) in (0..).zip(&work_group.id) {
+        emitter.builder.build_store(emitter.offset_inside(region_record, GROUP + 8 * d)?, id)?;
+    }
+    Ok(())
+}
+
+/// Tells a region's function what the group kept once, and what the work-group function combined with which it begins.
+pub fn pass_kept_values<'ctx>(
     emitter: &Emitter<'ctx, '_>,
     region_record: PointerValue<'ctx>,
     kernel: &Kernel,
     frame: &Frame<'ctx>,
-    work_group: &Group<'ctx>,
+    combined: Option<BasicValueEnum<'ctx>>,
 ) -> Emitted<()> {
-    let builder = &emitter.builder;
     for (slot, field_value) in frame.shared.iter() {
         if let Some(field_value) = *field_value {
-            emitter.store(
-                kernel.live[slot].ty,
-                field_value,
-                emitter.offset_inside(region_record, once_offset(slot) + VALUE)?,
-                16,
-            )?;
+            let address = emitter.offset_inside(region_record, once_offset(slot) + VALUE)?;
+            emitter.store(kernel.live[slot].ty, field_value, address, 16)?;
         }
     }
-    for (d, &id) in (0..).zip(&work_group.id) {
-        builder.build_store(emitter.offset_inside(region_record, GROUP + 8 * d)?, id)?;
-    }
-    if let Some(combined) = work_group.combined {
-        builder.build_store(emitter.offset_inside(region_record, COMBINED)?, combined)?;
+    if let Some(combined) = combined {
+        emitter.builder.build_store(emitter.offset_inside(region_record, COMBINED)?, combined)?;
     }
     Ok(())
 }
