@@ -94,9 +94,19 @@ fn hide_variable<'ctx>(
     Ok(())
 }
 
+/// Whether an instruction says where a variable's life begins or ends.
 pub(super) fn is_lifetime_marker(instruction: InstructionValue<'_>) -> bool {
+    calls_function_of(instruction, b"llvm.lifetime.")
+}
+
+/// Whether an instruction says where a variable's life begins.
+pub(super) fn begins_lifetime(instruction: InstructionValue<'_>) -> bool {
+    calls_function_of(instruction, b"llvm.lifetime.start")
+}
+
+fn calls_function_of(instruction: InstructionValue<'_>, name_start: &[u8]) -> bool {
     let called = CallSiteValue::try_from(instruction).ok().and_then(|call| call.get_called_fn_value());
-    called.is_some_and(|function| function.get_name().to_bytes().starts_with(b"llvm.lifetime."))
+    called.is_some_and(|function| function.get_name().to_bytes().starts_with(name_start))
 }
 
 /// A function that hides: passes know no more of it than that it computes an address that is none of theirs.

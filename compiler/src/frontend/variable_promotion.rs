@@ -5,8 +5,8 @@
 //! back from its block until it meets a write, and a block in which ways meet gets a φ on the way.
 //!
 //! Requires: functions as clang leaves them, before anything is inlined.
-//! Ensures: in functions that are worth it, variables of one value that are only read and written as a whole, not volatile, and written
-//! more than once, are gone. All other variables are as they were.
+//! Ensures: in functions that are worth it, variables of one value that are only read and written as a whole, not volatile, written
+//! more than once, and live in few blocks are gone. All other variables are as they were.
 //! Phases: finding the variables; blocks by themselves; reads that look back; the arguments of φs; φs that say nothing.
 //! Source: Braun et al. 2013, "Simple and Efficient Construction of Static Single Assignment Form", section 2.
 //!
@@ -27,18 +27,20 @@ use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionOpco
 use llvm_sys::core::{LLVMGetUndef, LLVMReplaceAllUsesWith};
 use llvm_sys::prelude::LLVMValueRef;
 
-use super::busy_variables::{is_lifetime_marker, list_variables};
+use super::busy_variables::{begins_lifetime, is_lifetime_marker, list_variables};
 use super::llvm::{list_users, require_plain_access, successors, value_operand};
 
 /// Variables times blocks of a function from which on they are promoted here. Below, LLVM takes less than 10 ms.
 const WORTHWHILE: usize = 200_000;
 
+/// Blocks up to which a variable may live. Of others LLVM looks at hardly more, and finds out first where they need φs.
+const MOST_LIVE_BLOCKS: usize = 100;
+
 /// Promotes variables of all functions that have many of them and many blocks.
 pub(super) fn promote_variables(module: &Module<'_>) -> Result<(), BuilderError> {
     for function in module.get_functions().filter(|function| function.get_subprogram().is_none()) {
-        let blocks = function.count_basic_blocks() as usize;
-        // Of few blocks no variables are looked for.
-        if blocks > 1 && list_variables(function).count() * blocks > WORTHWHILE {
+        let block_count = function.count_basic_blocks() as usize;
+        if block_count > 1 && list_variables(function).count() * block_count > WORTHWHILE {
             promote_function_variables(module, function)?;
         }
     }
@@ -46,9 +48,9 @@ pub(super) fn promote_variables(module: &Module<'_>) -> Result<(), BuilderError>
 }
 
 fn promote_function_variables<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>) -> Result<(), BuilderError> {
-    let variables: Vec<_> =
-        list_variables(function).filter_map(|variable| Some((variable, find_promoted_type(variable)?))).collect();
-    let mut promotion = Promotion::new(module.get_context().create_builder(), function, &variables);
+    let predecessors = list_predecessors(function);
+    let variables = find_short_lived_variables(function, &predecessors);
+    let mut promotion = Promotion::new(module.get_context().create_builder(), predecessors, &variables);
     let reads = promotion.resolve_within_blocks(function);
     reads.iter().try_for_each(|&read| promotion.replace_read(read))?;
     promotion.fill_phis()?;
@@ -59,6 +61,80 @@ fn promote_function_variables<'ctx>(module: &Module<'ctx>, function: FunctionVal
         variable.erase_from_basic_block();
     }
     Ok(())
+}
+
+/// The blocks that lead to a block, as often as they do.
+type Predecessors<'ctx> = HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>;
+
+fn list_predecessors<'ctx>(function: FunctionValue<'ctx>) -> Predecessors<'ctx> {
+    let mut predecessors = Predecessors::new();
+    for block in function.get_basic_blocks() {
+        successors(block).for_each(|target| predecessors.entry(target).or_default().push(block));
+    }
+    predecessors
+}
+
+/// The variables that can be promoted and live in few blocks, with the types of their values.
+fn find_short_lived_variables<'ctx>(
+    function: FunctionValue<'ctx>,
+    predecessors: &Predecessors<'ctx>,
+) -> Vec<(InstructionValue<'ctx>, BasicTypeEnum<'ctx>)> {
+    let candidates: Vec<_> =
+        list_variables(function).filter_map(|variable| Some((variable, find_promoted_type(variable)?))).collect();
+    let mut first_accesses: HashMap<LLVMValueRef, FirstAccesses<'ctx>> =
+        candidates.iter().map(|(variable, _)| (variable.as_value_ref(), HashMap::new())).collect();
+    for block in function.get_basic_blocks() {
+        for instruction in block.get_instructions() {
+            let Some((access, variable)) = find_access(instruction) else { continue };
+            if let Some(accesses) = first_accesses.get_mut(&variable) {
+                accesses.entry(block).or_insert(access);
+            }
+        }
+    }
+    let is_short_lived = |variable: &InstructionValue<'ctx>| {
+        lives_in_few_blocks(&first_accesses[&variable.as_value_ref()], predecessors)
+    };
+    candidates.into_iter().filter(|(variable, _)| is_short_lived(variable)).collect()
+}
+
+/// What an instruction does to a variable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    /// What was there is no more; where the variable's life begins, nothing is.
+    Write,
+}
+
+/// What each block that accesses a variable does to it first.
+type FirstAccesses<'ctx> = HashMap<BasicBlock<'ctx>, Access>;
+
+/// Whether few blocks begin with a value of a variable that they or others read.
+fn lives_in_few_blocks<'ctx>(first_accesses: &FirstAccesses<'ctx>, predecessors: &Predecessors<'ctx>) -> bool {
+    let reading = |(&block, &access): (&BasicBlock<'ctx>, &Access)| (access == Access::Read).then_some(block);
+    let mut pending: Vec<BasicBlock<'ctx>> = first_accesses.iter().filter_map(reading).collect();
+    let mut live_blocks: HashSet<BasicBlock<'ctx>> = pending.iter().copied().collect();
+    while let Some(block) = pending.pop() {
+        if live_blocks.len() > MOST_LIVE_BLOCKS {
+            return false;
+        }
+        for &predecessor in predecessors.get(&block).into_iter().flatten() {
+            if !first_accesses.contains_key(&predecessor) && live_blocks.insert(predecessor) {
+                pending.push(predecessor);
+            }
+        }
+    }
+    live_blocks.len() <= MOST_LIVE_BLOCKS
+}
+
+/// What an instruction does to a variable, or whatever else it has the address of.
+fn find_access(instruction: InstructionValue<'_>) -> Option<(Access, LLVMValueRef)> {
+    let (access, address_index) = match instruction.get_opcode() {
+        InstructionOpcode::Load => (Access::Read, 0),
+        InstructionOpcode::Store => (Access::Write, 1),
+        InstructionOpcode::Call if begins_lifetime(instruction) => (Access::Write, 0),
+        _ => return None,
+    };
+    Some((access, value_operand(instruction, address_index)?.as_value_ref()))
 }
 
 /// The type of a variable's value; none: it is not only read and written as a whole, or written once, which LLVM promotes as fast.
@@ -105,8 +181,7 @@ struct Place<'ctx> {
 struct Promotion<'ctx> {
     builder: Builder<'ctx>,
     types: HashMap<LLVMValueRef, BasicTypeEnum<'ctx>>,
-    /// The blocks that lead to a block, as often as they do.
-    predecessors: HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>,
+    predecessors: Predecessors<'ctx>,
     /// What variables are where the paths into a block meet.
     entry_values: HashMap<Place<'ctx>, BasicValueEnum<'ctx>>,
     /// What they are behind a block that accesses them.
@@ -120,13 +195,9 @@ struct Promotion<'ctx> {
 impl<'ctx> Promotion<'ctx> {
     fn new(
         builder: Builder<'ctx>,
-        function: FunctionValue<'ctx>,
+        predecessors: Predecessors<'ctx>,
         variables: &[(InstructionValue<'ctx>, BasicTypeEnum<'ctx>)],
     ) -> Promotion<'ctx> {
-        let mut predecessors: HashMap<_, Vec<_>> = HashMap::new();
-        for block in function.get_basic_blocks() {
-            successors(block).for_each(|target| predecessors.entry(target).or_default().push(block));
-        }
         Promotion {
             builder,
             types: variables.iter().map(|&(variable, ty)| (variable.as_value_ref(), ty)).collect(),
@@ -144,37 +215,28 @@ impl<'ctx> Promotion<'ctx> {
         let mut exposed_reads = Vec::new();
         for block in function.get_basic_blocks() {
             for instruction in block.get_instructions().collect::<Vec<_>>() {
-                let Some(variable) = self.find_accessed_variable(instruction) else { continue };
+                let Some((access, variable)) = find_access(instruction) else { continue };
+                let Some(&ty) = self.types.get(&variable) else { continue };
                 let place = Place { block, variable };
-                match (instruction.get_opcode(), self.exit_values.get(&place).copied()) {
-                    (InstructionOpcode::Load, Some(value)) => {
+                match (access, self.exit_values.get(&place).copied()) {
+                    (Access::Read, Some(value)) => {
                         replace_uses(instruction, value);
                         instruction.erase_from_basic_block();
                     }
-                    (InstructionOpcode::Load, None) => {
+                    (Access::Read, None) => {
                         self.exit_values.insert(place, value_of(instruction));
                         exposed_reads.push(ExposedRead { load: instruction, place });
                     }
-                    _ => {
-                        let written = value_operand(instruction, 0);
-                        self.exit_values.extend(written.map(|written| (place, written)));
+                    (Access::Write, _) => {
+                        let is_store = instruction.get_opcode() == InstructionOpcode::Store;
+                        let written = value_operand(instruction, 0).filter(|_| is_store);
+                        self.exit_values.insert(place, written.unwrap_or_else(|| undefined(ty)));
                         instruction.erase_from_basic_block();
                     }
                 }
             }
         }
         exposed_reads
-    }
-
-    /// The variable that a load or a store accesses, if it is one of those that are promoted.
-    fn find_accessed_variable(&self, instruction: InstructionValue<'ctx>) -> Option<LLVMValueRef> {
-        let address_index = match instruction.get_opcode() {
-            InstructionOpcode::Load => 0,
-            InstructionOpcode::Store => 1,
-            _ => return None,
-        };
-        let address = value_operand(instruction, address_index)?.as_value_ref();
-        self.types.contains_key(&address).then_some(address)
     }
 
     fn replace_read(&mut self, read: ExposedRead<'ctx>) -> Result<(), BuilderError> {
@@ -305,16 +367,21 @@ mod tests {
     /// A function of blocks that read and write variables, show what they read, and lead anywhere.
     fn random_function(random: &mut Random) -> String {
         let block_count = 2 + random.below(9);
-        let mut text = String::from("declare void @show(i32)\ndefine void @f(i32 %n) {\nentry:\n");
+        let mut text = String::from(
+            "declare void @show(i32)\ndeclare void @llvm.lifetime.start.p0(ptr)\ndefine void @f(i32 %n) {\nentry:\n",
+        );
         (0..VARIABLES).for_each(|variable| writeln!(text, "  %v{variable} = alloca i32").expect("grows"));
         text += "  br label %b0\n";
         for block in 0..block_count {
             writeln!(text, "b{block}:").expect("grows");
             for step in 0..random.below(5) {
                 let (from, to) = (random.below(VARIABLES), random.below(VARIABLES));
-                let line = match random.below(4) {
-                    0 => format!("store i32 {}, ptr %v{to}", random.below(1000)),
-                    1 => format!("%x{block}.{step} = load i32, ptr %v{from}\n  store i32 %x{block}.{step}, ptr %v{to}"),
+                let line = match random.below(9) {
+                    0 => format!("call void @llvm.lifetime.start.p0(ptr %v{to})"),
+                    1 | 2 => format!("store i32 {}, ptr %v{to}", random.below(1000)),
+                    3 | 4 => {
+                        format!("%x{block}.{step} = load i32, ptr %v{from}\n  store i32 %x{block}.{step}, ptr %v{to}")
+                    }
                     _ => format!("%x{block}.{step} = load i32, ptr %v{from}\n  call void @show(i32 %x{block}.{step})"),
                 };
                 writeln!(text, "  {line}").expect("grows");
@@ -364,6 +431,9 @@ mod tests {
                         values.extend(std::mem::take(&mut phi_values));
                         memory.insert(address, read(&values, value_operand(instruction, 0).expect("has one")));
                     }
+                    InstructionOpcode::Call if begins_lifetime(instruction) => {
+                        memory.insert(value_operand(instruction, 0).expect("has one").as_value_ref(), None);
+                    }
                     InstructionOpcode::Call => {
                         values.extend(std::mem::take(&mut phi_values));
                         shown.push(read(&values, value_operand(instruction, 0).expect("has one")));
@@ -382,7 +452,7 @@ mod tests {
     #[test]
     fn promoted_variables_are_what_was_written_last() {
         let (mut promoted, mut defined) = (0, 0);
-        for seed in 0..400 {
+        for seed in 0..500 {
             let mut random = Random::new(seed);
             let text = random_function(&mut random);
             let context = Context::create();
@@ -453,5 +523,24 @@ end:
         assert_eq!(names, ["volatile", "taken", "written.once", "narrow", "row"]);
         let body = function.print_to_string().to_string();
         assert!(body.contains("phi i32 [ 1, %entry ], [ 2, %then ]"), "{body}");
+    }
+
+    #[test]
+    fn variables_that_live_long_stay() {
+        // The block that reads it is one of those in which it lives.
+        for (block_count, stays) in [(MOST_LIVE_BLOCKS - 1, false), (MOST_LIVE_BLOCKS, true)] {
+            let chain = (0..block_count).map(|block| format!("b{block}: br label %b{}\n", block + 1));
+            let text = format!(
+                "define i32 @f() {{\n %v = alloca i32\n store i32 1, ptr %v\n store i32 2, ptr %v\n br label %b0\n{}\
+                 b{block_count}: %x = load i32, ptr %v\n ret i32 %x\n}}\n",
+                chain.collect::<String>()
+            );
+            let context = Context::create();
+            let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "f");
+            let module = context.create_module_from_ir(buffer).expect("the text is a module");
+            let function = module.get_function("f").expect("it is there");
+            promote_function_variables(&module, function).expect("it can be done");
+            assert_eq!(list_variables(function).count(), usize::from(stays), "{block_count} blocks");
+        }
     }
 }

@@ -83,3 +83,47 @@ fn replace_instruction<'ctx>(instruction: InstructionValue<'ctx>, replacement: O
         instruction.erase_from_basic_block();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    #[test]
+    fn what_is_hidden_is_revealed_again() {
+        let text = "declare i32 @lockstep.freeze(i32)
+define i32 @f(i1 %c, i1 %d, <4 x i1> %m, i32 %n) {
+  %a = freeze i1 %c
+  %b = freeze i1 %d
+  %e = and i1 %a, %b
+  %f = freeze <4 x i1> %m
+  %g = extractelement <4 x i1> %f, i32 %n
+  %h = and i1 %e, %g
+  %i = freeze i32 poison
+  %k = select i1 %h, i32 %i, i32 %n
+  %l = call i32 @lockstep.freeze(i32 %k)
+  ret i32 %l
+}
+";
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "f");
+        let module = context.create_module_from_ir(buffer).expect("the text is a module");
+        // Without names, which do not come back.
+        let list_operations = |module: &Module<'_>| -> Vec<(InstructionOpcode, u32)> {
+            let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
+            let instructions = blocks.flat_map(|block| block.get_instructions());
+            instructions.map(|instruction| (instruction.get_opcode(), instruction.get_num_operands())).collect()
+        };
+        let before = list_operations(&module);
+        let hidden_freezes = hide_freezes(&module).expect("they can be hidden");
+        module.verify().expect("hidden freezes are valid");
+        let hidden = module.print_to_string().to_string();
+        assert_eq!((hidden.matches(" freeze ").count(), hidden.matches("call i1 @lockstep.freeze").count()), (0, 2));
+        assert_eq!(hidden.matches("declare noundef").count(), 3, "one for each type");
+        hidden_freezes.reveal_freezes(&module);
+        module.verify().expect("freezes are valid");
+        assert_eq!(list_operations(&module), before);
+        assert_eq!(module.get_functions().count(), 2, "those of the program");
+    }
+}
