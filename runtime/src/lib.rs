@@ -26,6 +26,7 @@ pub mod log;
 pub mod machine;
 pub mod memory;
 mod memory_allocation;
+mod memory_cleared_on_fork;
 pub mod memory_contents;
 mod memory_headroom;
 pub mod memory_layout;

@@ -7,7 +7,7 @@ use std::process;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use memmap2::MmapMut;
+use crate::memory_cleared_on_fork::map_cleared_word;
 
 /// A value for each process that asks for it.
 pub(crate) struct PerProcess<T> {
@@ -45,9 +45,9 @@ impl<T> PerProcess<T> {
 
 /// This process's number, without a call of the system where that clears a page of memory in children: entry points ask for it, and the
 /// call takes 0.1 µs, of the 0.4 of a launch.
-fn find_process_id() -> u32 {
+pub(crate) fn find_process_id() -> u32 {
     static KNOWN_ID: OnceLock<Option<&'static AtomicU32>> = OnceLock::new();
-    let Some(known_id) = KNOWN_ID.get_or_init(make_cleared_word) else { return process::id() };
+    let Some(known_id) = KNOWN_ID.get_or_init(map_cleared_word) else { return process::id() };
     match known_id.load(Ordering::Relaxed) {
         0 => {
             let id = process::id();
@@ -58,38 +58,9 @@ fn find_process_id() -> u32 {
     }
 }
 
-/// A word that is 0 again in every child; none: the system can't do that.
-fn make_cleared_word() -> Option<&'static AtomicU32> {
-    let mut page = MmapMut::map_anon(size_of::<AtomicU32>()).ok()?;
-    // SAFETY: the page is ours.
-    if unsafe { libc::madvise(page.as_mut_ptr().cast(), page.len(), libc::MADV_WIPEONFORK) } != 0 {
-        return None;
-    }
-    let word = page.as_mut_ptr().cast::<u32>();
-    std::mem::forget(page);
-    // SAFETY: the page is mapped for good, begins with room for a word, and nobody else has its address.
-    Some(unsafe { AtomicU32::from_ptr(word) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_forked_child_knows_its_own_number() {
-        assert_eq!(find_process_id(), process::id());
-        // SAFETY: the child only asks for its number, which takes no lock, and ends.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            let is_known = find_process_id() == process::id();
-            // SAFETY: the child ends without a destructor of the parent's.
-            unsafe { libc::_exit(if is_known { 0 } else { 1 }) };
-        }
-        let mut status = -1;
-        // SAFETY: the place for the status is ours.
-        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-        assert_eq!(status, 0, "the child took another number for its own");
-    }
 
     #[test]
     fn each_process_has_its_own_value() {
