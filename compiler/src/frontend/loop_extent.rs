@@ -16,7 +16,8 @@ use super::llvm::successors;
 /// grows with the square of their number, 1,000 loops took 3.6 s and 2,000 took 17.1 s.
 const MANY: usize = 240;
 
-/// Loops of a function from which on what LLVM knows of them must not grow with all that is before them.
+/// Loops of a function from which on LLVM's passes over loops come in another order and make short sums, so that their time does not grow with
+/// the square so soon.
 const SEVERAL: usize = 60;
 
 /// Loops in each other from which on nothing that asks for loops runs. LLVM lists the blocks of each loop, which is the square of
@@ -39,7 +40,7 @@ pub(crate) struct LoopExtent {
 }
 
 impl LoopExtent {
-    /// Whether it matters how long LLVM's passes over loops take.
+    /// Whether the time of LLVM's passes over loops begins to grow with the square of their number.
     pub(crate) fn are_several(self) -> bool {
         self.back_edges > SEVERAL
     }

@@ -1,8 +1,8 @@
 //! `freeze` instructions, kept out of the sight of LLVM's passes over large modules.
 //!
 //! Whenever LLVM simplifies a `freeze`, it asks whether the operand can be poison at all, and for that looks at the branch of each block
-//! that dominates this one: of 2,000 loops behind each other 16 of 21 percent of the time that all optimization took. A gang's masks and
-//! conditions are frozen in each block, so that is the square of a kernel's length.
+//! that dominates this one: three quarters of the time of these passes for a kernel with 2,000 loops, one after the other. A gang's masks
+//! and conditions are frozen in each block, so that is the square of a kernel's length.
 //!
 //! Requires: a module in which nothing is hidden.
 //! Ensures: while they are hidden, each `freeze` is the call of a function that is only declared and computes its result, never
