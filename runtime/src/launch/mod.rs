@@ -86,10 +86,12 @@ impl CheckedLaunch {
         let with_kernel_name = |error| name_kernel(&kernel.outline().name, error);
         let (executable, index) = (kernel.executable(), kernel.index());
         let launch_call = Call { executable, index, pool: &kernel.launches, scratch_limit: kernel.scratch_limit() };
-        let (launch_facts, prepared) = kernel.with_set_args(|arguments| {
-            let launch_facts = (range.group_count() > 0).then(|| facts::collect_facts(kernel, range, arguments));
-            let prepared = launch_call.prepare_call(kernel, *range, launch_facts, arguments);
-            Ok((launch_facts, prepared.map_err(with_kernel_name)?))
+        let mut launch_facts = None;
+        let prepared = kernel.with_set_args(|arguments| {
+            if range.group_count() > 0 {
+                launch_facts = Some(facts::collect_facts(kernel, range, arguments));
+            }
+            launch_call.prepare_call(kernel, *range, launch_facts.as_ref(), arguments).map_err(with_kernel_name)
         })?;
         if let Some(launch_facts) = launch_facts {
             executable.look_ahead(index, &launch_facts, asked);
@@ -147,7 +149,7 @@ impl Call<'_> {
         &self,
         kernel: &Kernel,
         nd_range: NdRange,
-        launch_facts: Option<LaunchFacts>,
+        launch_facts: Option<&LaunchFacts>,
         arguments: &Args,
     ) -> Result<Prepared> {
         let context = kernel.program().context();
@@ -155,14 +157,14 @@ impl Call<'_> {
             match launch_facts.and_then(|launch_facts| self.executable.lookup(self.index, launch_facts, context)) {
                 Some(found) => found?,
                 None => {
-                    if let Some(launch_facts) = launch_facts
+                    if let Some(&launch_facts) = launch_facts
                         && self.surely_fits(&nd_range, arguments)?
                     {
                         let deferred_launch = Late::new(self, nd_range, launch_facts, arguments)?;
                         let code_event = self.executable.make_soon(self.index, launch_facts, context);
                         return Ok(Prepared { work: Work::Shared(Arc::new(deferred_launch)), code: Some(code_event) });
                     }
-                    self.executable.get_or_compile(self.index, launch_facts)?
+                    self.executable.get_or_compile(self.index, launch_facts.copied())?
                 }
             };
         Ok(Prepared { work: Work::Shared(self.fill_record(variant, nd_range, arguments)?), code: None })

@@ -240,22 +240,22 @@ impl Executable {
     pub fn lookup(
         self: &Arc<Self>,
         index: usize,
-        launch_facts: LaunchFacts,
+        launch_facts: &LaunchFacts,
         context: &Arc<Context>,
     ) -> Option<Result<Arc<LoadedVariant>>> {
         let Code { variants, ready, .. } = &self.code[index];
         if let Some((made_code, is_frequent)) = variants.serve_launch(launch_facts) {
             if is_frequent {
-                self.make_later(index, launch_facts, Tier::Optimized, context);
+                self.make_later(index, *launch_facts, Tier::Optimized, context);
             }
             return Some(made_code.clone().map(|made_code| made_code.variant));
         }
         let ready = ready.get().filter(|_| options().report.is_none()).into_iter().flatten();
         let (variant, is_small) = ready
             .into_iter()
-            .find_map(|precompiled| precompiled.variant_for(&launch_facts, self.kernel_outline(index)))?;
+            .find_map(|precompiled| precompiled.variant_for(launch_facts, self.kernel_outline(index)))?;
         if is_small {
-            self.make_later(index, launch_facts, Tier::Optimized, context);
+            self.make_later(index, *launch_facts, Tier::Optimized, context);
         }
         Some(Ok(variant))
     }
@@ -315,7 +315,7 @@ impl Executable {
     fn has_code(&self, index: usize, launch_facts: &LaunchFacts) -> bool {
         let Code { variants, ready, .. } = &self.code[index];
         let mut ready = ready.get().into_iter().flatten();
-        variants.find_variant(*launch_facts).is_some()
+        variants.find_variant(launch_facts).is_some()
             || ready.any(|precompiled| launch_facts.implies(&precompiled.code.facts))
     }
 

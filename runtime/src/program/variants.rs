@@ -76,17 +76,17 @@ impl<T> Variants<T> {
     }
 
     /// The variant for launches of which these facts hold, if there is one.
-    pub fn find_variant(&self, launch_facts: LaunchFacts) -> Option<&T> {
+    pub fn find_variant(&self, launch_facts: &LaunchFacts) -> Option<&T> {
         self.find_or_count(launch_facts, false).map(|(variant, _)| variant)
     }
 
     /// The variant that a launch runs, if there is one, and whether launches like it came so often with code for less that
     /// code of their own is worth making ([`Variants::make_own`]).
-    pub fn serve_launch(&self, launch_facts: LaunchFacts) -> Option<(&T, bool)> {
+    pub fn serve_launch(&self, launch_facts: &LaunchFacts) -> Option<(&T, bool)> {
         self.find_or_count(launch_facts, true)
     }
 
-    fn find_or_count(&self, launch_facts: LaunchFacts, counts: bool) -> Option<(&T, bool)> {
+    fn find_or_count(&self, launch_facts: &LaunchFacts, counts: bool) -> Option<(&T, bool)> {
         let general_variant = match self.choose_kind(launch_facts) {
             Choice::Exact(variant) => return Some((variant, false)),
             Choice::Made(variant) => variant,
@@ -97,7 +97,7 @@ impl<T> Variants<T> {
             .own
             .iter()
             .filter_map(|variant_cell| variant_cell.get())
-            .find(|(known_facts, _)| *known_facts == launch_facts);
+            .find(|(known_facts, _)| known_facts == launch_facts);
         match tried {
             Some((_, own_variant)) => Some((own_variant.as_ref().unwrap_or(general_variant), false)),
             None => Some((general_variant, counts && !self.takes_long && self.count_launch(launch_facts))),
@@ -106,20 +106,19 @@ impl<T> Variants<T> {
 
     /// Counts a launch that runs code for less; the answer is whether such launches are frequent. Of more facts than are
     /// counted at a time, those that come seldom make room for others (Misra & Gries 1982): no count is too high.
-    fn count_launch(&self, launch_facts: LaunchFacts) -> bool {
+    fn count_launch(&self, launch_facts: &LaunchFacts) -> bool {
         let is_full = self.own.iter().all(|variant_cell| variant_cell.get().is_some());
-        if launch_facts == LaunchFacts::default() || is_full {
+        if *launch_facts == LaunchFacts::default() || is_full {
             return false;
         }
         // Who does not come to count now will come again.
         let Some(mut launch_counts) = self.counts.try_lock() else { return false };
-        if let Some((_, launch_count)) = launch_counts.iter_mut().find(|(known_facts, _)| *known_facts == launch_facts)
-        {
+        if let Some((_, launch_count)) = launch_counts.iter_mut().find(|(known_facts, _)| known_facts == launch_facts) {
             *launch_count = launch_count.saturating_add(1);
             return *launch_count >= FREQUENT;
         }
         if launch_counts.len() < MOST_COUNTED {
-            launch_counts.push((launch_facts, 1));
+            launch_counts.push((*launch_facts, 1));
         } else {
             launch_counts.iter_mut().for_each(|(_, launch_count)| *launch_count -= 1);
             launch_counts.retain(|&(_, launch_count)| launch_count > 0);
@@ -170,12 +169,12 @@ impl<T> Variants<T> {
         launch_facts: LaunchFacts,
         make_code: impl FnOnce(&LaunchFacts) -> Result<T, E>,
     ) -> Result<&T, E> {
-        if let Some(variant) = self.find_variant(launch_facts) {
+        if let Some(variant) = self.find_variant(&launch_facts) {
             return Ok(variant);
         }
         // Nobody else fills a cell meanwhile.
         let _making = self.making.lock();
-        match self.choose_kind(launch_facts) {
+        match self.choose_kind(&launch_facts) {
             Choice::Exact(variant) | Choice::Made(variant) => Ok(variant),
             Choice::New(variant_cell, launch_facts) => {
                 let variant = make_code(&launch_facts)?;
@@ -200,27 +199,29 @@ impl<T> Variants<T> {
         first.map_or_else(|| self.get_or_make(LaunchFacts::default(), make_code), Ok)
     }
 
-    fn choose_kind(&self, launch_facts: LaunchFacts) -> Choice<'_, T> {
-        let any_size = launch_facts.of_any_size();
+    fn choose_kind(&self, launch_facts: &LaunchFacts) -> Choice<'_, T> {
+        let made_variants = || self.made.iter().map_while(|variant_cell| variant_cell.get());
         let kinds = if self.takes_long {
-            let made_variants = self.made.iter().filter_map(|variant_cell| variant_cell.get());
-            if let Some((_, variant)) =
-                made_variants.into_iter().find(|(known_facts, _)| launch_facts.implies(known_facts))
-            {
+            if let Some((_, variant)) = made_variants().find(|(known_facts, _)| launch_facts.implies(known_facts)) {
                 return Choice::Made(variant);
             }
             if launch_facts.has_short_rows() { LONG_OF_SHORT_ROWS } else { LONG }
         } else {
+            // Most launches end here, so nothing else is made before.
+            if let Some((_, variant)) = made_variants().find(|(known_facts, _)| known_facts == launch_facts) {
+                return Choice::Exact(variant);
+            }
             SHORT
         };
-        let wanted_facts = [launch_facts, any_size, any_size.of_any_arguments()];
+        let any_size = launch_facts.of_any_size();
+        let wanted_facts = [*launch_facts, any_size, any_size.of_any_arguments()];
         for (wanted_facts, maximum) in wanted_facts.into_iter().zip(kinds) {
             if wanted_facts == LaunchFacts::default() {
                 break;
             }
             for (index, variant_cell) in self.made.iter().enumerate() {
                 match variant_cell.get() {
-                    Some((known_facts, variant)) if *known_facts == launch_facts => return Choice::Exact(variant),
+                    Some((known_facts, variant)) if known_facts == launch_facts => return Choice::Exact(variant),
                     Some((known_facts, variant)) if *known_facts == wanted_facts => return Choice::Made(variant),
                     Some(_) => {}
                     None if index < maximum => return Choice::New(variant_cell, wanted_facts),
@@ -364,7 +365,7 @@ mod tests {
     /// A launch that waits for code of its own if it is time to make it.
     fn launch_and_wait(variants: &Variants<LaunchFacts>, launch_facts: LaunchFacts) -> LaunchFacts {
         get_or_make(variants, launch_facts, |launch_facts| *launch_facts);
-        if variants.serve_launch(launch_facts).is_some_and(|(_, is_frequent)| is_frequent) {
+        if variants.serve_launch(&launch_facts).is_some_and(|(_, is_frequent)| is_frequent) {
             variants.make_own(launch_facts, |launch_facts| Some(*launch_facts));
         }
         get_or_make(variants, launch_facts, |_| unreachable!("it was just made"))
@@ -411,7 +412,7 @@ mod tests {
         let sizes = [16, 32, 48].map(|size| launch(64 * size, size));
         run(&variants, &sizes);
         let is_frequent = |variants: &Variants<_>, launch_facts| {
-            variants.serve_launch(launch_facts).is_some_and(|(_, frequent)| frequent)
+            variants.serve_launch(&launch_facts).is_some_and(|(_, frequent)| frequent)
         };
         assert!((1..FREQUENT).all(|_| !is_frequent(&variants, sizes[2])));
         variants.make_own(sizes[2], |_| unreachable!("it is not frequent"));
@@ -419,7 +420,7 @@ mod tests {
         assert!((0..2 * FREQUENT).all(|_| !is_frequent(&variants, sizes[0])), "it has its own");
         variants.make_own(sizes[2], |_| None);
         assert!(!is_frequent(&variants, sizes[2]), "it is tried once");
-        assert_eq!(variants.find_variant(sizes[2]).map(|facts| facts.local), Some(LocalSize::Rows));
+        assert_eq!(variants.find_variant(&sizes[2]).map(|facts| facts.local), Some(LocalSize::Rows));
         let long = Variants::new(true);
         run(&long, &sizes);
         assert!((0..2 * FREQUENT).all(|_| !is_frequent(&long, sizes[2])));
