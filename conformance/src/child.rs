@@ -22,11 +22,6 @@ pub struct Output {
     pub stderr: String,
 }
 
-/// Whether this is a child process in which a test function runs for the body that it gives to [`in_child`].
-pub fn is_in_child() -> bool {
-    std::env::var_os(MARK).is_some()
-}
-
 /// Runs `body` in a child process with `environment` added, and returns what it printed. `test` is the name of the
 /// calling test function.
 ///

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lockstep_conformance::child::{Output, in_child, is_in_child};
+use lockstep_conformance::child::{Output, in_child};
 use lockstep_conformance::stand_in::real_compiler;
 use lockstep_conformance::{Random, Setup, is_lockstep, ok, read, run};
 
@@ -22,10 +22,6 @@ struct Place {
 impl Place {
     fn new(test: &'static str) -> Place {
         let root = std::env::temp_dir().join(format!("lockstep-cache-{test}-{}", std::process::id()));
-        if is_in_child() {
-            // It runs what the parent's folders have, and would leave its own behind.
-            return Place { root, test };
-        }
         let _ = std::fs::remove_dir_all(&root);
         for folder in ["first", "second"] {
             std::fs::create_dir_all(root.join(folder)).expect("a folder");
@@ -82,13 +78,23 @@ impl Place {
             ("CACHE_OPTIONS", options),
         ];
         environment.extend_from_slice(more);
-        in_child(self.test, &environment, || {
+        self.run_in_child(&environment, || {
             let setup = Setup::new();
             let [source, options] = ["CACHE_SOURCE", "CACHE_OPTIONS"].map(|name| std::env::var(name).expect("set"));
             let times = std::env::var("CACHE_TIMES").map_or(1, |times| times.parse().expect("a number"));
             for _ in 0..times {
                 println!("{}", built_and_run(&setup, &source, &options));
             }
+        })
+    }
+
+    /// Runs `body` in a process of its own, which uses these folders by its environment.
+    #[track_caller]
+    fn run_in_child(&self, environment: &[(&str, &str)], body: impl FnOnce()) -> Output {
+        in_child(self.test, environment, || {
+            // There it has folders of its own, and nothing is dropped.
+            let _ = std::fs::remove_dir_all(&self.root);
+            body();
         })
     }
 
@@ -289,12 +295,13 @@ fn messages_come_back() {
     let cache = place.text("cache");
     let logs = [0, 1].map(|_| {
         let environment = [("LOCKSTEP_CACHE", &*cache), ("CACHE_SOURCE", &*source)];
-        in_child(place.test, &environment, || {
-            let program = Setup::new().context.source(&std::env::var("CACHE_SOURCE").expect("set"));
-            ok(program.build(""));
-            println!("{}", program.log());
-        })
-        .stdout
+        place
+            .run_in_child(&environment, || {
+                let program = Setup::new().context.source(&std::env::var("CACHE_SOURCE").expect("set"));
+                ok(program.build(""));
+                println!("{}", program.log());
+            })
+            .stdout
     });
     assert!(logs[0].contains("remember this"), "{}", logs[0]);
     assert_eq!(logs[0], logs[1]);
@@ -309,7 +316,7 @@ fn damaged_entries_are_made_again() {
     }
     let place = Place::new("damaged_entries_are_made_again");
     let cache = place.text("cache");
-    in_child(place.test, &[("LOCKSTEP_CACHE", &*cache)], || {
+    place.run_in_child(&[("LOCKSTEP_CACHE", &*cache)], || {
         let setup = Setup::new();
         let folder = PathBuf::from(std::env::var("LOCKSTEP_CACHE").expect("set"));
         let mut random = Random::new(77);
@@ -391,7 +398,7 @@ fn the_folder_keeps_to_its_size() {
     }
     let place = Place::new("the_folder_keeps_to_its_size");
     let cache = place.text("cache");
-    in_child(place.test, &[("LOCKSTEP_CACHE", &*cache), ("LOCKSTEP_CACHE_MB", "1")], || {
+    place.run_in_child(&[("LOCKSTEP_CACHE", &*cache), ("LOCKSTEP_CACHE_MB", "1")], || {
         let setup = Setup::new();
         for number in 0..40 {
             // A table of random bytes, as nothing could be told from it.
