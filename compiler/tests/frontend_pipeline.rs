@@ -509,6 +509,17 @@ fn hundreds_of_loops_keep_their_form() {
     }
 }
 
+/// An event is of a type that is neither a number nor an address.
+#[test]
+fn large_functions_may_have_variables_of_any_type() {
+    let steps = "{ int j; for (j = 0; j < (n & 3); ++j) if (c & 5) c += j; }\n".repeat(400);
+    let text = ir_of(&format!(
+        "kernel void f(global int *g, int n) {{ event_t e = 0, other = 0; int c = 0;
+            if (n & 1) e = other; {steps} if (n & 2) other = e; g[0] = c; }}"
+    ));
+    assert_eq!(text.matches("alloca").count(), 0, "{text}");
+}
+
 /// What a private array holds is values once the loops over it are written out.
 #[test]
 fn private_arrays_of_short_loops_become_values() {
