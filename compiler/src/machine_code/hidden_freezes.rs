@@ -6,7 +6,8 @@
 //!
 //! Requires: a module in which nothing is hidden.
 //! Ensures: while they are hidden, each `freeze` is the call of a function that is only declared and computes its result, never
-//! undefined, from its argument alone. Once revealed, the module is as it was but for what passes did.
+//! undefined, from its argument alone. Once revealed, the module is as it was but for what passes did, and the functions' declarations,
+//! which nothing calls.
 //! Phases: hiding and revealing, type by type.
 //! Source: our own.
 //!
@@ -71,8 +72,6 @@ impl<'ctx> HiddenFreezes<'ctx> {
                 builder.position_before(&call);
                 replace_instruction(call, build_freeze(&builder, operand).as_instruction_value());
             }
-            // SAFETY: nothing calls it any more.
-            unsafe { function.delete() };
         }
     }
 }
@@ -124,6 +123,5 @@ define i32 @f(i1 %c, i1 %d, <4 x i1> %m, i32 %n) {
         hidden_freezes.reveal_freezes(&module);
         module.verify().expect("freezes are valid");
         assert_eq!(list_operations(&module), before);
-        assert_eq!(module.get_functions().count(), 2, "those of the program");
     }
 }
