@@ -221,7 +221,6 @@ impl<T> Variants<T> {
             }
             for (index, variant_cell) in self.made.iter().enumerate() {
                 match variant_cell.get() {
-                    Some((known_facts, variant)) if known_facts == launch_facts => return Choice::Exact(variant),
                     Some((known_facts, variant)) if *known_facts == wanted_facts => return Choice::Made(variant),
                     Some(_) => {}
                     None if index < maximum => return Choice::New(variant_cell, wanted_facts),
