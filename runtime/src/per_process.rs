@@ -7,6 +7,8 @@ use std::process;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use once_cell::race::OnceRef;
+
 use crate::memory_cleared_on_fork::map_cleared_word;
 
 /// A value for each process that asks for it.
@@ -46,12 +48,17 @@ impl<T> PerProcess<T> {
 /// This process's number, without a call of the system where that clears a page of memory in children: entry points ask for it, and the
 /// call takes 0.1 µs, of the 0.4 of a launch.
 pub(crate) fn find_process_id() -> u32 {
-    static KNOWN_ID: OnceLock<Option<&'static AtomicU32>> = OnceLock::new();
-    let Some(known_id) = KNOWN_ID.get_or_init(map_cleared_word) else { return process::id() };
+    /// What stands for the word where the system clears none.
+    static ASK_EACH_TIME: AtomicU32 = AtomicU32::new(0);
+    // Nobody waits for another thread here, which a child may not have.
+    static KNOWN_ID: OnceRef<'static, AtomicU32> = OnceRef::new();
+    let known_id = KNOWN_ID.get_or_init(|| map_cleared_word().unwrap_or(&ASK_EACH_TIME));
     match known_id.load(Ordering::Relaxed) {
         0 => {
             let id = process::id();
-            known_id.store(id, Ordering::Relaxed);
+            if !std::ptr::eq(known_id, &ASK_EACH_TIME) {
+                known_id.store(id, Ordering::Relaxed);
+            }
             id
         }
         id => id,
