@@ -20,9 +20,10 @@ use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{BasicValue, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
+use inkwell::values::{BasicValue, CallSiteValue, FunctionValue, InstructionValue, PointerValue};
 
 use super::llvm::list_users;
+use super::variables::{is_lifetime_marker, list_variables};
 
 /// The name of a function behind which variables hide. LLVM gives it another one where a program has one of that name.
 const HIDE: &str = "lockstep.hide";
@@ -55,16 +56,6 @@ pub(super) fn hide_busy_variables<'ctx>(
     Ok(Hiding { function, hide })
 }
 
-/// The private variables of a function.
-pub(super) fn list_variables(function: FunctionValue<'_>) -> impl Iterator<Item = InstructionValue<'_>> {
-    let instructions = function.get_first_basic_block().into_iter().flat_map(|block| block.get_instructions());
-    let is_variable = |instruction: &InstructionValue<'_>| {
-        instruction.get_opcode() == InstructionOpcode::Alloca
-            && instruction.get_type().into_pointer_type().get_address_space() == AddressSpace::default()
-    };
-    instructions.filter(is_variable)
-}
-
 fn is_busy(variable: InstructionValue<'_>) -> bool {
     std::iter::successors(variable.get_first_use(), |value_use| value_use.get_next_use()).nth(MANY_USERS).is_some()
 }
@@ -92,21 +83,6 @@ fn hide_variable<'ctx>(
         user.set_operand(0, address);
     }
     Ok(())
-}
-
-/// Whether an instruction says where a variable's life begins or ends.
-pub(super) fn is_lifetime_marker(instruction: InstructionValue<'_>) -> bool {
-    calls_function_of(instruction, b"llvm.lifetime.")
-}
-
-/// Whether an instruction says where a variable's life begins.
-pub(super) fn begins_lifetime(instruction: InstructionValue<'_>) -> bool {
-    calls_function_of(instruction, b"llvm.lifetime.start")
-}
-
-fn calls_function_of(instruction: InstructionValue<'_>, name_start: &[u8]) -> bool {
-    let called = CallSiteValue::try_from(instruction).ok().and_then(|call| call.get_called_fn_value());
-    called.is_some_and(|function| function.get_name().to_bytes().starts_with(name_start))
 }
 
 /// A function that hides: passes know no more of it than that it computes an address that is none of theirs.

@@ -27,6 +27,7 @@ mod source;
 pub mod spirv;
 mod sub_group_size;
 mod variable_promotion;
+mod variables;
 
 pub use clang::{RecordedCompilation, compile_recorded, compile_source};
 pub use intermediate_language::{build_spirv, compile_spirv};

@@ -18,6 +18,7 @@
 //! `sink-common-insts` stays off, because it turns two stores with known addresses into one with a chosen address, and
 //! so contiguous accesses into scatters; switches stay switches.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::CString;
 
@@ -109,16 +110,6 @@ const LATE_FOR_MANY_BLOCKS: &str = "instcombine<no-verify-fixpoint;max-iteration
     loop(loop-unroll-full),instsimplify,sroa<modify-cfg>,gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,dse,adce,\
     simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn";
 
-/// [`LATE`] for functions with several loops: `loop-deletion` asks scalar evolution about each loop, and if `loop-rotate` comes after it, it
-/// has to forget all that follows from a loop's values. Rotation comes first here.
-const LATE_FOR_SEVERAL_LOOPS: &str = "instcombine<no-verify-fixpoint>,early-cse<memssa>,\
-    loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,\
-        loop-rotate<header-duplication;no-prepare-for-lto>,licm<allowspeculation>),loop(loop-deletion),\
-    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,\
-    loop(loop-unroll-full),instsimplify,sroa<modify-cfg>,gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,\
-    instcombine<no-verify-fixpoint>,dse,adce,\
-    simplifycfg<no-sink-common-insts;no-switch-to-lookup;keep-loops;hoist-common-insts>,mergereturn";
-
 /// [`LATE`] for functions with many loops: they keep the form that the program gives them.
 const LATE_FOR_MANY_LOOPS: &str = "instcombine<no-verify-fixpoint>,early-cse<memssa>,instsimplify,sroa<modify-cfg>,\
     gvn<no-pre>,sccp,bdce,lower-constant-intrinsics,instcombine<no-verify-fixpoint>,dse,adce,\
@@ -188,6 +179,12 @@ fn run_pipeline(module: &Module<'_>, pipeline: &str) -> Result<(), FrontendError
 /// them at a time and looks at all blocks each time, which took 0.95 s of the 1.23 s of cleaning up 1,000 loops.
 pub(crate) fn with_branches_as_they_are(pipeline: &str) -> String {
     pipeline.replace("keep-loops", "keep-loops;no-simplify-cond-branch")
+}
+
+/// A pipeline whose `loop-deletion` comes after all rotation, for functions with several loops: it asks scalar evolution about each loop, and
+/// `loop-rotate` of the next one has to forget all that follows from a loop's values.
+fn with_rotation_first(pipeline: &str) -> String {
+    pipeline.replace("licm<allowspeculation>,loop-deletion)", "licm<allowspeculation>),loop(loop-deletion)")
 }
 
 /// Runs a pipeline: with conditional branches as they are where a function has many loops, and where they lie deep in each other also
@@ -374,8 +371,8 @@ fn simplify_function<'ctx>(module: &Module<'ctx>, function: FunctionValue<'ctx>)
     let _flags = CodegenFlags::for_reasons(&list_lean_reasons(function));
     let pass_text = late_passes(function);
     match has_busy_variables(function) {
-        true => run_with_hidden_variables(module, function, pass_text),
-        false => run_on_function(function, pass_text),
+        true => run_with_hidden_variables(module, function, &pass_text),
+        false => run_on_function(function, &pass_text),
     }
 }
 
@@ -412,18 +409,18 @@ fn is_long(function: FunctionValue<'_>) -> bool {
 }
 
 /// The passes that a function of this size gets.
-fn late_passes(function: FunctionValue<'_>) -> &'static str {
+fn late_passes(function: FunctionValue<'_>) -> Cow<'static, str> {
     let loops = measure_loops(function);
     if loops.are_deep() || loops.keep_many_values() {
-        LATE_IN_LINEAR_TIME
+        LATE_IN_LINEAR_TIME.into()
     } else if loops.are_many() {
-        LATE_FOR_MANY_LOOPS
+        LATE_FOR_MANY_LOOPS.into()
     } else if function.count_basic_blocks() > MANY_BLOCKS {
-        LATE_FOR_MANY_BLOCKS
+        LATE_FOR_MANY_BLOCKS.into()
     } else if loops.are_several() {
-        LATE_FOR_SEVERAL_LOOPS
+        with_rotation_first(LATE).into()
     } else {
-        LATE
+        LATE.into()
     }
 }
 
@@ -577,7 +574,16 @@ pub(crate) fn source_name(symbol_name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::source_name;
+    use super::*;
+
+    #[test]
+    fn with_several_loops_rotation_comes_before_deletion() {
+        let pipeline = with_rotation_first(LATE);
+        let [rotation, end, deletion] =
+            ["loop-rotate", "licm<allowspeculation>)", "loop(loop-deletion)"].map(|pass| pipeline.find(pass));
+        assert!(rotation.is_some() && rotation < end && end < deletion, "{pipeline}");
+        assert_eq!(pipeline.matches("loop-deletion").count(), 1);
+    }
 
     #[test]
     fn mangled_names_are_shown_as_written() {

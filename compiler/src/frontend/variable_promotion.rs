@@ -30,8 +30,8 @@ use llvm_sys::core::{
 };
 use llvm_sys::prelude::LLVMValueRef;
 
-use super::busy_variables::{begins_lifetime, is_lifetime_marker, list_variables};
 use super::llvm::{list_users, require_plain_access, successors, value_operand};
+use super::variables::{begins_lifetime, is_lifetime_marker, list_variables};
 
 /// Variables times blocks of a function from which on they are promoted here. Below, LLVM takes less than 10 ms.
 const WORTHWHILE: usize = 200_000;
@@ -187,9 +187,9 @@ fn find_plain_type(variable: InstructionValue<'_>) -> Option<BasicTypeEnum<'_>> 
 /// Whether an instruction that uses a variable reads or writes all of it.
 fn is_whole_access(instruction: InstructionValue<'_>, variable: InstructionValue<'_>, ty: BasicTypeEnum<'_>) -> bool {
     let raw_access = instruction.as_value_ref();
-    // SAFETY: the instruction is alive; a store's first operand is what it writes.
     let accessed = match instruction.get_opcode() {
         InstructionOpcode::Load => raw_access,
+        // SAFETY: the instruction is alive; a store's first operand is what it writes.
         InstructionOpcode::Store => unsafe { LLVMGetOperand(raw_access, 0) },
         _ => return false,
     };
