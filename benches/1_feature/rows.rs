@@ -3,7 +3,7 @@
 use lockstep_conformance::Random;
 
 use crate::args;
-use crate::case::{Data, Problem, step};
+use crate::case::{Data, Problem, floats, step};
 
 /// The kernels.
 pub const SOURCE: &str = include_str!("rows.cl");
@@ -23,6 +23,29 @@ pub fn row_products() -> Problem {
         buffers: vec![Data::of(&a), Data::room::<f32>(ROWS * ROWS)],
         steps: vec![step("row_products", &[ROWS, ROWS], &[], arguments)],
         check: Box::new(move |outcome| outcome.same(1, &want)),
+    }
+}
+
+/// A step of bodies that are structures of sixteen floats, in the second cache.
+pub fn body_steps() -> Problem {
+    const COUNT: usize = 1 << 12;
+    const TIME: f32 = 0.25;
+    let bodies = floats(33, 16 * COUNT, 0.5, 1.5);
+    let mut want = bodies.clone();
+    for body in want.chunks_exact_mut(16) {
+        let drag = body[4..8].iter().map(|velocity| velocity * velocity).sum::<f32>() * body[12];
+        let mass = body[3] + body[13] * body[11];
+        for axis in 0..4 {
+            body[8 + axis] -= body[4 + axis] * drag;
+            body[4 + axis] += body[8 + axis] * (TIME / mass);
+            body[axis] += body[4 + axis] * TIME;
+        }
+        body[14] += drag * TIME;
+    }
+    Problem {
+        buffers: vec![Data::of(&bodies), Data::room::<f32>(16 * COUNT)],
+        steps: vec![step("body_steps", &[COUNT], &[], args![b 0, b 1, v (TIME)]); 20],
+        check: Box::new(move |outcome| outcome.close(1, &want, 1e-5)),
     }
 }
 

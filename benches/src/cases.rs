@@ -76,6 +76,7 @@ const CASES: &[Case] = &[
     case("blend", streams::SOURCE, NO_LOSS, streams::blend),
     case("gather", streams::SOURCE, NO_LOSS, streams::gather),
     case("row_products", rows::SOURCE, NO_LOSS, rows::row_products),
+    case("body_steps", rows::SOURCE, NO_LOSS, rows::body_steps),
     case("points", rows::SOURCE, NO_LOSS, rows::points),
     case("byte_histogram", lanes::SOURCE, NO_LOSS, lanes::byte_histogram),
     case("reduce", streams::SOURCE, NO_LOSS, streams::reduce),
