@@ -11,7 +11,7 @@ use super::memory::WideCode;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::values::{BasicValueEnum, VectorValue};
-use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, TernaryOp, UnaryOp, Value, ValueDef};
+use lockstep_ir::ir::{BinaryOp, FastMath, Inst, InstData, IntFlags, TernaryOp, UnaryOp, Value, ValueDef};
 use lockstep_protocol::types::Type;
 
 /// Operations one behind the other that are computed so.
@@ -37,11 +37,49 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             && !wide_code.wide.is_reversed()
             && self.around.emitter.memory_ty(wide_code.ty) == self.around.emitter.value_type(wide_code.ty);
         let is_profitable = || self.count_shuffles(elements, DEEPEST) < Self::shuffles_of(elements);
-        if elements.len() < 2 || !in_rows || !is_profitable() {
+        if elements.len() < 2 || !in_rows {
             return Ok(None);
+        }
+        if !is_profitable() {
+            return self.change_loaded_row(elements);
         }
         let registers = self.compute_vectors(elements, DEEPEST)?;
         self.around.emitter.concat_vectors(&registers, wide_code.wide.row * self.around.width()).map(Some)
+    }
+
+    /// The elements in memory's order where half of them or more are still where a load found them: its row, and in it
+    /// those that were changed.
+    fn change_loaded_row(&self, elements: &[Value]) -> Emitted<Option<VectorValue<'ctx>>> {
+        let Some((row_load, loaded_row)) = elements.iter().find_map(|&element| self.row_of_load(element)) else {
+            return Ok(None);
+        };
+        let (lane_count, row) = (self.around.width(), elements.len() as u32);
+        let changed: Vec<(u32, Value)> = (0..)
+            .zip(elements.iter().copied())
+            .filter(|&(index, element)| self.body.values[element].definition != ValueDef::Result(row_load, index))
+            .collect();
+        if loaded_row.get_type().get_size() != row * lane_count || 2 * changed.len() > elements.len() {
+            return Ok(None);
+        }
+        let emitter = self.around.emitter;
+        let mut in_order = loaded_row;
+        for (index, element) in changed {
+            let spread: Vec<_> =
+                (0..row * lane_count).map(|place| (place % row == index).then_some(place / row)).collect();
+            let value = self.as_vector(element)?;
+            let value = emitter.shuffle_vectors(value, value, &spread)?;
+            let either: Vec<_> = (0..row * lane_count)
+                .map(|place| Some(if place % row == index { row * lane_count + place } else { place }))
+                .collect();
+            in_order = emitter.shuffle_vectors(in_order, value, &either)?;
+        }
+        Ok(Some(in_order))
+    }
+
+    /// The load of which a value is an element, and the row that it found.
+    fn row_of_load(&self, element: Value) -> Option<(Inst, VectorValue<'ctx>)> {
+        let ValueDef::Result(instruction, _) = self.body.values[element].definition else { return None };
+        self.loaded_rows.borrow()[instruction].map(|loaded_row| (instruction, loaded_row))
     }
 
     /// Registers' worth of shuffles that bring elements from the lanes' order into memory's.
@@ -96,6 +134,11 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         if are_alike && self.is_uniform(elements[0]) {
             return Ok(vec![self.as_vector(elements[0])?; elements.len()]);
         }
+        if let Some(loaded_row) = self.find_loaded_row(elements) {
+            let own_lanes = |index: u32| (index * width..(index + 1) * width).map(Some).collect::<Vec<_>>();
+            let register = |index| emitter.shuffle_vectors(loaded_row, loaded_row, &own_lanes(index));
+            return (0..element_count).map(register).collect();
+        }
         let (source_vector, element_index): (_, fn(u32, u32) -> u32) = if are_alike {
             (self.as_vector(elements[0])?, |_, _| 0)
         } else {
@@ -136,6 +179,11 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 Err(CodegenError::Unexpected(message.into()))
             }
         }
+    }
+
+    /// The row in memory's order that the elements are, if it was loaded as well as transposed.
+    fn find_loaded_row(&self, elements: &[Value]) -> Option<VectorValue<'ctx>> {
+        self.row_of_load(elements[0]).filter(|_| self.are_loaded(elements)).map(|(_, loaded_row)| loaded_row)
     }
 
     /// Whether the elements are those of one load, in its order.

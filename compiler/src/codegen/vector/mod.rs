@@ -41,7 +41,7 @@ use lane_value::LaneValue;
 use lockstep_ir::analysis::cfg::build_cfg;
 use lockstep_ir::analysis::underlying_objects::Origins;
 use lockstep_ir::ir::{
-    Block, BlockCall, Function, InstData, Kernel, Region, Slot, SourceLoc, Terminator, Value, ValueDef,
+    Block, BlockCall, Function, Inst, InstData, Kernel, Region, Slot, SourceLoc, Terminator, Value, ValueDef,
 };
 use lockstep_ir::plan::access_lowering::region::GangKind;
 use lockstep_ir::plan::function_forms::FunctionForms;
@@ -129,6 +129,8 @@ pub struct VectorEmitter<'a, 'ctx, 'm> {
     blocks: SecondaryMap<Block, Option<BasicBlock<'ctx>>>,
     phis: SecondaryMap<Block, Vec<PhiValue<'ctx>>>,
     slots: SecondaryMap<Slot, Option<PointerValue<'ctx>>>,
+    /// What loads of transposed rows found, in memory's order, for operations on them that are stored in it.
+    loaded_rows: RefCell<SecondaryMap<Inst, Option<VectorValue<'ctx>>>>,
     /// What need not be frozen.
     defined: RefCell<DefinedValues<'ctx>>,
 }
@@ -156,6 +158,7 @@ impl<'a, 'ctx, 'm> VectorEmitter<'a, 'ctx, 'm> {
             blocks: SecondaryMap::new(),
             phis: SecondaryMap::new(),
             slots: SecondaryMap::new(),
+            loaded_rows: RefCell::default(),
             defined: RefCell::default(),
         };
         region_emitter.emit_blocks()

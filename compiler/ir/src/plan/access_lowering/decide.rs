@@ -24,6 +24,9 @@ pub const CHUNK_BYTES: u32 = 16;
 /// Bytes of the narrowest number that shuffles of chunks move by itself: those of narrower ones take more steps.
 pub const NARROWEST_SHUFFLED: u32 = 4;
 
+/// Bytes of the shortest row of elements that is transposed.
+const SHORTEST_TRANSPOSED: u32 = 32;
+
 /// Bytes of the widest number that gathers and scatters move.
 pub const WIDEST_NUMBER: u32 = 8;
 
@@ -291,8 +294,13 @@ impl Decision<'_> {
             elements,
             volatile: false,
             past_caches: false,
+            transposed: false,
         };
-        Ok(WideAccess { past_caches: self.goes_past_caches(&wide_access), ..wide_access })
+        Ok(WideAccess {
+            past_caches: self.goes_past_caches(&wide_access),
+            transposed: is_transposed(direction, ty, &wide_access),
+            ..wide_access
+        })
     }
 
     fn find_elements(&mut self, elements_apart: u32, lane_count: u32) -> WideElements {
@@ -406,6 +414,23 @@ pub fn mask_elements(target: &TargetInfo, element_type: Type, guard: RowGuard) -
     } else {
         WideElements::Redirected(guard)
     }
+}
+
+/// Whether lanes' elements are brought into order by transposing. LLVM makes shuffles of shorter rows by itself.
+fn is_transposed(direction: Direction, element_type: Type, wide_access: &WideAccess) -> bool {
+    let &WideAccess { lanes, row, count, elements, .. } = wide_access;
+    let bytes = element_type.bytes();
+    let is_whole = matches!(elements, WideElements::All | WideElements::AllLanes) && !wide_access.is_reversed();
+    let fits = match direction {
+        Direction::Load => (count * bytes).is_multiple_of(CHUNK_BYTES),
+        Direction::Store => row == count && row.is_power_of_two(),
+    };
+    is_whole
+        && fits
+        && bytes >= NARROWEST_SHUFFLED
+        && lanes.is_power_of_two()
+        && has_chunks(element_type, lanes)
+        && row * bytes >= SHORTEST_TRANSPOSED
 }
 
 /// Whether so many lanes' chunks of elements of a type are taken apart by shuffles.

@@ -122,6 +122,9 @@ fn describe_wide(wide_access: &WideAccess, detail: &mut String) -> Cow<'static, 
     if wide_access.past_caches {
         *detail += ", past the caches";
     }
+    if wide_access.transposed {
+        *detail += ", transposed";
+    }
     match (wide_access.row, wide_access.is_reversed()) {
         (1, false) => "contiguous".into(),
         (1, true) => "reversed".into(),

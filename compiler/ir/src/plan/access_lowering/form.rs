@@ -102,6 +102,9 @@ pub struct WideAccess {
     pub volatile: bool,
     /// It is to go past the caches where it begins as a line of them does.
     pub past_caches: bool,
+    /// Lanes' elements are brought into order by steps that each take two registers. Loads begin with sixteen bytes of
+    /// each lane; stores interleave one half of the rows with the other. If not, LLVM finds the shuffles.
+    pub transposed: bool,
 }
 
 impl WideAccess {

@@ -3,7 +3,7 @@
 //! Source: throughputs that vendors publish for x86-64 and AArch64; for gathers and scatters what `cargo xtask bench
 //! vectorizer` measured. `cargo xtask bench costs` measures constants again: behind "bench costs" stand the rows of its table.
 
-use super::decide::{AccessLowering, WIDEST_NUMBER, cut_pieces};
+use super::decide::{AccessLowering, CHUNK_BYTES, WIDEST_NUMBER, cut_pieces};
 use super::form::{AccessForm, Along, LanesForm, PieceForm, ScatteredPiece, WideAccess};
 use super::stride_class::Direction;
 use crate::target::Registers;
@@ -72,11 +72,10 @@ impl AccessLowering {
                 let lanes_of_row = self.lanes_of_row(around);
                 price_rows(element_type, registers, lanes_of_row, around.once)
             }
-            AccessForm::Gang(LanesForm::Wide(wide_access)) => price_wide(element_type, registers, wide_access),
+            AccessForm::Gang(LanesForm::Wide(wide_access)) => self.price_wide(registers, wide_access),
             AccessForm::Gang(LanesForm::Scattered { pieces, .. }) => self.price_scattered(pieces, around),
             AccessForm::Rows { once, row: LanesForm::Wide(wide_access) } => {
-                let row_cost =
-                    price_wide(element_type, Registers { width: wide_access.lanes, ..registers }, wide_access);
+                let row_cost = self.price_wide(Registers { width: wide_access.lanes, ..registers }, wide_access);
                 if *once { row_cost } else { price_rows(element_type, registers, wide_access.lanes, row_cost) }
             }
             // As if it were one of all lanes.
@@ -84,8 +83,8 @@ impl AccessLowering {
             AccessForm::Columns(wide_access) => price_columns(element_type, registers, wide_access, 0),
             AccessForm::UnlessWraps { along, indices, alike, on_line, .. } => {
                 let asking_cost = ASKS * *indices as u64;
-                let row_cost =
-                    price_wide(element_type, Registers { width: on_line.lanes, ..registers }, on_line) + asking_cost;
+                let row_registers = Registers { width: on_line.lanes, ..registers };
+                let row_cost = self.price_wide(row_registers, on_line) + asking_cost;
                 match along {
                     Along::Gang => row_cost,
                     Along::Rows if *alike => row_cost,
@@ -122,6 +121,28 @@ impl AccessLowering {
         }
     }
 
+    /// What one wide access costs; the registers are those of its lanes.
+    /// bench costs: load, store, load two apart, load three apart, load four apart, load backwards.
+    fn price_wide(&self, registers: Registers, wide_access: &WideAccess) -> u64 {
+        let element_type = self.access.ty;
+        let vector = VECTOR * registers.registers_for(element_type);
+        let (row, element_count) = (u64::from(wide_access.row), u64::from(wide_access.count));
+        match self.access.direction {
+            Direction::Load if wide_access.transposed => {
+                let chunk_count = u64::from(wide_access.count * element_type.bytes() / CHUNK_BYTES);
+                chunk_count * price_chunks(registers.width.into(), element_count / chunk_count, vector)
+            }
+            // A store of each register, and in each step a shuffle.
+            Direction::Store if wide_access.transposed => {
+                element_count * (1 + u64::from(wide_access.count.ilog2())) * vector
+            }
+            _ if row == 1 && !wide_access.is_reversed() => vector,
+            // Of short registers neighbouring loads share more of what takes them apart.
+            _ if registers.bits() < 512 => (row + 1) * vector,
+            _ => 2 * row * vector,
+        }
+    }
+
     fn lanes_of_row(&self, around: &Circumstances) -> u32 {
         around.registers.width / self.rows.max(1)
     }
@@ -148,26 +169,18 @@ impl AccessLowering {
             let pieces = cut_pieces(access.ty, access.count, WIDEST_NUMBER).len() as u64;
             return element_cost * lane_count * pieces;
         }
-        // By hand, four elements of lanes anywhere in a chunk take a third of what as many gathers do (Zen 3, registers of
-        // 256 bits).
         let of_piece = |piece: &ScatteredPiece| match piece.form {
-            PieceForm::Chunk { .. } => lane_count + u64::from(piece.count) * vector * 3 / 2,
+            PieceForm::Chunk { .. } => price_chunks(lane_count, u64::from(piece.count), vector),
             PieceForm::CommonBase(_) | PieceForm::Anywhere { .. } => element_cost * lane_count,
         };
         pieces.iter().map(of_piece).sum()
     }
 }
 
-/// What one wide access costs; the registers are those of its lanes.
-/// bench costs: load, store, load two apart, load three apart, load four apart, load backwards.
-fn price_wide(element_type: Type, registers: Registers, wide_access: &WideAccess) -> u64 {
-    let vector = VECTOR * registers.registers_for(element_type);
-    match u64::from(wide_access.row) {
-        1 if !wide_access.is_reversed() => vector,
-        // Of short registers neighbouring loads share more of what takes them apart.
-        row if registers.bits() < 512 => (row + 1) * vector,
-        row => 2 * row * vector,
-    }
+/// What a chunk of each lane costs, in which so many of its elements are. By hand, four elements of lanes anywhere in a
+/// chunk take a third of what as many gathers do (Zen 3, registers of 256 bits).
+fn price_chunks(lane_count: u64, element_count: u64, vector: u64) -> u64 {
+    lane_count + element_count * vector * 3 / 2
 }
 
 /// What the rows of a tile cost of which each costs so much.

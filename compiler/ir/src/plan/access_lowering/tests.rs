@@ -294,3 +294,42 @@ fn masks_cost_by_what_the_machine_has() {
     assert_eq!(cost(Type::Int(16), 256), 48, "lane by lane");
     assert_eq!(cost(Type::F32, 128), 48, "lane by lane");
 }
+
+/// Long rows are transposed where all lanes take part: loads in chunks of sixteen bytes, stores whole rows.
+#[test]
+fn long_rows_are_transposed() {
+    let is_transposed = |direction, ty: Type, count: u32, stride: i64, mask| {
+        let access = MemoryAccess { ty, count, ..of(direction) };
+        wide_of(&decide(access, Form::Affine(stride), mask)).transposed
+    };
+    let load = |ty, count, stride| is_transposed(Direction::Load, ty, count, stride, LaneMask::All);
+    assert!(load(Type::F32, 8, 32) && load(Type::F32, 4, 32) && load(Type::F64, 2, 32));
+    assert!(!load(Type::F32, 4, 16), "LLVM makes shuffles of short rows by itself");
+    assert!(!load(Type::F32, 6, 32), "not whole chunks");
+    assert!(!load(Type::F32, 8, -32), "the last lane's elements come first");
+    assert!(!load(Type::Int(16), 16, 32), "elements narrower than what is shuffled");
+    assert!(!is_transposed(Direction::Load, Type::F32, 8, 32, MASKED));
+    let store = |count, stride| is_transposed(Direction::Store, Type::F32, count, stride, LaneMask::All);
+    assert!(store(8, 32));
+    assert!(!store(4, 16), "short rows");
+    assert!(!is_transposed(Direction::Store, Type::F32, 8, 32, MASKED));
+}
+
+/// A transposed row costs a load of each chunk or a store of each register, and its shuffles.
+#[test]
+fn transposed_rows_have_their_own_price() {
+    let around = Circumstances {
+        registers: Registers { target: TargetInfo::of_bits(256), width: 16 },
+        once: 1,
+        is_rewritten: false,
+        is_same_element: false,
+    };
+    let price = |direction| {
+        let access = MemoryAccess { count: 8, ..of(direction) };
+        decide(access, Form::Affine(32), LaneMask::All).cost(&around)
+    };
+    // Two chunks of 16 lanes; for each of eight elements, two registers with three halves of an operation.
+    assert_eq!(price(Direction::Load), 2 * 16 + 8 * 2 * 2 * 3 / 2);
+    // Eight elements of two registers, each stored and three times shuffled.
+    assert_eq!(price(Direction::Store), 8 * 2 * 2 * (1 + 3));
+}

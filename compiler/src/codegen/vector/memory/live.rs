@@ -77,6 +77,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             elements,
             volatile: false,
             past_caches: false,
+            transposed: false,
         };
         WideCode { start: first_address, ty: scalar_type, part: Part::Kept, wide: wide_access }
     }

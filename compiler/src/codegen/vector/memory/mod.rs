@@ -84,7 +84,16 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             (AccessForm::PerLane(_), _) => {
                 self.each_lane(mask, &vec![access.ty; element_count], |lane| load_one(self.read_lane(pointer, lane)?))?
             }
-            (AccessForm::Gang(form), lane_value) => self.load_lanes(access_code, form, &lane_value, mask)?,
+            (AccessForm::Gang(form), lane_value) => {
+                if let (LanesForm::Wide(wide_access), &LaneValue::Affine(first, _)) = (form, &lane_value)
+                    && wide_access.transposed
+                    && wide_access.is_dense()
+                {
+                    let row = self.load_in_memory_order(access_code, wide_access, first)?;
+                    self.loaded_rows.borrow_mut()[instruction] = Some(row);
+                }
+                self.load_lanes(access_code, form, &lane_value, mask)?
+            }
             (AccessForm::Rows { once, row }, LaneValue::Runs(bases, stride)) => {
                 self.load_runs(&bases, mask, *once, |base_value, mask| {
                     self.load_lanes(access_code, row, &LaneValue::Affine(base_value, stride), mask)

@@ -43,6 +43,20 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         )
     }
 
+    /// Loads the elements of all lanes as they lie in memory.
+    pub(super) fn load_in_memory_order(
+        &self,
+        access_code: AccessCode<'_>,
+        wide_access: &WideAccess,
+        first_address: BasicValueEnum<'ctx>,
+    ) -> Emitted<VectorValue<'ctx>> {
+        let wide_code = self.wide_code(access_code, wide_access, first_address)?;
+        let (loaded_row, instruction) = self.load_row(wide_code)?;
+        self.around.emitter.scopes.mark_parts(instruction, &[wide_code.part]);
+        self.around.emitter.mark_invariant(access_code.invariant.then_some(instruction));
+        Ok(loaded_row)
+    }
+
     /// Stores the elements of lanes of which the first one's address is known.
     pub(super) fn store_wide(
         &self,
@@ -172,6 +186,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             emitter.scopes.mark_parts(instruction, &[wide_code.part]);
             emitter.mark_invariant(invariant.then_some(instruction));
         };
+        if wide.transposed {
+            return self.load_row_chunks(wide_code, mark_access);
+        }
         let loaded_row = match self.element_mask(&wide, mask, Direction::Load)? {
             None => {
                 let (loaded_row, instruction) = self.load_row(wide_code)?;
@@ -255,6 +272,13 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Elements' vectors as one in memory's order; what lies between lanes' elements is anything.
     fn in_order_of_rows(&self, wide_code: WideCode<'ctx>, values: &[VectorValue<'ctx>]) -> Emitted<VectorValue<'ctx>> {
         let wide_access = wide_code.wide;
+        if wide_access.transposed {
+            let emitter = self.around.emitter;
+            let in_memory = |&value| self.extend_to_memory(wide_code.ty, value);
+            let rows = values.iter().map(in_memory).collect::<Emitted<Vec<_>>>()?;
+            let rows = emitter.transpose_rows(rows, wide_access.lanes)?;
+            return emitter.concat_vectors(&rows, wide_access.lanes * wide_access.count);
+        }
         let flat_vector = self.one_behind_the_other(wide_code.ty, values)?;
         if wide_access.row == 1 && !wide_access.is_reversed() {
             return Ok(flat_vector);

@@ -7,6 +7,7 @@
 use super::super::VectorEmitter;
 use super::super::lane_value::LaneValue;
 use super::super::masks::Mask;
+use super::wide::WideCode;
 use crate::codegen::emit::{Emitted, vector_of};
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue, IntValue, PointerValue, VectorValue};
@@ -38,24 +39,60 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         mark_access: impl Fn(InstructionValue<'ctx>),
     ) -> Emitted<Vec<VectorValue<'ctx>>> {
         let emitter = self.around.emitter;
-        let gang_width = self.wide.get();
-        let number_type = match scalar_type.bytes() {
-            element_bytes if element_bytes < NARROWEST_SHUFFLED => emitter.int_type(8 * NARROWEST_SHUFFLED).into(),
-            _ => emitter.memory_ty(scalar_type),
-        };
-        let elements_each = (NARROWEST_SHUFFLED / scalar_type.bytes()).max(1);
-        let number_count = CHUNK_BYTES / (elements_each * scalar_type.bytes());
-        let chunk_type = vector_of(number_type, number_count);
+        let chunk_type = self.chunk_type(scalar_type);
         let addresses = self.places_of_chunks(pointer, lane_value, byte_offset, mask)?;
         let load_chunk = |&address| {
             Ok(emitter.load_marked(chunk_type.into(), address, alignment, &mark_access)?.into_vector_value())
         };
-        let loaded_chunks = addresses.iter().map(load_chunk).collect::<Emitted<Vec<_>>>()?;
+        self.transpose_chunks(scalar_type, &addresses.iter().map(load_chunk).collect::<Emitted<Vec<_>>>()?)
+    }
+
+    /// Loads the elements of each lane's row in chunks: all lanes' first elements, all their second ones, and so on.
+    pub(super) fn load_row_chunks(
+        &self,
+        wide_code: WideCode<'ctx>,
+        mark_access: impl Fn(InstructionValue<'ctx>),
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
+        let emitter = self.around.emitter;
+        let WideCode { ty, wide, start, .. } = wide_code;
+        let (chunk_type, row_bytes) = (self.chunk_type(ty), wide.row * ty.bytes());
+        let alignment = wide.align.min(1 << (row_bytes | CHUNK_BYTES).trailing_zeros());
+        let load_chunks = |chunk_index: u32| {
+            let load_chunk = |lane: u32| {
+                let byte_offset = lane * row_bytes + chunk_index * CHUNK_BYTES;
+                let address = emitter.offset_constant(start, byte_offset.into())?;
+                Ok(emitter.load_marked(chunk_type.into(), address, alignment, &mark_access)?.into_vector_value())
+            };
+            self.transpose_chunks(ty, &(0..wide.lanes).map(load_chunk).collect::<Emitted<Vec<_>>>()?)
+        };
+        Ok((0..wide.count * ty.bytes() / CHUNK_BYTES).map(load_chunks).collect::<Emitted<Vec<_>>>()?.concat())
+    }
+
+    /// The type of a chunk: elements narrower than what is shuffled are several in a number.
+    fn chunk_type(&self, scalar_type: Type) -> VectorType<'ctx> {
+        let emitter = self.around.emitter;
+        match scalar_type.bytes() {
+            element_bytes if element_bytes < NARROWEST_SHUFFLED => {
+                vector_of(emitter.int_type(8 * NARROWEST_SHUFFLED).into(), CHUNK_BYTES / NARROWEST_SHUFFLED)
+            }
+            element_bytes => vector_of(emitter.memory_ty(scalar_type), CHUNK_BYTES / element_bytes),
+        }
+    }
+
+    /// All lanes' first elements, all their second ones, and so on, of a chunk of each lane.
+    fn transpose_chunks(
+        &self,
+        scalar_type: Type,
+        loaded_chunks: &[VectorValue<'ctx>],
+    ) -> Emitted<Vec<VectorValue<'ctx>>> {
+        let emitter = self.around.emitter;
+        let number_count = self.chunk_type(scalar_type).get_size();
+        let elements_each = (NARROWEST_SHUFFLED / scalar_type.bytes()).max(1);
         // Of each part of a register, the first row has the first lane's chunk, the second row the second one's.
         let make_row = |first_lane: u32| {
             let own_chunks: Vec<_> =
                 loaded_chunks.iter().skip(first_lane as usize).step_by(number_count as usize).copied().collect();
-            emitter.concat_vectors(&own_chunks, gang_width)
+            emitter.concat_vectors(&own_chunks, self.wide.get())
         };
         let row_vectors = (0..number_count).map(make_row).collect::<Emitted<Vec<_>>>()?;
         let elements = emitter
