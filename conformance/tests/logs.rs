@@ -174,11 +174,12 @@ fn a_kernel_in_its_simplest_form_is_said_unasked_and_logged() {
         return;
     }
     let test = "a_kernel_in_its_simplest_form_is_said_unasked_and_logged";
-    // Each process does one job. The first one that gets no source, which is to make code, dies.
+    // Each process does one job. The first one that gets no source, which is to make code, dies. The others read a file: where
+    // a stream ends, the application has, and so does the compiler.
     let script = format!(
         "{KEEP_REQUEST}\n\
          grep -aq 'kernel void' \"$0.$$\" || {{ mkdir \"$0.died\" 2> /dev/null && kill -9 $$; }}\n\
-         cat \"$0.$$\" | '{}'",
+         exec '{}' < \"$0.$$\"",
         real_compiler().display()
     );
     let stand_in = StandIn::new("simplest-form", &script);
