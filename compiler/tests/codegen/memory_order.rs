@@ -4,9 +4,12 @@ use crate::gangs::{noise, stages};
 use crate::host_code::build;
 use crate::machine;
 use lockstep_compiler::machine_code::host_target;
+use lockstep_compiler::pipeline::compile_kernel;
 use lockstep_ir::interp::{Arg, Memory, NdRange, run_kernel};
 use lockstep_protocol::compile_options::{CompileOptions, Vectorize};
 use lockstep_protocol::configuration::{Gangs, WIDTHS};
+use lockstep_protocol::launch_facts::LaunchFacts;
+use lockstep_protocol::layout::Layout;
 
 /// Work-items; the last gangs of most widths are not full.
 const ITEMS: u64 = 61;
@@ -15,7 +18,7 @@ const ITEMS: u64 = 61;
 const BUFFER_BYTES: usize = 64 * 16 * 8;
 
 /// What a work-item makes of a vector `v` of a type, another one `w` and a number `n` of its own.
-const BODIES: [&str; 11] = [
+const BODIES: [&str; 12] = [
     "out[i] = v + w * (T)3;",
     // What all elements have in common, of each work-item and of all.
     "T sum = v.s0 + v.s1; out[i] = (v ^ sum) - n;",
@@ -29,7 +32,9 @@ const BODIES: [&str; 11] = [
     "V r = v; r.s1 = v.s0 * w.s1 - n; out[i] = r;",
     "V r = w.SWAPPED + n; r.s1 = v.s1; out[i] = r;",
     // What was found, after something else is there.
-    "out[i] = v; V r = out[i]; out[i] = w; r.s0 += n; out[i + get_global_size(0)] = r;",
+    "V r = a[i]; out[i] = w; global V *other = out + get_global_size(0); r += other[i]; other[i] = w;
+     r.s0 += n; out[i] = r;",
+    "global V *other = out + get_global_size(0); V r = other[i]; other[i] = w; r.s0 += n; out[i] = r;",
     // What is used again.
     "V r = v * w; out[i] = r + n; out[i + get_global_size(0)] = r - n;",
     // Some work-items.
@@ -79,6 +84,60 @@ fn structures_of_three_numbers() {
         }";
     for ty in ["uchar", "short", "uint", "long"] {
         compare(&source.replace('T', ty), ty);
+    }
+}
+
+/// Of rows of sixteen, eight that are read from the first or from the fifth on, and eight that are written.
+#[test]
+fn halves_of_rows() {
+    for ty in ["int", "ulong"] {
+        let source = format!(
+            "typedef {ty} T;
+             kernel void first(global const T *a, global const T *b, global const T *c, global T *out, int s) {{
+                 size_t i = get_global_id(0); global const T *row = a + 16 * i; T sum = c[i];
+                 for (int k = 0; k < 8; k++) sum = sum * s + row[k];
+                 out[i] = sum;
+             }}
+             kernel void fifth(global const T *a, global const T *b, global const T *c, global T *out, int s) {{
+                 size_t i = get_global_id(0); global const T *row = a + 16 * i + 4; T sum = c[i];
+                 for (int k = 0; k < 8; k++) sum = sum * s + row[k];
+                 for (int k = 0; k < 8; k++) out[16 * i + k] = sum + k * s;
+             }}"
+        );
+        compare(&source, ty);
+    }
+}
+
+/// Vectors of a picture in tiles, of which each row is transposed by itself.
+#[test]
+fn vectors_in_tiles() {
+    let source = "kernel void k(global const int8 *a, global int8 *out, int width) {
+            size_t at = get_global_id(1) * width + get_global_id(0); int8 v = a[at];
+            out[at] = v.s72605143 * v + (int8)(get_global_id(0) + 3 * get_global_id(1));
+        }";
+    let module = build(source, "");
+    for local in [[8, 8], [16, 4], [4, 16]] {
+        let range = NdRange::new(&[2 * local[0], 3 * local[1]], &local);
+        let arguments = [Arg::Buffer(0), Arg::Buffer(1), Arg::i32(2 * local[0] as i32)];
+        let buffers = vec![noise(64 * 6 * 32), vec![0; 64 * 6 * 32]];
+        let mut expected = Memory::new(buffers.clone());
+        run_kernel(&module, "k", &range, &arguments, &mut expected).unwrap();
+        for simd in [128, 256, 512] {
+            let options = CompileOptions {
+                vectorize: Vectorize::Gangs(Gangs { layout: Some(Layout::Tile), ..Gangs::default() }),
+                launch: LaunchFacts::of_range(range.global_offset, range.global_size, range.local_size),
+                simd: Some(simd),
+                report: true,
+                ..CompileOptions::default()
+            };
+            let mut found = Memory::new(buffers.clone());
+            machine::run_with(options.clone(), &module, "k", &range, &arguments, &mut found).unwrap();
+            assert!(found.buffers == expected.buffers, "{local:?} in {simd} bits: other results");
+            let report = compile_kernel(&module, 0, &options).unwrap().report.unwrap().to_string();
+            let is_transposed = report.contains("row by row") && report.contains("transposed");
+            assert!(is_transposed || !report.contains("in tiles"), "{local:?} in {simd} bits: {report}");
+            assert!(is_transposed || local != [8, 8] || simd != 512, "{report}");
+        }
     }
 }
 

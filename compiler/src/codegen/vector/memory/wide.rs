@@ -52,9 +52,14 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     ) -> Emitted<VectorValue<'ctx>> {
         let wide_code = self.wide_code(access_code, wide_access, first_address)?;
         let (loaded_row, instruction) = self.load_row(wide_code)?;
-        self.around.emitter.scopes.mark_parts(instruction, &[wide_code.part]);
-        self.around.emitter.mark_invariant(access_code.invariant.then_some(instruction));
+        self.mark_load(wide_code, access_code.invariant, instruction);
         Ok(loaded_row)
+    }
+
+    /// Tells LLVM which part of memory a load reads, and whether nobody writes there.
+    fn mark_load(&self, wide_code: WideCode<'ctx>, invariant: bool, instruction: InstructionValue<'ctx>) {
+        self.around.emitter.scopes.mark_parts(instruction, &[wide_code.part]);
+        self.around.emitter.mark_invariant(invariant.then_some(instruction));
     }
 
     /// Stores the elements of lanes of which the first one's address is known.
@@ -180,12 +185,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         mask: Option<Mask<'ctx>>,
         invariant: bool,
     ) -> Emitted<Vectors<'ctx>> {
-        let emitter = self.around.emitter;
         let WideCode { wide, .. } = wide_code;
-        let mark_access = |instruction| {
-            emitter.scopes.mark_parts(instruction, &[wide_code.part]);
-            emitter.mark_invariant(invariant.then_some(instruction));
-        };
+        let mark_access = |instruction| self.mark_load(wide_code, invariant, instruction);
         if wide.transposed {
             return self.load_row_chunks(wide_code, mark_access);
         }
