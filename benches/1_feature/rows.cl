@@ -7,7 +7,7 @@ kernel void row_products(global const float *a, global float *products, int rows
     for (int k = 0; k < length; ++k) products[i * rows + j] += a[i * length + k] * a[j * length + k];
 }
 
-// Steps of bodies that are structures of sixteen floats, half of them read and six written.
+// Steps of bodies that are structures of sixteen floats, thirteen of which change.
 typedef struct {
     float4 position, velocity, force, rest;
 } Body;
