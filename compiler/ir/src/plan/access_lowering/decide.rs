@@ -24,8 +24,8 @@ pub const CHUNK_BYTES: u32 = 16;
 /// Bytes of the narrowest number that shuffles of chunks move by itself: those of narrower ones take more steps.
 pub const NARROWEST_SHUFFLED: u32 = 4;
 
-/// Bytes of the shortest row of elements that is transposed.
-const SHORTEST_TRANSPOSED: u32 = 32;
+/// Elements of the shortest row that is transposed.
+const SHORTEST_TRANSPOSED: u32 = 8;
 
 /// Bytes of the widest number that gathers and scatters move.
 pub const WIDEST_NUMBER: u32 = 8;
@@ -298,9 +298,29 @@ impl Decision<'_> {
         };
         Ok(WideAccess {
             past_caches: self.goes_past_caches(&wide_access),
-            transposed: is_transposed(direction, ty, &wide_access),
+            transposed: self.is_transposed(&wide_access),
             ..wide_access
         })
+    }
+
+    /// Whether lanes' elements are brought into order by transposing. LLVM makes shuffles of shorter rows by itself; and of a
+    /// tile's rows that are parts of a register, those that put its rows together are the same ones.
+    fn is_transposed(&self, wide_access: &WideAccess) -> bool {
+        let &WideAccess { lanes, row, count, elements, .. } = wide_access;
+        let MemoryAccess { direction, ty, .. } = self.access;
+        let is_whole = matches!(elements, WideElements::All | WideElements::AllLanes) && !wide_access.is_reversed();
+        let fits = match direction {
+            Direction::Load => (count * ty.bytes()).is_multiple_of(CHUNK_BYTES),
+            Direction::Store => row == count && row.is_power_of_two(),
+        };
+        let fills_registers = lanes == self.gang.width || lanes * 8 * ty.bytes() >= self.gang.target.register_bits;
+        is_whole
+            && fits
+            && fills_registers
+            && ty.bytes() >= NARROWEST_SHUFFLED
+            && lanes.is_power_of_two()
+            && has_chunks(ty, lanes)
+            && row >= SHORTEST_TRANSPOSED
     }
 
     fn find_elements(&mut self, elements_apart: u32, lane_count: u32) -> WideElements {
@@ -414,23 +434,6 @@ pub fn mask_elements(target: &TargetInfo, element_type: Type, guard: RowGuard) -
     } else {
         WideElements::Redirected(guard)
     }
-}
-
-/// Whether lanes' elements are brought into order by transposing. LLVM makes shuffles of shorter rows by itself.
-fn is_transposed(direction: Direction, element_type: Type, wide_access: &WideAccess) -> bool {
-    let &WideAccess { lanes, row, count, elements, .. } = wide_access;
-    let bytes = element_type.bytes();
-    let is_whole = matches!(elements, WideElements::All | WideElements::AllLanes) && !wide_access.is_reversed();
-    let fits = match direction {
-        Direction::Load => (count * bytes).is_multiple_of(CHUNK_BYTES),
-        Direction::Store => row == count && row.is_power_of_two(),
-    };
-    is_whole
-        && fits
-        && bytes >= NARROWEST_SHUFFLED
-        && lanes.is_power_of_two()
-        && has_chunks(element_type, lanes)
-        && row * bytes >= SHORTEST_TRANSPOSED
 }
 
 /// Whether so many lanes' chunks of elements of a type are taken apart by shuffles.
