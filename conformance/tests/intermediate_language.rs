@@ -495,6 +495,73 @@ fn images_are_read_and_written() {
     assert_eq!(read::<i32>(&setup.queue, &out), [8, 4, (CL_FLOAT - CL_SNORM_INT8) as i32, (CL_RGBA - CL_R) as i32]);
 }
 
+/// Integers without a sign: elements of an image as they are read, and twice these in another image.
+const INTEGER_IMAGES: &str = "
+    OpCapability Addresses
+    OpCapability Kernel
+    OpCapability Int64
+    OpCapability ImageBasic
+    OpMemoryModel Physical64 OpenCL
+    OpEntryPoint Kernel %f \"twice\" %gid
+    OpDecorate %gid BuiltIn GlobalInvocationId
+    %void = OpTypeVoid
+    %int = OpTypeInt 32 0
+    %long = OpTypeInt 64 0
+    %int2 = OpTypeVector %int 2
+    %int4 = OpTypeVector %int 4
+    %long3 = OpTypeVector %long 3
+    %row = OpConstant %int 0
+    %source = OpTypeImage %void 2D 0 0 0 0 Unknown ReadOnly
+    %target = OpTypeImage %void 2D 0 0 0 0 Unknown WriteOnly
+    %input = OpTypePointer Input %long3
+    %global = OpTypePointer CrossWorkgroup %int
+    %gid = OpVariable %input Input
+    %type = OpTypeFunction %void %source %target %global
+    %f = OpFunction %void None %type
+    %from = OpFunctionParameter %source
+    %to = OpFunctionParameter %target
+    %out = OpFunctionParameter %global
+    %start = OpLabel
+    %id3 = OpLoad %long3 %gid
+    %x = OpCompositeExtract %long %id3 0
+    %xi = OpUConvert %int %x
+    %at = OpCompositeConstruct %int2 %xi %row
+    %read = OpImageRead %int4 %from %at
+    %first = OpCompositeExtract %int %read 0
+    %place = OpInBoundsPtrAccessChain %global %out %x
+    OpStore %place %first Aligned 4
+    %twice = OpIAdd %int4 %read %read
+    OpImageWrite %to %at %twice
+    OpReturn
+    OpFunctionEnd";
+
+/// Whether they have a sign, the image tells.
+#[test]
+fn integers_are_what_the_image_has() {
+    if !takes_spirv() {
+        return;
+    }
+    let setup = Setup::new();
+    let program = setup.context.build_module(&assemble_module(INTEGER_IMAGES, (1, 0)));
+    let kernel = program.kernel("twice");
+    let shape = Shape { kind: CL_MEM_OBJECT_IMAGE2D, sizes: [256, 1, 1], layers: 1 };
+    let bytes: Vec<u8> = (0..=255).collect();
+    let mut copy = |data_type: cl_channel_type| {
+        let from = setup.context.image(CL_MEM_READ_ONLY, (CL_R, data_type), shape, &bytes);
+        let to = setup.context.image(CL_MEM_WRITE_ONLY, (CL_R, data_type), shape, &[0; 256]);
+        let out = setup.context.zeros::<i32>(256);
+        kernel.set_all(arguments![&from, &to, &out]);
+        run(&setup.queue, &kernel, &[256], &[64]);
+        (read::<i32>(&setup.queue, &out), read_image(&setup.queue, &to, shape, 1))
+    };
+    let unsigned: Vec<i32> = bytes.iter().map(|&byte| byte.into()).collect();
+    let doubled: Vec<u8> = bytes.iter().map(|&byte| byte.saturating_mul(2)).collect();
+    assert_eq!(copy(CL_UNSIGNED_INT8), (unsigned, doubled));
+    let signed: Vec<i32> = bytes.iter().map(|&byte| (byte as i8).into()).collect();
+    let doubled: Vec<u8> = bytes.iter().map(|&byte| (byte as i8).saturating_mul(2) as u8).collect();
+    assert_eq!(copy(CL_SIGNED_INT8), (signed, doubled));
+}
+
 /// What a kernel of a module leaves in its first buffer.
 fn run_module(setup: &Setup, module: &str, name: &str, inputs: &[Vec<i32>], sizes: [&[usize]; 2]) -> Vec<i32> {
     let program = setup.context.build_module(&assemble_module(module, (1, 4)));

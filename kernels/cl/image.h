@@ -103,6 +103,9 @@ WORDS(8)
 
 #define FIELD(m, e, c) ((e) << LEFT(m, c) >> RIGHT(m, c))
 #define SIGNED_FIELD(m, e, c) ((int)((e) << LEFT(m, c)) >> RIGHT(m, c))
+// Of an image of unsigned integers, the bits of its own: SPIR-V's integers have no sign, what they are an image tells.
+#define INTEGER_FIELD(m, e, c)                                                                                         \
+    (SIGNED_FIELD(m, e, c) & (KIND(m) == KIND_UNSIGNED ? (int)(0xFFFFFFFF >> RIGHT(m, c)) : -1))
 #define ALL(F, m, e) F(m, (e).x, 0), F(m, (e).y, 1), F(m, (e).z, 2), F(m, (e).w, 3)
 
 #define UNORM(m, w, c) ((float)(int)FIELD(m, w, c) * (1.0f / MOST(m, c)))
@@ -228,7 +231,7 @@ INL int4 read(int4 border, record m, int x, int y, int z, int inside)
     int4 v = border;
     if (inside) {
         uint4 w = element(m, x, y, z);
-        v = complete(m, (int4)(ALL(SIGNED_FIELD, m, w)));
+        v = complete(m, (int4)(ALL(INTEGER_FIELD, m, w)));
     }
     return v;
 }
@@ -399,18 +402,23 @@ INL void write(record m, int x, int y, int z, int inside, float4 v)
     }
     store_element(m, row_at(m, y, z), x, e);
 }
-INL void write(record m, int x, int y, int z, int inside, int4 v)
-{
-    if (!inside)
-        return;
-#define AS_SIGNED(v, c) encode_signed(v, RIGHT(m, c))
-    store_element(m, row_at(m, y, z), x, COMPONENTS(AS_SIGNED));
-}
 INL void write(record m, int x, int y, int z, int inside, uint4 v)
 {
     if (!inside)
         return;
 #define AS_UNSIGNED(v, c) encode_unsigned(v, RIGHT(m, c))
     store_element(m, row_at(m, y, z), x, COMPONENTS(AS_UNSIGNED));
+}
+// As for what is read, an image tells what integers are.
+INL void write(record m, int x, int y, int z, int inside, int4 v)
+{
+    if (KIND(m) == KIND_UNSIGNED) {
+        write(m, x, y, z, inside, __builtin_astype(v, uint4));
+        return;
+    }
+    if (!inside)
+        return;
+#define AS_SIGNED(v, c) encode_signed(v, RIGHT(m, c))
+    store_element(m, row_at(m, y, z), x, COMPONENTS(AS_SIGNED));
 }
 #endif

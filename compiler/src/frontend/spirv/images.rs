@@ -41,8 +41,8 @@ pub(super) fn image_parameter(image: ImageType) -> Parameter {
     Parameter::Named(format!("ocl_{}_{}", image.name, image.access))
 }
 
-/// What is read or written, by the ending of the functions' names. Integers are signed unless the operands say otherwise: of an
-/// image with integers of 32 bits both give the same bits.
+/// What is read or written, by the ending of the functions' names. Unless the operands say that integers have no sign, the image
+/// tells: the functions of signed ones go by it.
 fn texel_ending(translator: &Translator<'_>, texel: Id, image_operands: ImageOperands) -> Attempt<&'static str> {
     let (element, count) = translator.types.elements_of(texel)?;
     Ok(match translator.types.find_type(element)?.kind {
