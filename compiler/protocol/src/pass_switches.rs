@@ -47,7 +47,7 @@ pass_switches! {
     UnswitchSelects "unswitch_selects" "code has a version for each value of a condition that chooses between two addresses for all work-items (`unicf` only); always: also in long kernels";
     SplitConditions "split_conditions" "operands of a divergent condition (`a && b`, `a \\|\\| b`) that are the same in all lanes of a gang get a branch of their own (`unicf` only); always: also where it skips nothing";
     Divisibility "divisibility" "code has a version for launches in which no piece of an index such as `i % d` or `i >> n` ends within a gang (`unicf` only)";
-    PartialUnroll "partial_unroll" "loops in which each work-item walks along memory in a place of its own run several rounds at once (`unicf` only)";
+    PartialUnroll "partial_unroll" "loops in which each work-item walks along memory in a place of its own, or whose iterations are long chains, run several iterations at once (`unicf` only)";
     ScalarReplacement "scalar_replacement" "loads make way for what accesses of earlier iterations or on other paths left in registers; always: also where loops carry many values";
 }
 

@@ -21,7 +21,7 @@ use cranelift_entity::SecondaryMap;
 use std::collections::HashMap;
 
 /// Operations on vector registers that are under way at once, fitted to which functions gain from twice the lanes (Zen 5).
-const WINDOW: u64 = 100;
+pub(crate) const WINDOW: u64 = 100;
 
 /// What a gang takes for the rounds of its innermost loops, or for the whole function if it has none, without the blocks
 /// that run at times only.
@@ -66,7 +66,7 @@ pub fn least_chain_cost(
 }
 
 /// The cycles of the longest chain of values that lanes have of their own, or of all values for one work-item.
-fn longest_chain(function: &Function, blocks: &[Block], shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
+pub(crate) fn longest_chain(function: &Function, blocks: &[Block], shapes: Option<&SecondaryMap<Value, Shape>>) -> u64 {
     // Of the values of these blocks alone: there may be thousands of loops.
     let mut chain_ends: HashMap<Value, u64> = HashMap::new();
     let mut longest = 0;

@@ -133,7 +133,7 @@ pub fn types_held_in_loop(
 }
 
 /// Cycles from an instruction's operands to its result: on vectors where lanes differ.
-pub(super) fn operation_latency(
+pub(crate) fn operation_latency(
     function: &Function,
     instruction: Inst,
     shapes: Option<&SecondaryMap<Value, Shape>>,

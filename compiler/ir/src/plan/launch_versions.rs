@@ -5,6 +5,7 @@ use super::region_state::{GangContext, RegionState, analyze_region};
 use crate::analysis::divergence::Divergence;
 use crate::ir::{Function, InstData, SourceLoc, Value, ValueDef};
 use crate::report::{Note, Notes};
+use crate::target::Registers;
 use crate::transform::divisibility::{Pieces, find_pieces};
 use crate::transform::partial_unroll;
 use crate::transform::unswitch_selects::{find_condition, split_region, suppose_condition};
@@ -105,20 +106,21 @@ pub(super) fn suppose_uniform_choice(
     Some([true, false].map(supposed).into())
 }
 
-/// Has loops run several rounds at once. In tiles, whose rows and columns have accesses of their own, they stay as they are.
-pub(super) fn run_rounds_at_once(function: &mut Function, region_state: &mut RegionState, context: &GangContext<'_>) {
+/// Has loops run several iterations at once. In tiles, whose rows and columns have accesses of their own, they stay as they are.
+pub(super) fn unroll_partially(function: &mut Function, region_state: &mut RegionState, context: &GangContext<'_>) {
     if context.tile.is_some() {
         return;
     }
     let always = context.gangs.pass_versions(PassSwitch::PartialUnroll) == Versions::Always;
-    let Some(plan) = partial_unroll::plan_rounds(function, &region_state.found, context.facts.width, always) else {
+    let registers = Registers { width: context.facts.width, ..context.registers };
+    let roots = context.facts.root_facts(function);
+    let Some(plan) = partial_unroll::plan_unrolling(function, &region_state.found, &roots, registers, always) else {
         return;
     };
-    for (rounds, location) in plan.rounds_per_loop(function) {
-        let detail = format!("{rounds} at once, as lanes walk along memory in places of their own");
+    for (detail, location) in plan.describe_loops(function) {
         note_version(context.notes, location, "rounds", detail);
     }
-    plan.write_out_rounds(function);
+    plan.write_out_iterations(function);
     region_state.analyze_region(function, context);
 }
 

@@ -232,7 +232,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "partial_unroll",
-        what: "runs several rounds of a loop at once, where lanes walk along memory each in its own place",
+        what: "runs several iterations of a loop at once, where lanes walk along memory each in its own place, or each is a long chain",
         file: "transform/partial_unroll.rs",
         source: "Muchnick 1997, 17.4.3",
         phase: Phase::Regions,
@@ -240,7 +240,7 @@ pub const PASSES: &[Pass] = &[
         least: Configuration::UniCf,
         switches: &[PassSwitch::PartialUnroll],
         estimate: Estimate::Runs,
-        run: Run::Region(launch_versions::run_rounds_at_once),
+        run: Run::Region(launch_versions::unroll_partially),
         ..PLAIN
     },
     Pass {
