@@ -1,4 +1,9 @@
 //! What counts the iterations of a loop of one block: parameters that grow by constants, and how long the loop goes on.
+//!
+//! Requires: a block that is a loop with its empty latch, and the edge back to it.
+//! Ensures: how a parameter grows, which comparison ends the loop, and how often it runs, where that is known; nothing changes.
+//! Phases: the comparison; the parameter that it is of; as many steps as a caller asks for.
+//! Source: textbook (induction variables; Muchnick 1997, 14.1).
 
 use crate::ir::*;
 

@@ -3,6 +3,13 @@
 //! A processor has only so many operations under way. Where an iteration is a chain of dozens, each of the one before it, these
 //! are operations that wait, and few iterations are among them, although all of them could run at once. Where the operations
 //! of several iterations stand in turn, as many chains advance.
+//!
+//! Requires: a block that is a loop; the shapes of its values; which arguments are apart.
+//! Ensures: how many iterations are to advance at once. Where these are several, or `are_independent` says so, no iteration
+//! accesses what another one writes, and they are plain accesses.
+//! Phases: how long the chain is beside what is under way at once; whether the values have registers; each store and each access
+//! of other iterations.
+//! Source: ours; the window as in `analysis/critical_path.rs`.
 
 use super::counter::{is_invariant, parameter_step};
 use crate::analysis::affine_address::{Address, Roots, decompose_address};

@@ -1,4 +1,9 @@
 //! Writes several iterations of a loop of one block out.
+//!
+//! Requires: what [`UnrolledLoop`] says of a function in normal form.
+//! Ensures: the loop's copy, with as many iterations, before it or for it; normal form is up to the caller.
+//! Phases: the iterations, in their order or in turn; where the copy is entered, repeated and left.
+//! Source: textbook (Muchnick 1997, 17.4.3).
 
 use super::counter::{LoopCounter, parameter_step};
 use crate::analysis::cfg::build_cfg;
