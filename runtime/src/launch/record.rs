@@ -165,15 +165,14 @@ impl Launch {
         group_range: Range<u64>,
     ) -> std::result::Result<(), OutOfStack> {
         let _mode = float_mode::FloatMode::enter_mode(self.flush_denormals);
-        let group_count = group_range.end - group_range.start;
-        let chunk = Chunk { usable: self.usable_forms, launch_turn: &self.turn, group_count };
-        let ran = self.variant.run_chunk(chunk, |entry| {
+        let chunk = Chunk { usable: self.usable_forms, launch_turn: &self.turn, group_range };
+        let ended_trial = self.variant.run_chunk(chunk, |entry, group_range| {
             // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
             // long as `self`. The frame's pointers lead to memory that `self` holds, and `scratch` suffices for
             // each of the usable forms. What the kernel does to buffers is the application's business, as with any device.
             unsafe { entry(&raw const *launch_frame, scratch, group_range.start, group_range.end) };
         })?;
-        if let ((), Some(ended_trial)) = ran {
+        if let Some(ended_trial) = ended_trial {
             self.executable.end_trial(&self.variant, &ended_trial);
         }
         Ok(())

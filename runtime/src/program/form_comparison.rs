@@ -19,6 +19,9 @@ const MOST_TIME: Duration = Duration::from_secs(2);
 /// As many pairs refuse a form that is much slower.
 const FEW_PAIRS: usize = 5;
 const MUCH_SLOWER: f64 = 1.25;
+/// A form that takes so many times as long is given up after as few pairs, or after one work-group that takes long.
+const HOPELESS_PAIRS: usize = 2;
+pub(super) const HOPELESS: f64 = 4.0;
 /// The time that a form has to take at most: what differs by less is not worth other code.
 const FASTER: f64 = 0.95;
 /// What it may be at most, if it is more than it seems, for the form to be taken.
@@ -38,7 +41,7 @@ const MOST_KEYS: usize = 256;
 const MOST_UNLIKE_RUNS: usize = 300;
 
 /// What launches and chunks take for which filling the caches is a small part.
-const LONG: Duration = Duration::from_millis(4);
+pub(super) const LONG: Duration = Duration::from_millis(4);
 
 /// What a form runs in a row before it is the other one's turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -243,11 +246,15 @@ impl FormComparison {
     fn judge_pairs(&self) -> Option<Verdict> {
         let count = self.pairs.len();
         // Of many pairs not each one is looked at anew.
-        if count < FEW_PAIRS || !count.is_multiple_of((count / 32).next_power_of_two()) {
+        if count < HOPELESS_PAIRS || !count.is_multiple_of((count / 32).next_power_of_two()) {
             return None;
         }
         let RatioOfSums { ratio, error } = RatioOfSums::of_pairs(&self.pairs);
         let verdict = |is_faster| Some(Verdict { is_faster, time_ratio: ratio });
+        if count < FEW_PAIRS {
+            let is_each_hopeless = self.pairs.iter().all(|pair| pair.challenger > HOPELESS * pair.champion);
+            return if is_each_hopeless { verdict(false) } else { None };
+        }
         let knows_all = self.open_pairs.iter().all(|pair| pair.is_compared);
         if knows_all && ratio - ERRORS * error > MUCH_SLOWER {
             return verdict(false);
@@ -352,6 +359,21 @@ mod tests {
     fn a_form_that_is_much_slower_is_given_up_soon() {
         let (verdict, turns) = compare(Row::OneChunk, |turn| if turn.is_challengers() { 300_000 } else { 100_000 });
         assert_eq!((verdict.is_faster, turns), (false, 2 * (WARM_UP_PAIRS + FEW_PAIRS as u64) + 1));
+    }
+
+    #[test]
+    fn a_hopeless_form_is_given_up_at_once() {
+        for (slower, pairs) in [(390_000, FEW_PAIRS), (410_000, HOPELESS_PAIRS)] {
+            let (verdict, turns) = compare(Row::OneChunk, |turn| if turn.is_challengers() { slower } else { 100_000 });
+            assert_eq!((verdict.is_faster, turns), (false, 2 * (WARM_UP_PAIRS + pairs as u64) + 1));
+        }
+        // One of two pairs says nothing: a chunk was interrupted.
+        let (verdict, _) = compare(Row::OneChunk, |turn| match (turn.is_challengers(), turn.pair()) {
+            (true, WARM_UP_PAIRS) => 900_000,
+            (true, _) => 80_000,
+            (false, _) => 100_000,
+        });
+        assert!(verdict.is_faster);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! long that it pays, another form is made in the background. Both then run in turn, launch by launch or, in long launches, chunk by chunk;
 //! the faster one runs from then on; and so on until the search ends. All forms give the same results to the bit.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use lockstep_protocol::kernel_abi::{KernelEntry, ScratchNeeds};
 use lockstep_protocol::kernel_object::KernelObject;
 use parking_lot::Mutex;
 
-use super::form_comparison::{FormComparison, Row, Turn, Verdict};
+use super::form_comparison::{FormComparison, HOPELESS, LONG, Row, Turn, Verdict};
 use super::form_search::{FormSearch, MOST_TRIALS};
 use super::loaded_variant::CallableCode;
 use crate::execute::loaded_code::LoadError;
@@ -61,14 +62,14 @@ impl UsableForms {
 }
 
 /// A chunk of a launch's work-groups that is to be run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Chunk<'a> {
     /// The codes that the launch has scratch memory for.
     pub usable: UsableForms,
     /// The launch's turn.
     pub launch_turn: &'a LaunchTurn,
-    /// How many groups it has.
-    pub group_count: u64,
+    /// Its groups, of which there is one at least.
+    pub group_range: Range<u64>,
 }
 
 /// Code of another form, and what its calls need.
@@ -110,6 +111,8 @@ pub struct FormTrials {
     /// What the last chunk and the last launch took while time was counted.
     chunk_nanoseconds: AtomicU64,
     launch_nanoseconds: AtomicU64,
+    /// The longest that a work-group took the best code in a chunk, on average.
+    group_nanoseconds: AtomicU64,
     /// What each form runs in a row, in the trial that is under way: a [`Row`].
     row: AtomicU8,
 }
@@ -157,6 +160,7 @@ impl FormTrials {
             due_nanoseconds: AtomicU64::new(if adopts_all { 0 } else { in_nanoseconds(WORTHWHILE) }),
             chunk_nanoseconds: AtomicU64::new(0),
             launch_nanoseconds: AtomicU64::new(0),
+            group_nanoseconds: AtomicU64::new(0),
             row: AtomicU8::new(Row::Launches as u8),
         }
     }
@@ -193,23 +197,30 @@ impl FormTrials {
         usable
     }
 
-    /// Runs a chunk of so many work-groups: by the fastest code that is usable, or by one whose turn it is, which may be that of its whole
-    /// launch. The trial that ended by it.
+    /// Runs a chunk of work-groups: by the fastest code that is usable, or by one whose turn it is, which may be that of its whole launch. The
+    /// trial that ended by it.
     ///
     /// # Errors
-    /// [`OutOfStack`] where the chunk was not run for want of memory.
-    pub fn run_chunk<T>(
+    /// [`OutOfStack`] where the chunk, or a part of it, was not run for want of memory.
+    pub fn run_chunk(
         &self,
         own_code: &CallableCode,
-        Chunk { usable, launch_turn, group_count }: Chunk<'_>,
-        run: impl FnOnce(KernelEntry) -> T,
-    ) -> Result<(T, Option<EndedTrial>), OutOfStack> {
+        chunk: Chunk<'_>,
+        run: impl Fn(KernelEntry, Range<u64>),
+    ) -> Result<Option<EndedTrial>, OutOfStack> {
+        let Chunk { usable, launch_turn, group_range } = chunk;
+        let group_count = group_range.end - group_range.start;
         let stage = self.stage();
         let best_code = self.best_code.load(Ordering::Acquire);
         let best_number = if usable.contains(best_code) { best_code } else { 0 };
-        let best = self.find_code(best_number, own_code);
+        let run_code = |number: usize, group_range: Range<u64>| {
+            let started = Instant::now();
+            self.find_code(number, own_code).call_with_stack(|entry| run(entry, group_range))?;
+            Ok(started.elapsed())
+        };
         if matches!(stage, Stage::Over | Stage::AwaitCode) {
-            return Ok((best.call_with_stack(run)?, None));
+            self.find_code(best_number, own_code).call_with_stack(|entry| run(entry, group_range))?;
+            return Ok(None);
         }
         let tried_code = self.tried_code.load(Ordering::Acquire);
         let compares = stage == Stage::Compare && best_number == best_code && usable.contains(tried_code);
@@ -218,27 +229,43 @@ impl FormTrials {
             Row::Launches => launch_turn.find_turn(tried_code),
             row @ (Row::Chunks | Row::OneChunk) => Some(Turn::new(self.take_number(), row)),
         };
-        let is_challengers = turn.is_some_and(Turn::is_challengers);
-        let code = if is_challengers { self.find_code(tried_code, own_code) } else { best };
-        let started = Instant::now();
-        let result = code.call_with_stack(run)?;
-        let duration = started.elapsed();
-        let ended_trial = match turn {
-            Some(turn) => {
-                let key = launch_turn.key.load(Ordering::Relaxed);
-                self.note_turn(turn, tried_code, |comparison| comparison.note_chunk(turn, key, group_count, duration))
-            }
-            None => {
-                let nanoseconds = in_nanoseconds(duration);
-                if stage == Stage::CountTime {
-                    self.chunk_nanoseconds.store(nanoseconds, Ordering::Relaxed);
+        if let Some(turn) = turn.filter(|turn| turn.is_challengers()) {
+            let known_time = Duration::from_nanos(self.group_nanoseconds.load(Ordering::Relaxed));
+            let least_hopeless = match self.row() {
+                Row::OneChunk if !self.adopts_all => hopeless_time(known_time),
+                _ => Duration::MAX,
+            };
+            let outcome = run_unless_hopeless(
+                group_range,
+                least_hopeless,
+                |group_range| run_code(tried_code, group_range),
+                |group_range| run_code(best_number, group_range).map(drop),
+            )?;
+            let duration = match outcome {
+                ChunkOutcome::Complete(duration) => duration,
+                ChunkOutcome::Hopeless(group_time) => {
+                    let time_ratio = group_time.as_secs_f64() / known_time.as_secs_f64();
+                    return Ok(self.end_trial(tried_code, Some(Verdict { is_faster: false, time_ratio })));
                 }
-                let busy_time = self.busy_nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed) + nanoseconds;
-                let is_unusable = stage == Stage::Compare && !compares && busy_time >= in_nanoseconds(PATIENCE);
-                is_unusable.then(|| self.end_trial(tried_code, None)).flatten()
-            }
-        };
-        Ok((result, ended_trial))
+            };
+            let key = launch_turn.key.load(Ordering::Relaxed);
+            let note_chunk = |comparison: &mut FormComparison| comparison.note_chunk(turn, key, group_count, duration);
+            return Ok(self.note_turn(turn, tried_code, note_chunk));
+        }
+        let duration = run_code(best_number, group_range)?;
+        let nanoseconds = in_nanoseconds(duration);
+        self.group_nanoseconds.fetch_max(nanoseconds / group_count.max(1), Ordering::Relaxed);
+        if let Some(turn) = turn {
+            let key = launch_turn.key.load(Ordering::Relaxed);
+            let note_chunk = |comparison: &mut FormComparison| comparison.note_chunk(turn, key, group_count, duration);
+            return Ok(self.note_turn(turn, tried_code, note_chunk));
+        }
+        if stage == Stage::CountTime {
+            self.chunk_nanoseconds.store(nanoseconds, Ordering::Relaxed);
+        }
+        let busy_time = self.busy_nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed) + nanoseconds;
+        let is_unusable = stage == Stage::Compare && !compares && busy_time >= in_nanoseconds(PATIENCE);
+        Ok(is_unusable.then(|| self.end_trial(tried_code, None)).flatten())
     }
 
     fn row(&self) -> Row {
@@ -376,6 +403,95 @@ impl FormTrials {
     }
 }
 
+/// The time of a work-group from which on a form is given up after one, where the best form took this at most.
+fn hopeless_time(known_time: Duration) -> Duration {
+    if known_time.is_zero() { Duration::MAX } else { known_time.mul_f64(HOPELESS).max(LONG) }
+}
+
+/// How a chunk was run whose turn was a form's that is tried.
+#[derive(Debug, PartialEq, Eq)]
+enum ChunkOutcome {
+    /// By that form, in so long a time.
+    Complete(Duration),
+    /// Its first group took so long by that form that the best one ran the others.
+    Hopeless(Duration),
+}
+
+/// Runs groups by a form that is tried; after the first one, which may take that form seconds, the best form goes on if it took this long.
+fn run_unless_hopeless<E>(
+    group_range: Range<u64>,
+    least_hopeless: Duration,
+    run_tried: impl Fn(Range<u64>) -> Result<Duration, E>,
+    run_best: impl Fn(Range<u64>) -> Result<(), E>,
+) -> Result<ChunkOutcome, E> {
+    if least_hopeless == Duration::MAX {
+        return run_tried(group_range).map(ChunkOutcome::Complete);
+    }
+    let rest = group_range.start + 1..group_range.end;
+    let group_time = run_tried(group_range.start..rest.start)?;
+    if group_time > least_hopeless {
+        if !rest.is_empty() {
+            run_best(rest)?;
+        }
+        return Ok(ChunkOutcome::Hopeless(group_time));
+    }
+    let rest_time = if rest.is_empty() { Duration::ZERO } else { run_tried(rest)? };
+    Ok(ChunkOutcome::Complete(group_time + rest_time))
+}
+
 fn in_nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::convert::Infallible;
+
+    use super::*;
+
+    /// The groups that each form runs of ten, where one takes so many milliseconds by the form that is tried, and the outcome.
+    fn run_ten(group_milliseconds: u64, least_hopeless: Duration) -> (Vec<(&'static str, Range<u64>)>, ChunkOutcome) {
+        let calls = RefCell::new(Vec::new());
+        let run_tried = |group_range: Range<u64>| {
+            calls.borrow_mut().push(("tried", group_range.clone()));
+            Ok::<_, Infallible>(Duration::from_millis(group_milliseconds * (group_range.end - group_range.start)))
+        };
+        let run_best = |group_range: Range<u64>| {
+            calls.borrow_mut().push(("best", group_range));
+            Ok(())
+        };
+        let outcome = run_unless_hopeless(20..30, least_hopeless, run_tried, run_best).unwrap();
+        (calls.into_inner(), outcome)
+    }
+
+    #[test]
+    fn a_hopeless_form_runs_one_group_and_the_best_one_the_others() {
+        let known_time = Duration::from_millis(10);
+        let (calls, outcome) = run_ten(270, hopeless_time(known_time));
+        assert_eq!(calls, [("tried", 20..21), ("best", 21..30)]);
+        assert_eq!(outcome, ChunkOutcome::Hopeless(Duration::from_millis(270)));
+        let (calls, outcome) = run_ten(30, hopeless_time(known_time));
+        assert_eq!(calls, [("tried", 20..21), ("tried", 21..30)]);
+        assert_eq!(outcome, ChunkOutcome::Complete(Duration::from_millis(300)));
+    }
+
+    #[test]
+    fn nothing_is_hopeless_beside_what_is_not_known_and_in_short_groups() {
+        assert_eq!(hopeless_time(Duration::ZERO), Duration::MAX);
+        assert_eq!(hopeless_time(Duration::from_micros(1)), LONG);
+        let (calls, outcome) = run_ten(900, Duration::MAX);
+        assert_eq!((calls, outcome), (vec![("tried", 20..30)], ChunkOutcome::Complete(Duration::from_secs(9))));
+    }
+
+    #[test]
+    fn a_chunk_of_one_group_is_measured_or_hopeless() {
+        let run_one = |milliseconds| {
+            let run_tried = |_: Range<u64>| Ok::<_, Infallible>(Duration::from_millis(milliseconds));
+            let run_best = |group_range: Range<u64>| panic!("{group_range:?} were run already");
+            run_unless_hopeless(3..4, Duration::from_millis(50), run_tried, run_best).unwrap()
+        };
+        assert_eq!(run_one(60), ChunkOutcome::Hopeless(Duration::from_millis(60)));
+        assert_eq!(run_one(40), ChunkOutcome::Complete(Duration::from_millis(40)));
+    }
 }

@@ -1,5 +1,6 @@
 //! A kernel's code in memory, as launches run it.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -116,30 +117,32 @@ impl LoadedVariant {
         LoadedVariant { usage: variant_usage, ..self }
     }
 
-    /// Calls `run` with the function that is to run a chunk of work-groups, the best of the usable ones or one that is measured, on a stack with room for it. It may be called as long as the variant lives. The answer has the trial that ended by it, if one did.
+    /// Calls `run` with the function that is to run work-groups of a chunk, the best of the usable ones or one that is measured, and these groups,
+    /// on a stack with room for it: once, or once for each part of the chunk. The function may be called as long as the variant lives. The
+    /// answer is the trial that ended by it, if one did.
     ///
     /// # Errors
-    /// [`OutOfStack`] where it was not called for want of memory.
-    pub fn run_chunk<T>(
+    /// [`OutOfStack`] where groups were not run for want of memory.
+    pub fn run_chunk(
         &self,
         chunk: Chunk<'_>,
-        run: impl FnOnce(KernelEntry) -> T,
-    ) -> Result<(T, Option<EndedTrial>), OutOfStack> {
+        run: impl Fn(KernelEntry, Range<u64>),
+    ) -> Result<Option<EndedTrial>, OutOfStack> {
         let last_code = match &self.promotion {
             None => &self.code,
             Some(promotion) => match promotion.optimized() {
                 Some(optimized_code) => optimized_code,
                 None => {
                     let started = Instant::now();
-                    let result = self.code.call_with_stack(run);
+                    let result = self.code.call_with_stack(|entry| run(entry, chunk.group_range));
                     promotion.add_time(started.elapsed());
-                    return Ok((result?, None));
+                    return result.map(|()| None);
                 }
             },
         };
         match self.trials.get() {
             Some(trials) => trials.run_chunk(last_code, chunk, run),
-            None => Ok((last_code.call_with_stack(run)?, None)),
+            None => last_code.call_with_stack(|entry| run(entry, chunk.group_range)).map(|()| None),
         }
     }
 
