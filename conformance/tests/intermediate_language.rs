@@ -546,7 +546,7 @@ fn integers_are_what_the_image_has() {
     let kernel = program.kernel("twice");
     let shape = Shape { kind: CL_MEM_OBJECT_IMAGE2D, sizes: [256, 1, 1], layers: 1 };
     let bytes: Vec<u8> = (0..=255).collect();
-    let mut copy = |data_type: cl_channel_type| {
+    let copy = |data_type: cl_channel_type| {
         let from = setup.context.image(CL_MEM_READ_ONLY, (CL_R, data_type), shape, &bytes);
         let to = setup.context.image(CL_MEM_WRITE_ONLY, (CL_R, data_type), shape, &[0; 256]);
         let out = setup.context.zeros::<i32>(256);
