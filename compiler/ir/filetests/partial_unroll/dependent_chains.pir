@@ -2,7 +2,7 @@
 ; test: run
 ; stage: normalized
 ; Each iteration writes what the next one reads: they stay one behind the other.
-; run: dependent_chains([0.0]:f32, [1.0 x 144]:f32) global=16 local=16 => _, _
+; run: dependent_chains([0.0]:f32, [1.0 x 18]:f32) global=2 local=2 => _, [1.0, 1.0, 21.0, 21.0, 41.0, 41.0, 61.0, 61.0, 81.0, 81.0, 101.0, 101.0, 121.0, 121.0, 141.0, 141.0, 161.0, 161.0]:f32
 
 kernel "dependent_chains" {
   args 16
@@ -15,11 +15,14 @@ kernel "dependent_chains" {
     v3: i64 = query.global_id 0
     v4: i64 = mul.nsw v3, 4
     jump b1(0)
-  b1(v6: i64):
-    v8: i64 = mul.nsw v6, 64
-    v9: i64 = add.nsw v8, v4
-    v11: ptr.global = ptradd.inbounds v1, v9
-    v12: f32 = load v11 align 4
+  b1(v5: i64):
+    v6: i64 = mul.nsw v5, 8
+    v7: i64 = add.nsw v6, v4
+    v8: ptr.global = ptradd.inbounds v1, v7
+    v9: f32 = load v8 align 4
+    v10: f32 = fadd v9, 1.0
+    v11: f32 = fadd v10, 1.0
+    v12: f32 = fadd v11, 1.0
     v13: f32 = fadd v12, 1.0
     v14: f32 = fadd v13, 1.0
     v15: f32 = fadd v14, 1.0
@@ -37,16 +40,12 @@ kernel "dependent_chains" {
     v27: f32 = fadd v26, 1.0
     v28: f32 = fadd v27, 1.0
     v29: f32 = fadd v28, 1.0
-    v30: f32 = fadd v29, 1.0
-    v31: f32 = fadd v30, 1.0
-    v32: f32 = fadd v31, 1.0
-    v33: ptr.global = ptradd.inbounds v11, 64
-    store v32 to v33 align 4
-    v34: i64 = add.nsw v6, 1
-    v35: i1 = icmp.slt v34, 8:i64
-    br v35, b2, b3
+    store v29 to v8 + 8 align 4
+    v30: i64 = add.nsw v5, 1
+    v31: i1 = icmp.slt v30, 8:i64
+    br v31, b2, b3
   b2:
-    jump b1(v34)
+    jump b1(v30)
   b3:
     return
   }
@@ -64,11 +63,14 @@ kernel "dependent_chains" {
 ;     v3: i64 = query.global_id 0
 ;     v4: i64 = mul.nsw v3, 4
 ;     jump b1(0)
-;   b1(v6: i64):
-;     v8: i64 = mul.nsw v6, 64
-;     v9: i64 = add.nsw v8, v4
-;     v11: ptr.global = ptradd.inbounds v1, v9
-;     v12: f32 = load v11 align 4
+;   b1(v5: i64):
+;     v6: i64 = mul.nsw v5, 8
+;     v7: i64 = add.nsw v6, v4
+;     v8: ptr.global = ptradd.inbounds v1, v7
+;     v9: f32 = load v8 align 4
+;     v10: f32 = fadd v9, 1.0
+;     v11: f32 = fadd v10, 1.0
+;     v12: f32 = fadd v11, 1.0
 ;     v13: f32 = fadd v12, 1.0
 ;     v14: f32 = fadd v13, 1.0
 ;     v15: f32 = fadd v14, 1.0
@@ -86,16 +88,12 @@ kernel "dependent_chains" {
 ;     v27: f32 = fadd v26, 1.0
 ;     v28: f32 = fadd v27, 1.0
 ;     v29: f32 = fadd v28, 1.0
-;     v30: f32 = fadd v29, 1.0
-;     v31: f32 = fadd v30, 1.0
-;     v32: f32 = fadd v31, 1.0
-;     v33: ptr.global = ptradd.inbounds v11, 64
-;     store v32 to v33 align 4
-;     v34: i64 = add.nsw v6, 1
-;     v35: i1 = icmp.slt v34, 8:i64
-;     br v35, b2, b3
+;     store v29 to v8 + 8 align 4
+;     v30: i64 = add.nsw v5, 1
+;     v31: i1 = icmp.slt v30, 8:i64
+;     br v31, b2, b3
 ;   b2:
-;     jump b1(v34)
+;     jump b1(v30)
 ;   b3:
 ;     return
 ;   }

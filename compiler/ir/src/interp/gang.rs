@@ -201,16 +201,7 @@ fn is_total(inst_data: &InstData) -> bool {
         InstData::Binary { opcode, .. } => {
             !matches!(opcode, BinaryOp::Udiv | BinaryOp::Sdiv | BinaryOp::Urem | BinaryOp::Srem)
         }
-        InstData::Unary { .. }
-        | InstData::Ternary { .. }
-        | InstData::Icmp { .. }
-        | InstData::Fcmp { .. }
-        | InstData::PtrAdd { .. }
-        | InstData::Query { .. }
-        | InstData::SlotAddr { .. }
-        | InstData::LocalAddr { .. }
-        | InstData::GlobalAddr { .. }
-        | InstData::Combined => true,
-        _ => false,
+        InstData::Combined => true,
+        other => other.is_computation(),
     }
 }

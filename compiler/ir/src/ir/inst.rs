@@ -286,6 +286,24 @@ impl InstData {
         others || self.asks_lanes() || matches!(self, InstData::Put { .. })
     }
 
+    /// Whether it computes its result of its operands and of what each work-item knows of itself: it accesses no memory, has no effect
+    /// and asks no other lane.
+    pub fn is_computation(&self) -> bool {
+        matches!(
+            self,
+            InstData::Unary { .. }
+                | InstData::Binary { .. }
+                | InstData::Ternary { .. }
+                | InstData::Icmp { .. }
+                | InstData::Fcmp { .. }
+                | InstData::PtrAdd { .. }
+                | InstData::Query { .. }
+                | InstData::SlotAddr { .. }
+                | InstData::LocalAddr { .. }
+                | InstData::GlobalAddr { .. }
+        )
+    }
+
     /// Whether the instruction must stay even when its results are not used.
     pub fn has_effect(&self) -> bool {
         match self {

@@ -56,6 +56,10 @@ const MOST: u64 = 16;
 const MOST_INSTS: usize = 320;
 const MOST_WHOLE_INSTS: usize = 512;
 
+/// The instructions of an iteration of which two are no more than that. What is asked of longer ones would take the square of their
+/// length.
+const MOST_OF_ONE: usize = MOST_WHOLE_INSTS / 2;
+
 /// Loops that are to run several iterations at once.
 pub struct Plan {
     loops: Vec<UnrolledLoop>,
@@ -111,7 +115,10 @@ impl Planner<'_> {
             return None;
         }
         let instructions = &function.blocks[block].insts;
-        let is_short = |&iterations: &u64| always || iterations as usize * instructions.len() <= MOST_INSTS;
+        if !always && instructions.len() > MOST_OF_ONE {
+            return None;
+        }
+        let fits = |iterations: u64, most: usize| always || iterations as usize * instructions.len() <= most;
         if instructions.iter().any(|&instruction| {
             function.insts[instruction].data.asks_lanes() || function.insts[instruction].data.needs_lanes()
         }) {
@@ -148,18 +155,21 @@ impl Planner<'_> {
         let bytes =
             instructions.iter().filter_map(|&instruction| self.bytes_of_walk(block, instruction, back_edge)).min();
         if let Some(bytes) = bytes {
-            let is_whole =
-                |&count: &u64| count > 1 && (always || count as usize * instructions.len() <= MOST_WHOLE_INSTS);
+            let all = known_count.filter(|&count| count > 1 && fits(count, MOST_WHOLE_INSTS));
             let of_chunk = (u64::from(CHUNK_BYTES) / bytes).clamp(LEAST, MOST);
-            let iterations = known_count.filter(is_whole).or([of_chunk, LEAST].into_iter().find(is_short))?;
-            return Some(plan(iterations, IterationOrder::OneByOne));
+            let several = [of_chunk, LEAST].into_iter().find(|&iterations| fits(iterations, MOST_INSTS));
+            return Some(plan(all.or(several)?, IterationOrder::OneByOne));
         }
-        if let Some(iterations) = body.count_interleaved().filter(is_short) {
-            let iterations = if known_count.is_some_and(|count| count < iterations) { return None } else { iterations };
+        let run_often_enough = |&iterations: &u64| known_count.is_none_or(|count| count >= iterations);
+        let in_turn = body.count_interleaved().filter(run_often_enough).filter(|&count| fits(count, MOST_INSTS));
+        if let Some(iterations) = in_turn {
             return Some(plan(iterations, IterationOrder::Interleaved));
         }
+        if !always {
+            return None;
+        }
         let order = if body.are_independent() { IterationOrder::Interleaved } else { IterationOrder::OneByOne };
-        always.then(|| plan(LEAST, order))
+        Some(plan(LEAST, order))
     }
 
     /// The bytes that lanes read in an iteration, each in a place of its own, if the next one's lie behind them.

@@ -162,3 +162,46 @@ fn opposite_comparison(comparison: IntCc) -> IntCc {
         IntCc::Uge => IntCc::Ult,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse_module;
+
+    /// How often a loop runs, up to 16 times, that starts at a number, grows by a step and goes on while what is compared is so.
+    fn count(ty: &str, first: i64, step: i64, compared: &str, condition: &str) -> Option<u64> {
+        let text = format!(
+            "kernel \"k\" {{\n args 8\n param \"a\" pointer.global \"int*\" size 8 align 8 offset 0\n input value(0, 0): ptr.global\n \
+             region r0 {{\n b0(v0: ptr.global):\n jump b1({first})\n b1(v1: {ty}):\n v2: {ty} = add v1, {step}\n \
+             v3: i1 = icmp.{condition}\n br v3, b2, b3\n b2:\n jump b1(v2)\n b3:\n return\n }}\n}}\n"
+        )
+        .replace("compared", compared);
+        let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let function = module.kernels[0].regions.values().next().unwrap();
+        let [entry, block, latch] = [0, 1, 2].map(|index: usize| function.layout[index]);
+        let Terminator::Jump(entry_edge) = &function.blocks[entry].terminator else { panic!("the entry jumps") };
+        let Terminator::Jump(back_edge) = &function.blocks[latch].terminator else { panic!("the latch jumps") };
+        let Terminator::Branch { condition, .. } = function.blocks[block].terminator else { panic!("a loop branches") };
+        let counter = LoopCounter::find_counter(function, block, condition, back_edge, false)?;
+        counter.count_iterations(function, block, entry_edge.arguments[counter.param], 16)
+    }
+
+    #[test]
+    fn iterations_are_counted_by_each_comparison() {
+        assert_eq!(count("i32", 0, 1, "v2", "slt compared, 5:i32"), Some(5));
+        assert_eq!(count("i32", 0, 1, "v1", "slt compared, 5:i32"), Some(6), "what comes in is compared");
+        assert_eq!(count("i32", 0, 1, "v2", "sle compared, 5:i32"), Some(6));
+        assert_eq!(count("i32", 0, 3, "v2", "ult compared, 10:i32"), Some(4));
+        assert_eq!(count("i64", 2, 1, "v2", "ne compared, 9:i64"), Some(7));
+        assert_eq!(count("i32", 7, 1, "v2", "slt compared, 5:i32"), Some(1), "a loop runs once at least");
+    }
+
+    #[test]
+    fn what_runs_too_often_or_wraps_is_not_counted() {
+        assert_eq!(count("i32", 0, 1, "v2", "slt compared, 16:i32"), Some(16));
+        assert_eq!(count("i32", 0, 1, "v2", "slt compared, 17:i32"), None);
+        assert_eq!(count("i16", 32760, 1, "v2", "sle compared, 32767:i16"), None, "it goes on below zero");
+        assert_eq!(count("i32", -3, 1, "v2", "slt compared, 2:i32"), None, "below zero");
+        assert_eq!(count("i64", 9, 1, "v2", "ne compared, 2:i64"), None, "all numbers come");
+    }
+}

@@ -24,9 +24,16 @@ use cranelift_entity::SecondaryMap;
 use lockstep_protocol::types::{Space, Type};
 use std::collections::HashSet;
 
-/// The vector registers that advance chains at once: operations on them take four cycles, and there are two in a cycle; but
-/// with half as many the window has the others of later iterations.
+/// Vector registers whose chains advance at once. Two operations of four cycles begin in each, which takes eight chains; the other half
+/// are those of the next iterations, which are in the window then.
 const CHAINS: u64 = 4;
+
+/// The cycles of a chain that are worth it: those in which a processor, at two operations a cycle, could do half as many again as it has
+/// under way.
+const LONG_CHAIN: u64 = WINDOW * 3 / 4;
+
+/// Vector registers that are left to what an operation needs beside its values.
+const SPARE_REGISTERS: u64 = 2;
 
 /// The cycles up to which an operation may take in such a chain: of longer ones a processor does not begin two in a cycle.
 const MOST_LATENCY: u64 = 5;
@@ -72,7 +79,7 @@ impl LoopBody<'_> {
             _ => operation_latency(function, instruction, Some(shapes)) <= MOST_LATENCY,
         };
         function.blocks[block].insts.iter().all(is_short)
-            && 4 * longest_chain(function, &[block], Some(shapes)) > 3 * WINDOW
+            && longest_chain(function, &[block], Some(shapes)) > LONG_CHAIN
     }
 
     /// Whether so many iterations' values have registers, beside those that are used in all of them.
@@ -101,7 +108,7 @@ impl LoopBody<'_> {
         }
         let registers = if self.registers.bits() >= 512 { 32 } else { 16 };
         let of_iterations = iterations * most_live * self.registers_of_a_value().unwrap_or(1);
-        of_iterations + outside.len() as u64 <= registers - 2
+        of_iterations + outside.len() as u64 + SPARE_REGISTERS <= registers
     }
 
     /// Whether a value comes from memory, from where the operation takes it that uses it.
@@ -132,16 +139,7 @@ impl LoopBody<'_> {
 
     fn access_of(&self, inst_node: &InstNode) -> Accesses {
         let (pointer, offset, access, ty, count, writes) = match &inst_node.data {
-            InstData::Unary { .. }
-            | InstData::Binary { .. }
-            | InstData::Ternary { .. }
-            | InstData::Icmp { .. }
-            | InstData::Fcmp { .. }
-            | InstData::PtrAdd { .. }
-            | InstData::Query { .. }
-            | InstData::SlotAddr { .. }
-            | InstData::LocalAddr { .. }
-            | InstData::GlobalAddr { .. } => return Accesses::None,
+            computation if computation.is_computation() => return Accesses::None,
             InstData::Load { pointer, offset, access } => {
                 let ty = self.function.ty(inst_node.results[0]);
                 (*pointer, *offset, access, ty, inst_node.results.len(), false)

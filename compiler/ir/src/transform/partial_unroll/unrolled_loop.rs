@@ -5,7 +5,7 @@
 //! Phases: the iterations, in their order or in turn; where the copy is entered, repeated and left.
 //! Source: textbook (Muchnick 1997, 17.4.3).
 
-use super::counter::{LoopCounter, parameter_step};
+use super::counter::{LoopCounter, Step, parameter_step};
 use crate::analysis::cfg::build_cfg;
 use crate::ir::*;
 use crate::transform::copy::Copies;
@@ -99,24 +99,22 @@ impl UnrolledLoop {
         iteration
     }
 
-    /// The same, where all the loop's parameters grow by constants: those of all iterations are computed first.
+    /// The same in turn: what the loop's parameters are in each iteration is computed first. One by one, should one not grow by a constant.
     fn append_interleaved(&self, function: &mut Function, several: Block, back_edge: &BlockCall) -> Copies {
         let parameters = function.blocks[self.block].params.clone();
-        let steps: Vec<_> = parameters
-            .iter()
-            .map(|&parameter| {
-                parameter_step(function, self.block, parameter, back_edge).map(|step| (step.by, step.flags))
-            })
-            .collect();
+        let step_of = |&parameter: &Value| parameter_step(function, self.block, parameter, back_edge);
+        let Some(steps) = parameters.iter().map(step_of).collect::<Option<Vec<Step>>>() else {
+            return self.append_one_by_one(function, several, back_edge);
+        };
         let first_arguments = self.add_parameters(function, several);
         let mut iterations: Vec<Copies> = Vec::new();
-        for iteration in 0..self.iterations as i64 {
+        for number in 0..self.iterations as i64 {
             let mut builder = Builder::at_end_of(function, several);
-            let mut arguments = Vec::new();
-            for (&first, step) in first_arguments.iter().zip(&steps) {
-                let (by, flags) = step.unwrap_or_default();
-                arguments.push(advance_counter(&mut builder, first, iteration * by, flags));
-            }
+            let arguments: Vec<Value> = first_arguments
+                .iter()
+                .zip(&steps)
+                .map(|(&first, step)| advance_counter(&mut builder, first, number * step.by, step.flags))
+                .collect();
             iterations.push(self.map_parameters(function, &arguments));
         }
         for instruction in function.blocks[self.block].insts.clone() {
