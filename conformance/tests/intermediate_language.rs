@@ -405,7 +405,8 @@ fn packets_go_through_pipes() {
     assert_eq!(found, (0..40).map(|index| index * 3 * 64).collect::<Vec<_>>());
 }
 
-/// Elements of an image, read plainly and through a sampler of the module's, and the image's sizes and format.
+/// Elements of an image, read plainly and through a sampler of the module's, and the image's sizes and format. And integers without a sign:
+/// elements of a row as they are read, and twice these in another image.
 const IMAGES: &str = "
     OpCapability Addresses
     OpCapability Kernel
@@ -414,12 +415,14 @@ const IMAGES: &str = "
     OpCapability LiteralSampler
     OpMemoryModel Physical64 OpenCL
     OpEntryPoint Kernel %f \"copy\" %gid
+    OpEntryPoint Kernel %g \"twice\" %gid
     OpDecorate %gid BuiltIn GlobalInvocationId
     %void = OpTypeVoid
     %int = OpTypeInt 32 0
     %long = OpTypeInt 64 0
     %float = OpTypeFloat 32
     %int2 = OpTypeVector %int 2
+    %int4 = OpTypeVector %int 4
     %float2 = OpTypeVector %float 2
     %float4 = OpTypeVector %float 4
     %long3 = OpTypeVector %long 3
@@ -470,6 +473,23 @@ const IMAGES: &str = "
     %p3 = OpInBoundsPtrAccessChain %global %out %at3
     OpStore %p3 %order Aligned 4
     OpReturn
+    OpFunctionEnd
+    %g = OpFunction %void None %type
+    %row = OpFunctionParameter %source
+    %twice_row = OpFunctionParameter %target
+    %firsts = OpFunctionParameter %global
+    %begin = OpLabel
+    %gid3 = OpLoad %long3 %gid
+    %column = OpCompositeExtract %long %gid3 0
+    %columni = OpUConvert %int %column
+    %here = OpCompositeConstruct %int2 %columni %first_level
+    %texel = OpImageRead %int4 %row %here
+    %first = OpCompositeExtract %int %texel 0
+    %p = OpInBoundsPtrAccessChain %global %firsts %column
+    OpStore %p %first Aligned 4
+    %twice = OpIAdd %int4 %texel %texel
+    OpImageWrite %twice_row %here %twice
+    OpReturn
     OpFunctionEnd";
 
 #[test]
@@ -495,46 +515,6 @@ fn images_are_read_and_written() {
     assert_eq!(read::<i32>(&setup.queue, &out), [8, 4, (CL_FLOAT - CL_SNORM_INT8) as i32, (CL_RGBA - CL_R) as i32]);
 }
 
-/// Integers without a sign: elements of an image as they are read, and twice these in another image.
-const INTEGER_IMAGES: &str = "
-    OpCapability Addresses
-    OpCapability Kernel
-    OpCapability Int64
-    OpCapability ImageBasic
-    OpMemoryModel Physical64 OpenCL
-    OpEntryPoint Kernel %f \"twice\" %gid
-    OpDecorate %gid BuiltIn GlobalInvocationId
-    %void = OpTypeVoid
-    %int = OpTypeInt 32 0
-    %long = OpTypeInt 64 0
-    %int2 = OpTypeVector %int 2
-    %int4 = OpTypeVector %int 4
-    %long3 = OpTypeVector %long 3
-    %row = OpConstant %int 0
-    %source = OpTypeImage %void 2D 0 0 0 0 Unknown ReadOnly
-    %target = OpTypeImage %void 2D 0 0 0 0 Unknown WriteOnly
-    %input = OpTypePointer Input %long3
-    %global = OpTypePointer CrossWorkgroup %int
-    %gid = OpVariable %input Input
-    %type = OpTypeFunction %void %source %target %global
-    %f = OpFunction %void None %type
-    %from = OpFunctionParameter %source
-    %to = OpFunctionParameter %target
-    %out = OpFunctionParameter %global
-    %start = OpLabel
-    %id3 = OpLoad %long3 %gid
-    %x = OpCompositeExtract %long %id3 0
-    %xi = OpUConvert %int %x
-    %at = OpCompositeConstruct %int2 %xi %row
-    %read = OpImageRead %int4 %from %at
-    %first = OpCompositeExtract %int %read 0
-    %place = OpInBoundsPtrAccessChain %global %out %x
-    OpStore %place %first Aligned 4
-    %twice = OpIAdd %int4 %read %read
-    OpImageWrite %to %at %twice
-    OpReturn
-    OpFunctionEnd";
-
 /// Whether they have a sign, the image tells.
 #[test]
 fn integers_are_what_the_image_has() {
@@ -542,7 +522,7 @@ fn integers_are_what_the_image_has() {
         return;
     }
     let setup = Setup::new();
-    let program = setup.context.build_module(&assemble_module(INTEGER_IMAGES, (1, 0)));
+    let program = setup.context.build_module(&assemble_module(IMAGES, (1, 0)));
     let kernel = program.kernel("twice");
     let shape = Shape { kind: CL_MEM_OBJECT_IMAGE2D, sizes: [256, 1, 1], layers: 1 };
     let bytes: Vec<u8> = (0..=255).collect();
