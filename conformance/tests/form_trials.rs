@@ -59,6 +59,14 @@ kernel void nests(global float *out, int steps) {
 
 const KERNELS: [&str; 4] = ["uneven", "arrays", "barriers", "nests"];
 
+/// A kernel whose work-groups take long, and several times as long one work-item after the other. Its work-items count how often they ran.
+const LONG_GROUPS: &str = "kernel void long_groups(global int *counts, int steps) {
+    int i = get_global_id(0);
+    float x = i * 0.001f;
+    for (int k = 0; k < steps; ++k) x = x * 0.97f + 0.1f;
+    counts[i] += x < 10.0f ? 1 : 2;
+}";
+
 /// A kernel of roots that gangs estimate on machines with AVX-512, and work-items alone do not.
 const ROOTS: &str = "kernel void roots(global float *out, int steps) {
     int i = get_global_id(0);
@@ -183,6 +191,33 @@ fn later_processes_begin_with_the_form_that_was_found() {
         assert!(!log_without_trials.contains(&from_cache), "{log_without_trials}");
     }
     assert!(first.stdout == second.stdout && first.stdout == without_trials.stdout, "the forms differ");
+}
+
+/// A form that is much slower is given up within a chunk, whose other groups the best form runs.
+#[test]
+fn every_group_runs_once_whichever_form_is_given_up() {
+    if !is_lockstep() {
+        return;
+    }
+    let test = "every_group_runs_once_whichever_form_is_given_up";
+    let folder = TestFolder::of_test(test);
+    let log_switch = format!("info:{}", folder.path_of("log"));
+    let environment = [("LOCKSTEP_CACHE", "off"), ("LOCKSTEP_TRIALS", "1"), ("LOCKSTEP_LOG", &log_switch)];
+    in_child(test, &environment, || {
+        let (setup, log, begun) = (Setup::new(), own_log(), Instant::now());
+        let kernel = setup.context.build(LONG_GROUPS, "").kernel("long_groups");
+        let counts = setup.context.zeros::<i32>(2048);
+        kernel.set(0, &counts);
+        kernel.set(1, 400_000);
+        let refused = || count_lines(&log, "long_groups", "as one work-item after the other it takes") > 0;
+        let mut launch_count = 0;
+        while !refused() && begun.elapsed() < Duration::from_secs(60) {
+            run(&setup.queue, &kernel, &[2048], &[256]);
+            launch_count += 1;
+            assert_eq!(read::<i32>(&setup.queue, &counts), [launch_count; 2048]);
+        }
+        assert!(refused(), "{}", std::fs::read_to_string(&log).unwrap_or_default());
+    });
 }
 
 #[test]

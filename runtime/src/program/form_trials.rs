@@ -1,6 +1,7 @@
 //! Forms of a variant's code that are measured beside the one that the estimate took. When the code of the last tier has run for so
 //! long that it pays, another form is made in the background. Both then run in turn, launch by launch or, in long launches, chunk by chunk;
-//! the faster one runs from then on; and so on until the search ends. All forms give the same results to the bit.
+//! the faster one runs from then on; and so on until the search ends. Where chunks take long, a form that takes several times as long is given
+//! up after one work-group, and the best form runs the others. All forms give the same results to the bit.
 
 use std::ops::Range;
 use std::sync::OnceLock;
