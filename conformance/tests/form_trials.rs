@@ -59,6 +59,9 @@ kernel void nests(global float *out, int steps) {
 
 const KERNELS: [&str; 4] = ["uneven", "arrays", "barriers", "nests"];
 
+/// The work-items of [`LONG_GROUPS`]: sixteen groups, of which no first one runs alone, so that a launch begins with chunks of several.
+const LONG_ITEMS: usize = 1024;
+
 /// A kernel whose work-groups take long, and several times as long one work-item after the other. Its work-items count how often they ran.
 const LONG_GROUPS: &str = "kernel void long_groups(global int *counts, int steps) {
     int i = get_global_id(0);
@@ -206,15 +209,18 @@ fn every_group_runs_once_whichever_form_is_given_up() {
     in_child(test, &environment, || {
         let (setup, log, begun) = (Setup::new(), own_log(), Instant::now());
         let kernel = setup.context.build(LONG_GROUPS, "").kernel("long_groups");
-        let counts = setup.context.zeros::<i32>(2048);
+        let counts = setup.context.zeros::<i32>(LONG_ITEMS);
         kernel.set(0, &counts);
-        kernel.set(1, 400_000);
+        kernel.set(1, 4_000_000);
         let refused = || count_lines(&log, "long_groups", "as one work-item after the other it takes") > 0;
         let mut launch_count = 0;
         while !refused() && begun.elapsed() < Duration::from_secs(60) {
-            run(&setup.queue, &kernel, &[2048], &[256]);
+            run(&setup.queue, &kernel, &[LONG_ITEMS], &[64]);
             launch_count += 1;
-            assert_eq!(read::<i32>(&setup.queue, &counts), [launch_count; 2048]);
+            assert!(
+                read::<i32>(&setup.queue, &counts) == [launch_count; LONG_ITEMS],
+                "not once in launch {launch_count}"
+            );
         }
         assert!(refused(), "{}", std::fs::read_to_string(&log).unwrap_or_default());
     });
