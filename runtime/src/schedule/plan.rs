@@ -1,8 +1,8 @@
 //! How the groups of a launch are divided: among whom, and how many at once.
 //!
 //! The caller runs the first group alone and looks at the clock: a launch that would end before another thread has woken up
-//! stays on the calling thread. Where there are few groups, and those of the launch before took long, all threads begin at
-//! once: two heavy groups would run one after the other.
+//! stays on the calling thread. Where groups of the launch before took long, all threads begin at once: the others would be
+//! idle for as long as the first group takes.
 //!
 //! A launch has seats for as many helpers as its work is worth, and no more than there are processors for; nobody else
 //! joins it. Chunks shrink with what remains (guided self-scheduling), so that all finish together.
@@ -11,8 +11,6 @@ use std::time::Duration;
 
 /// Time a sleeping thread takes to be of use; less work than this is not shared.
 pub(super) const WAKE_COST: Duration = Duration::from_micros(8);
-/// Groups per thread from which on it does not matter that the first one runs alone.
-const MANY: u64 = 16;
 
 /// What is known of a launch before it begins.
 #[derive(Clone, Copy, Debug)]
@@ -51,8 +49,7 @@ impl Plan {
             return Division::Alone;
         }
         let seats = self.seats_for(self.groups - 1);
-        let are_few = self.groups < MANY.saturating_mul(seats as u64 + 1);
-        if are_few && self.took_long { Division::Shared { seats } } else { Division::FirstAlone }
+        if self.took_long { Division::Shared { seats } } else { Division::FirstAlone }
     }
 
     /// Who runs the groups after the first one, which took the caller so long.
@@ -102,10 +99,9 @@ mod tests {
             (Plan { groups: 1, took_long: true, ..PLAN }, Division::Alone),
             (Plan { helpers: 0, took_long: true, ..PLAN }, Division::Alone),
             (PLAN, Division::FirstAlone),
-            // Few long groups begin together, many do not need to.
+            // Long groups begin together, few or many.
             (Plan { groups: 3, took_long: true, ..PLAN }, Division::Shared { seats: 2 }),
-            (Plan { groups: 63, took_long: true, ..PLAN }, Division::Shared { seats: 3 }),
-            (Plan { groups: 64, took_long: true, ..PLAN }, Division::FirstAlone),
+            (Plan { groups: 10_000, took_long: true, ..PLAN }, Division::Shared { seats: 3 }),
             // Who does not help leaves even one group to a helper.
             (Plan { groups: 0, caller_helps: false, ..PLAN }, Division::Alone),
             (Plan { groups: 1, caller_helps: false, ..PLAN }, Division::Shared { seats: 1 }),
