@@ -1,7 +1,8 @@
-//! Images, samplers and pipes in textual LLVM IR: clang's opaque types become what the driver hands over.
+//! Images, samplers, pipes and events in textual LLVM IR: clang's opaque types become what the driver hands over.
 //!
 //! An image is the address of a record in the argument block, a sampler is a number. With types that LLVM knows nothing
-//! of, a sampler that is a constant could not be one in the functions that it is given to.
+//! of, a sampler that is a constant could not be one in the functions that it is given to. An asynchronous copy is complete when
+//! its event exists, so that an event is any number.
 
 /// The text with types of the driver's own. They are the same in programs and in the library, which link then.
 pub fn without_opaque_types(text: &str) -> String {
@@ -16,7 +17,7 @@ pub fn without_opaque_types(text: &str) -> String {
             "ptr addrspace(2)"
         } else if name.starts_with("Pipe\"") {
             "ptr addrspace(1)"
-        } else if name.starts_with("ReserveId\"") {
+        } else if name.starts_with("ReserveId\"") || name.starts_with("Event\"") {
             "i64"
         } else {
             // Of these nothing can be made: to be kept.

@@ -74,7 +74,7 @@ struct Modules {
     /// How many are read
     #[arg(long, value_name = "N", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     mutations: u64,
-    /// How many more LLVM and import are given
+    /// How many more are compiled to machine code
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     programs: u64,
 }

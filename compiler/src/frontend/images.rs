@@ -1,4 +1,4 @@
-//! Images, samplers and pipes of a program, in the types that the built-in library has them in.
+//! Images, samplers, pipes and events of a program, in the types that the built-in library has them in.
 //!
 //! clang gives them opaque types, which LLVM cannot turn into others. Modules that have such types go through their text,
 //! where a type is a word; others stay as they are.
@@ -14,7 +14,7 @@ use llvm_sys::ir_reader::LLVMParseIRInContext2;
 use super::FrontendError;
 use super::llvm::{raw_context, take_message};
 
-/// The module with images as addresses of records, samplers as numbers, and pipes as addresses of what the library works on.
+/// The module with images as addresses of records, samplers and events as numbers, and pipes as addresses of what the library works on.
 pub(super) fn lower_opaque_types<'ctx>(
     context: &'ctx Context,
     module: Module<'ctx>,

@@ -43,8 +43,6 @@ pub(super) fn scalar_type(llvm_type: LlvmType<'_>) -> Option<Type> {
         TypeKind::Double => Some(Type::F64),
         TypeKind::Int(width) if (1..=128).contains(&width) => Some(Type::Int(width as u16)),
         TypeKind::Ptr(space) => Space::from_number(space).map(Type::Ptr),
-        // An async copy is complete when its event exists, so that an event is any number.
-        TypeKind::TargetExt if llvm_type.extension_name().as_deref() == Some("spirv.Event") => Some(Type::I64),
         _ => None,
     }
 }

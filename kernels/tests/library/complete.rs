@@ -191,9 +191,9 @@ fn lookup_finds_each_symbol_and_nothing_else() {
 #[test]
 fn opaque_types_become_numbers_and_addresses() {
     let text = "declare target(\"spirv.Sampler\") @f(target(\"spirv.Image\", void, 1, 0, 0, 0, 0, 0, 0) %0, i32)\n\
-                declare void @g(target(\"spirv.Event\"), target(\"spirv.Image\", void, 2))";
+                declare void @g(target(\"spirv.Event\"), target(\"spirv.Queue\"), target(\"spirv.Image\", void, 2))";
     let expected = "declare i32 @f(ptr addrspace(2) %0, i32)\n\
-                    declare void @g(target(\"spirv.Event\"), ptr addrspace(2))";
+                    declare void @g(i64, target(\"spirv.Queue\"), ptr addrspace(2))";
     assert_eq!(lockstep_kernels::without_opaque_types(text), expected);
     assert_eq!(lockstep_kernels::without_opaque_types("no such type"), "no such type");
 }

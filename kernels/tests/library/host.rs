@@ -13,9 +13,6 @@ use std::{fs, thread};
 
 const CLANG: &str = env!("LOCKSTEP_KERNELS_CLANG");
 
-/// The type of an event, which the host has no registers for.
-const EVENT: &str = "target(\"spirv.Event\")";
-
 /// The primitives of `cl/lockstep.h` on a work-item with easily told numbers, and the program's `main`.
 const RUNTIME: &str = r#"
 #define _GNU_SOURCE
@@ -122,7 +119,7 @@ impl Host {
         ]);
         let ir = fs::read_to_string(path("wrappers.ll")).expect("clang wrote IR");
         let kept = ir.lines().filter(|line| !line.starts_with("target ") && !line.starts_with("!opencl."));
-        let host_ir = kept.collect::<Vec<_>>().join("\n").replace(EVENT, "ptr");
+        let host_ir = lockstep_kernels::without_opaque_types(&kept.collect::<Vec<_>>().join("\n"));
         fs::write(path("host.ll"), host_ir).expect("write the IR");
         let mut arguments: Vec<String> = [
             "-x",
@@ -146,24 +143,7 @@ impl Host {
         let chapters: BTreeMap<&str, _> = called.map(|chapter| (chapter.name, chapter)).collect();
         for chapter in chapters.values() {
             let file = format!("{}.bc", chapter.name);
-            let events = fs::read_to_string(Path::new(env!("OUT_DIR")).join(format!("{}.ll", chapter.name)))
-                .expect("the build script's IR");
-            if events.contains(EVENT) {
-                fs::write(path("events.ll"), events.replace(EVENT, "ptr")).expect("write the IR");
-                clang([
-                    "-x",
-                    "ir",
-                    "-target",
-                    "spir64-unknown-unknown",
-                    "-c",
-                    "-emit-llvm",
-                    "-o",
-                    &text(&file),
-                    &text("events.ll"),
-                ]);
-            } else {
-                fs::write(path(&file), chapter.bitcode).expect("write a chapter");
-            }
+            fs::write(path(&file), chapter.bitcode).expect("write a chapter");
             arguments.extend(["-Xclang", "-mlink-bitcode-file", "-Xclang"].map(str::to_string));
             arguments.push(text(&file));
         }

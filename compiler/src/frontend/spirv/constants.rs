@@ -129,13 +129,11 @@ fn widen_float(bits: u32) -> u64 {
 fn spell_null(kind: &TypeKind) -> Attempt<&'static str> {
     Ok(match kind {
         TypeKind::Bool => "false",
-        TypeKind::Int(_) | TypeKind::Sampler | TypeKind::ReserveId => "0",
+        TypeKind::Int(_) | TypeKind::Sampler | TypeKind::ReserveId | TypeKind::Event => "0",
         TypeKind::Float(16) => "0xH0000",
         TypeKind::Float(_) => "0.0",
         TypeKind::Pointer { .. } => "null",
-        TypeKind::Vector { .. } | TypeKind::Array { .. } | TypeKind::Struct { .. } | TypeKind::Event => {
-            "zeroinitializer"
-        }
+        TypeKind::Vector { .. } | TypeKind::Array { .. } | TypeKind::Struct { .. } => "zeroinitializer",
         _ => refuse!("there is no null of its type"),
     })
 }

@@ -297,7 +297,7 @@ impl Types {
             Op::TypeImage => self.read_image(operands),
             Op::TypeSampler => Ok(leaf(TypeKind::Sampler, "i32", 4)),
             Op::TypeSampledImage => self.read_sampled_image(operands),
-            Op::TypeEvent => Ok(leaf(TypeKind::Event, "target(\"spirv.Event\")", 8)),
+            Op::TypeEvent => Ok(leaf(TypeKind::Event, "i64", 8)),
             Op::TypePipe => read_pipe(operands),
             Op::TypeReserveId => Ok(leaf(TypeKind::ReserveId, "i64", 8)),
             Op::TypeOpaque => Ok(leaf(TypeKind::Opaque, "{}", 0)),
