@@ -6,10 +6,15 @@
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use inkwell::values::FunctionValue;
+use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMTypeKind;
-use llvm_sys::core::{LLVMGetParam, LLVMGetReturnType, LLVMGetTypeKind, LLVMGlobalGetValueType, LLVMTypeOf};
+use llvm_sys::core::{
+    LLVMCountStructElementTypes, LLVMGetAllocatedType, LLVMGetElementType, LLVMGetNumOperands, LLVMGetOperand,
+    LLVMGetParam, LLVMGetReturnType, LLVMGetTypeKind, LLVMGlobalGetValueType, LLVMIsAAllocaInst,
+    LLVMStructGetTypeAtIndex, LLVMTypeOf,
+};
 use llvm_sys::ir_reader::LLVMParseIRInContext2;
+use llvm_sys::prelude::LLVMTypeRef;
 
 use super::FrontendError;
 use super::llvm::{raw_context, take_message};
@@ -36,18 +41,51 @@ pub(super) fn lower_opaque_types<'ctx>(
     }
 }
 
-/// Whether some function takes or gives an image, a sampler or the like. Without, nothing can be done with one.
+/// Whether there is an image, a sampler or the like anywhere.
 fn has_opaque_types(module: &Module<'_>) -> bool {
-    module.get_functions().any(passes_opaque_types)
+    module.get_functions().any(|function| passes_opaque_types(function) || computes_opaque_values(function))
 }
 
+/// Whether a function takes or gives an opaque value.
 fn passes_opaque_types(function: FunctionValue<'_>) -> bool {
-    use inkwell::values::AsValueRef;
     let (raw_function, parameter_count) = (function.as_value_ref(), function.count_params());
     // SAFETY: a function of a live module, its type and its parameters.
     unsafe {
-        let is_opaque = |llvm_type| LLVMGetTypeKind(llvm_type) == LLVMTypeKind::LLVMTargetExtTypeKind;
         is_opaque(LLVMGetReturnType(LLVMGlobalGetValueType(raw_function)))
             || (0..parameter_count).any(|index| is_opaque(LLVMTypeOf(LLVMGetParam(raw_function, index))))
+    }
+}
+
+/// Whether an instruction of a function has an opaque value, as its result or an operand, or keeps one in memory of its own. Variables
+/// and constants do without a function that takes or gives one.
+fn computes_opaque_values(function: FunctionValue<'_>) -> bool {
+    let mut instructions = function.get_basic_block_iter().flat_map(|block| block.get_instructions());
+    instructions.any(|instruction| {
+        let raw_instruction = instruction.as_value_ref();
+        // SAFETY: an instruction of a live module; operands are read within their count.
+        unsafe {
+            is_opaque(LLVMTypeOf(raw_instruction))
+                || !LLVMIsAAllocaInst(raw_instruction).is_null() && is_opaque(LLVMGetAllocatedType(raw_instruction))
+                || (0..LLVMGetNumOperands(raw_instruction) as u32)
+                    .any(|index| is_opaque(LLVMTypeOf(LLVMGetOperand(raw_instruction, index))))
+        }
+    })
+}
+
+/// Whether values of a type are opaque, or have parts that are.
+///
+/// # Safety
+///
+/// The type is one of a live context.
+unsafe fn is_opaque(llvm_type: LLVMTypeRef) -> bool {
+    // SAFETY: as the caller says; elements are read within their count.
+    unsafe {
+        match LLVMGetTypeKind(llvm_type) {
+            LLVMTypeKind::LLVMTargetExtTypeKind => true,
+            LLVMTypeKind::LLVMArrayTypeKind => is_opaque(LLVMGetElementType(llvm_type)),
+            LLVMTypeKind::LLVMStructTypeKind => (0..LLVMCountStructElementTypes(llvm_type))
+                .any(|index| is_opaque(LLVMStructGetTypeAtIndex(llvm_type, index))),
+            _ => false,
+        }
     }
 }
