@@ -7,7 +7,7 @@
 //! Requires: nothing.
 //! Ensures: `join` holds of every value of which one of its operands holds.
 //! Phases: none; a lattice.
-//! Source: Moll 2021, chapter 10; alignments are powers of two, so that they survive wrapping.
+//! Source: Moll 2021, chapter 10; alignments are powers of two, so that they survive wrapping. Odd factors are kept beside ([`transfer`]).
 
 pub mod transfer;
 

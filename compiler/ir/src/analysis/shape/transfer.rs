@@ -7,7 +7,8 @@
 //! Source: Moll 2021, section 10.4. Wrapping is treated exactly: beside the shape goes whether the lanes
 //! also lie on a line when read as signed or unsigned integers, which extensions, divisions and
 //! comparisons need. Where the alignment of lane 0 exceeds the span of the lanes, they fill low bits that
-//! are zero in lane 0, so that bit operations with constants act on known bits.
+//! are zero in lane 0, so that bit operations with constants act on known bits. Odd factors do not survive wrapping:
+//! they are those of lanes that are read as signed integers and were computed without it.
 
 use super::Shape;
 use crate::ir::{BinaryOp, IntCc, IntFlags, UnaryOp};
@@ -26,11 +27,27 @@ pub struct Known {
     pub max: u128,
     /// The value, if it is a constant.
     pub bits: Option<u128>,
+    /// An odd number that divides lane 0, as the line that the other lanes are on has it, all read as signed integers; 0 of zero itself.
+    pub factor: u64,
 }
 
 /// The largest power of two that divides a number.
 fn power_in(number: u128) -> u64 {
     1 << number.trailing_zeros().min(63)
+}
+
+/// The odd part of a number's amount.
+fn odd_part(number: i128) -> u64 {
+    let amount = number.unsigned_abs();
+    u64::try_from(amount.checked_shr(amount.trailing_zeros()).unwrap_or(0)).unwrap_or(1)
+}
+
+/// The greatest number that divides both; every number divides zero.
+fn greatest_common_divisor(mut left: u64, mut right: u64) -> u64 {
+    while right != 0 {
+        (left, right) = (right, left % right);
+    }
+    left
 }
 
 fn signed_half(value_type: Type) -> u128 {
@@ -40,7 +57,14 @@ fn signed_half(value_type: Type) -> u128 {
 impl Known {
     /// Nothing but the type.
     pub fn varying(value_type: Type) -> Known {
-        Known { shape: Shape::Varying, signed: false, unsigned: false, max: value_type.value_mask(), bits: None }
+        Known {
+            shape: Shape::Varying,
+            signed: false,
+            unsigned: false,
+            max: value_type.value_mask(),
+            bits: None,
+            factor: 1,
+        }
     }
 
     /// The same in all lanes and a multiple of `alignment`.
@@ -51,13 +75,15 @@ impl Known {
             unsigned: true,
             max: value_type.value_mask(),
             bits: None,
+            factor: 1,
         }
     }
 
     /// A constant of a type, by its bits.
     pub fn constant(value_type: Type, bits: u128) -> Known {
-        let alignment = if value_type.is_float() { 1 } else { power_in(bits) };
-        Known { max: bits, bits: Some(bits), ..Known::uniform(value_type, alignment) }
+        let (alignment, factor) =
+            if value_type.is_float() { (1, 1) } else { (power_in(bits), odd_part(signed_number(value_type, bits))) };
+        Known { max: bits, bits: Some(bits), factor, ..Known::uniform(value_type, alignment) }
     }
 
     /// What a shape alone says.
@@ -75,6 +101,7 @@ impl Known {
             unsigned: strided && self.unsigned && other.unsigned,
             max: self.max.max(other.max),
             bits: self.bits.filter(|_| self.bits == other.bits),
+            factor: greatest_common_divisor(self.factor, other.factor),
         }
     }
 
@@ -82,7 +109,7 @@ impl Known {
     fn with_shape(self, stride: i128, alignment: u64) -> Known {
         match i64::try_from(stride) {
             Ok(stride) => Known { shape: Shape::Strided { stride, align: alignment }, ..self },
-            Err(_) => Known { shape: Shape::Varying, signed: false, unsigned: false, ..self },
+            Err(_) => Known { shape: Shape::Varying, signed: false, unsigned: false, factor: 1, ..self },
         }
     }
 
@@ -91,16 +118,19 @@ impl Known {
     fn into_canonical(mut self, value_type: Type, gang_width: u32) -> Known {
         self.max = self.max.min(value_type.value_mask());
         let Shape::Strided { stride, align } = self.shape else {
-            return Known { signed: false, unsigned: false, bits: None, ..self };
+            return Known { signed: false, unsigned: false, bits: None, factor: 1, ..self };
         };
         let unused_bits = 64u32.saturating_sub(value_type.bits());
         let reduced = stride << unused_bits >> unused_bits;
+        if reduced != stride {
+            self.factor = 1;
+        }
         if reduced == 0 {
             let shape = Shape::uniform(if value_type.is_float() { 1 } else { align });
             return Known { shape, signed: true, unsigned: true, ..self };
         }
         if value_type.is_float() || value_type.bits() == 1 || value_type.bits() > 64 {
-            return Known { shape: Shape::Varying, signed: false, unsigned: false, bits: None, ..self };
+            return Known { shape: Shape::Varying, signed: false, unsigned: false, bits: None, factor: 1, ..self };
         }
         self.bits = None;
         self.shape = Shape::Strided { stride: reduced, align };
@@ -149,7 +179,9 @@ pub fn transfer_unary(opcode: UnaryOp, from_type: Type, to_type: Type, operand: 
     };
     let strided = |signed: bool, unsigned: bool, maximum: u128| {
         let bits = operand.bits.filter(|&bits| bits <= maximum && maximum != to_type.value_mask());
-        Known { shape: Shape::Strided { stride, align }, signed, unsigned, max: maximum, bits }
+        let is_same_number = opcode == UnaryOp::Sext || operand.max <= signed_half(from_type).min(signed_half(to_type));
+        let factor = if is_same_number { operand.factor } else { 1 };
+        Known { shape: Shape::Strided { stride, align }, signed, unsigned, max: maximum, bits, factor }
             .into_canonical(to_type, gang_width)
     };
     let uniform = stride == 0;
@@ -199,19 +231,22 @@ pub fn transfer_binary(
     else {
         return Known { max: maximum, ..Known::varying(result_type) };
     };
-    let unshaped = Known { shape: Shape::Varying, signed: false, unsigned: false, max: maximum, bits: None };
+    let unshaped = Known { shape: Shape::Varying, signed: false, unsigned: false, max: maximum, bits: None, factor: 1 };
+    let common_factor = greatest_common_divisor(left.factor, right.factor);
     let fits = |sum: Option<u128>| sum.is_some_and(|sum| sum <= result_type.value_mask());
     let (left_stride, right_stride) = (i128::from(left_stride), i128::from(right_stride));
     let result = match opcode {
         BinaryOp::Add => Known {
             signed: flags.nsw && left.signed && right.signed,
             unsigned: (flags.nuw || fits(left.max.checked_add(right.max))) && left.unsigned && right.unsigned,
+            factor: if flags.nsw { common_factor } else { 1 },
             ..unshaped
         }
         .with_shape(left_stride + right_stride, left_align.min(right_align)),
         BinaryOp::Sub => Known {
             signed: flags.nsw && left.signed && right.signed,
             unsigned: flags.nuw && left.unsigned && right.unsigned,
+            factor: if flags.nsw { common_factor } else { 1 },
             ..unshaped
         }
         .with_shape(left_stride - right_stride, left_align.min(right_align)),
@@ -221,7 +256,7 @@ pub fn transfer_binary(
                 result_type,
                 flags,
                 left,
-                signed_factor(result_type, constant),
+                signed_number(result_type, constant),
                 fits(left.max.checked_mul(constant)),
             ),
             (Some(constant), _) => scale_strided(
@@ -229,11 +264,12 @@ pub fn transfer_binary(
                 result_type,
                 flags,
                 right,
-                signed_factor(result_type, constant),
+                signed_number(result_type, constant),
                 fits(right.max.checked_mul(constant)),
             ),
             _ if left_stride == 0 && right_stride == 0 => {
-                unshaped.with_shape(0, product_align(left_align, right_align))
+                let factor = if flags.nsw { product_factor(left.factor, right.factor) } else { 1 };
+                Known { factor, ..unshaped }.with_shape(0, product_align(left_align, right_align))
             }
             _ => unshaped,
         },
@@ -253,7 +289,8 @@ pub fn transfer_binary(
             _ => unshaped,
         },
         BinaryOp::Smin | BinaryOp::Smax if left_stride == right_stride && left.signed && right.signed => {
-            Known { signed: true, ..unshaped }.with_shape(left_stride, left_align.min(right_align))
+            Known { signed: true, factor: common_factor, ..unshaped }
+                .with_shape(left_stride, left_align.min(right_align))
         }
         BinaryOp::Umin | BinaryOp::Umax if left_stride == right_stride && left.unsigned && right.unsigned => {
             Known { unsigned: true, ..unshaped }.with_shape(left_stride, left_align.min(right_align))
@@ -287,12 +324,14 @@ pub fn transfer_binary(
         {
             divide_by_multiple(opcode == BinaryOp::Sdiv, unshaped, left, right_align, gang_width)
         }
-        BinaryOp::Sdiv | BinaryOp::Srem => match right.bits {
-            Some(constant) if constant != 0 && constant <= signed_half(result_type) && constant <= i64::MAX as u128 => {
-                signed_divide(opcode == BinaryOp::Sdiv, result_type, unshaped, left, constant as i64, gang_width)
+        BinaryOp::Sdiv | BinaryOp::Srem => {
+            match right.bits.and_then(|bits| i64::try_from(signed_number(result_type, bits)).ok()) {
+                Some(divisor) if divisor != 0 => {
+                    signed_divide(opcode == BinaryOp::Sdiv, result_type, unshaped, left, divisor, gang_width)
+                }
+                _ => unshaped,
             }
-            _ => unshaped,
-        },
+        }
         _ => unshaped,
     };
     result.into_canonical(result_type, gang_width)
@@ -341,6 +380,10 @@ fn product_align(left: u64, right: u64) -> u64 {
     left.checked_mul(right).unwrap_or(1 << 63)
 }
 
+fn product_factor(left: u64, right: u64) -> u64 {
+    left.checked_mul(right).unwrap_or(left.max(right))
+}
+
 /// The alignment of a uniform result of uniform operands.
 fn uniform_align(opcode: BinaryOp, left_align: u64, right_align: u64, right: Known) -> u64 {
     match (opcode, right.bits) {
@@ -358,8 +401,8 @@ fn uniform_align(opcode: BinaryOp, left_align: u64, right_align: u64, right: Kno
     }
 }
 
-/// A constant factor as a number: the bits of a type read as signed.
-fn signed_factor(value_type: Type, bits: u128) -> i128 {
+/// A constant as a number: the bits of a type read as signed.
+fn signed_number(value_type: Type, bits: u128) -> i128 {
     let unused_bits = 128 - value_type.bits();
     (bits << unused_bits) as i128 >> unused_bits
 }
@@ -370,11 +413,13 @@ fn scale_strided(
     result_type: Type,
     flags: IntFlags,
     operand: Known,
-    factor: i128,
+    scale: i128,
     fits: bool,
 ) -> Known {
     let Some(stride) = operand.shape.stride() else { return unshaped };
-    let alignment = product_align(operand.shape.align(), power_in(factor as u128));
+    let alignment = product_align(operand.shape.align(), power_in(scale as u128));
+    let factor = if flags.nsw { product_factor(operand.factor, odd_part(scale)) } else { 1 };
+    let unshaped = Known { factor, ..unshaped };
     if stride == 0 {
         return unshaped.with_shape(0, alignment);
     }
@@ -383,10 +428,10 @@ fn scale_strided(
     }
     Known {
         signed: flags.nsw && operand.signed,
-        unsigned: factor >= 0 && (flags.nuw || fits) && operand.unsigned,
+        unsigned: scale >= 0 && (flags.nuw || fits) && operand.unsigned,
         ..unshaped
     }
-    .with_wrapped(i128::from(stride) * factor, alignment)
+    .with_wrapped(i128::from(stride) * scale, alignment)
 }
 
 impl Known {
@@ -394,7 +439,8 @@ impl Known {
     fn with_wrapped(self, stride: i128, alignment: u64) -> Known {
         match i64::try_from(stride) {
             Ok(_) => self.with_shape(stride, alignment),
-            Err(_) => Known { signed: false, unsigned: false, ..self }.with_shape((stride as i64).into(), alignment),
+            Err(_) => Known { signed: false, unsigned: false, factor: 1, ..self }
+                .with_shape((stride as i64).into(), alignment),
         }
     }
 }
@@ -528,7 +574,7 @@ fn divide_by_multiple(quotient: bool, unshaped: Known, operand: Known, power: u6
     }
 }
 
-/// Signed quotient or remainder by a positive constant.
+/// Signed quotient or remainder by a constant.
 fn signed_divide(
     quotient: bool,
     result_type: Type,
@@ -538,14 +584,16 @@ fn signed_divide(
     gang_width: u32,
 ) -> Known {
     let Shape::Strided { stride, align } = operand.shape else { return unshaped };
-    if operand.max <= signed_half(result_type) {
+    if divisor > 0 && operand.max <= signed_half(result_type) {
         return transfer_division(quotient, unshaped, operand, divisor, gang_width);
     }
-    let power = power_in(divisor as u128);
-    let exact = divisor as u64 == power && align >= power && stride % divisor == 0;
-    match (operand.signed && exact, quotient) {
+    let (power, odd) = (power_in(divisor.unsigned_abs().into()), odd_part(divisor.into()));
+    // Quotients are rounded towards zero: without remainders that makes no difference.
+    let is_exact = align >= power && operand.factor.is_multiple_of(odd) && stride % divisor == 0;
+    match (operand.signed && is_exact, quotient) {
         (false, _) => unshaped,
-        (true, true) => Known { signed: true, ..unshaped }.with_shape((stride / divisor).into(), align / power),
+        (true, true) => Known { signed: true, factor: operand.factor / odd, ..unshaped }
+            .with_shape(i128::from(stride) / i128::from(divisor), align / power),
         (true, false) => unshaped.with_shape(0, 1 << 63),
     }
 }

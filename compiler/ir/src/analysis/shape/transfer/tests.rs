@@ -20,6 +20,14 @@ fn holds(value_facts: Known, value_type: Type, lanes: &[u128]) -> bool {
     }
     let Shape::Strided { stride, align } = value_facts.shape else { return true };
     let sign = |bits: u128| integer::sign_extend(bits, value_type.bits());
+    let is_multiple = |number: i128| match i128::from(value_facts.factor) {
+        0 => number == 0,
+        factor => number % factor == 0,
+    };
+    let mut offsets = lanes.iter().zip(0..).map(|(&lane, index)| sign(lane) - i128::from(stride) * index);
+    if !offsets.all(is_multiple) {
+        return false;
+    }
     lanes[0].is_multiple_of(u128::from(align))
         && lanes.iter().enumerate().all(|(index, &lane)| {
             let step = i128::from(stride) * index as i128;
@@ -41,15 +49,17 @@ fn all(value_type: Type, gang_width: u32) -> Vec<(Known, Vec<Vec<u128>>)> {
                 (false, true, value_type.value_mask()),
                 (false, false, 13),
             ] {
-                let shape = Shape::Strided { stride, align: alignment };
-                let value_facts =
-                    Known { shape, signed, unsigned, max: maximum, bits: None }.into_canonical(value_type, gang_width);
-                if value_facts.shape.is_varying() || value_facts.shape.stride() != Some(stride) {
-                    continue;
+                for factor in [1, 3, 5] {
+                    let shape = Shape::Strided { stride, align: alignment };
+                    let value_facts = Known { shape, signed, unsigned, max: maximum, bits: None, factor }
+                        .into_canonical(value_type, gang_width);
+                    if value_facts.shape.is_varying() || value_facts.shape.stride() != Some(stride) {
+                        continue;
+                    }
+                    let bases = (0..=value_type.value_mask()).filter(|base| base.is_multiple_of(u128::from(alignment)));
+                    let values = bases.map(|base| lanes(value_type, base, stride, gang_width));
+                    found.push((value_facts, values.filter(|v| holds(value_facts, value_type, v)).collect()));
                 }
-                let bases = (0..=value_type.value_mask()).filter(|base| base.is_multiple_of(u128::from(alignment)));
-                let values = bases.map(|base| lanes(value_type, base, stride, gang_width));
-                found.push((value_facts, values.filter(|v| holds(value_facts, value_type, v)).collect()));
             }
         }
     }
@@ -263,6 +273,33 @@ fn comparisons_are_sound_and_prove_what_they_can() {
             }
         }
         assert!(proved > 1000, "{proved} at {gang_width}");
+    }
+}
+
+/// `d * t + d * n` by `d` and by `-d`, in signed integers that may be negative (Moll 2021, figures 10.9 and 10.10).
+#[test]
+fn quotients_of_lines_that_odd_numbers_divide() {
+    let (value_type, gang_width) = (Type::I32, 8);
+    let constant = |number: i128| Known::constant(value_type, number as u128 & value_type.value_mask());
+    let id = Known { signed: true, ..Known::of_shape(value_type, Shape::contiguous(1), gang_width) };
+    let uniform = Known::uniform(value_type, 1);
+    for divisor in [3, 5, 6, 12] {
+        let line = |flags, by| {
+            let [lanes, base] = [id, uniform]
+                .map(|of| transfer_binary(BinaryOp::Mul, flags, value_type, of, constant(divisor), gang_width));
+            let sum = transfer_binary(BinaryOp::Add, flags, value_type, lanes, base, gang_width);
+            [BinaryOp::Sdiv, BinaryOp::Srem]
+                .map(|opcode| transfer_binary(opcode, flags, value_type, sum, constant(by), gang_width))
+        };
+        let nsw = IntFlags { nsw: true, nuw: false };
+        let [quotient, remainder] = line(nsw, divisor);
+        assert_eq!((quotient.shape, quotient.signed), (Shape::contiguous(1), true), "{divisor}");
+        assert!(remainder.shape.is_uniform(), "{divisor}");
+        assert_eq!(line(nsw, -divisor)[0].shape.stride(), Some(-1), "{divisor}");
+        // Another factor divides some of them alone.
+        assert!(line(nsw, 7 * divisor)[0].shape.is_varying(), "{divisor}");
+        // With wrapping, nothing odd is sure to divide.
+        assert!(line(IntFlags::default(), divisor)[0].shape.is_varying(), "{divisor}");
     }
 }
 
