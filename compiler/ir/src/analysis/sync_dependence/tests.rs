@@ -6,8 +6,9 @@ use crate::analysis::cfg::build_cfg;
 use crate::analysis::dominators::compute_dominators;
 use crate::analysis::loops::find_loops;
 use crate::analysis::testing::{graph, random_dag, random_reducible};
-use crate::ir::Function;
+use crate::ir::{BlockCall, Function, Terminator};
 use crate::testing::Random;
+use lockstep_protocol::types::Type;
 use std::collections::HashMap;
 
 mod earlier;
@@ -181,8 +182,8 @@ fn paths(flow_graph: &Cfg, source: Block, target: Block) -> Vec<Vec<Block>> {
 }
 
 /// Whether paths from the branch lead to both blocks that have nothing in common but their ends: two
-/// units of flow through blocks that take one.
-fn two_paths(flow_graph: &Cfg, branch: Block, target: Block, other: Block) -> bool {
+/// units of flow through blocks that take one. One unit at most goes to the successors that lanes take together.
+fn two_paths(flow_graph: &Cfg, branch: Block, together: &BTreeSet<Block>, target: Block, other: Block) -> bool {
     let number = |block: Block| 2 * block.as_u32() as usize;
     let sink = 2 * flow_graph
         .reverse_post_order()
@@ -190,6 +191,7 @@ fn two_paths(flow_graph: &Cfg, branch: Block, target: Block, other: Block) -> bo
         .map(|other_block| other_block.as_u32() as usize + 1)
         .max()
         .unwrap_or(0);
+    let way_together = sink + 1;
     // From, to, how much more may flow.
     let mut arcs: Vec<(usize, usize, usize)> = Vec::new();
     let mut arc = |from: usize, to: usize, room: usize| arcs.extend([(from, to, room), (to, from, 0)]);
@@ -200,8 +202,12 @@ fn two_paths(flow_graph: &Cfg, branch: Block, target: Block, other: Block) -> bo
         } else if block != branch {
             arc(number(block), number(block) + 1, 1);
         }
-        flow_graph.successors(block).iter().for_each(|&successor| arc(number(block) + 1, number(successor), 1));
+        for &successor in flow_graph.successors(block) {
+            let is_together = block == branch && together.contains(&successor);
+            arc(if is_together { way_together } else { number(block) + 1 }, number(successor), 1);
+        }
     }
+    arc(number(branch) + 1, way_together, 1);
     (0..2).all(|_| {
         let mut came: HashMap<usize, usize> = HashMap::new();
         let mut stack = vec![number(branch) + 1];
@@ -223,48 +229,94 @@ fn two_paths(flow_graph: &Cfg, branch: Block, target: Block, other: Block) -> bo
     })
 }
 
-/// Theorem 2 of Moll 2021: labels of two blocks differ exactly if there are paths to them that have nothing
-/// but the branch in common.
+/// How many pairs of blocks have different labels, and how many the same, where a walk from a branch gives its successors labels of
+/// their own, but for those that lanes take together. Labels have to differ exactly if there are paths to the blocks that have nothing but
+/// the branch in common.
+fn compare_labels(function: &Function, branch: Block, together: &BTreeSet<Block>) -> [usize; 2] {
+    let flow_graph = build_cfg(function);
+    let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
+    let mut joins = BTreeSet::new();
+    let mut labels = vec![None; flow_graph.reverse_post_order().len()];
+    let mut walk = Walk {
+        graph: WalkedGraph { cfg: &flow_graph, loops: &loop_forest, single_exits: &SingleExits::default() },
+        around: None,
+        labels: &mut labels,
+        reached: Vec::new(),
+        pending: BinaryHeap::new(),
+        exits: BTreeMap::new(),
+        latch: None,
+        joins: &mut joins,
+    };
+    for &target in flow_graph.successors(branch) {
+        let label = if together.contains(&target) { Label::Together } else { Label::Through(target) };
+        walk.push_label(branch, target, label);
+    }
+    walk.run();
+    let labelled = flow_graph.reverse_post_order().iter().zip(&labels);
+    let labels: Vec<(Block, Label)> = labelled.filter_map(|(&block, &label)| Some((block, label?))).collect();
+    let (mut differ, mut agree) = (0, 0);
+    for (index, &(block, here)) in labels.iter().enumerate() {
+        for &(other, there) in &labels[..index] {
+            let disjoint = two_paths(&flow_graph, branch, together, block, other);
+            assert_eq!(here != there, disjoint, "{branch}, {together:?} together, to {block} and {other}\n{function}");
+            differ += usize::from(disjoint);
+            agree += usize::from(!disjoint);
+        }
+    }
+    [differ, agree]
+}
+
+/// Theorem 2 of Moll 2021, of branches whose lanes go any way.
 #[test]
 fn labels_differ_where_disjoint_paths_lead() {
-    let (mut differ, mut agree) = (0, 0);
+    let mut pairs = [0, 0];
     for seed in 0..300 {
         let function = random_dag(seed, 4 + seed as usize % 11);
         let flow_graph = build_cfg(&function);
-        let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
-        for &branch in
-            flow_graph.reverse_post_order().iter().filter(|&&other_block| flow_graph.successors(other_block).len() > 1)
-        {
-            let mut joins = BTreeSet::new();
-            let mut labels = vec![None; flow_graph.reverse_post_order().len()];
-            let mut walk = Walk {
-                graph: WalkedGraph { cfg: &flow_graph, loops: &loop_forest, single_exits: &SingleExits::default() },
-                around: None,
-                labels: &mut labels,
-                reached: Vec::new(),
-                pending: BinaryHeap::new(),
-                exits: BTreeMap::new(),
-                latch: None,
-                joins: &mut joins,
-            };
-            flow_graph
-                .successors(branch)
-                .iter()
-                .for_each(|&target| walk.push_label(branch, target, Label::Through(target)));
-            walk.run();
-            let labelled = flow_graph.reverse_post_order().iter().zip(&labels);
-            let labels: Vec<(Block, Label)> = labelled.filter_map(|(&block, &label)| Some((block, label?))).collect();
-            for (index, &(predecessor, here)) in labels.iter().enumerate() {
-                for &(q, there) in &labels[..index] {
-                    let disjoint = two_paths(&flow_graph, branch, predecessor, q);
-                    assert_eq!(here != there, disjoint, "seed {seed}: {branch} to {predecessor} and {q}\n{function}");
-                    differ += usize::from(disjoint);
-                    agree += usize::from(!disjoint);
-                }
-            }
+        for &branch in flow_graph.reverse_post_order().iter().filter(|&&block| flow_graph.successors(block).len() > 1) {
+            let found = compare_labels(&function, branch, &BTreeSet::new());
+            pairs = [pairs[0] + found[0], pairs[1] + found[1]];
         }
     }
-    assert!(differ > 300 && agree > 300, "{differ} {agree}");
+    assert!(pairs.iter().all(|&count| count > 300), "{pairs:?}");
+}
+
+/// A random graph without cycles in which a block has three to five successors; the block, and those of them that are to be taken together:
+/// two at least, and not all.
+fn random_partial_node(seed: u64) -> (Function, Block, BTreeSet<Block>) {
+    let mut random = Random::new(seed);
+    let count = 6 + seed as usize % 11;
+    let mut function = random_dag(seed, count);
+    let reached: Vec<Block> = build_cfg(&function).reverse_post_order().to_vec();
+    let early: Vec<Block> = reached.into_iter().filter(|block| (block.as_u32() as usize) < count - 5).collect();
+    let block = random.pick(&early);
+    let mut successors = BTreeSet::new();
+    while successors.len() < 3 + random.below(3) {
+        successors.insert(Block::from_u32(block.as_u32() + 1 + random.below(5) as u32));
+    }
+    let target = |&block: &Block| BlockCall { block, arguments: vec![] };
+    let cases = successors.iter().skip(1).zip(1..).map(|(block, value)| (value, target(block))).collect();
+    let default = successors.first().map(target).expect("three at least");
+    function.blocks[block].terminator = Terminator::Switch { value: function.constant(Type::I32, 0), cases, default };
+    let apart = random.below(successors.len());
+    let mut together =
+        successors.iter().copied().enumerate().filter(|&(index, _)| index != apart).map(|(_, block)| block);
+    let first_two: Vec<Block> = together.by_ref().take(2).collect();
+    let others: Vec<Block> = together.filter(|_| random.percent(60)).collect();
+    (function, block, first_two.into_iter().chain(others).collect())
+}
+
+/// Theorem 2 of Moll 2021, of partially divergent nodes: lanes that take one of some successors all take the same one, as it is with the exits
+/// of a loop that lanes leave together.
+#[test]
+fn labels_differ_where_disjoint_paths_lead_from_nodes_that_diverge_in_part() {
+    let mut pairs = [0, 0];
+    for seed in 0..1500 {
+        let (function, block, together) = random_partial_node(seed);
+        let found = compare_labels(&function, block, &together);
+        pairs = [pairs[0] + found[0], pairs[1] + found[1]];
+    }
+    assert!(pairs.iter().all(|&count| count > 300), "{pairs:?}");
 }
 
 /// Theorem 7 of Moll 2021: a block is a join exactly if two disjoint paths from the branch end there.

@@ -50,14 +50,17 @@ impl Of<'_> {
     fn definition_1(&self) -> Said {
         let mut said = Said::default();
         for &block in self.cfg.reverse_post_order().iter().filter(|&&other_block| other_block != self.branch) {
-            if two_paths(self.cfg, self.branch, block, block) {
+            if two_paths(self.cfg, self.branch, &BTreeSet::new(), block, block) {
                 said.joins.insert(block);
             }
         }
         for loop_id in self.loops.loops_around(self.branch) {
             let loop_data = self.loops.get(loop_id);
             let late = |&&(_, exit_block): &&(Block, Block)| {
-                loop_data.latches.iter().any(|&latch| two_paths(self.cfg, self.branch, exit_block, latch))
+                loop_data
+                    .latches
+                    .iter()
+                    .any(|&latch| two_paths(self.cfg, self.branch, &BTreeSet::new(), exit_block, latch))
             };
             said.exits.extend(loop_data.exits.iter().filter(late).map(|&(_, exit_block)| exit_block));
         }
