@@ -2,7 +2,8 @@
 ; stage: normalized
 ; launch: ids_fit_int
 ; Moll 2021, figures 10.9 and 10.10: 3 t + 3 n by 3 is a line of one step a lane, by -3 one that goes down, and leaves no remainder; of
-; 6 t + 6 n - 4 an odd factor is gone. Of a sum that may wrap nothing is known, nor of one with another factor.
+; 6 t + 6 n - 4 an odd factor is gone. Of a sum that may wrap nothing is known, nor of one with another factor. An id times three is not
+; negative where it does not wrap, so that 3 t + 2 by 3 is a line, too.
 
 kernel "k" {
   args 20
@@ -36,6 +37,14 @@ kernel "k" {
     v22: i32 = add v5, v6 ; shape: strided(3, 1)
     v23: i32 = sdiv v22, 3 ; shape: varying
     v24: i32 = sdiv v7, 9 ; shape: varying
+    v26: i32 = add.nsw v5, 2 ; shape: strided(3, 1)
+    v27: i32 = sdiv v26, 3 ; shape: contiguous(1)
+    v28: i32 = srem v26, 3 ; shape: uniform(1)
+    v29: i32 = shl.nsw v4, 2 ; shape: strided(4, 4)
+    v30: i32 = add.nsw v29, 3 ; shape: strided(4, 1)
+    v31: i32 = sdiv v30, 4 ; shape: contiguous(1)
+    v32: i32 = add v5, 2 ; shape: strided(3, 1)
+    v33: i32 = sdiv v32, 3 ; shape: varying
     v25: ptr.global = ptradd v1, v10 ; shape: strided(4, 1)
     store v12 to v25 align 4
     return

@@ -339,7 +339,13 @@ pub fn transfer_binary(
 
 /// The greatest result, read as unsigned integer.
 fn greatest_result(opcode: BinaryOp, flags: IntFlags, result_type: Type, left: Known, right: Known) -> u128 {
-    let greatest = result_type.value_mask();
+    let grows = matches!(opcode, BinaryOp::Add | BinaryOp::Mul | BinaryOp::Shl);
+    // Of what is not negative, nothing negative comes without wrapping.
+    let greatest = if flags.nsw && grows && left.max.max(right.max) <= signed_half(result_type) {
+        signed_half(result_type)
+    } else {
+        result_type.value_mask()
+    };
     let capped = |bound: Option<u128>| bound.filter(|&bound| bound <= greatest).unwrap_or(greatest);
     match opcode {
         BinaryOp::Add => capped(left.max.checked_add(right.max)),
