@@ -594,12 +594,14 @@ fn signed_divide(
         return transfer_division(quotient, unshaped, operand, divisor, gang_width);
     }
     let (power, odd) = (power_in(divisor.unsigned_abs().into()), odd_part(divisor.into()));
+    let (stride, divisor) = (i128::from(stride), i128::from(divisor));
     // Quotients are rounded towards zero: without remainders that makes no difference.
     let is_exact = align >= power && operand.factor.is_multiple_of(odd) && stride % divisor == 0;
     match (operand.signed && is_exact, quotient) {
         (false, _) => unshaped,
-        (true, true) => Known { signed: true, factor: operand.factor / odd, ..unshaped }
-            .with_shape(i128::from(stride) / i128::from(divisor), align / power),
+        (true, true) => {
+            Known { signed: true, factor: operand.factor / odd, ..unshaped }.with_shape(stride / divisor, align / power)
+        }
         (true, false) => unshaped.with_shape(0, 1 << 63),
     }
 }

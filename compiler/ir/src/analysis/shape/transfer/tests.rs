@@ -303,6 +303,15 @@ fn quotients_of_lines_that_odd_numbers_divide() {
     }
 }
 
+/// The quotient of the smallest stride by -1 is no stride of the type.
+#[test]
+fn the_smallest_stride_has_no_opposite() {
+    let shape = Shape::Strided { stride: i64::MIN, align: 1 << 63 };
+    let line = Known { signed: true, ..Known::of_shape(Type::I64, shape, 2) };
+    let by = Known::constant(Type::I64, u64::MAX.into());
+    assert!(transfer_binary(BinaryOp::Sdiv, IntFlags::default(), Type::I64, line, by, 2).shape.is_varying());
+}
+
 /// What the paper's examples need (Moll 2021, figures 10.1, 10.2, 10.5, 10.7, 10.11).
 #[test]
 fn the_examples_of_the_paper() {
