@@ -538,8 +538,8 @@ fn private_arrays_of_short_loops_become_values() {
 fn events_that_no_function_takes_are_numbers() {
     let source =
         "kernel void f(global int *out) { event_t none = (event_t)0; event_t two[2]; two[1] = none; *out = 5; }";
-    for text in ["", "-cl-opt-disable"] {
-        let program = link_objects(&[&object_with(source, text)], text).unwrap();
+    for options in ["", "-cl-opt-disable"] {
+        let program = link_objects(&[&object_with(source, options)], options).unwrap();
         let text = ir(&program);
         assert!(!text.contains("spirv.Event"), "{text}");
         load(&program).unwrap();

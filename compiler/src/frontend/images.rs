@@ -9,9 +9,8 @@ use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::{
-    LLVMCountStructElementTypes, LLVMGetAllocatedType, LLVMGetElementType, LLVMGetNumOperands, LLVMGetOperand,
-    LLVMGetParam, LLVMGetReturnType, LLVMGetTypeKind, LLVMGlobalGetValueType, LLVMIsAAllocaInst,
-    LLVMStructGetTypeAtIndex, LLVMTypeOf,
+    LLVMGetAllocatedType, LLVMGetElementType, LLVMGetNumOperands, LLVMGetOperand, LLVMGetParam, LLVMGetReturnType,
+    LLVMGetTypeKind, LLVMGlobalGetValueType, LLVMIsAAllocaInst, LLVMTypeOf,
 };
 use llvm_sys::ir_reader::LLVMParseIRInContext2;
 use llvm_sys::prelude::LLVMTypeRef;
@@ -41,7 +40,7 @@ pub(super) fn lower_opaque_types<'ctx>(
     }
 }
 
-/// Whether there is an image, a sampler or the like anywhere.
+/// Whether functions take, give or compute an image, a sampler or the like.
 fn has_opaque_types(module: &Module<'_>) -> bool {
     module.get_functions().any(|function| passes_opaque_types(function) || computes_opaque_values(function))
 }
@@ -56,8 +55,8 @@ fn passes_opaque_types(function: FunctionValue<'_>) -> bool {
     }
 }
 
-/// Whether an instruction of a function has an opaque value, as its result or an operand, or keeps one in memory of its own. Variables
-/// and constants do without a function that takes or gives one.
+/// Whether an instruction of a function has an opaque value as its result or an operand, or is a variable of such a type. Private variables
+/// and constants may have one where no function takes or gives one.
 fn computes_opaque_values(function: FunctionValue<'_>) -> bool {
     let mut instructions = function.get_basic_block_iter().flat_map(|block| block.get_instructions());
     instructions.any(|instruction| {
@@ -72,20 +71,17 @@ fn computes_opaque_values(function: FunctionValue<'_>) -> bool {
     })
 }
 
-/// Whether values of a type are opaque, or have parts that are.
+/// Whether a type is opaque, or an array of one that is. Structures have no opaque members.
 ///
 /// # Safety
 ///
 /// The type is one of a live context.
-unsafe fn is_opaque(llvm_type: LLVMTypeRef) -> bool {
-    // SAFETY: as the caller says; elements are read within their count.
+unsafe fn is_opaque(mut llvm_type: LLVMTypeRef) -> bool {
+    // SAFETY: as the caller says; an array has elements.
     unsafe {
-        match LLVMGetTypeKind(llvm_type) {
-            LLVMTypeKind::LLVMTargetExtTypeKind => true,
-            LLVMTypeKind::LLVMArrayTypeKind => is_opaque(LLVMGetElementType(llvm_type)),
-            LLVMTypeKind::LLVMStructTypeKind => (0..LLVMCountStructElementTypes(llvm_type))
-                .any(|index| is_opaque(LLVMStructGetTypeAtIndex(llvm_type, index))),
-            _ => false,
+        while LLVMGetTypeKind(llvm_type) == LLVMTypeKind::LLVMArrayTypeKind {
+            llvm_type = LLVMGetElementType(llvm_type);
         }
+        LLVMGetTypeKind(llvm_type) == LLVMTypeKind::LLVMTargetExtTypeKind
     }
 }

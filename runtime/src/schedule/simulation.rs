@@ -442,3 +442,12 @@ fn two_long_groups_run_side_by_side_once_it_is_known_that_they_are() {
     let times: Vec<Time> = simulation.records.iter().map(|record| record.ended - record.chunks[0].begin).collect();
     assert_eq!(times, [2_000_000, 1_000_000 + WAKES_IN]);
 }
+
+#[test]
+fn many_long_groups_begin_together_once_it_is_known_that_they_are() {
+    let known = Work { took_long: true, ..even(32, 90_000) };
+    let simulation = Simulation::new(1, 1, true, vec![vec![even(32, 90_000), known]]).run();
+    let times: Vec<Time> = simulation.records.iter().map(|record| record.ended - record.chunks[0].begin).collect();
+    // The helper is idle during the first group of the first launch; of the second launch each thread has half.
+    assert_eq!(times, [16 * 90_000 + 90_000 + WAKES_IN, 16 * 90_000 + WAKES_IN]);
+}

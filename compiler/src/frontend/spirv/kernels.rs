@@ -164,6 +164,7 @@ fn describe_argument(translator: &Translator<'_>, parameter: Id, parameter_type:
         TypeKind::Pointer { pointee: Some(pointee), .. } => {
             argument.type_name = type_name(translator, translator.types.find_type(*pointee)?)?;
         }
+        TypeKind::Event | TypeKind::ReserveId => refuse!("%{parameter} is of a type that no parameter of a kernel has"),
         _ => {}
     }
     Ok(argument)

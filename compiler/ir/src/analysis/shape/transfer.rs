@@ -3,7 +3,7 @@
 //! Requires: operands of the types that the verifier asks for.
 //! Ensures: the result holds in all lanes whenever the operands' facts do; lanes whose result is poison
 //! count for nothing.
-//! Phases: one function per kind of operation; `settle` brings the result into canonical form.
+//! Phases: one function per kind of operation; `into_canonical` brings the result into canonical form.
 //! Source: Moll 2021, section 10.4. Wrapping is treated exactly: beside the shape goes whether the lanes
 //! also lie on a line when read as signed or unsigned integers, which extensions, divisions and
 //! comparisons need. Where the alignment of lane 0 exceeds the span of the lanes, they fill low bits that
@@ -27,7 +27,7 @@ pub struct Known {
     pub max: u128,
     /// The value, if it is a constant.
     pub bits: Option<u128>,
-    /// An odd number that divides lane 0, as the line that the other lanes are on has it, all read as signed integers; 0 of zero itself.
+    /// An odd number that divides each lane, read as a signed integer, less the strides before it. 0 if that is zero.
     pub factor: u64,
 }
 
@@ -101,7 +101,7 @@ impl Known {
             unsigned: strided && self.unsigned && other.unsigned,
             max: self.max.max(other.max),
             bits: self.bits.filter(|_| self.bits == other.bits),
-            factor: greatest_common_divisor(self.factor, other.factor),
+            factor: if strided { greatest_common_divisor(self.factor, other.factor) } else { 1 },
         }
     }
 
@@ -186,7 +186,8 @@ pub fn transfer_unary(opcode: UnaryOp, from_type: Type, to_type: Type, operand: 
     };
     let uniform = stride == 0;
     match opcode {
-        UnaryOp::Freeze => operand,
+        // A number that wrapped is one after all.
+        UnaryOp::Freeze => Known { factor: 1, ..operand },
         UnaryOp::Trunc | UnaryOp::PtrToInt | UnaryOp::IntToPtr | UnaryOp::Zext
             if to_type.bits() <= from_type.bits() =>
         {
@@ -441,7 +442,7 @@ fn scale_strided(
 }
 
 impl Known {
-    /// As `with`, for strides that count modulo 2^64.
+    /// As `with_shape`, for strides that count modulo 2^64.
     fn with_wrapped(self, stride: i128, alignment: u64) -> Known {
         match i64::try_from(stride) {
             Ok(_) => self.with_shape(stride, alignment),

@@ -231,7 +231,7 @@ fn two_paths(flow_graph: &Cfg, branch: Block, together: &BTreeSet<Block>, target
 
 /// How many pairs of blocks have different labels, and how many the same, where a walk from a branch gives its successors labels of
 /// their own, but for those that lanes take together. Labels have to differ exactly if there are paths to the blocks that have nothing but
-/// the branch in common.
+/// the branch in common, and do not both begin with a successor that lanes take together.
 fn compare_labels(function: &Function, branch: Block, together: &BTreeSet<Block>) -> [usize; 2] {
     let flow_graph = build_cfg(function);
     let loop_forest = find_loops(&flow_graph, &compute_dominators(&flow_graph));
@@ -291,7 +291,8 @@ fn random_partial_node(seed: u64) -> (Function, Block, BTreeSet<Block>) {
     let early: Vec<Block> = reached.into_iter().filter(|block| (block.as_u32() as usize) < count - 5).collect();
     let block = random.pick(&early);
     let mut successors = BTreeSet::new();
-    while successors.len() < 3 + random.below(3) {
+    let successor_count = 3 + random.below(3);
+    while successors.len() < successor_count {
         successors.insert(Block::from_u32(block.as_u32() + 1 + random.below(5) as u32));
     }
     let target = |&block: &Block| BlockCall { block, arguments: vec![] };

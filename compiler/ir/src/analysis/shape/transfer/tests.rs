@@ -155,7 +155,8 @@ fn binary_operations_of_strided_values_are_sound() {
     for (index, (left, values)) in every.iter().enumerate() {
         for (right, others) in every.iter().skip(index % 3).step_by(3) {
             for opcode in OPS {
-                for flags in [IntFlags::default(), IntFlags { nsw: true, nuw: true }] {
+                let signed = IntFlags { nsw: true, nuw: false };
+                for flags in [IntFlags::default(), signed, IntFlags { nuw: true, ..signed }] {
                     let result = transfer_binary(opcode, flags, TY, *left, *right, gang_width);
                     for value in values.iter().step_by(2) {
                         for other in others.iter().step_by(2) {
