@@ -4,7 +4,7 @@
 use lockstep_conformance::Random;
 
 use crate::args;
-use crate::case::{Data, Problem, floats, step};
+use crate::case::{Data, Problem, Step, floats, step};
 
 /// The kernels.
 pub const SOURCE: &str = include_str!("lanes.cl");
@@ -119,4 +119,35 @@ pub fn byte_histogram() -> Problem {
         steps: vec![step("byte_histogram", &[COUNT], &[], args![b 0, b 1]); LAUNCHES],
         check: Box::new(move |outcome| outcome.same(1, &want)),
     }
+}
+
+const SUM_ROWS: usize = 4096;
+const SUM_COLUMNS: usize = 64;
+
+/// The sums of 4,096 rows of 64 floats, four rows a group.
+pub fn volatile_sums() -> Problem {
+    let values = floats(35, SUM_ROWS * SUM_COLUMNS, -1.0, 1.0);
+    let want: Vec<f32> = values.chunks(SUM_COLUMNS).map(|row| row.iter().sum()).collect();
+    Problem {
+        buffers: vec![Data::of(&values), Data::room::<f32>(SUM_ROWS)],
+        steps: sum_rows("volatile_sums", size_of::<f32>()),
+        check: Box::new(move |outcome| outcome.close(1, &want, 1e-4)),
+    }
+}
+
+/// The same of doubles.
+pub fn volatile_sums_double() -> Problem {
+    let values: Vec<f64> = floats(35, SUM_ROWS * SUM_COLUMNS, -1.0, 1.0).into_iter().map(f64::from).collect();
+    let want: Vec<f64> = values.chunks(SUM_COLUMNS).map(|row| row.iter().sum()).collect();
+    Problem {
+        buffers: vec![Data::of(&values), Data::room::<f64>(SUM_ROWS)],
+        steps: sum_rows("volatile_sums_double", size_of::<f64>()),
+        check: Box::new(move |outcome| outcome.close_doubles(1, &want, 1e-12)),
+    }
+}
+
+/// Launches that add up each row in local memory, of numbers of so many bytes.
+fn sum_rows(kernel: &'static str, element_size: usize) -> Vec<Step> {
+    let arguments = args![b 0, l (4 * 32 * element_size), b 1, v (SUM_COLUMNS as i32)];
+    vec![step(kernel, &[32, SUM_ROWS], &[32, 4], arguments); 4]
 }

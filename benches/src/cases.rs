@@ -79,6 +79,8 @@ const CASES: &[Case] = &[
     case("body_steps", rows::SOURCE, NO_LOSS, rows::body_steps),
     case("points", rows::SOURCE, NO_LOSS, rows::points),
     case("byte_histogram", lanes::SOURCE, NO_LOSS, lanes::byte_histogram),
+    case("volatile_sums", lanes::SOURCE, NO_LOSS, lanes::volatile_sums),
+    case("volatile_sums_double", lanes::SOURCE, NO_LOSS, lanes::volatile_sums_double),
     case("reduce", streams::SOURCE, NO_LOSS, streams::reduce),
     // Lanes that agree most of the time.
     case("sparse_rows", lanes::SOURCE, NO_LOSS, lanes::sparse_rows),
