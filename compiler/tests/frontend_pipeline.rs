@@ -535,18 +535,6 @@ fn private_arrays_of_short_loops_become_values() {
 }
 
 #[test]
-fn events_that_no_function_takes_are_numbers() {
-    let source =
-        "kernel void f(global int *out) { event_t none = (event_t)0; event_t two[2]; two[1] = none; *out = 5; }";
-    for options in ["", "-cl-opt-disable"] {
-        let program = link_objects(&[&object_with(source, options)], options).unwrap();
-        let text = ir(&program);
-        assert!(!text.contains("spirv.Event"), "{text}");
-        load(&program).unwrap();
-    }
-}
-
-#[test]
 fn without_optimisation_everything_is_still_inlined() {
     let source = "int g(int x) { return x + 1; } kernel void f(global int* a) { a[get_global_id(0)] = g(*a); }";
     let text = ir(&link_objects(&[&object_with(source, "-cl-opt-disable")], "").unwrap());

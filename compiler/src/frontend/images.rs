@@ -6,14 +6,10 @@
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, FunctionValue};
+use inkwell::values::FunctionValue;
 use llvm_sys::LLVMTypeKind;
-use llvm_sys::core::{
-    LLVMGetAllocatedType, LLVMGetElementType, LLVMGetNumOperands, LLVMGetOperand, LLVMGetParam, LLVMGetReturnType,
-    LLVMGetTypeKind, LLVMGlobalGetValueType, LLVMIsAAllocaInst, LLVMTypeOf,
-};
+use llvm_sys::core::{LLVMGetParam, LLVMGetReturnType, LLVMGetTypeKind, LLVMGlobalGetValueType, LLVMTypeOf};
 use llvm_sys::ir_reader::LLVMParseIRInContext2;
-use llvm_sys::prelude::LLVMTypeRef;
 
 use super::FrontendError;
 use super::llvm::{raw_context, take_message};
@@ -40,48 +36,18 @@ pub(super) fn lower_opaque_types<'ctx>(
     }
 }
 
-/// Whether functions take, give or compute an image, a sampler or the like.
+/// Whether some function takes or gives an image, a sampler or the like. Without, nothing can be done with one.
 fn has_opaque_types(module: &Module<'_>) -> bool {
-    module.get_functions().any(|function| passes_opaque_types(function) || computes_opaque_values(function))
+    module.get_functions().any(passes_opaque_types)
 }
 
-/// Whether a function takes or gives an opaque value.
 fn passes_opaque_types(function: FunctionValue<'_>) -> bool {
+    use inkwell::values::AsValueRef;
     let (raw_function, parameter_count) = (function.as_value_ref(), function.count_params());
     // SAFETY: a function of a live module, its type and its parameters.
     unsafe {
+        let is_opaque = |llvm_type| LLVMGetTypeKind(llvm_type) == LLVMTypeKind::LLVMTargetExtTypeKind;
         is_opaque(LLVMGetReturnType(LLVMGlobalGetValueType(raw_function)))
             || (0..parameter_count).any(|index| is_opaque(LLVMTypeOf(LLVMGetParam(raw_function, index))))
-    }
-}
-
-/// Whether an instruction of a function has an opaque value as its result or an operand, or is a variable of such a type. Private variables
-/// and constants may have one where no function takes or gives one.
-fn computes_opaque_values(function: FunctionValue<'_>) -> bool {
-    let mut instructions = function.get_basic_block_iter().flat_map(|block| block.get_instructions());
-    instructions.any(|instruction| {
-        let raw_instruction = instruction.as_value_ref();
-        // SAFETY: an instruction of a live module; operands are read within their count.
-        unsafe {
-            is_opaque(LLVMTypeOf(raw_instruction))
-                || !LLVMIsAAllocaInst(raw_instruction).is_null() && is_opaque(LLVMGetAllocatedType(raw_instruction))
-                || (0..LLVMGetNumOperands(raw_instruction) as u32)
-                    .any(|index| is_opaque(LLVMTypeOf(LLVMGetOperand(raw_instruction, index))))
-        }
-    })
-}
-
-/// Whether a type is opaque, or an array of one that is. Structures have no opaque members.
-///
-/// # Safety
-///
-/// The type is one of a live context.
-unsafe fn is_opaque(mut llvm_type: LLVMTypeRef) -> bool {
-    // SAFETY: as the caller says; an array has elements.
-    unsafe {
-        while LLVMGetTypeKind(llvm_type) == LLVMTypeKind::LLVMArrayTypeKind {
-            llvm_type = LLVMGetElementType(llvm_type);
-        }
-        LLVMGetTypeKind(llvm_type) == LLVMTypeKind::LLVMTargetExtTypeKind
     }
 }
