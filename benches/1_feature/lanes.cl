@@ -61,30 +61,19 @@ kernel void byte_histogram(global const uchar *bytes, global uint *counts) {
 }
 
 // Sums of rows by 32 work-items each, whose parts are in volatile local memory.
-kernel void volatile_sums(global const float *values, local volatile float *parts, global float *sums, int columns) {
-    int l = get_local_id(0), row = get_global_id(1);
-    local volatile float *own = parts + get_local_id(1) * 32;
-    float sum = 0.0f;
-    for (int column = l; column < columns; column += 32) sum += values[row * columns + column];
-    own[l] = sum;
-    for (int half_row = 16; half_row > 0; half_row /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (l < half_row) own[l] += own[l + half_row];
+#define VOLATILE_SUMS(NAME, NUMBER)                                                                                     \
+    kernel void NAME(global const NUMBER *values, local volatile NUMBER *parts, global NUMBER *sums, int columns) {     \
+        int l = get_local_id(0), row = get_global_id(1);                                                                \
+        local volatile NUMBER *own = parts + get_local_id(1) * 32;                                                      \
+        NUMBER sum = 0;                                                                                                 \
+        for (int column = l; column < columns; column += 32) sum += values[row * columns + column];                    \
+        own[l] = sum;                                                                                                   \
+        for (int half_row = 16; half_row > 0; half_row /= 2) {                                                          \
+            barrier(CLK_LOCAL_MEM_FENCE);                                                                               \
+            if (l < half_row) own[l] += own[l + half_row];                                                              \
+        }                                                                                                               \
+        if (l == 0) sums[row] = own[0];                                                                                 \
     }
-    if (l == 0) sums[row] = own[0];
-}
 
-// The same of doubles.
-kernel void volatile_sums_double(global const double *values, local volatile double *parts, global double *sums,
-                                 int columns) {
-    int l = get_local_id(0), row = get_global_id(1);
-    local volatile double *own = parts + get_local_id(1) * 32;
-    double sum = 0.0;
-    for (int column = l; column < columns; column += 32) sum += values[row * columns + column];
-    own[l] = sum;
-    for (int half_row = 16; half_row > 0; half_row /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (l < half_row) own[l] += own[l + half_row];
-    }
-    if (l == 0) sums[row] = own[0];
-}
+VOLATILE_SUMS(volatile_sums, float)
+VOLATILE_SUMS(volatile_sums_double, double)

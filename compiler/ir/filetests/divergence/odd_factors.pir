@@ -37,16 +37,16 @@ kernel "k" {
     v22: i32 = add v5, v6 ; shape: strided(3, 1)
     v23: i32 = sdiv v22, 3 ; shape: varying
     v24: i32 = sdiv v7, 9 ; shape: varying
-    v26: i32 = add.nsw v5, 2 ; shape: strided(3, 1)
-    v27: i32 = sdiv v26, 3 ; shape: contiguous(1)
-    v28: i32 = srem v26, 3 ; shape: uniform(1)
-    v29: i32 = shl.nsw v4, 2 ; shape: strided(4, 4)
-    v30: i32 = add.nsw v29, 3 ; shape: strided(4, 1)
-    v31: i32 = sdiv v30, 4 ; shape: contiguous(1)
-    v32: i32 = add v5, 2 ; shape: strided(3, 1)
-    v33: i32 = sdiv v32, 3 ; shape: varying
-    v25: ptr.global = ptradd v1, v10 ; shape: strided(4, 1)
-    store v12 to v25 align 4
+    v25: i32 = add.nsw v5, 2 ; shape: strided(3, 1)
+    v26: i32 = sdiv v25, 3 ; shape: contiguous(1)
+    v27: i32 = srem v25, 3 ; shape: uniform(1)
+    v28: i32 = shl.nsw v4, 2 ; shape: strided(4, 4)
+    v29: i32 = add.nsw v28, 3 ; shape: strided(4, 1)
+    v30: i32 = sdiv v29, 4 ; shape: contiguous(1)
+    v31: i32 = add v5, 2 ; shape: strided(3, 1)
+    v32: i32 = sdiv v31, 3 ; shape: varying
+    v33: ptr.global = ptradd v1, v10 ; shape: strided(4, 1)
+    store v12 to v33 align 4
     return
   }
 }
