@@ -215,7 +215,7 @@ fn compare_candidates(measurement: &Measurement) -> Result<Vec<String>, String> 
     let mut losses: Vec<Loss> = Vec::new();
     let mut errors = Vec::new();
     println!("{:<28} {:>10} {:>10} {:>9} {:>7}  fastest", "ms", "choice", "fastest", "estimate", "loss");
-    for case in suite::alone().into_iter().filter(|case| measurement.chosen.wants(case.name)) {
+    for case in suite::all().into_iter().filter(|case| measurement.chosen.wants(case.name)) {
         let everyone: Vec<usize> = (0..candidates.len()).collect();
         dumps.remove_all()?;
         let mut sums = team.prepare_case(case, &everyone);

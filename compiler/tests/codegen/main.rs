@@ -19,6 +19,7 @@ mod exponents;
 mod function_pointers;
 mod gangs;
 mod golden;
+mod hoisted_sums;
 mod host_code;
 mod kept_places;
 mod kernels;

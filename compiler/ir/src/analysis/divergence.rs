@@ -40,6 +40,17 @@ mod slots;
 pub use found::Divergence;
 use graph::Graph;
 
+/// Where the program's promises about numbers, `nsw` and `nuw`, are believed. They bind lanes that go on to use the number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Promises {
+    /// Everywhere: shapes hold in the lanes that use the value.
+    Believed,
+    /// Where no block of linearized code has a mask.
+    WhereAllCome,
+    /// Nowhere: shapes hold in all lanes.
+    Ignored,
+}
+
 /// What is known of how a kernel's gangs run, beside its code.
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -54,9 +65,8 @@ pub struct Facts {
     pub group_align: u64,
     /// The greatest global id along any dimension.
     pub max_global_id: u64,
-    /// Whether `nsw` and `nuw` hold where some lanes run the code only for others' sake (masked blocks of linearized
-    /// code). Shapes then hold in lanes that the program sends there; otherwise in all.
-    pub promises_bind: bool,
+    /// Where `nsw` and `nuw` are believed.
+    pub promises: Promises,
     /// What else holds of the launches.
     launch: LaunchFacts,
     /// The kernel's inputs, one bit each, that are pointers which the application passes.
@@ -113,7 +123,7 @@ impl Facts {
             of_runs: false,
             group_align: 1,
             max_global_id: u64::MAX,
-            promises_bind: true,
+            promises: Promises::Believed,
             launch: LaunchFacts::default(),
             pointers: 0,
             whole_group: false,
@@ -163,8 +173,13 @@ impl Facts {
     /// Given the facts of gangs that are tiles, those of their rows, which have `row_width` lanes. What has a shape by them has
     /// it in the lanes of each row, whichever lanes the program sends there.
     pub fn of_runs(&self, row_width: u32) -> Facts {
-        let mut gang_facts =
-            Facts { width: row_width, layout: Layout::X, of_runs: true, promises_bind: false, ..self.clone() };
+        let mut gang_facts = Facts {
+            width: row_width,
+            layout: Layout::X,
+            of_runs: true,
+            promises: Promises::WhereAllCome,
+            ..self.clone()
+        };
         // Of other values, lane 0 of a row is not aligned as lane 0 of the gang is.
         gang_facts.live.values_mut().filter(|shape| !shape.is_uniform()).for_each(|shape| *shape = Shape::Varying);
         gang_facts
@@ -314,6 +329,12 @@ fn solve_divergence(graph: &Graph<'_>, gang_facts: &Facts) -> Divergence {
     for (value, known) in solver.known.iter() {
         if let Some(value_facts) = known {
             solver.found.shapes[value] = value_facts.shape;
+            if value_facts.signed {
+                solver.found.signed_lines.insert(value);
+            }
+            if value_facts.unsigned {
+                solver.found.unsigned_lines.insert(value);
+            }
         }
     }
     solver.found
@@ -523,7 +544,12 @@ impl Solver<'_> {
             }
             InstData::Binary { opcode, flags, arguments: [left, right], .. } => {
                 let masked = self.home[result].is_some_and(|block| function.masks[block].is_some());
-                let flags = if masked && !self.facts.promises_bind { IntFlags::default() } else { *flags };
+                let believed = match self.facts.promises {
+                    Promises::Believed => true,
+                    Promises::WhereAllCome => !masked,
+                    Promises::Ignored => false,
+                };
+                let flags = if believed { *flags } else { IntFlags::default() };
                 transfer::transfer_binary(*opcode, flags, result_type, facts_of(*left), facts_of(*right), gang_width)
             }
             InstData::Ternary { opcode: TernaryOp::Select, arguments: [condition, left, right], .. } => {
@@ -644,7 +670,8 @@ impl Solver<'_> {
             ..Known::uniform(result_type, alignment)
         };
         if gang_facts.whole_group && matches!(query, Query::LocalId | Query::GlobalId | Query::LinearId) {
-            return Known::varying(result_type);
+            let is_alone = query != Query::LinearId && gang_facts.launch.local_size(axis) == Some(1);
+            return if is_alone { uniform(1, gang_facts.max_global_id) } else { Known::varying(result_type) };
         }
         if gang_facts.layout == Layout::Linear && matches!(query, Query::LocalId | Query::GlobalId) {
             return Known::varying(result_type);

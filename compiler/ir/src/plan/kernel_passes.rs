@@ -173,9 +173,10 @@ pub(super) fn split_conditions(kernel_state: &mut KernelState<'_>) {
     }
     let always =
         kernel_state.gangs.is_some_and(|gangs| gangs.pass_versions(PassSwitch::SplitConditions) == Versions::Always);
-    let gang_facts = Facts::of_groups(kernel_state.module, kernel).of_kernel(kernel);
+    let group_facts = Facts::of_groups(kernel_state.module, kernel).of_launch(kernel, &kernel_state.launch);
+    let group_facts = group_facts.of_kernel(kernel);
     for function in kernel.regions.values_mut() {
-        let divergence = analyze_region(function, &gang_facts);
+        let divergence = analyze_region(function, &group_facts);
         transform::split_conditions::split_conditions(
             function,
             &divergence.shapes,

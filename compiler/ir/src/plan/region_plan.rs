@@ -23,6 +23,11 @@ pub struct RegionPlan {
     /// Values of which only the lanes that run their block are known to have the shape, where lane 0 of the operands
     /// does not tell.
     pub by_active: EntitySet<Value>,
+    /// Sums, differences and products that follow from lane 0's, or a row's first lane's, as numbers without an end. They may wrap in
+    /// lanes that do not use them, lane 0 among them.
+    pub sums_that_wrap: EntitySet<Value>,
+    /// Values whose shape comes of such sums: their lanes follow from what lane 0's value is without any wrap.
+    pub of_endless_sums: EntitySet<Value>,
     /// How lanes access memory, from when it is known where slots lie.
     pub accesses: RegionAccesses,
     /// Work-items run the region one after the other, as it was before it was linearized: nothing else holds of it.

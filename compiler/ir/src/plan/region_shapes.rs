@@ -2,36 +2,62 @@
 //!
 //! Requires: a linearized region.
 //! Ensures: its plan, but for how lanes access memory.
-//! Phases: the shapes between lanes of a gang, of a tile's row and column; then the values that have theirs by promise alone.
+//! Phases: the shapes between lanes of a gang, of a tile's row and column; then the values that have theirs by promise alone,
+//! found by an analysis without promises.
 //! Source: Moll 2021, chapters 5 and 11.
 
 use super::RegionPlan;
 use super::access_lowering::region::RegionAccesses;
 use super::region_state::{GangContext, analyze_region};
-use crate::analysis::divergence::Facts;
+use crate::analysis::divergence::{Divergence, Facts, Promises};
 use crate::analysis::nonempty_masks::run_by_some;
 use crate::analysis::shape::Shape;
-use crate::ir::{BinaryOp, Function, InstData, InstNode, UnaryOp, Value};
+use crate::ir::{BinaryOp, Block, Function, Inst, InstData, InstNode, IntCc, IntFlags, UnaryOp, Value, ValueDef};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// The plan of a linearized region.
 pub(super) fn plan_region(function: &Function, context: &GangContext<'_>) -> RegionPlan {
     let gang_facts = &context.facts;
     let shapes = analyze_region(function, gang_facts).shapes;
-    let by_active = shaped_by_active(function, gang_facts, &shapes);
     let shapes_in = |gang_facts: &Facts| analyze_region(function, gang_facts).shapes;
     let tile = context.tile.as_ref();
+    let mut runs = tile.map(|tile_facts| shapes_in(&tile_facts.rows)).unwrap_or_default();
+    let PromisedShapes { by_active, mut sums_that_wrap, mut of_endless_sums } =
+        find_promised_shapes(function, gang_facts, &shapes);
+    if let Some(tile_facts) = tile {
+        let of_rows = find_promised_shapes(function, &tile_facts.rows, &runs);
+        sums_that_wrap.extend(of_rows.sums_that_wrap.iter());
+        // No lane of a row is known to use the value.
+        match of_rows.by_active.is_empty() {
+            true => of_endless_sums.extend(of_rows.of_endless_sums.iter()),
+            false => runs = shapes_in(&without_promises(&tile_facts.rows)),
+        }
+    }
     RegionPlan {
         shapes,
-        runs: tile.map(|tile_facts| shapes_in(&tile_facts.rows)).unwrap_or_default(),
+        runs,
         columns: tile.map(|tile_facts| shapes_in(&tile_facts.columns)).unwrap_or_default(),
         masks: function.masks.clone(),
         run_by_some: run_by_some(function),
         by_active,
+        sums_that_wrap,
+        of_endless_sums,
         accesses: RegionAccesses::default(),
         alone: false,
         leaves_idle_lanes: false,
     }
+}
+
+/// Sums that are looked at for a value that follows from them.
+const MOST_SUMS: u32 = 8;
+
+/// The values whose shapes rest on promises of the program (`nsw`, `nuw`). A lane that does not use a number may be off the line of
+/// those that do: what wraps there is beyond any promise. See [`RegionPlan`].
+#[derive(Default)]
+struct PromisedShapes {
+    by_active: EntitySet<Value>,
+    sums_that_wrap: EntitySet<Value>,
+    of_endless_sums: EntitySet<Value>,
 }
 
 /// Whether lane 0 of the operands gives lane 0 of the result wherever lanes wrap.
@@ -44,28 +70,109 @@ fn wraps_alike(inst_data: &InstData) -> bool {
     }
 }
 
-/// The values that have their shape because of what the program promises (`nsw`, `nuw`) where not all lanes come. A
-/// lane that does not come may be off the line: what wraps there is beyond any promise.
-fn shaped_by_active(function: &Function, gang_facts: &Facts, shapes: &SecondaryMap<Value, Shape>) -> EntitySet<Value> {
-    let mut shaped_values = EntitySet::new();
-    let masked = || function.layout.iter().filter(|&&block| function.masks[block].is_some());
-    let instructions =
-        || masked().flat_map(|&block| &function.blocks[block].insts).map(|&instruction| &function.insts[instruction]);
-    let promises = |inst_node: &InstNode| match inst_node.data {
-        InstData::Binary { flags, .. } => (flags.nsw || flags.nuw) && !shapes[inst_node.results[0]].is_varying(),
-        _ => false,
+/// The promises of a sum, difference or product.
+fn find_promises(inst_data: &InstData) -> Option<IntFlags> {
+    match *inst_data {
+        InstData::Binary { flags, .. } if flags.nsw || flags.nuw => Some(flags),
+        _ => None,
+    }
+}
+
+/// Finds what the shapes of a gang's values, or of a tile's rows, rest on.
+fn find_promised_shapes(
+    function: &Function,
+    gang_facts: &Facts,
+    shapes: &SecondaryMap<Value, Shape>,
+) -> PromisedShapes {
+    let mut promised_shapes = PromisedShapes::default();
+    let in_order = || {
+        function
+            .layout
+            .iter()
+            .flat_map(|&block| function.blocks[block].insts.iter().map(move |&instruction| (block, instruction)))
     };
-    if instructions().any(promises) {
-        let mut gang_facts = gang_facts.clone();
-        gang_facts.promises_bind = false;
-        let certain = analyze_region(function, &gang_facts).shapes;
-        for &result in
-            instructions().filter(|inst_node| !wraps_alike(&inst_node.data)).flat_map(|inst_node| &inst_node.results)
+    let is_promised_line = |&(_, instruction): &(Block, Inst)| {
+        let InstNode { data, results, .. } = &function.insts[instruction];
+        find_promises(data).is_some() && !shapes[results[0]].is_varying() && !shapes[results[0]].is_uniform()
+    };
+    if !in_order().any(|place| is_promised_line(&place)) {
+        return promised_shapes;
+    }
+    let certain = analyze_region(function, &without_promises(gang_facts));
+    for (_, instruction) in in_order().filter(is_promised_line) {
+        let InstNode { data, results, .. } = &function.insts[instruction];
+        let Some(flags) = find_promises(data) else { continue };
+        if flags.nsw && !certain.signed_lines.contains(results[0])
+            || flags.nuw && !certain.unsigned_lines.contains(results[0])
         {
-            if !shapes[result].is_varying() && shapes[result].stride() != certain[result].stride() {
-                shaped_values.insert(result);
+            promised_shapes.sums_that_wrap.insert(results[0]);
+        }
+    }
+    for (block, instruction) in in_order() {
+        let InstNode { data, results, .. } = &function.insts[instruction];
+        if wraps_alike(data) {
+            continue;
+        }
+        for &result in results {
+            if shapes[result].is_varying() || shapes[result].stride() == certain.shapes[result].stride() {
+                continue;
+            }
+            if follows_from_endless_sums(function, data, &certain, &promised_shapes.sums_that_wrap) {
+                promised_shapes.of_endless_sums.insert(result);
+            } else if function.masks[block].is_some() {
+                promised_shapes.by_active.insert(result);
             }
         }
     }
-    shaped_values
+    promised_shapes
+}
+
+/// The facts of which all lanes may be sure.
+fn without_promises(gang_facts: &Facts) -> Facts {
+    let mut certain_facts = gang_facts.clone();
+    certain_facts.promises = Promises::Ignored;
+    certain_facts
+}
+
+/// Whether code can compute a value from its operands as numbers without an end.
+fn follows_from_endless_sums(
+    function: &Function,
+    inst_data: &InstData,
+    certain: &Divergence,
+    sums_that_wrap: &EntitySet<Value>,
+) -> bool {
+    let is_constant = |operand: Value| function.const_bits(operand).is_some();
+    let (operands, is_signed) = match *inst_data {
+        InstData::Unary { opcode: UnaryOp::Sext, argument, .. } => ([argument; 2], true),
+        InstData::Unary { opcode: UnaryOp::Zext, argument, .. } => ([argument; 2], false),
+        InstData::Binary { opcode: BinaryOp::Ashr, arguments: [left, right], .. } if is_constant(right) => {
+            ([left; 2], true)
+        }
+        InstData::Icmp { comparison: IntCc::Slt | IntCc::Sle | IntCc::Sgt | IntCc::Sge, arguments } => {
+            (arguments, true)
+        }
+        _ => return false,
+    };
+    if function.ty(operands[0]).bits() > 64 {
+        return false;
+    }
+    let lines = if is_signed { &certain.signed_lines } else { &certain.unsigned_lines };
+    let mut pending: Vec<Value> = operands.into();
+    let mut sum_count = 0;
+    while let Some(operand) = pending.pop() {
+        if !sums_that_wrap.contains(operand) {
+            if !is_constant(operand) && !lines.contains(operand) {
+                return false;
+            }
+            continue;
+        }
+        let ValueDef::Result(instruction, _) = function.values[operand].definition else { return false };
+        let InstData::Binary { flags, arguments, .. } = &function.insts[instruction].data else { return false };
+        if !(if is_signed { flags.nsw } else { flags.nuw }) || sum_count == MOST_SUMS {
+            return false;
+        }
+        sum_count += 1;
+        pending.extend(arguments);
+    }
+    true
 }

@@ -18,7 +18,7 @@ use lockstep_protocol::types::{Space, Type};
 
 /// The lanes of which a value is computed.
 #[derive(Clone, Copy)]
-enum Lanes<'ctx> {
+pub(super) enum Lanes<'ctx> {
     /// The value of lane 0.
     First,
     /// The one with this number (an i64).
@@ -206,6 +206,9 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 LaneValue::Affine(address_sum.into(), index_stride.wrapping_add(offset_stride))
             }
             inst_data => match self.form_of(inst_node.results[0]) {
+                Form::Affine(stride) if self.plan.of_endless_sums.contains(inst_node.results[0]) => {
+                    LaneValue::Affine(self.compute_of_endless_sums(inst_node, Lanes::First)?, stride)
+                }
                 // Lane 0 may be where the program does not come, and off the line of those where it does.
                 Form::Affine(stride) if self.plan.by_active.contains(inst_node.results[0]) => {
                     let lane = self.active_lane()?;
@@ -214,6 +217,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 }
                 Form::Affine(stride) => {
                     LaneValue::Affine(self.compute_value(inst_data, inst_node, Lanes::First)?, stride)
+                }
+                Form::Runs(stride) if self.plan.of_endless_sums.contains(inst_node.results[0]) => {
+                    let run_value = |run_index| self.compute_of_endless_sums(inst_node, Lanes::Run(run_index));
+                    self.value_by_row((0..self.around.row_count()).map(run_value).collect::<Emitted<_>>()?, stride)?
                 }
                 Form::Runs(stride) if self.plan.accesses.forms.has_alike_rows(inst_node.results[0]) => {
                     self.value_by_row(vec![self.compute_value(inst_data, inst_node, Lanes::Run(0))?], stride)?
@@ -257,7 +264,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// An operand of what is computed of these lanes.
-    fn operand_of(&self, argument: Value, lanes: Lanes<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+    pub(super) fn operand_of(&self, argument: Value, lanes: Lanes<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
         match lanes {
             Lanes::First => self.lane_zero(argument),
             Lanes::One(lane) => self.read_lane(argument, lane),
@@ -279,8 +286,12 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     ) -> Emitted<BasicValueEnum<'ctx>> {
         let emitter = self.around.emitter;
         let speculates = self.speculates();
-        // A promise about the program says nothing about lanes that the program does not send here.
-        let int_flags = |wrap_flags| if speculates { IntFlags::default() } else { wrap_flags };
+        // A promise about the program says nothing about lanes that the program does not send here, nor, of lane 0's number,
+        // anything about lanes that use theirs where lane 0 does not.
+        let of_one_lane = !matches!(lanes, Lanes::All);
+        let may_wrap = |result: &Value| of_one_lane && self.plan.sums_that_wrap.contains(*result);
+        let drops_promises = speculates || inst_node.results.first().is_some_and(may_wrap);
+        let int_flags = |wrap_flags| if drops_promises { IntFlags::default() } else { wrap_flags };
         // nnan and ninf make poison of the others.
         let lane_fast_math = |fast_math: FastMath| if speculates { fast_math.with_all_values() } else { fast_math };
         let operand = |argument| self.operand_of(argument, lanes);

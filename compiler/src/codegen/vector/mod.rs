@@ -11,6 +11,7 @@ mod bound_compare;
 mod calls;
 mod cross_lane;
 mod division;
+mod endless_sums;
 mod gangs;
 mod instructions;
 mod interleaved_arithmetic;

@@ -16,6 +16,10 @@ use std::collections::BTreeSet;
 pub struct Divergence {
     /// The shape of each value.
     pub shapes: SecondaryMap<Value, Shape>,
+    /// Values that follow from lane 0's as signed numbers too: none of them wraps.
+    pub signed_lines: EntitySet<Value>,
+    /// The same as unsigned numbers.
+    pub unsigned_lines: EntitySet<Value>,
     /// Blocks that end in a branch or switch which may send lanes different ways.
     pub divergent_branches: EntitySet<Block>,
     /// Loops that lanes which entered them together may leave at different times or through different

@@ -172,7 +172,6 @@ pub fn transfer_unary(opcode: UnaryOp, from_type: Type, to_type: Type, operand: 
             UnaryOp::Zext => operand.max,
             UnaryOp::Trunc if operand.max <= to_type.value_mask() => operand.max,
             UnaryOp::Sext if operand.max <= signed_half(from_type) => operand.max,
-            UnaryOp::Freeze => operand.max,
             _ => to_type.value_mask(),
         };
         return Known { max: maximum, ..Known::varying(to_type) };
@@ -186,8 +185,9 @@ pub fn transfer_unary(opcode: UnaryOp, from_type: Type, to_type: Type, operand: 
     };
     let uniform = stride == 0;
     match opcode {
-        // A number that wrapped is one after all.
-        UnaryOp::Freeze => Known { factor: 1, ..operand },
+        // What was promised of a number does not hold of it once it is frozen.
+        UnaryOp::Freeze if operand.bits.is_some() => Known { factor: 1, ..operand },
+        UnaryOp::Freeze => Known::of_shape(to_type, operand.shape, gang_width),
         UnaryOp::Trunc | UnaryOp::PtrToInt | UnaryOp::IntToPtr | UnaryOp::Zext
             if to_type.bits() <= from_type.bits() =>
         {
