@@ -19,3 +19,14 @@ kernel void nested(global uint *values, int rounds, int tries, int outer, int in
     }
     values[i] = value;
 }
+
+// Three loops: in every round a work-item has so many of the middle one, in each of which it has so many of the inner one.
+kernel void nested_in_three(global uint *values, global const uchar *middle, global const uchar *inner, int rounds) {
+    uint i = get_global_id(0), items = get_global_size(0), value = values[i];
+    for (int a = 0; a < rounds; ++a) {
+        uint place = a * items + i;
+        for (uint b = 0; b < middle[place]; ++b)
+            for (uint c = 0; c < inner[place + b]; ++c) value = worked(value, 4) ^ c;
+    }
+    values[i] = value;
+}

@@ -62,7 +62,8 @@ pub fn is_between(kernel: &str) -> bool {
     number.and_then(|(_, number)| number.parse().ok()).is_some_and(|number| !AMONG_OTHERS.contains(&number))
 }
 
-const SOURCE: &str = include_str!("nests.cl");
+/// The kernels.
+pub const SOURCE: &str = include_str!("nests.cl");
 
 /// Rounds of the inner loop, where a work-item has some.
 const TRIES: i32 = 8;
@@ -92,13 +93,15 @@ fn long_nest<const OUTER: i32, const INNER: i32, const WITHOUT: u32>() -> Proble
     nest_of(512, 256, OUTER, INNER, WITHOUT)
 }
 
+/// What the kernels' function of this name gives.
+fn worked(value: u32, steps: i32) -> u32 {
+    (0..steps).fold(value, |v, _| (v ^ v >> 15).wrapping_mul(2_246_822_519).wrapping_add(3_266_489_917))
+}
+
 /// Loops of so many work-items and rounds; `without` of 16 work-items leave.
 fn nest_of(items: usize, rounds: i32, outer: i32, inner: i32, without: u32) -> Problem {
     let mut random = Random::new(1);
     let values: Vec<u32> = (0..items).map(|_| random.bits() as u32).collect();
-    let worked = |value: u32, steps: i32| {
-        (0..steps).fold(value, |v, _| (v ^ v >> 15).wrapping_mul(2_246_822_519).wrapping_add(3_266_489_917))
-    };
     let after = |(i, &value): (usize, &u32)| {
         (0..rounds).fold(value, |value, a| {
             let value = worked(value, outer);
@@ -111,6 +114,42 @@ fn nest_of(items: usize, rounds: i32, outer: i32, inner: i32, without: u32) -> P
     Problem {
         buffers: vec![Data::in_place(&values)],
         steps: vec![step("nested", &[items], &[], arguments)],
+        check: Box::new(move |outcome| outcome.same(0, &want)),
+    }
+}
+
+/// Three loops, the middle one of which one of 16 work-items goes round 16 times, and the others once; 20 rounds of the inner one.
+pub fn nest_of_three_middle() -> Problem {
+    nest_of_three(|random| [rare(random, 16), 20])
+}
+
+/// The same where one of 16 has 100 rounds of the inner loop, and the others one.
+pub fn nest_of_three_both() -> Problem {
+    nest_of_three(|random| [rare(random, 16), rare(random, 100)])
+}
+
+/// So many rounds of a loop for one of 16, and one for the others.
+fn rare(random: &mut Random, rounds: u8) -> u8 {
+    if random.below(16) == 0 { rounds } else { 1 }
+}
+
+/// Three loops, with the rounds of the middle and of the inner one.
+fn nest_of_three(mut draw_rounds: impl FnMut(&mut Random) -> [u8; 2]) -> Problem {
+    const ITEMS: usize = 1 << 12;
+    const ROUNDS: usize = 16;
+    let mut random = Random::new(1);
+    let values: Vec<u32> = (0..ITEMS).map(|_| random.bits() as u32).collect();
+    let (middle, inner): (Vec<u8>, Vec<u8>) =
+        (0..ITEMS * ROUNDS + 16).map(|_| draw_rounds(&mut random)).map(|[middle, inner]| (middle, inner)).unzip();
+    let mut want = values.clone();
+    for (place, after) in (0..ITEMS * ROUNDS).map(|place| (place, place % ITEMS)) {
+        for b in 0..usize::from(middle[place]) {
+            want[after] = (0..u32::from(inner[place + b])).fold(want[after], |value, c| worked(value, 4) ^ c);
+        }
+    }
+    Problem {
+        buffers: vec![Data::in_place(&values), Data::of(&middle), Data::of(&inner)],
+        steps: vec![step("nested_in_three", &[ITEMS], &[], args![b 0, b 1, b 2, v (ROUNDS as i32)])],
         check: Box::new(move |outcome| outcome.same(0, &want)),
     }
 }

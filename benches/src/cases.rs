@@ -157,6 +157,9 @@ const CASES: &[Case] = &[
     case("box_forces", molecules::SOURCE, NO_LOSS, molecules::box_forces),
     case("box_forces_double", molecules::SOURCE, NO_LOSS, molecules::box_forces_double),
     case("reaction_rates", molecules::SOURCE, NO_LOSS, molecules::reaction_rates),
+    // Loops in loops in loops, in which work-items have other rounds.
+    case("nest_of_three_middle", nests::SOURCE, NO_LOSS, nests::nest_of_three_middle),
+    case("nest_of_three_both", nests::SOURCE, NO_LOSS, nests::nest_of_three_both),
 ];
 
 const fn case(name: &'static str, source: &'static str, wanted: f64, problem: fn() -> Problem) -> Case {

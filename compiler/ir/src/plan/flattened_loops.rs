@@ -3,7 +3,7 @@
 //! Requires: a function in normal form, what diverges in it, and what was counted of its loops.
 //! Ensures: normal form; what diverges in what came out, and what was counted of loops that are as they were.
 //! Phases: of the loops in others that lanes leave one by one or not all enter, inner ones first, one that pays; what diverges then; until none is left, or as many
-//! were flattened as are allowed.
+//! were flattened as are allowed. A loop that was made of two may become one with the loop around it.
 //! Source: as `transform::loop_flattening`.
 
 use super::notes::loop_place;
@@ -18,7 +18,9 @@ use crate::transform::loop_flattening::{Flattening, Refusal, are_lanes_idle, pla
 use crate::transform::unmasked_loops::Known;
 use cranelift_entity::EntitySet;
 use lockstep_protocol::configuration::Versions;
+use lockstep_protocol::loop_profile::LoopCounts;
 use lockstep_protocol::pass_switches::PassSwitch;
+use std::collections::HashMap;
 
 /// The loops of a function that are flattened.
 const MOST_FLATTENED: usize = 4;
@@ -29,11 +31,28 @@ pub fn flatten_loops(function: &mut Function, region_state: &mut RegionState, co
     if !always && region_state.counts.is_empty() {
         return;
     }
-    let mut done = EntitySet::new();
+    let mut progress = Progress::default();
     let mut flattened = 0;
-    while flattened < MOST_FLATTENED && flatten_one_loop(function, region_state, context, always, &mut done) {
+    while flattened < MOST_FLATTENED && flatten_one_loop(function, region_state, context, always, &mut progress) {
         flattened += 1;
     }
+}
+
+/// How far a function's loops are.
+#[derive(Default)]
+struct Progress {
+    /// The headers of loops that were planned, and of those that were changed.
+    done: EntitySet<Block>,
+    /// What loops that were made of two are taken to do, by their headers.
+    estimates: HashMap<Block, LoopCounts>,
+}
+
+/// What a loop does that was made of two. It has the inner one's iterations, and lanes are idle as they were in iterations of the outer one:
+/// those that have left that wait, unless the new loop becomes one with a loop around it.
+fn estimate_counts(inner: LoopCounts, outer: LoopCounts) -> LoopCounts {
+    let gang_iterations = u128::from(inner.lane_iterations) * u128::from(outer.gang_iterations)
+        / u128::from(outer.lane_iterations.max(1));
+    LoopCounts { gang_iterations: gang_iterations as u64, lane_iterations: inner.lane_iterations, ..outer }
 }
 
 /// Flattens one loop whose header is not among those done; false if there is none for that.
@@ -42,7 +61,7 @@ fn flatten_one_loop(
     region_state: &mut RegionState,
     context: &GangContext<'_>,
     always: bool,
-    done: &mut EntitySet<Block>,
+    progress: &mut Progress,
 ) -> bool {
     let control_flow = ControlFlow::analyze_function(function);
     let (flow_graph, loop_forest) = (&control_flow.cfg, &control_flow.loops);
@@ -63,10 +82,13 @@ fn flatten_one_loop(
     inner_first.reverse();
     for (loop_id, loop_data) in inner_first {
         let Some(outer) = loop_data.parent else { continue };
-        let counts_of = |counted: Loop| region_state.counts.get(&loop_forest.get(counted).header).copied();
+        let counts_of = |counted: Loop| {
+            let header = &loop_forest.get(counted).header;
+            region_state.counts.get(header).or_else(|| progress.estimates.get(header)).copied()
+        };
         let counted = || Some(Flattening::Counted { inner: counts_of(loop_id)?, outer: counts_of(outer)? });
         let flattening = if always { Some(Flattening::Always) } else { counted() };
-        let Some(flattening) = flattening.filter(|_| done.insert(loop_data.header)) else { continue };
+        let Some(flattening) = flattening.filter(|_| progress.done.insert(loop_data.header)) else { continue };
         if !are_lanes_idle(&control_flow, &found, loop_id) {
             continue;
         }
@@ -82,12 +104,15 @@ fn flatten_one_loop(
         }
         let Ok(plan) = planned else { continue };
         // What was counted of them is not true of the new one, nor of the loop in which lanes look for work.
-        for changed in loop_forest.loops_around(loop_data.header) {
+        for changed in [loop_id, outer] {
             let header = loop_forest.get(changed).header;
             region_state.counts.remove(&header);
-            done.insert(header);
+            progress.done.insert(header);
         }
-        done.insert(plan.flatten_loops(function));
+        let new_header = plan.flatten_loops(function);
+        if let Flattening::Counted { inner, outer } = flattening {
+            progress.estimates.insert(new_header, estimate_counts(inner, outer));
+        }
         region_state.analyze_region(function, context);
         return true;
     }

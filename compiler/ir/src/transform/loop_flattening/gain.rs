@@ -5,8 +5,8 @@
 //! Phases: what lanes have of their own in the new loop; what an iteration of it costs, and one of the inner loop as it is; the lanes that
 //! the new loop can keep at work.
 //! Source: Bulavintsev 2019, equation (1): n idle of N lanes pay where n/N > Ta / (Ta + Tb), the outer and the inner loop's parts of an
-//! iteration. That lanes could run the inner loop one after the other instead, that lanes are in different iterations of the outer loop, so that what was the same for all of them is not, and that an outer
-//! loop of few iterations has little work for idle lanes, is ours.
+//! iteration. That lanes could run the inner loop one after the other instead, that lanes are in different iterations of the outer loop, so that what was the same for all of them is not, that an outer
+//! loop of few iterations has little work for idle lanes, and that it has none for lanes that have left it, is ours.
 
 use super::NestedLoops;
 use crate::analysis::cost;
@@ -43,7 +43,8 @@ impl NestedLoops<'_> {
     }
 
     /// Whether the idle lanes' part of the gang is greater than what an iteration of the new loop costs more than one of the inner loop. Of n
-    /// iterations of the outer loop no more than n - 1 can be saved, so no more lanes count as idle than all but one of n.
+    /// iterations of the outer loop no more than n - 1 can be saved, so no more lanes count as idle than all but one of n. Of those that have left
+    /// the outer loop too none does: the others' work has as many iterations as if the gang had only as many lanes.
     pub fn are_enough_idle(&self, counts: LoopCounts, outer_counts: LoopCounts, carried: usize) -> bool {
         let Known { forest, registers, .. } = self.known;
         let (outer_data, inner_data) = (forest.get(self.outer), forest.get(self.inner));
@@ -61,7 +62,11 @@ impl NestedLoops<'_> {
         let outer_iterations = u128::from(self.count_outer_iterations(outer_counts));
         let saved_iterations = outer_iterations.saturating_sub(u128::from(outer_counts.entries));
         let most_idle = lanes * saved_iterations / outer_iterations.max(1);
-        let idle_lanes = lanes.saturating_sub(u128::from(counts.lane_iterations)).min(most_idle);
+        // Lanes that have left the outer loop as well wait for the others in any case.
+        let lanes_with_work =
+            u128::from(counts.lane_iterations) * u128::from(registers.width) * u128::from(outer_counts.gang_iterations)
+                / u128::from(outer_counts.lane_iterations.max(1));
+        let idle_lanes = lanes.saturating_sub(lanes_with_work).min(most_idle);
         let has_loops = own_blocks.iter().any(|&block| forest.innermost_loop(block) != Some(self.outer));
         let flattened = (lanes - idle_lanes) * (outer_cost + inner_cost(new_loop));
         // Where few lanes come, or each accesses memory elsewhere, they run the inner loop one after the other.

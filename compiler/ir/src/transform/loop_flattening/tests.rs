@@ -121,6 +121,20 @@ fn idle_lanes_weigh_as_the_outer_loop() {
     assert_eq!(plan_of(Nest { before: 100, ..even }, at_work(4)), "4 of 16 lanes were at work");
 }
 
+/// Lanes that have left the outer loop as well find no work there: they wait for the others either way.
+#[test]
+fn lanes_that_left_both_loops_are_not_idle() {
+    let nest = Nest { before: 20, inside: 100, ..Nest::default() };
+    let Flattening::Counted { inner, outer } = at_work(4) else { unreachable!("that is counted") };
+    let with_lanes = |lanes: u64| {
+        let outer = LoopCounts { lane_iterations: lanes * outer.gang_iterations, ..outer };
+        plan_of(nest, Flattening::Counted { inner, outer })
+    };
+    assert_eq!(with_lanes(16), REFILL);
+    assert_eq!(with_lanes(8), REFILL);
+    assert_eq!(with_lanes(4), "4 of 16 lanes were at work");
+}
+
 /// Lanes that find no work in the outer loop's only iteration find none at all.
 #[test]
 fn few_iterations_of_the_outer_loop_save_little() {
