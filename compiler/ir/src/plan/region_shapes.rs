@@ -12,7 +12,7 @@ use super::region_state::{GangContext, analyze_region};
 use crate::analysis::divergence::{Divergence, Facts, Promises};
 use crate::analysis::nonempty_masks::run_by_some;
 use crate::analysis::shape::Shape;
-use crate::ir::{BinaryOp, Block, Function, Inst, InstData, InstNode, IntCc, IntFlags, UnaryOp, Value, ValueDef};
+use crate::ir::{BinaryOp, Block, Function, InstData, InstNode, IntCc, IntFlags, UnaryOp, Value, ValueDef};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// The plan of a linearized region.
@@ -22,16 +22,22 @@ pub(super) fn plan_region(function: &Function, context: &GangContext<'_>) -> Reg
     let shapes_in = |gang_facts: &Facts| analyze_region(function, gang_facts).shapes;
     let tile = context.tile.as_ref();
     let mut runs = tile.map(|tile_facts| shapes_in(&tile_facts.rows)).unwrap_or_default();
-    let PromisedShapes { by_active, mut sums_that_wrap, mut of_endless_sums } =
-        find_promised_shapes(function, gang_facts, &shapes);
-    if let Some(tile_facts) = tile {
-        let of_rows = find_promised_shapes(function, &tile_facts.rows, &runs);
-        sums_that_wrap.extend(of_rows.sums_that_wrap.iter());
-        // No lane of a row is known to use the value.
-        match of_rows.by_active.is_empty() {
-            true => of_endless_sums.extend(of_rows.of_endless_sums.iter()),
-            false => runs = shapes_in(&without_promises(&tile_facts.rows)),
-        }
+    let mut sums_that_wrap = EntitySet::new();
+    let certain = find_sums_that_wrap(function, gang_facts, &shapes, &mut sums_that_wrap);
+    let certain_in_rows =
+        tile.and_then(|tile_facts| find_sums_that_wrap(function, &tile_facts.rows, &runs, &mut sums_that_wrap));
+    let find_promised = |shapes: &SecondaryMap<Value, Shape>, certain: &Option<Divergence>| {
+        certain
+            .as_ref()
+            .map(|certain| find_promised_shapes(function, shapes, certain, &sums_that_wrap))
+            .unwrap_or_default()
+    };
+    let PromisedShapes { by_active, mut of_endless_sums } = find_promised(&shapes, &certain);
+    let of_rows = find_promised(&runs, &certain_in_rows);
+    // No lane of a row is known to use the value.
+    match certain_in_rows.filter(|_| !of_rows.by_active.is_empty()) {
+        Some(certain_in_rows) => runs = certain_in_rows.shapes,
+        None => of_endless_sums.extend(of_rows.of_endless_sums.iter()),
     }
     RegionPlan {
         shapes,
@@ -56,7 +62,6 @@ const MOST_SUMS: u32 = 8;
 #[derive(Default)]
 struct PromisedShapes {
     by_active: EntitySet<Value>,
-    sums_that_wrap: EntitySet<Value>,
     of_endless_sums: EntitySet<Value>,
 }
 
@@ -78,38 +83,51 @@ fn find_promises(inst_data: &InstData) -> Option<IntFlags> {
     }
 }
 
-/// Finds what the shapes of a gang's values, or of a tile's rows, rest on.
-fn find_promised_shapes(
+/// The instructions of a function with their blocks.
+fn instructions_in_blocks(function: &Function) -> impl Iterator<Item = (Block, &InstNode)> {
+    let in_block = move |&block: &Block| {
+        function.blocks[block].insts.iter().map(move |&instruction| (block, &function.insts[instruction]))
+    };
+    function.layout.iter().flat_map(in_block)
+}
+
+/// Adds the sums of which only promises say that a gang's lanes, or those of a tile's row, do not wrap. The answer is what is certain
+/// without promises; none where there are no such sums.
+fn find_sums_that_wrap(
     function: &Function,
     gang_facts: &Facts,
     shapes: &SecondaryMap<Value, Shape>,
-) -> PromisedShapes {
-    let mut promised_shapes = PromisedShapes::default();
-    let in_order = || {
-        function
-            .layout
-            .iter()
-            .flat_map(|&block| function.blocks[block].insts.iter().map(move |&instruction| (block, instruction)))
-    };
-    let is_promised_line = |&(_, instruction): &(Block, Inst)| {
-        let InstNode { data, results, .. } = &function.insts[instruction];
-        find_promises(data).is_some() && !shapes[results[0]].is_varying() && !shapes[results[0]].is_uniform()
-    };
-    if !in_order().any(|place| is_promised_line(&place)) {
-        return promised_shapes;
+    sums_that_wrap: &mut EntitySet<Value>,
+) -> Option<Divergence> {
+    let promised_lines: Vec<(Value, IntFlags)> = instructions_in_blocks(function)
+        .filter_map(|(_, InstNode { data, results, .. })| Some((*results.first()?, find_promises(data)?)))
+        .filter(|&(result, _)| !shapes[result].is_varying() && !shapes[result].is_uniform())
+        .collect();
+    if promised_lines.is_empty() {
+        return None;
     }
-    let certain = analyze_region(function, &without_promises(gang_facts));
-    for (_, instruction) in in_order().filter(is_promised_line) {
-        let InstNode { data, results, .. } = &function.insts[instruction];
-        let Some(flags) = find_promises(data) else { continue };
-        if flags.nsw && !certain.signed_lines.contains(results[0])
-            || flags.nuw && !certain.unsigned_lines.contains(results[0])
-        {
-            promised_shapes.sums_that_wrap.insert(results[0]);
+    let mut certain_facts = gang_facts.clone();
+    certain_facts.promises = Promises::Ignored;
+    let certain = analyze_region(function, &certain_facts);
+    for (result, flags) in promised_lines {
+        let may_wrap = flags.nsw && !certain.signed_lines.contains(result)
+            || flags.nuw && !certain.unsigned_lines.contains(result);
+        if may_wrap {
+            sums_that_wrap.insert(result);
         }
     }
-    for (block, instruction) in in_order() {
-        let InstNode { data, results, .. } = &function.insts[instruction];
+    Some(certain)
+}
+
+/// Finds what rests on such sums.
+fn find_promised_shapes(
+    function: &Function,
+    shapes: &SecondaryMap<Value, Shape>,
+    certain: &Divergence,
+    sums_that_wrap: &EntitySet<Value>,
+) -> PromisedShapes {
+    let mut promised_shapes = PromisedShapes::default();
+    for (block, InstNode { data, results, .. }) in instructions_in_blocks(function) {
         if wraps_alike(data) {
             continue;
         }
@@ -117,7 +135,7 @@ fn find_promised_shapes(
             if shapes[result].is_varying() || shapes[result].stride() == certain.shapes[result].stride() {
                 continue;
             }
-            if follows_from_endless_sums(function, data, &certain, &promised_shapes.sums_that_wrap) {
+            if follows_from_endless_sums(function, data, certain, sums_that_wrap) {
                 promised_shapes.of_endless_sums.insert(result);
             } else if function.masks[block].is_some() {
                 promised_shapes.by_active.insert(result);
@@ -125,13 +143,6 @@ fn find_promised_shapes(
         }
     }
     promised_shapes
-}
-
-/// The facts of which all lanes may be sure.
-fn without_promises(gang_facts: &Facts) -> Facts {
-    let mut certain_facts = gang_facts.clone();
-    certain_facts.promises = Promises::Ignored;
-    certain_facts
 }
 
 /// Whether code can compute a value from its operands as numbers without an end.
