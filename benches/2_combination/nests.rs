@@ -62,7 +62,7 @@ pub fn is_between(kernel: &str) -> bool {
     number.and_then(|(_, number)| number.parse().ok()).is_some_and(|number| !AMONG_OTHERS.contains(&number))
 }
 
-/// The kernels.
+/// OpenCL C of `nested`, two loops, and `nested_in_three`.
 pub const SOURCE: &str = include_str!("nests.cl");
 
 /// Rounds of the inner loop, where a work-item has some.

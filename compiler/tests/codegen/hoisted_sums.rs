@@ -85,6 +85,25 @@ fn sums_are_widened_where_lanes_use_them() {
     check_kernel("frozen", &format!("{SUMS} v13: i32 = freeze v6"), "v8: i64 = sext v13", i32::MAX, expected);
 }
 
+/// As unsigned numbers.
+#[test]
+fn unsigned_sums_are_widened_where_lanes_use_them() {
+    let sums = SUMS.replace("nsw", "nuw");
+    let expected = |id: i64| i64::from(u32::MAX) - id + i64::from(IDLE);
+    let widen = "v8: i64 = zext v6";
+    check_kernel("guarded", &sums, widen, -1, expected);
+    check_kernel("before", &format!("{sums} {widen}"), "", -1, expected);
+}
+
+/// What is greater by `d` is greater in all lanes, but not where it wraps.
+#[test]
+fn sums_are_compared_where_lanes_use_them() {
+    let compare = "v13: i1 = icmp.sgt v6, v5";
+    let widen = "v8: i64 = zext v13";
+    check_kernel("guarded", SUMS, &format!("{compare}\n {widen}"), i32::MAX, |_| 1);
+    check_kernel("before", &format!("{SUMS} {compare}"), widen, i32::MAX, |_| 1);
+}
+
 #[test]
 fn sums_are_divided_where_lanes_use_them() {
     let c = i32::MAX - 3;

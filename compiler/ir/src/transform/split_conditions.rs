@@ -3,8 +3,9 @@
 //! `if (get_group_id(0) < n && get_local_id(0) < m)` reaches us as one branch on an `and`. As a whole it is divergent, so
 //! a gang of a group beyond `n` runs the arm with a mask that no lane is in. The first half is the same in all work-items
 //! of a group: as a branch of its own it stays a branch, which skips the arm for all, and which LLVM can move out of the
-//! group's loop. Where groups have one work-item along y, so is a condition on the id along y. Of what is the same in one gang only, the lanes' mask and a gate do as well: a branch for each such
-//! operand of `x > 0 && y > 0 && x < w && y < h` made a filter of bytes 1.25 times as slow.
+//! group's loop. Where groups have one work-item along y, so is a condition on the id along y. Of what is the same in one
+//! gang only, the lanes' mask and a gate do as well: a branch for each such operand of `x > 0 && y > 0 && x < w && y < h`
+//! made a filter of bytes 1.25 times as slow.
 //!
 //! Requires: `Stage::Normalized`; the shapes of the function's values and its divergent branches, with a group in place of
 //! a gang.
