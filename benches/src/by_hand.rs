@@ -22,7 +22,7 @@ pub const ABSENT: &str = "absent";
 pub enum Limit {
     /// The kernel's own work, written by hand.
     Loop,
-    /// Nothing but reading as many bytes from memory, or as many products and sums in registers.
+    /// Nothing but moving as many bytes, or as many products and sums in registers.
     Needs,
 }
 
@@ -151,26 +151,76 @@ fn transpose(buffers: &mut [Vec<f32>], steps: &[Step]) {
     });
 }
 
-/// Reads or computes what a run of the case needs, on all threads: whichever takes longer.
+/// Moves or computes what a run of the case needs, on all threads: whichever takes longer.
 fn needed(name: &str) -> Result<Work, String> {
     let problem = (suite::find(name).ok_or(ABSENT)?.problem)();
-    let Least { bytes, memory, operations } = needs::of(name, &problem);
-    let reading = (bytes > 0.0).then(|| reading(bytes, memory));
+    let Least { bytes, memory, operations, writes } = needs::of(name, &problem);
+    let ways = if writes { &Movement::ALL[..] } else { &Movement::READING };
+    let moving = || ways.iter().map(|way| way.move_bytes(bytes, memory)).min_by_key(|work| work.took);
+    let moving = if bytes > 0.0 { moving() } else { None };
     let computing = (operations > 0.0).then(|| computing(operations));
-    let slowest = [reading, computing].into_iter().flatten().max_by_key(|work| work.took);
+    let slowest = [moving, computing].into_iter().flatten().max_by_key(|work| work.took);
     slowest.ok_or_else(|| ABSENT.to_owned())
 }
 
-/// Reads so many bytes; a part of the memory again and again where there is less of it.
-fn reading(bytes: f64, memory: f64) -> Work {
-    let memory = Large::<u64>::new((memory.min(bytes).min(WINDOW) / 8.0).max(64.0) as usize);
-    let times = (bytes / (8 * memory.values().len()) as f64).round().max(1.0) as usize;
-    let share = share(memory.values().len(), 64);
-    Work::often(move |repeats| {
-        let read = |part| _ = black_box(loops::checksum(black_box(part)));
-        let parts = memory.values().chunks(share);
-        at_once(parts.map(|part| move || (0..repeats as usize * times).for_each(|_| read(part))).collect())
-    })
+/// A way to have bytes go through a processor. Which one is the fastest depends on the cache that has them: the first one can be read
+/// and written at once, and memory takes most of what goes past the caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Movement {
+    /// Reading, one after the other.
+    Read,
+    /// Reading in four places at once.
+    ReadQuarters,
+    /// Reading one half and writing the other.
+    Copy,
+    /// Reading two thirds and writing one past the caches.
+    TriadPastCaches,
+}
+
+impl Movement {
+    const READING: [Self; 2] = [Self::Read, Self::ReadQuarters];
+    const ALL: [Self; 4] = [Self::Read, Self::ReadQuarters, Self::Copy, Self::TriadPastCaches];
+
+    /// Moves so many bytes; a part of the memory again and again where there is less of it.
+    fn move_bytes(self, bytes: f64, memory: f64) -> Work {
+        let mut memory = Large::<f32>::new((memory.min(bytes).min(WINDOW) / 4.0).max(128.0) as usize);
+        let moved = 4 * memory.values().len();
+        let times = (bytes / moved as f64).round().max(1.0) as usize;
+        let share = share(memory.values().len(), 3 * LINE);
+        Work::often(move |repeats| {
+            let parts = memory.values_mut().chunks_mut(share);
+            let move_part = |part: &mut [f32]| (0..repeats as usize * times).for_each(|_| self.move_once(part));
+            at_once(parts.map(|part| move || move_part(part)).collect())
+        })
+    }
+
+    /// Moves all of the memory once.
+    fn move_once(self, memory: &mut [f32]) {
+        let memory = black_box(memory);
+        match self {
+            Self::Read => _ = black_box(loops::checksum(bytemuck::cast_slice(whole_words(memory)))),
+            Self::ReadQuarters => _ = black_box(loops::checksum_quarters(bytemuck::cast_slice(whole_words(memory)))),
+            Self::Copy => {
+                let (to, from) = memory.split_at_mut(memory.len() / 2);
+                let length = to.len();
+                to.copy_from_slice(&from[..length]);
+            }
+            Self::TriadPastCaches => {
+                let third = (memory.len() / 3).next_multiple_of(LINE);
+                let (a, rest) = memory.split_at_mut(third);
+                let (b, c) = rest.split_at(third.min(rest.len()));
+                loops::triad_past_caches(&mut a[..c.len()], &b[..c.len()], c, 0.5);
+            }
+        }
+    }
+}
+
+/// Floats of a line of the caches.
+const LINE: usize = 16;
+
+/// The memory without a last float that is half a word.
+fn whole_words(memory: &[f32]) -> &[f32] {
+    &memory[..memory.len() / 2 * 2]
 }
 
 /// Computes so many products and sums in registers.
@@ -232,6 +282,21 @@ mod tests {
     fn every_kernel_has_a_limit() {
         for name in ["sgemm_tiled", "gather", "nest_1_10_k8"] {
             assert!(needed(name).is_ok_and(|work| work.took > Duration::ZERO), "{name}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_moved_in_every_way() {
+        for floats in [128, 131, 4096] {
+            for way in Movement::ALL {
+                let mut memory = Large::<f32>::new(floats);
+                memory.values_mut().fill(1.0);
+                way.move_once(memory.values_mut());
+                let written = memory.values().iter().filter(|&&value| value == 1.5).count();
+                let third = floats / 3;
+                let is_triad = way == Movement::TriadPastCaches;
+                assert!(if is_triad { written > third - 2 * LINE && written <= third + LINE } else { written == 0 });
+            }
         }
     }
 }

@@ -91,6 +91,49 @@ wide! {
     }
 }
 
+/// The same, a quarter of the words beside the others: as many places in memory that are read ahead.
+pub fn checksum_quarters(words: &[u64]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the machine has what the function is compiled for.
+        return unsafe { x86::checksum_quarters_in_512_bits(words) };
+    }
+    checksum_quarters_in_any(words)
+}
+
+wide! {
+    /// The same on any machine.
+    pub fn checksum_quarters_in_any(words: &[u64]) -> u64 {
+        let mut parts = [[0_u64; 16]; 4];
+        let (quarters, rest) = quarters(words);
+        for (number, chunk) in quarters[0].chunks_exact(16).enumerate() {
+            let others = quarters[1..].iter().map(|quarter| &quarter[16 * number..][..16]);
+            for (parts, chunk) in parts.iter_mut().zip(std::iter::once(chunk).chain(others)) {
+                parts.iter_mut().zip(chunk).for_each(|(part, word)| *part ^= word);
+            }
+        }
+        parts.iter().flatten().chain(rest).fold(0, |all, part| all ^ part)
+    }
+}
+
+/// The words in four parts of as many, each a multiple of 16, and what is left.
+fn quarters(words: &[u64]) -> ([&[u64]; 4], &[u64]) {
+    let quarter = words.len() / 64 * 16;
+    let (whole, rest) = words.split_at(4 * quarter);
+    ([0, 1, 2, 3].map(|number| &whole[number * quarter..][..quarter]), rest)
+}
+
+/// `a = b + factor c`, of which `a` goes to memory past the caches where the machine can do that. It begins at a multiple of 32 bytes.
+pub fn triad_past_caches(a: &mut [f32], b: &[f32], c: &[f32], factor: f32) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        assert_eq!(a.as_ptr().align_offset(32), 0, "whole lines are written");
+        // SAFETY: the machine has what the function is compiled for.
+        return unsafe { x86::triad_past_caches_in_256_bits(a, b, c, factor) };
+    }
+    triad(a, b, c, factor);
+}
+
 /// How many multiply-adds are under way at once: more than latency times units of any machine.
 const CHAINS: usize = 12;
 
@@ -118,7 +161,7 @@ pub fn multiply_add(operations: f64) -> f32 {
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::CHAINS;
+    use super::{CHAINS, quarters};
 
     #[target_feature(enable = "avx512f")]
     pub fn checksum_in_512_bits(words: &[u64]) -> u64 {
@@ -130,11 +173,50 @@ mod x86 {
                 *part = _mm512_xor_si512(*part, words);
             }
         }
+        merge_parts(parts)
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn merge_parts(parts: [__m512i; 8]) -> u64 {
         let all = parts.into_iter().fold(_mm512_setzero_si512(), |all, part| _mm512_xor_si512(all, part));
         let mut words = [0_i64; 8];
-        // SAFETY: as above.
+        // SAFETY: eight words are as many bytes as the register has.
         unsafe { _mm512_storeu_epi64(words.as_mut_ptr(), all) };
         words.iter().fold(0, |all, &word| all ^ word as u64)
+    }
+
+    #[target_feature(enable = "avx512f")]
+    pub fn checksum_quarters_in_512_bits(words: &[u64]) -> u64 {
+        let mut parts = [_mm512_setzero_si512(); 8];
+        let (quarters, rest) = quarters(words);
+        for number in (0..quarters[0].len()).step_by(16) {
+            for (parts, quarter) in parts.chunks_exact_mut(2).zip(quarters) {
+                for (part, words) in parts.iter_mut().zip(quarter[number..][..16].chunks_exact(8)) {
+                    // SAFETY: eight words are as many bytes as the register has.
+                    let words = unsafe { _mm512_loadu_epi64(words.as_ptr().cast()) };
+                    *part = _mm512_xor_si512(*part, words);
+                }
+            }
+        }
+        rest.iter().fold(merge_parts(parts), |all, word| all ^ word)
+    }
+
+    /// `a` begins at a multiple of 32 bytes.
+    #[target_feature(enable = "avx2,fma")]
+    pub fn triad_past_caches_in_256_bits(a: &mut [f32], b: &[f32], c: &[f32], factor: f32) {
+        let factors = _mm256_set1_ps(factor);
+        let whole = a.len() / 8 * 8;
+        let (lines, rest) = a.split_at_mut(whole);
+        for ((a, b), c) in lines.chunks_exact_mut(8).zip(b.chunks_exact(8)).zip(c.chunks_exact(8)) {
+            // SAFETY: eight floats are as many bytes as the register has, and those of `a` begin at a multiple of 32.
+            unsafe {
+                let values = _mm256_fmadd_ps(_mm256_loadu_ps(c.as_ptr()), factors, _mm256_loadu_ps(b.as_ptr()));
+                _mm256_stream_ps(a.as_mut_ptr(), values);
+            }
+        }
+        // What was written is there before anything that follows.
+        _mm_sfence();
+        rest.iter_mut().zip(&b[whole..]).zip(&c[whole..]).for_each(|((a, b), c)| *a = b + factor * c);
     }
 
     #[target_feature(enable = "avx512f")]
@@ -180,6 +262,21 @@ mod tests {
         let words: Vec<u64> = (0..192_u64).map(|i| (i * i).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
         let all = words.iter().fold(0, |all, word| all ^ word);
         assert_eq!([checksum(&words), checksum_in_any(&words)], [all; 2]);
+        // Some are left when four parts have as many each.
+        let some = &words[..150];
+        let all = some.iter().fold(0, |all, word| all ^ word);
+        assert_eq!([checksum_quarters(some), checksum_quarters_in_any(some)], [all; 2]);
+    }
+
+    #[test]
+    fn a_triad_past_the_caches_is_a_triad() {
+        let mut memory = crate::large::Large::<f32>::new(64);
+        let (b, c): (Vec<f32>, Vec<f32>) = (0..21).map(|i| (i as f32, (i * i) as f32)).unzip();
+        let mut want = vec![0.0; 21];
+        triad(&mut want, &b, &c, 0.5);
+        triad_past_caches(&mut memory.values_mut()[..21], &b, &c, 0.5);
+        assert_eq!(memory.values()[..21], want);
+        assert_eq!(memory.values()[21], 0.0);
     }
 
     #[test]

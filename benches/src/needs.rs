@@ -54,6 +54,24 @@ const OPERATIONS: [(&str, f64); 19] = [
     ("guarded_bytes", 16.0),
 ];
 
+/// Kernels that write nothing of what they move, or less than a twentieth of it.
+const READING: [&str; 14] = [
+    "reduce",
+    "reduce_large",
+    "histogram",
+    "histogram_large",
+    "histogram_atomic",
+    "histogram_atomic_large",
+    "gather",
+    "row_products",
+    "sparse_rows",
+    "csr_rows",
+    "csr_rows_large",
+    "csr_groups",
+    "csr_groups_large",
+    "hash_texts",
+];
+
 /// What a run of the case of this name does at least.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Least {
@@ -63,14 +81,17 @@ pub struct Least {
     pub memory: f64,
     /// Operations, at the rate at which products and sums of floats can be made.
     pub operations: f64,
+    /// Some of the bytes are written.
+    pub writes: bool,
 }
 
 /// What a problem's runs need.
 pub fn of(name: &str, problem: &Problem) -> Least {
     let memory = problem.buffers.iter().map(|buffer| buffer.bytes.len()).sum::<usize>() as f64;
+    let writes = !READING.contains(&name);
     match groups::find(name).map_or(Needs::Unknown, |group| group.needs) {
-        Needs::Bytes(bytes) => return Least { bytes, memory, operations: 0.0 },
-        Needs::Flops(operations) => return Least { bytes: 0.0, memory, operations },
+        Needs::Bytes(bytes) => return Least { bytes, memory, operations: 0.0, writes },
+        Needs::Flops(operations) => return Least { bytes: 0.0, memory, operations, writes },
         Needs::Unknown => {}
     }
     let name = name.strip_suffix("_rows").filter(|_| name != "sparse_rows").unwrap_or(name);
@@ -83,7 +104,7 @@ pub fn of(name: &str, problem: &Problem) -> Least {
     let items = problem.steps.iter().map(|step| step.global.iter().product::<usize>()).sum::<usize>() as f64;
     let operations = of_item(&OPERATIONS).or_else(|| nests::operations(name)).map_or(0.0, |each| each * items);
     let bytes = of_item(&TOUCHED).map_or(buffers as f64, |each| each * items);
-    Least { bytes, memory, operations }
+    Least { bytes, memory, operations, writes }
 }
 
 #[cfg(test)]
@@ -115,7 +136,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_cases() {
-        let names = TOUCHED.into_iter().chain(OPERATIONS).map(|(name, _)| name);
+        let names = TOUCHED.into_iter().chain(OPERATIONS).map(|(name, _)| name).chain(READING);
         names.for_each(|name| assert!(suite::find(name).is_some(), "{name}"));
     }
 }
